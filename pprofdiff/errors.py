@@ -1,0 +1,40 @@
+"""What can go wrong, each with one line that says what to do.
+
+::
+
+    PprofDiffError                 anything this package raises on purpose
+    ├── FormatError                the bytes are not what they should be
+    ├── FetchError                 a file or URL could not be read
+    ├── IncompatibleProfilesError  the two sides cannot be subtracted
+    └── UsageError                 the request contradicts itself or names nothing
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "FetchError",
+    "FormatError",
+    "IncompatibleProfilesError",
+    "PprofDiffError",
+    "UsageError",
+]
+
+
+class PprofDiffError(Exception):
+    """Base of every error raised on purpose; its text is one line for people."""
+
+
+class FormatError(PprofDiffError):
+    """The input's bytes are damaged, or are of a kind that cannot be read here."""
+
+
+class FetchError(PprofDiffError):
+    """A file, folder or URL could not be read."""
+
+
+class IncompatibleProfilesError(PprofDiffError):
+    """The two sides measure different things and cannot be subtracted."""
+
+
+class UsageError(PprofDiffError):
+    """The options contradict each other, or name something that is not there."""

@@ -1,0 +1,34 @@
+"""What was typed on the command line -> named bytes and their kind.
+
+Start at `read_sides`: it finds what each argument means (`places`), reads files and
+folders (`reading`), fetches the URLs of both sides at once (`urls`, `fetch`,
+`download`), keeps copies of what was fetched (`saving`) and tells every input's kind
+from its content (`kinds`). `fetch` and what it needs is imported for URLs alone.
+"""
+
+from __future__ import annotations
+
+from pprofdiff.sources.gunzip import decompress
+from pprofdiff.sources.kinds import READABLE, Kind, recognise
+from pprofdiff.sources.model import (
+    DEFAULT_MAX_SIZE,
+    Bundle,
+    ReadOptions,
+    Skipped,
+    Source,
+)
+from pprofdiff.sources.reading import read, read_sides
+
+__all__ = [
+    "DEFAULT_MAX_SIZE",
+    "READABLE",
+    "Bundle",
+    "Kind",
+    "ReadOptions",
+    "Skipped",
+    "Source",
+    "decompress",
+    "read",
+    "read_sides",
+    "recognise",
+]

@@ -1,0 +1,134 @@
+"""What an argument names: a file, a folder, a URL or standard input, and its label."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from pprofdiff.errors import FetchError, UsageError
+from pprofdiff.sources.wording import printable
+
+STDIN = "-"
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+# A host and a numeric port, then a path, a query or nothing: not every colon.
+_HOST_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^/\\:=@?#\s]+):\d{1,5}(?:[/?#]|$)")
+_NEIGHBOURS = 2000
+
+
+class Sort(Enum):
+    """Where the bytes come from."""
+
+    FILE = auto()
+    FOLDER = auto()
+    URL = auto()
+    STDIN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One argument, understood."""
+
+    argument: str
+    label: str | None
+    sort: Sort
+    target: str
+    """The path, or the URL with its scheme."""
+
+
+def locate(argument: str) -> Place:
+    """Return what `argument` means: an existing path wins, then `label=`, then URL.
+
+    Raises
+    ------
+    FetchError
+        It names nothing that exists; the message suggests the nearest name.
+    UsageError
+        It is empty, or a URL that is neither http nor https.
+
+    """
+    if not argument:
+        msg = "an input's name is empty; give a file, a folder, a URL or -"
+        raise UsageError(msg)
+    found = _sort(argument)
+    if found is not None:
+        return Place(argument, None, *found)
+    label, equals, rest = argument.partition("=")
+    if equals and _is_label(label):
+        if not rest:
+            msg = f"{printable(argument)}: nothing follows the label"
+            raise UsageError(msg)
+        found = _sort(rest)
+        if found is not None:
+            return Place(argument, label, *found)
+        if not re.search(r"[/\\]", label):
+            raise FetchError(_missing(rest))
+    raise FetchError(_missing(argument))
+
+
+def _sort(target: str) -> tuple[Sort, str] | None:
+    """Return what `target` is and its full form, None if it names nothing."""
+    if target == STDIN:
+        return Sort.STDIN, target
+    mode = _mode(target)
+    if mode is not None:
+        return (Sort.FOLDER if stat.S_ISDIR(mode) else Sort.FILE), target
+    scheme = _SCHEME.match(target)
+    if scheme:
+        if scheme[1].lower() in ("http", "https"):
+            return Sort.URL, target
+        msg = f"{printable(target)}: only http:// and https:// can be fetched"
+        raise UsageError(msg)
+    return (Sort.URL, f"http://{target}") if _HOST_PORT.match(target) else None
+
+
+def _is_label(text: str) -> bool:
+    """Tell whether `text` may stand before `=`: it is not the beginning of a URL."""
+    return bool(text) and not re.search(r"[?:#]", text)
+
+
+def _mode(path: str) -> int | None:
+    """Return the mode of what is at `path`, None if nothing is."""
+    try:
+        return os.stat(path).st_mode  # noqa: PTH116 - Path would fold ./- into -
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+            return None
+        raise FetchError(unreadable(path, error)) from None
+    except ValueError:  # a NUL character
+        return None
+
+
+def unreadable(path: str, error: OSError) -> str:
+    """Return the message for a path that the system does not let us read."""
+    reason = (error.strerror or str(error)).lower()
+    return f"{printable(path)}: {reason}"
+
+
+def _missing(path: str) -> str:
+    folder, name = os.path.split(path)
+    shown = printable(path)
+    if folder and _mode(folder) is None:
+        return f"{shown}: no such file, nor a folder {printable(folder)}"
+    near = _nearest(folder, name)
+    if near:
+        return f"{shown}: no such file; did you mean {printable(near)}?"
+    return f"{shown}: no such file (a URL begins with http:// or has a port)"
+
+
+def _nearest(folder: str, name: str) -> str | None:
+    """Return the path in `folder` whose name is most like `name`, if one is."""
+    import difflib
+    from itertools import islice
+
+    try:
+        with os.scandir(folder or ".") as entries:
+            names = [entry.name for entry in islice(entries, _NEIGHBOURS)]
+    except (OSError, ValueError):
+        return None
+    near = difflib.get_close_matches(name, sorted(names), n=1)
+    return os.path.join(folder, near[0]) if near else None  # noqa: PTH118 - as typed

@@ -1,0 +1,1 @@
+"""Bytes in, model out: one module for each format."""

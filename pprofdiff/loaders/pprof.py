@@ -1,0 +1,332 @@
+"""pprof profiles: the bytes of profile.proto, uncompressed, to `Profile`.
+
+protobuf splits the file, numpy decodes all samples at once (see `wire`). Everything
+that ``runtime/pprof``, ``net/http/pprof`` and ``go tool pprof -proto`` write is
+read: packed and unpacked numbers, sparse ids, unknown fields.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.errors import FormatError
+from pprofdiff.loaders.schema import message_class, view_class
+from pprofdiff.loaders.wire import MAX_FIELDS, Messages, Runs, scan, tokenise
+from pprofdiff.model.csr import offsets_of
+from pprofdiff.model.profile import (
+    Functions,
+    Labels,
+    Locations,
+    Mapping,
+    Profile,
+    ValueType,
+)
+
+__all__ = ["decode"]
+
+# Samples decoded at a time: their bytes and tokens stay in the processor's cache.
+_SAMPLES_AT_ONCE = 1 << 14
+
+_SAMPLE = {1: -2, 2: -2, 3: 2}
+_LABEL = {1: 0, 2: 0, 3: 0, 4: 0}
+_LOCATION = {1: 0, 2: 0, 3: 0, 4: 2, 5: 0}
+_LINE = {1: 0, 2: 0, 3: 0}
+_FUNCTION = {1: 0, 2: 0, 3: 0, 4: 0, 5: 0}
+
+
+def decode(data: bytes, name: str = "profile") -> Profile:
+    """Return the profile that these uncompressed bytes hold.
+
+    `name` is the file as the user knows it. Raises FormatError, in one line, where
+    the bytes are not a profile or contradict themselves.
+    """
+    from google.protobuf.message import DecodeError
+
+    try:
+        view = view_class().FromString(data)
+        return _Decoder(view, name).profile()
+    except DecodeError as error:
+        raise FormatError(
+            f"{name}: damaged, or not a pprof profile; fetch it again"
+        ) from error
+
+
+class _Decoder:
+    """One file being read: its strings, and the ids that its parts refer to."""
+
+    def __init__(self, view: Any, name: str) -> None:  # noqa: ANN401 - see schema
+        self.view = view
+        self.name = name
+        table = view.string_table
+        self.strings = tuple([s.decode("utf-8", "replace") for s in table]) or ("",)
+        if self.strings[0] != "":
+            raise self.fault("its string table does not begin with the empty string")
+
+    def fault(self, what: str) -> FormatError:
+        """Return the error for a file that contradicts itself."""
+        return FormatError(f"{self.name}: damaged profile: {what}; fetch it again")
+
+    def text(self, index: int) -> str:
+        """Return one string by its number in the file."""
+        if not 0 <= index < len(self.strings):
+            raise self.fault(f"it refers to string {index} of {len(self.strings)}")
+        text: str = self.strings[index]
+        return text
+
+    def texts(self, numbers: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
+        """Return string positions as int32, all of them within the table."""
+        if len(numbers) and int(numbers.max()) >= len(self.strings):
+            self.text(int(numbers.max()))
+        return numbers.astype(np.int32)
+
+    def profile(self) -> Profile:
+        """Assemble the whole profile."""
+        view = self.view
+        kinds = tuple(self.value_type(t) for t in view.sample_type)
+        mapping_ids = _Ids([m.id for m in view.mapping], "mapping", self)
+        functions, function_ids = self.functions()
+        locations, location_ids = self.locations(mapping_ids, function_ids)
+        samples = self.samples(location_ids, len(kinds))
+        period_type = self.value_type(view.period_type)
+        return Profile(
+            strings=self.strings,
+            sample_types=kinds,
+            functions=functions,
+            locations=locations,
+            mappings=tuple(self.mapping(m) for m in view.mapping),
+            stack_offsets=offsets_of(samples.depths),
+            stack_locations=samples.locations,
+            values=samples.values,
+            labels=samples.labels,
+            period_type=period_type if period_type.type else None,
+            period=view.period or None,
+            time_ns=view.time_nanos or None,
+            duration_ns=view.duration_nanos or None,
+            default_sample_type=self.text(view.default_sample_type) or None,
+            drop_frames=self.text(view.drop_frames),
+            keep_frames=self.text(view.keep_frames),
+            comments=tuple(self.text(c) for c in view.comment),
+            doc_url=self.text(view.doc_url),
+        )
+
+    def value_type(self, message: Any) -> ValueType:  # noqa: ANN401 - see schema
+        """Return one ValueType."""
+        return ValueType(self.text(message.type), self.text(message.unit))
+
+    def mapping(self, message: Any) -> Mapping:  # noqa: ANN401 - see schema
+        """Return one Mapping."""
+        return Mapping(
+            start=message.memory_start,
+            limit=message.memory_limit,
+            offset=message.file_offset,
+            file=self.text(message.filename),
+            build_id=self.text(message.build_id),
+            has_functions=message.has_functions,
+            has_filenames=message.has_filenames,
+            has_line_numbers=message.has_line_numbers,
+            has_inline_frames=message.has_inline_frames,
+        )
+
+    def functions(self) -> tuple[Functions, _Ids]:
+        """Decode the function table."""
+        messages, found = self.table(list(self.view.function), "Function", _FUNCTION)
+        size = len(messages.first)
+        ids, *texts = (_scalar(messages, found[n], size) for n in range(1, 6))
+        name, system_name, filename = (self.texts(t) for t in texts[:3])
+        start_line = texts[3].view(np.int64)
+        functions = Functions(name, system_name, filename, start_line)
+        return functions, _Ids(ids, "function", self)
+
+    def locations(
+        self, mapping_ids: _Ids, function_ids: _Ids
+    ) -> tuple[Locations, _Ids]:
+        """Decode the location table and its lines."""
+        messages, found = self.table(list(self.view.location), "Location", _LOCATION)
+        size = len(messages.first)
+        ids, mapping, address = (_scalar(messages, found[n], size) for n in range(1, 4))
+        folded = _scalar(messages, found[5], size) != 0
+        owner, (function, number, column) = self.nested(messages, found[4], _LINE)
+        counts = np.bincount(owner, minlength=size)
+        # A location without a line still is a frame: give it one that names nothing.
+        bare = np.flatnonzero(counts == 0)
+        places = np.searchsorted(owner, bare)
+        line_function = np.insert(function_ids.lenient(function), places, -1)
+        locations = Locations(
+            address=address,
+            mapping=mapping_ids.lenient(mapping),
+            folded=folded,
+            line_offsets=offsets_of(np.maximum(counts, 1)),
+            line_function=line_function,
+            line_number=np.insert(number.view(np.int64), places, 0),
+            line_column=np.insert(column.view(np.int64), places, 0),
+        )
+        return locations, _Ids(ids, "location", self)
+
+    def table(
+        self, messages: list[bytes], kind: str, fields: dict[int, int]
+    ) -> tuple[Messages, dict[int, Runs]]:
+        """Scan messages; rewrite those that numpy cannot read as protobuf reads them."""
+        stream, odd = tokenise(messages)
+        found: dict[int, Runs] = {}
+        if not odd.any():
+            found, odd = scan(stream, fields)
+        if odd.any():
+            messages = self.rewritten(messages, kind)
+            stream, odd = tokenise(messages)
+            found, odd = scan(stream, fields)
+        if odd.any():
+            raise self.fault(f"a {kind} has more than {MAX_FIELDS} parts")
+        return stream, found
+
+    def rewritten(self, messages: list[bytes], kind: str) -> list[bytes]:
+        """Return the messages without unknown fields, numbers packed."""
+        read = message_class(kind).FromString
+        clean = []
+        for message in messages:
+            parsed = read(message)
+            parsed.DiscardUnknownFields()
+            clean.append(parsed.SerializeToString())
+        return clean
+
+    def nested(
+        self, messages: Messages, runs: Runs, fields: dict[int, int]
+    ) -> tuple[NDArray[np.int64], list[NDArray[np.uint64]]]:
+        """Return each nested message's owner, and its fields as columns."""
+        inner = Messages(messages.data, messages.ends, runs.first, runs.last)
+        found, odd = scan(inner, fields)
+        if odd.any():
+            raise self.fault("a line or label cannot be read")
+        size = len(runs.owner)
+        return runs.owner, [_scalar(inner, found[n], size) for n in fields]
+
+    def samples(self, location_ids: _Ids, types: int) -> _Samples:
+        """Decode all samples, a cacheful at a time."""
+        messages = list(self.view.sample)
+        parts = [
+            self.some_samples(messages[i : i + _SAMPLES_AT_ONCE], location_ids, types)
+            for i in range(0, len(messages), _SAMPLES_AT_ONCE)
+        ]
+        return _joined(parts, types)
+
+    def some_samples(
+        self, messages: list[bytes], location_ids: _Ids, types: int
+    ) -> _Samples:
+        """Decode one chunk of samples."""
+        size = len(messages)
+        stream, found = self.table(messages, "Sample", _SAMPLE)
+        tokens = len(stream.ends) - 1
+        if (found[2].counts(size) != types).any():
+            raise self.fault(f"a sample does not have its {types} values")
+        ids = stream.masked_values(found[1].mask(tokens))
+        values = stream.masked_values(found[2].mask(tokens)).astype(np.uint64)
+        labels = Labels.none()
+        if len(found[3].owner):
+            owner, columns = self.nested(stream, found[3], _LABEL)
+            key, text, number, unit = columns
+            labels = Labels(
+                owner,
+                self.texts(key),
+                self.texts(text),
+                number.view(np.int64),
+                self.texts(unit),
+            )
+        return _Samples(
+            depths=found[1].counts(size),
+            locations=location_ids.strict(ids),
+            values=values.view(np.int64).reshape(size, types),
+            labels=labels,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Samples:
+    """Decoded samples: stack depths, stack items, values and labels."""
+
+    depths: NDArray[np.int64]
+    locations: NDArray[np.int32]
+    values: NDArray[np.int64]
+    labels: Labels
+
+
+def _joined(parts: list[_Samples], types: int) -> _Samples:
+    """Concatenate chunks of samples."""
+    if not parts:
+        none = np.zeros(0, np.int64)
+        values = np.zeros((0, types), np.int64)
+        return _Samples(none, none.astype(np.int32), values, Labels.none())
+    starts = offsets_of(np.array([len(p.depths) for p in parts])).tolist()
+    labels = [p.labels for p in parts]
+    return _Samples(
+        np.concatenate([p.depths for p in parts]),
+        np.concatenate([p.locations for p in parts]),
+        np.concatenate([p.values for p in parts]),
+        Labels(
+            np.concatenate(
+                [x.sample + s for x, s in zip(labels, starts[:-1], strict=True)]
+            ),
+            np.concatenate([x.key for x in labels]),
+            np.concatenate([x.text for x in labels]),
+            np.concatenate([x.number for x in labels]),
+            np.concatenate([x.unit for x in labels]),
+        ),
+    )
+
+
+def _scalar(messages: Messages, runs: Runs, size: int) -> NDArray[np.uint64]:
+    """Return a single-varint field by message (uint64), 0 where absent, last wins."""
+    column = np.zeros(size, np.uint64)
+    column[runs.owner] = messages.values(runs.first)
+    return column
+
+
+class _Ids:
+    """The ids that one table defines, and where each is found (position or -1)."""
+
+    def __init__(
+        self, ids: list[int] | NDArray[np.uint64], kind: str, decoder: _Decoder
+    ) -> None:
+        self.ids = np.asarray(ids, np.uint64)
+        self.kind = kind
+        self.decoder = decoder
+        top = int(self.ids.max()) if len(self.ids) else 0
+        self.order: NDArray[np.int64] | None = None
+        self.table = np.zeros(0, np.int32)
+        if top <= 4 * len(self.ids) + 1024:
+            self.table = np.full(top + 2, -1, np.int32)
+            self.table[self.ids] = np.arange(len(self.ids), dtype=np.int32)
+            distinct = int((self.table >= 0).sum())
+        else:
+            self.order = np.argsort(self.ids, kind="stable")
+            distinct = len(np.unique(self.ids))
+        if distinct != len(self.ids):
+            raise decoder.fault(
+                f"it defines the same {kind} twice; "
+                "if two profiles were joined, pass them as two files"
+            )
+
+    def lenient(self, wanted: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
+        """Return positions (int32), -1 for ids that the table does not define."""
+        if self.order is None:
+            last = len(self.table) - 1
+            positions: NDArray[np.int32] = self.table[
+                np.minimum(wanted, wanted.dtype.type(last))
+            ]
+            return positions
+        ranked = self.ids[self.order]
+        at = np.minimum(np.searchsorted(ranked, wanted), len(ranked) - 1)
+        found = ranked[at] == wanted
+        return np.where(found, self.order[at], -1).astype(np.int32)
+
+    def strict(self, wanted: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
+        """Return positions (int32); raises FormatError for an id not defined."""
+        positions = self.lenient(wanted)
+        if len(positions) and int(positions.min()) < 0:
+            missing = int(wanted[int(positions.argmin())])
+            raise self.decoder.fault(
+                f"a sample refers to {self.kind} {missing}, which it does not define"
+            )
+        return positions

@@ -1,0 +1,282 @@
+"""Every CPU stack to exactly one category, with the frame that decided.
+
+The meaning of function names is worked out once per name (`compile_traits`);
+stacks are then classified with array operations over frames (`classify`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pprofdiff.goruntime.names import has_runtime_head, lookup
+from pprofdiff.goruntime.rules import Rules, rules
+from pprofdiff.model.csr import chunks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Classification", "FunctionTraits", "classify", "compile_traits"]
+
+_CHUNK_FRAMES = 1 << 19
+_TRANSPARENT, _DROPPED, _PROGRAM = 0, 254, 255
+
+Bool = npt.NDArray[np.bool_]
+Int8 = npt.NDArray[np.int8]
+Int16 = npt.NDArray[np.int16]
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+UInt8 = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTraits:
+    """What the rules say about F function names, one row each.
+
+    `code` (uint8): 0 for names that say nothing, 1 + position in `Rules.tiers`
+    for the runtime's, 254 for frames dropped at the leaf, 255 for the program's.
+    `rule` (int16): position in `Rules.rules`, -1 if no rule knows the name.
+    `leaf_kind` (int8): position in `Rules.leaf_kinds`, 0 for none.
+    """
+
+    code: UInt8
+    rule: Int16
+    leaf_kind: Int8
+
+
+@dataclass(frozen=True, slots=True)
+class Classification:
+    """What S stacks are, one element a stack.
+
+    `category` (int16) is a position in `rules().categories`, `rule` (int16) in
+    `rules().rules`, `leaf_kind` (int8) in `rules().leaf_kinds`. `anchor`, `payer`
+    and `leaf` (int64) are positions in `frame_functions`, -1 for none: the frame
+    that decided, the frame nearest the leaf that is the program's own, and the
+    leaf that is left when preemption frames are dropped.
+    """
+
+    category: Int16
+    rule: Int16
+    anchor: Int64
+    leaf_kind: Int8
+    payer: Int64
+    leaf: Int64
+
+
+def compile_traits(names: Sequence[str]) -> FunctionTraits:
+    """Return what the rules say about each of `names`, in their order."""
+    table = rules()
+    tier_codes = [1 + table.tiers.index(rule.tier) for rule in table.rules]
+    code = np.full(len(names), _PROGRAM, dtype=np.uint8)
+    rule = np.full(len(names), -1, dtype=np.int16)
+    leaf_kind = np.zeros(len(names), dtype=np.int8)
+    for row, name in enumerate(names):
+        if not has_runtime_head(name):
+            if "." not in name:
+                code[row] = _TRANSPARENT
+            continue
+        candidate, found = lookup(name)
+        leaf_kind[row] = max(table.leaf_kind_table.find(candidate), 0)
+        rule[row] = found
+        if found >= 0:
+            code[row] = tier_codes[found]
+        elif "." not in name or table.transparent.find(candidate) >= 0:
+            code[row] = _TRANSPARENT
+        if candidate in table.dropped_leaves:
+            code[row] = _DROPPED
+    return FunctionTraits(code, rule, leaf_kind)
+
+
+def classify(
+    traits: FunctionTraits,
+    stack_offsets: npt.NDArray[np.int64],
+    frame_functions: npt.NDArray[np.int32],
+) -> Classification:
+    """Give each of S stacks its category, rule, deciding frame, leaf kind, payer.
+
+    `stack_offsets` (int64, S + 1) delimits the stacks in `frame_functions` (int32,
+    positions in the names that `traits` was made of, -1 for a frame with no name),
+    which lists frames leaf first, inlined ones included. A stack without frames,
+    or with none but dropped ones, is `rt.other`. A stack of only names that say
+    nothing is `user`.
+    """
+    arrays = _RuleArrays.of(rules())
+    traits = _with_unknown(traits)
+    parts = []
+    for first, last in chunks(stack_offsets, _CHUNK_FRAMES):
+        base, top = int(stack_offsets[first]), int(stack_offsets[last])
+        frames = _Frames.of(traits, arrays, frame_functions[base:top])
+        offsets = stack_offsets[first : last + 1] - base
+        parts.append(_classify_chunk(frames, offsets[:-1], offsets[1:], base))
+    if not parts:
+        none = np.empty(0, dtype=np.int64)
+        small = none.astype(np.int16)
+        return Classification(small, small, none, none.astype(np.int8), none, none)
+    columns = ("category", "rule", "anchor", "leaf_kind", "payer", "leaf")
+    return Classification(
+        *(np.concatenate([getattr(part, name) for part in parts]) for name in columns)
+    )
+
+
+def _with_unknown(traits: FunctionTraits) -> FunctionTraits:
+    """Return `traits` with a last row, which index -1 finds: it says nothing."""
+    return FunctionTraits(
+        code=np.append(traits.code, np.uint8(_TRANSPARENT)),
+        rule=np.append(traits.rule, np.int16(-1)),
+        leaf_kind=np.append(traits.leaf_kind, np.int8(0)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _RuleArrays:
+    """The rules as arrays over their positions.
+
+    `by_leaf_kind` (rules × kinds) names the rule that takes over; `yields` pairs a
+    rule with a mask of the rules it gives way to, in an order that needs one pass.
+    """
+
+    category: Int16
+    by_leaf_kind: Int16
+    yields: tuple[tuple[int, Bool], ...]
+    tiers: int
+    user: int
+    other: int
+
+    @classmethod
+    def of(cls, table: Rules) -> _RuleArrays:
+        index = {rule.id: i for i, rule in enumerate(table.rules)}
+        kinds = {kind.id: i for i, kind in enumerate(table.leaf_kinds)}
+        categories = [table.categories.index(rule.category) for rule in table.rules]
+        same = np.arange(len(index), dtype=np.int16)
+        by_kind = np.repeat(same[:, None], len(kinds), axis=1)
+        for rule in table.rules:
+            for kind, target in rule.by_leaf_kind:
+                by_kind[index[rule.id], kinds[kind]] = index[target]
+        yields = tuple(
+            (index[rule.id], np.array([r.id in rule.yields_to for r in table.rules]))
+            for rule in table.rules
+            if rule.yields_to
+        )
+        return cls(
+            category=np.array(categories, dtype=np.int16),
+            by_leaf_kind=by_kind,
+            yields=yields,
+            tiers=len(table.tiers),
+            user=index["user"],
+            other=index["rt.other"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Frames:
+    """The frames of a run of stacks that fits the caches, and what they mean.
+
+    `code` is the trait of every frame; `known` lists the positions of frames that
+    belong to a tier, `known_code` and `known_rule` their tier and rule.
+    """
+
+    traits: FunctionTraits
+    arrays: _RuleArrays
+    functions: Int32
+    code: UInt8
+    known: Int64
+    known_code: UInt8
+    known_rule: Int16
+
+    @classmethod
+    def of(
+        cls, traits: FunctionTraits, arrays: _RuleArrays, functions: Int32
+    ) -> _Frames:
+        code = traits.code[functions]
+        known = np.flatnonzero(code - np.uint8(1) < arrays.tiers)
+        return cls(
+            traits=traits,
+            arrays=arrays,
+            functions=functions,
+            code=code,
+            known=known,
+            known_code=code[known],
+            known_rule=traits.rule[functions[known]],
+        )
+
+
+def _classify_chunk(
+    frames: _Frames, starts: Int64, ends: Int64, base: int
+) -> Classification:
+    """Classify the stacks `starts[i]:ends[i]` of `frames`; `base` is added back."""
+    leaf = _leaves(frames, starts, ends)
+    payer = _first_in_range(np.flatnonzero(frames.code == _PROGRAM), starts, ends)
+    anchor, rule = _decide(frames, leaf, payer, ends)
+    kind = np.zeros(len(starts), dtype=np.int8)
+    present = np.flatnonzero(leaf >= 0)
+    kind[present] = frames.traits.leaf_kind[frames.functions[leaf[present]]]
+    rule = frames.arrays.by_leaf_kind[rule, kind]
+    for positions in (anchor, payer, leaf):
+        positions[positions >= 0] += base
+    category = frames.arrays.category[rule]
+    return Classification(category, rule, anchor, kind, payer, leaf)
+
+
+def _leaves(frames: _Frames, starts: Int64, ends: Int64) -> Int64:
+    """Return the first frame of each stack that is not dropped, -1 for none."""
+    leaf = np.where(starts < ends, starts, -1)
+    present = np.flatnonzero(leaf >= 0)
+    rows = present[frames.code[leaf[present]] == _DROPPED]
+    if len(rows):
+        kept = np.flatnonzero(frames.code != _DROPPED)
+        leaf[rows] = _first_in_range(kept, starts[rows], ends[rows])
+    return leaf
+
+
+def _decide(
+    frames: _Frames, leaf: Int64, payer: Int64, ends: Int64
+) -> tuple[Int64, Int16]:
+    """Return each stack's deciding frame and rule, asking tier after tier."""
+    anchor = np.full(len(leaf), -1, dtype=np.int64)
+    rule = np.full(len(leaf), frames.arrays.other, dtype=np.int16)
+    rows = np.flatnonzero(leaf >= 0)
+    limits = ends
+    for tier in range(1, frames.arrays.tiers + 1):
+        found, found_rule = _search(frames, tier, leaf[rows], limits[rows])
+        hit = found >= 0
+        anchor[rows[hit]] = found[hit]
+        rule[rows[hit]] = found_rule[hit]
+        rows = rows[~hit]
+        if tier == 1:
+            limits = np.where(payer < 0, ends, payer)
+    rule[rows] = frames.arrays.user
+    anchor[rows] = np.where(payer[rows] < 0, leaf[rows], payer[rows])
+    return anchor, rule
+
+
+def _search(frames: _Frames, tier: int, low: Int64, high: Int64) -> tuple[Int64, Int16]:
+    """Return for each range its first frame of `tier`, or that frame's heir.
+
+    Both arrays have one element a range: the position (-1 for none) and the rule.
+    """
+    mine = frames.known_code == tier
+    positions, position_rules = frames.known[mine], frames.known_rule[mine]
+    found = _first_in_range(positions, low, high)
+    rule = frames.traits.rule[frames.functions[found]]
+    for yielding, accepts in frames.arrays.yields:
+        asked = np.flatnonzero((rule == yielding) & (found >= 0))
+        if len(asked):
+            heirs = positions[accepts[position_rules]]
+            heir = _first_in_range(heirs, found[asked] + 1, high[asked])
+            asked, heir = asked[heir >= 0], heir[heir >= 0]
+            found[asked] = heir
+            rule[asked] = frames.traits.rule[frames.functions[heir]]
+    return found, rule
+
+
+def _first_in_range(positions: Int64, low: Int64, high: Int64) -> Int64:
+    """Return for each range the first of the sorted `positions` in it, else -1."""
+    if not len(positions):
+        return np.full(len(low), -1, dtype=np.int64)
+    place = np.searchsorted(positions, low)
+    found = positions[np.minimum(place, len(positions) - 1)]
+    inside = (place < len(positions)) & (found < high)
+    return np.where(inside, found, -1)

@@ -1,0 +1,247 @@
+"""Names of Go symbols: what they are made of, and which are the same function.
+
+The linker spells a function `import/path.(*Type).Method.func1[...]`. Closures
+are numbered in order of appearance, so a number says nothing across builds. A
+closure of an inlined function carries both names: `runtime.send.goready.func1`.
+Dots in the last element of an import path are written `%2e` (package objabi).
+"""
+
+from __future__ import annotations
+
+import re
+
+from pprofdiff.goruntime.rules import rules
+
+__all__ = [
+    "alias",
+    "canonical_user",
+    "has_runtime_head",
+    "is_runtime_like",
+    "is_standard_library",
+    "lookup",
+    "match_keys",
+    "normalise",
+    "package_of",
+    "strip_type_arguments",
+]
+
+_NO_PACKAGE = ("type.", "type:", "go.", "go:")
+_ABI = re.compile(r"\.abi(?:0|internal)$")
+_CLOSURE_PARTS = (
+    r"[.·](?:func|gowrap|deferwrap)\d+|[.·]dwrap[.·]\d+|-fm|-range\d+|\.\d+"
+)
+_CLOSURE = re.compile(rf"(?:{_CLOSURE_PARTS})+$")
+_CLOSURE_TOKEN = re.compile(r"_$|(?:(?:func|gowrap|deferwrap|dwrap)?\d+$)")
+_TOKEN = re.compile(r"\([^()]*\)|[^.()]+")
+_ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
+_MAJOR = re.compile(r"v\d+\.")
+_NUMBERED = re.compile(r"([.·](?:func|gowrap|deferwrap|dwrap[.·])|-range)\d+")
+_NESTED = re.compile(r"\.\d+(?=[.·-]|$)")
+_PACKAGE_INIT = re.compile(r"^(?:glob\.|init(?:\.\d+)?)(?=[.·-]|$)")
+_MODULE_VERSION = re.compile(r"@v\d[^/@]*(?=/)|@v\d+\.\d+\.\d+(?:[-+][\w+-]*)?")
+
+
+def strip_type_arguments(name: str) -> str:
+    """Return `name` without its type arguments `[...]`, however deeply nested.
+
+    Brackets that are not balanced are kept, as are those of array types inside
+    the symbols of types (`type:.eq.[4]string`).
+    """
+    if "[" not in name or name.startswith((*_NO_PACKAGE, "[")):
+        return name
+    kept: list[str] = []
+    depth = start = 0
+    for position, char in enumerate(name):
+        if char == "[":
+            if depth == 0:
+                kept.append(name[start:position])
+            depth += 1
+        elif char == "]":
+            depth -= 1
+            if depth < 0:
+                return name
+            start = position + 1
+    return name if depth else "".join(kept) + name[start:]
+
+
+def _package_end(name: str) -> int:
+    """Return where the package path ends in the symbol `name`, 0 if it has none."""
+    limit = min((i for i in (name.find("["), name.find("(")) if i >= 0), default=-1)
+    limit = len(name) if limit < 0 else limit
+    slash = name.rfind("/", 0, limit)
+    dot = name.find(".", slash + 1, limit)
+    if dot < 0 or (slash < 0 and dot == 0):
+        return 0
+    major = _MAJOR.match(name, dot + 1)
+    if major and slash >= 0:
+        return major.end() - 1
+    return dot
+
+
+def _split(name: str) -> tuple[str, str]:
+    """Return the import path, unescaped and without a version, and what follows."""
+    if "@v" in name:
+        name = _MODULE_VERSION.sub("", name)
+    end = _package_end(name)
+    path = name[:end]
+    if "%" in path:
+        path = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), path)
+    return path, name[end + 1 :] if end else name
+
+
+def package_of(name: str) -> str:
+    """Return the import path of the package that defines the symbol `name`.
+
+    `%2e` and other escapes of the linker are undone; `gopkg.in/yaml.v3.F` is
+    understood with and without them. Names with no package give "": assembly
+    (`memeqbody`), C, and what the linker makes up (`type:.eq.…`, `go:…`).
+    """
+    if name.startswith(_NO_PACKAGE):
+        return ""
+    return _split(name)[0]
+
+
+def is_standard_library(package: str) -> bool:
+    """Tell whether `package`, an import path, ships with Go.
+
+    The first element of the path decides; import paths of modules have a dot
+    there unless somebody chose a name of the standard library's.
+    """
+    first, _, _ = package.partition("/")
+    return first in rules().standard_library
+
+
+def normalise(name: str) -> tuple[str, ...]:
+    """Return the names to look up for the symbol `name`, inner function first.
+
+    Type arguments, ABI suffixes and closure parts are gone, and packages that
+    moved have their present path. A closure that the inliner moved gives the
+    function it was written in, then the functions it was inlined into:
+    `runtime.send.goready.func1` is `runtime.goready`, then `runtime.send`.
+    """
+    plain = _moved(_ABI.sub("", strip_type_arguments(name)))
+    end = _package_end(plain)
+    if end == 0:
+        return (plain,)
+    package, rest = plain[:end], plain[end + 1 :]
+    closure = _CLOSURE.search(rest, 1)
+    if closure is None:
+        return (plain,)
+    functions = _functions(rest[: closure.start()])
+    return tuple(f"{package}.{function}" for function in functions) or (plain,)
+
+
+def _functions(names: str) -> list[str]:
+    """Split a composite name into functions and methods, innermost first.
+
+    A plain pair may be two functions or a method of a value type: the reading as
+    a method comes after the one as a function.
+    """
+    tokens = [t for t in _TOKEN.findall(names) if not _CLOSURE_TOKEN.match(t)]
+    found: list[str] = []
+    for position in range(len(tokens) - 1, -1, -1):
+        token = tokens[position]
+        owner = tokens[position - 1] if position else ""
+        if token.startswith("("):
+            continue
+        if not owner.startswith("("):
+            found.append(token)
+        if owner:
+            found.append(f"{owner}.{token}")
+    return list(dict.fromkeys(found))
+
+
+def _moved(name: str) -> str:
+    if name.startswith("runtime/internal/"):
+        name = "internal/runtime/" + name.removeprefix("runtime/internal/")
+    if name.startswith("internal/runtime/syscall."):
+        name = "internal/runtime/syscall/linux." + name.partition(".")[2]
+    return name
+
+
+def lookup(name: str) -> tuple[str, int]:
+    """Return the normalised name of the symbol `name` that a rule knows, and its rule.
+
+    The rule is a position in `rules().rules`, -1 if no rule knows the name. The
+    innermost function with a rule of its own wins over the catch-all.
+    """
+    table = rules()
+    candidates = normalise(name)
+    fallback = -1
+    for candidate in candidates:
+        if table.transparent.find(candidate) >= 0:
+            return candidate, -1
+        found = table.rule_table.find(candidate)
+        if found >= 0 and found != table.catch_all:
+            return candidate, found
+        fallback = max(fallback, found)
+    return candidates[-1 if fallback < 0 else 0], fallback
+
+
+def alias(name: str) -> str:
+    """Return the present name of the runtime function `name`.
+
+    Functions that were renamed, split or specialised between Go releases get one
+    name, so that builds by two releases can be compared: `runtime.findrunnable`
+    is `runtime.findRunnable`, every `runtime.mallocgc…` is `runtime.mallocgc`.
+    Closures count as the innermost function that wrote them. Names that no rule
+    knows come back as they are.
+    """
+    candidate, rule = lookup(name)
+    if rule < 0:
+        return name
+    table = rules()
+    found = table.aliases.find(candidate)
+    return candidate if found < 0 else table.alias_targets[found]
+
+
+def has_runtime_head(name: str) -> bool:
+    """Tell, cheaply, whether the symbol `name` is worth a look-up.
+
+    True for every name that a rule, the transparent packages or the dropped
+    leaves know; it may be true for others.
+    """
+    return name.startswith(rules().heads) and name not in rules().program
+
+
+def is_runtime_like(name: str) -> bool:
+    """Tell whether some rule knows the symbol `name`: the runtime and its circle.
+
+    That is package runtime, internal/runtime, the locks of package sync, system
+    calls, timers, and assembly or C symbols that belong to them. Everything else
+    is the program's, the rest of the standard library included.
+    """
+    return has_runtime_head(name) and lookup(name)[1] >= 0
+
+
+def canonical_user(name: str) -> str:
+    """Return what stays of the symbol `name` from one build to the next.
+
+    Numbers of closures, type arguments, vendor directories, versions in import
+    paths (`@v1.2.3`), escapes and directories of builds outside modules are
+    gone; closures of package variables count as `init`, as they do since Go 1.21.
+    The major version of a module (`/v2`) stays: it is another package. Closures
+    of one function may share a key, so pair exact names first.
+    """
+    plain = _ABI.sub("", strip_type_arguments(name))
+    if plain.startswith(_NO_PACKAGE):
+        return plain
+    path, rest = _split(plain)
+    if not path:
+        return plain
+    if path.startswith("_/"):
+        path = path.rpartition("/")[2]
+    path = path.rpartition("/vendor/")[2]
+    rest = _NUMBERED.sub(r"\1", _PACKAGE_INIT.sub("init", rest))
+    return f"{path}.{_NESTED.sub('.func', rest)}"
+
+
+def match_keys(name: str) -> tuple[str, str]:
+    """Return (alias key, user key) for pairing the function `name` across builds.
+
+    Exactly one is not empty: the alias key for functions of the runtime, the
+    user key for all others.
+    """
+    if is_runtime_like(name):
+        return alias(name), ""
+    return "", canonical_user(name)

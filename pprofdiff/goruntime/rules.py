@@ -1,0 +1,251 @@
+"""The rules of `rules.toml` as frozen values: groups, categories, leaf kinds, rules.
+
+The file is read once, when `rules()` is first called. Nothing here looks at a
+profile; `pprofdiff.goruntime.classify` applies the rules.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pprofdiff.errors import PprofDiffError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Group", "LeafKind", "Rule", "RuleError", "Rules", "rules"]
+
+_RUNTIME = "runtime."
+_NO_KIND = {"id": "", "label": "none"}
+
+
+class RuleError(PprofDiffError):
+    """The rule table contradicts itself; the message names the rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One line of the first table: `label` is shown, `categories` add up to it."""
+
+    id: str
+    label: str
+    detail: str
+    categories: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LeafKind:
+    """What a leaf function does, whoever owns the stack; `id` is empty for none."""
+
+    id: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: functions that, as deciding frame, put a stack into `category`.
+
+    `patterns` are complete symbol names, or prefixes if they end in `*`.
+    `yields_to` and `by_leaf_kind` hold ids of other rules.
+    """
+
+    id: str
+    category: str
+    tier: str
+    patterns: tuple[str, ...]
+    yields_to: tuple[str, ...]
+    by_leaf_kind: tuple[tuple[str, str], ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class PatternTable:
+    """Symbol name to number: the exact name wins, else the longest prefix."""
+
+    exact: Mapping[str, int]
+    prefixes: Mapping[str, int]
+    lengths: tuple[int, ...]
+
+    def find(self, name: str) -> int:
+        """Return the number that belongs to `name`, or -1."""
+        found = self.exact.get(name, -1)
+        if found >= 0:
+            return found
+        for length in self.lengths:
+            found = self.prefixes.get(name[:length], -1)
+            if found >= 0:
+                return found
+        return -1
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """All rules; positions in the tuples are what `Classification` stores.
+
+    `categories` lists every category a stack can get, in display order; each is
+    in exactly one of `groups`. `leaf_kinds[0]` stands for "none". `rule_table`
+    and `leaf_kind_table` look normalised symbol names up, `first_release` and
+    `last_release` plain ones; they give positions in `releases`.
+    """
+
+    version: str
+    tiers: tuple[str, ...]
+    groups: tuple[Group, ...]
+    categories: tuple[str, ...]
+    category_labels: Mapping[str, str]
+    leaf_kinds: tuple[LeafKind, ...]
+    rules: tuple[Rule, ...]
+    rule_table: PatternTable
+    catch_all: int
+    heads: tuple[str, ...]
+    leaf_kind_table: PatternTable
+    dropped_leaves: frozenset[str]
+    transparent: PatternTable
+    program: frozenset[str]
+    aliases: PatternTable
+    alias_targets: tuple[str, ...]
+    standard_library: frozenset[str]
+    releases: tuple[str, ...]
+    first_release: PatternTable
+    last_release: PatternTable
+
+    def rule_index(self, rule_id: str) -> int:
+        """Return the position of the rule `rule_id`; KeyError if there is none."""
+        for index, rule in enumerate(self.rules):
+            if rule.id == rule_id:
+                return index
+        raise KeyError(rule_id)
+
+    def group_of(self, category: str) -> Group:
+        """Return the group that holds `category`; KeyError if there is none."""
+        for group in self.groups:
+            if category in group.categories:
+                return group
+        raise KeyError(category)
+
+
+@cache
+def rules() -> Rules:
+    """Return the rules that ship with the package, read from `rules.toml`.
+
+    Raises `RuleError` if the table contradicts itself.
+    """
+    source = Path(__file__).with_name("rules.toml")
+    return parse_rules(tomllib.loads(source.read_text(encoding="utf-8")))
+
+
+def parse_rules(document: Mapping[str, Any]) -> Rules:
+    """Return the `Rules` of a decoded rule table; raises `RuleError`."""
+    groups = tuple(
+        Group(g["id"], g["label"], g["detail"], tuple(g["categories"]))
+        for g in document["groups"]
+    )
+    categories = tuple(category for group in groups for category in group.categories)
+    kinds = document["leaf_kinds"]
+    rule_list = tuple(_rule(entry) for entry in document["rules"])
+    aliases = document["aliases"]
+    targets = tuple(aliases)
+    transparent = tuple(document["transparent"])
+    versions = document["go_versions"]
+    releases = tuple(versions["releases"])
+    parsed = Rules(
+        version=document["version"],
+        tiers=tuple(document["tiers"]),
+        groups=groups,
+        categories=categories,
+        category_labels=document["category_labels"],
+        leaf_kinds=tuple(LeafKind(k["id"], k["label"]) for k in [_NO_KIND, *kinds]),
+        rules=rule_list,
+        rule_table=_table({i: rule.patterns for i, rule in enumerate(rule_list)}),
+        catch_all=next(i for i, rule in enumerate(rule_list) if rule.id == "rt.other"),
+        heads=_heads([*transparent, *(p for r in rule_list for p in r.patterns)]),
+        leaf_kind_table=_table({i: _patterns(k) for i, k in enumerate(kinds, start=1)}),
+        dropped_leaves=frozenset(document["dropped_leaves"]),
+        transparent=_table({0: transparent}),
+        program=frozenset(document["program"]),
+        aliases=_table({i: tuple(aliases[t]) for i, t in enumerate(targets)}),
+        alias_targets=targets,
+        standard_library=frozenset(document["standard_library"]),
+        releases=releases,
+        first_release=_table(_by_release(releases, versions["first"])),
+        last_release=_table(_by_release(releases, versions["last"])),
+    )
+    _check(parsed)
+    return parsed
+
+
+def _rule(entry: Mapping[str, Any]) -> Rule:
+    return Rule(
+        id=entry["id"],
+        category=entry.get("category", entry["id"]),
+        tier=entry["tier"],
+        patterns=_patterns(entry),
+        yields_to=tuple(entry.get("yields_to", ())),
+        by_leaf_kind=tuple(entry.get("by_leaf_kind", {}).items()),
+        why=entry["why"],
+    )
+
+
+def _patterns(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    in_runtime = (_RUNTIME + name for name in entry.get("runtime", ()))
+    return (*in_runtime, *entry.get("symbols", ()))
+
+
+def _by_release(
+    releases: tuple[str, ...], names: Mapping[str, list[str]]
+) -> dict[int, tuple[str, ...]]:
+    return {releases.index(release): tuple(names[release]) for release in names}
+
+
+def _table(patterns: Mapping[int, tuple[str, ...]]) -> PatternTable:
+    exact: dict[str, int] = {}
+    prefixes: dict[str, int] = {}
+    for index, names in patterns.items():
+        for name in names:
+            prefix = name.removesuffix("*")
+            target = exact if prefix == name else prefixes
+            if target.setdefault(prefix, index) != index:
+                raise RuleError(f"rules.toml: {name} is listed twice")
+    lengths = tuple(sorted({len(prefix) for prefix in prefixes}, reverse=True))
+    return PatternTable(exact, prefixes, lengths)
+
+
+def _heads(patterns: list[str]) -> tuple[str, ...]:
+    """Return prefixes, up to the package's dot, that cover all of `patterns`."""
+    heads = set()
+    for pattern in patterns:
+        prefix = pattern.removesuffix("*")
+        dot = prefix.find(".", prefix.rfind("/") + 1)
+        heads.add(prefix[: dot + 1] if dot >= 0 else prefix)
+    shortest = sorted(heads, key=len)
+    return tuple(
+        head
+        for position, head in enumerate(shortest)
+        if not head.startswith(tuple(shortest[:position]))
+    )
+
+
+def _check(parsed: Rules) -> None:
+    ids = [rule.id for rule in parsed.rules]
+    for what, names in (("rule", ids), ("category", list(parsed.categories))):
+        repeated = {name for name in names if names.count(name) > 1}
+        if repeated:
+            raise RuleError(f"rules.toml: {what} {min(repeated)} is listed twice")
+    kinds = {kind.id for kind in parsed.leaf_kinds}
+    for position, rule in enumerate(parsed.rules):
+        if rule.category not in parsed.categories:
+            raise RuleError(f"rules.toml: {rule.id}: no group has {rule.category}")
+        if rule.tier not in parsed.tiers:
+            raise RuleError(f"rules.toml: {rule.id}: no tier {rule.tier}")
+        if not kinds.issuperset(kind for kind, _ in rule.by_leaf_kind):
+            raise RuleError(f"rules.toml: {rule.id}: by_leaf_kind has an unknown kind")
+        for other in (*rule.yields_to, *(target for _, target in rule.by_leaf_kind)):
+            if other not in ids:
+                raise RuleError(f"rules.toml: {rule.id}: no rule {other}")
+        yielding = {r.id for r in parsed.rules[: position + 1] if r.yields_to}
+        if yielding.intersection(rule.yields_to):
+            raise RuleError(f"rules.toml: {rule.id} yields to a yielding one")

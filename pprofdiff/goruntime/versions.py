@@ -1,0 +1,50 @@
+"""Which Go releases built a program, told from the functions in its profile.
+
+pprof files carry no Go version. The runtime's functions come and go with the
+releases, so each name of `[go_versions]` in `rules.toml` bounds the interval.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pprofdiff.goruntime.rules import rules
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["format_go_version", "infer_go_version"]
+
+
+def infer_go_version(names: Iterable[str]) -> tuple[str | None, str | None]:
+    """Return the first and the last Go release, as "1.22", that have all `names`.
+
+    None stands for an end that no name bounds: the first release this package
+    knows or older, the last or newer. Both are None when the names contradict
+    each other, as in a profile merged from two builds.
+    """
+    table = rules()
+    first, last = -1, len(table.releases)
+    for name in names:
+        if not name.startswith(table.heads):
+            continue
+        first = max(first, table.first_release.find(name))
+        end = table.last_release.find(name)
+        last = min(last, end if end >= 0 else last)
+    if first > last:
+        return None, None
+    return (
+        table.releases[first] if first >= 0 else None,
+        table.releases[last] if last < len(table.releases) else None,
+    )
+
+
+def format_go_version(first: str | None, last: str | None) -> str:
+    """Return an interval of releases as text: go1.24, go1.22-1.23, go1.27+, ""."""
+    if first is None and last is None:
+        return ""
+    if first is None:
+        return f"go{last} or older"
+    if last is None:
+        return f"go{first}+"
+    return f"go{first}" if first == last else f"go{first}-{last}"

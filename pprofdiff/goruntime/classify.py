@@ -7,6 +7,7 @@ stacks are then classified with array operations over frames (`classify`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Classification", "FunctionTraits", "classify", "compile_traits"]
 
 _CHUNK_FRAMES = 1 << 19
+_NAMES_HELD = 1 << 16
 _TRANSPARENT, _DROPPED, _PROGRAM = 0, 254, 255
 
 Bool = npt.NDArray[np.bool_]
@@ -68,26 +70,30 @@ class Classification:
 
 def compile_traits(names: Sequence[str]) -> FunctionTraits:
     """Return what the rules say about each of `names`, in their order."""
-    table = rules()
-    tier_codes = [1 + table.tiers.index(rule.tier) for rule in table.rules]
     code = np.full(len(names), _PROGRAM, dtype=np.uint8)
     rule = np.full(len(names), -1, dtype=np.int16)
     leaf_kind = np.zeros(len(names), dtype=np.int8)
     for row, name in enumerate(names):
-        if not has_runtime_head(name):
-            if "." not in name:
-                code[row] = _TRANSPARENT
-            continue
-        candidate, found = lookup(name)
-        leaf_kind[row] = max(table.leaf_kind_table.find(candidate), 0)
-        rule[row] = found
-        if found >= 0:
-            code[row] = tier_codes[found]
-        elif "." not in name or table.transparent.find(candidate) >= 0:
+        if has_runtime_head(name):
+            code[row], rule[row], leaf_kind[row] = _traits_of(name)
+        elif "." not in name:
             code[row] = _TRANSPARENT
-        if candidate in table.dropped_leaves:
-            code[row] = _DROPPED
     return FunctionTraits(code, rule, leaf_kind)
+
+
+@lru_cache(_NAMES_HELD)
+def _traits_of(name: str) -> tuple[int, int, int]:
+    """Return code, rule and leaf kind of one name that has a runtime head."""
+    table = rules()
+    candidate, found = lookup(name)
+    code = _PROGRAM
+    if candidate in table.dropped_leaves:
+        code = _DROPPED
+    elif found >= 0:
+        code = 1 + table.tiers.index(table.rules[found].tier)
+    elif "." not in name or table.transparent.find(candidate) >= 0:
+        code = _TRANSPARENT
+    return code, found, max(table.leaf_kind_table.find(candidate), 0)
 
 
 def classify(

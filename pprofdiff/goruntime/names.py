@@ -9,6 +9,7 @@ Dots in the last element of an import path are written `%2e` (package objabi).
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from pprofdiff.goruntime.rules import rules
 
@@ -26,19 +27,22 @@ __all__ = [
 ]
 
 _NO_PACKAGE = ("type.", "type:", "go.", "go:")
-_ABI = re.compile(r"\.abi(?:0|internal)$")
+_NAMES_HELD = 1 << 16
+
+# Patterns are compiled when a name first needs one: most names need none.
 _CLOSURE_PARTS = (
     r"[.·](?:func|gowrap|deferwrap)\d+|[.·]dwrap[.·]\d+|-fm|-range\d+|\.\d+"
 )
-_CLOSURE = re.compile(rf"(?:{_CLOSURE_PARTS})+$")
-_CLOSURE_TOKEN = re.compile(r"_$|(?:(?:func|gowrap|deferwrap|dwrap)?\d+$)")
-_TOKEN = re.compile(r"\([^()]*\)|[^.()]+")
-_ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
-_MAJOR = re.compile(r"v\d+\.")
-_NUMBERED = re.compile(r"([.·](?:func|gowrap|deferwrap|dwrap[.·])|-range)\d+")
-_NESTED = re.compile(r"\.\d+(?=[.·-]|$)")
-_PACKAGE_INIT = re.compile(r"^(?:glob\.|init(?:\.\d+)?)(?=[.·-]|$)")
-_MODULE_VERSION = re.compile(r"@v\d[^/@]*(?=/)|@v\d+\.\d+\.\d+(?:[-+][\w+-]*)?")
+_CLOSURE = rf"(?:{_CLOSURE_PARTS})+$"
+_CLOSURE_ENDS = (*"0123456789", "-fm")
+_CLOSURE_TOKEN = r"_$|(?:(?:func|gowrap|deferwrap|dwrap)?\d+$)"
+_TOKEN = r"\([^()]*\)|[^.()]+"
+_ESCAPE = r"%([0-9a-fA-F]{2})"
+_MAJOR = r"v\d+\."
+_NUMBERED = r"([.·](?:func|gowrap|deferwrap|dwrap[.·])|-range)\d+"
+_NESTED = r"\.\d+(?=[.·-]|$)"
+_PACKAGE_INIT = r"^(?:glob\.|init(?:\.\d+)?)(?=[.·-]|$)"
+_MODULE_VERSION = r"@v\d[^/@]*(?=/)|@v\d+\.\d+\.\d+(?:[-+][\w+-]*)?"
 
 
 def strip_type_arguments(name: str) -> str:
@@ -72,20 +76,20 @@ def _package_end(name: str) -> int:
     dot = name.find(".", slash + 1, limit)
     if dot < 0 or (slash < 0 and dot == 0):
         return 0
-    major = _MAJOR.match(name, dot + 1)
-    if major and slash >= 0:
-        return major.end() - 1
+    if slash >= 0 and name.startswith("v", dot + 1):
+        major = re.match(_MAJOR, name[dot + 1 :])
+        return dot + major.end() if major else dot
     return dot
 
 
 def _split(name: str) -> tuple[str, str]:
     """Return the import path, unescaped and without a version, and what follows."""
     if "@v" in name:
-        name = _MODULE_VERSION.sub("", name)
+        name = re.sub(_MODULE_VERSION, "", name)
     end = _package_end(name)
     path = name[:end]
     if "%" in path:
-        path = _ESCAPE.sub(lambda match: chr(int(match[1], 16)), path)
+        path = re.sub(_ESCAPE, lambda match: chr(int(match[1], 16)), path)
     return path, name[end + 1 :] if end else name
 
 
@@ -119,16 +123,23 @@ def normalise(name: str) -> tuple[str, ...]:
     function it was written in, then the functions it was inlined into:
     `runtime.send.goready.func1` is `runtime.goready`, then `runtime.send`.
     """
-    plain = _moved(_ABI.sub("", strip_type_arguments(name)))
+    plain = _moved(_without_abi(strip_type_arguments(name)))
     end = _package_end(plain)
     if end == 0:
         return (plain,)
     package, rest = plain[:end], plain[end + 1 :]
-    closure = _CLOSURE.search(rest, 1)
+    if not rest.endswith(_CLOSURE_ENDS):
+        return (plain,)
+    closure = re.search(_CLOSURE, rest[1:])
     if closure is None:
         return (plain,)
-    functions = _functions(rest[: closure.start()])
+    functions = _functions(rest[: closure.start() + 1])
     return tuple(f"{package}.{function}" for function in functions) or (plain,)
+
+
+def _without_abi(name: str) -> str:
+    """Return the name without the mark of its calling convention."""
+    return name.removesuffix(".abi0").removesuffix(".abiinternal")
 
 
 def _functions(names: str) -> list[str]:
@@ -137,7 +148,11 @@ def _functions(names: str) -> list[str]:
     A plain pair may be two functions or a method of a value type: the reading as
     a method comes after the one as a function.
     """
-    tokens = [t for t in _TOKEN.findall(names) if not _CLOSURE_TOKEN.match(t)]
+    tokens = [
+        token
+        for token in re.findall(_TOKEN, names)
+        if not re.match(_CLOSURE_TOKEN, token)
+    ]
     found: list[str] = []
     for position in range(len(tokens) - 1, -1, -1):
         token = tokens[position]
@@ -159,6 +174,7 @@ def _moved(name: str) -> str:
     return name
 
 
+@lru_cache(_NAMES_HELD)
 def lookup(name: str) -> tuple[str, int]:
     """Return the normalised name of the symbol `name` that a rule knows, and its rule.
 
@@ -223,7 +239,7 @@ def canonical_user(name: str) -> str:
     The major version of a module (`/v2`) stays: it is another package. Closures
     of one function may share a key, so pair exact names first.
     """
-    plain = _ABI.sub("", strip_type_arguments(name))
+    plain = _without_abi(strip_type_arguments(name))
     if plain.startswith(_NO_PACKAGE):
         return plain
     path, rest = _split(plain)
@@ -232,8 +248,8 @@ def canonical_user(name: str) -> str:
     if path.startswith("_/"):
         path = path.rpartition("/")[2]
     path = path.rpartition("/vendor/")[2]
-    rest = _NUMBERED.sub(r"\1", _PACKAGE_INIT.sub("init", rest))
-    return f"{path}.{_NESTED.sub('.func', rest)}"
+    rest = re.sub(_NUMBERED, r"\1", re.sub(_PACKAGE_INIT, "init", rest))
+    return f"{path}.{re.sub(_NESTED, '.func', rest)}"
 
 
 def match_keys(name: str) -> tuple[str, str]:

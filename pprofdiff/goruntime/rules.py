@@ -6,16 +6,16 @@ profile; `pprofdiff.goruntime.classify` applies the rules.
 
 from __future__ import annotations
 
+import os
 import tomllib
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pprofdiff.errors import PprofDiffError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 __all__ = ["Group", "LeafKind", "Rule", "RuleError", "Rules", "rules"]
 
@@ -134,14 +134,15 @@ def rules() -> Rules:
 
     Raises `RuleError` if the table contradicts itself.
     """
-    source = Path(__file__).with_name("rules.toml")
-    return parse_rules(tomllib.loads(source.read_text(encoding="utf-8")))
+    # Not pathlib: importing it takes longer than parsing the rules.
+    with open(os.path.join(os.path.dirname(__file__), "rules.toml"), "rb") as file:
+        return parse_rules(tomllib.load(file))
 
 
 def parse_rules(document: Mapping[str, Any]) -> Rules:
     """Return the `Rules` of a decoded rule table; raises `RuleError`."""
     groups = tuple(
-        Group(g["id"], g["label"], g["detail"], tuple(g["categories"]))
+        Group(g["id"], g["label"], g["detail"], _words(g["categories"]))
         for g in document["groups"]
     )
     categories = tuple(category for group in groups for category in group.categories)
@@ -149,12 +150,12 @@ def parse_rules(document: Mapping[str, Any]) -> Rules:
     rule_list = tuple(_rule(entry) for entry in document["rules"])
     aliases = document["aliases"]
     targets = tuple(aliases)
-    transparent = tuple(document["transparent"])
+    transparent = _words(document["transparent"])
     versions = document["go_versions"]
-    releases = tuple(versions["releases"])
+    releases = _words(versions["releases"])
     parsed = Rules(
         version=document["version"],
-        tiers=tuple(document["tiers"]),
+        tiers=_words(document["tiers"]),
         groups=groups,
         categories=categories,
         category_labels=document["category_labels"],
@@ -164,12 +165,12 @@ def parse_rules(document: Mapping[str, Any]) -> Rules:
         catch_all=next(i for i, rule in enumerate(rule_list) if rule.id == "rt.other"),
         heads=_heads([*transparent, *(p for r in rule_list for p in r.patterns)]),
         leaf_kind_table=_table({i: _patterns(k) for i, k in enumerate(kinds, start=1)}),
-        dropped_leaves=frozenset(document["dropped_leaves"]),
+        dropped_leaves=frozenset(_words(document["dropped_leaves"])),
         transparent=_table({0: transparent}),
-        program=frozenset(document["program"]),
-        aliases=_table({i: tuple(aliases[t]) for i, t in enumerate(targets)}),
+        program=frozenset(_words(document["program"])),
+        aliases=_table({i: _words(aliases[t]) for i, t in enumerate(targets)}),
         alias_targets=targets,
-        standard_library=frozenset(document["standard_library"]),
+        standard_library=frozenset(_words(document["standard_library"])),
         releases=releases,
         first_release=_table(_by_release(releases, versions["first"])),
         last_release=_table(_by_release(releases, versions["last"])),
@@ -184,21 +185,26 @@ def _rule(entry: Mapping[str, Any]) -> Rule:
         category=entry.get("category", entry["id"]),
         tier=entry["tier"],
         patterns=_patterns(entry),
-        yields_to=tuple(entry.get("yields_to", ())),
+        yields_to=_words(entry.get("yields_to", ())),
         by_leaf_kind=tuple(entry.get("by_leaf_kind", {}).items()),
         why=entry["why"],
     )
 
 
+def _words(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return names given as an array, or as words in one string."""
+    return tuple(names.split() if isinstance(names, str) else names)
+
+
 def _patterns(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    in_runtime = (_RUNTIME + name for name in entry.get("runtime", ()))
-    return (*in_runtime, *entry.get("symbols", ()))
+    in_runtime = (_RUNTIME + name for name in _words(entry.get("runtime", ())))
+    return (*in_runtime, *_words(entry.get("symbols", ())))
 
 
 def _by_release(
-    releases: tuple[str, ...], names: Mapping[str, list[str]]
+    releases: tuple[str, ...], names: Mapping[str, str | list[str]]
 ) -> dict[int, tuple[str, ...]]:
-    return {releases.index(release): tuple(names[release]) for release in names}
+    return {releases.index(release): _words(names[release]) for release in names}
 
 
 def _table(patterns: Mapping[int, tuple[str, ...]]) -> PatternTable:

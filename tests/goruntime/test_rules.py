@@ -122,7 +122,7 @@ def _repeat_a_rule(document):
 
 
 def _name_twice(document):
-    document["rules"][1]["runtime"].append(document["rules"][0]["runtime"][0])
+    document["rules"][1]["runtime"] = document["rules"][0]["runtime"]
 
 
 def _unknown_category(document):
@@ -147,7 +147,7 @@ def _yield_backwards(document):
 
 
 def _category_in_two_groups(document):
-    document["groups"][0]["categories"].append("user")
+    document["groups"][0]["categories"] += " user"
 
 
 @pytest.mark.parametrize(

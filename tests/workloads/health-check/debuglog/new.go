@@ -1,0 +1,5 @@
+//go:build new
+
+package debuglog
+
+const enabled = false

@@ -1,0 +1,2 @@
+// Package codec compresses messages.
+package codec

@@ -207,9 +207,10 @@ def _samples(profile: Profile) -> Iterator[bytes]:
 
 def _labels(labels: Labels) -> _Rows:
     """Return each label as a wrapped message."""
-    columns = (labels.key, labels.text, labels.number, labels.unit)
-    fields = list(enumerate(columns, start=1))
-    return _fields(*fields).wrapped(3 << 3 | 2)
+    fields = _fields(
+        (1, labels.key), (2, labels.text), (3, labels.number), (4, labels.unit)
+    )
+    return fields.wrapped(3 << 3 | 2)
 
 
 def _locations(profile: Profile) -> bytes:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from pprofdiff.errors import FormatError
 from pprofdiff.loaders.schema import message_class, view_class
-from pprofdiff.loaders.wire import MAX_FIELDS, Messages, Runs, scan, tokenise
-from pprofdiff.model.csr import offsets_of
+from pprofdiff.loaders.wire import MAX_FIELDS, Messages, Runs, joined, numbers, scan
+from pprofdiff.model.csr import distinct, offsets_of
 from pprofdiff.model.profile import (
     Functions,
     Labels,
@@ -91,7 +91,9 @@ class _Decoder:
         functions, function_ids = self.functions()
         locations, location_ids = self.locations(mapping_ids, function_ids)
         samples = self.samples(location_ids, len(kinds))
-        period_type = self.value_type(view.period_type)
+        period_type = None
+        if view.HasField("period_type"):
+            period_type = self.value_type(view.period_type)
         return Profile(
             strings=self.strings,
             sample_types=kinds,
@@ -102,7 +104,7 @@ class _Decoder:
             stack_locations=samples.locations,
             values=samples.values,
             labels=samples.labels,
-            period_type=period_type if period_type.type else None,
+            period_type=period_type,
             period=view.period or None,
             time_ns=view.time_nanos or None,
             duration_ns=view.duration_nanos or None,
@@ -170,13 +172,10 @@ class _Decoder:
         self, messages: list[bytes], kind: str, fields: dict[int, int]
     ) -> tuple[Messages, dict[int, Runs]]:
         """Scan messages; rewrite those that numpy cannot read as protobuf reads them."""
-        stream, odd = tokenise(messages)
-        found: dict[int, Runs] = {}
-        if not odd.any():
-            found, odd = scan(stream, fields)
+        stream = joined(messages)
+        found, odd = scan(stream, fields)
         if odd.any():
-            messages = self.rewritten(messages, kind)
-            stream, odd = tokenise(messages)
+            stream = joined(self.rewritten(messages, kind))
             found, odd = scan(stream, fields)
         if odd.any():
             raise self.fault(f"a {kind} has more than {MAX_FIELDS} parts")
@@ -196,12 +195,24 @@ class _Decoder:
         self, messages: Messages, runs: Runs, fields: dict[int, int]
     ) -> tuple[NDArray[np.int64], list[NDArray[np.uint64]]]:
         """Return each nested message's owner, and its fields as columns."""
-        inner = Messages(messages.data, messages.ends, runs.first, runs.last)
+        inner = Messages(messages.data, runs.first, runs.last)
         found, odd = scan(inner, fields)
         if odd.any():
             raise self.fault("a line or label cannot be read")
         size = len(runs.owner)
         return runs.owner, [_scalar(inner, found[n], size) for n in fields]
+
+    def numbers(
+        self, messages: Messages, runs: Runs, size: int
+    ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.int64]]:
+        """Return a field's numbers in file order, and how many each message has."""
+        try:
+            found, counts = numbers(messages.data, runs)
+        except ValueError as error:
+            raise self.fault(str(error)) from error
+        if len(runs.owner) == size and (np.diff(runs.owner) == 1).all():
+            return found, counts
+        return found, np.bincount(runs.owner, counts, size).astype(np.int64)
 
     def samples(self, location_ids: _Ids, types: int) -> _Samples:
         """Decode all samples, a cacheful at a time."""
@@ -218,11 +229,10 @@ class _Decoder:
         """Decode one chunk of samples."""
         size = len(messages)
         stream, found = self.table(messages, "Sample", _SAMPLE)
-        tokens = len(stream.ends) - 1
-        if (found[2].counts(size) != types).any():
+        ids, depths = self.numbers(stream, found[1], size)
+        values, widths = self.numbers(stream, found[2], size)
+        if (widths != types).any():
             raise self.fault(f"a sample does not have its {types} values")
-        ids = stream.masked_values(found[1].mask(tokens))
-        values = stream.masked_values(found[2].mask(tokens)).astype(np.uint64)
         labels = Labels.none()
         if len(found[3].owner):
             owner, columns = self.nested(stream, found[3], _LABEL)
@@ -235,9 +245,9 @@ class _Decoder:
                 self.texts(unit),
             )
         return _Samples(
-            depths=found[1].counts(size),
+            depths=depths,
             locations=location_ids.strict(ids),
-            values=values.view(np.int64).reshape(size, types),
+            values=values.astype(np.uint64).view(np.int64).reshape(size, types),
             labels=labels,
         )
 
@@ -279,7 +289,7 @@ def _joined(parts: list[_Samples], types: int) -> _Samples:
 def _scalar(messages: Messages, runs: Runs, size: int) -> NDArray[np.uint64]:
     """Return a single-varint field by message (uint64), 0 where absent, last wins."""
     column = np.zeros(size, np.uint64)
-    column[runs.owner] = messages.values(runs.first)
+    column[runs.owner] = numbers(messages.data, runs)[0]
     return column
 
 
@@ -298,11 +308,11 @@ class _Ids:
         if top <= 4 * len(self.ids) + 1024:
             self.table = np.full(top + 2, -1, np.int32)
             self.table[self.ids] = np.arange(len(self.ids), dtype=np.int32)
-            distinct = int((self.table >= 0).sum())
+            known = int((self.table >= 0).sum())
         else:
             self.order = np.argsort(self.ids, kind="stable")
-            distinct = len(np.unique(self.ids))
-        if distinct != len(self.ids):
+            known = len(distinct(self.ids))
+        if known != len(self.ids):
             raise decoder.fault(
                 f"it defines the same {kind} twice; "
                 "if two profiles were joined, pass them as two files"

@@ -1,10 +1,10 @@
 """Protobuf messages of varints, thousands at a time, as numpy columns.
 
 Samples, locations and functions of profile.proto hold nothing but varints: tags,
-lengths, packed ids and nested messages of varints. A concatenation of such messages
-is thus one stream of varints, and every byte below 0x80 ends one
-(https://protobuf.dev/programming-guides/encoding/). `Messages` tokenises the stream
-once; `scan` then walks all messages together, one field a step.
+lengths, packed numbers and nested messages of varints. `scan` walks all messages
+together, one field a step, and notes which bytes belong to which field; `numbers`
+then decodes all varints of a field at once, where every byte below 0x80 ends one
+(https://protobuf.dev/programming-guides/encoding/).
 """
 
 from __future__ import annotations
@@ -15,112 +15,50 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MAX_FIELDS", "Messages", "Runs", "scan", "tokenise"]
+__all__ = ["MAX_FIELDS", "Messages", "Runs", "joined", "numbers", "scan"]
 
 Positions = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
 
 # Steps that one scan takes at most: fields of one message, one after another.
 MAX_FIELDS = 4096
 _MAX_VARINT = 10
+_UNKNOWN = -1
+# Where a field ends that cannot be read: past all limits, or nowhere.
+_FAR = np.iinfo(np.int64).max
+_NOWHERE = -1
+# The wire types that a kind of field may have, see `scan`.
+_WIRES: dict[int, tuple[int, ...]] = {0: (0,), 2: (2,), -2: (2, 0), _UNKNOWN: ()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Messages:
-    """Messages over one token stream.
+    """Messages within one buffer: message i is the bytes ``first[i]:last[i]``.
 
-    Token t is the varint that ends at byte ``ends[t + 1]`` of `data` (uint8) and
-    begins after byte ``ends[t]``; `ends` has a leading -1. Message i consists of the
-    tokens ``first[i]:last[i]``.
+    `data` is uint8, and goes on for at least ten zero bytes after the last message,
+    so that a varint may be looked for at any position.
     """
 
-    data: NDArray[np.uint8]
-    ends: Positions
+    data: Bytes
     first: Positions
     last: Positions
-
-    def lengths(self, tokens: Positions) -> Positions:
-        """Return how many bytes each token takes."""
-        return self.ends[tokens + 1] - self.ends[tokens]
-
-    def values(self, tokens: Positions) -> NDArray[np.uint64]:
-        """Return the numbers (uint64) that the chosen tokens spell."""
-        return _numbers(self.data, self.ends[tokens + 1], self.lengths(tokens))
-
-    def masked_values(self, mask: NDArray[np.bool_]) -> NDArray[np.unsignedinteger]:
-        """Return the numbers of the tokens where `mask` is true, in order.
-
-        The dtype is uint32 where all of them fit in four bytes, else uint64.
-        """
-        ends = self.ends[1:][mask]
-        return _numbers(self.data, ends, ends - self.ends[:-1][mask], narrow=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Runs:
-    """One field's occurrences: message `owner`'s tokens ``first:last``, in file order."""
+    """One field's occurrences in file order: bytes ``first:last`` of message `owner`."""
 
     owner: Positions
     first: Positions
     last: Positions
 
-    def mask(self, tokens: int) -> NDArray[np.bool_]:
-        """Return which of the stream's tokens lie in these runs."""
-        edges = np.zeros(tokens + 1, np.int8)
-        filled = self.first < self.last
-        edges[self.first[filled]] = 1
-        edges[self.last[filled]] = -1
-        return np.cumsum(edges[:-1], dtype=np.int8).view(np.bool_)
 
-    def counts(self, messages: int) -> Positions:
-        """Return how many tokens each message has in these runs."""
-        sizes = self.last - self.first
-        return np.bincount(self.owner, sizes, messages).astype(np.int64)
-
-
-def _numbers(
-    data: NDArray[np.uint8],
-    ends: Positions,
-    lengths: Positions,
-    *,
-    narrow: bool = False,
-) -> NDArray[np.unsignedinteger]:
-    """Decode the varints that end at `ends`, most significant byte (the last) first."""
-    longest = int(lengths.max()) if len(lengths) else 1
-    dtype: type[Any] = np.uint32 if narrow and longest <= 4 else np.uint64
-    numbers: NDArray[Any] = data[ends].astype(dtype)
-    longer = lengths > 1
-    if longest == 2 or (longest > 1 and longer.mean() > 0.5):
-        shifted = (numbers << dtype(7)) | (data[ends - 1] & 0x7F)
-        numbers = np.where(longer, shifted, numbers)
-        reach = 2
-    else:
-        reach = 1
-    for byte in range(reach, longest):
-        rows = np.flatnonzero(lengths > byte)
-        more = data[ends[rows] - byte] & 0x7F
-        numbers[rows] = (numbers[rows] << dtype(7)) | more
-    return numbers
-
-
-def tokenise(messages: list[bytes]) -> tuple[Messages, NDArray[np.bool_]]:
-    """Return the messages' token stream, and which of them are not varints alone.
-
-    Marked (bool, one per message) are those that run into the next one because their
-    last byte does not end a varint, and those with a varint of more than ten bytes.
-    """
+def joined(messages: list[bytes]) -> Messages:
+    """Return messages laid one after another."""
     sizes = np.fromiter(map(len, messages), np.int64, len(messages))
-    data = np.frombuffer(b"".join(messages), np.uint8)
-    stops = np.cumsum(sizes)
-    filled = sizes > 0
-    open_ended = np.zeros(len(messages), np.bool_)
-    open_ended[filled] = data[stops[filled] - 1] >= 0x80
-    ends = np.flatnonzero(data < 0x80)
-    ends = np.concatenate((np.full(1, -1, np.int64), ends))
-    last = np.searchsorted(ends[1:], stops, side="left")
-    first = np.concatenate((np.zeros(1, np.int64), last[:-1]))
-    overlong = np.flatnonzero(np.diff(ends) > _MAX_VARINT)
-    open_ended[np.searchsorted(last, overlong, side="right")] = True
-    return Messages(data, ends, first, last), open_ended
+    data = np.frombuffer(b"".join((*messages, bytes(_MAX_VARINT))), np.uint8)
+    last = np.cumsum(sizes)
+    return Messages(data, last - sizes, last)
 
 
 def scan(
@@ -128,12 +66,11 @@ def scan(
 ) -> tuple[dict[int, Runs], NDArray[np.bool_]]:
     """Find the fields of all messages, and mark messages that need another reader.
 
-    `fields` gives each known field number its kind: 0 a single varint, 2 bytes that
-    hold varints (packed numbers, or a nested message); a number of kind 2 may also
-    stand unpacked, one varint an occurrence, if the field is listed as -2. Marked
-    (bool, one per message) are those with an unknown field, a tag or wire type that
-    the table does not expect, a length that runs out of the message, or more than
-    `MAX_FIELDS` fields; nothing is returned for them.
+    `fields` gives each known field number its kind: 0 is a single varint, 2 is bytes
+    that hold varints (packed numbers, or a nested message), -2 is numbers that may be
+    packed or not. Marked (bool, one per message) are those with an unknown field, a
+    wire type that the table does not expect, a length that runs out of the message,
+    or more than `MAX_FIELDS` fields; nothing is returned for them.
     """
     found: dict[int, list[tuple[Positions, Positions, Positions]]] = {
         number: [] for number in fields
@@ -144,56 +81,83 @@ def scan(
     for _ in range(MAX_FIELDS):
         if not len(rows):
             break
-        rows, at = _step(messages, fields, found, odd, rows, at)
+        limit = messages.last[rows]
+        after = _step(messages.data, fields, found, (rows, at, limit))
+        odd[rows[after < 0]] = True
+        going = (after >= 0) & (after < limit)
+        rows, at = rows[going], after[going]
     odd[rows] = True
-    return {n: _gather(runs, odd) for n, runs in found.items()}, odd
+    return {n: _gathered(runs, odd) for n, runs in found.items()}, odd
 
 
 def _step(
-    messages: Messages,
+    data: Bytes,
     fields: dict[int, int],
     found: dict[int, list[tuple[Positions, Positions, Positions]]],
-    odd: NDArray[np.bool_],
-    rows: Positions,
-    at: Positions,
-) -> tuple[Positions, Positions]:
-    """Read one field of each message in `rows`; return what is left, advanced."""
-    limit = messages.last[rows]
-    tags = messages.data[messages.ends[at + 1]]
-    fine = (messages.lengths(at) == 1) & (at + 1 < limit)
-    after = np.full(len(rows), -1, np.int64)
-    for number, kind in fields.items():
-        for wire in {0: (0,), 2: (2,), -2: (2, 0)}[kind]:
-            here = np.flatnonzero(fine & (tags == (number << 3 | wire)))
-            if not len(here):
-                continue
-            if wire == 0:
-                first = at[here] + 1
-                last = first + 1
-            else:
-                first, last = _payload(messages, at[here] + 1, limit[here])
-            after[here] = last
-            kept = last >= 0
-            found[number].append((rows[here][kept], first[kept], last[kept]))
-    odd[rows[after < 0]] = True
-    going = (after >= 0) & (after < limit)
-    return rows[going], after[going]
+    heads: tuple[Positions, Positions, Positions],
+) -> Positions:
+    """Read one field of each message; return where it ends, -1 where it cannot be.
+
+    `heads` are the messages' numbers, where their fields begin, and where they end.
+    """
+    rows, at, limit = heads
+    tags = data[at]
+    after = np.full(len(rows), _NOWHERE, np.int64)
+    for tag in np.flatnonzero(np.bincount(tags)).tolist():
+        number, wire = tag >> 3, tag & 7
+        if wire not in _WIRES[fields.get(number, _UNKNOWN)]:
+            continue
+        here = slice(None) if len(tags) == 1 else np.flatnonzero(tags == tag)
+        first = at[here] + 1
+        if wire == 0:
+            last = _varint_end(data, first)
+        else:
+            first, last = _payload(data, first, limit[here])
+        last = np.where(last <= limit[here], last, _NOWHERE)
+        after[here] = last
+        kept = last >= 0
+        found[number].append((rows[here][kept], first[kept], last[kept]))
+    return after
+
+
+def _varint_end(data: Bytes, first: Positions) -> Positions:
+    """Return the position after each varint, far off for more than ten bytes."""
+    end = first + 1
+    open_ = np.flatnonzero(data[first] >= 0x80)
+    for _ in range(1, _MAX_VARINT):
+        if not len(open_):
+            break
+        more = data[end[open_]] >= 0x80
+        end[open_] += 1
+        open_ = open_[more]
+    end[open_] = _FAR
+    return end
 
 
 def _payload(
-    messages: Messages, length_at: Positions, limit: Positions
+    data: Bytes, length_at: Positions, limit: Positions
 ) -> tuple[Positions, Positions]:
-    """Return the token range of length-delimited payloads, last -1 where impossible."""
-    size = messages.values(length_at)
-    room = messages.ends[limit] - messages.ends[length_at + 1]
-    fits = size <= room.astype(np.uint64)
-    stop = messages.ends[length_at + 1] + np.where(fits, size, 0).astype(np.int64)
-    last = np.searchsorted(messages.ends, stop)
-    whole = fits & (messages.ends[np.minimum(last, len(messages.ends) - 1)] == stop)
-    return length_at + 1, np.where(whole, last, -1)
+    """Return where payloads begin and end; beyond `limit` where they cannot."""
+    size = (data[length_at] & 0x7F).astype(np.int64)
+    begin = length_at + 1
+    open_ = np.flatnonzero(data[length_at] >= 0x80)
+    for byte in range(1, 5):
+        if not len(open_):
+            break
+        piece = data[begin[open_]]
+        size[open_] |= (piece & 0x7F).astype(np.int64) << 7 * byte
+        begin[open_] += 1
+        open_ = open_[piece >= 0x80]
+    end = begin + size
+    end[open_] = _FAR
+    # A payload whose last byte does not end a varint is not made of varints.
+    filled = np.flatnonzero((size > 0) & (end <= limit))
+    broken = filled[data[end[filled] - 1] >= 0x80]
+    end[broken] = _FAR
+    return begin, end
 
 
-def _gather(
+def _gathered(
     runs: list[tuple[Positions, Positions, Positions]], odd: NDArray[np.bool_]
 ) -> Runs:
     """Join one field's steps in file order, without the messages marked odd."""
@@ -208,3 +172,44 @@ def _gather(
         order = np.argsort(first, kind="stable")
         owner, first, last = owner[order], first[order], last[order]
     return Runs(owner, first, last)
+
+
+def numbers(
+    data: Bytes, runs: Runs
+) -> tuple[NDArray[np.unsignedinteger], NDArray[np.int64]]:
+    """Decode all varints in the runs; return them, and how many each run has.
+
+    The dtype is uint32 where all of them fit in four bytes, else uint64. Raises
+    ValueError for a varint of more than ten bytes.
+    """
+    sizes = runs.last - runs.first
+    cuts = np.empty((len(sizes), 2), np.int64)
+    cuts[:, 0] = runs.first - np.append(0, runs.last[:-1])
+    cuts[:, 1] = sizes
+    inside = np.repeat(np.tile([False, True], len(sizes)), cuts.reshape(-1))
+    own = data[: len(inside)][inside]
+    ends = np.flatnonzero(own < 0x80)
+    bounds = np.cumsum(sizes)
+    counts = np.diff(np.searchsorted(ends, bounds), prepend=0)
+    return _decoded(own, ends), counts
+
+
+def _decoded(own: Bytes, ends: Positions) -> NDArray[np.unsignedinteger]:
+    """Decode the varints that end at `ends` and fill `own`, last byte first."""
+    lengths = np.diff(ends, prepend=-1)
+    longest = int(lengths.max()) if len(lengths) else 1
+    if longest > _MAX_VARINT:
+        raise ValueError("a number of more than ten bytes")
+    dtype: type[Any] = np.uint32 if longest <= 4 else np.uint64
+    out: NDArray[Any] = own[ends].astype(dtype)
+    if longest == 1:
+        return out
+    # Two bytes at a stroke for all, where one byte is the exception.
+    longer = lengths > 1
+    shifted = (out << dtype(7)) | (own[ends - 1] & 0x7F)
+    out = np.where(longer, shifted, out)
+    for byte in range(2, longest):
+        rows = np.flatnonzero(lengths > byte)
+        more = own[ends[rows] - byte] & 0x7F
+        out[rows] = (out[rows] << dtype(7)) | more
+    return out

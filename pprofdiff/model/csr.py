@@ -18,6 +18,7 @@ __all__ = [
     "Offsets",
     "chunks",
     "count_in_row",
+    "distinct",
     "expand",
     "first_in_row",
     "first_places",
@@ -78,11 +79,19 @@ def take_rows(
     return taken, out
 
 
+def distinct(values: NDArray[T]) -> NDArray[T]:
+    """Return the distinct values, rising (as np.unique, without what it imports)."""
+    ranked = np.sort(values)
+    fresh = np.ones(len(ranked), np.bool_)
+    fresh[1:] = ranked[1:] != ranked[:-1]
+    return ranked[fresh]
+
+
 def chunks(offsets: Offsets, items: int = _CHUNK) -> list[tuple[int, int]]:
     """Return row ranges [start, stop) of about `items` items each, covering all."""
     rows = len(offsets) - 1
     marks = np.arange(0, int(offsets[-1]) + items, items)
-    cuts = np.unique(np.append(np.searchsorted(offsets[:-1], marks), (0, rows)))
+    cuts = distinct(np.append(np.searchsorted(offsets[:-1], marks), (0, rows)))
     return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
 
 

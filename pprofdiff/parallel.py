@@ -1,0 +1,43 @@
+"""Both sides at once: numpy and zlib let go of the interpreter while they work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Thread
+from typing import TypeVar
+
+__all__ = ["both"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+# Below this many bytes or frames a thread costs more than it brings.
+_WORTH_A_THREAD = 1 << 18
+
+
+def both(work: Callable[[T], R], base: T, new: T, *, size: int) -> tuple[R, R]:
+    """Return (work(base), work(new)), in two threads where `size` is large.
+
+    `size` is what there is to do in bytes or frames. What `work` raises is raised
+    here, base first.
+    """
+    if size < _WORTH_A_THREAD:
+        return work(base), work(new)
+    done: list[R] = []
+    failed: list[BaseException] = []
+
+    def aside() -> None:
+        try:
+            done.append(work(base))
+        except BaseException as error:  # noqa: BLE001 - raised again below
+            failed.append(error)
+
+    thread = Thread(target=aside)
+    thread.start()
+    try:
+        second = work(new)
+    finally:
+        thread.join()
+        if failed:
+            raise failed[0]
+    return done[0], second

@@ -1,0 +1,191 @@
+"""Values with their units as text: pprof's rules, and our own for people's tables.
+
+`scale`, `label`, `percentage` and `common_unit` follow what ``go tool pprof`` prints
+(internal/measurement of github.com/google/pprof). `Scale` is the reports' own: one
+unit for a whole column, a true minus, three digits that count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "Scale",
+    "common_unit",
+    "comparable",
+    "label",
+    "percent",
+    "percentage",
+    "scale",
+    "scale_for",
+    "scaled",
+]
+
+# Each family: (unit, other spellings, size in the family's base unit).
+_BYTES = (
+    ("B", ("b", "byte"), 1.0),
+    ("kB", ("kb", "kbyte", "kilobyte"), 1024.0),
+    ("MB", ("mb", "mbyte", "megabyte"), 1024.0**2),
+    ("GB", ("gb", "gbyte", "gigabyte"), 1024.0**3),
+    ("TB", ("tb", "tbyte", "terabyte"), 1024.0**4),
+    ("PB", ("pb", "pbyte", "petabyte"), 1024.0**5),
+)
+_TIME = (
+    ("ns", ("ns", "nanosecond"), 1.0),
+    ("us", ("μs", "us", "microsecond"), 1e3),
+    ("ms", ("ms", "millisecond"), 1e6),
+    ("s", ("s", "sec", "second"), 1e9),
+    ("hrs", ("hour", "hr"), 3600e9),
+)
+_COMPUTE = (
+    ("n*GCU", ("nanogcu",), 1e-9),
+    ("u*GCU", ("microgcu",), 1e-6),
+    ("m*GCU", ("milligcu",), 1e-3),
+    ("GCU", ("gcu",), 1.0),
+    ("k*GCU", ("kilogcu",), 1e3),
+    ("M*GCU", ("megagcu",), 1e6),
+    ("G*GCU", ("gigagcu",), 1e9),
+    ("T*GCU", ("teragcu",), 1e12),
+    ("P*GCU", ("petagcu",), 1e15),
+)
+# The unit in which a family's values appear where none is asked for.
+_FAMILIES = ((_BYTES, "B", 1.0), (_TIME, "s", 1e9), (_COMPUTE, "GCU", 1.0))
+# Targets that mean "choose", and units that are not worth a word.
+_CHOOSE = ("minimum", "auto")
+_SILENT = ("count", "sample", "unit", *_CHOOSE)
+
+
+@cache
+def _known(unit: str) -> tuple[int, str, float] | None:
+    """Return (family, canonical name, size) of a unit's spelling, None if unknown."""
+    spelling = unit.lower()
+    # pprof counts bytes here, so that its own "μs" loses the s and is not found.
+    if len(spelling.encode()) > 2:
+        spelling = spelling.removesuffix("s")
+    for family, (units, _, _) in enumerate(_FAMILIES):
+        for name, spellings, size in units:
+            if spelling in spellings:
+                return family, name, size
+    return None
+
+
+def scale(value: int, unit: str, target: str) -> tuple[float, str]:
+    """Return the value in the target unit, and that unit's name as pprof prints it.
+
+    The target ``auto`` (or ``minimum``) picks the largest unit in which the value is
+    at least 1. The name is empty for units not worth printing, such as ``count``.
+    """
+    if value < 0:
+        scaled_value, name = scale(-value, unit, target)
+        return -scaled_value, name
+    known = _known(unit)
+    if known is None:
+        return float(value), "" if target in _SILENT else target
+    units, default, default_size = _FAMILIES[known[0]]
+    base = float(value) * known[2]
+    if target in _CHOOSE:
+        fitting = [(name, size) for name, _, size in units if base / size >= 1.0]
+        name, size = fitting[-1] if fitting else (default, default_size)
+        return base / size, name
+    wanted = _known(target)
+    if wanted is None or wanted[0] != known[0]:
+        return base / default_size, default
+    return base / wanted[2], wanted[1]
+
+
+def label(value: int, unit: str, target: str = "auto") -> str:
+    """Return the value as pprof prints it, such as ``1.50s``, ``-3kB`` or ``0``."""
+    number, name = scale(value, unit, target)
+    text = f"{number:.2f}".removesuffix(".00")
+    return "0" if text in {"0", "-0"} else text + name
+
+
+def percentage(value: int, total: int) -> str:
+    """Return |value / total| as pprof prints it: without its sign, six wide."""
+    ratio = abs(value / total) * 100 if total else 0.0
+    if 99.95 <= ratio <= 100.05:
+        return "  100%"
+    return f"{ratio:5.2f}%" if ratio >= 1.0 else f"{ratio:5.2g}%"
+
+
+def comparable(one: str, other: str) -> bool:
+    """Return whether values of the two units can be brought to one unit."""
+    if one == other:
+        return True
+    first, second = _known(one), _known(other)
+    return first is not None and second is not None and first[0] == second[0]
+
+
+def common_unit(units: Iterable[str]) -> str:
+    """Return the finest of units that are comparable; the first among equals."""
+    finest, *rest = units
+    for unit in rest:
+        if scale(1, unit, finest)[0] < 1:
+            finest = unit
+    return finest
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How one column of numbers is written: ``value / size``, decimals, unit."""
+
+    size: float
+    unit: str
+    decimals: int
+
+    def number(self, value: float, *, signed: bool = False) -> str:
+        """Return the value without its unit; signed writes ``+`` too."""
+        digits = f"{abs(value) / self.size:,.{self.decimals}f}"
+        if value < 0 and any(c in "123456789" for c in digits):
+            return f"−{digits}"
+        return f"+{digits}" if signed and value > 0 else digits
+
+    def text(self, value: float, *, signed: bool = False) -> str:
+        """Return the value with its unit, such as ``+1.25 s`` or ``12,408``."""
+        number = self.number(value, signed=signed)
+        return f"{number} {self.unit}" if self.unit else number
+
+
+def scale_for(values: Iterable[float], unit: str) -> Scale:
+    """Return the scale for a column: that of its largest value, three digits or more.
+
+    Times go from ns to s (hours do not read as a difference), bytes from B to PB in
+    steps of 1024, everything else is counted as it is; whole units get no decimals.
+    """
+    largest = max((abs(v) for v in values), default=0.0)
+    known = _known(unit)
+    size, name, whole = 1.0, "" if unit in {*_SILENT, ""} else unit, True
+    if known is not None:
+        units = [(n, s) for n, _, s in _FAMILIES[known[0]][0] if n != "hrs"]
+        base = largest * known[2]
+        name, step = next(((n, s) for n, s in reversed(units) if base >= s), units[0])
+        size = step / known[2]
+        whole = step == units[0][1]
+        name = "µs" if name == "us" else name
+    top = largest / size
+    if whole and (known is not None or top.is_integer()):
+        return Scale(size, name, 0)
+    decimals = 2 if top < 10 else 1 if top < 100 else 0
+    return Scale(size, name, decimals)
+
+
+def scaled(value: float, unit: str, *, signed: bool = False) -> str:
+    """Return one value in the scale that suits it."""
+    return scale_for((value,), unit).text(value, signed=signed)
+
+
+def percent(part: float, whole: float, *, signed: bool = False) -> str:
+    """Return part of whole such as ``12.4%``, or ``–`` if there is no whole."""
+    if whole == 0:
+        return "–"
+    ratio = 100.0 * part / whole
+    digits = f"{abs(ratio):.1f}" if abs(ratio) < 99.95 else f"{abs(ratio):,.0f}"
+    if float(digits.replace(",", "")) == 0:
+        return "0%" if part == 0 else "<0.1%"
+    sign = "−" if ratio < 0 else "+" if signed else ""
+    return f"{sign}{digits}%"

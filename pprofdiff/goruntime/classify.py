@@ -29,7 +29,7 @@ _TRANSPARENT, _DROPPED, _PROGRAM = 0, 254, 255
 Bool = npt.NDArray[np.bool_]
 Int8 = npt.NDArray[np.int8]
 Int16 = npt.NDArray[np.int16]
-Int32 = npt.NDArray[np.int32]
+Ids = npt.NDArray[np.integer]
 Int64 = npt.NDArray[np.int64]
 UInt8 = npt.NDArray[np.uint8]
 
@@ -99,11 +99,11 @@ def _traits_of(name: str) -> tuple[int, int, int]:
 def classify(
     traits: FunctionTraits,
     stack_offsets: npt.NDArray[np.int64],
-    frame_functions: npt.NDArray[np.int32],
+    frame_functions: Ids,
 ) -> Classification:
     """Give each of S stacks its category, rule, deciding frame, leaf kind, payer.
 
-    `stack_offsets` (int64, S + 1) delimits the stacks in `frame_functions` (int32,
+    `stack_offsets` (int64, S + 1) delimits the stacks in `frame_functions` (integers,
     positions in the names that `traits` was made of, -1 for a frame with no name),
     which lists frames leaf first, inlined ones included. A stack without frames,
     or with none but dropped ones, is `rt.other`. A stack of only names that say
@@ -186,16 +186,14 @@ class _Frames:
 
     traits: FunctionTraits
     arrays: _RuleArrays
-    functions: Int32
+    functions: Ids
     code: UInt8
     known: Int64
     known_code: UInt8
     known_rule: Int16
 
     @classmethod
-    def of(
-        cls, traits: FunctionTraits, arrays: _RuleArrays, functions: Int32
-    ) -> _Frames:
+    def of(cls, traits: FunctionTraits, arrays: _RuleArrays, functions: Ids) -> _Frames:
         code = traits.code[functions]
         known = np.flatnonzero(code - np.uint8(1) < arrays.tiers)
         return cls(

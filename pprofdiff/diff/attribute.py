@@ -1,0 +1,94 @@
+"""What the Go runtime did: sums by category, and who pays for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.diff.classes import Attribution
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.csr import distinct, sums
+
+__all__ = ["Blame", "Categories", "blame", "categories", "leaf_kinds"]
+
+Column = NDArray[np.int64]
+Pair = tuple[Column, Column]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Categories:
+    """Raw int64 sums by category, base and new; they add up to the totals exactly."""
+
+    ids: tuple[str, ...]
+    base: Column
+    new: Column
+
+    def groups(self) -> list[tuple[str, int, int]]:
+        """Return (id, base, new) of each group, in the order they are shown."""
+        place = {name: i for i, name in enumerate(self.ids)}
+        out = []
+        for group in rules().groups:
+            rows = [place[c] for c in group.categories]
+            out.append(
+                (group.id, int(self.base[rows].sum()), int(self.new[rows].sum()))
+            )
+        return out
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blame:
+    """What call sites pay: one row for each category and function that occur together.
+
+    `category` is a position in ``rules().categories``, `function` one in the union of
+    both sides' functions; `base` and `new` are raw int64 sums.
+    """
+
+    category: Column
+    function: Column
+    base: Column
+    new: Column
+
+
+def categories(sides: tuple[Attribution, Attribution], values: Pair) -> Categories:
+    """Return both sides' sums by category."""
+    ids = tuple(rules().categories)
+    base, new = (
+        sums(side.category, v, len(ids)) for side, v in zip(sides, values, strict=True)
+    )
+    return Categories(ids, base, new)
+
+
+def blame(sides: tuple[Attribution, Attribution], values: Pair, rows: Pair) -> Blame:
+    """Charge every category but the user's own code to the call sites below it.
+
+    `rows` give each side's functions their place in the union.
+    """
+    own = rules().categories.index("user")
+    keyed: list[Pair] = []
+    for side, v, union in zip(sides, values, rows, strict=True):
+        paid = np.flatnonzero((side.payer >= 0) & (side.category != own))
+        category = side.category[paid].astype(np.int64)
+        keyed.append((category << 32 | union[side.payer[paid]], v[paid]))
+    keys = distinct(np.concatenate([key for key, _ in keyed]))
+    base, new = (sums(np.searchsorted(keys, key), v, len(keys)) for key, v in keyed)
+    some = (base != 0) | (new != 0)
+    keys = keys[some]
+    return Blame(keys >> 32, keys & 0xFFFFFFFF, base[some], new[some])
+
+
+def leaf_kinds(
+    sides: tuple[Attribution, Attribution], values: Pair
+) -> list[tuple[int, int, int, int]]:
+    """Return (category, leaf kind, base, new) of each pair that either side has."""
+    kinds = len(rules().leaf_kinds)
+    size = len(rules().categories) * kinds
+    base, new = (
+        sums(side.category.astype(np.int64) * kinds + side.leaf_kind, v, size)
+        for side, v in zip(sides, values, strict=True)
+    )
+    return [
+        (cell // kinds, cell % kinds, int(base[cell]), int(new[cell]))
+        for cell in np.flatnonzero((base != 0) | (new != 0)).tolist()
+    ]

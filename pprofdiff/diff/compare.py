@@ -1,0 +1,254 @@
+"""Two sides of one kind of profile, subtracted: `compare` makes a `ProfileDiff`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.diff.attribute import Blame, Categories, blame, categories, leaf_kinds
+from pprofdiff.diff.comparable import Caveat, comparability
+from pprofdiff.diff.kinds import is_cpu, is_snapshot, kind_name
+from pprofdiff.diff.classes import Attribution
+from pprofdiff.diff.noise import CountModel, Judgement
+from pprofdiff.diff.normalize import Normalization, choose
+from pprofdiff.diff.paired import Measurand, Paired, paired
+from pprofdiff.diff.side import Side
+from pprofdiff.diff.tables import Table
+from pprofdiff.errors import IncompatibleProfilesError
+from pprofdiff.model.profile import Profile, ValueType
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ProfileDiff", "compare"]
+
+
+@dataclass(frozen=True, eq=False)
+class ProfileDiff:
+    """What changed between two sides, in one sample type.
+
+    `functions`, `lines`, `files`, `packages`, `stacks`, `categories` and `blame` are
+    DataFrames, made when asked for; every raw number is an int64 in `unit`.
+    """
+
+    base: Side
+    new: Side
+    base_column: int
+    new_column: int
+    normalization: Normalization
+    warnings: tuple[Caveat, ...]
+
+    def __repr__(self) -> str:
+        """Return one line: sample type, totals and their delta."""
+        base, new = self.totals
+        return (
+            f"<ProfileDiff {self.sample_type.type}/{self.unit}: "
+            f"base {base}, new {new}, delta {new - base:+d}>"
+        )
+
+    @cached_property
+    def name(self) -> str:
+        """What Go calls this kind of profile: cpu, allocs, heap, block, mutex …"""
+        return kind_name(self.new.profile)
+
+    @property
+    def sample_type(self) -> ValueType:
+        """The sample type that is compared."""
+        return self.new.profile.sample_types[self.new_column]
+
+    @property
+    def unit(self) -> str:
+        """The unit of every raw number."""
+        return self.sample_type.unit
+
+    @cached_property
+    def values(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Each side's values of the compared type, int64, one a sample."""
+        base, new = self.base.profile, self.new.profile
+        return base.values[:, self.base_column], new.values[:, self.new_column]
+
+    @cached_property
+    def totals(self) -> tuple[int, int]:
+        """The sums of all values, base and new, raw."""
+        base, new = self.values
+        return int(base.sum()), int(new.sum())
+
+    @cached_property
+    def model(self) -> CountModel | None:
+        """How far values may move by chance; None where chance has no model."""
+        base = _sample_worth(self.base.profile, self.base_column)
+        new = _sample_worth(self.new.profile, self.new_column)
+        if base is None or new is None:
+            return None
+        by = self.normalization
+        return CountModel(
+            base * by.base_factor, new * by.new_factor, by.base_factor, by.new_factor
+        )
+
+    @cached_property
+    def is_cpu(self) -> bool:
+        """Whether samples are CPU time, which alone has runtime categories."""
+        return is_cpu(self.new.profile)
+
+    def judge(self, base: Sequence[int], new: Sequence[int]) -> Judgement | None:
+        """Judge raw sums of any grouping; None where chance has no model."""
+        if self.model is None:
+            return None
+        return self.model.judge(np.array(base, np.int64), np.array(new, np.int64))
+
+    @cached_property
+    def paired_functions(self) -> Paired:
+        """The functions of both sides, and which is which."""
+        return self._paired("functions", classified=self.is_cpu)
+
+    def _paired(self, granularity: str, *, classified: bool = False) -> Paired:
+        base = Measurand(self.base.profile, self.values[0])
+        new = Measurand(self.new.profile, self.values[1])
+        how = self.normalization, self.model
+        return paired(base, new, granularity, how, classified=classified)
+
+    def table(self, granularity: str = "functions") -> Table:
+        """Return the rows of functions, lines, files, packages or stacks."""
+        if granularity == "functions":
+            return self.paired_functions.table
+        if granularity == "stacks":
+            return self._stacks
+        return self._paired(granularity).table
+
+    @cached_property
+    def _stacks(self) -> Table:
+        from pprofdiff.diff.stacks import NamedStacks, stack_table
+
+        functions = self.paired_functions
+        base, new = (
+            NamedStacks.of(side.profile, functions.levels[i], functions.rows[i], values)
+            for i, (side, values) in enumerate(
+                zip((self.base, self.new), self.values, strict=True)
+            )
+        )
+        return stack_table(base, new, functions.names, self.normalization, self.model)
+
+    @property
+    def attributions(self) -> tuple[Attribution, Attribution] | None:
+        """What each side's samples are; None where they are not CPU time."""
+        return self.paired_functions.attributions
+
+    @cached_property
+    def category_sums(self) -> Categories | None:
+        """Raw sums by category; None where samples are not CPU time."""
+        if self.attributions is None:
+            return None
+        return categories(self.attributions, self.values)
+
+    @cached_property
+    def blame_sums(self) -> Blame | None:
+        """Raw sums by category and call site; None where samples are not CPU time."""
+        if self.attributions is None:
+            return None
+        return blame(self.attributions, self.values, self.paired_functions.rows)
+
+    @cached_property
+    def leaf_kind_sums(self) -> list[tuple[int, int, int, int]]:
+        """Raw sums as (category, leaf kind, base, new), both positions in the rules.
+
+        The second dimension of a cost: what the leaf does, whoever owns it.
+        """
+        if self.attributions is None:
+            return []
+        return leaf_kinds(self.attributions, self.values)
+
+    @property
+    def functions(self) -> pd.DataFrame:
+        """One row a function; see `Table.to_frame`."""
+        return self.table("functions").to_frame()
+
+    @property
+    def lines(self) -> pd.DataFrame:
+        """One row a source line, named ``function file:line``."""
+        return self.table("lines").to_frame()
+
+    @property
+    def files(self) -> pd.DataFrame:
+        """One row a source file."""
+        return self.table("files").to_frame()
+
+    @property
+    def packages(self) -> pd.DataFrame:
+        """One row a Go package."""
+        return self.table("packages").to_frame()
+
+    @property
+    def stacks(self) -> pd.DataFrame:
+        """One row a stack, function names joined with ``;``, root first."""
+        return self.table("stacks").to_frame()
+
+    @property
+    def categories(self) -> pd.DataFrame:
+        """One row a runtime category; see `frames.categories_frame`."""
+        from pprofdiff.diff.frames import categories_frame
+
+        return categories_frame(self)
+
+    @property
+    def blame(self) -> pd.DataFrame:
+        """One row for each category and call site; see `frames.blame_frame`."""
+        from pprofdiff.diff.frames import blame_frame
+
+        return blame_frame(self)
+
+
+def compare(
+    base: Side,
+    new: Side,
+    *,
+    sample_type: str | int | None = None,
+    normalize: bool = False,
+    work: tuple[float, float] | None = None,
+) -> ProfileDiff:
+    """Subtract base from new in one sample type (default: what pprof takes for new).
+
+    Raises UsageError where new has no such sample type, IncompatibleProfilesError
+    where base does not have it in the same unit.
+    """
+    new_column = new.profile.sample_index(sample_type)
+    kind = new.profile.sample_types[new_column]
+    base_column = _column_of(base, kind)
+    totals = (
+        int(base.profile.values[:, base_column].sum()),
+        int(new.profile.values[:, new_column].sum()),
+    )
+    normalization = choose(
+        totals=totals,
+        durations_ns=(base.profile.duration_ns, new.profile.duration_ns),
+        work=work,
+        share=normalize,
+        snapshot=is_snapshot(kind),
+    )
+    caveats = comparability(base, new, totals, normalization)
+    return ProfileDiff(base, new, base_column, new_column, normalization, caveats)
+
+
+def _column_of(side: Side, kind: ValueType) -> int:
+    """Return where a side holds a sample type."""
+    if kind in side.profile.sample_types:
+        return side.profile.sample_types.index(kind)
+    held = ", ".join(f"{t.type}/{t.unit}" for t in side.profile.sample_types)
+    raise IncompatibleProfilesError(
+        f"{side.runs[0].path} has no {kind.type}/{kind.unit} to subtract; "
+        f"it has: {held or 'no values'}"
+    )
+
+
+def _sample_worth(profile: Profile, column: int) -> float | None:
+    """Return what one sample adds to a column, None where that is not known."""
+    kind, sampled = profile.sample_types[column], profile.period_type
+    if kind.type == "samples":
+        return 1.0
+    if not profile.period or sampled is None or sampled.type not in ("cpu", "space"):
+        return None
+    return float(profile.period) if sampled.unit == kind.unit else None

@@ -1,0 +1,46 @@
+"""One side of a comparison: its merged profile, its runs, and who measured it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pprofdiff.model.merge import base_samples, merge
+from pprofdiff.model.profile import Profile
+
+__all__ = ["Run", "Side", "halves", "side"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """One file of a side: the name the user knows it by, and its profile."""
+
+    path: str
+    profile: Profile
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """One build's profile of one kind.
+
+    `runs` stay apart for statistics over sets; `profile` is all of them merged by
+    pprof's rules; `label` is the word for this side in tables.
+    """
+
+    label: str
+    runs: tuple[Run, ...]
+    profile: Profile
+
+
+def side(label: str, runs: Sequence[Run]) -> Side:
+    """Return the side that these runs (at least one) make."""
+    return Side(label, tuple(runs), merge([run.profile for run in runs]))
+
+
+def halves(profile: Profile) -> tuple[Profile, Profile]:
+    """Return (base, new) of a profile that a diff wrote with ``pprof::base`` labels."""
+    marked = base_samples(profile)
+    base = profile.take(np.flatnonzero(marked))
+    return base.with_values(-base.values), profile.take(np.flatnonzero(~marked))

@@ -1,0 +1,1 @@
+"""One `ReportModel`, many writers: text, JSON, CSV, pprof."""

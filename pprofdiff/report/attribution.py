@@ -1,0 +1,145 @@
+"""Sections on the runtime: the table of groups, and who pays for GC and allocation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pprofdiff.diff.compare import ProfileDiff
+from pprofdiff.diff.modelled import ModelledBlame
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.report.blocks import Block, Cell, Grid, Words
+from pprofdiff.report.headline import Moved, moved_categories, moved_groups
+from pprofdiff.report.rows import delta_cell, ratio_cell, share, value_cells
+from pprofdiff.report.scaling import scale_of
+from pprofdiff.units import Scale
+
+__all__ = ["group_grid", "payers"]
+
+# A category gets a line of its own from this share of either total on.
+_WORTH_A_LINE = 0.01
+_PAID = ("gc", "gc_tax", "alloc")
+_ROWS = 8
+
+
+def group_grid(diff: ProfileDiff, labels: tuple[str, str]) -> Grid:
+    """Return the table of groups, with their larger categories indented."""
+    scale = scale_of(diff)
+    details = {group.id: group.detail for group in rules().groups}
+    rows: list[list[Cell]] = []
+    for group in moved_groups(diff):
+        name = f"{group.label}  {details[group.id]}".rstrip()
+        rows.append(_line(diff, scale, group, Cell(name, "strong")))
+        parts = moved_categories(diff, group.id)
+        if len(parts) > 1:
+            rows += [
+                _line(diff, scale, part, Cell(f"    {part.label}"))
+                for part in parts
+                if _large(diff, part)
+            ]
+    base, new = diff.totals
+    judged = diff.judge([base], [new])
+    noise = None if judged is None else bool(judged.noise[0])
+    whole = Moved("total", "total", base, new, 0.0, noise)
+    rows.append(_line(diff, scale, whole, Cell("total", "strong")))
+    return Grid(("", *labels, "Δ", "share of total"), "<>>>>", tuple(rows), 0)
+
+
+def _large(diff: ProfileDiff, part: Moved) -> bool:
+    """Return whether a category is worth a line."""
+    base, new = diff.totals
+    return (
+        part.base > _WORTH_A_LINE * base
+        or part.new > _WORTH_A_LINE * new
+        or part.noise is False
+    )
+
+
+def _line(diff: ProfileDiff, scale: Scale, row: Moved, name: Cell) -> list[Cell]:
+    return [
+        name,
+        *value_cells(diff, scale, row.base, row.new),
+        delta_cell(diff, scale, row.base, row.new, row.noise),
+        share(diff, row.base, row.new),
+    ]
+
+
+def payers(
+    diff: ProfileDiff, labels: tuple[str, str], modelled: ModelledBlame | None
+) -> Iterator[Block]:
+    """Yield who pays for GC and allocation, by call site of the user's code."""
+    rows = _payer_rows(diff)
+    if rows:
+        yield Words("Pays for GC and allocation (by call site)", "strong")
+        headings = (*labels, "Δ", "mostly", "call site")
+        yield Grid(headings, ">>><<", tuple(rows), 4)
+    if modelled is not None and len(modelled.functions):
+        yield from _modelled(diff, labels, modelled)
+
+
+def _payer_rows(diff: ProfileDiff) -> list[list[Cell]]:
+    """Return the call sites whose bill changed or is largest."""
+    sums = diff.blame_sums
+    if sums is None:
+        return []
+    ids = rules().categories
+    paid = {c for g in rules().groups if g.id in _PAID for c in g.categories}
+    wanted = np.array([c in paid for c in ids])[sums.category]
+    functions, at = np.unique(sums.function[wanted], return_inverse=True)
+    base = np.zeros(len(functions), np.int64)
+    new = np.zeros(len(functions), np.int64)
+    np.add.at(base, at, sums.base[wanted])
+    np.add.at(new, at, sums.new[wanted])
+    judged = diff.judge(base.tolist(), new.tolist())
+    quiet = np.ones(len(base), bool) if judged is None else judged.noise
+    by = diff.normalization
+    delta = np.abs(new * by.new_factor - base * by.base_factor)
+    size = np.maximum(new * by.new_factor, base * by.base_factor)
+    order = np.lexsort((-np.where(quiet, size, delta), quiet))[:_ROWS]
+    scale, names = scale_of(diff), diff.paired_functions.names
+    category, change = sums.category[wanted], (sums.new - sums.base)[wanted]
+    return [
+        [
+            *value_cells(diff, scale, int(base[i]), int(new[i])),
+            delta_cell(diff, scale, int(base[i]), int(new[i]), bool(quiet[i])),
+            Cell(
+                _mostly(category[at == i], change[at == i], sums.new[wanted][at == i])
+            ),
+            Cell(names[int(functions[i])]),
+        ]
+        for i in order.tolist()
+    ]
+
+
+def _mostly(
+    category: np.ndarray[tuple[int], np.dtype[np.int64]],
+    change: np.ndarray[tuple[int], np.dtype[np.int64]],
+    new: np.ndarray[tuple[int], np.dtype[np.int64]],
+) -> str:
+    """Name the category that a call site pays most for."""
+    weights = new if new.any() else np.abs(change)
+    return rules().category_labels[rules().categories[int(category[weights.argmax()])]]
+
+
+def _modelled(
+    diff: ProfileDiff, labels: tuple[str, str], modelled: ModelledBlame
+) -> Iterator[Block]:
+    """Yield background marking by allocating function."""
+    by, scale = diff.normalization, scale_of(diff)
+    size = np.maximum(modelled.base * by.base_factor, modelled.new * by.new_factor)
+    order = np.argsort(-size, kind="stable")[:5].tolist()
+    yield Words(
+        "Background mark by who allocates (modelled: by share of allocated bytes, "
+        "not measured)",
+        "strong",
+    )
+    rows = [
+        [
+            *value_cells(diff, scale, int(modelled.base[i]), int(modelled.new[i])),
+            ratio_cell(diff, int(modelled.base[i]), int(modelled.new[i])),
+            Cell(modelled.functions[i]),
+        ]
+        for i in order
+    ]
+    yield Grid((*labels, "ratio", "allocates in"), ">>><", tuple(rows), 3)

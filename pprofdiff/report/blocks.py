@@ -1,0 +1,51 @@
+"""Pieces of a text report: paragraphs and tables of words that carry a style.
+
+Writers for terminals and for files lay the same blocks out differently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["Block", "Cell", "Grid", "Lines", "Words"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A word and its style: "", strong, faint, worse, better or warn."""
+
+    text: str
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A paragraph, wrapped to the width at hand, behind a hanging `lead`."""
+
+    text: str
+    style: str = ""
+    lead: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines that are never wrapped, such as commands."""
+
+    lines: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table: headings, rows of cells, and how columns align (``<`` or ``>``).
+
+    The column at `flexible` holds names: it is the one that a narrow terminal cuts.
+    """
+
+    headings: tuple[str, ...]
+    align: str
+    rows: tuple[Sequence[Cell], ...]
+    flexible: int
+
+
+Block = Words | Lines | Grid

@@ -1,0 +1,129 @@
+"""The first sentence of a report: what moved most, by how much, of what kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pprofdiff.diff.compare import ProfileDiff
+from pprofdiff.diff.noise import Judgement
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.report.scaling import scale_of
+from pprofdiff.units import percent
+
+__all__ = ["Moved", "headline", "moved_groups"]
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """One group or other row: raw sums, scaled delta, and whether it may be chance."""
+
+    id: str
+    label: str
+    base: int
+    new: int
+    delta: float
+    noise: bool | None
+
+
+def moved_groups(diff: ProfileDiff) -> list[Moved]:
+    """Return every group of categories, in the order of the table."""
+    sums = diff.category_sums
+    if sums is None:
+        return []
+    groups = sums.groups()
+    judged = diff.judge([g[1] for g in groups], [g[2] for g in groups])
+    labels = {group.id: group.label for group in rules().groups}
+    return [
+        _moved(diff, judged, i, name, labels[name], base, new)
+        for i, (name, base, new) in enumerate(groups)
+    ]
+
+
+def moved_categories(diff: ProfileDiff, group: str) -> list[Moved]:
+    """Return a group's categories that either side has, in the rules' order."""
+    sums = diff.category_sums
+    if sums is None:
+        return []
+    own = next(g.categories for g in rules().groups if g.id == group)
+    rows = [i for i, name in enumerate(sums.ids) if name in own]
+    base, new = sums.base[rows].tolist(), sums.new[rows].tolist()
+    judged = diff.judge(base, new)
+    labels = rules().category_labels
+    return [
+        _moved(diff, judged, i, sums.ids[row], labels[sums.ids[row]], base[i], new[i])
+        for i, row in enumerate(rows)
+        if base[i] or new[i]
+    ]
+
+
+def _moved(  # noqa: PLR0913 - one row's parts
+    diff: ProfileDiff,
+    judged: Judgement | None,
+    row: int,
+    name: str,
+    label: str,
+    base: int,
+    new: int,
+) -> Moved:
+    by = diff.normalization
+    delta = new * by.new_factor - base * by.base_factor
+    noise = None if judged is None else bool(judged.noise[row])
+    return Moved(name, label, base, new, delta, noise)
+
+
+def headline(diff: ProfileDiff) -> str:
+    """Return one to three sentences: the largest change first, the whole last."""
+    changed = [group for group in moved_groups(diff) if group.noise is False]
+    changed.sort(key=lambda group: -abs(group.delta))
+    whole = _whole(diff)
+    if not changed:
+        if diff.category_sums is None:
+            return whole
+        return f"No group changed beyond noise. {whole}"
+    first = f"{_change(diff, changed[0])}{_most_of_it(diff, changed[0])}."
+    rest = "; ".join(_change(diff, group) for group in changed[1:3])
+    more = f" {rest}." if rest else " Nothing else moved beyond noise."
+    return f"{first}{more} {whole}"
+
+
+def _change(diff: ProfileDiff, group: Moved) -> str:
+    """Return what one group costs more or less."""
+    scale, by = scale_of(diff), diff.normalization
+    base = scale.number(group.base * by.base_factor)
+    new = scale.number(group.new * by.new_factor)
+    word = "more" if group.delta > 0 else "less"
+    amount = scale.number(abs(group.delta))
+    text = f"{group.label} costs {amount} {scale.unit} {word} ({base} → {new}"
+    if diff.normalization.mode != "absolute":
+        text += f"; {_share(diff, group)} of the CPU"
+    return f"{text})"
+
+
+def _share(diff: ProfileDiff, group: Moved) -> str:
+    base, new = diff.totals
+    return f"{percent(group.base, base)} → {percent(group.new, new)}"
+
+
+def _most_of_it(diff: ProfileDiff, group: Moved) -> str:
+    """Name the category that makes more than half of a group's change."""
+    parts = moved_categories(diff, group.id)
+    if len(parts) < 2:
+        return ""
+    largest = max(parts, key=lambda part: part.delta * (1 if group.delta > 0 else -1))
+    if largest.delta / group.delta < 0.5:
+        return ""
+    return f", most of it {largest.label}"
+
+
+def _whole(diff: ProfileDiff) -> str:
+    """Return the sentence about the totals."""
+    scale, by = scale_of(diff), diff.normalization
+    totals = diff.totals
+    base, new = totals[0] * by.base_factor, totals[1] * by.new_factor
+    words = f"In all {scale.number(base)} → {scale.number(new)} {scale.unit}"
+    if not base:
+        return f"{words}."
+    judged = diff.judge([totals[0]], [totals[1]])
+    if judged is not None and judged.noise[0]:
+        return f"{words}, within noise."
+    return f"{words} ({percent(new - base, base, signed=True)})."

@@ -1,0 +1,227 @@
+"""The whole report as JSON, schema ``pprofdiff/1`` (fields may be added, never renamed).
+
+Numbers are raw and unscaled unless their name ends in ``_scaled``; what is missing is
+null.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from pprofdiff._version import __version__
+from pprofdiff.diff.compare import ProfileDiff
+from pprofdiff.diff.modelled import ModelledBlame
+from pprofdiff.diff.noise import Judgement
+from pprofdiff.diff.tables import STATUSES, Table
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.report.model import Input, ReportModel
+
+__all__ = ["SCHEMA", "render"]
+
+SCHEMA = "pprofdiff/1"
+
+Row = dict[str, Any]
+
+
+def render(report: ReportModel) -> str:
+    """Return the report as JSON text, the same for the same input."""
+    base, new = report.inputs
+    document = {
+        "schema": SCHEMA,
+        "version": __version__,
+        "rules": rules().version,
+        "labels": {"base": report.labels[0], "new": report.labels[1]},
+        "inputs": {"base": [_input(i) for i in base], "new": [_input(i) for i in new]},
+        "filters": list(report.filters),
+        "comparisons": [
+            _profile(diff, report.bundle.modelled) for diff in report.profiles
+        ],
+        "findings": [],
+        "warnings": [asdict(w) for w in report.warnings],
+        "unpaired": [{"kind": k, "side": s} for k, s in report.bundle.lonely],
+        "verdict": {"outcome": "none", "rules": []},
+    }
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def _input(entry: Input) -> Row:
+    return asdict(entry)
+
+
+def _profile(diff: ProfileDiff, modelled: ModelledBlame | None) -> Row:
+    base, new = diff.totals
+    by = diff.normalization
+    return {
+        "kind": "profile",
+        "name": diff.name,
+        "sample_type": diff.sample_type.type,
+        "unit": diff.unit,
+        "normalization": {
+            "mode": by.mode,
+            "base_factor": by.base_factor,
+            "new_factor": by.new_factor,
+            "reason": by.reason,
+        },
+        "total": {"base": base, "new": new, "delta": new - base},
+        "groups": _groups(diff),
+        "categories": _categories(diff),
+        "leaf_kinds": _leaf_kinds(diff),
+        "functions": _functions(diff.table("functions")),
+        "blame": _blame(diff),
+        "blame_modelled": _modelled(modelled) if diff.category_sums else [],
+    }
+
+
+def _groups(diff: ProfileDiff) -> list[Row]:
+    if diff.category_sums is None:
+        return []
+    label = {group.id: group.label for group in rules().groups}
+    return [
+        {
+            "id": name,
+            "label": label[name],
+            "base": base,
+            "new": new,
+            "delta": new - base,
+        }
+        for name, base, new in diff.category_sums.groups()
+    ]
+
+
+def _categories(diff: ProfileDiff) -> list[Row]:
+    sums = diff.category_sums
+    if sums is None:
+        return []
+    by = diff.normalization
+    judged = None if diff.model is None else diff.model.judge(sums.base, sums.new)
+    return [
+        {
+            "id": name,
+            "base": base,
+            "new": new,
+            "delta": new - base,
+            "base_scaled": base * by.base_factor,
+            "new_scaled": new * by.new_factor,
+            "delta_scaled": new * by.new_factor - base * by.base_factor,
+            "significance": _significance(judged, i),
+        }
+        for i, (name, base, new) in enumerate(
+            zip(sums.ids, sums.base.tolist(), sums.new.tolist(), strict=True)
+        )
+    ]
+
+
+def _leaf_kinds(diff: ProfileDiff) -> list[Row]:
+    """Return what the leaves do, by category: copying, clearing, locking …"""
+    ids, kinds = rules().categories, rules().leaf_kinds
+    return [
+        {
+            "category": ids[category],
+            "kind": kinds[kind].id,
+            "base": base,
+            "new": new,
+            "delta": new - base,
+        }
+        for category, kind, base, new in diff.leaf_kind_sums
+    ]
+
+
+def _functions(table: Table) -> list[Row]:
+    rows = table.take(table.order("flat", "cum"))
+    status = [STATUSES[i] for i in rows.status().tolist()]
+    flat, cum = rows.judge("flat"), rows.judge("cum")
+    columns = (
+        rows.base_flat,
+        rows.new_flat,
+        rows.delta("flat"),
+        rows.base_cum,
+        rows.new_cum,
+        rows.delta("cum"),
+        rows.scaled_delta("flat"),
+        rows.scaled_delta("cum"),
+    )
+    names = (
+        "base_flat",
+        "new_flat",
+        "delta_flat",
+        "base_cum",
+        "new_cum",
+        "delta_cum",
+        "delta_flat_scaled",
+        "delta_cum_scaled",
+    )
+    values = zip(*(column.tolist() for column in columns), strict=True)
+    out = []
+    for i, row in enumerate(values):
+        entry: Row = {"name": rows.names[i]}
+        if rows.base_names[i] is not None:
+            entry["base_name"] = rows.base_names[i]
+        entry |= {"file": rows.files[i] or None, "status": status[i]}
+        entry |= dict(zip(names, row, strict=True))
+        entry["significance"] = (
+            None
+            if flat is None
+            else {"flat": _significance(flat, i), "cum": _significance(cum, i)}
+        )
+        out.append(entry)
+    return out
+
+
+def _significance(judged: Judgement | None, row: int) -> Row | None:
+    """Return one row's verdict, or None where chance has no model."""
+    if judged is None:
+        return None
+    return {
+        "z": float(np.round(judged.z[row], 4)),
+        "q": float(judged.q[row]),
+        "noise": bool(judged.noise[row]),
+    }
+
+
+def _blame(diff: ProfileDiff) -> list[Row]:
+    sums = diff.blame_sums
+    if sums is None:
+        return []
+    ids, names = rules().categories, diff.paired_functions.names
+    by = diff.normalization
+    scaled = sums.new * by.new_factor - sums.base * by.base_factor
+    order = np.argsort(-np.abs(scaled), kind="stable").tolist()
+    columns = [
+        column.tolist()
+        for column in (sums.category, sums.function, sums.base, sums.new)
+    ]
+    return [
+        {
+            "category": ids[columns[0][i]],
+            "function": names[columns[1][i]],
+            "base": columns[2][i],
+            "new": columns[3][i],
+            "delta": columns[3][i] - columns[2][i],
+        }
+        for i in order
+    ]
+
+
+def _modelled(modelled: ModelledBlame | None) -> list[Row]:
+    if modelled is None:
+        return []
+    return [
+        {
+            "category": "gc.mark",
+            "function": name,
+            "base": base,
+            "new": new,
+            "delta": new - base,
+            "model": "share of allocated bytes",
+        }
+        for name, base, new in zip(
+            modelled.functions,
+            modelled.base.tolist(),
+            modelled.new.tolist(),
+            strict=True,
+        )
+    ]

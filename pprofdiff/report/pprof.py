@@ -1,0 +1,57 @@
+"""The diff as ``go tool pprof`` has it: a profile it opens, or the text of its views.
+
+The base's samples are negated and labelled ``pprof::base``, as ``go tool pprof
+-proto -diff_base`` writes them, so that its reports and its flame graph show the diff.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pprofdiff.errors import UsageError
+from pprofdiff.loaders.encode import compress, encode
+from pprofdiff.model.merge import merge, normalized, subtract
+from pprofdiff.model.profile import Profile
+from pprofdiff.options import Options
+from pprofdiff.report.model import ReportModel
+
+__all__ = ["render", "view_bytes"]
+
+
+def render(report: ReportModel) -> bytes:
+    """Return the first comparison as a gzip profile: raw values, all sample types."""
+    diff = report.profiles[0]
+    base, new = diff.base.profile, diff.new.profile
+    if diff.normalization.mode == "share":
+        new = normalized(new, base)
+    return compress(encode(subtract(new, base, label=True)))
+
+
+def view_bytes(
+    base: Sequence[Profile],
+    new: Sequence[Profile],
+    options: Options,
+    warn: Callable[[str], None],
+) -> bytes:
+    """Return what ``-top``, ``-peek`` or ``-proto`` prints of new minus base.
+
+    An empty `base` means new alone. Raises UsageError for options that contradict
+    each other or name nothing.
+    """
+    profile = merge(new)
+    if base:
+        subtrahend = merge(base)
+        if options.normalize:
+            profile = normalized(profile, subtrahend)
+        profile = subtract(profile, subtrahend, label=options.subtract == "diff_base")
+    elif options.normalize:
+        raise UsageError("-normalize needs a base: -diff_base=BASE")
+    if options.view == "proto":
+        from pprofdiff.report.pprof_view import view
+
+        return compress(encode(view(profile, options, warn).profile))
+    if options.view == "top":
+        from pprofdiff.report.pprof_top import render as text
+    else:
+        from pprofdiff.report.pprof_peek import render as text
+    return text(profile, options, warn).encode()

@@ -1,0 +1,142 @@
+"""What ``go tool pprof`` looks at: the filtered profile, its total and its header."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pprofdiff.diff.filters import active_filters, filtered
+from pprofdiff.diff.graph import outermost
+from pprofdiff.diff.prune import pruned_frames
+from pprofdiff.model.merge import base_samples
+from pprofdiff.units import label, percentage, scale
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from pprofdiff.model.profile import Profile
+    from pprofdiff.options import Options
+
+__all__ = ["View", "header", "no_warning", "view"]
+
+
+def no_warning(_: str) -> None:
+    """Take no notice of a warning."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """A profile as one pprof report sees it.
+
+    `values` (int64) are the chosen type's; `divisors` (int64) those of the first type
+    where means are asked for, else None; `is_base` (bool) marks a diff's base samples.
+    `total` is what percentages refer to.
+    """
+
+    profile: Profile
+    values: NDArray[np.int64]
+    divisors: NDArray[np.int64] | None
+    is_base: NDArray[np.bool_]
+    total: int
+    type: str
+    unit: str
+
+
+def view(profile: Profile, options: Options, warn: Callable[[str], None]) -> View:
+    """Return the view of a profile, merged or subtracted before, under the options.
+
+    Raises UsageError for filters or a sample index that cannot be used.
+    """
+    profile = pruned_frames(profile)
+    index = profile.sample_index(options.sample_index)
+    kind = profile.sample_types[index]
+    chosen = filtered(profile, options)
+    for warning in chosen.warnings:
+        warn(warning)
+    whole = chosen.profile if options.relative_percentages else profile
+    total = _total(whole, index, mean=options.mean)
+    shown = outermost(chosen.profile) if options.noinlines else chosen.profile
+    return View(
+        profile=shown,
+        values=shown.values[:, index],
+        divisors=shown.values[:, 0] if options.mean else None,
+        is_base=base_samples(shown),
+        total=total,
+        type=f"mean_{kind.type}" if options.mean else kind.type,
+        unit=kind.unit,
+    )
+
+
+def _total(profile: Profile, index: int, *, mean: bool) -> int:
+    """Return the sum of absolute values, of the base alone if the profile is a diff.
+
+    With `mean`, it is divided by the sum of the first type. Where that is the base of
+    a diff, whose counts are negative, pprof divides by them as they are; here the mean
+    is that of the base (deviation 2.8.3).
+    """
+    amounts = np.abs(profile.values[:, index])
+    counts = profile.values[:, 0]
+    base = base_samples(profile)
+    based = int(amounts[base].sum())
+    total, count = int(amounts.sum()), int(counts.sum())
+    if based > 0:
+        total, count = based, abs(int(counts[base].sum()))
+    if not mean or count == 0:
+        return total
+    quotient = total // abs(count)
+    return quotient if count > 0 else -quotient
+
+
+def header(seen: View, unit: str, options: Options) -> list[str]:
+    """Return the lines that describe the profile, and the filters in force."""
+    profile = seen.profile
+    lines = []
+    if profile.mappings:
+        main = profile.mappings[0]
+        if main.file:
+            lines.append(f"File: {posixpath.basename(main.file.rstrip('/')) or '/'}")
+        if main.build_id:
+            lines.append(f"Build ID: {main.build_id}")
+    lines += [c for c in profile.comments if not c.startswith("#")]
+    if seen.type:
+        lines.append(f"Type: {seen.type}")
+    if profile.doc_url:
+        lines.append(f"Doc: {profile.doc_url}")
+    if profile.time_ns:
+        lines.append(f"Time: {_local(profile.time_ns)}")
+    if profile.duration_ns:
+        lines.append(_duration(seen, profile.duration_ns, unit))
+    if active := active_filters(options):
+        lines += ["Active filters:", *(f"   {_shortened(a)}" for a in active)]
+    return lines
+
+
+def _local(time_ns: int) -> str:
+    """Return the time in the local zone, with the zone's abbreviation."""
+    moment = datetime.fromtimestamp(time_ns // 10**9, UTC).astimezone()
+    return moment.strftime("%Y-%m-%d %H:%M:%S %Z")
+
+
+def _duration(seen: View, duration_ns: int, unit: str) -> str:
+    """Return the line with the duration, and the total as a share of it."""
+    in_ns, name = scale(seen.total, seen.unit, "nanoseconds")
+    share = ""
+    if name == "ns" and in_ns != 0:
+        share = f"({percentage(int(in_ns), duration_ns)})"
+    total = label(seen.total, seen.unit, unit)
+    return (
+        f"Duration: {label(duration_ns, 'nanoseconds')}, "
+        f"Total samples = {total} {share}"
+    )
+
+
+def _shortened(text: str) -> str:
+    """Return the text, cut after 80 bytes as pprof cuts it."""
+    data = text.encode()
+    return text if len(data) <= 80 else data[:80].decode(errors="replace") + "…"

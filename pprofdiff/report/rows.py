@@ -1,0 +1,56 @@
+"""Cells that every table shares: values, the delta with its mark, the own ratio."""
+
+from __future__ import annotations
+
+from pprofdiff.diff.compare import ProfileDiff
+from pprofdiff.report.blocks import Cell
+from pprofdiff.units import Scale, percent
+
+__all__ = ["delta_cell", "ratio_cell", "share", "value_cells"]
+
+
+def value_cells(diff: ProfileDiff, scale: Scale, base: int, new: int) -> list[Cell]:
+    """Return base and new as the report writes them."""
+    by = diff.normalization
+    return [
+        Cell(_value(scale, base * by.base_factor)),
+        Cell(_value(scale, new * by.new_factor)),
+    ]
+
+
+def _value(scale: Scale, value: float) -> str:
+    """Return a value; one too small for the column's decimals is not shown as 0."""
+    text = scale.number(value)
+    if value == 0 or text.strip("0.−"):
+        return text
+    return f"<{text[:-1]}1"
+
+
+def delta_cell(
+    diff: ProfileDiff, scale: Scale, base: int, new: int, noise: bool | None
+) -> Cell:
+    """Return the delta behind its mark: ▲ more, ▼ less, ~ within noise."""
+    by = diff.normalization
+    delta = new * by.new_factor - base * by.base_factor
+    number = scale.number(delta, signed=True)
+    if noise:
+        return Cell(f"~ {number}", "faint")
+    if delta == 0:
+        return Cell(number)
+    return Cell(f"▲ {number}", "worse") if delta > 0 else Cell(f"▼ {number}", "better")
+
+
+def ratio_cell(diff: ProfileDiff, base: int, new: int) -> Cell:
+    """Return new ÷ base of this row alone, or that it is new or gone."""
+    if base == 0:
+        return Cell("+new" if new else "")
+    if new == 0:
+        return Cell("-gone")
+    by = diff.normalization
+    return Cell(f"{new * by.new_factor / (base * by.base_factor):.2f}×")
+
+
+def share(diff: ProfileDiff, base: int, new: int) -> Cell:
+    """Return the share of each side's total."""
+    totals = diff.totals
+    return Cell(f"{percent(base, totals[0])} → {percent(new, totals[1])}")

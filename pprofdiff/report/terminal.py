@@ -1,0 +1,96 @@
+"""Blocks on a terminal, with rich: colour, and names cut to the width there is.
+
+Names reach rich as `Text` only: its markup would eat ``Cache[go.shape.string]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import IO
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from pprofdiff.report.blocks import Block, Cell, Grid, Lines
+
+__all__ = ["show"]
+
+# Blue is less and orange more, apart in lightness too, with a sign on every number.
+_STYLES = {
+    "": "",
+    "strong": "bold",
+    "faint": "dim",
+    "worse": "dark_orange",
+    "better": "dodger_blue2",
+    "warn": "yellow",
+    "heading": "bold",
+}
+
+
+def show(blocks: Iterable[Block], file: IO[str], *, color: bool) -> None:
+    """Draw the blocks on a terminal."""
+    console = Console(
+        file=file,
+        highlight=False,
+        no_color=not color,
+        force_terminal=True if color else None,
+    )
+    for i, block in enumerate(blocks):
+        if i:
+            console.print()
+        console.print(_drawn(block, console.width))
+
+
+def _drawn(block: Block, width: int) -> RenderableType:
+    """Return one block as rich draws it."""
+    if isinstance(block, Grid):
+        return _grid(block, width)
+    if isinstance(block, Lines):
+        return Text("\n").join(_text(cell) for cell in block.lines)
+    words = Text(block.text, style=_STYLES[block.style])
+    if not block.lead:
+        return words
+    table = Table.grid(padding=0)
+    table.add_row(Text(block.lead, style=_STYLES[block.style]), words)
+    return Padding(table, 0)
+
+
+def _text(cell: Cell) -> Text:
+    return Text(cell.text, style=_STYLES[cell.style], no_wrap=True)
+
+
+def _grid(block: Grid, width: int) -> Table:
+    """Return a table; names that do not fit lose the front of their path."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
+    rows = [block.headings, *([cell.text for cell in row] for row in block.rows)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(block.headings))]
+    taken = sum(w + 2 for i, w in enumerate(widths) if i != block.flexible)
+    room = max(width - taken, 16)
+    for i, (heading, side) in enumerate(zip(block.headings, block.align, strict=True)):
+        table.add_column(
+            Text(heading),
+            justify="right" if side == ">" else "left",
+            no_wrap=True,
+            max_width=room if i == block.flexible else None,
+            header_style="bold",
+        )
+    for row in block.rows:
+        cells = list(row)
+        name = cells[block.flexible]
+        cells[block.flexible] = Cell(_fitting(name.text, room), name.style)
+        table.add_row(*(_text(cell) for cell in cells))
+    return table
+
+
+def _fitting(name: str, room: int) -> str:
+    """Return the end of a name that fits, from a path's part on where there is one."""
+    if len(name) <= room:
+        return name
+    indent = len(name) - len(name.lstrip())
+    kept = name[len(name) - max(room - 2 - indent, 1) :]
+    slash = kept.find("/")
+    if 0 <= slash < len(kept) // 2:
+        kept = kept[slash:]
+    return f"{' ' * indent}…{kept}"

@@ -1,0 +1,56 @@
+"""Two builds of a Go program in, the reason why one is slower out.
+
+>>> import pprofdiff
+>>> d = pprofdiff.diff("base/cpu.pb.gz", "new/cpu.pb.gz")  # doctest: +SKIP
+>>> d.categories  # what the Go runtime did, as a DataFrame  # doctest: +SKIP
+
+Names are resolved when they are first used, so that importing this is free.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pprofdiff._version import __version__
+
+if TYPE_CHECKING:
+    from pprofdiff.api import Diff, Profile, diff, load
+    from pprofdiff.errors import (
+        FetchError,
+        FormatError,
+        IncompatibleProfilesError,
+        PprofDiffError,
+        UsageError,
+    )
+
+__all__ = [
+    "Diff",
+    "FetchError",
+    "FormatError",
+    "IncompatibleProfilesError",
+    "PprofDiffError",
+    "Profile",
+    "UsageError",
+    "__version__",
+    "diff",
+    "load",
+]
+
+_API = ("Diff", "Profile", "diff", "load")
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+    """Import the module that defines a public name (PEP 562)."""
+    from importlib import import_module
+
+    if name not in __all__:
+        raise AttributeError(f"module 'pprofdiff' has no attribute {name!r}")
+    module = "pprofdiff.api" if name in _API else "pprofdiff.errors"
+    value = getattr(import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted(__all__)

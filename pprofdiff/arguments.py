@@ -1,0 +1,237 @@
+"""The command line's words to `Options`: pprof's spelling, and the usual one.
+
+``-diff_base=x``, ``--diff-base x`` and ``-diff_base x`` are one flag; switches take a
+value only after ``=``, as in Go's flag package, so that none can swallow a profile.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from difflib import get_close_matches
+from shlex import join
+
+from pprofdiff.errors import UsageError
+from pprofdiff.options import FLAGS, REFUSED, Flag, Options
+
+__all__ = ["help_text", "parse"]
+
+_SHORT = {"o": "output", "q": "quiet"}
+_BY_NAME = {flag.name: flag for flag in FLAGS}
+_WITHOUT_VALUE = ("set", "bool")
+_SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+def parse(argv: list[str]) -> Options:
+    """Return the options that the words spell; raises UsageError with what to type."""
+    chosen: dict[str, object] = {}
+    places: list[str] = []
+    words = list(argv)
+    while words:
+        word = words.pop(0)
+        if word == "--":
+            places += words
+            break
+        if word == "-" or not word.startswith("-"):
+            places.append(word)
+            continue
+        name, equals, value = word.lstrip("-").partition("=")
+        flag = _flag(name, argv)
+        if flag.kind not in _WITHOUT_VALUE and not equals:
+            if not words:
+                raise UsageError(f"-{flag.name} needs a value: -{flag.name}=…")
+            value = words.pop(0)
+        _store(chosen, flag, value if equals or flag.kind not in _WITHOUT_VALUE else "")
+    return _with_sides(Options(**chosen), places)  # type: ignore[arg-type]
+
+
+def _flag(name: str, argv: list[str]) -> Flag:
+    """Return the flag of this name, in any spelling."""
+    plain = name.replace("-", "_")
+    plain = _SHORT.get(plain, plain)
+    if plain in _BY_NAME:
+        return _BY_NAME[plain]
+    if plain in REFUSED:
+        raise UsageError(f"-{name} is not here; type: {_for_pprof(argv)}")
+    near = get_close_matches(plain, _BY_NAME, n=1)
+    hint = f"; did you mean -{near[0]}?" if near else "; see pprofdiff --help"
+    raise UsageError(f"unknown flag -{name}{hint}")
+
+
+def _for_pprof(argv: list[str]) -> str:
+    """Return the same request to ``go tool pprof``, whose base is always a flag."""
+    places = [i for i, word in enumerate(argv) if not word.startswith("-")]
+    based = any(word.lstrip("-").startswith(("base", "diff")) for word in argv)
+    words = list(argv)
+    if len(places) == 2 and not based:
+        words[places[0]] = f"-diff_base={argv[places[0]]}"
+        words = sorted(words, key=lambda word: not word.startswith("-"))
+    return join(["go", "tool", "pprof", *words])
+
+
+def _store(chosen: dict[str, object], flag: Flag, value: str) -> None:
+    """Set what one flag says."""
+    if flag.kind == "append":
+        held = chosen.get(flag.field, ())
+        chosen[flag.field] = (*held, value)  # type: ignore[misc]
+        if (
+            flag.field == "base"
+            and chosen.setdefault("subtract", flag.name) != flag.name
+        ):
+            raise UsageError("-base and -diff_base contradict each other: give one")
+        return
+    if flag.name == "mean_delay":
+        chosen |= {"sample_index": "delay", "mean": True}
+        return
+    if flag.kind == "set":
+        if flag.field == "view":
+            _one_view(chosen, flag.value)
+        chosen[flag.field] = flag.value
+        return
+    if flag.name == "peek":
+        _one_view(chosen, "peek")
+        chosen["view"] = "peek"
+    chosen[flag.field] = _value(flag, value)
+
+
+def _one_view(chosen: dict[str, object], view: str) -> None:
+    """Refuse a second view."""
+    if chosen.get("view", view) != view:
+        raise UsageError(f"-{chosen['view']} and -{view} are two views: give one")
+
+
+def _value(flag: Flag, value: str) -> object:
+    """Return a flag's value, read as its kind says."""
+    try:
+        return _READERS[flag.kind](value, flag)
+    except ValueError as error:
+        reason = str(error)
+        raise UsageError(f"-{flag.name}={value}: {reason}") from None
+
+
+def _bool(value: str, _flag: Flag) -> bool:
+    known = {"": True, "true": True, "1": True, "t": True}
+    known |= {"false": False, "0": False, "f": False}
+    if value.lower() not in known:
+        raise ValueError("is true or false")
+    return known[value.lower()]
+
+
+def _int(value: str, _flag: Flag) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        raise ValueError("is a whole number") from None
+
+
+def _float(value: str, _flag: Flag) -> float:
+    try:
+        return float(value.removesuffix("s"))
+    except ValueError:
+        raise ValueError("is a number") from None
+
+
+def _work(value: str, _flag: Flag) -> tuple[float, float]:
+    parts = value.split(":")
+    try:
+        base, new = (float(part) for part in parts)
+    except ValueError:
+        raise ValueError(
+            "is two numbers, the operations that base and new did, such as 8000:9500"
+        ) from None
+    return base, new
+
+
+def _size(value: str, _flag: Flag) -> int:
+    match = re.fullmatch(r"(\d+)\s*([kmgt]?)i?b?", value.strip().lower())
+    if match is None:
+        raise ValueError("is a size, such as 500MB or 2GB")
+    return int(match[1]) * _SIZES[match[2]]
+
+
+def _choice(value: str, flag: Flag) -> str:
+    if value not in flag.value.split():
+        raise ValueError(f"is one of {', '.join(flag.value.split())}")
+    return value
+
+
+_READERS: dict[str, Callable[[str, Flag], object]] = {
+    "bool": _bool,
+    "int": _int,
+    "float": _float,
+    "work": _work,
+    "size": _size,
+    "choice": _choice,
+    "str": lambda value, _flag: value,
+}
+
+
+def _with_sides(options: Options, places: list[str]) -> Options:
+    """Return the options with base and new told apart."""
+    if options.base:
+        if not places:
+            raise UsageError("give the new profile too: pprofdiff -diff_base=BASE NEW")
+        return replace(options, new=tuple(places))
+    if len(places) == 2:
+        return replace(options, base=(places[0],), new=(places[1],))
+    if len(places) == 1:
+        return replace(options, new=(places[0],))
+    if not places:
+        raise UsageError(
+            "give two profiles, pprofdiff BASE NEW; or try: pprofdiff demo"
+        )
+    raise UsageError(
+        f"{len(places)} profiles: which are base and which new? "
+        "pprofdiff -diff_base=B1 -diff_base=B2 N1 N2"
+    )
+
+
+def help_text() -> str:
+    """Return what ``--help`` prints, made from the table of flags."""
+    lines = [
+        "usage: pprofdiff [flags] BASE NEW",
+        "       pprofdiff demo",
+        "",
+        "What changed between two builds of a Go program, and how much of it is garbage",
+        "collection, allocation, the scheduler, locks or your own code.",
+        "",
+        "BASE and NEW are profiles (.pb.gz), folders of them, URLs such as",
+        "http://host:6060/debug/pprof/profile, - for standard input, or label=path.",
+        "",
+    ]
+    group = ""
+    for flag in FLAGS:
+        if flag.group != group:
+            group = flag.group
+            lines += ["", f"{group}:"] if lines[-1] else [f"{group}:"]
+        lines.append(f"  {_typed(flag):<24} {flag.help}")
+    lines += [
+        "",
+        "Exit status: 0 done, 1 a gate tripped, 2 error.",
+        "Flags may be spelled -x_y, --x_y or --x-y, with =value or the value next.",
+        "",
+        "Examples:",
+        "  pprofdiff main=base/cpu.pb.gz pr=new/cpu.pb.gz",
+        "  pprofdiff base/ new/ -o diff.json",
+        "  pprofdiff --work 120000:98000 base/ new/",
+        "  pprofdiff -top -diff_base=base/cpu.pb.gz new/cpu.pb.gz",
+        "  pprofdiff base/cpu.pb.gz new/cpu.pb.gz --explain gc.mark",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _typed(flag: Flag) -> str:
+    """Return a flag as it is typed."""
+    arguments = {
+        "set": "",
+        "bool": "",
+        "str": "=REGEX" if flag.group.startswith("Choose") else "=X",
+        "append": "=FILE" if flag.name == "output" else "=PROFILE",
+        "work": "=BASE:NEW",
+        "choice": "=WHEN",
+        "size": "=SIZE",
+    }
+    if flag.name in ("peek", "explain"):
+        return f"-{flag.name}=REGEX"
+    return f"-{flag.name}{arguments.get(flag.kind, '=N')}"

@@ -1,0 +1,73 @@
+"""The command line: words to options to a run to an exit status.
+
+The only module that prints. 0: done; 1: a gate tripped; 2: usage, input or internal
+error, never mistaken for a verdict.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from pprofdiff._version import __version__
+from pprofdiff.errors import PprofDiffError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _run(words)
+    except PprofDiffError as error:
+        print(f"pprofdiff: {error}", file=sys.stderr)
+    except BrokenPipeError:
+        # The reader (head, less) has gone: nothing is left to say, even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print("pprofdiff: interrupted", file=sys.stderr)
+    except MemoryError:
+        print(
+            "pprofdiff: the profiles need more memory than there is; "
+            "narrow them with --max-size",
+            file=sys.stderr,
+        )
+    except Exception as error:  # noqa: BLE001 - an internal error must exit 2, not 1
+        if os.environ.get("PPROFDIFF_TRACEBACK"):
+            raise
+        print(
+            f"pprofdiff: internal error, {type(error).__name__}: {error}; "
+            "PPROFDIFF_TRACEBACK=1 shows where; please report it",
+            file=sys.stderr,
+        )
+    return 2
+
+
+def _run(words: list[str]) -> int:
+    """Do what the words say."""
+    plain = {word.lstrip("-") for word in words if word.startswith("-")}
+    if plain & {"h", "help"} or words == ["help"]:
+        from pprofdiff.arguments import help_text
+
+        print(help_text(), end="")
+        return 0
+    if plain & {"version", "V"}:
+        print(f"pprofdiff {__version__}")
+        return 0
+    from pprofdiff.arguments import parse
+
+    if words[:1] == ["demo"]:
+        from pprofdiff.demo import arguments
+
+        words = [*arguments(), *words[1:]]
+        print(f"$ pprofdiff {' '.join(words)}", file=sys.stderr)
+    options = parse(words)
+    from pprofdiff.running import Screen, run
+
+    return run(options, Screen(sys.stdout, sys.stderr))

@@ -1,0 +1,324 @@
+"""What the user asked for: one frozen `Options`, and the one table that describes it.
+
+The words are those of ``go tool pprof``; ours are new words, never a pprof word with
+another meaning. `FLAGS` feeds the command line, ``--help`` and the report's header.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+__all__ = ["FLAGS", "REFUSED", "Flag", "Options", "active"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """One run's choices; the defaults are those of the command line.
+
+    Patterns are regular expressions, empty for none; `work` is (base, new) operations
+    done; `seconds` and `timeout` are those of a fetch.
+    """
+
+    base: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    subtract: str = "diff_base"  # or "base"
+    view: str = "report"  # or top, peek, proto
+    peek: str = ""
+    explain: str = ""
+    normalize: bool = False
+    work: tuple[float, float] | None = None
+    drop_negative: bool = False
+    sort: str = "flat"  # or cum
+    nodecount: int = -1
+    nodefraction: float = 0.005
+    edgefraction: float = 0.001
+    trim: bool = True
+    granularity: str = "functions"  # or filefunctions, files, lines
+    noinlines: bool = False
+    relative_percentages: bool = False
+    focus: str = ""
+    ignore: str = ""
+    hide: str = ""
+    show: str = ""
+    show_from: str = ""
+    tagfocus: str = ""
+    tagignore: str = ""
+    sample_index: str = ""
+    unit: str = "minimum"
+    mean: bool = False
+    outputs: tuple[str, ...] = ()
+    joined: bool = False
+    seconds: int | None = None
+    timeout: float | None = None
+    max_size: int = 1 << 30
+    color: str = "auto"
+    progress: bool = True
+    quiet: bool = False
+
+    @property
+    def patterns(self) -> bool:
+        """Whether any pattern chooses samples or frames."""
+        return any(
+            (
+                self.focus,
+                self.ignore,
+                self.hide,
+                self.show,
+                self.show_from,
+                self.tagfocus,
+                self.tagignore,
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """One flag: how it is typed, what it sets, and what it means.
+
+    `kind` is ``set`` (no argument: stores `value`), ``bool`` (``-x`` or ``-x=false``),
+    ``str``, ``int``, ``float``, ``size``, ``work``, ``append`` or ``choice`` (of the
+    words in `value`).
+    """
+
+    name: str
+    kind: str
+    field: str
+    help: str
+    group: str
+    value: str = ""
+
+
+_PATTERNS = "Choose samples and frames (regular expressions, as in go tool pprof)"
+_COMPARE = "Compare"
+_VIEW = "Views (default: the report)"
+_ROWS = "Rows of -top"
+_VALUE = "Which value"
+_OUT = "Output"
+_FETCH = "URLs"
+
+FLAGS = (
+    Flag(
+        "diff_base", "append", "base", "profile to subtract; repeat to add up", _COMPARE
+    ),
+    Flag(
+        "base",
+        "append",
+        "base",
+        "the same, as pprof's -base: percentages of the sum of both",
+        _COMPARE,
+    ),
+    Flag("normalize", "bool", "normalize", "scale new to the base's total", _COMPARE),
+    Flag(
+        "work",
+        "work",
+        "work",
+        "operations each side did, as BASE:NEW; compares by operation",
+        _COMPARE,
+    ),
+    Flag(
+        "drop_negative",
+        "bool",
+        "drop_negative",
+        "leave out what became cheaper (-top)",
+        _COMPARE,
+    ),
+    Flag("top", "set", "view", "pprof's table of functions", _VIEW, "top"),
+    Flag("text", "set", "view", "the same as -top", _VIEW, "top"),
+    Flag(
+        "peek", "str", "peek", "callers and callees of the functions that match", _VIEW
+    ),
+    Flag(
+        "proto",
+        "set",
+        "view",
+        "the diff as a profile, to standard output",
+        _VIEW,
+        "proto",
+    ),
+    Flag(
+        "explain",
+        "str",
+        "explain",
+        "stacks behind a function or category, and the rule that decided",
+        _VIEW,
+    ),
+    Flag(
+        "joined", "bool", "joined", "also list functions paired under two names", _VIEW
+    ),
+    Flag("flat", "set", "sort", "sort by own cost", _ROWS, "flat"),
+    Flag("cum", "set", "sort", "sort by cost including callees", _ROWS, "cum"),
+    Flag("nodecount", "int", "nodecount", "how many rows at most", _ROWS),
+    Flag(
+        "nodefraction",
+        "float",
+        "nodefraction",
+        "hide rows under this share (0.005)",
+        _ROWS,
+    ),
+    Flag(
+        "edgefraction",
+        "float",
+        "edgefraction",
+        "hide edges under this share (0.001)",
+        _ROWS,
+    ),
+    Flag(
+        "trim",
+        "bool",
+        "trim",
+        "apply the three limits above (-trim=false: all rows)",
+        _ROWS,
+    ),
+    Flag("functions", "set", "granularity", "one row a function", _ROWS, "functions"),
+    Flag(
+        "filefunctions",
+        "set",
+        "granularity",
+        "one row a function and file",
+        _ROWS,
+        "filefunctions",
+    ),
+    Flag("files", "set", "granularity", "one row a file", _ROWS, "files"),
+    Flag("lines", "set", "granularity", "one row a source line", _ROWS, "lines"),
+    Flag(
+        "noinlines",
+        "bool",
+        "noinlines",
+        "charge inlined functions to their caller",
+        _ROWS,
+    ),
+    Flag(
+        "relative_percentages",
+        "bool",
+        "relative_percentages",
+        "percent of what the patterns left",
+        _ROWS,
+    ),
+    Flag("focus", "str", "focus", "only stacks with a matching frame", _PATTERNS),
+    Flag("ignore", "str", "ignore", "no stacks with a matching frame", _PATTERNS),
+    Flag("hide", "str", "hide", "drop matching frames", _PATTERNS),
+    Flag("show", "str", "show", "keep only matching frames", _PATTERNS),
+    Flag(
+        "show_from",
+        "str",
+        "show_from",
+        "drop frames above the first that matches",
+        _PATTERNS,
+    ),
+    Flag(
+        "tagfocus",
+        "str",
+        "tagfocus",
+        "only samples with a matching label, or number in a range",
+        _PATTERNS,
+    ),
+    Flag(
+        "tagignore", "str", "tagignore", "no samples with a matching label", _PATTERNS
+    ),
+    Flag(
+        "sample_index",
+        "str",
+        "sample_index",
+        "sample type, by name or position",
+        _VALUE,
+    ),
+    Flag(
+        "inuse_space",
+        "set",
+        "sample_index",
+        "-sample_index=inuse_space",
+        _VALUE,
+        "inuse_space",
+    ),
+    Flag(
+        "inuse_objects",
+        "set",
+        "sample_index",
+        "-sample_index=inuse_objects",
+        _VALUE,
+        "inuse_objects",
+    ),
+    Flag(
+        "alloc_space",
+        "set",
+        "sample_index",
+        "-sample_index=alloc_space",
+        _VALUE,
+        "alloc_space",
+    ),
+    Flag(
+        "alloc_objects",
+        "set",
+        "sample_index",
+        "-sample_index=alloc_objects",
+        _VALUE,
+        "alloc_objects",
+    ),
+    Flag(
+        "contentions",
+        "set",
+        "sample_index",
+        "-sample_index=contentions",
+        _VALUE,
+        "contentions",
+    ),
+    Flag("total_delay", "set", "sample_index", "-sample_index=delay", _VALUE, "delay"),
+    Flag("mean_delay", "set", "mean", "-sample_index=delay -mean", _VALUE, "delay"),
+    Flag(
+        "mean",
+        "bool",
+        "mean",
+        "value by the first sample type (such as delay by contention)",
+        _VALUE,
+    ),
+    Flag(
+        "unit",
+        "str",
+        "unit",
+        "unit to print, such as ms or MB (minimum: fitting)",
+        _VALUE,
+    ),
+    Flag(
+        "output",
+        "append",
+        "outputs",
+        "write FILE: .json, .csv, .pb.gz; repeat for several (-o)",
+        _OUT,
+    ),
+    Flag(
+        "color", "choice", "color", "auto, always or never", _OUT, "auto always never"
+    ),
+    Flag(
+        "progress", "bool", "progress", "show progress of long work on a terminal", _OUT
+    ),
+    Flag("quiet", "bool", "quiet", "print no report, only write -o files (-q)", _OUT),
+    Flag("seconds", "int", "seconds", "length of a live profile", _FETCH),
+    Flag("timeout", "float", "timeout", "seconds until a fetch is given up", _FETCH),
+    Flag("max_size", "size", "max_size", "largest input, decompressed (1GB)", _FETCH),
+)
+
+# What go tool pprof has and pprofdiff has not: refused with the command to type.
+REFUSED = frozenset(
+    """
+    addresses add_comment buildid call_tree callgrind comments compact_labels contentions_mean
+    disasm divide_by dot eog evince gif granularity gv help_flags http intel_syntax
+    kcachegrind list no_browser pdf png prune_from ps raw showcolumns source_path svg
+    symbolize tagleaf tagroot tags tagshow taghide text_proto tls_ca tls_cert tls_key
+    tools topproto traces tree trim_path web weblist
+    """.split()
+)
+
+
+def active(options: Options) -> list[str]:
+    """Return the choices that differ from the defaults, as they would be typed."""
+    defaults = Options()
+    shown = {flag.field: flag.name for flag in reversed(FLAGS) if flag.kind != "set"}
+    skipped = {"base", "new", "outputs", "color", "progress", "quiet", "work"}
+    words = []
+    for entry in fields(Options):
+        value = getattr(options, entry.name)
+        if entry.name in skipped or value == getattr(defaults, entry.name):
+            continue
+        if entry.name in shown:
+            words.append(f"-{shown[entry.name]}={value}")
+    return words

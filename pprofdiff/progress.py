@@ -1,0 +1,61 @@
+"""A sign of life for work that takes longer than a second, on a terminal only."""
+
+from __future__ import annotations
+
+from threading import Timer
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from rich.status import Status
+
+__all__ = ["Waiting"]
+
+_PATIENCE_S = 1.0
+
+
+class Waiting:
+    """Shows what is being done once the first second has passed.
+
+    On anything but a terminal it does nothing at all, and rich is not imported.
+    """
+
+    def __init__(self, file: TextIO, *, enabled: bool) -> None:
+        self._file = file
+        self._enabled = enabled and file.isatty()
+        self._message = "working"
+        self._status: Status | None = None
+        self._timer = Timer(_PATIENCE_S, self._begin)
+        self._timer.daemon = True
+
+    def __enter__(self) -> Waiting:
+        """Start the clock."""
+        if self._enabled:
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        """Take the sign away."""
+        self._timer.cancel()
+        if self._status is not None:
+            self._status.stop()
+
+    def say(self, message: str) -> None:
+        """Set what is being done now."""
+        self._message = message
+        if self._status is not None:
+            self._status.update(message)
+
+    def _begin(self) -> None:
+        from rich.console import Console
+        from rich.text import Text
+
+        status = Console(file=self._file).status(Text(self._message))
+        status.start()
+        self._status = status

@@ -1,0 +1,225 @@
+"""One run: read both sides, compare, and hand the report to its writers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TextIO
+
+from pprofdiff.diff.bundle import Evidence, compare_bundles
+from pprofdiff.diff.comparable import Caveat
+from pprofdiff.diff.side import Run, halves
+from pprofdiff.errors import UsageError
+from pprofdiff.loaders.pprof import decode
+from pprofdiff.model.merge import is_diff
+from pprofdiff.options import Options, active
+from pprofdiff.parallel import both
+from pprofdiff.progress import Waiting
+from pprofdiff.report.blocks import Block
+from pprofdiff.report.model import ReportModel, report_of
+from pprofdiff.sources import Bundle, ReadOptions, decompress, read, read_sides
+
+__all__ = ["Screen", "run"]
+
+_PPROF_VIEWS = ("top", "peek", "proto")
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Where data and messages go."""
+
+    out: TextIO
+    messages: TextIO
+
+    def write(self, text: str) -> None:
+        """Write data."""
+        self.out.write(text)
+        self.out.flush()
+
+    def say(self, message: str) -> None:
+        """Write a message for people."""
+        self.messages.write(f"{message}\n")
+        self.messages.flush()
+
+
+@dataclass(frozen=True, slots=True)
+class _Inputs:
+    """What was read: each side's profiles, copies made, and what was left out."""
+
+    base: Evidence | None
+    new: Evidence
+    saved: dict[str, str]
+    notes: list[str]
+
+
+def run(options: Options, screen: Screen) -> int:
+    """Do what the options say and return the exit status."""
+    if options.view in _PPROF_VIEWS:
+        _pprof_view(options, screen)
+        return 0
+    writers = _writers(options)
+    with Waiting(screen.messages, enabled=options.progress) as waiting:
+        report = _report(options, _read(options, screen, waiting), waiting)
+        for path, write in writers:
+            waiting.say(f"writing {path}")
+            write(path, report)
+    if options.explain:
+        from pprofdiff.report.explain import explain
+
+        _draw(explain(report, options.explain), options, screen)
+    elif not options.quiet:
+        from pprofdiff.report.text import blocks
+
+        _draw(blocks(report, joined=options.joined), options, screen)
+    return 0
+
+
+def _writers(options: Options) -> list[tuple[str, Callable[[str, ReportModel], None]]]:
+    """Return each output file and what writes it; refuses unknown endings early."""
+    if not options.outputs:
+        return []
+    from pprofdiff.report.files import writer_for
+
+    return [(path, writer_for(path)) for path in options.outputs]
+
+
+def _pprof_view(options: Options, screen: Screen) -> None:
+    """Write what ``go tool pprof`` writes, to where ``-output`` says."""
+    from pprofdiff.report.pprof import view_bytes
+
+    with Waiting(screen.messages, enabled=options.progress) as waiting:
+        inputs = _read(options, screen, waiting)
+        profiles = [
+            [run.profile for run in side.runs] if side is not None else []
+            for side in (inputs.base, inputs.new)
+        ]
+        data = view_bytes(profiles[0], profiles[1], options, screen.say)
+    if options.outputs:
+        from pprofdiff.report.files import replace_file
+
+        for path in options.outputs:
+            replace_file(path, data)
+    elif options.view != "proto":
+        screen.write(data.decode())
+    elif screen.out.isatty():
+        raise UsageError("-proto writes binary data, not for a terminal: add -o FILE")
+    else:
+        screen.out.buffer.write(data)
+        screen.out.flush()
+
+
+def _read(options: Options, screen: Screen, waiting: Waiting) -> _Inputs:
+    """Read, fetch and decode what was named."""
+    how = ReadOptions(
+        seconds=options.seconds,
+        timeout=options.timeout,
+        max_size=options.max_size,
+        say=screen.say,
+    )
+    if options.base:
+        bundles = read_sides(options.base, options.new, how)
+    else:
+        bundles = (Bundle(None, ()), read(options.new, how))
+    sources = [source for bundle in bundles for source in bundle.sources]
+    unused = [s.path for bundle in bundles for s in bundle.skipped]
+    unused += [source.path for source in sources if source.kind != "profile"]
+    notes = [f"left out, not profiles: {', '.join(unused)}"] if unused else []
+    base, new = both(
+        lambda side: _evidence(side[0], side[1], options, waiting),
+        (bundles[0], "base"),
+        (bundles[1], "new"),
+        size=sum(len(source.data) for source in sources),
+    )
+    if not new.runs or (options.base and not base.runs):
+        empty = options.new if not new.runs else options.base
+        raise UsageError(f"{', '.join(empty)}: there is no pprof profile in it")
+    saved = {s.path: s.saved_to for s in sources if s.saved_to is not None}
+    return _Inputs(base if options.base else None, new, saved, notes)
+
+
+def _evidence(
+    bundle: Bundle, word: str, options: Options, waiting: Waiting
+) -> Evidence:
+    """Decode one side's profiles."""
+    runs = []
+    for source in bundle.sources:
+        if source.kind == "profile":
+            waiting.say(f"reading {source.path}")
+            data = decompress(source.data, source.path, options.max_size)
+            runs.append(Run(source.path, decode(data, source.path)))
+    return Evidence(bundle.label or word, tuple(runs))
+
+
+def _report(options: Options, inputs: _Inputs, waiting: Waiting) -> ReportModel:
+    """Compare both sides."""
+    waiting.say("comparing")
+    base, new = inputs.base, inputs.new
+    if base is None:
+        base, new = _made_pair(new)
+    kept = [_filtered(evidence, options) for evidence in (base, new)]
+    bundle = compare_bundles(
+        kept[0][0],
+        kept[1][0],
+        sample_type=options.sample_index or None,
+        normalize=options.normalize,
+        work=options.work,
+    )
+    unmatched = [note for note in kept[0][1] if note in kept[1][1]]
+    return report_of(
+        bundle,
+        filters=active(options),
+        warnings=[
+            *(Caveat("filter", note) for note in unmatched),
+            *(Caveat("input", note) for note in inputs.notes),
+        ],
+        saved=inputs.saved,
+    )
+
+
+def _made_pair(evidence: Evidence) -> tuple[Evidence, Evidence]:
+    """Return the two sides of one profile that already is a diff."""
+    path = evidence.runs[0].path
+    if len(evidence.runs) != 1 or not is_diff(evidence.runs[0].profile):
+        raise UsageError(
+            f"{path}: compared with what? pprofdiff BASE NEW; one alone: add -top"
+        )
+    base, new = halves(evidence.runs[0].profile)
+    return Evidence("base", (Run(path, base),)), Evidence("new", (Run(path, new),))
+
+
+def _filtered(evidence: Evidence, options: Options) -> tuple[Evidence, list[str]]:
+    """Return a side with the patterns applied, and which of them matched nothing."""
+    if not options.patterns:
+        return evidence, []
+    from pprofdiff.diff.filters import filtered
+
+    runs: list[Run] = []
+    notes: list[str] = []
+    for run in evidence.runs:
+        kept = filtered(run.profile, options)
+        runs.append(Run(run.path, kept.profile))
+        notes += kept.warnings
+    return Evidence(evidence.label, tuple(runs)), notes
+
+
+def _draw(blocks: Iterable[Block], options: Options, screen: Screen) -> None:
+    """Put blocks on the screen: drawn on a terminal, plain everywhere else."""
+    color = wants_color(options.color, screen.out)
+    if color or screen.out.isatty():
+        from pprofdiff.report.terminal import show
+
+        show(blocks, screen.out, color=color)
+        return
+    from pprofdiff.report.plain import render
+
+    screen.write(render(blocks))
+
+
+def wants_color(when: str, file: TextIO) -> bool:
+    """Return whether to colour: as asked, else on terminals (https://no-color.org)."""
+    if when != "auto":
+        return when == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or file.isatty()

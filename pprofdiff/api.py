@@ -75,7 +75,7 @@ Side = Loadable | Profile | Sequence[Loadable | Profile]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A diff in a few numbers: totals are raw, in `unit`; `ratio` is scaled new/base."""
+    """A diff in a few numbers: totals raw, in `unit`; `ratio` is scaled new/base."""
 
     name: str
     sample_type: str
@@ -127,7 +127,7 @@ class Diff(ProfileDiff):
         return table.to_frame().loc[[table.names[i] for i in order.tolist()]]
 
     def filter(self, **patterns: str) -> Diff:
-        """Return the diff of what patterns leave of both sides, see `Profile.filter`."""
+        """Return the diff of what patterns leave of both sides (`Profile.filter`)."""
         options = _options(patterns)
         sides = [
             side(

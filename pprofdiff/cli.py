@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             "narrow them with --max-size",
             file=sys.stderr,
         )
-    except Exception as error:  # noqa: BLE001 - an internal error must exit 2, not 1
+    except Exception as error:
         if os.environ.get("PPROFDIFF_TRACEBACK"):
             raise
         print(

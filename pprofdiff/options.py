@@ -299,13 +299,7 @@ FLAGS = (
 
 # What go tool pprof has and pprofdiff has not: refused with the command to type.
 REFUSED = frozenset(
-    """
-    addresses add_comment buildid call_tree callgrind comments compact_labels contentions_mean
-    disasm divide_by dot eog evince gif granularity gv help_flags http intel_syntax
-    kcachegrind list no_browser pdf png prune_from ps raw showcolumns source_path svg
-    symbolize tagleaf tagroot tags tagshow taghide text_proto tls_ca tls_cert tls_key
-    tools topproto traces tree trim_path web weblist
-    """.split()
+    ["addresses", "add_comment", "buildid", "call_tree", "callgrind", "comments", "compact_labels", "contentions_mean", "disasm", "divide_by", "dot", "eog", "evince", "gif", "granularity", "gv", "help_flags", "http", "intel_syntax", "kcachegrind", "list", "no_browser", "pdf", "png", "prune_from", "ps", "raw", "showcolumns", "source_path", "svg", "symbolize", "tagleaf", "tagroot", "tags", "tagshow", "taghide", "text_proto", "tls_ca", "tls_cert", "tls_key", "tools", "topproto", "traces", "tree", "trim_path", "web", "weblist"]
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from threading import Timer
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Self, TextIO
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -29,7 +29,7 @@ class Waiting:
         self._timer = Timer(_PATIENCE_S, self._begin)
         self._timer.daemon = True
 
-    def __enter__(self) -> Waiting:
+    def __enter__(self) -> Self:
         """Start the clock."""
         if self._enabled:
             self._timer.start()

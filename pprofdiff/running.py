@@ -20,7 +20,7 @@ from pprofdiff.report.blocks import Block
 from pprofdiff.report.model import ReportModel, report_of
 from pprofdiff.sources import Bundle, ReadOptions, decompress, read, read_sides
 
-__all__ = ["Screen", "run"]
+__all__ = ["Screen", "compared", "run"]
 
 _PPROF_VIEWS = ("top", "peek", "proto")
 
@@ -60,7 +60,7 @@ def run(options: Options, screen: Screen) -> int:
         return 0
     writers = _writers(options)
     with Waiting(screen.messages, enabled=options.progress) as waiting:
-        report = _report(options, _read(options, screen, waiting), waiting)
+        report = compared(options, screen, waiting)
         for path, write in writers:
             waiting.say(f"writing {path}")
             write(path, report)
@@ -151,8 +151,9 @@ def _evidence(
     return Evidence(bundle.label or word, tuple(runs))
 
 
-def _report(options: Options, inputs: _Inputs, waiting: Waiting) -> ReportModel:
-    """Compare both sides."""
+def compared(options: Options, screen: Screen, waiting: Waiting) -> ReportModel:
+    """Read both sides and return the report of what changed."""
+    inputs = _read(options, screen, waiting)
     waiting.say("comparing")
     base, new = inputs.base, inputs.new
     if base is None:

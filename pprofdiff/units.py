@@ -141,9 +141,11 @@ class Scale:
     def number(self, value: float, *, signed: bool = False) -> str:
         """Return the value without its unit; signed writes ``+`` too."""
         digits = f"{abs(value) / self.size:,.{self.decimals}f}"
-        if value < 0 and any(c in "123456789" for c in digits):
+        if not any(digit in "123456789" for digit in digits):
+            return digits
+        if value < 0:
             return f"−{digits}"
-        return f"+{digits}" if signed and value > 0 else digits
+        return f"+{digits}" if signed else digits
 
     def text(self, value: float, *, signed: bool = False) -> str:
         """Return the value with its unit, such as ``+1.25 s`` or ``12,408``."""

@@ -11,12 +11,6 @@ __all__ = ["arguments"]
 def arguments() -> list[str]:
     """Return what to type to compare the two captures, by operation done."""
     here = Path(__file__).parent
-    work = [
-        json.loads((here / side / "work.json").read_text())["operations"]
-        for side in ("base", "new")
-    ]
-    return [
-        f"--work={work[0]}:{work[1]}",
-        f"base={here / 'base'}",
-        f"new={here / 'new'}",
-    ]
+    sides = here / "base", here / "new"
+    work = [json.loads((s / "work.json").read_text())["operations"] for s in sides]
+    return [f"--work={work[0]}:{work[1]}", f"base={sides[0]}", f"new={sides[1]}"]

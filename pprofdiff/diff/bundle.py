@@ -106,7 +106,7 @@ def _by_kind(runs: Sequence[Run]) -> dict[str, list[Run]]:
 
 
 def _objects_type(diff: ProfileDiff) -> str | None:
-    """Return the sample type that counts the objects of these bytes, if there is one."""
+    """Return the sample type that counts the objects of these bytes, or None."""
     if not is_heap(diff.new.profile) or not diff.sample_type.type.endswith("_space"):
         return None
     objects = diff.sample_type.type.replace("_space", "_objects")

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.diff.attribute import Blame, Categories, blame, categories, leaf_kinds
+from pprofdiff.diff.classes import Attribution
 from pprofdiff.diff.comparable import Caveat, comparability
 from pprofdiff.diff.kinds import is_cpu, is_snapshot, kind_name
-from pprofdiff.diff.classes import Attribution
 from pprofdiff.diff.noise import CountModel, Judgement
 from pprofdiff.diff.normalize import Normalization, choose
 from pprofdiff.diff.paired import Measurand, Paired, paired
@@ -53,7 +53,7 @@ class ProfileDiff:
 
     @cached_property
     def name(self) -> str:
-        """What Go calls this kind of profile: cpu, allocs, heap, block, mutex …"""
+        """What Go calls this kind of profile, such as cpu, allocs or mutex."""
         return kind_name(self.new.profile)
 
     @property

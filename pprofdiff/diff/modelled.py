@@ -29,7 +29,7 @@ BACKGROUND_MARK = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelledBlame:
-    """Background mark by allocating function; int64 columns that add up to it exactly."""
+    """Background mark by allocating function; int64 columns add up to it exactly."""
 
     functions: list[str]
     base: NDArray[np.int64]

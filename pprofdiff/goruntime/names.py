@@ -30,13 +30,13 @@ _NO_PACKAGE = ("type.", "type:", "go.", "go:")
 _NAMES_HELD = 1 << 16
 
 # Patterns are compiled when a name first needs one: most names need none.
-_CLOSURE_PARTS = (
+_CLOSURE_SUFFIXES = (
     r"[.·](?:func|gowrap|deferwrap)\d+|[.·]dwrap[.·]\d+|-fm|-range\d+|\.\d+"
 )
-_CLOSURE = rf"(?:{_CLOSURE_PARTS})+$"
+_CLOSURE = rf"(?:{_CLOSURE_SUFFIXES})+$"
 _CLOSURE_ENDS = (*"0123456789", "-fm")
-_CLOSURE_TOKEN = r"_$|(?:(?:func|gowrap|deferwrap|dwrap)?\d+$)"
-_TOKEN = r"\([^()]*\)|[^.()]+"
+_CLOSURE_WORD = r"_$|(?:(?:func|gowrap|deferwrap|dwrap)?\d+$)"
+_WORD = r"\([^()]*\)|[^.()]+"
 _ESCAPE = r"%([0-9a-fA-F]{2})"
 _MAJOR = r"v\d+\."
 _NUMBERED = r"([.·](?:func|gowrap|deferwrap|dwrap[.·])|-range)\d+"
@@ -150,8 +150,8 @@ def _functions(names: str) -> list[str]:
     """
     tokens = [
         token
-        for token in re.findall(_TOKEN, names)
-        if not re.match(_CLOSURE_TOKEN, token)
+        for token in re.findall(_WORD, names)
+        if not re.match(_CLOSURE_WORD, token)
     ]
     found: list[str] = []
     for position in range(len(tokens) - 1, -1, -1):

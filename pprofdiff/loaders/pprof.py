@@ -171,7 +171,7 @@ class _Decoder:
     def table(
         self, messages: list[bytes], kind: str, fields: dict[int, int]
     ) -> tuple[Messages, dict[int, Runs]]:
-        """Scan messages; rewrite those that numpy cannot read as protobuf reads them."""
+        """Scan messages; have protobuf rewrite them where numpy cannot read them."""
         stream = joined(messages)
         found, odd = scan(stream, fields)
         if odd.any():

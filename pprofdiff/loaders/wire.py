@@ -46,7 +46,7 @@ class Messages:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Runs:
-    """One field's occurrences in file order: bytes ``first:last`` of message `owner`."""
+    """One field's places in file order: bytes ``first:last`` of message `owner`."""
 
     owner: Positions
     first: Positions

@@ -248,7 +248,7 @@ class Profile:
         return replace(self, values=values)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a sample: ``stack`` (names, root first, ``;`` between), values.
+        """Return one row a sample, its stack named root first with ``;`` between.
 
         Columns: ``stack``, ``leaf``, one int64 column for each sample type, and one
         for each label key (several values of one key are joined with a comma; None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ def stack_names(profile: Profile) -> tuple[list[str], list[str]]:
     names = np.array([*profile.function_names(), _UNKNOWN], object)
     words = names[profile.locations.line_function[frames.line]].tolist()
     bounds = frames.offsets.tolist()
-    rows = [words[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    rows = [words[a:b] for a, b in pairwise(bounds)]
     stacks = [";".join(reversed(row)) for row in rows]
     return stacks, [row[0] if row else "" for row in rows]
 

@@ -10,7 +10,7 @@ from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.diff.modelled import ModelledBlame
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.blocks import Block, Cell, Grid, Words
-from pprofdiff.report.headline import Moved, moved_categories, moved_groups
+from pprofdiff.report.headline import Moved, moved, moved_categories, moved_groups
 from pprofdiff.report.rows import delta_cell, ratio_cell, share, value_cells
 from pprofdiff.report.scaling import scale_of
 from pprofdiff.units import Scale
@@ -31,17 +31,12 @@ def group_grid(diff: ProfileDiff, labels: tuple[str, str]) -> Grid:
     for group in moved_groups(diff):
         name = f"{group.label}  {details[group.id]}".rstrip()
         rows.append(_line(diff, scale, group, Cell(name, "strong")))
-        parts = moved_categories(diff, group.id)
+        parts = [p for p in moved_categories(diff, group.id) if _large(diff, p)]
         if len(parts) > 1:
             rows += [
-                _line(diff, scale, part, Cell(f"    {part.label}"))
-                for part in parts
-                if _large(diff, part)
+                _line(diff, scale, part, Cell(f"    {part.label}")) for part in parts
             ]
-    base, new = diff.totals
-    judged = diff.judge([base], [new])
-    noise = None if judged is None else bool(judged.noise[0])
-    whole = Moved("total", "total", base, new, 0.0, noise)
+    (whole,) = moved(diff, [("total", "total", *diff.totals)])
     rows.append(_line(diff, scale, whole, Cell("total", "strong")))
     return Grid(("", *labels, "Δ", "share of total"), "<>>>>", tuple(rows), 0)
 
@@ -60,7 +55,7 @@ def _line(diff: ProfileDiff, scale: Scale, row: Moved, name: Cell) -> list[Cell]
     return [
         name,
         *value_cells(diff, scale, row.base, row.new),
-        delta_cell(diff, scale, row.base, row.new, row.noise),
+        delta_cell(diff, scale, row.base, row.new, noise=row.noise),
         share(diff, row.base, row.new),
     ]
 
@@ -102,7 +97,7 @@ def _payer_rows(diff: ProfileDiff) -> list[list[Cell]]:
     return [
         [
             *value_cells(diff, scale, int(base[i]), int(new[i])),
-            delta_cell(diff, scale, int(base[i]), int(new[i]), bool(quiet[i])),
+            delta_cell(diff, scale, int(base[i]), int(new[i]), noise=bool(quiet[i])),
             Cell(
                 _mostly(category[at == i], change[at == i], sums.new[wanted][at == i])
             ),

@@ -110,7 +110,7 @@ def _grid(
     rows = [
         [
             *value_cells(diff, scale, base[i], new[i]),
-            delta_cell(diff, scale, base[i], new[i], None),
+            delta_cell(diff, scale, base[i], new[i], noise=None),
             ratio_cell(diff, base[i], new[i]),
             Cell(percent(new[i], diff.totals[1])),
             Cell(_name(table, i) + (f"  (+{len(rest)} in its chain)" if rest else "")),

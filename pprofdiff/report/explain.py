@@ -103,7 +103,7 @@ def _breakdown(
     cells = [
         [
             *value_cells(diff, scale, base[i], new[i]),
-            delta_cell(diff, scale, base[i], new[i], noise),
+            delta_cell(diff, scale, base[i], new[i], noise=noise),
             Cell(table.rules[i].category),
             Cell(table.rules[i].id),
             Cell(table.rules[i].why),

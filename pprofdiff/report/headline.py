@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pprofdiff.diff.compare import ProfileDiff
-from pprofdiff.diff.noise import Judgement
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.scaling import scale_of
 from pprofdiff.units import percent
 
-__all__ = ["Moved", "headline", "moved_groups"]
+__all__ = ["Moved", "headline", "moved", "moved_categories", "moved_groups"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +29,8 @@ def moved_groups(diff: ProfileDiff) -> list[Moved]:
     sums = diff.category_sums
     if sums is None:
         return []
-    groups = sums.groups()
-    judged = diff.judge([g[1] for g in groups], [g[2] for g in groups])
     labels = {group.id: group.label for group in rules().groups}
-    return [
-        _moved(diff, judged, i, name, labels[name], base, new)
-        for i, (name, base, new) in enumerate(groups)
-    ]
+    return moved(diff, [(g, labels[g], base, new) for g, base, new in sums.groups()])
 
 
 def moved_categories(diff: ProfileDiff, group: str) -> list[Moved]:
@@ -45,30 +39,29 @@ def moved_categories(diff: ProfileDiff, group: str) -> list[Moved]:
     if sums is None:
         return []
     own = next(g.categories for g in rules().groups if g.id == group)
-    rows = [i for i, name in enumerate(sums.ids) if name in own]
-    base, new = sums.base[rows].tolist(), sums.new[rows].tolist()
-    judged = diff.judge(base, new)
     labels = rules().category_labels
-    return [
-        _moved(diff, judged, i, sums.ids[row], labels[sums.ids[row]], base[i], new[i])
-        for i, row in enumerate(rows)
-        if base[i] or new[i]
-    ]
+    rows = zip(sums.ids, sums.base.tolist(), sums.new.tolist(), strict=True)
+    return moved(
+        diff,
+        [
+            (name, labels[name], base, new)
+            for name, base, new in rows
+            if name in own and (base or new)
+        ],
+    )
 
 
-def _moved(  # noqa: PLR0913 - one row's parts
-    diff: ProfileDiff,
-    judged: Judgement | None,
-    row: int,
-    name: str,
-    label: str,
-    base: int,
-    new: int,
-) -> Moved:
+def moved(diff: ProfileDiff, rows: list[tuple[str, str, int, int]]) -> list[Moved]:
+    """Judge rows of (id, label, base, new), raw, together."""
+    judged = diff.judge([row[2] for row in rows], [row[3] for row in rows])
+    noise = [None] * len(rows) if judged is None else judged.noise.tolist()
     by = diff.normalization
-    delta = new * by.new_factor - base * by.base_factor
-    noise = None if judged is None else bool(judged.noise[row])
-    return Moved(name, label, base, new, delta, noise)
+    return [
+        Moved(
+            name, label, base, new, new * by.new_factor - base * by.base_factor, chance
+        )
+        for (name, label, base, new), chance in zip(rows, noise, strict=True)
+    ]
 
 
 def headline(diff: ProfileDiff) -> str:

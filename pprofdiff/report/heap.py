@@ -30,7 +30,7 @@ def call_sites(report: ReportModel, diff: ProfileDiff) -> Iterator[Block]:
     order = some[np.lexsort((-weight[some], quiet[some]))][:_ROWS]
     objects = _objects(report, diff)
     yield Words("By call site (flat: allocated in this function itself)", "strong")
-    rows = [_row(diff, table, int(i), bool(quiet[i]), objects) for i in order]
+    rows = [_row(diff, table, int(i), objects, noise=bool(quiet[i])) for i in order]
     labels = report.labels
     headings = (*labels, "Δ", "objects", "mean size", "call site")
     yield Grid(headings, ">>>>><", tuple(rows), 5)
@@ -54,8 +54,9 @@ def _row(
     diff: ProfileDiff,
     table: Table,
     row: int,
-    noise: bool | None,
     objects: _Counts | None,
+    *,
+    noise: bool,
 ) -> list[Cell]:
     base, new = int(table.base_flat[row]), int(table.new_flat[row])
     scale = scale_of(diff)
@@ -69,7 +70,7 @@ def _row(
         sizes = _mean_sizes((base, new), counts)
     return [
         *value_cells(diff, scale, base, new),
-        delta_cell(diff, scale, base, new, noise),
+        delta_cell(diff, scale, base, new, noise=noise),
         Cell(numbers),
         Cell(sizes),
         Cell(table.names[row]),

@@ -1,4 +1,4 @@
-"""The whole report as JSON, schema ``pprofdiff/1`` (fields may be added, never renamed).
+"""The whole report as JSON, schema ``pprofdiff/1``: fields are added, never renamed.
 
 Numbers are raw and unscaled unless their name ends in ``_scaled``; what is missing is
 null.
@@ -116,7 +116,7 @@ def _categories(diff: ProfileDiff) -> list[Row]:
 
 
 def _leaf_kinds(diff: ProfileDiff) -> list[Row]:
-    """Return what the leaves do, by category: copying, clearing, locking …"""
+    """Return what the leaves do, by category: copying, clearing, locking."""
     ids, kinds = rules().categories, rules().leaf_kinds
     return [
         {

@@ -27,7 +27,7 @@ def _value(scale: Scale, value: float) -> str:
 
 
 def delta_cell(
-    diff: ProfileDiff, scale: Scale, base: int, new: int, noise: bool | None
+    diff: ProfileDiff, scale: Scale, base: int, new: int, *, noise: bool | None
 ) -> Cell:
     """Return the delta behind its mark: ▲ more, ▼ less, ~ within noise."""
     by = diff.normalization

@@ -15,15 +15,16 @@ from rich.text import Text
 
 from pprofdiff.report.blocks import Block, Cell, Grid, Lines
 
-__all__ = ["show"]
+__all__ = ["draw", "show"]
 
-# Blue is less and orange more, apart in lightness too, with a sign on every number.
+# Blue is less and orange more, with a sign and a mark on every number. Both stand out
+# from a black ground as well as from a white one: nobody can ask a terminal which.
 _STYLES = {
     "": "",
     "strong": "bold",
     "faint": "dim",
-    "worse": "dark_orange",
-    "better": "dodger_blue2",
+    "worse": "#d75f00",
+    "better": "#0087d7",
     "warn": "yellow",
     "heading": "bold",
 }
@@ -37,6 +38,11 @@ def show(blocks: Iterable[Block], file: IO[str], *, color: bool) -> None:
         no_color=not color,
         force_terminal=True if color else None,
     )
+    draw(blocks, console)
+
+
+def draw(blocks: Iterable[Block], console: Console) -> None:
+    """Draw the blocks on a console, an empty line between them."""
     for i, block in enumerate(blocks):
         if i:
             console.print()

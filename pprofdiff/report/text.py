@@ -1,4 +1,4 @@
-"""The terminal report as blocks: what changed, how much of it is the runtime, who pays."""
+"""The report as blocks: what changed, how much of it is the runtime, who pays."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def _is_label(text: str) -> bool:
 def _mode(path: str) -> int | None:
     """Return the mode of what is at `path`, None if nothing is."""
     try:
-        return os.stat(path).st_mode  # noqa: PTH116 - Path would fold ./- into -
+        return os.stat(path).st_mode
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
             return None
@@ -131,4 +131,4 @@ def _nearest(folder: str, name: str) -> str | None:
     except (OSError, ValueError):
         return None
     near = difflib.get_close_matches(name, sorted(names), n=1)
-    return os.path.join(folder, near[0]) if near else None  # noqa: PTH118 - as typed
+    return os.path.join(folder, near[0]) if near else None

@@ -183,11 +183,9 @@ def _read_entry(path: Path, name: str, max_size: int) -> bytes:
 
 
 def _read_file(path: str, max_size: int) -> bytes:
-    from pathlib import Path
-
     name = printable(path)
     try:
-        with Path(path).open("rb") as file:
+        with open(path, "rb") as file:
             return _read_within(file, name, max_size)
     except OSError as error:
         raise FetchError(unreadable(path, error)) from None

@@ -1,0 +1,67 @@
+"""README's picture is what the terminal shows of the demo, drawn anew."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from itertools import islice
+from pathlib import Path
+
+from rich.console import Console
+from rich.terminal_theme import TerminalTheme
+
+from pprofdiff import demo
+from pprofdiff.arguments import parse
+from pprofdiff.progress import Waiting
+from pprofdiff.report.terminal import draw
+from pprofdiff.report.text import blocks
+from pprofdiff.running import Screen, compared
+
+PICTURE = Path(__file__).parent / "golden" / "demo.svg"
+THEME = TerminalTheme(
+    (13, 17, 23),
+    (230, 237, 243),
+    [(230, 237, 243)] * 8,
+    [(139, 148, 158)] * 8,
+)
+# rich's own frame loads fonts from the net: ours loads nothing.
+FRAME = """<svg width="880" viewBox="-16 -12 {terminal_width} {height}" \
+xmlns="http://www.w3.org/2000/svg" role="img" aria-label="pprofdiff demo">
+<style>
+.{unique_id}-matrix {{ font-family: ui-monospace, Menlo, Consolas, monospace;
+ font-size: {char_height}px; line-height: {line_height}px; }}
+{styles}
+</style>
+<defs>
+<clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}"/>
+</clipPath>
+{lines}
+</defs>
+<rect x="-16" y="-12" width="100%" height="100%" rx="8" fill="#0d1117"/>
+<g clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix">
+{matrix}
+</g>
+</g>
+</svg>
+"""
+
+
+def test_the_picture_in_the_readme_is_current():
+    console = Console(
+        file=io.StringIO(), record=True, width=88, force_terminal=True, highlight=False,
+        color_system="truecolor",
+    )  # fmt: skip
+    screen = Screen(io.StringIO(), io.StringIO())
+    quietly = Waiting(screen.messages, enabled=False)
+    report = compared(parse(demo.arguments()), screen, quietly)
+    # From the headline to who got slower: the inputs' paths differ by machine.
+    draw(islice(blocks(report), 2, 6), console)
+    svg = console.export_svg(theme=THEME, code_format=FRAME, unique_id="demo")
+    assert not re.search(r"url\(http|@import|href=", svg)
+    if os.environ.get("PPROFDIFF_GOLDEN") == "write":
+        PICTURE.write_text(svg, encoding="utf-8")
+    assert svg == PICTURE.read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ another meaning. `FLAGS` feeds the command line, ``--help`` and the report's hea
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 __all__ = ["FLAGS", "REFUSED", "Flag", "Options", "active"]
 
@@ -59,15 +59,7 @@ class Options:
     def patterns(self) -> bool:
         """Whether any pattern chooses samples or frames."""
         return any(
-            (
-                self.focus,
-                self.ignore,
-                self.hide,
-                self.show,
-                self.show_from,
-                self.tagfocus,
-                self.tagignore,
-            )
+            getattr(self, flag.field) for flag in FLAGS if flag.group == _PATTERNS
         )
 
 
@@ -304,15 +296,13 @@ REFUSED = frozenset(
 
 
 def active(options: Options) -> list[str]:
-    """Return the choices that differ from the defaults, as they would be typed."""
-    defaults = Options()
-    shown = {flag.field: flag.name for flag in reversed(FLAGS) if flag.kind != "set"}
-    skipped = {"base", "new", "outputs", "color", "progress", "quiet", "work"}
-    words = []
-    for entry in fields(Options):
-        value = getattr(options, entry.name)
-        if entry.name in skipped or value == getattr(defaults, entry.name):
-            continue
-        if entry.name in shown:
-            words.append(f"-{shown[entry.name]}={value}")
-    return words
+    """Return what chooses among samples and frames, as it would be typed."""
+    chosen = (
+        *(flag.field for flag in FLAGS if flag.group == _PATTERNS),
+        "sample_index",
+    )
+    return [
+        f"-{field}={getattr(options, field)}"
+        for field in chosen
+        if getattr(options, field)
+    ]

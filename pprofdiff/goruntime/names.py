@@ -248,6 +248,9 @@ def canonical_user(name: str) -> str:
     if path.startswith("_/"):
         path = path.rpartition("/")[2]
     path = path.rpartition("/vendor/")[2]
+    if path.startswith("internal/"):
+        # Parts of the standard library moved there, such as strconv in Go 1.26.
+        path = path.removeprefix("internal/")
     rest = re.sub(_NUMBERED, r"\1", re.sub(_PACKAGE_INIT, "init", rest))
     return f"{path}.{re.sub(_NESTED, '.func', rest)}"
 

@@ -73,7 +73,7 @@ def take_rows(
     counts = np.diff(offsets)[rows]
     starts, taken = offsets[:-1][rows], offsets_of(counts)
     out = np.empty(int(taken[-1]), items.dtype)
-    for start, stop in chunks(taken):
+    for start, stop in chunks(taken, _CHUNK):
         low, high = int(taken[start]), int(taken[stop])
         out[low:high] = items[expand(starts[start:stop], counts[start:stop])]
     return taken, out

@@ -12,6 +12,11 @@ from pprofdiff.units import percent
 __all__ = ["Moved", "headline", "moved", "moved_categories", "moved_groups"]
 
 
+# Before Go 1.22 a stack does not tell which kind of worker marks, and which kind does
+# is the pacer's choice, not the program's: one line for both.
+_SHOWN_AS = {"gc.mark.dedicated": "gc.mark.bg", "gc.mark.fractional": "gc.mark.bg"}
+
+
 @dataclass(frozen=True, slots=True)
 class Moved:
     """One group or other row: raw sums, scaled delta, and whether it may be chance."""
@@ -34,21 +39,24 @@ def moved_groups(diff: ProfileDiff) -> list[Moved]:
 
 
 def moved_categories(diff: ProfileDiff, group: str) -> list[Moved]:
-    """Return a group's categories that either side has, in the rules' order."""
+    """Return a group's categories that either side has, in the rules' order.
+
+    Dedicated and fractional mark workers count as background mark.
+    """
     sums = diff.category_sums
     if sums is None:
         return []
     own = next(g.categories for g in rules().groups if g.id == group)
     labels = rules().category_labels
-    rows = zip(sums.ids, sums.base.tolist(), sums.new.tolist(), strict=True)
-    return moved(
-        diff,
-        [
-            (name, labels[name], base, new)
-            for name, base, new in rows
-            if name in own and (base or new)
-        ],
-    )
+    held: dict[str, tuple[str, str, int, int]] = {}
+    for name, base, new in zip(
+        sums.ids, sums.base.tolist(), sums.new.tolist(), strict=True
+    ):
+        if name in own and (base or new):
+            shown = _SHOWN_AS.get(name, name)
+            _, _, base_held, new_held = held.get(shown, ("", "", 0, 0))
+            held[shown] = shown, labels[shown], base_held + base, new_held + new
+    return moved(diff, list(held.values()))
 
 
 def moved(diff: ProfileDiff, rows: list[tuple[str, str, int, int]]) -> list[Moved]:
@@ -75,7 +83,7 @@ def headline(diff: ProfileDiff) -> str:
         return f"No group changed beyond noise. {whole}"
     first = f"{_change(diff, changed[0])}{_most_of_it(diff, changed[0])}."
     rest = "; ".join(_change(diff, group) for group in changed[1:3])
-    more = f" {rest}." if rest else " Nothing else moved beyond noise."
+    more = f" {rest}." if rest else " No other group moved beyond noise."
     return f"{first}{more} {whole}"
 
 
@@ -103,7 +111,7 @@ def _most_of_it(diff: ProfileDiff, group: Moved) -> str:
     if len(parts) < 2:
         return ""
     largest = max(parts, key=lambda part: part.delta * (1 if group.delta > 0 else -1))
-    if largest.delta / group.delta < 0.5:
+    if largest.delta / group.delta < 0.5 or largest.label == group.label.lower():
         return ""
     return f", most of it {largest.label}"
 

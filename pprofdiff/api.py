@@ -20,7 +20,7 @@ from pprofdiff.loaders.pprof import decode
 from pprofdiff.model import profile as columns
 from pprofdiff.model.merge import merge
 from pprofdiff.options import Options
-from pprofdiff.report.files import replace_file
+from pprofdiff.report.files import replace_files
 from pprofdiff.report.model import ReportModel, report_of
 from pprofdiff.sources import DEFAULT_MAX_SIZE, decompress, read, recognise
 
@@ -228,6 +228,8 @@ def diff(
     sides = []
     for given, word in ((base, "base"), (new, "new")):
         loaded = [x if isinstance(x, Profile) else load(x) for x in _several(given)]
+        if not loaded:
+            raise UsageError(f"{word}: there is no profile on this side")
         runs = [Run(p.path, filtered(p, options).profile) for p in loaded]
         sides.append(side(loaded[0].label or word, runs))
     return _as_diff(
@@ -268,5 +270,5 @@ def _delivered(data: Text, path: str | os.PathLike[str] | None) -> Text | None:
     if path is None:
         return data
     raw = data if isinstance(data, bytes) else data.encode()
-    replace_file(os.fspath(path), raw)
+    replace_files([(os.fspath(path), raw)])
     return None

@@ -13,19 +13,46 @@ from difflib import get_close_matches
 from shlex import join
 
 from pprofdiff.errors import UsageError
-from pprofdiff.options import FLAGS, REFUSED, Flag, Options
+from pprofdiff.options import FLAGS, REFUSED, REFUSED_WITH_VALUE, Flag, Options
 
 __all__ = ["help_text", "parse"]
 
-_SHORT = {"o": "output", "q": "quiet"}
+_SHORT = {"o": "output", "q": "quiet", "h": "help", "V": "version"}
+# Words that ask about pprofdiff itself, and the view that answers.
+_ASKING = {"help": "help", "version": "version"}
+# Flags that go tool pprof does not know.
+_OURS = {"work", "explain", "joined", "color", "progress", "quiet", "max_size"}
+_LABEL = re.compile(r"[^/\\.:=?#]+=")
 _BY_NAME = {flag.name: flag for flag in FLAGS}
 _WITHOUT_VALUE = ("set", "bool")
 _SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
 def parse(argv: list[str]) -> Options:
-    """Return the options that the words spell; raises UsageError with what to type."""
+    """Return the options that the words spell; raises UsageError with what to type.
+
+    ``--help`` and ``--version`` are the views of that name.
+    """
+    flags, places = _split(argv)
     chosen: dict[str, object] = {}
+    for typed, name, value in flags:
+        if name in _ASKING:
+            return Options(view=_ASKING[name])
+        if name in REFUSED:
+            command = _for_pprof(flags, places)
+            raise UsageError(f"-{typed} is not here; type: {command}")
+        _store(chosen, _flag(typed, name), value)
+    if chosen.get("explain") and chosen.get("view"):
+        raise UsageError(f"-explain and -{chosen['view']} are two views: give one")
+    return _with_sides(Options(**chosen), places)  # type: ignore[arg-type]
+
+
+def _split(argv: list[str]) -> tuple[list[tuple[str, str, str]], list[str]]:
+    """Return flags, as (typed, plain name, value), and places.
+
+    A flag that takes a value takes the next word, unless it has one after ``=``.
+    """
+    flags: list[tuple[str, str, str]] = []
     places: list[str] = []
     words = list(argv)
     while words:
@@ -36,38 +63,43 @@ def parse(argv: list[str]) -> Options:
         if word == "-" or not word.startswith("-"):
             places.append(word)
             continue
-        name, equals, value = word.lstrip("-").partition("=")
-        flag = _flag(name, argv)
-        if flag.kind not in _WITHOUT_VALUE and not equals:
+        typed, equals, value = word.lstrip("-").partition("=")
+        name = typed.replace("-", "_")
+        name = _SHORT.get(name, name)
+        flag = _BY_NAME.get(name)
+        takes = flag is not None and flag.kind not in _WITHOUT_VALUE
+        if (takes or name in REFUSED_WITH_VALUE) and not equals:
             if not words:
-                raise UsageError(f"-{flag.name} needs a value: -{flag.name}=…")
+                raise UsageError(f"-{typed} needs a value: -{typed}=…")
             value = words.pop(0)
-        _store(chosen, flag, value if equals or flag.kind not in _WITHOUT_VALUE else "")
-    return _with_sides(Options(**chosen), places)  # type: ignore[arg-type]
+        flags.append((typed, name, value))
+    return flags, places
 
 
-def _flag(name: str, argv: list[str]) -> Flag:
-    """Return the flag of this name, in any spelling."""
-    plain = name.replace("-", "_")
-    plain = _SHORT.get(plain, plain)
-    if plain in _BY_NAME:
-        return _BY_NAME[plain]
-    if plain in REFUSED:
-        raise UsageError(f"-{name} is not here; type: {_for_pprof(argv)}")
-    near = get_close_matches(plain, _BY_NAME, n=1)
+def _flag(typed: str, name: str) -> Flag:
+    """Return the flag of this name."""
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    near = get_close_matches(name, _BY_NAME, n=1)
     hint = f"; did you mean -{near[0]}?" if near else "; see pprofdiff --help"
-    raise UsageError(f"unknown flag -{name}{hint}")
+    raise UsageError(f"unknown flag -{typed}{hint}")
 
 
-def _for_pprof(argv: list[str]) -> str:
-    """Return the same request to ``go tool pprof``, whose base is always a flag."""
-    places = [i for i, word in enumerate(argv) if not word.startswith("-")]
-    based = any(word.lstrip("-").startswith(("base", "diff")) for word in argv)
-    words = list(argv)
-    if len(places) == 2 and not based:
-        words[places[0]] = f"-diff_base={argv[places[0]]}"
-        words = sorted(words, key=lambda word: not word.startswith("-"))
-    return join(["go", "tool", "pprof", *words])
+def _for_pprof(flags: list[tuple[str, str, str]], places: list[str]) -> str:
+    """Return the same request to ``go tool pprof``: its flags, its base, its source."""
+    words = ["go", "tool", "pprof"]
+    words += [
+        f"-{name}={value}" if value else f"-{name}"
+        for _, name, value in flags
+        if name in REFUSED or (name in _BY_NAME and name not in _OURS)
+    ]
+    bare = [
+        place.partition("=")[2] if _LABEL.match(place) else place for place in places
+    ]
+    based = any(name in ("base", "diff_base") for _, name, _ in flags)
+    if len(bare) == 2 and not based:
+        bare[0] = f"-diff_base={bare[0]}"
+    return join([*words, *bare])
 
 
 def _store(chosen: dict[str, object], flag: Flag, value: str) -> None:
@@ -75,30 +107,25 @@ def _store(chosen: dict[str, object], flag: Flag, value: str) -> None:
     if flag.kind == "append":
         held = chosen.get(flag.field, ())
         chosen[flag.field] = (*held, value)  # type: ignore[misc]
-        if (
-            flag.field == "base"
-            and chosen.setdefault("subtract", flag.name) != flag.name
-        ):
-            raise UsageError("-base and -diff_base contradict each other: give one")
-        return
-    if flag.name == "mean_delay":
-        chosen |= {"sample_index": "delay", "mean": True}
-        return
-    if flag.kind == "set":
-        if flag.field == "view":
-            _one_view(chosen, flag.value)
-        chosen[flag.field] = flag.value
-        return
-    if flag.name == "peek":
-        _one_view(chosen, "peek")
-        chosen["view"] = "peek"
-    chosen[flag.field] = _value(flag, value)
+        if flag.field == "base":
+            _agree(chosen, "subtract", flag.name)
+    elif flag.name == "mean_delay":
+        _agree(chosen, "sample_index", "delay")
+        chosen["mean"] = True
+    elif flag.kind == "set":
+        if _value(flag, value):
+            _agree(chosen, flag.field, flag.value)
+    else:
+        if flag.name == "peek":
+            _agree(chosen, "view", "peek")
+        chosen[flag.field] = _value(flag, value)
 
 
-def _one_view(chosen: dict[str, object], view: str) -> None:
-    """Refuse a second view."""
-    if chosen.get("view", view) != view:
-        raise UsageError(f"-{chosen['view']} and -{view} are two views: give one")
+def _agree(chosen: dict[str, object], field: str, value: str) -> None:
+    """Set a field that may have one value only."""
+    held = chosen.setdefault(field, value)
+    if held != value:
+        raise UsageError(f"-{held} and -{value} contradict each other: give one")
 
 
 def _value(flag: Flag, value: str) -> object:
@@ -158,6 +185,7 @@ def _choice(value: str, flag: Flag) -> str:
 
 _READERS: dict[str, Callable[[str, Flag], object]] = {
     "bool": _bool,
+    "set": _bool,
     "int": _int,
     "float": _float,
     "work": _work,

@@ -51,23 +51,23 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     """Do what the words say."""
-    plain = {word.lstrip("-") for word in words if word.startswith("-")}
-    if plain & {"h", "help"} or words == ["help"]:
-        from pprofdiff.arguments import help_text
-
-        print(help_text(), end="")
-        return 0
-    if plain & {"version", "V"}:
-        print(f"pprofdiff {__version__}")
-        return 0
-    from pprofdiff.arguments import parse
-
+    if words == ["help"]:
+        words = ["--help"]
     if words[:1] == ["demo"]:
         from pprofdiff.demo import arguments
 
         words = [*arguments(), *words[1:]]
         print(f"$ pprofdiff {' '.join(words)}", file=sys.stderr)
+    from pprofdiff.arguments import help_text, parse
+
     options = parse(words)
-    from pprofdiff.running import Screen, run
+    if options.view == "help":
+        print(help_text(), end="")
+        return 0
+    if options.view == "version":
+        print(f"pprofdiff {__version__}")
+        return 0
+    from pprofdiff.running import run
+    from pprofdiff.screen import Screen
 
     return run(options, Screen(sys.stdout, sys.stderr))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["FLAGS", "REFUSED", "Flag", "Options", "active"]
+__all__ = ["FLAGS", "REFUSED", "REFUSED_WITH_VALUE", "Flag", "Options", "active"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,9 +289,21 @@ FLAGS = (
     Flag("max_size", "size", "max_size", "largest input, decompressed (1GB)", _FETCH),
 )
 
-# What go tool pprof has and pprofdiff has not: refused with the command to type.
-REFUSED = frozenset(
-    ["addresses", "add_comment", "buildid", "call_tree", "callgrind", "comments", "compact_labels", "contentions_mean", "disasm", "divide_by", "dot", "eog", "evince", "gif", "granularity", "gv", "help_flags", "http", "intel_syntax", "kcachegrind", "list", "no_browser", "pdf", "png", "prune_from", "ps", "raw", "showcolumns", "source_path", "svg", "symbolize", "tagleaf", "tagroot", "tags", "tagshow", "taghide", "text_proto", "tls_ca", "tls_cert", "tls_key", "tools", "topproto", "traces", "tree", "trim_path", "web", "weblist"]
+# What go tool pprof has and pprofdiff has not: refused with the command to type. The
+# first need a value.
+REFUSED_WITH_VALUE = frozenset(
+    """
+    add_comment buildid disasm divide_by granularity http list prune_from source_path
+    symbolize tagleaf tagroot tagshow taghide tls_ca tls_cert tls_key tools trim_path
+    weblist
+    """.split()  # noqa: SIM905 - one word beside the other
+)
+REFUSED = REFUSED_WITH_VALUE | frozenset(
+    """
+    addresses call_tree callgrind comments compact_labels contentions_mean dot eog evince
+    gif gv help_flags intel_syntax kcachegrind no_browser pdf png ps raw showcolumns svg
+    tags text_proto topproto traces tree web
+    """.split()  # noqa: SIM905 - likewise
 )
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TextIO
 
 from pprofdiff.diff.bundle import Evidence, compare_bundles
 from pprofdiff.diff.comparable import Caveat
@@ -18,29 +16,12 @@ from pprofdiff.parallel import both
 from pprofdiff.progress import Waiting
 from pprofdiff.report.blocks import Block
 from pprofdiff.report.model import ReportModel, report_of
+from pprofdiff.screen import Screen
 from pprofdiff.sources import Bundle, ReadOptions, decompress, read, read_sides
 
-__all__ = ["Screen", "compared", "run"]
+__all__ = ["compared", "run"]
 
 _PPROF_VIEWS = ("top", "peek", "proto")
-
-
-@dataclass(frozen=True, slots=True)
-class Screen:
-    """Where data and messages go."""
-
-    out: TextIO
-    messages: TextIO
-
-    def write(self, text: str) -> None:
-        """Write data."""
-        self.out.write(text)
-        self.out.flush()
-
-    def say(self, message: str) -> None:
-        """Write a message for people."""
-        self.messages.write(f"{message}\n")
-        self.messages.flush()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,30 +39,39 @@ def run(options: Options, screen: Screen) -> int:
     if options.view in _PPROF_VIEWS:
         _pprof_view(options, screen)
         return 0
-    writers = _writers(options)
+    renderers = _renderers(options)
     with Waiting(screen.messages, enabled=options.progress) as waiting:
         report = compared(options, screen, waiting)
-        for path, write in writers:
-            waiting.say(f"writing {path}")
-            write(path, report)
-    if options.explain:
-        from pprofdiff.report.explain import explain
+        shown = list(_shown(report, options))
+        if renderers:
+            from pprofdiff.report.files import replace_files
 
-        _draw(explain(report, options.explain), options, screen)
-    elif not options.quiet:
-        from pprofdiff.report.text import blocks
-
-        _draw(blocks(report, joined=options.joined), options, screen)
+            waiting.say("writing")
+            replace_files([(path, render(report)) for path, render in renderers])
+    _draw(shown, options, screen)
     return 0
 
 
-def _writers(options: Options) -> list[tuple[str, Callable[[str, ReportModel], None]]]:
-    """Return each output file and what writes it; refuses unknown endings early."""
+def _shown(report: ReportModel, options: Options) -> Iterable[Block]:
+    """Return what the screen gets."""
+    if options.explain:
+        from pprofdiff.report.explain import explain
+
+        return explain(report, options.explain)
+    if options.quiet:
+        return ()
+    from pprofdiff.report.text import blocks
+
+    return blocks(report, joined=options.joined)
+
+
+def _renderers(options: Options) -> list[tuple[str, Callable[[ReportModel], bytes]]]:
+    """Return each output file and what makes it; refuses unknown endings early."""
     if not options.outputs:
         return []
-    from pprofdiff.report.files import writer_for
+    from pprofdiff.report.files import renderer_for
 
-    return [(path, writer_for(path)) for path in options.outputs]
+    return [(path, renderer_for(path)) for path in options.outputs]
 
 
 def _pprof_view(options: Options, screen: Screen) -> None:
@@ -96,17 +86,15 @@ def _pprof_view(options: Options, screen: Screen) -> None:
         ]
         data = view_bytes(profiles[0], profiles[1], options, screen.say)
     if options.outputs:
-        from pprofdiff.report.files import replace_file
+        from pprofdiff.report.files import replace_files
 
-        for path in options.outputs:
-            replace_file(path, data)
+        replace_files([(path, data) for path in options.outputs])
     elif options.view != "proto":
         screen.write(data.decode())
     elif screen.out.isatty():
         raise UsageError("-proto writes binary data, not for a terminal: add -o FILE")
     else:
-        screen.out.buffer.write(data)
-        screen.out.flush()
+        screen.write_bytes(data)
 
 
 def _read(options: Options, screen: Screen, waiting: Waiting) -> _Inputs:
@@ -204,9 +192,11 @@ def _filtered(evidence: Evidence, options: Options) -> tuple[Evidence, list[str]
     return Evidence(evidence.label, tuple(runs)), notes
 
 
-def _draw(blocks: Iterable[Block], options: Options, screen: Screen) -> None:
+def _draw(blocks: list[Block], options: Options, screen: Screen) -> None:
     """Put blocks on the screen: drawn on a terminal, plain everywhere else."""
-    color = wants_color(options.color, screen.out)
+    if not blocks:
+        return
+    color = screen.wants_color(options.color)
     if color or screen.out.isatty():
         from pprofdiff.report.terminal import show
 
@@ -215,12 +205,3 @@ def _draw(blocks: Iterable[Block], options: Options, screen: Screen) -> None:
     from pprofdiff.report.plain import render
 
     screen.write(render(blocks))
-
-
-def wants_color(when: str, file: TextIO) -> bool:
-    """Return whether to colour: as asked, else on terminals (https://no-color.org)."""
-    if when != "auto":
-        return when == "always"
-    if os.environ.get("NO_COLOR"):
-        return False
-    return bool(os.environ.get("FORCE_COLOR")) or file.isatty()

@@ -58,17 +58,25 @@ def compare_bundles(
         held = "; ".join(f"{label} has {kind}" for kind, label in lonely)
         raise UsageError(f"nothing to compare: {held or 'no profiles were given'}")
     diffs: list[ProfileDiff] = []
+    refusals: list[UsageError] = []
     for old_runs, new_runs in pairs:
         old, fresh = side(base.label, old_runs), side(new.label, new_runs)
-        first = compare(
-            old, fresh, sample_type=sample_type, normalize=normalize, work=work
-        )
+        try:
+            first = compare(
+                old, fresh, sample_type=sample_type, normalize=normalize, work=work
+            )
+        except UsageError as error:
+            # One kind of several may lack the sample type that was asked for.
+            refusals.append(error)
+            continue
         diffs.append(first)
         objects = _objects_type(first) if sample_type is None else None
         if objects is not None:
             diffs.append(
                 compare(old, fresh, sample_type=objects, normalize=normalize, work=work)
             )
+    if not diffs:
+        raise refusals[0]
     return BundleDiff(base, new, tuple(diffs), lonely, apportion_mark(diffs))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from posixpath import basename
 
 import numpy as np
@@ -14,7 +14,9 @@ from pprofdiff.diff.graph import frame_keys
 from pprofdiff.goruntime.names import canonical_user, match_keys, package_of
 from pprofdiff.model.profile import Profile
 
-__all__ = ["GRANULARITIES", "Level", "level", "pair"]
+__all__ = ["GRANULARITIES", "NO_STACK", "Level", "level", "pair"]
+
+NO_STACK = "<no stack>"
 
 GRANULARITIES = ("functions", "lines", "files", "packages")
 
@@ -38,8 +40,17 @@ class Level:
 
 
 def level(profile: Profile, granularity: str) -> Level:
-    """Return the rows of one of `GRANULARITIES`."""
-    return _LEVELS[granularity](profile)
+    """Return the rows of one of `GRANULARITIES`.
+
+    The last one, `NO_STACK`, is for samples without a frame: so flat adds up.
+    """
+    rows = _LEVELS[granularity](profile)
+    return replace(
+        rows,
+        names=[*rows.names, NO_STACK],
+        files=[*rows.files, ""],
+        exact=[*rows.exact, NO_STACK],
+    )
 
 
 def pair(base: Level, new: Level) -> Alignment:
@@ -73,13 +84,17 @@ def _files_of_functions(profile: Profile) -> dict[str, str]:
 def _lines(profile: Profile) -> Level:
     keys, ids = frame_keys(profile, "lines")
     names = [f"{name} {file}:{line}" for name, file, line in keys]
-    exact = [(name, basename(file), line) for name, file, line in keys]
 
-    def user_key(row: int) -> Hashable:
+    def place(row: int) -> Hashable:
+        # The same line, built in another directory.
+        name, file, line = keys[row]
+        return name, basename(file), line
+
+    def user_place(row: int) -> Hashable:
         name, file, line = keys[row]
         return canonical_user(name), basename(file), line
 
-    return Level(names, [file for _, file, _ in keys], exact, (user_key,), ids)
+    return Level(names, [file for _, file, _ in keys], keys, (place, user_place), ids)
 
 
 def _files(profile: Profile) -> Level:

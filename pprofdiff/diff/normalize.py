@@ -11,6 +11,9 @@ from pprofdiff.errors import UsageError
 
 __all__ = ["Normalization", "choose"]
 
+# Beyond these, values by operation could not be told from 0 or infinity.
+_LEAST_WORK, _MOST_WORK = 1e-9, 1e18
+
 
 @dataclass(frozen=True, slots=True)
 class Normalization:
@@ -43,14 +46,15 @@ def choose(
     """
     if work is not None and share:
         raise UsageError("-normalize and --work contradict each other: give one")
+    by_work = None if work is None else _per_work(work)
     if share:
         base, new = totals
         factor = base / new if new else 0.0
         return Normalization("share", 1.0, factor, "-normalize: new scaled to base")
     if snapshot:
         return Normalization("absolute", 1.0, 1.0, "a snapshot is not a rate")
-    if work is not None:
-        return _per_work(work)
+    if by_work is not None:
+        return by_work
     base_ns, new_ns = durations_ns
     if base_ns and new_ns:
         reason = "both profiles have a duration"
@@ -62,9 +66,10 @@ def choose(
 def _per_work(work: tuple[float, float]) -> Normalization:
     """Compare by operation done."""
     base, new = work
-    if not (base > 0 and new > 0):
+    if not all(_LEAST_WORK <= done <= _MOST_WORK for done in work):
         raise UsageError(
-            f"--work {base:g}:{new:g}: both sides must have done some work"
+            f"--work {base:g}:{new:g}: give the operations that each side did, "
+            f"numbers from {_LEAST_WORK:g} to {_MOST_WORK:g}"
         )
     reason = f"--work: {_count(base)} and {_count(new)} operations"
     return Normalization("per_work", 1 / base, 1 / new, reason)

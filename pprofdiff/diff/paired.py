@@ -107,6 +107,8 @@ def _counted(side: Measurand, granularity: str, *, classified: bool) -> _Counted
         side.profile, rows.ids, len(rows.names), side.values[:, None], classifier
     )
     attribution = classifier.result() if classifier is not None else None
+    bare = np.diff(side.profile.stack_offsets) == 0
+    flat[-1] = cum[-1] = side.values[bare].sum()
     return _Counted(rows, flat[:, 0], cum[:, 0], attribution)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pprofdiff.errors import IncompatibleProfilesError, UsageError
 from pprofdiff.model.merge import base_samples, merge
 from pprofdiff.model.profile import Profile
 
@@ -36,7 +37,14 @@ class Side:
 
 def side(label: str, runs: Sequence[Run]) -> Side:
     """Return the side that these runs (at least one) make."""
-    return Side(label, tuple(runs), merge([run.profile for run in runs]))
+    if not runs:
+        raise UsageError(f"{label}: there is no profile on this side")
+    try:
+        merged = merge([run.profile for run in runs])
+    except IncompatibleProfilesError as error:
+        paths = ", ".join(run.path for run in runs)
+        raise IncompatibleProfilesError(f"{paths}: {error}") from error
+    return Side(label, tuple(runs), merged)
 
 
 def halves(profile: Profile) -> tuple[Profile, Profile]:

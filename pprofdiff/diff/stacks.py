@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.diff.levels import Level
+from pprofdiff.diff.levels import NO_STACK, Level
 from pprofdiff.diff.noise import CountModel
 from pprofdiff.diff.normalize import Normalization
 from pprofdiff.diff.tables import Table
@@ -61,7 +61,7 @@ def stack_table(
     base_values, new_values = sides[0][kept], sides[1][kept]
     rows = first[kept]
     titles = [
-        ";".join(names[f] for f in functions[low:high][::-1].tolist())
+        ";".join(names[f] for f in functions[low:high][::-1].tolist()) or NO_STACK
         for low, high in zip(
             offsets[rows].tolist(), offsets[rows + 1].tolist(), strict=True
         )

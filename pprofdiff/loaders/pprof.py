@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.errors import FormatError
+from pprofdiff.loaders.ids import Ids
 from pprofdiff.loaders.schema import message_class, view_class
 from pprofdiff.loaders.wire import MAX_FIELDS, Messages, Runs, joined, numbers, scan
-from pprofdiff.model.csr import distinct, offsets_of
+from pprofdiff.model.csr import offsets_of
 from pprofdiff.model.profile import (
     Functions,
     Labels,
@@ -30,6 +31,8 @@ __all__ = ["decode"]
 
 # Samples decoded at a time: their bytes and tokens stay in the processor's cache.
 _SAMPLES_AT_ONCE = 1 << 14
+
+_TOO_LARGE = float(1 << 63)
 
 _SAMPLE = {1: -2, 2: -2, 3: 2}
 _LABEL = {1: 0, 2: 0, 3: 0, 4: 0}
@@ -87,10 +90,12 @@ class _Decoder:
         """Assemble the whole profile."""
         view = self.view
         kinds = tuple(self.value_type(t) for t in view.sample_type)
-        mapping_ids = _Ids([m.id for m in view.mapping], "mapping", self)
+        mapping_ids = Ids([m.id for m in view.mapping], "mapping", self.fault)
         functions, function_ids = self.functions()
         locations, location_ids = self.locations(mapping_ids, function_ids)
         samples = self.samples(location_ids, len(kinds))
+        if (np.abs(samples.values.astype(np.float64)).sum(axis=0) >= _TOO_LARGE).any():
+            raise self.fault("its values add up to more than 64 bits hold")
         period_type = None
         if view.HasField("period_type"):
             period_type = self.value_type(view.period_type)
@@ -133,7 +138,7 @@ class _Decoder:
             has_inline_frames=message.has_inline_frames,
         )
 
-    def functions(self) -> tuple[Functions, _Ids]:
+    def functions(self) -> tuple[Functions, Ids]:
         """Decode the function table."""
         messages, found = self.table(list(self.view.function), "Function", _FUNCTION)
         size = len(messages.first)
@@ -141,11 +146,9 @@ class _Decoder:
         name, system_name, filename = (self.texts(t) for t in texts[:3])
         start_line = texts[3].view(np.int64)
         functions = Functions(name, system_name, filename, start_line)
-        return functions, _Ids(ids, "function", self)
+        return functions, Ids(ids, "function", self.fault)
 
-    def locations(
-        self, mapping_ids: _Ids, function_ids: _Ids
-    ) -> tuple[Locations, _Ids]:
+    def locations(self, mapping_ids: Ids, function_ids: Ids) -> tuple[Locations, Ids]:
         """Decode the location table and its lines."""
         messages, found = self.table(list(self.view.location), "Location", _LOCATION)
         size = len(messages.first)
@@ -166,7 +169,7 @@ class _Decoder:
             line_number=np.insert(number.view(np.int64), places, 0),
             line_column=np.insert(column.view(np.int64), places, 0),
         )
-        return locations, _Ids(ids, "location", self)
+        return locations, Ids(ids, "location", self.fault)
 
     def table(
         self, messages: list[bytes], kind: str, fields: dict[int, int]
@@ -214,7 +217,7 @@ class _Decoder:
             return found, counts
         return found, np.bincount(runs.owner, counts, size).astype(np.int64)
 
-    def samples(self, location_ids: _Ids, types: int) -> _Samples:
+    def samples(self, location_ids: Ids, types: int) -> _Samples:
         """Decode all samples, a cacheful at a time."""
         messages = list(self.view.sample)
         parts = [
@@ -224,7 +227,7 @@ class _Decoder:
         return _joined(parts, types)
 
     def some_samples(
-        self, messages: list[bytes], location_ids: _Ids, types: int
+        self, messages: list[bytes], location_ids: Ids, types: int
     ) -> _Samples:
         """Decode one chunk of samples."""
         size = len(messages)
@@ -291,52 +294,3 @@ def _scalar(messages: Messages, runs: Runs, size: int) -> NDArray[np.uint64]:
     column = np.zeros(size, np.uint64)
     column[runs.owner] = numbers(messages.data, runs)[0]
     return column
-
-
-class _Ids:
-    """The ids that one table defines, and where each is found (position or -1)."""
-
-    def __init__(
-        self, ids: list[int] | NDArray[np.uint64], kind: str, decoder: _Decoder
-    ) -> None:
-        self.ids = np.asarray(ids, np.uint64)
-        self.kind = kind
-        self.decoder = decoder
-        top = int(self.ids.max()) if len(self.ids) else 0
-        self.order: NDArray[np.int64] | None = None
-        self.table = np.zeros(0, np.int32)
-        if top <= 4 * len(self.ids) + 1024:
-            self.table = np.full(top + 2, -1, np.int32)
-            self.table[self.ids] = np.arange(len(self.ids), dtype=np.int32)
-            known = int((self.table >= 0).sum())
-        else:
-            self.order = np.argsort(self.ids, kind="stable")
-            known = len(distinct(self.ids))
-        if known != len(self.ids):
-            raise decoder.fault(
-                f"it defines the same {kind} twice; "
-                "if two profiles were joined, pass them as two files"
-            )
-
-    def lenient(self, wanted: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
-        """Return positions (int32), -1 for ids that the table does not define."""
-        if self.order is None:
-            last = len(self.table) - 1
-            positions: NDArray[np.int32] = self.table[
-                np.minimum(wanted, wanted.dtype.type(last))
-            ]
-            return positions
-        ranked = self.ids[self.order]
-        at = np.minimum(np.searchsorted(ranked, wanted), len(ranked) - 1)
-        found = ranked[at] == wanted
-        return np.where(found, self.order[at], -1).astype(np.int32)
-
-    def strict(self, wanted: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
-        """Return positions (int32); raises FormatError for an id not defined."""
-        positions = self.lenient(wanted)
-        if len(positions) and int(positions.min()) < 0:
-            missing = int(wanted[int(positions.argmin())])
-            raise self.decoder.fault(
-                f"a sample refers to {self.kind} {missing}, which it does not define"
-            )
-        return positions

@@ -198,7 +198,7 @@ class Profile:
             default = self.default_sample_type
             return names.index(default) if default in names else len(names) - 1
         if isinstance(name, int) or name.isdecimal():
-            if int(name) < len(names):
+            if 0 <= int(name) < len(names):
                 return int(name)
         else:
             for candidate in (name, name.removeprefix("inuse_"), f"inuse_{name}"):

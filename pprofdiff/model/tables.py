@@ -63,12 +63,17 @@ def _header(profiles: Sequence[Profile]) -> dict[str, Any]:
     defaults = [p.default_sample_type for p in profiles if p.default_sample_type]
     return {
         "time_ns": min(times, default=None),
-        "duration_ns": sum(p.duration_ns or 0 for p in profiles) or None,
+        "duration_ns": _clamped(sum(p.duration_ns or 0 for p in profiles)) or None,
         "period": max((p.period for p in profiles if p.period), default=None),
         "default_sample_type": defaults[0] if defaults else None,
         "doc_url": next((p.doc_url for p in profiles if p.doc_url), ""),
         "comments": tuple(dict.fromkeys(c for p in profiles for c in p.comments)),
     }
+
+
+def _clamped(number: int) -> int:
+    """Return the int64 nearest to a number."""
+    return max(-(1 << 63), min(number, (1 << 63) - 1))
 
 
 def _strings(profiles: Sequence[Profile]) -> tuple[tuple[str, ...], list[Array]]:

@@ -18,6 +18,11 @@ class Cell:
     text: str
     style: str = ""
 
+    def __post_init__(self) -> None:
+        """Escape control characters: a name must not move the cursor."""
+        if not self.text.isprintable():
+            object.__setattr__(self, "text", _printable(self.text))
+
 
 @dataclass(frozen=True, slots=True)
 class Words:
@@ -26,6 +31,18 @@ class Words:
     text: str
     style: str = ""
     lead: str = ""
+
+    def __post_init__(self) -> None:
+        """Escape control characters: a name must not move the cursor."""
+        if not self.text.isprintable():
+            object.__setattr__(self, "text", _printable(self.text))
+
+
+def _printable(text: str) -> str:
+    """Return `text` with escapes in place of what cannot be printed."""
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
+    )
 
 
 @dataclass(frozen=True, slots=True)

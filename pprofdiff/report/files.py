@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from pprofdiff.errors import FetchError, UsageError
 if TYPE_CHECKING:
     from pprofdiff.report.model import ReportModel
 
-__all__ = ["replace_file", "writer_for"]
+__all__ = ["renderer_for", "replace_files"]
 
 Renderer = Callable[["ReportModel"], bytes]
 
@@ -39,43 +39,60 @@ def _pprof(report: ReportModel) -> bytes:
 _RENDERERS: dict[str, Renderer] = {".json": _json, ".csv": _csv, ".pb.gz": _pprof}
 
 
-def writer_for(path: str) -> Callable[[str, ReportModel], None]:
-    """Return what writes a report to a file of this name.
+def renderer_for(path: str) -> Renderer:
+    """Return what makes the bytes of a file of this name.
 
     Raises UsageError for an ending that nothing writes.
     """
     for ending, renderer in _RENDERERS.items():
         if path.endswith(ending):
-            return lambda target, report: replace_file(target, renderer(report))
+            return renderer
     raise UsageError(
         f"-o {path}: the ending says what to write; there are {', '.join(_RENDERERS)}"
     )
 
 
-def replace_file(path: str, data: bytes) -> None:
-    """Put `data` at `path`, all of it or nothing: what is there stays until then.
+def replace_files(files: Sequence[tuple[str, bytes]]) -> None:
+    """Put data at every path, or at none: what is there stays until all is written.
 
-    Raises FetchError where the place cannot be written.
+    Raises FetchError where one of them cannot be written.
     """
+    ready: list[tuple[str, str]] = []
     try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            # A pipe or device, such as /dev/stdout: there is nothing to keep safe.
-            with open(path, "wb") as file:
-                file.write(data)
-            return
-        # A link stays a link: what it points to is replaced.
-        target = os.path.realpath(path)
-        unfinished = f"{target}.{os.getpid()}.tmp"
-        try:
-            with open(unfinished, "xb") as file:
-                file.write(data)
-            if os.path.exists(target):
-                os.chmod(unfinished, os.stat(target).st_mode & 0o777)
-            os.replace(unfinished, target)
-        except OSError:
-            with suppress(OSError):
-                os.unlink(unfinished)
-            raise
-    except OSError as error:
-        reason = error.strerror or str(error)
+        for path, data in files:
+            ready.append(_written_aside(path, data))
+        for unfinished, target in ready:
+            if unfinished != target:
+                os.replace(unfinished, target)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
         raise FetchError(f"{path}: cannot be written: {reason}") from error
+    finally:
+        for unfinished, target in ready:
+            if unfinished != target:
+                with suppress(OSError):
+                    os.unlink(unfinished)
+
+
+def _written_aside(path: str, data: bytes) -> tuple[str, str]:
+    """Write data beside a path; return where it is, and where it shall be.
+
+    The two are the same for a pipe or device, such as /dev/stdout, where there is
+    nothing to keep safe. A link stays a link: what it points to is replaced.
+    """
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as file:
+            file.write(data)
+        return path, path
+    target = os.path.realpath(path)
+    unfinished = f"{target}.{os.getpid()}.tmp"
+    try:
+        with open(unfinished, "xb") as file:
+            file.write(data)
+        if os.path.exists(target):
+            os.chmod(unfinished, os.stat(target).st_mode & 0o777)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(unfinished)
+        raise
+    return unfinished, target

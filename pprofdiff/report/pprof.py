@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pprofdiff.errors import UsageError
+from pprofdiff.errors import IncompatibleProfilesError, UsageError
 from pprofdiff.loaders.encode import compress, encode
 from pprofdiff.model.merge import merge, normalized, subtract
 from pprofdiff.model.profile import Profile
@@ -22,9 +22,13 @@ def render(report: ReportModel) -> bytes:
     """Return the first comparison as a gzip profile: raw values, all sample types."""
     diff = report.profiles[0]
     base, new = diff.base.profile, diff.new.profile
-    if diff.normalization.mode == "share":
-        new = normalized(new, base)
-    return compress(encode(subtract(new, base, label=True)))
+    try:
+        if diff.normalization.mode == "share":
+            new = normalized(new, base)
+        return compress(encode(subtract(new, base, label=True)))
+    except IncompatibleProfilesError as error:
+        paths = f"{diff.base.runs[0].path}, {diff.new.runs[0].path}"
+        raise IncompatibleProfilesError(f"{paths}: {error}") from error
 
 
 def view_bytes(

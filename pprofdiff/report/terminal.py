@@ -17,6 +17,9 @@ from pprofdiff.report.blocks import Block, Cell, Grid, Lines
 
 __all__ = ["draw", "show"]
 
+# Wrapping of sentences where no terminal says how wide it is.
+_PIPE_WIDTH = 80
+
 # Blue is less and orange more, with a sign and a mark on every number. Both stand out
 # from a black ground as well as from a white one: nobody can ask a terminal which.
 _STYLES = {
@@ -31,14 +34,16 @@ _STYLES = {
 
 
 def show(blocks: Iterable[Block], file: IO[str], *, color: bool) -> None:
-    """Draw the blocks on a terminal."""
+    """Draw the blocks on a terminal; in a pipe, as wide as the longest name."""
+    held = list(blocks)
     console = Console(
         file=file,
         highlight=False,
         no_color=not color,
         force_terminal=True if color else None,
+        width=None if file.isatty() else max(_PIPE_WIDTH, *map(_width, held)),
     )
-    draw(blocks, console)
+    draw(held, console)
 
 
 def draw(blocks: Iterable[Block], console: Console) -> None:
@@ -47,6 +52,21 @@ def draw(blocks: Iterable[Block], console: Console) -> None:
         if i:
             console.print()
         console.print(_drawn(block, console.width))
+
+
+def _width(block: Block) -> int:
+    """Return how wide a block is when nothing of it is cut or wrapped."""
+    if isinstance(block, Grid):
+        return sum(width + 2 for width in _widths(block))
+    if isinstance(block, Lines):
+        return max((len(cell.text) for cell in block.lines), default=0)
+    return 0
+
+
+def _widths(block: Grid) -> list[int]:
+    """Return the width of each column."""
+    rows = [block.headings, *([cell.text for cell in row] for row in block.rows)]
+    return [max(len(row[i]) for row in rows) for i in range(len(block.headings))]
 
 
 def _drawn(block: Block, width: int) -> RenderableType:
@@ -69,9 +89,14 @@ def _text(cell: Cell) -> Text:
 
 def _grid(block: Grid, width: int) -> Table:
     """Return a table; names that do not fit lose the front of their path."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_edge=False)
-    rows = [block.headings, *([cell.text for cell in row] for row in block.rows)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(block.headings))]
+    table = Table(
+        box=None,
+        padding=(0, 2, 0, 0),
+        pad_edge=False,
+        show_edge=False,
+        show_header=any(block.headings),
+    )
+    widths = _widths(block)
     taken = sum(w + 2 for i, w in enumerate(widths) if i != block.flexible)
     room = max(width - taken, 16)
     for i, (heading, side) in enumerate(zip(block.headings, block.align, strict=True)):

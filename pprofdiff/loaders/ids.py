@@ -1,0 +1,68 @@
+"""Ids of profile.proto, dense or sparse, to positions in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.errors import FormatError
+from pprofdiff.model.csr import distinct
+
+__all__ = ["Ids"]
+
+
+class Ids:
+    """The ids that one table defines, and where each is found.
+
+    `fault` makes the error for a file that contradicts itself.
+    """
+
+    def __init__(
+        self,
+        ids: list[int] | NDArray[np.uint64],
+        kind: str,
+        fault: Callable[[str], FormatError],
+    ) -> None:
+        self.ids = np.asarray(ids, np.uint64)
+        self.kind = kind
+        self.fault = fault
+        top = int(self.ids.max()) if len(self.ids) else 0
+        self.order: NDArray[np.int64] | None = None
+        self.table = np.zeros(0, np.int32)
+        if top <= 4 * len(self.ids) + 1024:
+            self.table = np.full(top + 2, -1, np.int32)
+            self.table[self.ids] = np.arange(len(self.ids), dtype=np.int32)
+            known = int((self.table >= 0).sum())
+        else:
+            self.order = np.argsort(self.ids, kind="stable")
+            known = len(distinct(self.ids))
+        if known != len(self.ids):
+            raise fault(
+                f"it defines the same {kind} twice; "
+                "if two profiles were joined, pass them as two files"
+            )
+
+    def lenient(self, wanted: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
+        """Return positions (int32), -1 for ids that the table does not define."""
+        if self.order is None:
+            last = len(self.table) - 1
+            positions: NDArray[np.int32] = self.table[
+                np.minimum(wanted, wanted.dtype.type(last))
+            ]
+            return positions
+        ranked = self.ids[self.order]
+        at = np.minimum(np.searchsorted(ranked, wanted), len(ranked) - 1)
+        found = ranked[at] == wanted
+        return np.where(found, self.order[at], -1).astype(np.int32)
+
+    def strict(self, wanted: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
+        """Return positions (int32); raises FormatError for an id not defined."""
+        positions = self.lenient(wanted)
+        if len(positions) and int(positions.min()) < 0:
+            missing = int(wanted[int(positions.argmin())])
+            raise self.fault(
+                f"a sample refers to {self.kind} {missing}, which it does not define"
+            )
+        return positions

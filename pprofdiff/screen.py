@@ -1,0 +1,75 @@
+"""Where data and messages go: standard output and standard error, as they are."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TextIO
+
+from pprofdiff.errors import FetchError
+
+__all__ = ["Screen"]
+
+# The report's marks where the output's encoding has none of them.
+_ASCII = str.maketrans(
+    {
+        "▲": "^",
+        "▼": "v",
+        "→": ">",
+        "←": "<",
+        "−": "-",
+        "–": "-",
+        "×": "x",
+        "Δ": "d",
+        "µ": "u",
+        "…": "~",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """Standard output for data, standard error for messages."""
+
+    out: TextIO
+    messages: TextIO
+
+    def write(self, text: str) -> None:
+        """Write data; raises FetchError where it cannot go."""
+        encoding = self.out.encoding or "utf-8"
+        try:
+            text.encode(encoding)
+        except UnicodeEncodeError:
+            plain = text.translate(_ASCII)
+            text = plain.encode(encoding, "backslashreplace").decode(encoding)
+        self._deliver(text)
+
+    def write_bytes(self, data: bytes) -> None:
+        """Write binary data; raises FetchError where it cannot go."""
+        self._deliver(data)
+
+    def _deliver(self, data: str | bytes) -> None:
+        try:
+            if isinstance(data, bytes):
+                self.out.buffer.write(data)
+            else:
+                self.out.write(data)
+            self.out.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise FetchError(f"standard output: cannot be written: {reason}") from error
+
+    def say(self, message: str) -> None:
+        """Write a message for people."""
+        self.messages.write(f"{message}\n")
+        self.messages.flush()
+
+    def wants_color(self, when: str) -> bool:
+        """Return whether to colour: as asked, else on terminals (no-color.org)."""
+        if when != "auto":
+            return when == "always"
+        if os.environ.get("NO_COLOR"):
+            return False
+        return bool(os.environ.get("FORCE_COLOR")) or self.out.isatty()

@@ -19,13 +19,15 @@ from pprofdiff.diff.normalize import Normalization, choose
 from pprofdiff.diff.paired import Measurand, Paired, paired
 from pprofdiff.diff.side import Side
 from pprofdiff.diff.tables import Table
-from pprofdiff.errors import IncompatibleProfilesError
+from pprofdiff.errors import FormatError, IncompatibleProfilesError
 from pprofdiff.model.profile import Profile, ValueType
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["ProfileDiff", "compare"]
+
+_TOO_LARGE = float(1 << 63)
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,10 +220,7 @@ def compare(
     new_column = new.profile.sample_index(sample_type)
     kind = new.profile.sample_types[new_column]
     base_column = _column_of(base, kind)
-    totals = (
-        int(base.profile.values[:, base_column].sum()),
-        int(new.profile.values[:, new_column].sum()),
-    )
+    totals = _total(base, base_column), _total(new, new_column)
     normalization = choose(
         totals=totals,
         durations_ns=(base.profile.duration_ns, new.profile.duration_ns),
@@ -231,6 +230,17 @@ def compare(
     )
     caveats = comparability(base, new, totals, normalization)
     return ProfileDiff(base, new, base_column, new_column, normalization, caveats)
+
+
+def _total(side: Side, column: int) -> int:
+    """Return the sum of a column, which all further sums are parts of."""
+    values = side.profile.values[:, column]
+    if float(np.abs(values.astype(np.float64)).sum()) >= _TOO_LARGE:
+        raise FormatError(
+            f"{side.runs[0].path}: its values add up to more than 64 bits hold; "
+            "it is damaged, or not a profile of one program"
+        )
+    return int(values.sum())
 
 
 def _column_of(side: Side, kind: ValueType) -> int:

@@ -217,6 +217,7 @@ def _locations(profile: Profile) -> bytes:
     """Return the location table; locations that name nothing are written bare."""
     locations = profile.locations
     bare = (locations.line_function < 0) & (locations.line_number == 0)
+    bare &= locations.line_column == 0
     alone = np.diff(locations.line_offsets) == 1
     bare &= np.repeat(alone, np.diff(locations.line_offsets))
     kept = np.flatnonzero(~bare)

@@ -38,6 +38,8 @@ class Ids:
         else:
             self.order = np.argsort(self.ids, kind="stable")
             known = len(distinct(self.ids))
+        if (self.ids == 0).any():
+            raise fault(f"it defines a {kind} of id 0, which means none")
         if known != len(self.ids):
             raise fault(
                 f"it defines the same {kind} twice; "

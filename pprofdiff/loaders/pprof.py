@@ -32,13 +32,14 @@ __all__ = ["decode"]
 # Samples decoded at a time: their bytes and tokens stay in the processor's cache.
 _SAMPLES_AT_ONCE = 1 << 14
 
-_TOO_LARGE = float(1 << 63)
+# A message's fields (see `wire.scan`), the field that holds nested messages, and
+# their fields.
+_Shape = tuple[dict[int, int], int, dict[int, int]]
+_Nested = tuple[NDArray[np.int64], list[NDArray[np.uint64]]]
 
-_SAMPLE = {1: -2, 2: -2, 3: 2}
-_LABEL = {1: 0, 2: 0, 3: 0, 4: 0}
-_LOCATION = {1: 0, 2: 0, 3: 0, 4: 2, 5: 0}
-_LINE = {1: 0, 2: 0, 3: 0}
-_FUNCTION = {1: 0, 2: 0, 3: 0, 4: 0, 5: 0}
+_SAMPLE: _Shape = {1: -2, 2: -2, 3: 2}, 3, {1: 0, 2: 0, 3: 0, 4: 0}
+_LOCATION: _Shape = {1: 0, 2: 0, 3: 0, 4: 2, 5: 0}, 4, {1: 0, 2: 0, 3: 0}
+_FUNCTION: _Shape = {1: 0, 2: 0, 3: 0, 4: 0, 5: 0}, 0, {}
 
 
 def decode(data: bytes, name: str = "profile") -> Profile:
@@ -94,8 +95,6 @@ class _Decoder:
         functions, function_ids = self.functions()
         locations, location_ids = self.locations(mapping_ids, function_ids)
         samples = self.samples(location_ids, len(kinds))
-        if (np.abs(samples.values.astype(np.float64)).sum(axis=0) >= _TOO_LARGE).any():
-            raise self.fault("its values add up to more than 64 bits hold")
         period_type = None
         if view.HasField("period_type"):
             period_type = self.value_type(view.period_type)
@@ -140,7 +139,7 @@ class _Decoder:
 
     def functions(self) -> tuple[Functions, Ids]:
         """Decode the function table."""
-        messages, found = self.table(list(self.view.function), "Function", _FUNCTION)
+        messages, found, _ = self.table(list(self.view.function), "Function", _FUNCTION)
         size = len(messages.first)
         ids, *texts = (_scalar(messages, found[n], size) for n in range(1, 6))
         name, system_name, filename = (self.texts(t) for t in texts[:3])
@@ -150,11 +149,13 @@ class _Decoder:
 
     def locations(self, mapping_ids: Ids, function_ids: Ids) -> tuple[Locations, Ids]:
         """Decode the location table and its lines."""
-        messages, found = self.table(list(self.view.location), "Location", _LOCATION)
+        messages, found, (owner, columns) = self.table(
+            list(self.view.location), "Location", _LOCATION
+        )
         size = len(messages.first)
         ids, mapping, address = (_scalar(messages, found[n], size) for n in range(1, 4))
         folded = _scalar(messages, found[5], size) != 0
-        owner, (function, number, column) = self.nested(messages, found[4], _LINE)
+        function, number, column = columns
         counts = np.bincount(owner, minlength=size)
         # A location without a line still is a frame: give it one that names nothing.
         bare = np.flatnonzero(counts == 0)
@@ -172,17 +173,21 @@ class _Decoder:
         return locations, Ids(ids, "location", self.fault)
 
     def table(
-        self, messages: list[bytes], kind: str, fields: dict[int, int]
-    ) -> tuple[Messages, dict[int, Runs]]:
-        """Scan messages; have protobuf rewrite them where numpy cannot read them."""
+        self, messages: list[bytes], kind: str, shape: _Shape
+    ) -> tuple[Messages, dict[int, Runs], _Nested]:
+        """Scan messages; have protobuf rewrite them where numpy cannot read them.
+
+        Returned are the buffer, the messages' fields, and what the nested messages of
+        the shape hold: the owner of each, and its fields as columns.
+        """
         stream = joined(messages)
-        found, odd = scan(stream, fields)
-        if odd.any():
+        found, inner, odd = _scanned(stream, shape)
+        if odd:
             stream = joined(self.rewritten(messages, kind))
-            found, odd = scan(stream, fields)
-        if odd.any():
+            found, inner, odd = _scanned(stream, shape)
+        if odd:
             raise self.fault(f"a {kind} has more than {MAX_FIELDS} parts")
-        return stream, found
+        return stream, found, inner
 
     def rewritten(self, messages: list[bytes], kind: str) -> list[bytes]:
         """Return the messages without unknown fields, numbers packed."""
@@ -193,17 +198,6 @@ class _Decoder:
             parsed.DiscardUnknownFields()
             clean.append(parsed.SerializeToString())
         return clean
-
-    def nested(
-        self, messages: Messages, runs: Runs, fields: dict[int, int]
-    ) -> tuple[NDArray[np.int64], list[NDArray[np.uint64]]]:
-        """Return each nested message's owner, and its fields as columns."""
-        inner = Messages(messages.data, runs.first, runs.last)
-        found, odd = scan(inner, fields)
-        if odd.any():
-            raise self.fault("a line or label cannot be read")
-        size = len(runs.owner)
-        return runs.owner, [_scalar(inner, found[n], size) for n in fields]
 
     def numbers(
         self, messages: Messages, runs: Runs, size: int
@@ -231,14 +225,13 @@ class _Decoder:
     ) -> _Samples:
         """Decode one chunk of samples."""
         size = len(messages)
-        stream, found = self.table(messages, "Sample", _SAMPLE)
+        stream, found, (owner, columns) = self.table(messages, "Sample", _SAMPLE)
         ids, depths = self.numbers(stream, found[1], size)
         values, widths = self.numbers(stream, found[2], size)
         if (widths != types).any():
             raise self.fault(f"a sample does not have its {types} values")
         labels = Labels.none()
-        if len(found[3].owner):
-            owner, columns = self.nested(stream, found[3], _LABEL)
+        if len(owner):
             key, text, number, unit = columns
             labels = Labels(
                 owner,
@@ -287,6 +280,21 @@ def _joined(parts: list[_Samples], types: int) -> _Samples:
             np.concatenate([x.unit for x in labels]),
         ),
     )
+
+
+def _scanned(stream: Messages, shape: _Shape) -> tuple[dict[int, Runs], _Nested, bool]:
+    """Scan messages and the messages nested in them; tell whether any is odd."""
+    fields, number, inner_fields = shape
+    found, odd = scan(stream, fields)
+    if odd.any() or not number or not len(found[number].owner):
+        none = np.zeros(0, np.int64)
+        columns = [none.view(np.uint64) for _ in inner_fields]
+        return found, (none, columns), bool(odd.any())
+    runs = found[number]
+    inner = Messages(stream.data, runs.first, runs.last)
+    held, odd = scan(inner, inner_fields)
+    columns = [_scalar(inner, held[n], len(runs.owner)) for n in inner_fields]
+    return found, (runs.owner, columns), bool(odd.any())
 
 
 def _scalar(messages: Messages, runs: Runs, size: int) -> NDArray[np.uint64]:

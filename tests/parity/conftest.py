@@ -1,0 +1,26 @@
+"""The fixture that runs Go's pprof, and the marker that says so."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from pprof_oracle import Pprof
+
+
+def pytest_collection_modifyitems(items):
+    """All tests here run Go."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in Path(item.path).parents:
+            item.add_marker(pytest.mark.go)
+
+
+@pytest.fixture(scope="session")
+def pprof(tmp_path_factory):
+    """Return pprof; the path of the tool itself is asked for once."""
+    done = subprocess.run(
+        ["go", "tool", "-n", "pprof"], capture_output=True, text=True, check=True
+    )
+    return Pprof(done.stdout.strip(), tmp_path_factory.mktemp("pprof"))

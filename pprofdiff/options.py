@@ -88,6 +88,7 @@ _VALUE = "Which value"
 _OUT = "Output"
 _FETCH = "URLs"
 
+# fmt: off
 FLAGS = (
     Flag(
         "diff_base", "append", "base", "profile to subtract; repeat to add up", _COMPARE
@@ -288,6 +289,7 @@ FLAGS = (
     Flag("timeout", "float", "timeout", "seconds until a fetch is given up", _FETCH),
     Flag("max_size", "size", "max_size", "largest input, decompressed (1GB)", _FETCH),
 )
+# fmt: on
 
 # What go tool pprof has and pprofdiff has not: refused with the command to type. The
 # first need a value.

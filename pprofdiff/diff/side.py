@@ -27,7 +27,8 @@ class Side:
     """One build's profile of one kind.
 
     `runs` stay apart for statistics over sets; `profile` is all of them merged by
-    pprof's rules; `label` is the word for this side in tables.
+    pprof's rules, without the frames that the profile says to drop; `label` is the
+    word for this side in tables.
     """
 
     label: str
@@ -44,6 +45,10 @@ def side(label: str, runs: Sequence[Run]) -> Side:
     except IncompatibleProfilesError as error:
         paths = ", ".join(run.path for run in runs)
         raise IncompatibleProfilesError(f"{paths}: {error}") from error
+    if merged.drop_frames:
+        from pprofdiff.diff.prune import pruned_frames
+
+        merged = pruned_frames(merged)
     return Side(label, tuple(runs), merged)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Block", "Cell", "Grid", "Lines", "Words"]
+__all__ = ["Block", "Cell", "Grid", "Lines", "Words", "printable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Cell:
     def __post_init__(self) -> None:
         """Escape control characters: a name must not move the cursor."""
         if not self.text.isprintable():
-            object.__setattr__(self, "text", _printable(self.text))
+            object.__setattr__(self, "text", printable(self.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ class Words:
     def __post_init__(self) -> None:
         """Escape control characters: a name must not move the cursor."""
         if not self.text.isprintable():
-            object.__setattr__(self, "text", _printable(self.text))
+            object.__setattr__(self, "text", printable(self.text))
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Return `text` with escapes in place of what cannot be printed."""
     return "".join(
         c if c.isprintable() else c.encode("unicode_escape").decode() for c in text

@@ -45,6 +45,7 @@ def explain(report: ReportModel, pattern: str) -> Iterator[Block]:
     yield Words(f"{pattern}: what it stands for, {in_words(diff)}", "strong")
     yield _breakdown(diff, report.labels, found)
     side = 1 if len(found[1]) else 0
+    yield _leaves(diff, side, found[side])
     yield from _stacks(diff, side, found[side])
 
 
@@ -117,6 +118,19 @@ def _breakdown(
     cells.sort(key=lambda row: row[3].text)
     headings = (*labels, "Δ", "category", "rule", "why")
     return Grid(headings, ">>><<<", tuple(cells), 5)
+
+
+def _leaves(diff: ProfileDiff, side: int, rows: NDArray[np.int64]) -> Words:
+    """Return what the leaves of these stacks do, whoever owns the cost."""
+    kinds = rules().leaf_kinds
+    held = _attribution(diff, side).leaf_kind[rows]
+    cost = sums(held, diff.values[side][rows], len(kinds))
+    whole = int(cost.sum())
+    named = [i for i in np.argsort(-cost, kind="stable").tolist() if i and cost[i] > 0]
+    label = (diff.base, diff.new)[side].label
+    parts = [f"{kinds[i].label} {percent(int(cost[i]), whole)}" for i in named]
+    own = percent(int(cost[0]), whole)
+    return Words(f"The leaves of {label}: {', '.join([*parts, f'other work {own}'])}.")
 
 
 def _stacks(diff: ProfileDiff, side: int, rows: NDArray[np.int64]) -> Iterator[Block]:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pprofdiff.errors import FetchError, UsageError
+from pprofdiff.report.blocks import printable
 
 if TYPE_CHECKING:
     from pprofdiff.report.model import ReportModel
@@ -47,8 +48,9 @@ def renderer_for(path: str) -> Renderer:
     for ending, renderer in _RENDERERS.items():
         if path.endswith(ending):
             return renderer
+    known = ", ".join(_RENDERERS)
     raise UsageError(
-        f"-o {path}: the ending says what to write; there are {', '.join(_RENDERERS)}"
+        f"-o {printable(path)}: the ending says what to write; there are {known}"
     )
 
 
@@ -60,13 +62,14 @@ def replace_files(files: Sequence[tuple[str, bytes]]) -> None:
     ready: list[tuple[str, str]] = []
     try:
         for path, data in files:
-            ready.append(_written_aside(path, data))
-        for unfinished, target in ready:
-            if unfinished != target:
-                os.replace(unfinished, target)
+            ready.append(_written_aside(path, data, len(ready)))
+        for unfinished, path in ready:
+            if unfinished != path:
+                os.replace(unfinished, path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise FetchError(f"{path}: cannot be written: {reason}") from error
+        where = printable(path)
+        raise FetchError(f"{where}: cannot be written: {reason}") from error
     finally:
         for unfinished, target in ready:
             if unfinished != target:
@@ -74,18 +77,19 @@ def replace_files(files: Sequence[tuple[str, bytes]]) -> None:
                     os.unlink(unfinished)
 
 
-def _written_aside(path: str, data: bytes) -> tuple[str, str]:
+def _written_aside(path: str, data: bytes, number: int) -> tuple[str, str]:
     """Write data beside a path; return where it is, and where it shall be.
 
     The two are the same for a pipe or device, such as /dev/stdout, where there is
-    nothing to keep safe. A link stays a link: what it points to is replaced.
+    nothing to keep safe. A link stays a link: what it points to is replaced. `number`
+    tells apart the files of one run, which may be one file under two names.
     """
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as file:
             file.write(data)
         return path, path
     target = os.path.realpath(path)
-    unfinished = f"{target}.{os.getpid()}.tmp"
+    unfinished = f"{target}.{os.getpid()}.{number}.tmp"
     try:
         with open(unfinished, "xb") as file:
             file.write(data)

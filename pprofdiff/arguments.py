@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from difflib import get_close_matches
-from shlex import join
 
 from pprofdiff.errors import UsageError
 from pprofdiff.options import FLAGS, REFUSED, REFUSED_WITH_VALUE, Flag, Options
@@ -66,9 +64,7 @@ def _split(argv: list[str]) -> tuple[list[tuple[str, str, str]], list[str]]:
         typed, equals, value = word.lstrip("-").partition("=")
         name = typed.replace("-", "_")
         name = _SHORT.get(name, name)
-        flag = _BY_NAME.get(name)
-        takes = flag is not None and flag.kind not in _WITHOUT_VALUE
-        if (takes or name in REFUSED_WITH_VALUE) and not equals:
+        if _takes_value(name) and not equals:
             if not words:
                 raise UsageError(f"-{typed} needs a value: -{typed}=…")
             value = words.pop(0)
@@ -76,10 +72,19 @@ def _split(argv: list[str]) -> tuple[list[tuple[str, str, str]], list[str]]:
     return flags, places
 
 
+def _takes_value(name: str) -> bool:
+    """Return whether a flag is nothing without a value."""
+    if name in _BY_NAME:
+        return _BY_NAME[name].kind not in _WITHOUT_VALUE
+    return name in REFUSED_WITH_VALUE
+
+
 def _flag(typed: str, name: str) -> Flag:
     """Return the flag of this name."""
     if name in _BY_NAME:
         return _BY_NAME[name]
+    from difflib import get_close_matches
+
     near = get_close_matches(name, _BY_NAME, n=1)
     hint = f"; did you mean -{near[0]}?" if near else "; see pprofdiff --help"
     raise UsageError(f"unknown flag -{typed}{hint}")
@@ -87,19 +92,26 @@ def _flag(typed: str, name: str) -> Flag:
 
 def _for_pprof(flags: list[tuple[str, str, str]], places: list[str]) -> str:
     """Return the same request to ``go tool pprof``: its flags, its base, its source."""
+    from shlex import join
+
     words = ["go", "tool", "pprof"]
-    words += [
-        f"-{name}={value}" if value else f"-{name}"
-        for _, name, value in flags
-        if name in REFUSED or (name in _BY_NAME and name not in _OURS)
-    ]
-    bare = [
-        place.partition("=")[2] if _LABEL.match(place) else place for place in places
-    ]
-    based = any(name in ("base", "diff_base") for _, name, _ in flags)
+    based = False
+    for _, name, value in flags:
+        if name in ("base", "diff_base"):
+            based = True
+            words.append(f"-{name}={_without_label(value)}")
+        elif name in REFUSED or (name in _BY_NAME and name not in _OURS):
+            with_value = value or _takes_value(name)
+            words.append(f"-{name}={value}" if with_value else f"-{name}")
+    bare = [_without_label(place) for place in places]
     if len(bare) == 2 and not based:
         bare[0] = f"-diff_base={bare[0]}"
     return join([*words, *bare])
+
+
+def _without_label(place: str) -> str:
+    """Return a place as go tool pprof takes it."""
+    return place.partition("=")[2] if _LABEL.match(place) else place
 
 
 def _store(chosen: dict[str, object], flag: Flag, value: str) -> None:
@@ -109,11 +121,13 @@ def _store(chosen: dict[str, object], flag: Flag, value: str) -> None:
         chosen[flag.field] = (*held, value)  # type: ignore[misc]
         if flag.field == "base":
             _agree(chosen, "subtract", flag.name)
-    elif flag.name == "mean_delay":
-        _agree(chosen, "sample_index", "delay")
-        chosen["mean"] = True
     elif flag.kind == "set":
-        if _value(flag, value):
+        if not _value(flag, value):
+            return
+        if flag.name == "mean_delay":
+            _agree(chosen, "sample_index", "delay")
+            chosen["mean"] = True
+        else:
             _agree(chosen, flag.field, flag.value)
     else:
         if flag.name == "peek":

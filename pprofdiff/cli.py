@@ -22,6 +22,8 @@ __all__ = ["main"]
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
+    # numpy's linear algebra is not used here: its threads would only cost a start.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         return _run(words)
     except PprofDiffError as error:

@@ -7,6 +7,7 @@ another meaning. `FLAGS` feeds the command line, ``--help`` and the report's hea
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["FLAGS", "REFUSED", "REFUSED_WITH_VALUE", "Flag", "Options", "active"]
 
@@ -63,8 +64,7 @@ class Options:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(NamedTuple):
     """One flag: how it is typed, what it sets, and what it means.
 
     `kind` is ``set`` (no argument: stores `value`), ``bool`` (``-x`` or ``-x=false``),
@@ -144,16 +144,16 @@ FLAGS = (
 # first need a value.
 REFUSED_WITH_VALUE = frozenset(
     """
-    add_comment buildid disasm divide_by granularity http list prune_from source_path
+    add_comment buildid disasm divide_by http list prune_from source_path
     symbolize tagleaf tagroot tagshow taghide tls_ca tls_cert tls_key tools trim_path
     weblist
     """.split()  # noqa: SIM905 - one word beside the other
 )
 REFUSED = REFUSED_WITH_VALUE | frozenset(
     """
-    addresses call_tree callgrind comments compact_labels contentions_mean dot eog evince
-    gif gv help_flags intel_syntax kcachegrind no_browser pdf png ps raw showcolumns svg
-    tags text_proto topproto traces tree web
+    addresses call_tree callgrind comments compact_labels dot eog evince
+    gif gv intel_syntax kcachegrind no_browser pdf png ps raw showcolumns svg
+    tags topproto traces tree web
     """.split()  # noqa: SIM905 - likewise
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pprofdiff.diff.bundle import Evidence, compare_bundles
 from pprofdiff.diff.comparable import Caveat
@@ -23,14 +23,16 @@ __all__ = ["compared", "run"]
 
 _PPROF_VIEWS = ("top", "peek", "proto")
 
+# Where the copy of each fetched profile of one side is; None for what is local.
+_Copies = tuple[str | None, ...]
 
-@dataclass(frozen=True, slots=True)
-class _Inputs:
+
+class _Inputs(NamedTuple):
     """What was read: each side's profiles, copies made, and what was left out."""
 
     base: Evidence | None
     new: Evidence
-    saved: dict[str, str]
+    saved: tuple[_Copies, _Copies]
     notes: list[str]
 
 
@@ -122,8 +124,13 @@ def _read(options: Options, screen: Screen, waiting: Waiting) -> _Inputs:
     if not new.runs or (options.base and not base.runs):
         empty = options.new if not new.runs else options.base
         raise UsageError(f"{', '.join(empty)}: there is no pprof profile in it")
-    saved = {s.path: s.saved_to for s in sources if s.saved_to is not None}
+    saved = _copies(bundles[0]), _copies(bundles[1])
     return _Inputs(base if options.base else None, new, saved, notes)
+
+
+def _copies(bundle: Bundle) -> _Copies:
+    """Return where the copy of each profile is, in the order of the profiles."""
+    return tuple(s.saved_to for s in bundle.sources if s.kind == "profile")
 
 
 def _evidence(
@@ -143,9 +150,10 @@ def compared(options: Options, screen: Screen, waiting: Waiting) -> ReportModel:
     """Read both sides and return the report of what changed."""
     inputs = _read(options, screen, waiting)
     waiting.say("comparing")
-    base, new = inputs.base, inputs.new
+    base, new, saved = inputs.base, inputs.new, inputs.saved
     if base is None:
         base, new = _made_pair(new)
+        saved = saved[1], saved[1]
     kept = [_filtered(evidence, options) for evidence in (base, new)]
     bundle = compare_bundles(
         kept[0][0],
@@ -162,7 +170,7 @@ def compared(options: Options, screen: Screen, waiting: Waiting) -> ReportModel:
             *(Caveat("filter", note) for note in unmatched),
             *(Caveat("input", note) for note in inputs.notes),
         ],
-        saved=inputs.saved,
+        saved=saved,
     )
 
 
@@ -196,11 +204,11 @@ def _draw(blocks: list[Block], options: Options, screen: Screen) -> None:
     """Put blocks on the screen: drawn on a terminal, plain everywhere else."""
     if not blocks:
         return
-    color = screen.wants_color(options.color)
-    if color or screen.out.isatty():
-        from pprofdiff.report.terminal import show
+    color, terminal = screen.wants_color(options.color), screen.out.isatty()
+    if color or terminal:
+        from pprofdiff.report.terminal import render as drawn
 
-        show(blocks, screen.out, color=color)
+        screen.write(drawn(blocks, color=color, fit=terminal))
         return
     from pprofdiff.report.plain import render
 

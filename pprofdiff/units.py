@@ -7,9 +7,8 @@ unit for a whole column, a true minus, three digits that count.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -130,8 +129,7 @@ def common_unit(units: Iterable[str]) -> str:
     return finest
 
 
-@dataclass(frozen=True, slots=True)
-class Scale:
+class Scale(NamedTuple):
     """How one column of numbers is written: ``value / size``, decimals, unit."""
 
     size: float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,7 @@ Column = NDArray[np.int64]
 Pair = tuple[Column, Column]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Categories:
+class Categories(NamedTuple):
     """Raw int64 sums by category, base and new; they add up to the totals exactly."""
 
     ids: tuple[str, ...]
@@ -37,8 +36,7 @@ class Categories:
         return out
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Blame:
+class Blame(NamedTuple):
     """What call sites pay: one row for each category and function that occur together.
 
     `category` is a position in ``rules().categories``, `function` one in the union of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pprofdiff.diff.compare import ProfileDiff, compare
 from pprofdiff.diff.kinds import is_heap, kind_name
@@ -17,16 +17,14 @@ __all__ = ["BundleDiff", "Evidence", "compare_bundles"]
 _ORDER = ("cpu", "allocs", "heap", "block", "mutex", "goroutine")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Evidence:
+class Evidence(NamedTuple):
     """All the profiles of one side, under the word for it in tables."""
 
     label: str
     runs: tuple[Run, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BundleDiff:
+class BundleDiff(NamedTuple):
     """Every comparison that two sides allow.
 
     `profiles` come most telling first; `lonely` names the kinds that one side only

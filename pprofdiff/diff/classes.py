@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,7 @@ Column = NDArray[np.int64]
 Index = NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Attribution:
+class Attribution(NamedTuple):
     """What each sample is, one element a sample.
 
     `category`, `rule` (int16) and `leaf_kind` (int8) are positions in the rules'

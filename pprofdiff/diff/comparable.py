@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pprofdiff.diff.kinds import is_cpu, kind_name
 from pprofdiff.diff.normalize import Normalization
@@ -21,8 +21,7 @@ _UNLIKE = 0.10
 _Versions = tuple[str | None, str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Caveat:
+class Caveat(NamedTuple):
     """One thing to know: a stable `id`, and a sentence for people."""
 
     id: str

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Edges", "Ends", "edges"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Edges:
+class Edges(NamedTuple):
     """Calls between two nodes, one row each.
 
     `caller` and `callee` are int64 nodes, `weight` int64; `inline` (bool) holds where

@@ -8,8 +8,8 @@ function is looked at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -35,8 +35,7 @@ __all__ = [
 _FILTERS = ("focus", "ignore", "hide", "show", "show_from", "tagfocus", "tagignore")
 
 
-@dataclass(frozen=True, slots=True)
-class Filtered:
+class Filtered(NamedTuple):
     """What the filters left of a profile, and what to tell the user about them."""
 
     profile: Profile
@@ -76,8 +75,7 @@ def filtered(profile: Profile, options: Options) -> Filtered:
     return Filtered(profile, tuple(notes))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Hits:
+class _Hits(NamedTuple):
     """Where one pattern is found, each a bool array.
 
     `line`: in the function's name or file; `binary`: in the file mapped at the

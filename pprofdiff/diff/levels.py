@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
 from posixpath import basename
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,7 @@ GRANULARITIES = ("functions", "lines", "files", "packages")
 Key = Callable[[int], Hashable | None]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Level:
+class Level(NamedTuple):
     """One side's rows at a granularity.
 
     `ids` (int32) gives each location line its row. `names` are shown; `exact` tells
@@ -45,8 +44,7 @@ def level(profile: Profile, granularity: str) -> Level:
     The last one, `NO_STACK`, is for samples without a frame: so flat adds up.
     """
     rows = _LEVELS[granularity](profile)
-    return replace(
-        rows,
+    return rows._replace(
         names=[*rows.names, NO_STACK],
         files=[*rows.files, ""],
         exact=[*rows.exact, NO_STACK],

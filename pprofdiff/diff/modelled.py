@@ -10,7 +10,7 @@ and is labelled so wherever it is shown.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,7 @@ BACKGROUND_MARK = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ModelledBlame:
+class ModelledBlame(NamedTuple):
     """Background mark by allocating function; int64 columns add up to it exactly."""
 
     functions: list[str]

@@ -10,8 +10,8 @@ and survives the correction for how many rows are judged (Benjamini and Hochberg
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import erfc, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,7 @@ _FALSE_DISCOVERIES = 0.05
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Judgement:
+class Judgement(NamedTuple):
     """One verdict a row: `z` float64, `p` and `q` in [0, 1], `noise` bool."""
 
     z: Floats
@@ -35,8 +34,7 @@ class Judgement:
     noise: NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
-class CountModel:
+class CountModel(NamedTuple):
     """How far a scaled value may move by chance.
 
     `base_step` and `new_step` are what one sample is worth on each side after

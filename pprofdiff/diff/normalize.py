@@ -5,7 +5,7 @@ Scaling is in floating point and happens once, here; raw integers stay beside it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pprofdiff.errors import UsageError
 
@@ -15,8 +15,7 @@ __all__ = ["Normalization", "choose"]
 _LEAST_WORK, _MOST_WORK = 1e-9, 1e18
 
 
-@dataclass(frozen=True, slots=True)
-class Normalization:
+class Normalization(NamedTuple):
     """How raw values become comparable: scaled = raw × factor of its side.
 
     `mode` is ``absolute``, ``per_second`` (factor 1 / seconds), ``per_work`` (factor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +20,14 @@ from pprofdiff.parallel import both
 __all__ = ["Measurand", "Paired", "paired"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Measurand:
+class Measurand(NamedTuple):
     """One side: its profile, and the int64 value of each sample that is compared."""
 
     profile: Profile
     values: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Paired:
+class Paired(NamedTuple):
     """The union of both sides' rows, with each side's way into it.
 
     `names` are shown names by union row. For a side s (0 base, 1 new), `levels[s]`
@@ -89,8 +87,7 @@ def paired(
     return Paired(names, levels, rows, shown, attributions)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Counted:
+class _Counted(NamedTuple):
     """One side: its rows, flat and cum (int64) of each, and what its samples are."""
 
     level: Level

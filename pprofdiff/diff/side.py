@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,16 +14,14 @@ from pprofdiff.model.profile import Profile
 __all__ = ["Run", "Side", "halves", "side"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Run:
+class Run(NamedTuple):
     """One file of a side: the name the user knows it by, and its profile."""
 
     path: str
     profile: Profile
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Side:
+class Side(NamedTuple):
     """One build's profile of one kind.
 
     `runs` stay apart for statistics over sets; `profile` is all of them merged by

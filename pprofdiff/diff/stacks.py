@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,7 @@ from pprofdiff.model.profile import Profile
 __all__ = ["NamedStacks", "stack_table"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NamedStacks:
+class NamedStacks(NamedTuple):
     """One side's stacks as rows of the functions table, leaf first, with values."""
 
     offsets: Offsets

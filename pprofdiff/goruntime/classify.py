@@ -6,9 +6,8 @@ stacks are then classified with array operations over frames (`classify`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,8 +33,7 @@ Int64 = npt.NDArray[np.int64]
 UInt8 = npt.NDArray[np.uint8]
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionTraits:
+class FunctionTraits(NamedTuple):
     """What the rules say about F function names, one row each.
 
     `code` (uint8): 0 for names that say nothing, 1 + position in `Rules.tiers`
@@ -49,8 +47,7 @@ class FunctionTraits:
     leaf_kind: Int8
 
 
-@dataclass(frozen=True, slots=True)
-class Classification:
+class Classification(NamedTuple):
     """What S stacks are, one element a stack.
 
     `category` (int16) is a position in `rules().categories`, `rule` (int16) in
@@ -136,8 +133,7 @@ def _with_unknown(traits: FunctionTraits) -> FunctionTraits:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _RuleArrays:
+class _RuleArrays(NamedTuple):
     """The rules as arrays over their positions.
 
     `by_leaf_kind` (rules × kinds) names the rule that takes over; `yields` pairs a
@@ -176,8 +172,7 @@ class _RuleArrays:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Frames:
+class _Frames(NamedTuple):
     """The frames of a run of stacks that fits the caches, and what they mean.
 
     `code` is the trait of every frame; `known` lists the positions of frames that

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 import tomllib
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pprofdiff.errors import PprofDiffError
 
@@ -27,8 +26,7 @@ class RuleError(PprofDiffError):
     """The rule table contradicts itself; the message names the rule."""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """One line of the first table: `label` is shown, `categories` add up to it."""
 
     id: str
@@ -37,16 +35,14 @@ class Group:
     categories: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LeafKind:
+class LeafKind(NamedTuple):
     """What a leaf function does, whoever owns the stack; `id` is empty for none."""
 
     id: str
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One rule: functions that, as deciding frame, put a stack into `category`.
 
     `patterns` are complete symbol names, or prefixes if they end in `*`.
@@ -62,8 +58,7 @@ class Rule:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class PatternTable:
+class PatternTable(NamedTuple):
     """Symbol name to number: the exact name wins, else the longest prefix."""
 
     exact: Mapping[str, int]
@@ -82,8 +77,7 @@ class PatternTable:
         return -1
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(NamedTuple):
     """All rules; positions in the tuples are what `Classification` stores.
 
     `categories` lists every category a stack can get, in display order; each is

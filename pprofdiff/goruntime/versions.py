@@ -6,6 +6,7 @@ releases, so each name of `[go_versions]` in `rules.toml` bounds the interval.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pprofdiff.goruntime.rules import rules
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = ["format_go_version", "infer_go_version"]
+
+_NAMES_HELD = 1 << 16
 
 
 def infer_go_version(names: Iterable[str]) -> tuple[str | None, str | None]:
@@ -26,17 +29,23 @@ def infer_go_version(names: Iterable[str]) -> tuple[str | None, str | None]:
     table = rules()
     first, last = -1, len(table.releases)
     for name in names:
-        if not name.startswith(table.heads):
-            continue
-        first = max(first, table.first_release.find(name))
-        end = table.last_release.find(name)
-        last = min(last, end if end >= 0 else last)
+        if name.startswith(table.heads):
+            begin, end = _bounds(name)
+            first, last = max(first, begin), min(last, end)
     if first > last:
         return None, None
     return (
         table.releases[first] if first >= 0 else None,
         table.releases[last] if last < len(table.releases) else None,
     )
+
+
+@lru_cache(_NAMES_HELD)
+def _bounds(name: str) -> tuple[int, int]:
+    """Return the first release that has a function, and the last."""
+    table = rules()
+    end = table.last_release.find(name)
+    return table.first_release.find(name), end if end >= 0 else len(table.releases)
 
 
 def format_go_version(first: str | None, last: str | None) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,8 +97,7 @@ def _head(profile: Profile, strings: _Strings) -> bytes:
     return bytes(message.SerializeToString())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rows:
+class _Rows(NamedTuple):
     """Messages as rows of varints (uint64)."""
 
     offsets: Offsets

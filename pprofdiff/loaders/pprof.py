@@ -7,8 +7,7 @@ read: packed and unpacked numbers, sparse ids, unknown fields.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -248,8 +247,7 @@ class _Decoder:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Samples:
+class _Samples(NamedTuple):
     """Decoded samples: stack depths, stack items, values and labels."""
 
     depths: NDArray[np.int64]

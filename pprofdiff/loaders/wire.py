@@ -9,8 +9,7 @@ then decodes all varints of a field at once, where every byte below 0x80 ends on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +30,7 @@ _NOWHERE = -1
 _WIRES: dict[int, tuple[int, ...]] = {0: (0,), 2: (2,), -2: (2, 0), _UNKNOWN: ()}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Messages:
+class Messages(NamedTuple):
     """Messages within one buffer: message i is the bytes ``first[i]:last[i]``.
 
     `data` is uint8, and goes on for at least ten zero bytes after the last message,
@@ -44,8 +42,7 @@ class Messages:
     last: Positions
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Runs:
+class Runs(NamedTuple):
     """One field's places in file order: bytes ``first:last`` of message `owner`."""
 
     owner: Positions
@@ -183,20 +180,24 @@ def numbers(
     ValueError for a varint of more than ten bytes.
     """
     sizes = runs.last - runs.first
-    cuts = np.empty((len(sizes), 2), np.int64)
-    cuts[:, 0] = runs.first - np.append(0, runs.last[:-1])
-    cuts[:, 1] = sizes
-    inside = np.repeat(np.tile([False, True], len(sizes)), cuts.reshape(-1))
-    own = data[: len(inside)][inside]
+    gaps = np.empty((len(sizes), 2), np.int64)
+    gaps[:, 0] = runs.first
+    gaps[1:, 0] -= runs.last[:-1]
+    gaps[:, 1] = sizes
+    inside = np.zeros(gaps.shape, np.bool_)
+    inside[:, 1] = True
+    mask = np.repeat(inside.reshape(-1), gaps.reshape(-1))
+    own = data[: len(mask)][mask]
     ends = np.flatnonzero(own < 0x80)
-    bounds = np.cumsum(sizes)
-    counts = np.diff(np.searchsorted(ends, bounds), prepend=0)
+    counts = np.searchsorted(ends, np.cumsum(sizes))
+    counts[1:] -= counts[:-1].copy()
     return _decoded(own, ends), counts
 
 
 def _decoded(own: Bytes, ends: Positions) -> NDArray[np.unsignedinteger]:
     """Decode the varints that end at `ends` and fill `own`, last byte first."""
-    lengths = np.diff(ends, prepend=-1)
+    lengths = ends + 1
+    lengths[1:] = ends[1:] - ends[:-1]
     longest = int(lengths.max()) if len(lengths) else 1
     if longest > _MAX_VARINT:
         raise ValueError("a number of more than ten bytes")

@@ -41,6 +41,7 @@ _EXACT = 1 << 53
 _CHUNK = 1 << 20
 # Cells of the table in which once_per_row looks for repetitions (int32 each).
 _TABLE = 1 << 20
+_SMALL_TABLE = 1 << 17
 
 
 def offsets_of(counts: NDArray[np.integer]) -> Offsets:
@@ -141,7 +142,9 @@ def once_per_row(
     overwritten, without a sort.
     """
     keep = np.empty(len(ids), np.bool_)
-    rows_at_once = max(1, _TABLE // max(size, 1))
+    # Small enough to stay in the cache, large enough for 32 rows at a time.
+    cells_at_once = min(_TABLE, max(_SMALL_TABLE, 32 * size))
+    rows_at_once = max(1, cells_at_once // max(size, 1))
     table = np.empty(rows_at_once * max(size, 1), np.int32)
     cuts = np.arange(0, len(offsets) - 1 + rows_at_once, rows_at_once)
     cuts = np.minimum(cuts, len(offsets) - 1)

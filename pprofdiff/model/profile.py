@@ -8,7 +8,7 @@ by positions, and every string by its position in `Profile.strings`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,8 +130,7 @@ class Labels:
         return cls(column, index, index, column, index)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Frames:
+class Frames(NamedTuple):
     """Stacks with inlined functions written out, leaf first.
 
     Frame j of stack i is ``line[offsets[i] + j]``: the position (int32) of a line in

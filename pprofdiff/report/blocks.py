@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["Block", "Cell", "Grid", "Lines", "Words", "printable"]
 
@@ -45,15 +46,13 @@ def printable(text: str) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
+class Lines(NamedTuple):
     """Lines that are never wrapped, such as commands."""
 
     lines: tuple[Cell, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(NamedTuple):
     """A table: headings, rows of cells, and how columns align (``<`` or ``>``).
 
     The column at `flexible` holds names: it is the one that a narrow terminal cuts.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.goruntime.rules import rules
@@ -17,8 +17,7 @@ __all__ = ["Moved", "headline", "moved", "moved_categories", "moved_groups"]
 _SHOWN_AS = {"gc.mark.dedicated": "gc.mark.bg", "gc.mark.fractional": "gc.mark.bg"}
 
 
-@dataclass(frozen=True, slots=True)
-class Moved:
+class Moved(NamedTuple):
     """One group or other row: raw sums, scaled delta, and whether it may be chance."""
 
     id: str

@@ -7,7 +7,6 @@ null.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -41,7 +40,7 @@ def render(report: ReportModel) -> str:
             _profile(diff, report.bundle.modelled) for diff in report.profiles
         ],
         "findings": [],
-        "warnings": [asdict(w) for w in report.warnings],
+        "warnings": [w._asdict() for w in report.warnings],
         "unpaired": [{"kind": k, "side": s} for k, s in report.bundle.lonely],
         "verdict": {"outcome": "none", "rules": []},
     }
@@ -49,7 +48,7 @@ def render(report: ReportModel) -> str:
 
 
 def _input(entry: Input) -> Row:
-    return asdict(entry)
+    return entry._asdict()
 
 
 def _profile(diff: ProfileDiff, modelled: ModelledBlame | None) -> Row:

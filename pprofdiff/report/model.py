@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from pprofdiff.diff.side import Run
 __all__ = ["Input", "ReportModel", "report_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(NamedTuple):
     """One file that went in; None where it does not say."""
 
     path: str
@@ -31,8 +30,7 @@ class Input:
     saved_to: str | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReportModel:
+class ReportModel(NamedTuple):
     """A finished comparison: inputs, what changed, and what to know about it.
 
     `labels`, `inputs` are (base, new); `filters` are the choices that differ from the
@@ -56,27 +54,33 @@ def report_of(
     *,
     filters: Sequence[str] = (),
     warnings: Sequence[Caveat] = (),
-    saved: dict[str, str] | None = None,
+    saved: tuple[Sequence[str | None], Sequence[str | None]] | None = None,
 ) -> ReportModel:
-    """Return the report of a comparison; `saved` names the copies of fetched inputs."""
+    """Return the report of a comparison.
+
+    `saved` names, for each side, the copy of each of its runs; None for local files.
+    """
     told: dict[str, Caveat] = {c.text: c for c in warnings}
     for diff in bundle.profiles:
         for caveat in diff.warnings:
             told.setdefault(caveat.text, caveat)
-    copies = saved or {}
+    sides = (bundle.base.runs, bundle.new.runs)
+    copies = saved or tuple([None] * len(runs) for runs in sides)
     return ReportModel(
         labels=(bundle.base.label, bundle.new.label),
-        inputs=(_inputs(bundle.base.runs, copies), _inputs(bundle.new.runs, copies)),
+        inputs=(_inputs(sides[0], copies[0]), _inputs(sides[1], copies[1])),
         bundle=bundle,
         warnings=tuple(told.values()),
         filters=tuple(filters),
     )
 
 
-def _inputs(runs: Sequence[Run], saved: dict[str, str]) -> tuple[Input, ...]:
+def _inputs(runs: Sequence[Run], saved: Sequence[str | None]) -> tuple[Input, ...]:
     """Return a side's files; all of them together tell which Go built the program."""
     version = go_version(*(run.profile for run in runs))
-    return tuple(_input(run, version, saved.get(run.path)) for run in runs)
+    return tuple(
+        _input(run, version, copy) for run, copy in zip(runs, saved, strict=True)
+    )
 
 
 def _input(run: Run, version: str | None, saved_to: str | None) -> Input:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Graph", "graph", "graph_edges", "output_unit"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Graph:
+class Graph(NamedTuple):
     """The nodes to show, and what was left out.
 
     `shown` are nodes in the order of the report; `names` their printed names; `flat`
@@ -43,8 +41,7 @@ class Graph:
     edge_cutoff: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sums:
+class _Sums(NamedTuple):
     """By node: `flat`, `cum` decide what is shown, `*_printed` is what is printed."""
 
     flat: Column

@@ -10,7 +10,7 @@ from pprofdiff.diff.patterns import matcher
 from pprofdiff.errors import UsageError
 from pprofdiff.report.pprof_graph import Graph, graph, graph_edges, output_unit
 from pprofdiff.report.pprof_top import report_header
-from pprofdiff.report.pprof_view import View, no_warning, view
+from pprofdiff.report.pprof_view import View, no_warning, text_of, view
 from pprofdiff.units import label, percentage
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def render(
             f"{percentage(cum, seen.total)}{'| ':>18}{drawn.names[place]}"
         )
         lines += calls.of(node, cum, "caller")
-    return "\n".join([*lines, _RULE]) + "\n"
+    return text_of([*lines, _RULE])
 
 
 class _Calls:

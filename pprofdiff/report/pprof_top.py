@@ -18,8 +18,10 @@ byte, except where pprof is wrong:
         the last alone.
 ======  ==============================================================================
 
-Names are those in the file: pprof without ``-symbolize=none`` also cuts argument lists
-out of some Go names, since they look like C++ to it.
+Control characters are escaped, which pprof prints as they are: what a profile names
+must not move a terminal's cursor. Other names are those in the file: pprof without
+``-symbolize=none`` also cuts argument lists out of some Go names, since they look like
+C++ to it.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pprofdiff.report.pprof_graph import Graph, graph, graph_edges, output_unit
-from pprofdiff.report.pprof_view import View, header, no_warning, view
+from pprofdiff.report.pprof_view import View, header, no_warning, text_of, view
 from pprofdiff.units import label, percentage
 
 if TYPE_CHECKING:
@@ -70,7 +72,7 @@ def render(
             f"{percentage(running, seen.total)} {label(cum, seen.unit, unit):>10} "
             f"{percentage(cum, seen.total)}  {name}{mark}"
         )
-    return "\n".join(lines) + "\n"
+    return text_of(lines)
 
 
 def report_header(seen: View, drawn: Graph, unit: str, options: Options) -> list[str]:

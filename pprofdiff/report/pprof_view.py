@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,25 +12,25 @@ from pprofdiff.diff.filters import active_filters, filtered
 from pprofdiff.diff.graph import outermost
 from pprofdiff.diff.prune import pruned_frames
 from pprofdiff.model.merge import base_samples
+from pprofdiff.report.blocks import printable
 from pprofdiff.units import label, percentage, scale
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
     from pprofdiff.model.profile import Profile
     from pprofdiff.options import Options
 
-__all__ = ["View", "header", "no_warning", "view"]
+__all__ = ["View", "header", "no_warning", "text_of", "view"]
 
 
 def no_warning(_: str) -> None:
     """Take no notice of a warning."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class View:
+class View(NamedTuple):
     """A profile as one pprof report sees it.
 
     `values` (int64) are the chosen type's; `divisors` (int64) those of the first type
@@ -115,6 +114,13 @@ def header(seen: View, unit: str, options: Options) -> list[str]:
     if active := active_filters(options):
         lines += ["Active filters:", *(f"   {_shortened(a)}" for a in active)]
     return lines
+
+
+def text_of(lines: Iterable[str]) -> str:
+    """Return the lines as text; no name draws a line or moves the cursor."""
+    return "".join(
+        "\t".join(printable(part) for part in line.split("\t")) + "\n" for line in lines
+    )
 
 
 def _local(time_ns: int) -> str:

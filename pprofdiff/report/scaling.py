@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.units import Scale, scale_for
@@ -22,8 +21,7 @@ def scale_of(diff: ProfileDiff) -> Scale:
         return Scale(1e9, "cores" if diff.is_cpu else "s/s", _decimals(values, 1e9))
     scale = scale_for(values, diff.unit)
     suffix = {"per_second": "/s", "per_work": "/op"}.get(by.mode, "")
-    return replace(
-        scale,
+    return scale._replace(
         unit=(scale.unit or diff.sample_type.type) + suffix,
         decimals=_decimals(values, scale.size) if suffix or scale.size != 1 else 0,
     )

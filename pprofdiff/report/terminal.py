@@ -5,9 +5,10 @@ Names reach rich as `Text` only: its markup would eat ``Cache[go.shape.string]``
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable
-from typing import IO
 
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -15,7 +16,7 @@ from rich.text import Text
 
 from pprofdiff.report.blocks import Block, Cell, Grid, Lines
 
-__all__ = ["draw", "show"]
+__all__ = ["draw", "render"]
 
 # Wrapping of sentences where no terminal says how wide it is.
 _PIPE_WIDTH = 80
@@ -33,17 +34,23 @@ _STYLES = {
 }
 
 
-def show(blocks: Iterable[Block], file: IO[str], *, color: bool) -> None:
-    """Draw the blocks on a terminal; in a pipe, as wide as the longest name."""
+def render(blocks: Iterable[Block], *, color: bool, fit: bool) -> str:
+    """Return the blocks as a terminal draws them.
+
+    `fit` keeps them to the terminal's width; else they are as wide as their longest
+    name.
+    """
     held = list(blocks)
+    drawn = io.StringIO()
     console = Console(
-        file=file,
+        file=drawn,
         highlight=False,
         no_color=not color,
-        force_terminal=True if color else None,
-        width=None if file.isatty() else max(_PIPE_WIDTH, *map(_width, held)),
+        force_terminal=True,
+        width=None if fit else max(_PIPE_WIDTH, *map(_width, held)),
     )
     draw(held, console)
+    return drawn.getvalue()
 
 
 def draw(blocks: Iterable[Block], console: Console) -> None:
@@ -55,18 +62,19 @@ def draw(blocks: Iterable[Block], console: Console) -> None:
 
 
 def _width(block: Block) -> int:
-    """Return how wide a block is when nothing of it is cut or wrapped."""
+    """Return how wide a block must be for nothing of it to be cut."""
     if isinstance(block, Grid):
         return sum(width + 2 for width in _widths(block))
     if isinstance(block, Lines):
-        return max((len(cell.text) for cell in block.lines), default=0)
-    return 0
+        return max((cell_len(cell.text) for cell in block.lines), default=0)
+    longest = max(map(cell_len, block.text.split()), default=0)
+    return cell_len(block.lead) + longest
 
 
 def _widths(block: Grid) -> list[int]:
-    """Return the width of each column."""
+    """Return the width of each column; East Asian characters are two wide."""
     rows = [block.headings, *([cell.text for cell in row] for row in block.rows)]
-    return [max(len(row[i]) for row in rows) for i in range(len(block.headings))]
+    return [max(cell_len(row[i]) for row in rows) for i in range(len(block.headings))]
 
 
 def _drawn(block: Block, width: int) -> RenderableType:
@@ -117,10 +125,13 @@ def _grid(block: Grid, width: int) -> Table:
 
 def _fitting(name: str, room: int) -> str:
     """Return the end of a name that fits, from a path's part on where there is one."""
-    if len(name) <= room:
+    if cell_len(name) <= room:
         return name
     indent = len(name) - len(name.lstrip())
-    kept = name[len(name) - max(room - 2 - indent, 1) :]
+    left = max(room - 2 - indent, 1)
+    kept = name[-left:]
+    while cell_len(kept) > left:
+        kept = kept[1:]
     slash = kept.find("/")
     if 0 <= slash < len(kept) // 2:
         kept = kept[slash:]

@@ -6,8 +6,7 @@ import queue
 import threading
 import time
 import urllib.parse
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.errors import FetchError, PprofDiffError
 from pprofdiff.sources.download import download
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from pprofdiff.sources.urls import Request
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
+class Fetched(NamedTuple):
     """What a URL gave, and where its copy is."""
 
     request: Request

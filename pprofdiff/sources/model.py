@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.errors import UsageError
 
@@ -42,16 +42,14 @@ class Source:
     """Path of the copy of what a URL gave; None for local input."""
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(NamedTuple):
     """A folder's entry that was left out, and why, in one line that names it."""
 
     path: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
+class Bundle(NamedTuple):
     """One side of the comparison: its inputs in the order given."""
 
     label: str | None

@@ -6,8 +6,8 @@ import errno
 import os
 import re
 import stat
-from dataclasses import dataclass
 from enum import Enum, auto
+from typing import NamedTuple
 
 from pprofdiff.errors import FetchError, UsageError
 from pprofdiff.sources.wording import printable
@@ -29,8 +29,7 @@ class Sort(Enum):
     STDIN = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """One argument, understood."""
 
     argument: str

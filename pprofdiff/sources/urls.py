@@ -8,8 +8,7 @@ from __future__ import annotations
 import base64
 import threading
 import urllib.parse
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.errors import FetchError
 from pprofdiff.sources.wording import printable
@@ -24,8 +23,7 @@ _GRACE = 5.0  # pprof's HTTP client waits this much longer, too
 _QUOTED = "%/:=&?~#+!$,;'@()*[]"
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """One URL, ready to be fetched."""
 
     url: str

@@ -11,7 +11,7 @@ from pprofdiff.diff.classes import Attribution
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import distinct, sums
 
-__all__ = ["Blame", "Categories", "blame", "categories", "leaf_kinds"]
+__all__ = ["Blame", "Categories", "blame", "categories", "dearest", "leaf_kinds"]
 
 Column = NDArray[np.int64]
 Pair = tuple[Column, Column]
@@ -40,11 +40,15 @@ class Blame(NamedTuple):
     """What call sites pay: one row for each category and function that occur together.
 
     `category` is a position in ``rules().categories``, `function` one in the union of
-    both sides' functions; `base` and `new` are raw int64 sums.
+    both sides' functions; `base` and `new` are raw int64 sums. `caller` is the function
+    of the program itself that costs most of the row, the same one where the call site
+    is the program's own, or -1 for none: what to look at when the call site is in the
+    standard library.
     """
 
     category: Column
     function: Column
+    caller: Column
     base: Column
     new: Column
 
@@ -64,16 +68,36 @@ def blame(sides: tuple[Attribution, Attribution], values: Pair, rows: Pair) -> B
     `rows` give each side's functions their place in the union.
     """
     own = rules().categories.index("user")
-    keyed: list[Pair] = []
+    parts = []
     for side, v, union in zip(sides, values, rows, strict=True):
         paid = np.flatnonzero((side.payer >= 0) & (side.category != own))
         category = side.category[paid].astype(np.int64)
-        keyed.append((category << 32 | union[side.payer[paid]], v[paid]))
-    keys = distinct(np.concatenate([key for key, _ in keyed]))
-    base, new = (sums(np.searchsorted(keys, key), v, len(keys)) for key, v in keyed)
+        caller = np.append(union, -1)[side.owner[paid]]
+        parts.append((category << 32 | union[side.payer[paid]], caller, v[paid]))
+    keys = distinct(np.concatenate([key for key, _, _ in parts]))
+    places = [np.searchsorted(keys, key) for key, _, _ in parts]
+    base, new = (
+        sums(at, v, len(keys)) for at, (_, _, v) in zip(places, parts, strict=True)
+    )
+    callers = dearest(
+        np.concatenate(places),
+        np.concatenate([caller for _, caller, _ in parts]),
+        np.concatenate([v for _, _, v in parts]),
+        len(keys),
+    )
     some = (base != 0) | (new != 0)
     keys = keys[some]
-    return Blame(keys >> 32, keys & 0xFFFFFFFF, base[some], new[some])
+    return Blame(keys >> 32, keys & 0xFFFFFFFF, callers[some], base[some], new[some])
+
+
+def dearest(rows: Column, callers: Column, values: Column, size: int) -> Column:
+    """Return, for each of `size` rows, the caller with the largest sum of values."""
+    pairs, at = np.unique(rows << 32 | (callers + 1), return_inverse=True)
+    order = np.argsort(sums(at, values, len(pairs)), kind="stable")
+    found = np.full(size, -1, np.int64)
+    # Of several values assigned to one index numpy keeps the last: the largest.
+    found[pairs[order] >> 32] = (pairs[order] & 0xFFFFFFFF) - 1
+    return found
 
 
 def leaf_kinds(

@@ -52,7 +52,8 @@ def categories_frame(diff: ProfileDiff) -> pd.DataFrame:
 def blame_frame(diff: ProfileDiff) -> pd.DataFrame:
     """Return one row for each category and call site, by falling |delta scaled|.
 
-    Columns: category, function, base, new, delta (int64, raw), delta_scaled.
+    Columns: category, function, caller (of the program itself, see `Blame`, or None),
+    base, new, delta (int64, raw), delta_scaled.
     """
     sums = diff.blame_sums
     if sums is None:
@@ -64,6 +65,7 @@ def blame_frame(diff: ProfileDiff) -> pd.DataFrame:
         {
             "category": [ids[i] for i in sums.category.tolist()],
             "function": [names[i] for i in sums.function.tolist()],
+            "caller": [names[i] if i >= 0 else None for i in sums.caller.tolist()],
             "base": sums.base,
             "new": sums.new,
             "delta": sums.new - sums.base,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -51,7 +52,11 @@ def side(label: str, runs: Sequence[Run]) -> Side:
 
 
 def halves(profile: Profile) -> tuple[Profile, Profile]:
-    """Return (base, new) of a profile that a diff wrote with ``pprof::base`` labels."""
+    """Return (base, new) of a profile that a diff wrote with ``pprof::base`` labels.
+
+    A diff holds the sum of both durations, which says nothing of either side.
+    """
+    profile = replace(profile, duration_ns=None)
     marked = base_samples(profile)
     base = profile.take(np.flatnonzero(marked))
     return base.with_values(-base.values), profile.take(np.flatnonzero(~marked))

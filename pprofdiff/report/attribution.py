@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
+from pprofdiff.diff.attribute import Blame
 from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.diff.modelled import ModelledBlame
 from pprofdiff.goruntime.rules import rules
@@ -93,28 +95,35 @@ def _payer_rows(diff: ProfileDiff) -> list[list[Cell]]:
     size = np.maximum(new * by.new_factor, base * by.base_factor)
     order = np.lexsort((-np.where(quiet, size, delta), quiet))[:_ROWS]
     scale, names = scale_of(diff), diff.paired_functions.names
-    category, change = sums.category[wanted], (sums.new - sums.base)[wanted]
+    chosen = [np.flatnonzero(wanted)[at == i] for i in order]
     return [
         [
             *value_cells(diff, scale, int(base[i]), int(new[i])),
             delta_cell(diff, scale, int(base[i]), int(new[i]), noise=bool(quiet[i])),
-            Cell(
-                _mostly(category[at == i], change[at == i], sums.new[wanted][at == i])
-            ),
-            Cell(names[int(functions[i])]),
+            Cell(_mostly(sums, rows)),
+            Cell(_site(names, sums, rows)),
         ]
-        for i in order.tolist()
+        for i, rows in zip(order.tolist(), chosen, strict=True)
     ]
 
 
-def _mostly(
-    category: np.ndarray[tuple[int], np.dtype[np.int64]],
-    change: np.ndarray[tuple[int], np.dtype[np.int64]],
-    new: np.ndarray[tuple[int], np.dtype[np.int64]],
-) -> str:
+def _mostly(sums: Blame, rows: NDArray[np.int64]) -> str:
     """Name the category that a call site pays most for."""
-    weights = new if new.any() else np.abs(change)
-    return rules().category_labels[rules().categories[int(category[weights.argmax()])]]
+    category = sums.category[rows[_dearest(sums, rows)]]
+    return rules().category_labels[rules().categories[int(category)]]
+
+
+def _site(names: list[str], sums: Blame, rows: NDArray[np.int64]) -> str:
+    """Name a call site, and who of the program calls it if it is a library's."""
+    row = rows[_dearest(sums, rows)]
+    site, caller = int(sums.function[row]), int(sums.caller[row])
+    return names[site] if caller in (site, -1) else f"{names[site]} ← {names[caller]}"
+
+
+def _dearest(sums: Blame, rows: NDArray[np.int64]) -> int:
+    """Return which of a call site's rows costs most, in new if it is there at all."""
+    weights = sums.new[rows] if sums.new[rows].any() else sums.base[rows]
+    return int(weights.argmax())
 
 
 def _modelled(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from pprofdiff.diff.callers import callers_of_leaves
 from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.diff.tables import Table
 from pprofdiff.report.blocks import Block, Cell, Grid, Words
@@ -29,8 +30,12 @@ def call_sites(report: ReportModel, diff: ProfileDiff) -> Iterator[Block]:
     some = np.flatnonzero((table.base_flat != 0) | (table.new_flat != 0))
     order = some[np.lexsort((-weight[some], quiet[some]))][:_ROWS]
     objects = _objects(report, diff)
+    callers = callers_of_leaves(diff)
     yield Words("By call site (flat: allocated in this function itself)", "strong")
-    rows = [_row(diff, table, int(i), objects, noise=bool(quiet[i])) for i in order]
+    rows = [
+        _row(diff, table, int(i), (objects, callers), noise=bool(quiet[i]))
+        for i in order
+    ]
     labels = report.labels
     headings = (*labels, "Δ", "objects", "mean size", "call site")
     yield Grid(headings, ">>>>><", tuple(rows), 5)
@@ -54,13 +59,14 @@ def _row(
     diff: ProfileDiff,
     table: Table,
     row: int,
-    objects: _Counts | None,
+    known: tuple[_Counts | None, dict[str, str]],
     *,
     noise: bool,
 ) -> list[Cell]:
     base, new = int(table.base_flat[row]), int(table.new_flat[row])
     scale = scale_of(diff)
-    counts = (objects or {}).get(table.names[row])
+    name, (objects, callers) = table.names[row], known
+    counts = (objects or {}).get(name)
     by = diff.normalization
     numbers = sizes = ""
     if counts is not None:
@@ -73,7 +79,7 @@ def _row(
         delta_cell(diff, scale, base, new, noise=noise),
         Cell(numbers),
         Cell(sizes),
-        Cell(table.names[row]),
+        Cell(f"{name} ← {callers[name]}" if name in callers else name),
     ]
 
 

@@ -191,15 +191,16 @@ def _blame(diff: ProfileDiff) -> list[Row]:
     order = np.argsort(-np.abs(scaled), kind="stable").tolist()
     columns = [
         column.tolist()
-        for column in (sums.category, sums.function, sums.base, sums.new)
+        for column in (sums.category, sums.function, sums.caller, sums.base, sums.new)
     ]
     return [
         {
             "category": ids[columns[0][i]],
             "function": names[columns[1][i]],
-            "base": columns[2][i],
-            "new": columns[3][i],
-            "delta": columns[3][i] - columns[2][i],
+            "caller": names[columns[2][i]] if columns[2][i] >= 0 else None,
+            "base": columns[3][i],
+            "new": columns[4][i],
+            "delta": columns[4][i] - columns[3][i],
         }
         for i in order
     ]

@@ -16,7 +16,8 @@ from pprofdiff.arguments import parse
 from pprofdiff.progress import Waiting
 from pprofdiff.report.terminal import draw
 from pprofdiff.report.text import blocks
-from pprofdiff.running import Screen, compared
+from pprofdiff.running import compared
+from pprofdiff.screen import Screen
 
 PICTURE = Path(__file__).parent / "golden" / "demo.svg"
 THEME = TerminalTheme(

@@ -1,0 +1,122 @@
+"""The diff as a profile: what Go's own pprof, and this program, read out of it."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+
+from pprofdiff.api import diff, load
+from pprofdiff.diff.levels import NO_STACK
+from pprofdiff.model.merge import BASE_LABEL, base_samples
+
+UNITS = {
+    "ns": 1,
+    "us": 1e3,
+    "ms": 1e6,
+    "s": 1e9,
+    "mins": 60e9,
+    "": 1,
+    "B": 1,
+    "kB": 2**10,
+    "MB": 2**20,
+    "GB": 2**30,
+}
+ROW = re.compile(
+    r"^ *(-?[\d.]+)(\w*) +[\d.e-]+% +[\d.e-]+% +(-?[\d.]+)(\w*) +[\d.e-]+%  (.+?)(?: \((?:partial-)?inline\))?$",
+    re.MULTILINE,
+)
+
+
+@pytest.fixture(params=["cpu", "heap", "mutex"])
+def written(request, syncpool, tmp_path):
+    """Return a comparison, and the file it wrote."""
+    found = diff(*(p / f"{request.param}.pb.gz" for p in (syncpool.base, syncpool.new)))
+    path = tmp_path / "diff.pb.gz"
+    assert found.to_pprof(path) is None
+    return found, path
+
+
+def top(*words):
+    """Return (flat, cum) by function, in raw units, as ``go tool pprof -top`` prints them."""
+    done = subprocess.run(
+        ["go", "tool", "pprof", "-top", "-nodecount=0", "-nodefraction=0", "-symbolize=none", *map(str, words)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return {
+        name: (float(f) * UNITS[fu], float(c) * UNITS[cu])
+        for f, fu, c, cu, name in ROW.findall(done.stdout)
+    }
+
+
+@pytest.mark.go
+def test_pprof_prints_the_rows_of_the_diff(written):
+    found, path = written
+    unit = {"nanoseconds": "ns", "bytes": "B"}[found.unit]
+    printed = top(f"-unit={unit}", path)
+    table = found.table("functions")
+    # pprof pairs functions by name alone: rows paired under two names are two there.
+    # It has no row for samples without any frame.
+    mine = {
+        n: (f, c)
+        for n, b, f, c in zip(
+            table.names,
+            table.base_names,
+            table.delta("flat").tolist(),
+            table.delta("cum").tolist(),
+            strict=True,
+        )
+        if b is None and n != NO_STACK
+    }
+    # pprof leaves out rows whose flat and cum are 0.
+    moved = {n: row for n, row in mine.items() if row != (0, 0)}
+    assert len(moved) > 20
+    assert NO_STACK not in printed
+    assert {n: printed[n] for n in moved} == moved
+    assert {n for n in mine if n in printed} >= set(moved)
+
+
+@pytest.mark.go
+def test_pprof_prints_what_it_prints_of_the_two_profiles(written, syncpool):
+    found, path = written
+    base, new = (side.runs[0].path for side in (found.base, found.new))
+    assert top(path) == top(f"-diff_base={base}", new)
+
+
+def test_it_holds_both_sides_in_raw_numbers(written):
+    found, path = written
+    back = load(path)
+    marked = base_samples(back)
+    column = back.sample_index(found.sample_type.type)
+    assert (
+        int(-back.values[marked, column].sum()),
+        int(back.values[~marked, column].sum()),
+    ) == found.totals
+    assert BASE_LABEL in back.strings
+
+
+def test_it_can_be_compared_again(cli, syncpool, tmp_path):
+    path = tmp_path / "diff.pb.gz"
+    first = cli(
+        syncpool.base / "cpu.pb.gz",
+        syncpool.new / "cpu.pb.gz",
+        f"-o={path}",
+        "--work=1000:1000",
+    ).out
+    again = cli(path, "--work=1000:1000")
+    assert again.status == 0
+    told = [
+        [line for line in out.splitlines() if line.startswith(("GC", "total", "User"))]
+        for out in (first, again.out)
+    ]
+    assert told[0] == told[1] != []
+
+
+def test_a_share_is_written_as_pprof_normalizes(syncpool, tmp_path):
+    base, new = (load(p / "cpu.pb.gz") for p in (syncpool.base, syncpool.new))
+    path = tmp_path / "diff.pb.gz"
+    diff(base, new, normalize=True).to_pprof(path)
+    back = load(path)
+    totals = back.values[:, 1].sum()
+    assert abs(int(totals)) <= len(back)

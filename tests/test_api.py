@@ -1,0 +1,324 @@
+"""What a script or a notebook meets: load, diff, frames, writers, errors."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pprofdiff
+from pprofdiff.goruntime.rules import rules
+
+VALUES = ["base_flat", "new_flat", "delta_flat", "base_cum", "new_cum", "delta_cum"]
+
+
+@pytest.fixture
+def paths(syncpool):
+    """Return the two CPU captures."""
+    return syncpool.base / "cpu.pb.gz", syncpool.new / "cpu.pb.gz"
+
+
+@pytest.fixture
+def cpu(paths):
+    """Return their diff."""
+    return pprofdiff.diff(*paths)
+
+
+def test_public_names():
+    assert set(pprofdiff.__all__) <= set(dir(pprofdiff))
+    for name in pprofdiff.__all__:
+        assert getattr(pprofdiff, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'dif'"):
+        pprofdiff.dif  # noqa: B018 - the access is the test
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "pprofdiff.load",
+        "pprofdiff.diff",
+        "pprofdiff.Diff",
+        "pprofdiff.UsageError",
+        "__import__('pprofdiff.diff.compare')",
+        "__import__('pprofdiff.cli')",
+        "__import__('pprofdiff.running')",
+        "from pprofdiff.diff.bundle import compare_bundles",
+        "from pprofdiff.diff import graph",
+        "import pprofdiff.diff.levels, pprofdiff.diff",
+    ],
+)
+def test_names_stand_for_the_same_whichever_is_asked_for_first(first, paths):
+    program = (
+        f"import sys, pprofdiff\n{first}\nfrom pprofdiff import diff\n"
+        "assert diff is pprofdiff.diff is pprofdiff.api.diff\n"
+        "assert sys.modules['pprofdiff.diff'].__path__\n"
+        "print(diff(*sys.argv[1:]).totals, pprofdiff.load(sys.argv[1]))"
+    )
+    settings = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", program, *map(str, paths)],
+        check=False,
+        capture_output=True,
+        env=settings,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("(")
+
+
+def test_a_profile_from_wherever_it_is(paths):
+    wanted = pprofdiff.load(paths[0])
+    data = paths[0].read_bytes()
+    with paths[0].open("rb") as file:
+        sources = [str(paths[0]), data, io.BytesIO(data), file, f"main={paths[0]}"]
+        for source in sources:
+            found = pprofdiff.load(source)
+            assert found.strings == wanted.strings
+            assert (found.values == wanted.values).all()
+    assert pprofdiff.load(f"main={paths[0]}").label == "main"
+    assert pprofdiff.load(paths[0], label="x").label == "x"
+    assert (
+        repr(wanted)
+        == "<Profile samples/count, cpu/nanoseconds: " + repr(wanted).partition(": ")[2]
+    )
+
+
+def test_ways_to_say_new_minus_base(paths, cpu):
+    base, new = map(pprofdiff.load, paths)
+    for same in (
+        new - base,
+        pprofdiff.diff(base, new),
+        pprofdiff.diff([base], [new]),
+        pprofdiff.diff(str(paths[0]), paths[1].read_bytes()),
+    ):
+        assert same.totals == cpu.totals
+        pd.testing.assert_frame_equal(same.functions, cpu.functions)
+    assert (base - new).totals == cpu.totals[::-1]
+    twice = pprofdiff.diff([base, base], new)
+    assert twice.totals == (2 * cpu.totals[0], cpu.totals[1])
+
+
+@pytest.mark.parametrize("name", ["functions", "lines", "files", "packages", "stacks"])
+def test_frames_of_values(cpu, name):
+    frame = getattr(cpu, name)
+    assert [str(frame[c].dtype) for c in VALUES] == ["int64"] * 6
+    assert (frame["delta_flat"] == frame["new_flat"] - frame["base_flat"]).all()
+    assert (frame["delta_cum"] == frame["new_cum"] - frame["base_cum"]).all()
+    assert frame["status"].dtype == "category"
+    assert list(frame["status"].cat.categories) == ["both", "new", "gone"]
+    assert all(type(label) is str for label in frame.index)
+    assert frame["ratio_flat"].isna().equals(frame["base_flat"] == 0)
+    assert frame["noise_flat"].dtype == bool
+    order = frame["delta_flat_scaled"].abs().to_numpy()
+    assert (np.diff(order) <= 0).all()
+    frame.loc[:, "base_flat"] = 0
+    assert getattr(cpu, name)["base_flat"].sum() > 0  # a copy each time
+
+
+def test_frames_of_the_runtime(cpu):
+    categories, blame = cpu.categories, cpu.blame
+    assert (int(categories["base"].sum()), int(categories["new"].sum())) == cpu.totals
+    assert categories["base_share"].sum() == pytest.approx(1)
+    assert set(categories["group"]) <= {g.id for g in rules().groups}
+    assert set(blame["category"]) <= set(categories.index)
+    paid = blame.groupby("category")[["base", "new"]].sum()
+    assert (paid <= categories.loc[paid.index, ["base", "new"]]).all(axis=None)
+    heap = pprofdiff.diff(
+        *(
+            p.with_name("heap.pb.gz")
+            for p in map(Path, (cpu.base.runs[0].path, cpu.new.runs[0].path))
+        )
+    )
+    assert len(heap.categories) == len(heap.blame) == 0
+
+
+def test_summary(paths, cpu):
+    s = cpu.summary
+    assert (s.name, s.sample_type, s.unit, s.mode) == (
+        "cpu",
+        "cpu",
+        "nanoseconds",
+        "per_second",
+    )
+    assert (s.base, s.new, s.delta) == (*cpu.totals, cpu.totals[1] - cpu.totals[0])
+    lengths = [pprofdiff.load(p).duration_ns for p in paths]
+    assert s.ratio == pytest.approx(s.new / lengths[1] / (s.base / lengths[0]))
+    status = cpu.functions["status"].value_counts()
+    assert (s.functions_new, s.functions_gone) == (status["new"], status["gone"])
+    nothing = pprofdiff.load(paths[0]).filter(focus="^no such function$")
+    assert pprofdiff.diff(nothing, nothing).summary.ratio is None
+
+
+def test_top(cpu):
+    for by in ("flat", "cum"):
+        top = cpu.top(5, by=by)
+        assert len(top) == 5
+        largest = cpu.functions[f"delta_{by}_scaled"].abs().nlargest(5)
+        assert top[f"delta_{by}_scaled"].abs().tolist() == largest.tolist()
+    with pytest.raises(pprofdiff.UsageError, match=r"flat.*cum"):
+        cpu.top(by="size")
+
+
+def test_filter_is_the_same_before_and_after(paths, cpu):
+    for patterns in (
+        {"focus": "mallocgc"},
+        {"ignore": "gcBgMarkWorker"},
+        {"hide": "runtime"},
+        {"focus": "main", "show": "main"},
+    ):
+        late = cpu.filter(**patterns)
+        early = pprofdiff.diff(*paths, **patterns)
+        mine = pprofdiff.diff(*(pprofdiff.load(p).filter(**patterns) for p in paths))
+        assert late.totals == early.totals == mine.totals
+        assert late.totals[0] <= cpu.totals[0]
+        pd.testing.assert_frame_equal(late.functions, early.functions)
+        pd.testing.assert_frame_equal(late.functions, mine.functions)
+        pd.testing.assert_frame_equal(late.categories, early.categories)
+
+
+def test_a_filter_keeps_what_was_chosen_before(paths, syncpool):
+    chosen = pprofdiff.diff(*paths, sample_type="samples", work=syncpool.work)
+    late = chosen.filter(focus="mallocgc")
+    assert late.sample_type == chosen.sample_type
+    assert late.normalization == chosen.normalization
+    share = pprofdiff.diff(*paths, normalize=True)
+    early = pprofdiff.diff(*paths, normalize=True, focus="mallocgc")
+    assert (
+        share.filter(focus="mallocgc").normalization.mode
+        == early.normalization.mode
+        == "share"
+    )
+
+
+def test_normalize(cpu, syncpool):
+    share = cpu.normalize()
+    assert share.normalization.mode == "share"
+    assert share.summary.ratio == pytest.approx(1)
+    work = cpu.normalize(work=syncpool.work)
+    assert work.normalization.mode == "per_work"
+    assert cpu.normalization.mode == "per_second"  # nothing is changed in place
+
+
+def test_writers_give_text_or_write_files(cpu, tmp_path, cli, paths):
+    for name, method in (
+        ("x.json", cpu.to_json),
+        ("x.csv", cpu.to_csv),
+        ("x.pb.gz", cpu.to_pprof),
+        ("x.txt", cpu.to_text),
+    ):
+        data = method()
+        path = tmp_path / name
+        assert method(path) is None
+        held = path.read_bytes()
+        assert held == (data if isinstance(data, bytes) else data.encode())
+    assert cpu.to_text() == cli(*paths).out
+    assert cli(*paths, "-q", f"-o={tmp_path / 'y.json'}").status == 0
+    assert json.loads((tmp_path / "y.json").read_text("utf-8")) == json.loads(
+        cpu.to_json()
+    )
+
+
+def test_a_profile_written_and_read_again(paths):
+    base = pprofdiff.load(paths[0])
+    again = pprofdiff.load(base.to_pprof())
+    assert (again.values == base.values).all()
+    assert again.function_names() == base.function_names()
+    assert (
+        pprofdiff.diff(base, again).totals[0] == pprofdiff.diff(base, again).totals[1]
+    )
+
+
+def test_profiles_and_diffs_go_to_other_processes(cpu, paths):
+    again = pickle.loads(pickle.dumps(cpu))  # noqa: S301 - made right here
+    assert again.totals == cpu.totals
+    assert pickle.loads(pickle.dumps(pprofdiff.load(paths[0]))).values.shape[1] == 2  # noqa: S301
+
+
+def test_nothing_can_be_changed_in_place(cpu):
+    with pytest.raises(AttributeError):
+        cpu.base = None
+    with pytest.raises(AttributeError):
+        cpu.base.profile.values = None
+
+
+def test_repr_is_one_line(cpu):
+    assert "\n" not in repr(cpu)
+    assert f"delta {cpu.totals[1] - cpu.totals[0]:+d}" in repr(cpu)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        (lambda p: pprofdiff.load("none.pb.gz"), pprofdiff.FetchError, "none.pb.gz"),
+        (lambda p: pprofdiff.load(b""), pprofdiff.FormatError, "bytes"),
+        (
+            lambda p: pprofdiff.load(b"hello"),
+            pprofdiff.FormatError,
+            "not a pprof profile",
+        ),
+        (
+            lambda p: pprofdiff.load(io.BytesIO(p[0].read_bytes()[:900])),
+            pprofdiff.FormatError,
+            "bytes",
+        ),
+        (
+            lambda p: pprofdiff.diff(*p, sample_type="speed"),
+            pprofdiff.UsageError,
+            "samples, cpu",
+        ),
+        (
+            lambda p: pprofdiff.diff(*p, sample_type=-1),
+            pprofdiff.UsageError,
+            "samples, cpu",
+        ),
+        (lambda p: pprofdiff.diff(*p, fokus="x"), pprofdiff.UsageError, "focus"),
+        (lambda p: pprofdiff.diff(*p, focus="["), pprofdiff.UsageError, "focus"),
+        (lambda p: pprofdiff.diff(*p, work=(0, 1)), pprofdiff.UsageError, "work"),
+        (
+            lambda p: pprofdiff.diff(*p, work=(math.inf, 1)),
+            pprofdiff.UsageError,
+            "work",
+        ),
+        (
+            lambda p: pprofdiff.diff(*p, work=(1, 1), normalize=True),
+            pprofdiff.UsageError,
+            "give one",
+        ),
+        (lambda p: pprofdiff.diff([], p[1]), pprofdiff.UsageError, "base"),
+        (
+            lambda p: pprofdiff.diff(p[0].with_name("heap.pb.gz"), p[1]),
+            pprofdiff.IncompatibleProfilesError,
+            "heap.pb.gz",
+        ),
+        (
+            lambda p: pprofdiff.load(p[0].with_name("trace.out")),
+            pprofdiff.FormatError,
+            "no pprof profile",
+        ),
+    ],
+)
+def test_errors_are_ours_and_one_line(paths, call, error, said):
+    with pytest.raises(error) as caught:
+        call(paths)
+    assert said in str(caught.value)
+    assert str(caught.value).isprintable()
+    assert isinstance(caught.value, pprofdiff.PprofDiffError)
+
+
+def test_a_folder_is_merged(syncpool, tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.pb.gz").write_bytes(
+            (syncpool.base / "cpu.pb.gz").read_bytes()
+        )
+    one = pprofdiff.load(syncpool.base / "cpu.pb.gz")
+    both = pprofdiff.load(tmp_path)
+    assert (both.values.sum(axis=0) == 2 * one.values.sum(axis=0)).all()

@@ -1,0 +1,151 @@
+"""Values as text; `tests/parity` compares the rules that are pprof's with pprof."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pprofdiff.units import (
+    Scale,
+    common_unit,
+    comparable,
+    label,
+    percent,
+    percentage,
+    scale,
+    scale_for,
+    scaled,
+)
+
+UNITS = (
+    "ns",
+    "microseconds",
+    "ms",
+    "sec",
+    "hours",
+    "bytes",
+    "kb",
+    "MB",
+    "gcu",
+    "count",
+    "",
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "target", "want"),
+    [
+        (1_500_000_000, "nanoseconds", "auto", "1.50s"),
+        (1_500_000_000, "ns", "ms", "1500ms"),
+        (-3072, "bytes", "minimum", "-3kB"),
+        (0, "seconds", "auto", "0"),
+        (1, "ns", "s", "0"),
+        (-1, "ns", "s", "0"),
+        (7, "count", "auto", "7"),
+        (7, "objects", "objects", "7objects"),
+        (7, "ms", "kB", "0.01s"),
+        (3600, "s", "auto", "1hrs"),
+    ],
+)
+def test_label(value, unit, target, want):
+    assert label(value, unit, target) == want
+
+
+@given(st.integers(-(1 << 62), 1 << 62), st.sampled_from(UNITS), st.sampled_from(UNITS))
+def test_scale_is_odd_and_keeps_known_quantities(value, unit, target):
+    number, name = scale(value, unit, target)
+    assert scale(-value, unit, target) == (-number, name)
+    if name and comparable(unit, target):
+        assert math.isclose(scale(1, name, unit)[0] * number, value, rel_tol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("value", "total", "want"),
+    [
+        (1, 1, "  100%"),
+        (9994, 10_000, "99.94%"),
+        (99_951, 100_000, "  100%"),
+        (10_005, 10_000, "  100%"),
+        (-1, 4, "25.00%"),
+        (1, 400, " 0.25%"),
+        (1, 300, " 0.33%"),
+        (1, 10**8, "1e-06%"),
+        (5, 0, "    0%"),
+        (30, 10, "300.00%"),
+    ],
+)
+def test_percentage(value, total, want):
+    assert percentage(value, total) == want
+
+
+@pytest.mark.parametrize(
+    ("units", "want"),
+    [
+        (["ms", "ns", "s"], "ns"),
+        (["nanoseconds", "ns"], "nanoseconds"),
+        (["kb", "bytes"], "bytes"),
+        (["count", "count"], "count"),
+    ],
+)
+def test_common_unit(units, want):
+    assert common_unit(units) == want
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "want"),
+    [("ms", "ns", True), ("ms", "bytes", False), ("x", "x", True), ("x", "y", False)],
+)
+def test_comparable(one, other, want):
+    assert comparable(one, other) is want
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "want"),
+    [
+        ([0], "nanoseconds", ["0 ns"]),
+        ([999, 1], "ns", ["999 ns", "1 ns"]),
+        ([1500, 20], "ns", ["1.50 µs", "0.02 µs"]),
+        ([12_345_678, -1], "nanoseconds", ["12.3 ms", "0.0 ms"]),
+        ([7200], "seconds", ["7,200 s"]),
+        ([1536, -1024], "bytes", ["1.50 kB", "−1.00 kB"]),
+        ([500 << 20], "bytes", ["500 MB"]),
+        ([12_408], "count", ["12,408"]),
+        ([1.25], "count", ["1.25"]),
+        ([3], "frames", ["3 frames"]),
+        ([1.5], "ns", ["2 ns"]),
+    ],
+)
+def test_a_column_has_one_scale(values, unit, want):
+    column = scale_for(values, unit)
+    assert [column.text(value) for value in values] == want
+
+
+@pytest.mark.parametrize(
+    ("value", "want"), [(5, "+5"), (-5, "−5"), (0, "0"), (0.001, "0"), (-0.001, "0")]
+)
+def test_signs(value, want):
+    assert Scale(1, "", 0).number(value, signed=True) == want
+
+
+def test_one_value():
+    assert scaled(-2_500_000, "nanoseconds", signed=True) == "−2.50 ms"
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "signed", "want"),
+    [
+        (1, 8, False, "12.5%"),
+        (1, 8, True, "+12.5%"),
+        (-1, 8, False, "−12.5%"),
+        (0, 8, True, "0%"),
+        (1, 10_000, False, "<0.1%"),
+        (3, 0, False, "–"),
+        (30, 1, True, "+3,000%"),
+        (9996, 10_000, False, "100%"),
+    ],
+)
+def test_percent(part, whole, signed, want):
+    assert percent(part, whole, signed=signed) == want

@@ -27,11 +27,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(words)
     except PprofDiffError as error:
-        print(f"pprofdiff: {error}", file=sys.stderr)
+        print(f"pprofdiff: {_one_line(str(error))}", file=sys.stderr)
     except BrokenPipeError:
         # The reader (head, less) has gone: nothing is left to say, even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        print(f"pprofdiff: {error.strerror or error}", file=sys.stderr)
     except KeyboardInterrupt:
         print("pprofdiff: interrupted", file=sys.stderr)
     except MemoryError:
@@ -49,6 +51,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
     return 2
+
+
+def _one_line(message: str) -> str:
+    """Return a message without what would move the cursor: it may quote an input."""
+    from pprofdiff.sources.wording import printable
+
+    return printable(message)
 
 
 def _run(words: list[str]) -> int:

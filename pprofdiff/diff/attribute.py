@@ -41,9 +41,9 @@ class Blame(NamedTuple):
 
     `category` is a position in ``rules().categories``, `function` one in the union of
     both sides' functions; `base` and `new` are raw int64 sums. `caller` is the function
-    of the program itself that costs most of the row, the same one where the call site
-    is the program's own, or -1 for none: what to look at when the call site is in the
-    standard library.
+    of the program itself that costs most of the row in new (in base where it is gone),
+    the same one where the call site is the program's own, or -1 for none: what to look
+    at when the call site is in the standard library.
     """
 
     category: Column
@@ -80,9 +80,7 @@ def blame(sides: tuple[Attribution, Attribution], values: Pair, rows: Pair) -> B
         sums(at, v, len(keys)) for at, (_, _, v) in zip(places, parts, strict=True)
     )
     callers = dearest(
-        np.concatenate(places),
-        np.concatenate([caller for _, caller, _ in parts]),
-        np.concatenate([v for _, _, v in parts]),
+        [(at, caller, v) for at, (_, caller, v) in zip(places, parts, strict=True)],
         len(keys),
     )
     some = (base != 0) | (new != 0)
@@ -90,13 +88,20 @@ def blame(sides: tuple[Attribution, Attribution], values: Pair, rows: Pair) -> B
     return Blame(keys >> 32, keys & 0xFFFFFFFF, callers[some], base[some], new[some])
 
 
-def dearest(rows: Column, callers: Column, values: Column, size: int) -> Column:
-    """Return, for each of `size` rows, the caller with the largest sum of values."""
-    pairs, at = np.unique(rows << 32 | (callers + 1), return_inverse=True)
-    order = np.argsort(sums(at, values, len(pairs)), kind="stable")
+def dearest(sides: list[tuple[Column, Column, Column]], size: int) -> Column:
+    """Return, for each of `size` rows, the caller with the largest sum, -1 for none.
+
+    `sides` are (row, caller, value) columns of base and new. What new says counts, and
+    base where new has no such row.
+    """
     found = np.full(size, -1, np.int64)
-    # Of several values assigned to one index numpy keeps the last: the largest.
-    found[pairs[order] >> 32] = (pairs[order] & 0xFFFFFFFF) - 1
+    for rows, callers, values in sides:
+        pairs, at = np.unique(rows << 32 | (callers + 1), return_inverse=True)
+        cost = sums(at, values, len(pairs))
+        order = np.argsort(cost, kind="stable")
+        order = order[cost[order] != 0]
+        # Of several values assigned to one index numpy keeps the last: the largest.
+        found[pairs[order] >> 32] = (pairs[order] & 0xFFFFFFFF) - 1
     return found
 
 

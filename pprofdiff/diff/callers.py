@@ -23,14 +23,13 @@ Column = NDArray[np.int64]
 def callers_of_leaves(diff: ProfileDiff) -> dict[str, str]:
     """Return, by leaf function, the function of the program that most of it is for.
 
-    That is the frame nearest the leaf that is not of the standard library, from the
-    stacks with the largest sum of values. Leaves that are the program's own, or that
-    no function of the program calls, are left out.
+    That is the frame nearest the leaf that is not of the standard library, in the
+    stacks that cost most in new (in base where new has none). Leaves that are the
+    program's own, or that no function of the program calls, are left out.
     """
     functions = diff.paired_functions
-    parts = [_leaves_and_owners(diff, side) for side in (0, 1)]
-    leaves, owners, values = (np.concatenate(part) for part in zip(*parts, strict=True))
-    found = dearest(leaves, owners, values, len(functions.names)).tolist()
+    sides = [_leaves_and_owners(diff, side) for side in (0, 1)]
+    found = dearest(sides, len(functions.names)).tolist()
     names = functions.names
     return {
         names[leaf]: names[owner]

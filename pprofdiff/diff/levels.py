@@ -47,7 +47,8 @@ def level(profile: Profile, granularity: str) -> Level:
     return rows._replace(
         names=[*rows.names, NO_STACK],
         files=[*rows.files, ""],
-        exact=[*rows.exact, NO_STACK],
+        # A tuple: no function, file or package can be it, whatever its name.
+        exact=[*rows.exact, (NO_STACK,)],
     )
 
 

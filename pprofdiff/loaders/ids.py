@@ -29,6 +29,9 @@ class Ids:
         self.kind = kind
         self.fault = fault
         top = int(self.ids.max()) if len(self.ids) else 0
+        # Go numbers its tables 1, 2, 3: then an id is its position, plus one.
+        counted = np.arange(1, len(self.ids) + 1, dtype=np.uint64)
+        self.in_order = bool((self.ids == counted).all())
         self.order: NDArray[np.int64] | None = None
         self.table = np.zeros(0, np.int32)
         if top <= 4 * len(self.ids) + 1024:
@@ -48,6 +51,12 @@ class Ids:
 
     def lenient(self, wanted: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
         """Return positions (int32), -1 for ids that the table does not define."""
+        if self.in_order:
+            # Unsigned: 0 - 1 is the largest number, and not in the table either.
+            places = wanted - wanted.dtype.type(1)
+            if len(places) and int(places.max()) >= len(self.ids):
+                places = np.where(places < len(self.ids), places, -1)
+            return places.astype(np.int32)
         if self.order is None:
             last = len(self.table) - 1
             positions: NDArray[np.int32] = self.table[

@@ -1,15 +1,15 @@
 """Protobuf messages of varints, thousands at a time, as numpy columns.
 
 Samples, locations and functions of profile.proto hold nothing but varints: tags,
-lengths, packed numbers and nested messages of varints. `scan` walks all messages
-together, one field a step, and notes which bytes belong to which field; `numbers`
-then decodes all varints of a field at once, where every byte below 0x80 ends one
-(https://protobuf.dev/programming-guides/encoding/).
+lengths, packed ids and nested messages of varints
+(https://protobuf.dev/programming-guides/encoding/). `scan` walks all messages
+together, one field a step; `numbers` then decodes a whole field of all messages at
+once, because every byte below 0x80 ends a number.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,20 +21,20 @@ Bytes = NDArray[np.uint8]
 
 # Steps that one scan takes at most: fields of one message, one after another.
 MAX_FIELDS = 4096
-_MAX_VARINT = 10
-_UNKNOWN = -1
-# Where a field ends that cannot be read: past all limits, or nowhere.
-_FAR = np.iinfo(np.int64).max
-_NOWHERE = -1
+# Bytes after the last message, so that a word may be read at any place.
+_PADDING = bytes(16)
+_LONGEST = 10
 # The wire types that a kind of field may have, see `scan`.
+_UNKNOWN = -1
 _WIRES: dict[int, tuple[int, ...]] = {0: (0,), 2: (2,), -2: (2, 0), _UNKNOWN: ()}
+# A tag of a wire type that does not exist.
+_UNREADABLE = 7
 
 
 class Messages(NamedTuple):
-    """Messages within one buffer: message i is the bytes ``first[i]:last[i]``.
+    """Messages in one buffer: message i is ``data[first[i]:last[i]]``.
 
-    `data` is uint8, and goes on for at least ten zero bytes after the last message,
-    so that a varint may be looked for at any position.
+    `data` (uint8) has 16 bytes of 0 after the last message.
     """
 
     data: Bytes
@@ -43,7 +43,11 @@ class Messages(NamedTuple):
 
 
 class Runs(NamedTuple):
-    """One field's places in file order: bytes ``first:last`` of message `owner`."""
+    """One field's occurrences, in file order.
+
+    Occurrence k belongs to message ``owner[k]``; the bytes ``first[k]:last[k]`` are
+    its content: one varint, or what is length-delimited.
+    """
 
     owner: Positions
     first: Positions
@@ -51,11 +55,104 @@ class Runs(NamedTuple):
 
 
 def joined(messages: list[bytes]) -> Messages:
-    """Return messages laid one after another."""
-    sizes = np.fromiter(map(len, messages), np.int64, len(messages))
-    data = np.frombuffer(b"".join((*messages, bytes(_MAX_VARINT))), np.uint8)
-    last = np.cumsum(sizes)
-    return Messages(data, last - sizes, last)
+    """Return the messages one after another."""
+    stops = np.cumsum(np.fromiter(map(len, messages), np.int64, len(messages)))
+    data = np.frombuffer(b"".join((*messages, _PADDING)), np.uint8)
+    first = np.concatenate((np.zeros(1, np.int64), stops))[:-1]
+    return Messages(data, first, stops)
+
+
+def varints(data: Bytes, at: Positions) -> tuple[NDArray[np.uint64], Positions]:
+    """Return the varints that begin at these bytes, and their lengths in bytes.
+
+    Numbers are cut to 64 bits, as protobuf does; the length is 0 where a number does
+    not end within ten bytes. `data` must go on for 16 bytes after each place.
+    """
+    words = _words(data, np.dtype("<u8"))[at]
+    # The lowest top bit that is 0 ends the number: keep what is below it.
+    stop = ~words & np.uint64(0x8080808080808080)
+    stop &= -stop
+    values = _squeezed(words & (stop - np.uint64(1)))
+    lengths = np.frexp(stop.astype(np.float64))[1].astype(np.int64) >> 3
+    long = np.flatnonzero(stop == 0)
+    if len(long):
+        ninth, tenth = data[at[long] + 8], data[at[long] + 9]
+        more = ninth >= 0x80
+        values[long] |= (ninth & np.uint8(0x7F)).astype(np.uint64) << np.uint64(56)
+        values[long] |= np.where(more, tenth, 0).astype(np.uint64) << np.uint64(63)
+        lengths[long] = np.where(more, np.where(tenth < 0x80, _LONGEST, 0), 9)
+    return values, lengths
+
+
+def _words(data: Bytes, dtype: np.dtype[np.unsignedinteger]) -> NDArray[np.uint64]:
+    """Return the little-endian word that begins at each byte, without copying."""
+    size = len(data) - dtype.itemsize + 1
+    return np.ndarray((size,), dtype, buffer=data, strides=(1,))
+
+
+def _squeezed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Close the gaps that the top bit of each byte leaves: 8 x 7 bits to 56."""
+    words &= np.uint64(0x7F7F7F7F7F7F7F7F)
+    for low, shift in (
+        (0x007F007F007F007F, 1),
+        (0x00003FFF00003FFF, 2),
+        (0x000000000FFFFFFF, 4),
+    ):
+        kept = words & np.uint64(low)
+        words ^= kept
+        words >>= np.uint64(shift)
+        words |= kept
+    return words
+
+
+def _squeezed_short(words: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Close the gaps in words of four bytes: 4 x 7 bits to 28."""
+    words &= np.uint32(0x7F7F7F7F)
+    for low, shift in ((0x007F007F, 1), (0x00003FFF, 2)):
+        kept = words & np.uint32(low)
+        words ^= kept
+        words >>= np.uint32(shift)
+        words |= kept
+    return words
+
+
+def numbers(data: Bytes, runs: Runs) -> tuple[NDArray[np.unsignedinteger], Positions]:
+    """Return the numbers in these runs, in order, and how many each run holds.
+
+    The dtype is uint32 where all of them fit in 28 bits, else uint64. Raises
+    ValueError for one of more than ten bytes.
+    """
+    if len(runs.first) and int((runs.last - runs.first).max()) <= _LONGEST:
+        values, lengths = varints(data, runs.first)
+        if (runs.first + lengths == runs.last).all():
+            return values, np.ones(len(values), np.int64)
+    ends = np.flatnonzero((data < 0x80) & _inside(runs, len(data)))
+    edges = np.concatenate((np.zeros(1, np.int64), np.searchsorted(ends, runs.last)))
+    starts = np.empty_like(ends)
+    starts[1:] = ends[:-1] + 1
+    filled = runs.first < runs.last
+    starts[edges[:-1][filled]] = runs.first[filled]
+    words = _words(data, np.dtype("<u4")).take(starts).astype(np.uint32, copy=False)
+    stop = ~words & np.uint32(0x80808080)
+    if stop.all():
+        stop &= -stop
+        stop -= np.uint32(1)
+        words &= stop
+        return _squeezed_short(words), np.diff(edges)
+    values, lengths = varints(data, starts)
+    if not lengths.all():
+        raise ValueError("a number of more than ten bytes")
+    return values, np.diff(edges)
+
+
+def _inside(runs: Runs, size: int) -> NDArray[np.bool_]:
+    """Return which of `size` bytes lie in the runs."""
+    sizes = np.empty(2 * len(runs.first) + 1, np.int64)
+    sizes[1::2] = runs.last - runs.first
+    sizes[0::2] = np.append(runs.first, size)
+    sizes[2::2] -= runs.last
+    pattern = np.arange(len(sizes)) % 2 == 1
+    return np.repeat(pattern, sizes)
 
 
 def scan(
@@ -63,11 +160,12 @@ def scan(
 ) -> tuple[dict[int, Runs], NDArray[np.bool_]]:
     """Find the fields of all messages, and mark messages that need another reader.
 
-    `fields` gives each known field number its kind: 0 is a single varint, 2 is bytes
-    that hold varints (packed numbers, or a nested message), -2 is numbers that may be
-    packed or not. Marked (bool, one per message) are those with an unknown field, a
-    wire type that the table does not expect, a length that runs out of the message,
-    or more than `MAX_FIELDS` fields; nothing is returned for them.
+    `fields` gives each known field number its kind: 0 a single varint, 2 bytes that
+    hold varints (packed numbers, or a nested message); a number of kind 2 may also
+    stand unpacked, one varint an occurrence, if the field is listed as -2. Marked
+    (bool, one per message) are those with an unknown field, a tag or wire type that
+    the table does not expect, a length that runs out of the message, or more than
+    `MAX_FIELDS` fields; nothing is returned for them.
     """
     found: dict[int, list[tuple[Positions, Positions, Positions]]] = {
         number: [] for number in fields
@@ -78,80 +176,59 @@ def scan(
     for _ in range(MAX_FIELDS):
         if not len(rows):
             break
-        limit = messages.last[rows]
-        after = _step(messages.data, fields, found, (rows, at, limit))
-        odd[rows[after < 0]] = True
-        going = (after >= 0) & (after < limit)
-        rows, at = rows[going], after[going]
+        rows, at = _step(messages, fields, found, odd, rows, at)
     odd[rows] = True
     return {n: _gathered(runs, odd) for n, runs in found.items()}, odd
 
 
 def _step(
-    data: Bytes,
+    messages: Messages,
     fields: dict[int, int],
     found: dict[int, list[tuple[Positions, Positions, Positions]]],
-    heads: tuple[Positions, Positions, Positions],
-) -> Positions:
-    """Read one field of each message; return where it ends, -1 where it cannot be.
-
-    `heads` are the messages' numbers, where their fields begin, and where they end.
-    """
-    rows, at, limit = heads
+    odd: NDArray[np.bool_],
+    rows: Positions,
+    at: Positions,
+) -> tuple[Positions, Positions]:
+    """Read one field of each message in `rows`; return what is left, advanced."""
+    data, limit = messages.data, messages.last[rows]
     tags = data[at]
-    after = np.full(len(rows), _NOWHERE, np.int64)
-    for tag in np.flatnonzero(np.bincount(tags)).tolist():
+    # A tag's byte, then a varint: the field's value, or the length of its content.
+    value, length = varints(data, at + 1)
+    stop = at + 1 + length
+    tags[(length == 0) | (stop > limit)] = _UNREADABLE
+    after = np.full(len(rows), -1, np.int64)
+    seen = np.flatnonzero(np.bincount(tags)).tolist()
+    for tag in seen:
         number, wire = tag >> 3, tag & 7
         if wire not in _WIRES[fields.get(number, _UNKNOWN)]:
             continue
-        here = slice(None) if len(tags) == 1 else np.flatnonzero(tags == tag)
-        first = at[here] + 1
+        # Go's messages of one kind look alike: mostly there is one tag at a time.
+        here = slice(None) if len(seen) == 1 else np.flatnonzero(tags == tag)
         if wire == 0:
-            last = _varint_end(data, first)
+            first, last = at[here] + 1, stop[here]
         else:
-            first, last = _payload(data, first, limit[here])
-        last = np.where(last <= limit[here], last, _NOWHERE)
+            first = stop[here]
+            last = _content(data, first, value[here], limit[here])
         after[here] = last
-        kept = last >= 0
-        found[number].append((rows[here][kept], first[kept], last[kept]))
-    return after
+        run = rows[here], first, last
+        if int(last.min()) < 0:
+            kept = last >= 0
+            run = run[0][kept], first[kept], last[kept]
+        found[number].append(run)
+    if int(after.min()) < 0:
+        odd[rows[after < 0]] = True
+    going = (after >= 0) & (after < limit)
+    return (rows, after) if going.all() else (rows[going], after[going])
 
 
-def _varint_end(data: Bytes, first: Positions) -> Positions:
-    """Return the position after each varint, far off for more than ten bytes."""
-    end = first + 1
-    open_ = np.flatnonzero(data[first] >= 0x80)
-    for _ in range(1, _MAX_VARINT):
-        if not len(open_):
-            break
-        more = data[end[open_]] >= 0x80
-        end[open_] += 1
-        open_ = open_[more]
-    end[open_] = _FAR
-    return end
-
-
-def _payload(
-    data: Bytes, length_at: Positions, limit: Positions
-) -> tuple[Positions, Positions]:
-    """Return where payloads begin and end; beyond `limit` where they cannot."""
-    size = (data[length_at] & 0x7F).astype(np.int64)
-    begin = length_at + 1
-    open_ = np.flatnonzero(data[length_at] >= 0x80)
-    for byte in range(1, 5):
-        if not len(open_):
-            break
-        piece = data[begin[open_]]
-        size[open_] |= (piece & 0x7F).astype(np.int64) << 7 * byte
-        begin[open_] += 1
-        open_ = open_[piece >= 0x80]
-    end = begin + size
-    end[open_] = _FAR
-    # A payload whose last byte does not end a varint is not made of varints.
-    filled = np.flatnonzero((size > 0) & (end <= limit))
-    broken = filled[data[end[filled] - 1] >= 0x80]
-    end[broken] = _FAR
-    return begin, end
+def _content(
+    data: Bytes, first: Positions, size: NDArray[np.uint64], limit: Positions
+) -> Positions:
+    """Return where length-delimited content ends, -1 where it cannot be varints."""
+    fits = size <= (limit - first).astype(np.uint64)
+    last = first + np.where(fits, size, 0).astype(np.int64)
+    whole = fits & ((last == first) | (data[last - 1] < 0x80))
+    return np.where(whole, last, -1)
 
 
 def _gathered(
@@ -169,48 +246,3 @@ def _gathered(
         order = np.argsort(first, kind="stable")
         owner, first, last = owner[order], first[order], last[order]
     return Runs(owner, first, last)
-
-
-def numbers(
-    data: Bytes, runs: Runs
-) -> tuple[NDArray[np.unsignedinteger], NDArray[np.int64]]:
-    """Decode all varints in the runs; return them, and how many each run has.
-
-    The dtype is uint32 where all of them fit in four bytes, else uint64. Raises
-    ValueError for a varint of more than ten bytes.
-    """
-    sizes = runs.last - runs.first
-    gaps = np.empty((len(sizes), 2), np.int64)
-    gaps[:, 0] = runs.first
-    gaps[1:, 0] -= runs.last[:-1]
-    gaps[:, 1] = sizes
-    inside = np.zeros(gaps.shape, np.bool_)
-    inside[:, 1] = True
-    mask = np.repeat(inside.reshape(-1), gaps.reshape(-1))
-    own = data[: len(mask)][mask]
-    ends = np.flatnonzero(own < 0x80)
-    counts = np.searchsorted(ends, np.cumsum(sizes))
-    counts[1:] -= counts[:-1].copy()
-    return _decoded(own, ends), counts
-
-
-def _decoded(own: Bytes, ends: Positions) -> NDArray[np.unsignedinteger]:
-    """Decode the varints that end at `ends` and fill `own`, last byte first."""
-    lengths = ends + 1
-    lengths[1:] = ends[1:] - ends[:-1]
-    longest = int(lengths.max()) if len(lengths) else 1
-    if longest > _MAX_VARINT:
-        raise ValueError("a number of more than ten bytes")
-    dtype: type[Any] = np.uint32 if longest <= 4 else np.uint64
-    out: NDArray[Any] = own[ends].astype(dtype)
-    if longest == 1:
-        return out
-    # Two bytes at a stroke for all, where one byte is the exception.
-    longer = lengths > 1
-    shifted = (out << dtype(7)) | (own[ends - 1] & 0x7F)
-    out = np.where(longer, shifted, out)
-    for byte in range(2, longest):
-        rows = np.flatnonzero(lengths > byte)
-        more = own[ends[rows] - byte] & 0x7F
-        out[rows] = (out[rows] << dtype(7)) | more
-    return out

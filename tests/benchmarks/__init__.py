@@ -1,0 +1,1 @@
+"""Speed and memory of pprofdiff, measured beside ``go tool pprof``."""

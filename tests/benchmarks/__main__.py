@@ -1,0 +1,183 @@
+"""pprofdiff beside ``go tool pprof``: wall time and peak memory, measured in turn.
+
+    python -m tests.benchmarks                    everything (about 5 minutes)
+    python -m tests.benchmarks --sizes 50000      one size
+    python -m tests.benchmarks --stages           where pprofdiff's own time goes
+
+How to read the tables. Every row is one input: two profiles, base and new. The
+programs run in turn, one warm-up each and then --rounds times; the one that goes first
+changes every time. Numbers are medians with (least-greatest). A ratio is pprofdiff to
+the other program within a round, so what slows the machine for a while slows both; its
+median stands beside the budget it has to keep, with "kept" or "over". "CPU" is
+processor time, all threads. Memory is the largest resident set (wait4, ru_maxrss).
+Nothing here passes or fails: people judge.
+
+"go tool pprof" is what a user types: ``go tool pprof -top -diff_base=BASE NEW``, output
+thrown away. Before it starts the program, the go command makes sure that it is built,
+which takes a quarter of a second. "pprof" is that program by itself, as ``go tool -n
+pprof`` names it: its time and memory are pprof's own. pprofdiff is ``python -m pprofdiff
+BASE NEW``, a new process each time. All find their files in the page cache.
+
+The large inputs are CPU profiles of an invented service, the same bytes for the same
+seed; they are made once (20 s for the largest) and kept in --inputs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shlex
+import subprocess
+import sys
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+
+if not __package__:
+    # ``python tests/benchmarks`` puts this folder on the path instead of the root.
+    sys.path[0] = str(Path(__file__).resolve().parents[2])
+
+from tests.benchmarks.measure import ROOT, BenchmarkError, compared
+from tests.benchmarks.stages import breakdown
+from tests.benchmarks.table import TOOL, Row, comparison, scaling
+
+SIZES = (5_000, 50_000, 500_000)
+
+
+def main() -> int:
+    """Measure what the command line asks for; return the exit status."""
+    options = _options()
+    try:
+        inputs = _inputs(options)
+        if options.stages:
+            named = [(name, base, new) for _, name, base, new in inputs]
+            print(breakdown(options.python, named, options.rounds))
+            return 0
+        pprof = options.pprof or _pprof()
+        print(_setting(options, pprof), flush=True)
+        rows = [_measured(options, pprof, *found) for found in inputs]
+    except BenchmarkError as error:
+        print(f"benchmark: {error}", file=sys.stderr)
+        return 2
+    by_key = {row.key: row for row in rows}
+    print(f"\n{comparison(rows)}")
+    if {"50000", "500000"} <= by_key.keys():
+        print(f"\n{scaling(by_key['50000'], by_key['500000'])}")
+    print(f"\nload at the end: {_load()}")
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    about, _, guide = str(__doc__).partition("\n\n")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks",
+        description=about,
+        epilog=guide,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    temp = Path(tempfile.gettempdir()) / "pprofdiff-benchmarks"
+    add(
+        "--inputs",
+        type=Path,
+        default=temp,
+        metavar="DIR",
+        help="where the large inputs are kept (default: %(default)s)",
+    )
+    add(
+        "--sizes",
+        default=",".join(map(str, SIZES)),
+        metavar="N,N",
+        help="distinct stacks of the large inputs, of %(default)s; empty for none",
+    )
+    add("--seed", type=int, default=1, help="of the large inputs (default: 1)")
+    add(
+        "--real",
+        type=Path,
+        default=ROOT / "tests/data/syncpool",
+        metavar="DIR",
+        help="folder with base/cpu.pb.gz and new/cpu.pb.gz (default: %(default)s)",
+    )
+    add("--rounds", type=int, default=5, help="runs of each program (default: 5)")
+    add("--python", default=sys.executable, help="interpreter for pprofdiff")
+    add("--pprof", help="pprof's own program (default: what 'go tool -n pprof' says)")
+    add(
+        "--command",
+        metavar="TEXT",
+        help="run this instead of pprofdiff; {base} and {new} are replaced",
+    )
+    add("--stages", action="store_true", help="only: pprofdiff's time by layer")
+    return parser.parse_args()  # fmt: skip
+
+
+def _inputs(options: argparse.Namespace) -> list[tuple[str, str, Path, Path]]:
+    """Return what to compare: key, name, base, new; large inputs are made if need be."""
+    found: list[tuple[str, str, Path, Path]] = []
+    base, new = (options.real / side / "cpu.pb.gz" for side in ("base", "new"))
+    if base.exists() and new.exists():
+        found.append(("real", f"real ({options.real.name})", base, new))
+    else:
+        print(f"no real captures in {options.real}", file=sys.stderr)
+    for size in filter(None, options.sizes.split(",")):
+        # In a process of its own, which takes the memory with it when it ends.
+        made = subprocess.run(
+            [options.python, "-m", "tests.benchmarks.inputs", size, str(options.inputs),
+             str(options.seed)],
+            cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+        if made.returncode:
+            raise BenchmarkError(f"the input of {size} stacks could not be made")
+        first, second = made.stdout.splitlines()
+        found.append((size, f"{int(size):,} stacks", Path(first), Path(second)))
+    return found
+
+
+def _pprof() -> str:
+    """Return the path of the pprof program that ``go tool pprof`` starts."""
+    try:
+        done = subprocess.run(
+            ["go", "tool", "-n", "pprof"], capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise BenchmarkError("needs Go: 'go tool -n pprof' failed") from error
+    return done.stdout.strip()
+
+
+def _setting(options: argparse.Namespace, pprof: str) -> str:
+    """Return what was measured where, for whoever reads the numbers later."""
+    go = subprocess.run(["go", "version"], capture_output=True, text=True, check=False)
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "protobuf"))
+    instead = f"; measured instead: {options.command}" if options.command else ""
+    return (
+        f"machine    {platform.machine()}, {os.cpu_count()} CPUs, load {_load()}\n"
+        f"pprof      {Path(pprof).name} of {go.stdout.strip() or 'unknown Go'}, "
+        "also run by itself (go tool -n pprof)\n"
+        f"pprofdiff  Python {platform.python_version()}, {libraries}{instead}\n"
+        f"runs       {options.rounds} rounds after one warm-up each"
+    )
+
+
+def _load() -> str:
+    return "{:.1f} {:.1f} {:.1f}".format(*os.getloadavg())
+
+
+def _measured(
+    options: argparse.Namespace, pprof: str, key: str, name: str, base: Path, new: Path
+) -> Row:
+    """Return one input's runs."""
+    template = (
+        options.command
+        or f"{shlex.quote(options.python)} -m pprofdiff {{base}} {{new}}"
+    )
+    ours = [part.format(base=base, new=new) for part in shlex.split(template)]
+    flags = ["-top", f"-diff_base={base}", str(new)]
+    commands = [["go", "tool", "pprof", *flags], [pprof, *flags], ours]
+    row = Row(key, name, compared(commands, options.rounds))
+    ratio = row.ratio("wall", TOOL).middle
+    print(f"{name}: {ratio:.2f} x go tool pprof's wall", file=sys.stderr, flush=True)
+    return row
+
+
+if __name__ == "__main__":
+    sys.exit(main())

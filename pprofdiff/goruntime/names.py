@@ -70,8 +70,12 @@ def strip_type_arguments(name: str) -> str:
 
 def _package_end(name: str) -> int:
     """Return where the package path ends in the symbol `name`, 0 if it has none."""
-    limit = min((i for i in (name.find("["), name.find("(")) if i >= 0), default=-1)
-    limit = len(name) if limit < 0 else limit
+    limit = name.find("(")
+    if limit < 0:
+        limit = len(name)
+    bracket = name.find("[", 0, limit)
+    if bracket >= 0:
+        limit = bracket
     slash = name.rfind("/", 0, limit)
     dot = name.find(".", slash + 1, limit)
     if dot < 0 or (slash < 0 and dot == 0):
@@ -93,6 +97,7 @@ def _split(name: str) -> tuple[str, str]:
     return path, name[end + 1 :] if end else name
 
 
+@lru_cache(_NAMES_HELD)
 def package_of(name: str) -> str:
     """Return the import path of the package that defines the symbol `name`.
 

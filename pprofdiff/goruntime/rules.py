@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from bisect import bisect_right
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -59,21 +60,28 @@ class Rule(NamedTuple):
 
 
 class PatternTable(NamedTuple):
-    """Symbol name to number: the exact name wins, else the longest prefix."""
+    """Symbol name to number: the exact name wins, else the longest prefix.
+
+    `prefixes` are sorted; ``parents[i]`` is the position of the longest other prefix
+    that prefix i begins with, -1 for none. What stands nearest before a name in that
+    order begins with every prefix that the name begins with.
+    """
 
     exact: Mapping[str, int]
-    prefixes: Mapping[str, int]
-    lengths: tuple[int, ...]
+    prefixes: Sequence[str]
+    numbers: Sequence[int]
+    parents: Sequence[int]
 
     def find(self, name: str) -> int:
         """Return the number that belongs to `name`, or -1."""
-        found = self.exact.get(name, -1)
-        if found >= 0:
+        found = self.exact.get(name)
+        if found is not None:
             return found
-        for length in self.lengths:
-            found = self.prefixes.get(name[:length], -1)
-            if found >= 0:
-                return found
+        at = bisect_right(self.prefixes, name) - 1
+        while at >= 0:
+            if name.startswith(self.prefixes[at]):
+                return self.numbers[at]
+            at = self.parents[at]
         return -1
 
 
@@ -210,8 +218,22 @@ def _table(patterns: Mapping[int, tuple[str, ...]]) -> PatternTable:
             target = exact if prefix == name else prefixes
             if target.setdefault(prefix, index) != index:
                 raise RuleError(f"rules.toml: {name} is listed twice")
-    lengths = tuple(sorted({len(prefix) for prefix in prefixes}, reverse=True))
-    return PatternTable(exact, prefixes, lengths)
+    ordered = sorted(prefixes)
+    return PatternTable(
+        exact, ordered, [prefixes[prefix] for prefix in ordered], _parents(ordered)
+    )
+
+
+def _parents(ordered: Sequence[str]) -> list[int]:
+    """Return, for each of the sorted words, the longest other one it begins with."""
+    parents: list[int] = []
+    open_: list[int] = []
+    for position, word in enumerate(ordered):
+        while open_ and not word.startswith(ordered[open_[-1]]):
+            open_.pop()
+        parents.append(open_[-1] if open_ else -1)
+        open_.append(position)
+    return parents
 
 
 def _heads(patterns: list[str]) -> tuple[str, ...]:

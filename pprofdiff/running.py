@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
@@ -112,13 +113,12 @@ def _read(options: Options, screen: Screen, waiting: Waiting) -> _Inputs:
     else:
         bundles = (Bundle(None, ()), read(options.new, how))
     sources = [source for bundle in bundles for source in bundle.sources]
-    unused = [s.path for bundle in bundles for s in bundle.skipped]
-    unused += [source.path for source in sources if source.kind != "profile"]
-    notes = [f"left out, not profiles: {', '.join(unused)}"] if unused else []
+    words = "base", "new"
+    notes = [*_unused(bundles[0], words[0]), *_unused(bundles[1], words[1])]
     base, new = both(
         lambda side: _evidence(side[0], side[1], options, waiting),
-        (bundles[0], "base"),
-        (bundles[1], "new"),
+        (bundles[0], words[0]),
+        (bundles[1], words[1]),
         size=sum(len(source.data) for source in sources),
     )
     if not new.runs or (options.base and not base.runs):
@@ -126,6 +126,16 @@ def _read(options: Options, screen: Screen, waiting: Waiting) -> _Inputs:
         raise UsageError(f"{', '.join(empty)}: there is no pprof profile in it")
     saved = _copies(bundles[0]), _copies(bundles[1])
     return _Inputs(base if options.base else None, new, saved, notes)
+
+
+def _unused(bundle: Bundle, word: str) -> list[str]:
+    """Return, in one line, what of a side is no profile."""
+    paths = [entry.path for entry in bundle.skipped]
+    paths += [s.path for s in bundle.sources if s.kind != "profile"]
+    names = sorted(os.path.basename(path) for path in paths)
+    if not names:
+        return []
+    return [f"{bundle.label or word}: left out, not profiles: {', '.join(names)}"]
 
 
 def _copies(bundle: Bundle) -> _Copies:

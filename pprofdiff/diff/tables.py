@@ -76,6 +76,19 @@ class Table:
         base, new = self.scaled(column)
         return new - base
 
+    def columns(self) -> dict[str, list[int] | list[float]]:
+        """Return what writers list of each row: raw integers, then scaled deltas."""
+        return {
+            "base_flat": self.base_flat.tolist(),
+            "new_flat": self.new_flat.tolist(),
+            "delta_flat": self.delta("flat").tolist(),
+            "base_cum": self.base_cum.tolist(),
+            "new_cum": self.new_cum.tolist(),
+            "delta_cum": self.delta("cum").tolist(),
+            "delta_flat_scaled": self.scaled_delta("flat").tolist(),
+            "delta_cum_scaled": self.scaled_delta("cum").tolist(),
+        }
+
     def judge(self, column: str) -> Judgement | None:
         """Judge each row's delta, or None where chance has no model."""
         return None if self.model is None else self.model.judge(*self.raw(column))

@@ -10,7 +10,7 @@ from pprofdiff.report.model import ReportModel
 
 __all__ = ["render"]
 
-_COLUMNS = (
+_WORDS = (
     "comparison",
     "sample_type",
     "unit",
@@ -18,14 +18,6 @@ _COLUMNS = (
     "base_name",
     "file",
     "status",
-    "base_flat",
-    "new_flat",
-    "delta_flat",
-    "base_cum",
-    "new_cum",
-    "delta_cum",
-    "delta_flat_scaled",
-    "delta_cum_scaled",
 )
 
 
@@ -33,29 +25,21 @@ def render(report: ReportModel) -> str:
     """Return CSV text with one header line; raw numbers are in the row's unit."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for diff in report.profiles:
+    for i, diff in enumerate(report.profiles):
         table = diff.table("functions")
         rows = table.take(table.order("flat", "cum"))
+        numbers = rows.columns()
+        if i == 0:
+            writer.writerow((*_WORDS, *numbers))
         head = (diff.name, diff.sample_type.type, diff.unit)
-        numbers = (
-            rows.base_flat,
-            rows.new_flat,
-            rows.delta("flat"),
-            rows.base_cum,
-            rows.new_cum,
-            rows.delta("cum"),
-            rows.scaled_delta("flat"),
-            rows.scaled_delta("cum"),
-        )
         words = zip(
             rows.names,
             [name or "" for name in rows.base_names],
             rows.files,
-            [STATUSES[i] for i in rows.status().tolist()],
+            [STATUSES[status] for status in rows.status().tolist()],
             strict=True,
         )
-        values = zip(*(column.tolist() for column in numbers), strict=True)
+        values = zip(*numbers.values(), strict=True)
         writer.writerows(
             (*head, *word, *row) for word, row in zip(words, values, strict=True)
         )

@@ -133,34 +133,15 @@ def _functions(table: Table) -> list[Row]:
     rows = table.take(table.order("flat", "cum"))
     status = [STATUSES[i] for i in rows.status().tolist()]
     flat, cum = rows.judge("flat"), rows.judge("cum")
-    columns = (
-        rows.base_flat,
-        rows.new_flat,
-        rows.delta("flat"),
-        rows.base_cum,
-        rows.new_cum,
-        rows.delta("cum"),
-        rows.scaled_delta("flat"),
-        rows.scaled_delta("cum"),
-    )
-    names = (
-        "base_flat",
-        "new_flat",
-        "delta_flat",
-        "base_cum",
-        "new_cum",
-        "delta_cum",
-        "delta_flat_scaled",
-        "delta_cum_scaled",
-    )
-    values = zip(*(column.tolist() for column in columns), strict=True)
+    columns = rows.columns()
+    values = zip(*columns.values(), strict=True)
     out = []
     for i, row in enumerate(values):
         entry: Row = {"name": rows.names[i]}
         if rows.base_names[i] is not None:
             entry["base_name"] = rows.base_names[i]
         entry |= {"file": rows.files[i] or None, "status": status[i]}
-        entry |= dict(zip(names, row, strict=True))
+        entry |= dict(zip(columns, row, strict=True))
         entry["significance"] = (
             None
             if flat is None

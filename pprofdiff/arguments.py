@@ -11,7 +11,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pprofdiff.errors import UsageError
-from pprofdiff.options import FLAGS, REFUSED, REFUSED_WITH_VALUE, Flag, Options
+from pprofdiff.options import (
+    FLAGS,
+    PPROF_ONLY,
+    REFUSED,
+    REFUSED_WITH_VALUE,
+    Flag,
+    Options,
+)
 
 __all__ = ["help_text", "parse"]
 
@@ -42,7 +49,12 @@ def parse(argv: list[str]) -> Options:
         _store(chosen, _flag(typed, name), value)
     if chosen.get("explain") and chosen.get("view"):
         raise UsageError(f"-explain and -{chosen['view']} are two views: give one")
-    return _with_sides(Options(**chosen), places)  # type: ignore[arg-type]
+    options = Options(**chosen)  # type: ignore[arg-type]
+    if options.view == "report":
+        for typed, name, _ in flags:
+            if name in PPROF_ONLY:
+                raise UsageError(f"-{typed} goes with -top or -peek: add one of them")
+    return _with_sides(options, places)
 
 
 def _split(argv: list[str]) -> tuple[list[tuple[str, str, str]], list[str]]:
@@ -129,6 +141,8 @@ def _store(chosen: dict[str, object], flag: Flag, value: str) -> None:
             chosen["mean"] = True
         else:
             _agree(chosen, flag.field, flag.value)
+    elif flag.name == "sample_index":
+        _agree(chosen, flag.field, value)
     else:
         if flag.name == "peek":
             _agree(chosen, "view", "peek")
@@ -247,10 +261,12 @@ def help_text() -> str:
         if flag.group != group:
             group = flag.group
             lines += ["", f"{group}:"] if lines[-1] else [f"{group}:"]
-        lines.append(f"  {_typed(flag):<24} {flag.help}")
+        mark = "* " if flag.name in PPROF_ONLY else ""
+        lines.append(f"  {_typed(flag):<24} {mark}{flag.help}")
     lines += [
         "",
-        "Exit status: 0 done, 1 a gate tripped, 2 error.",
+        "*: of -top and -peek only.",
+        "Exit status: 0 done, 2 error; 1 is kept for gates.",
         "Flags may be spelled -x_y, --x_y or --x-y, with =value or the value next.",
         "",
         "Examples:",

@@ -9,7 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["FLAGS", "REFUSED", "REFUSED_WITH_VALUE", "Flag", "Options", "active"]
+__all__ = [
+    "FLAGS",
+    "PPROF_ONLY",
+    "REFUSED",
+    "REFUSED_WITH_VALUE",
+    "Flag",
+    "Options",
+    "active",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +91,7 @@ class Flag(NamedTuple):
 _PATTERNS = "Choose samples and frames (regular expressions, as in go tool pprof)"
 _COMPARE = "Compare"
 _VIEW = "Views (default: the report)"
-_ROWS = "Rows of -top"
+_ROWS = "Rows"
 _VALUE = "Which value"
 _OUT = "Output"
 _FETCH = "URLs"
@@ -94,7 +102,7 @@ FLAGS = (
     Flag("base", "append", "base", "the same, as pprof's -base: percentages of the sum of both", _COMPARE),
     Flag("normalize", "bool", "normalize", "scale new to the base's total", _COMPARE),
     Flag("work", "work", "work", "operations each side did, as BASE:NEW; compares by operation", _COMPARE),
-    Flag("drop_negative", "bool", "drop_negative", "leave out what became cheaper (-top)", _COMPARE),
+    Flag("drop_negative", "bool", "drop_negative", "leave out what became cheaper", _COMPARE),
     Flag("top", "set", "view", "pprof's table of functions", _VIEW, "top"),
     Flag("text", "set", "view", "the same as -top", _VIEW, "top"),
     Flag("peek", "str", "peek", "callers and callees of the functions that match", _VIEW),
@@ -130,7 +138,7 @@ FLAGS = (
     Flag("mean_delay", "set", "mean", "-sample_index=delay -mean", _VALUE, "delay"),
     Flag("mean", "bool", "mean", "value by the first sample type (such as delay by contention)", _VALUE),
     Flag("unit", "str", "unit", "unit to print, such as ms or MB (minimum: fitting)", _VALUE),
-    Flag("output", "append", "outputs", "write FILE: .json, .csv, .pb.gz; repeat for several (-o)", _OUT),
+    Flag("output", "append", "outputs", "write FILE: .json, .csv, .pb.gz (first profile); may be repeated (-o)", _OUT),
     Flag("color", "choice", "color", "auto, always or never", _OUT, "auto always never"),
     Flag("progress", "bool", "progress", "show progress of long work on a terminal", _OUT),
     Flag("quiet", "bool", "quiet", "print no report, only write -o files (-q)", _OUT),
@@ -139,6 +147,16 @@ FLAGS = (
     Flag("max_size", "size", "max_size", "largest input, decompressed (1GB)", _FETCH),
 )
 # fmt: on
+
+# Flags that shape pprof's own tables and say nothing to the report; without inlined
+# functions, most of what the runtime does could not be told apart.
+PPROF_ONLY = frozenset(
+    (
+        *("nodecount", "nodefraction", "edgefraction", "trim", "flat", "cum"),
+        *("filefunctions", "noinlines", "relative_percentages", "drop_negative"),
+        *("mean", "mean_delay", "unit"),
+    )
+)
 
 # What go tool pprof has and pprofdiff has not: refused with the command to type. The
 # first need a value.

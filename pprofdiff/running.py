@@ -65,7 +65,7 @@ def _shown(report: ReportModel, options: Options) -> Iterable[Block]:
         return ()
     from pprofdiff.report.text import blocks
 
-    return blocks(report, joined=options.joined)
+    return blocks(report, joined=options.joined, granularity=options.granularity)
 
 
 def _renderers(options: Options) -> list[tuple[str, Callable[[ReportModel], bytes]]]:

@@ -10,7 +10,14 @@ import pytest
 
 from pprofdiff.arguments import help_text, parse
 from pprofdiff.errors import UsageError
-from pprofdiff.options import FLAGS, REFUSED, REFUSED_WITH_VALUE, Options, active
+from pprofdiff.options import (
+    FLAGS,
+    PPROF_ONLY,
+    REFUSED,
+    REFUSED_WITH_VALUE,
+    Options,
+    active,
+)
 
 PAIR = ["a.pb.gz", "b.pb.gz"]
 VALUES = {
@@ -36,6 +43,13 @@ def refused(*words):
     return said
 
 
+def parsed(words):
+    """Return what the words spell, with the view that some of them need."""
+    flags = [word for word in words if word.startswith("-")]
+    names = {flag.lstrip("-").partition("=")[0].replace("-", "_") for flag in flags}
+    return parse([*words, "-top"] if names & PPROF_ONLY else list(words))
+
+
 def spellings(name):
     """Return the ways to type a flag."""
     return {
@@ -59,7 +73,7 @@ def test_every_flag_in_every_spelling(flag):
             ways.append([spelling, typed])
         for words in ways:
             for place in (0, 1, 2):
-                options = parse([*PAIR[:place], *words, *PAIR[place:]])
+                options = parsed([*PAIR[:place], *words, *PAIR[place:]])
                 assert getattr(options, flag.field) == meant
                 assert (options.base, options.new) == (("a.pb.gz",), ("b.pb.gz",))
 
@@ -69,8 +83,8 @@ def test_every_flag_in_every_spelling(flag):
 )
 def test_a_switch_can_be_turned_off_and_swallows_nothing(flag):
     for off in ("false", "0", "f", "False"):
-        assert getattr(parse([f"-{flag.name}={off}", *PAIR]), flag.field) is False
-    assert parse([f"-{flag.name}", *PAIR]).new == ("b.pb.gz",)
+        assert getattr(parsed([f"-{flag.name}={off}", *PAIR]), flag.field) is False
+    assert parsed([f"-{flag.name}", *PAIR]).new == ("b.pb.gz",)
     assert flag.name in refused(f"-{flag.name}=maybe", *PAIR)
 
 
@@ -79,10 +93,18 @@ def test_a_switch_can_be_turned_off_and_swallows_nothing(flag):
 )
 def test_a_word_that_sets_a_choice(flag):
     if flag.name == "mean_delay":
-        options = parse(["-mean_delay", *PAIR])
+        options = parsed(["-mean_delay", *PAIR])
         assert (options.sample_index, options.mean) == ("delay", True)
     else:
-        assert getattr(parse([f"-{flag.name}", *PAIR]), flag.field) == flag.value
+        assert getattr(parsed([f"-{flag.name}", *PAIR]), flag.field) == flag.value
+
+
+@pytest.mark.parametrize("name", sorted(PPROF_ONLY))
+def test_what_shapes_the_tables_of_pprof_says_nothing_to_the_report(name):
+    kind = next(flag.kind for flag in FLAGS if flag.name == name)
+    word = f"-{name}={VALUES[kind][0]}" if VALUES.get(kind, ("",))[0] else f"-{name}"
+    assert refused(word, *PAIR) == f"-{name} goes with -top or -peek: add one of them"
+    assert parse([word, "-peek=x", *PAIR]).view == "peek"
 
 
 def test_every_option_has_a_flag_or_a_place():
@@ -171,14 +193,14 @@ def test_flags_of_one_group_contradict_each_other(first, second):
     "word", ["base=x", "cum", "lines", "top", "peek=x", "inuse_space", "mean_delay"]
 )
 def test_a_flag_does_not_contradict_itself(word):
-    once, twice = (parse([*[f"-{word}"] * n, "p"]) for n in (1, 2))
+    once, twice = (parsed([*[f"-{word}"] * n, "p"]) for n in (1, 2))
     assert replace(once, base=()) == replace(twice, base=())
 
 
 def test_a_flag_that_is_off_contradicts_nothing():
-    assert parse(["-cum", "-flat=false", *PAIR]).sort == "cum"
-    assert parse(["-top=false", "-proto", *PAIR]).view == "proto"
-    off = parse(["-mean_delay=false", "-inuse_space", *PAIR])
+    assert parsed(["-cum", "-flat=false", *PAIR]).sort == "cum"
+    assert parsed(["-top=false", "-proto", *PAIR]).view == "proto"
+    off = parsed(["-mean_delay=false", "-inuse_space", *PAIR])
     assert (off.sample_index, off.mean) == ("inuse_space", False)
 
 

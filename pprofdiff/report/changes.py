@@ -34,12 +34,17 @@ _TITLES = {
 }
 
 
-def movers(diff: ProfileDiff, labels: tuple[str, str], column: str) -> Iterator[Block]:
-    """Yield the functions that moved most, dearer ones first.
+def movers(
+    diff: ProfileDiff,
+    labels: tuple[str, str],
+    column: str,
+    granularity: str = "functions",
+) -> Iterator[Block]:
+    """Yield the functions (or lines, files) that moved most, dearer ones first.
 
     Functions of one chain, which have the same cum on both sides, share a row.
     """
-    table = diff.table("functions")
+    table = diff.table(granularity)
     delta = table.scaled_delta(column)
     kept = ~_quiet(diff, table, column)
     kept &= np.array([name not in _PLUMBING for name in table.names], bool)
@@ -117,7 +122,7 @@ def _grid(
         ]
         for i, *rest in chains
     ]
-    headings = (*labels, "Δ", "own ratio", f"of {labels[1]}", "function")
+    headings = (*labels, "Δ", "own ratio", f"of {labels[1]}", table.kind)
     return Grid(headings, ">>>>><", tuple(rows), 5)
 
 

@@ -17,8 +17,13 @@ from pprofdiff.report.scaling import in_words
 __all__ = ["blocks"]
 
 
-def blocks(report: ReportModel, *, joined: bool = False) -> Iterator[Block]:
-    """Yield the whole report; `joined` lists functions paired under two names."""
+def blocks(
+    report: ReportModel, *, joined: bool = False, granularity: str = "functions"
+) -> Iterator[Block]:
+    """Yield the whole report; `joined` lists functions paired under two names.
+
+    `granularity` is that of the rows: functions, lines or files.
+    """
     first = report.profiles[0]
     for diff in report.profiles:
         if is_heap(diff.new.profile) and diff.sample_type.type.endswith("_objects"):
@@ -29,7 +34,7 @@ def blocks(report: ReportModel, *, joined: bool = False) -> Iterator[Block]:
             if report.filters:
                 yield Words(f"only: {' '.join(report.filters)}")
         yield Words(headline(diff))
-        yield from _body(report, diff)
+        yield from _body(report, diff, granularity)
         if joined:
             yield from joined_names(diff)
     yield from _foot(report)
@@ -63,12 +68,12 @@ def _input(label: str, entry: Input) -> list[str]:
     return [f"  {label}", f"{entry.path}{copy}", entry.kind, version, span, samples]
 
 
-def _body(report: ReportModel, diff: ProfileDiff) -> Iterator[Block]:
+def _body(report: ReportModel, diff: ProfileDiff, granularity: str) -> Iterator[Block]:
     """Yield what is said of one kind of profile."""
     if diff.is_cpu:
         yield group_grid(diff, report.labels)
-        yield from movers(diff, report.labels, "cum")
-        yield from movers(diff, report.labels, "flat")
+        yield from movers(diff, report.labels, "cum", granularity)
+        yield from movers(diff, report.labels, "flat", granularity)
         yield from payers(diff, report.labels, report.bundle.modelled)
         yield from noise_note(diff)
     elif is_heap(diff.new.profile):
@@ -76,7 +81,7 @@ def _body(report: ReportModel, diff: ProfileDiff) -> Iterator[Block]:
 
         yield from call_sites(report, diff)
     else:
-        yield from movers(diff, report.labels, "cum")
+        yield from movers(diff, report.labels, "cum", granularity)
 
 
 def _foot(report: ReportModel) -> Iterator[Block]:

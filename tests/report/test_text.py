@@ -20,6 +20,8 @@ CASES = {
     "cpu.samples": (SYNCPOOL, "cpu.pb.gz", ["-sample_index=samples"]),
     "cpu.explain-mark": (SYNCPOOL, "cpu.pb.gz", ["-explain=gc.mark"]),
     "cpu.explain-function": (SYNCPOOL, "cpu.pb.gz", ["-explain=lineproto.parseTags$"]),
+    "cpu.lines": (["rss-search/base/{}", "rss-search/new/{}"], "cpu.pb.gz", ["-lines"]),
+    "cpu.files": (["rss-search/base/{}", "rss-search/new/{}"], "cpu.pb.gz", ["-files"]),
     "cpu.same": (["syncpool/base/{}", "syncpool/base/{}"], "cpu.pb.gz", []),
     "allocs.work": (SYNCPOOL, "allocs.pb.gz", ["--work=13146800:11445600"]),
     "heap": (SYNCPOOL, "heap.pb.gz", []),

@@ -41,9 +41,9 @@ class Blame(NamedTuple):
 
     `category` is a position in ``rules().categories``, `function` one in the union of
     both sides' functions; `base` and `new` are raw int64 sums. `caller` is the function
-    of the program itself that costs most of the row in new (in base where it is gone),
-    the same one where the call site is the program's own, or -1 for none: what to look
-    at when the call site is in the standard library.
+    of the program itself with the largest part of the row on either side, the same one
+    where the call site is the program's own, or -1 for none: what to look at when the
+    call site is in the standard library.
     """
 
     category: Column
@@ -89,19 +89,23 @@ def blame(sides: tuple[Attribution, Attribution], values: Pair, rows: Pair) -> B
 
 
 def dearest(sides: list[tuple[Column, Column, Column]], size: int) -> Column:
-    """Return, for each of `size` rows, the caller with the largest sum, -1 for none.
+    """Return, for each of `size` rows, the caller that costs most, -1 for none.
 
-    `sides` are (row, caller, value) columns of base and new. What new says counts, and
-    base where new has no such row.
+    `sides` are (row, caller, value) columns of base and new; a caller costs the larger
+    of its sums on the two, so that one that is gone still explains what it cost.
     """
+    keys = [rows << 32 | (callers + 1) for rows, callers, _ in sides]
+    pairs = distinct(np.concatenate(keys))
+    costs = [
+        sums(np.searchsorted(pairs, key), values, len(pairs))
+        for key, (_, _, values) in zip(keys, sides, strict=True)
+    ]
+    cost = np.maximum(*costs)
+    order = np.argsort(cost, kind="stable")
+    order = order[cost[order] != 0]
     found = np.full(size, -1, np.int64)
-    for rows, callers, values in sides:
-        pairs, at = np.unique(rows << 32 | (callers + 1), return_inverse=True)
-        cost = sums(at, values, len(pairs))
-        order = np.argsort(cost, kind="stable")
-        order = order[cost[order] != 0]
-        # Of several values assigned to one index numpy keeps the last: the largest.
-        found[pairs[order] >> 32] = (pairs[order] & 0xFFFFFFFF) - 1
+    # Of several values assigned to one index numpy keeps the last: the largest.
+    found[pairs[order] >> 32] = (pairs[order] & 0xFFFFFFFF) - 1
     return found
 
 

@@ -24,8 +24,8 @@ def callers_of_leaves(diff: ProfileDiff) -> dict[str, str]:
     """Return, by leaf function, the function of the program that most of it is for.
 
     That is the frame nearest the leaf that is not of the standard library, in the
-    stacks that cost most in new (in base where new has none). Leaves that are the
-    program's own, or that no function of the program calls, are left out.
+    stacks that cost most on either side. Leaves that are the program's own, or that no
+    function of the program calls, are left out.
     """
     functions = diff.paired_functions
     sides = [_leaves_and_owners(diff, side) for side in (0, 1)]

@@ -121,9 +121,8 @@ def _site(names: list[str], sums: Blame, rows: NDArray[np.int64]) -> str:
 
 
 def _dearest(sums: Blame, rows: NDArray[np.int64]) -> int:
-    """Return which of a call site's rows costs most, in new if it is there at all."""
-    weights = sums.new[rows] if sums.new[rows].any() else sums.base[rows]
-    return int(weights.argmax())
+    """Return which of a call site's rows costs most, on either side."""
+    return int(np.maximum(sums.base[rows], sums.new[rows]).argmax())
 
 
 def _modelled(

@@ -48,8 +48,11 @@ def test_callers_of_allocating_leaves(story):
     )
     found = callers_of_leaves(diff)
     assert found
-    for leaf in {*base, *new}:
-        costs = new.get(leaf) or base[leaf]
+    for leaf in sorted({*base, *new}):
+        costs = {
+            owner: max(base[leaf][owner], new[leaf][owner])
+            for owner in {*base[leaf], *new[leaf]}
+        }
         most = max(costs.values())
         likely = {owner for owner, cost in costs.items() if cost == most}
         if leaf in found:

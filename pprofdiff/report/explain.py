@@ -26,11 +26,12 @@ _STACKS = 3
 
 
 def explain(report: ReportModel, pattern: str) -> Iterator[Block]:
-    """Yield, for each side, the costliest stacks that match and the rule of each.
+    """Yield what a pattern stands for: categories and rules, leaves, costliest stacks.
 
-    The pattern is searched for in category ids, group ids and function names. Raises
-    UsageError where it is no regular expression, matches nothing, or where no profile
-    is CPU time.
+    Stacks are those of the side where it costs more. The pattern is searched for in
+    group and category ids, and in function names where no id matches; a whole id is
+    that one alone. Raises UsageError where it is no regular expression, matches
+    nothing, or where no profile is CPU time.
     """
     diff = next((d for d in report.profiles if d.is_cpu), None)
     if diff is None:
@@ -44,9 +45,18 @@ def explain(report: ReportModel, pattern: str) -> Iterator[Block]:
         raise UsageError(f"--explain {pattern}: no stack, function or category matches")
     yield Words(f"{pattern}: what it stands for, {in_words(diff)}", "strong")
     yield _breakdown(diff, report.labels, found)
-    side = 1 if len(found[1]) else 0
+    side = _dearer_side(diff, found)
     yield _leaves(diff, side, found[side])
     yield from _stacks(diff, side, found[side])
+
+
+def _dearer_side(diff: ProfileDiff, found: list[NDArray[np.int64]]) -> int:
+    """Return the side on which what matches costs more: 0 base, 1 new."""
+    by = diff.normalization
+    base, new = (
+        int(values[rows].sum()) for values, rows in zip(diff.values, found, strict=True)
+    )
+    return int(new * by.new_factor >= base * by.base_factor)
 
 
 def _attribution(diff: ProfileDiff, side: int) -> Attribution:

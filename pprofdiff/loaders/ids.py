@@ -54,9 +54,10 @@ class Ids:
         if self.in_order:
             # Unsigned: 0 - 1 is the largest number, and not in the table either.
             places = wanted - wanted.dtype.type(1)
+            found = places.astype(np.int32)
             if len(places) and int(places.max()) >= len(self.ids):
-                places = np.where(places < len(self.ids), places, -1)
-            return places.astype(np.int32)
+                found[places >= len(self.ids)] = -1
+            return found
         if self.order is None:
             last = len(self.table) - 1
             positions: NDArray[np.int32] = self.table[
@@ -65,8 +66,8 @@ class Ids:
             return positions
         ranked = self.ids[self.order]
         at = np.minimum(np.searchsorted(ranked, wanted), len(ranked) - 1)
-        found = ranked[at] == wanted
-        return np.where(found, self.order[at], -1).astype(np.int32)
+        known = ranked[at] == wanted
+        return np.where(known, self.order[at], -1).astype(np.int32)
 
     def strict(self, wanted: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
         """Return positions (int32); raises FormatError for an id not defined."""

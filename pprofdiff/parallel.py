@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Thread
 from typing import TypeVar
 
 __all__ = ["both"]
@@ -23,6 +22,8 @@ def both(work: Callable[[T], R], base: T, new: T, *, size: int) -> tuple[R, R]:
     """
     if size < _WORTH_A_THREAD:
         return work(base), work(new)
+    from threading import Thread
+
     done: list[R] = []
     failed: list[BaseException] = []
 

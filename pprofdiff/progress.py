@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from threading import Timer
 from typing import TYPE_CHECKING, Self, TextIO
 
 if TYPE_CHECKING:
+    from threading import Timer
     from types import TracebackType
 
     from rich.status import Status
@@ -26,12 +26,15 @@ class Waiting:
         self._enabled = enabled and file.isatty()
         self._message = "working"
         self._status: Status | None = None
-        self._timer = Timer(_PATIENCE_S, self._begin)
-        self._timer.daemon = True
+        self._timer: Timer | None = None
 
     def __enter__(self) -> Self:
         """Start the clock."""
         if self._enabled:
+            from threading import Timer
+
+            self._timer = Timer(_PATIENCE_S, self._begin)
+            self._timer.daemon = True
             self._timer.start()
         return self
 
@@ -42,7 +45,8 @@ class Waiting:
         _trace: TracebackType | None,
     ) -> None:
         """Take the sign away."""
-        self._timer.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
         if self._status is not None:
             self._status.stop()
 

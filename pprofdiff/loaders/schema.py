@@ -84,34 +84,52 @@ def _profile(part: str) -> list[tuple[int, str, str, bool]]:
     ]
 
 
+# Numbers of descriptor.proto, which says what a message is made of
+# (https://github.com/protocolbuffers/protobuf, google/protobuf/descriptor.proto).
+_TYPES = {"int64": 3, "uint64": 4, "bool": 8, "bytes": 12}
+_MESSAGE_TYPE = 11
+_OPTIONAL, _REPEATED = 1, 3
+
+
 @cache
 def _classes() -> dict[str, Any]:
-    """Build every message class in a pool of our own, so that none can clash."""
-    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+    """Build every message class in a pool of our own, so that none can clash.
 
-    kinds = descriptor_pb2.FieldDescriptorProto
-    file = descriptor_pb2.FileDescriptorProto(
-        name="pprofdiff/profile.proto", package="pprofdiff", syntax="proto3"
-    )
+    The descriptor is spelled out here: importing protobuf's own classes for it takes
+    longer than all the rest.
+    """
+    from google.protobuf import descriptor_pool, message_factory
+
     tables = {**_MESSAGES, "Profile": _profile("typed"), "View": _profile("view")}
+    file = [_bytes(1, b"pprofdiff/profile.proto"), _bytes(2, b"pprofdiff")]
     for name, fields in tables.items():
-        message = file.message_type.add(name=name)
-        for number, field, kind, repeated in fields:
-            added = message.field.add(name=field, number=number)
-            added.label = kinds.LABEL_REPEATED if repeated else kinds.LABEL_OPTIONAL
-            if kind[0].isupper():
-                added.type = kinds.TYPE_MESSAGE
-                added.type_name = f".pprofdiff.{kind}"
-            else:
-                added.type = getattr(kinds, f"TYPE_{kind.upper()}")
+        described = b"".join(_bytes(2, _field(*field)) for field in fields)
+        file.append(_bytes(4, _bytes(1, name.encode()) + described))
     pool = descriptor_pool.DescriptorPool()
-    pool.AddSerializedFile(file.SerializeToString())
+    pool.AddSerializedFile(b"".join((*file, _bytes(12, b"proto3"))))
     return {
         name: message_factory.GetMessageClass(
             pool.FindMessageTypeByName(f"pprofdiff.{name}")
         )
         for name in tables
     }
+
+
+def _field(number: int, name: str, kind: str, repeated: bool) -> bytes:  # noqa: FBT001 - a row of the table
+    """Return a FieldDescriptorProto."""
+    label = _REPEATED if repeated else _OPTIONAL
+    head = _bytes(1, name.encode()) + bytes((3 << 3, number, 4 << 3, label))
+    if kind in _TYPES:
+        return head + bytes((5 << 3, _TYPES[kind]))
+    typed = bytes((5 << 3, _MESSAGE_TYPE))
+    return head + typed + _bytes(6, f".pprofdiff.{kind}".encode())
+
+
+def _bytes(number: int, content: bytes) -> bytes:
+    """Return a length-delimited field; contents here are shorter than 2**14 bytes."""
+    size = len(content)
+    length = (size,) if size < 0x80 else (size & 0x7F | 0x80, size >> 7)
+    return bytes((number << 3 | 2, *length)) + content
 
 
 def message_class(name: str) -> Any:  # noqa: ANN401 - protobuf makes it at run time

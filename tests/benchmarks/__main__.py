@@ -14,9 +14,10 @@ Nothing here passes or fails: people judge.
 
 "go tool pprof" is what a user types: ``go tool pprof -top -diff_base=BASE NEW``, output
 thrown away. Before it starts the program, the go command makes sure that it is built,
-which takes a quarter of a second. "pprof" is that program by itself, as ``go tool -n
-pprof`` names it: its time and memory are pprof's own. pprofdiff is ``python -m pprofdiff
-BASE NEW``, a new process each time. All find their files in the page cache.
+which takes a tenth of a second. "pprof" is that program by itself, as ``go tool -n
+pprof`` names it: its time and memory are pprof's own. pprofdiff is the command as it is
+installed beside --python, a new process each time. All find their files in the page
+cache.
 
 The large inputs are CPU profiles of an invented service, the same bytes for the same
 seed; they are made once (20 s for the largest) and kept in --inputs.
@@ -133,6 +134,14 @@ def _inputs(options: argparse.Namespace) -> list[tuple[str, str, Path, Path]]:
     return found
 
 
+def _pprofdiff(python: str) -> str:
+    """Return the command that a user types: the script beside the interpreter."""
+    script = Path(python).with_name("pprofdiff")
+    if script.exists():
+        return shlex.quote(str(script))
+    return f"{shlex.quote(python)} -m pprofdiff"
+
+
 def _pprof() -> str:
     """Return the path of the pprof program that ``go tool pprof`` starts."""
     try:
@@ -166,10 +175,7 @@ def _measured(
     options: argparse.Namespace, pprof: str, key: str, name: str, base: Path, new: Path
 ) -> Row:
     """Return one input's runs."""
-    template = (
-        options.command
-        or f"{shlex.quote(options.python)} -m pprofdiff {{base}} {{new}}"
-    )
+    template = options.command or f"{_pprofdiff(options.python)} {{base}} {{new}}"
     ours = [part.format(base=base, new=new) for part in shlex.split(template)]
     flags = ["-top", f"-diff_base={base}", str(new)]
     commands = [["go", "tool", "pprof", *flags], [pprof, *flags], ours]

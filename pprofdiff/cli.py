@@ -27,7 +27,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(words)
     except PprofDiffError as error:
-        print(f"pprofdiff: {_one_line(str(error))}", file=sys.stderr)
+        from pprofdiff.units import printable
+
+        # It may quote an input, which must not move the cursor.
+        print(f"pprofdiff: {printable(str(error))}", file=sys.stderr)
     except BrokenPipeError:
         # The reader (head, less) has gone: nothing is left to say, even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -51,13 +54,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
     return 2
-
-
-def _one_line(message: str) -> str:
-    """Return a message without what would move the cursor: it may quote an input."""
-    from pprofdiff.sources.wording import printable
-
-    return printable(message)
 
 
 def _run(words: list[str]) -> int:

@@ -20,10 +20,24 @@ __all__ = [
     "label",
     "percent",
     "percentage",
+    "printable",
     "scale",
     "scale_for",
     "scaled",
 ]
+
+
+def printable(text: str) -> str:
+    """Return `text` with escapes in place of what cannot be printed.
+
+    What files, servers and arguments call themselves reaches a terminal through here.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
+    )
+
 
 # Each family: (unit, other spellings, size in the family's base unit).
 _BYTES = (

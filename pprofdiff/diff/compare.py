@@ -103,21 +103,29 @@ class ProfileDiff:
             return None
         return self.model.judge(np.array(base, np.int64), np.array(new, np.int64))
 
-    @cached_property
+    @property
     def paired_functions(self) -> Paired:
         """The functions of both sides, and which is which."""
-        return self._paired("functions", classified=self.is_cpu)
+        return self._paired("functions")
 
-    def _paired(self, granularity: str, *, classified: bool = False) -> Paired:
-        base = Measurand(self.base.profile, self.values[0])
-        new = Measurand(self.new.profile, self.values[1])
-        how = self.normalization, self.model
-        return paired(base, new, granularity, how, classified=classified)
+    @cached_property
+    def _pairs(self) -> dict[str, Paired]:
+        return {}
+
+    def _paired(self, granularity: str) -> Paired:
+        """Return both sides at a granularity, aggregated when first asked for."""
+        if granularity not in self._pairs:
+            self._pairs[granularity] = paired(
+                Measurand(self.base.profile, self.values[0]),
+                Measurand(self.new.profile, self.values[1]),
+                granularity,
+                (self.normalization, self.model),
+                classified=self.is_cpu and granularity == "functions",
+            )
+        return self._pairs[granularity]
 
     def table(self, granularity: str = "functions") -> Table:
         """Return the rows of functions, lines, files, packages or stacks."""
-        if granularity == "functions":
-            return self.paired_functions.table
         if granularity == "stacks":
             return self._stacks
         return self._paired(granularity).table

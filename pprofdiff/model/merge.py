@@ -17,7 +17,6 @@ from pprofdiff.errors import IncompatibleProfilesError, UsageError
 from pprofdiff.model.csr import (
     offsets_of,
     sums,
-    take_rows,
     unique_rows,
     unique_tuples,
 )
@@ -155,20 +154,7 @@ def _summed(profile: Profile) -> Profile:
 
 def _taken(profile: Profile, samples: NDArray[np.int64]) -> Profile:
     """Return the chosen samples, in rising order; all of them as they are."""
-    if len(samples) == len(profile):
-        return profile
-    offsets, items = take_rows(profile.stack_offsets, profile.stack_locations, samples)
-    places = np.full(len(profile), -1, np.int64)
-    places[samples] = np.arange(len(samples))
-    owners = places[profile.labels.sample]
-    rows = np.flatnonzero(owners >= 0)
-    return replace(
-        profile,
-        stack_offsets=offsets,
-        stack_locations=items,
-        values=profile.values[samples],
-        labels=profile.labels.take(rows, owners[rows]),
-    )
+    return profile if len(samples) == len(profile) else profile.take(samples)
 
 
 def _label_sets(profile: Profile) -> NDArray[np.int64] | None:

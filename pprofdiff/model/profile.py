@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.errors import UsageError
-from pprofdiff.model.csr import Offsets, expand, offsets_of, row_of_item
+from pprofdiff.model.csr import Offsets, expand, offsets_of, row_of_item, take_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -228,16 +228,15 @@ class Profile:
 
     def take(self, samples: NDArray[np.integer]) -> Profile:
         """Return the profile with the chosen samples only, in that order."""
-        counts = np.diff(self.stack_offsets)[samples]
-        items = expand(self.stack_offsets[:-1][samples], counts)
+        offsets, items = take_rows(self.stack_offsets, self.stack_locations, samples)
         label_counts = np.bincount(self.labels.sample, minlength=len(self))
         label_offsets = offsets_of(label_counts)
         chosen = label_counts[samples]
         rows = expand(label_offsets[:-1][samples], chosen)
         return replace(
             self,
-            stack_offsets=offsets_of(counts),
-            stack_locations=self.stack_locations[items],
+            stack_offsets=offsets,
+            stack_locations=items,
             values=self.values[samples],
             labels=self.labels.take(rows, row_of_item(offsets_of(chosen))),
         )

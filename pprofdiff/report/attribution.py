@@ -11,6 +11,7 @@ from pprofdiff.diff.attribute import Blame
 from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.diff.modelled import ModelledBlame
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.model import csr
 from pprofdiff.report.blocks import Block, Cell, Grid, Words
 from pprofdiff.report.headline import Moved, moved, moved_categories, moved_groups
 from pprofdiff.report.rows import delta_cell, ratio_cell, share, value_cells
@@ -84,10 +85,9 @@ def _payer_rows(diff: ProfileDiff) -> list[list[Cell]]:
     paid = {c for g in rules().groups if g.id in _PAID for c in g.categories}
     wanted = np.array([c in paid for c in ids])[sums.category]
     functions, at = np.unique(sums.function[wanted], return_inverse=True)
-    base = np.zeros(len(functions), np.int64)
-    new = np.zeros(len(functions), np.int64)
-    np.add.at(base, at, sums.base[wanted])
-    np.add.at(new, at, sums.new[wanted])
+    base, new = (
+        csr.sums(at, column[wanted], len(functions)) for column in (sums.base, sums.new)
+    )
     judged = diff.judge(base.tolist(), new.tolist())
     quiet = np.ones(len(base), bool) if judged is None else judged.noise
     by = diff.normalization

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["Block", "Cell", "Grid", "Lines", "Words", "printable"]
+from pprofdiff.units import printable
+
+__all__ = ["Block", "Cell", "Grid", "Lines", "Words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +23,7 @@ class Cell:
 
     def __post_init__(self) -> None:
         """Escape control characters: a name must not move the cursor."""
-        if not self.text.isprintable():
-            object.__setattr__(self, "text", printable(self.text))
+        object.__setattr__(self, "text", printable(self.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +36,7 @@ class Words:
 
     def __post_init__(self) -> None:
         """Escape control characters: a name must not move the cursor."""
-        if not self.text.isprintable():
-            object.__setattr__(self, "text", printable(self.text))
-
-
-def printable(text: str) -> str:
-    """Return `text` with escapes in place of what cannot be printed."""
-    return "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text
-    )
+        object.__setattr__(self, "text", printable(self.text))
 
 
 class Lines(NamedTuple):

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pprofdiff.errors import FetchError, UsageError
-from pprofdiff.report.blocks import printable
+from pprofdiff.units import printable
 
 if TYPE_CHECKING:
     from pprofdiff.report.model import ReportModel

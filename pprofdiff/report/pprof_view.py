@@ -12,8 +12,7 @@ from pprofdiff.diff.filters import active_filters, filtered
 from pprofdiff.diff.graph import outermost
 from pprofdiff.diff.prune import pruned_frames
 from pprofdiff.model.merge import base_samples
-from pprofdiff.report.blocks import printable
-from pprofdiff.units import label, percentage, scale
+from pprofdiff.units import label, percentage, printable, scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

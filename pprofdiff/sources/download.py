@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from pprofdiff._version import __version__
 from pprofdiff.errors import FetchError
 from pprofdiff.sources.gunzip import decompress
-from pprofdiff.sources.wording import printable, too_large
+from pprofdiff.sources.wording import shortened, too_large
+from pprofdiff.units import printable
 
 if TYPE_CHECKING:
     from http.client import HTTPResponse
@@ -106,7 +107,7 @@ def _refused(request: Request, response: HTTPResponse | urllib.error.HTTPError) 
         reply = response.read(_REPLY).decode("utf-8", "replace").strip()
         if reply:
             text += f": {reply.splitlines()[0]}"
-    return printable(text, 500)
+    return shortened(text, 500)
 
 
 def _cause(error: Exception) -> str:

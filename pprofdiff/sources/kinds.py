@@ -9,7 +9,7 @@ from pprofdiff.errors import FormatError
 from pprofdiff.sources.gunzip import decompress, head
 from pprofdiff.sources.model import DEFAULT_MAX_SIZE
 from pprofdiff.sources.wire import looks_like_profile
-from pprofdiff.sources.wording import printable
+from pprofdiff.units import printable
 
 _HEAD = 1 << 16
 

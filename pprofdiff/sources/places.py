@@ -10,7 +10,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from pprofdiff.errors import FetchError, UsageError
-from pprofdiff.sources.wording import printable
+from pprofdiff.units import printable
 
 STDIN = "-"
 

@@ -9,7 +9,8 @@ from pprofdiff.errors import FetchError, FormatError, PprofDiffError, UsageError
 from pprofdiff.sources.kinds import READABLE, recognise, refusal
 from pprofdiff.sources.model import DEFAULT_OPTIONS, Bundle, Skipped, Source
 from pprofdiff.sources.places import Place, Sort, locate, unreadable
-from pprofdiff.sources.wording import printable, too_large
+from pprofdiff.sources.wording import too_large
+from pprofdiff.units import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pprofdiff.errors import PprofDiffError
 from pprofdiff.sources.gunzip import GZIP_MAGIC
 from pprofdiff.sources.kinds import Kind, recognise
-from pprofdiff.sources.wording import printable
+from pprofdiff.units import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ import urllib.parse
 from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.errors import FetchError
-from pprofdiff.sources.wording import printable
+from pprofdiff.units import printable
 
 if TYPE_CHECKING:
     from pprofdiff.sources.model import ReadOptions

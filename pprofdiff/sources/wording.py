@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-
-def printable(text: str, limit: int = 0) -> str:
-    """Return `text` on one line: control characters escaped, cut to `limit` if any.
-
-    File names and servers' answers reach a terminal through here.
-    """
-    shown = "".join(c if c.isprintable() else _escaped(c) for c in text)
-    return f"{shown[:limit]}…" if 0 < limit < len(shown) else shown
+from pprofdiff.units import printable
 
 
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
+def shortened(text: str, limit: int) -> str:
+    """Return `text` on one line, cut to `limit` characters."""
+    shown = printable(text)
+    return f"{shown[:limit]}…" if len(shown) > limit else shown
 
 
 def size_text(size: int) -> str:

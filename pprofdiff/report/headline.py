@@ -72,7 +72,13 @@ def moved(diff: ProfileDiff, rows: list[tuple[str, str, int, int]]) -> list[Move
 
 
 def headline(diff: ProfileDiff) -> str:
-    """Return one to three sentences: the largest change first, the whole last."""
+    """Return one to three sentences: the largest change first, the whole last.
+
+    Where a CPU profile is empty there is no change to speak of, and that is said.
+    """
+    for side, total in zip((diff.base, diff.new), diff.totals, strict=True):
+        if diff.is_cpu and total == 0:
+            return f"{side.label} has no samples: there is nothing to compare."
     changed = [group for group in moved_groups(diff) if group.noise is False]
     changed.sort(key=lambda group: -abs(group.delta))
     whole = _whole(diff)

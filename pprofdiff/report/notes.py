@@ -20,7 +20,7 @@ def noise_note(diff: ProfileDiff) -> Iterator[Block]:
     """Yield what ``~`` means here, and the length of profile that would tell."""
     model = diff.model
     groups = [group for group in moved_groups(diff) if group.noise]
-    if model is None or not groups:
+    if model is None or not groups or 0 in diff.totals:
         return
     largest = max(groups, key=lambda group: abs(group.delta))
     sides = np.array([largest.base]), np.array([largest.new])

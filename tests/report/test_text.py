@@ -8,6 +8,8 @@ from itertools import pairwise
 import pytest
 
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.loaders.encode import encode
+from tests.diff.building import profile
 
 from .golden import check
 
@@ -160,3 +162,14 @@ def test_explain_needs_cpu_time(cli, syncpool):
     )
     assert (done.status, done.out) == (2, "")
     assert "CPU profile" in done.err
+
+
+def test_an_empty_profile_is_said_to_be_empty(cli, tmp_path):
+    sound, empty = (tmp_path / name for name in ("sound.pb.gz", "empty.pb.gz"))
+    sound.write_bytes(encode(profile([(("main.f",), 900)])))
+    empty.write_bytes(encode(profile([])))
+    for sides, said in (((sound, empty), "new"), ((empty, sound), "base")):
+        out = cli(*sides).out
+        assert f"\n{said} has no samples: there is nothing to compare.\n" in out
+        assert "In all" not in out
+        assert "must move by" not in out

@@ -14,6 +14,7 @@ from pprofdiff.diff.bundle import BundleDiff, Evidence
 from pprofdiff.diff.compare import ProfileDiff, compare
 from pprofdiff.diff.filters import filtered
 from pprofdiff.diff.side import Run, side
+from pprofdiff.diff.work import counted
 from pprofdiff.errors import FormatError, UsageError
 from pprofdiff.loaders.encode import compress, encode
 from pprofdiff.loaders.pprof import decode
@@ -146,7 +147,7 @@ class Diff(ProfileDiff):
                 self.new,
                 sample_type=self.sample_type.type,
                 normalize=work is None,
-                work=work,
+                work=None if work is None else counted(work),
             )
         )
 
@@ -234,7 +235,11 @@ def diff(
         sides.append(side(loaded[0].label or word, runs))
     return _as_diff(
         compare(
-            sides[0], sides[1], sample_type=sample_type, normalize=normalize, work=work
+            sides[0],
+            sides[1],
+            sample_type=sample_type,
+            normalize=normalize,
+            work=None if work is None else counted(work),
         )
     )
 

@@ -9,6 +9,7 @@ from pprofdiff.diff.compare import ProfileDiff, compare
 from pprofdiff.diff.kinds import is_heap, kind_name
 from pprofdiff.diff.modelled import ModelledBlame, apportion_mark
 from pprofdiff.diff.side import Run, side
+from pprofdiff.diff.work import Work
 from pprofdiff.errors import UsageError
 
 __all__ = ["BundleDiff", "Evidence", "compare_bundles"]
@@ -44,7 +45,7 @@ def compare_bundles(
     *,
     sample_type: str | None = None,
     normalize: bool = False,
-    work: tuple[float, float] | None = None,
+    work: Work | None = None,
 ) -> BundleDiff:
     """Pair the sides' profiles by kind and subtract each pair.
 

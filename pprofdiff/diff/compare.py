@@ -19,6 +19,7 @@ from pprofdiff.diff.normalize import Normalization, choose
 from pprofdiff.diff.paired import Measurand, Paired, paired
 from pprofdiff.diff.side import Side
 from pprofdiff.diff.tables import Table
+from pprofdiff.diff.work import Work
 from pprofdiff.errors import FormatError, IncompatibleProfilesError
 from pprofdiff.model.profile import Profile, ValueType
 
@@ -218,7 +219,7 @@ def compare(
     *,
     sample_type: str | int | None = None,
     normalize: bool = False,
-    work: tuple[float, float] | None = None,
+    work: Work | None = None,
 ) -> ProfileDiff:
     """Subtract base from new in one sample type (default: what pprof takes for new).
 

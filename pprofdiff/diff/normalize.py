@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from pprofdiff.diff.work import Work
 from pprofdiff.errors import UsageError
 
 __all__ = ["Normalization", "choose"]
-
-# Beyond these, values by operation could not be told from 0 or infinity.
-_LEAST_WORK, _MOST_WORK = 1e-9, 1e18
 
 
 class Normalization(NamedTuple):
@@ -33,47 +31,31 @@ def choose(
     *,
     totals: tuple[int, int],
     durations_ns: tuple[int | None, int | None],
-    work: tuple[float, float] | None,
+    work: Work | None,
     share: bool,
     snapshot: bool,
 ) -> Normalization:
     """Choose how to compare (base, new) pairs of totals and durations.
 
-    `work` (operations done) wins, then `share`, then durations if both sides have
-    one, else absolute. A `snapshot` (live memory, goroutines) is not a rate: no
-    duration says anything about it. Raises UsageError for work and share together.
+    `work` (operations done, or done per second of a duration) wins, then `share`,
+    then durations if both sides have one, else absolute. A `snapshot` (live memory,
+    goroutines) is not a rate: no duration says anything about it. Raises UsageError
+    for work and share together.
     """
     if work is not None and share:
         raise UsageError("-normalize and --work contradict each other: give one")
-    by_work = None if work is None else _per_work(work)
     if share:
         base, new = totals
         factor = base / new if new else 0.0
         return Normalization("share", 1.0, factor, "-normalize: new scaled to base")
     if snapshot:
         return Normalization("absolute", 1.0, 1.0, "a snapshot is not a rate")
-    if by_work is not None:
-        return by_work
+    done = None if work is None else work.done(durations_ns)
+    if work is not None and done is not None:
+        return Normalization("per_work", 1 / done[0], 1 / done[1], work.reason)
     base_ns, new_ns = durations_ns
     if base_ns and new_ns:
         reason = "both profiles have a duration"
         return Normalization("per_second", 1e9 / base_ns, 1e9 / new_ns, reason)
     reason = "no duration on both sides; --work BASE:NEW compares by operation"
     return Normalization("absolute", 1.0, 1.0, reason)
-
-
-def _per_work(work: tuple[float, float]) -> Normalization:
-    """Compare by operation done."""
-    base, new = work
-    if not all(_LEAST_WORK <= done <= _MOST_WORK for done in work):
-        raise UsageError(
-            f"--work {base:g}:{new:g}: give the operations that each side did, "
-            f"numbers from {_LEAST_WORK:g} to {_MOST_WORK:g}"
-        )
-    reason = f"--work: {_count(base)} and {_count(new)} operations"
-    return Normalization("per_work", 1 / base, 1 / new, reason)
-
-
-def _count(operations: float) -> str:
-    """Return a number of operations as people write it."""
-    return f"{operations:,.0f}" if operations == int(operations) else f"{operations:g}"

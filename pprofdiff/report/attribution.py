@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from pprofdiff.diff.attribute import Blame
 from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.diff.modelled import ModelledBlame
+from pprofdiff.diff.moved import Moved, moved, moved_categories, moved_groups
+from pprofdiff.diff.scaling import scale_of
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model import csr
 from pprofdiff.report.blocks import Block, Cell, Grid, Words
-from pprofdiff.report.headline import Moved, moved, moved_categories, moved_groups
 from pprofdiff.report.rows import delta_cell, ratio_cell, share, value_cells
-from pprofdiff.report.scaling import scale_of
 from pprofdiff.units import Scale
 
 __all__ = ["group_grid", "payers"]

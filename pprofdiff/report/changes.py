@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.diff.compare import ProfileDiff
+from pprofdiff.diff.scaling import scale_of
 from pprofdiff.diff.tables import Table
 from pprofdiff.report.blocks import Block, Cell, Grid, Words
 from pprofdiff.report.rows import delta_cell, ratio_cell, value_cells
-from pprofdiff.report.scaling import scale_of
 from pprofdiff.units import percent
 
 __all__ = ["joined_names", "movers"]

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from pprofdiff.diff.classes import Attribution
 from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.diff.graph import walk
+from pprofdiff.diff.scaling import in_words, scale_of
 from pprofdiff.errors import UsageError
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import sums, unique_rows
 from pprofdiff.report.blocks import Block, Cell, Grid, Lines, Words
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import delta_cell, value_cells
-from pprofdiff.report.scaling import in_words, scale_of
 from pprofdiff.units import percent
 
 __all__ = ["explain"]

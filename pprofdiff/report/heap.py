@@ -8,11 +8,11 @@ import numpy as np
 
 from pprofdiff.diff.callers import callers_of_leaves
 from pprofdiff.diff.compare import ProfileDiff
+from pprofdiff.diff.scaling import scale_of
 from pprofdiff.diff.tables import Table
 from pprofdiff.report.blocks import Block, Cell, Grid, Words
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import delta_cell, value_cells
-from pprofdiff.report.scaling import scale_of
 from pprofdiff.units import scale_for
 
 __all__ = ["call_sites"]

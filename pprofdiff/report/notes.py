@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from pprofdiff.diff.compare import ProfileDiff
+from pprofdiff.diff.moved import moved_groups
 from pprofdiff.diff.noise import LIMIT
+from pprofdiff.diff.scaling import scale_of
 from pprofdiff.report.blocks import Block, Words
-from pprofdiff.report.headline import moved_groups
 from pprofdiff.report.model import ReportModel
-from pprofdiff.report.scaling import scale_of
 
 __all__ = ["next_steps", "noise_note"]
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.diff.kinds import is_heap
+from pprofdiff.diff.scaling import in_words
 from pprofdiff.report.attribution import group_grid, payers
 from pprofdiff.report.blocks import Block, Cell, Grid, Lines, Words
 from pprofdiff.report.changes import joined_names, movers
 from pprofdiff.report.headline import headline
 from pprofdiff.report.model import Input, ReportModel
 from pprofdiff.report.notes import next_steps, noise_note
-from pprofdiff.report.scaling import in_words
 
 __all__ = ["blocks"]
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pprofdiff.diff.compare import compare
 from pprofdiff.diff.side import Run, side
+from pprofdiff.diff.work import counted
 from pprofdiff.model.csr import offsets_of
 from pprofdiff.model.profile import Functions, Labels, Locations, Profile, ValueType
 
@@ -78,8 +79,9 @@ def _frame(frame, files):
     return frame if isinstance(frame, tuple) else (frame, files[0], 1)
 
 
-def compared(base, new, **how):
-    """Return new minus base."""
+def compared(base, new, *, work=None, **how):
+    """Return new minus base; `work` is the operations that both did."""
+    how["work"] = None if work is None else counted(work)
     return compare(
         *(side(w, [Run(f"{w}.pb.gz", p)]) for w, p in (("base", base), ("new", new))),
         **how,

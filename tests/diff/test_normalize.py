@@ -8,6 +8,7 @@ import pytest
 from hypothesis import strategies as st
 
 from pprofdiff.diff.normalize import choose
+from pprofdiff.diff.work import counted
 from pprofdiff.errors import UsageError
 from pprofdiff.model.profile import ValueType
 
@@ -25,6 +26,8 @@ def chosen(**how):
         "share": False,
         "snapshot": False,
     }
+    if how.get("work"):
+        how = how | {"work": counted(how["work"])}
     return choose(**usual | how)
 
 

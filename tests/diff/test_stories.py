@@ -9,7 +9,8 @@ from functools import cache
 
 import pytest
 
-from pprofdiff.report.headline import headline, moved_categories, moved_groups
+from pprofdiff.diff.moved import moved_categories, moved_groups
+from pprofdiff.report.headline import headline
 
 from .building import compared
 

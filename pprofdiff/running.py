@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pprofdiff.diff.bundle import Evidence, compare_bundles
 from pprofdiff.diff.comparable import Caveat
 from pprofdiff.diff.side import Run, halves
+from pprofdiff.diff.work import counted
 from pprofdiff.errors import UsageError
 from pprofdiff.loaders.pprof import decode
 from pprofdiff.model.merge import is_diff
@@ -170,7 +171,7 @@ def compared(options: Options, screen: Screen, waiting: Waiting) -> ReportModel:
         kept[1][0],
         sample_type=options.sample_index or None,
         normalize=options.normalize,
-        work=options.work,
+        work=counted(options.work) if options.work else None,
     )
     unmatched = [note for note in kept[0][1] if note in kept[1][1]]
     return report_of(

@@ -1,0 +1,196 @@
+"""Two GC logs compared: figures of both, and which factor moved the collector's CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from pprofdiff.diff.gcfigures import GCFigures, figures
+from pprofdiff.diff.gcwindow import Span, Window, window_of
+from pprofdiff.model.gclog import Cycles, GCLog, GCRun
+
+__all__ = ["Factors", "GCDiff", "GCSide", "LogRun", "Restored", "compare_logs"]
+
+
+class LogRun(NamedTuple):
+    """One log of a side: the name the user knows it by, and what it holds."""
+
+    path: str
+    log: GCLog
+
+
+@dataclass(frozen=True, eq=False)
+class GCSide:
+    """One build's collections: the run that is compared, and the window in it.
+
+    `whole` sums over all lines read, or those asked for with ``--window``; `window` is
+    what rates and means are of; `others` counts further runs in the side's logs.
+    """
+
+    label: str
+    path: str
+    run: GCRun
+    window: Window
+    asked: bool
+    others: int
+    mixed: bool
+
+    @cached_property
+    def whole(self) -> GCFigures:
+        """Sums over everything that was asked for."""
+        return figures(self.cycles if self.asked else self.run.cycles)
+
+    @cached_property
+    def cycles(self) -> Cycles:
+        """The collections in the window."""
+        return self.window.of(self.run.cycles)
+
+    @cached_property
+    def steady(self) -> GCFigures:
+        """Rates and means within the window."""
+        return figures(self.cycles)
+
+
+class _Pace(NamedTuple):
+    """What factors divide, none of it 0: cycles a second, CPU and bytes a cycle."""
+
+    cycles: float
+    cpu: float
+    size: float
+
+    @classmethod
+    def of(cls, steady: GCFigures) -> _Pace | None:
+        cycles, size = steady.cycles_per_second, steady.heap.per_cycle
+        cpu = steady.gc_cpu_us_per_cycle
+        return cls(cycles, cpu, size) if cycles and cpu and size else None
+
+
+class Factors(NamedTuple):
+    """New over base: gc_cpu = cycles × cpu_per_cycle = allocation ÷ bytes × cpu.
+
+    Each is a ratio of rates or means in the window; `allocation`, `cycles` and
+    `gc_cpu` are per second, or per operation where both sides' rates are known.
+    """
+
+    gc_cpu: float
+    cycles: float
+    cpu_per_cycle: float
+    allocation: float
+    bytes_per_cycle: float
+
+
+class Restored(NamedTuple):
+    """What would give new the base's cadence: as many bytes from one cycle to the next.
+
+    `gogc` in percent; `heap_mb` is the heap that follows, live and allocated, to which
+    GOMEMLIMIT must add what the process holds outside it (`outside_mb` of it is in the
+    log: stacks and globals), or None before Go 1.18, whose logs cannot come from a
+    version with GOMEMLIMIT.
+    """
+
+    gogc: float
+    heap_mb: float | None
+    outside_mb: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class GCDiff:
+    """Base and new collections; `rates` are operations per second (base, new)."""
+
+    base: GCSide
+    new: GCSide
+    rates: tuple[float, float] | None
+
+    @property
+    def per_work(self) -> bool:
+        """Whether `factors` are by operation done."""
+        return self.rates is not None
+
+    @cached_property
+    def factors(self) -> Factors | None:
+        """Which factor moved; None where a side has no rate or no allocation."""
+        old, fresh = _Pace.of(self.base.steady), _Pace.of(self.new.steady)
+        if old is None or fresh is None:
+            return None
+        rates = self.rates or (1.0, 1.0)
+        cycles = fresh.cycles / old.cycles / (rates[1] / rates[0])
+        cpu = fresh.cpu / old.cpu
+        size = fresh.size / old.size
+        return Factors(cycles * cpu, cycles, cpu, cycles * size, size)
+
+    @cached_property
+    def restored(self) -> Restored | None:
+        """The GOGC and heap that restore the base's cadence, where that can be told."""
+        old, fresh = self.base.steady, self.new.steady
+        if (
+            not old.heap.per_cycle
+            or not fresh.heap.per_cycle
+            or fresh.heap.mean_live < 1
+        ):
+            return None
+        cycles = self.new.cycles
+        outside = 0.0
+        if cycles.stacks_mb is not None and cycles.globals_mb is not None:
+            outside = float((cycles.stacks_mb + cycles.globals_mb).mean())
+        gogc = 100 * old.heap.per_cycle / (fresh.heap.mean_live + outside)
+        if cycles.stacks_mb is None:
+            return Restored(gogc, None, None)
+        return Restored(gogc, fresh.heap.mean_live + old.heap.per_cycle, outside)
+
+    def sure(self, what: str) -> bool:
+        """Whether ``cycles`` or ``cpu`` per cycle differ by over three standard errors.
+
+        Cycles are taken as independent draws of their interval and of their CPU time.
+        """
+        sides = []
+        for side in (self.base, self.new):
+            cycles = side.cycles
+            values = (
+                np.diff(cycles.start_ms) / np.maximum(np.diff(cycles.number), 1)
+                if what == "cycles"
+                else cycles.sweep_termination_cpu_us
+                + cycles.assist_cpu_us
+                + cycles.background_cpu_us
+                + cycles.mark_termination_cpu_us
+            )
+            if len(values) < 3:
+                return False
+            sides.append((float(values.mean()), float(values.var(ddof=1)), len(values)))
+        (old, old_var, n), (fresh, fresh_var, m) = sides
+        return abs(fresh - old) > 3 * sqrt(old_var / n + fresh_var / m)
+
+
+def compare_logs(
+    sides: tuple[tuple[str, Sequence[LogRun]], tuple[str, Sequence[LogRun]]],
+    spans: tuple[Span | None, Span | None] = (None, None),
+    rates: tuple[float, float] | None = None,
+) -> GCDiff:
+    """Compare both sides' GC logs; each is (label, logs), with a cycle in at least one.
+
+    The run with the most collections stands for a side. Raises UsageError where a
+    window holds none.
+    """
+    base, new = (
+        _side(label, logs, span)
+        for (label, logs), span in zip(sides, spans, strict=True)
+    )
+    return GCDiff(base, new, rates)
+
+
+def _side(label: str, logs: Sequence[LogRun], span: Span | None) -> GCSide:
+    runs = [(run, entry) for entry in logs for run in entry.log.runs if run.lines_seen]
+    run, entry = max(runs, key=lambda pair: pair[0].lines_seen)
+    return GCSide(
+        label=label,
+        path=entry.path,
+        run=run,
+        window=window_of(run, span, entry.path),
+        asked=span is not None,
+        others=len(runs) - 1,
+        mixed=entry.log.mixed,
+    )

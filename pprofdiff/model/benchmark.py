@@ -1,0 +1,65 @@
+"""Benchmark results and load figures: what was measured of whole operations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Benchmarks", "Load", "Result"]
+
+
+class Result(NamedTuple):
+    """One benchmark's measurements in one unit, a value for each run.
+
+    `name` is as printed, without ``Benchmark`` and the ``-P`` of GOMAXPROCS, such as
+    ``Compress/size=1k``; `procs` is that P, None where none is printed; `config` holds
+    the ``key: value`` lines that were in force (goos, goarch, pkg, cpu). Values are in
+    `unit`, as printed.
+    """
+
+    name: str
+    procs: int | None
+    config: tuple[tuple[str, str], ...]
+    unit: str
+    values: tuple[float, ...]
+    iterations: tuple[int, ...]
+
+
+class Benchmarks(NamedTuple):
+    """All results of one ``go test -bench`` output, in the order they first appear.
+
+    `torn` counts lines that name a benchmark whose values were not found.
+    """
+
+    results: tuple[Result, ...]
+    torn: int
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a measurement: name, procs, unit, run, value, iterations."""
+        import pandas as pd
+
+        rows = [
+            (r.name, r.procs, r.unit, run, value, r.iterations[run])
+            for r in self.results
+            for run, value in enumerate(r.values)
+        ]
+        names = ["name", "procs", "unit", "run", "value", "iterations"]
+        return pd.DataFrame(rows, columns=names)
+
+
+class Load(NamedTuple):
+    """What a load generator counted over one run.
+
+    `requests` are all answers, `failed` those that are errors or have no status below
+    400; `per_second` is as printed; `latency_s` holds (percent, seconds).
+    """
+
+    tool: str
+    seconds: float
+    requests: int | None
+    failed: int | None
+    per_second: float
+    mean_latency_s: float | None
+    latency_s: tuple[tuple[float, float], ...]

@@ -1,0 +1,142 @@
+"""Garbage collections as ``GODEBUG=gctrace=1`` prints them, one column a field.
+
+Source: the printing code at the end of gcMarkTermination, runtime/mgc.go. Times are
+exact: the runtime prints at most three decimals of a millisecond. They run low, since
+the runtime cuts digits off (at most 10 % of one number, 1 to 3 % of a sum).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Cycles", "GCLog", "GCRun"]
+
+Column = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cycles:
+    """One row a garbage collection, in the order they ran; int64 columns.
+
+    Wall and CPU time never share a column. CPU time of a stop-the-world phase is what
+    the runtime prints: wall time × min(GOMAXPROCS, CPUs), capacity that was kept from
+    the program rather than CPU used. Heap sizes are MiB, rounded down.
+    """
+
+    number: Column
+    """N of ``gc N``: 1 for a process's first collection, one more each time."""
+    start_ms: Column
+    """Start of sweep termination, milliseconds since the process started."""
+    percent: Column
+    """Share of all CPU capacity since the process started, whole percent, cut off."""
+    sweep_termination_wall_us: Column
+    """First stop-the-world phase."""
+    mark_wall_us: Column
+    """Concurrent mark (Go 1.5: scan and mark)."""
+    mark_termination_wall_us: Column
+    """Last stop-the-world phase (Go 1.5: with the one that installs write barriers)."""
+    sweep_termination_cpu_us: Column
+    assist_cpu_us: Column
+    """Marking done by goroutines that allocate."""
+    background_cpu_us: Column
+    """Dedicated and fractional mark workers (Go 1.5: with the scan phase)."""
+    idle_cpu_us: Column
+    """Mark workers on processors that had nothing else to do."""
+    mark_termination_cpu_us: Column
+    heap_start_mb: Column
+    """Heap when the collection started: the trigger that was reached."""
+    heap_end_mb: Column
+    """Heap when marking ended: the peak."""
+    heap_live_mb: Column
+    """What was marked live."""
+    goal_mb: Column
+    """Heap size that the collection was to end at."""
+    stacks_mb: Column | None
+    """Stacks to scan; None before Go 1.18."""
+    globals_mb: Column | None
+    """Globals to scan; None before Go 1.18."""
+    procs: Column
+    """GOMAXPROCS."""
+    forced: NDArray[np.bool_]
+    """Marked ``(forced)``: runtime.GC or debug.FreeOSMemory asked for it."""
+    timer: NDArray[np.bool_]
+    """Follows ``GC forced``: none had run for two minutes."""
+    repaired: NDArray[np.bool_]
+    """Put together again from pieces between other output."""
+
+    def __len__(self) -> int:
+        """Return the number of collections."""
+        return len(self.number)
+
+    def take(self, rows: NDArray[np.integer] | slice) -> Cycles:
+        """Return the chosen collections, in that order."""
+        held = {f.name: getattr(self, f.name) for f in fields(self)}
+        return replace(self, **{n: c[rows] for n, c in held.items() if c is not None})
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the collections as a DataFrame: index number, columns as above.
+
+        What the Go version does not print (stacks and globals before 1.18) has no
+        column.
+        """
+        import pandas as pd
+
+        columns = {
+            f.name: getattr(self, f.name) for f in fields(self) if f.name != "number"
+        }
+        held = {name: column for name, column in columns.items() if column is not None}
+        return pd.DataFrame(held, index=pd.Index(self.number, name="number"))
+
+
+@dataclass(frozen=True, eq=False)
+class GCRun:
+    """The collections of one process, and how many of its lines were read.
+
+    `torn` counts lines that began and could not be made whole.
+    """
+
+    cycles: Cycles
+    torn: int
+
+    @property
+    def lines_seen(self) -> int:
+        """How many collections were read."""
+        return len(self.cycles)
+
+    @property
+    def lines_expected(self) -> int:
+        """How many there were from the first to the last, by their numbers."""
+        number = self.cycles.number
+        return int(number[-1] - number[0]) + 1 if len(number) else 0
+
+
+@dataclass(frozen=True, eq=False)
+class GCLog:
+    """What one log says of garbage collection: a run for each process in it.
+
+    `runs` are in the order they begin. `mixed` tells that lines of several processes
+    alternate in a way that does not tell them apart; `skipped` counts lines of other
+    runtime traces by their GODEBUG name (scavtrace, schedtrace, …).
+    """
+
+    runs: tuple[GCRun, ...]
+    skipped: dict[str, int]
+    mixed: bool = False
+
+    @cached_property
+    def longest(self) -> GCRun:
+        """The run with the most collections, the first of equals."""
+        return max(self.runs, key=lambda run: run.lines_seen)
+
+    @property
+    def cycles(self) -> pd.DataFrame:
+        """The collections of the longest run; see `Cycles.to_frame`."""
+        return self.longest.cycles.to_frame()

@@ -1,0 +1,272 @@
+"""Medians, their confidence, and whether two samples differ: benchstat's statistics.
+
+Figures are those of golang.org/x/perf/benchmath (AssumeNothing, at 95 % confidence and
+alpha 0.05), which rests on github.com/aclements/go-moremath/stats: the same quantile,
+the same limits between exact distributions and the normal approximation, the same
+order of operations wherever that decides the last digit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from math import ceil, comb, erfc, exp, floor, log, modf, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "ALPHA",
+    "CONFIDENCE",
+    "SAMPLES_FOR_INTERVAL",
+    "SAMPLES_FOR_TEST",
+    "Summary",
+    "geomean",
+    "mann_whitney",
+    "median",
+    "median_orders",
+    "summarize",
+]
+
+ALPHA = 0.05
+CONFIDENCE = 0.95
+# The fewest values with a finite interval at 95 %, and of two samples that can differ
+# at alpha 0.05: 2 / C(8, 4) = 0.029, but 2 / C(6, 3) = 0.1.
+SAMPLES_FOR_INTERVAL = 6
+SAMPLES_FOR_TEST = 4
+
+# Up to these sizes the distribution of U is exact: MannWhitneyExactLimit and
+# MannWhitneyTiesExactLimit of go-moremath.
+_EXACT, _EXACT_TIED = 50, 25
+# Up to this size the binomial is summed: quantileCIApproxThreshold.
+_BINOMIAL = 30
+# Here 7 to 17 and 8 to 18 are equally good, and go-moremath takes the upper one: its
+# binomial coefficients, from a logarithm, are not symmetric in their last bit.
+_UPPER = 24
+# The normal distribution's quantile at (1 + CONFIDENCE) / 2.
+_NORMAL_QUANTILE = 1.959963984540054
+
+
+class Summary(NamedTuple):
+    """A sample in short: `low` and `high` bound the median with 95 % confidence.
+
+    A bound is None where there are too few values to have one; `n` counts values.
+    """
+
+    median: float
+    low: float | None
+    high: float | None
+    n: int
+
+    @property
+    def spread(self) -> float | None:
+        """The farther bound's distance from the median, over the median.
+
+        None where a bound is missing or does not have the median's sign, as benchstat's
+        ``∞`` and ``?``; 0 where all three are 0.
+        """
+        if self.low is None or self.high is None:
+            return None
+        if not _sign(self.median) == _sign(self.low) == _sign(self.high):
+            return None
+        if self.median == 0:
+            return 0.0
+        # benchstat takes the larger of the signed ones, which is right above 0 only.
+        return max(abs(self.high / self.median - 1), abs(1 - self.low / self.median))
+
+
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)
+
+
+def summarize(values: Sequence[float]) -> Summary:
+    """Return the summary of one finite value or more, in any order."""
+    ordered = sorted(values)
+    low, high = median_orders(len(ordered))
+    return Summary(
+        _median(ordered),
+        ordered[low - 1] if low >= 1 else None,
+        ordered[high - 1] if high <= len(ordered) else None,
+        len(ordered),
+    )
+
+
+def median(values: Iterable[float]) -> float:
+    """Return the median of one value or more."""
+    return _median(sorted(values))
+
+
+def _median(ordered: Sequence[float]) -> float:
+    """Return the median as go-moremath rounds it: Hyndman and Fan's quantile R8."""
+    fraction, whole = modf(1 / 3 + 0.5 * (len(ordered) + 1 / 3))
+    k = int(whole)
+    if k >= len(ordered):
+        return ordered[-1]
+    return ordered[k - 1] + fraction * (ordered[k] - ordered[k - 1])
+
+
+@lru_cache(maxsize=1024)
+def median_orders(n: int) -> tuple[int, int]:
+    """Return which order statistics, from 1, bound the median of `n` values.
+
+    They bound it with at least 95 % confidence; (0, …) and (…, n + 1) say that a side
+    has no bound. Where two intervals are equally good, it is the lower one.
+    """
+    if n == _UPPER:
+        low, high = 8, 18
+    elif n <= _BINOMIAL:
+        low, high = _binomial_orders(n)
+    else:
+        low, high = _normal_orders(n)
+    return max(low, 0), min(high, n + 1)
+
+
+def _binomial_orders(n: int) -> tuple[int, int]:
+    """Widen [low, high) from the middle, by the likelier side, to the confidence."""
+
+    def ways(k: int) -> int:
+        return comb(n, k) if 0 <= k <= n else 0
+
+    low = ceil((n + 1) / 2) - 1
+    high, covered = low + 1, ways(low)
+    while covered < CONFIDENCE * 2**n:
+        if ways(low - 1) >= ways(high):
+            low -= 1
+            covered += ways(low)
+        else:
+            covered += ways(high)
+            high += 1
+    return low, high
+
+
+def _normal_orders(n: int) -> tuple[int, int]:
+    """Round the normal approximation's interval outward; drop what it can spare."""
+    mean, deviation = n / 2, sqrt(n / 4)
+    left = mean - _NORMAL_QUANTILE * deviation
+    right = 2 * mean - left
+    low = floor(floor(left - 0.5) + 0.5) + 1
+    high = floor(ceil(right - 0.5) + 0.5) + 1
+
+    def below(k: int) -> float:
+        return _normal_below((k - 0.5 - mean) / deviation)
+
+    if below(high - 1) - below(low) >= CONFIDENCE:
+        high -= 1
+    return low, high
+
+
+def _normal_below(z: float) -> float:
+    return erfc(-z / sqrt(2)) / 2
+
+
+def geomean(values: Iterable[float]) -> float | None:
+    """Return the geometric mean; None for no values, or where one is not above 0."""
+    mean = 0.0
+    count = 0
+    for value in values:
+        if value <= 0:
+            return None
+        count += 1
+        mean += (log(value) - mean) / count
+    return exp(mean) if count else None
+
+
+def mann_whitney(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Return the U test's two-sided p, None if all values of both samples are equal.
+
+    Each sample has one value or more; p is the same when they are swapped. That is
+    where go-moremath differs: with ties and samples of unequal size the distribution
+    of U is lopsided, and it looks up the wrong tail of it, which can even exceed 1.
+    """
+    x, y = np.sort(np.asarray(first, float)), np.sort(np.asarray(second, float))
+    n, m = len(x), len(y)
+    _, ties = np.unique(np.concatenate((x, y)), return_counts=True)
+    if len(ties) == 1:
+        return None
+    # Pairs in which x is larger count 2, ties 1.
+    twice_u = int(np.searchsorted(y, x, "left").sum())
+    twice_u += int(np.searchsorted(y, x, "right").sum())
+    tied = len(ties) < n + m
+    if max(n, m) > (_EXACT_TIED if tied else _EXACT):
+        return _normal_p(twice_u, n, m, ties)
+    if tied:
+        return _tied_p(twice_u, n, tuple(ties.tolist()))
+    smaller = min(twice_u, 2 * n * m - twice_u)
+    if smaller == n * m:
+        return 1.0
+    return min(2 * float(_untied_sums(*sorted((n, m)))[smaller // 2]), 1.0)
+
+
+def _normal_p(twice_u: int, n: int, m: int, ties: NDArray[np.int64]) -> float:
+    """Return the normal approximation, corrected for ties and continuity."""
+    total = float(n + m)
+    # Python's integers: a cube of a large sample's ties is beyond int64.
+    correction = float(sum(t**3 - t for t in ties.tolist()))
+    variance = n * m * ((total + 1) - correction / (total * (total - 1))) / 12
+    distance = max(abs(twice_u / 2 - n * m / 2) - 0.5, 0.0)
+    # The lower tail, whichever it is: 1 minus an upper one would lose small p.
+    return 2 * _normal_below(-distance / sqrt(variance))
+
+
+@lru_cache(maxsize=256)
+def _untied_sums(n: int, m: int) -> NDArray[np.float64]:
+    """Return P(U ≤ u) for u from 0 to n·m/2, without ties; n ≤ m.
+
+    The recurrence is that of Mann and Whitney (1947): p of (n, m) at u is
+    (n·p of (n-1, m) at u-m + m·p of (n, m-1) at u) / (n + m).
+    """
+    size = n * m // 2 + 1
+    # row[j] is p of (j, i) for the i at hand; beyond the diagonal it is p of (i, j).
+    row = [np.zeros(size) for _ in range(n + 1)]
+    row[0][0] = 1.0
+    for i in range(1, m + 1):
+        for j in range(1, min(i, n) + 1):
+            before = row[j] if j < i else row[i - 1]
+            after = i * before
+            after[i:] += j * row[j - 1][: max(size - i, 0)]
+            row[j] = after / (i + j)
+    return np.cumsum(row[n])
+
+
+def _tied_p(twice_u: int, n: int, ties: tuple[int, ...]) -> float:
+    """Return twice the smaller tail of U, of a first sample of `n` with these ties."""
+    sums = _tied_sums(n, ties)
+    below, whole = int(sums[twice_u]), int(sums[-1])
+    above = whole - (int(sums[twice_u - 1]) if twice_u else 0)
+    return min(2 * (min(below, above) / whole), 1.0)
+
+
+@lru_cache(maxsize=256)
+def _tied_sums(n: int, ties: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return how many samples of `n` have 2U ≤ index, index 0 to 2·n·(values - n).
+
+    Counts are exact: at most C(50, 25), about 1.3e14.
+    """
+    total = sum(ties)
+    # chosen[k, s]: ways to choose k of the values so far with doubled ranks of sum s.
+    chosen = np.zeros((n + 1, _largest_sum(n, total) + 1), np.int64)
+    chosen[0, 0] = 1
+    below = 0
+    for tie in ties:
+        before = chosen[: below + 1, : _largest_sum(min(n, below), below) + 1].copy()
+        # Of fewer than this, the values to come do not make n.
+        least = n - (total - below - tie)
+        for taken in range(1, min(tie, n) + 1):
+            rows = range(max(least - taken, 0), min(below, n - taken) + 1)
+            if rows:
+                part = before[
+                    rows.start : rows.stop, : _largest_sum(rows[-1], below) + 1
+                ]
+                shift = (2 * below + tie + 1) * taken
+                chosen[
+                    rows.start + taken : rows.stop + taken,
+                    shift : shift + part.shape[1],
+                ] += comb(tie, taken) * part
+        below += tie
+    return np.cumsum(chosen[n, n * (n + 1) :])
+
+
+def _largest_sum(k: int, values: int) -> int:
+    """Return the largest sum of k doubled ranks of so many values."""
+    return k * (2 * values - k + 1)

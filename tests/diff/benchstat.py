@@ -1,0 +1,85 @@
+"""What benchstat and the library under it say: Go's own tools, built once, pinned."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+__all__ = ["Said", "Table", "benchstat_program", "moremath_program", "tables"]
+
+BENCHSTAT = "golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da"
+MOREMATH = Path(__file__).parent / "moremath"
+UNREACHABLE = re.compile(r"dial tcp|no such host|module lookup disabled|i/o timeout")
+
+
+def _built(words, folder, **options):
+    """Run go; where its modules are neither cached nor reachable, skip."""
+    done = subprocess.run(
+        ["go", *words], capture_output=True, text=True, check=False, **options
+    )
+    if done.returncode and UNREACHABLE.search(done.stderr):
+        pytest.skip(f"Go cannot fetch modules: {done.stderr.splitlines()[-1]}")
+    assert done.returncode == 0, done.stderr
+    (program,) = folder.iterdir()
+    return program
+
+
+def benchstat_program(folder):
+    """Return benchstat's path, installed in an empty folder."""
+    return _built(["install", BENCHSTAT], folder, env={**os.environ, "GOBIN": folder})
+
+
+def moremath_program(folder):
+    """Return the path of `moremath/main.go`, built in an empty folder."""
+    return _built(["build", "-o", folder / "moremath", "."], folder, cwd=MOREMATH)
+
+
+class Said(NamedTuple):
+    """One line of benchstat's CSV; what is missing is empty."""
+
+    base: str
+    base_ci: str
+    new: str
+    new_ci: str
+    versus: str
+    test: str
+
+
+class Table(NamedTuple):
+    """One of benchstat's tables: configuration, unit, lines by name."""
+
+    config: dict[str, str]
+    unit: str
+    sides: int
+    rows: dict[str, Said]
+
+
+def tables(program, base, new):
+    """Return (tables, warnings) of what benchstat says about two files."""
+    done = subprocess.run(
+        [program, "-format=csv", f"base={base}", f"new={new}"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    found, config, head = [], {}, True
+    for line in csv.reader(done.stdout.splitlines()):
+        if not line or line == [""]:
+            head = True
+        elif head and len(line) == 1:
+            key, _, value = line[0].partition(": ")
+            config[key] = value
+        elif head and line[1] in ("base", "new"):
+            continue
+        elif head:
+            head = False
+            found.append(Table(dict(config), line[1], 1 + (len(line) > 3), {}))
+        else:
+            name, *cells = line + [""] * (7 - len(line))
+            found[-1].rows[name] = Said(*cells)
+    warnings = {line.partition(": ")[2] for line in done.stderr.splitlines()}
+    return found, warnings

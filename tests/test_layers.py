@@ -28,10 +28,11 @@ MAY = {
     "options": _BOTTOM,
     "progress": _BOTTOM,
     "screen": {"errors"},
-    "arguments": _BOTTOM | {"options"},
+    "flag_values": _BOTTOM | {"options"},
+    "arguments": _BOTTOM | {"options", "flag_values"},
     "demo": set(),
     "model": _BOTTOM,
-    "sources": _BOTTOM,
+    "sources": _LOADERS,
     "loaders": _MODEL,
     "goruntime": _LOADERS,
     "diff": _GORUNTIME | {"options"},
@@ -153,7 +154,7 @@ def test_tests_stand_where_the_code_does():
         for p in (ROOT / "tests").rglob("test_*.py")
     }
     parts = {p.parent.relative_to(PACKAGE) for p in MODULES}
-    # parity compares the whole program with go tool pprof.
-    assert folders - parts <= {Path("parity")}
+    # parity compares the whole program with go tool pprof; traces makes and judges them.
+    assert folders - parts <= {Path("parity"), Path("traces")}
     with_code = {p.parent for p in MODULES if p.name != "__init__.py"}
     assert {p.relative_to(PACKAGE) for p in with_code} <= folders

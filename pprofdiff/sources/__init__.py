@@ -3,13 +3,16 @@
 Start at `read_sides`: it finds what each argument means (`places`), reads files and
 folders (`reading`), fetches the URLs of both sides at once (`urls`, `fetch`,
 `download`), keeps copies of what was fetched (`saving`) and tells every input's kind
-from its content (`kinds`). `fetch` and what it needs is imported for URLs alone.
+from its content (`intake`, `kinds`): a profile's or trace's bytes are kept for the
+loaders, a text is read by them piece by piece as it comes. `fetch` and what it needs is
+imported for URLs alone, the loaders for texts alone.
 """
 
 from __future__ import annotations
 
 from pprofdiff.sources.gunzip import decompress
-from pprofdiff.sources.kinds import READABLE, Kind, recognise
+from pprofdiff.sources.intake import recognise
+from pprofdiff.sources.kinds import READABLE, Kind
 from pprofdiff.sources.model import (
     DEFAULT_MAX_SIZE,
     Bundle,

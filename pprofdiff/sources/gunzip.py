@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pprofdiff.errors import FormatError
 from pprofdiff.sources.model import DEFAULT_MAX_SIZE
 from pprofdiff.sources.wording import too_large
+
+if TYPE_CHECKING:
+    import zlib
+    from collections.abc import Iterator
 
 GZIP_MAGIC = b"\x1f\x8b"
 
@@ -30,73 +36,95 @@ def decompress(data: bytes, name: str, max_size: int = DEFAULT_MAX_SIZE) -> byte
         if len(data) > max_size:
             raise FormatError(too_large(name, max_size))
         return data
-    parts: list[bytes] = []
-    position = used = 0
-    for _ in range(_MAX_MEMBERS):
-        output, position = _member(data, position, used, max_size, name)
-        used += len(output)
-        parts.append(output)
-        position = _after_padding(data, position)
-        if position == len(data):
-            return parts[0] if len(parts) == 1 else b"".join(parts)
-        if not data.startswith(GZIP_MAGIC, position):
-            rest = len(data) - position
-            msg = f"{name}: {rest} bytes that are not gzip follow its gzip stream"
-            raise FormatError(f"{msg}; fetch it again")
-    msg = f"{name}: holds more than {_MAX_MEMBERS} gzip members; gunzip it first"
-    raise FormatError(msg)
+    stream = Gunzip(name, max_size, piece=max_size + 1)
+    parts = list(stream.feed(data))
+    stream.close()
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def head(data: bytes, name: str, size: int) -> bytes:
-    """Return the first `size` bytes of `data` gunzipped, or all if there are fewer.
+class Gunzip:
+    """Gunzips, as `decompress` does, what is fed in pieces of at least two bytes.
 
-    A stream that is cut off gives what it holds.
-
-    Raises
-    ------
-    FormatError
-        The gzip stream is damaged within the bytes asked for.
-
+    `feed` and `close` raise what `decompress` raises.
     """
-    if not data.startswith(GZIP_MAGIC):
-        return data[:size]
-    import zlib
 
-    stream = zlib.decompressobj(_GZIP)
-    try:
-        return stream.decompress(data[: size + (1 << 16)], size)
-    except zlib.error as error:
-        raise FormatError(_damaged(name, error)) from None
+    def __init__(self, name: str, max_size: int, piece: int) -> None:
+        """Give out at most `piece` bytes at a time, `max_size` in all."""
+        self._name = name
+        self._max_size = self._left = max_size
+        self._piece = piece
+        self._stream: zlib._Decompress | None = None
+        self._bite = 0
+        self._members = 0
+        self._fed = 0
+        self._half = b""  # of a member's two magic bytes
+        self._stray = 0  # bytes that are not gzip, after it
 
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Yield what `data` holds; it is read only as far as that is asked for."""
+        self._fed += len(data)
+        if self._half:
+            data, self._half = self._half + data, b""
+        position = 0
+        while position < len(data):
+            if self._stream is None:
+                position = self._begin(data, position)
+            else:
+                output, position = self._take(self._stream, data, position)
+                if output:
+                    yield output
 
-def _member(
-    data: bytes, start: int, used: int, max_size: int, name: str
-) -> tuple[bytes, int]:
-    """Return one gzip member's content and the position after it."""
-    import zlib
-
-    stream = zlib.decompressobj(_GZIP)
-    view = memoryview(data)
-    # zlib copies what follows the member, so later members are fed in growing bites:
-    # a file of many tiny members stays linear. The first, usually the only one, whole.
-    bite = _FIRST_BITE if start else len(data)
-    parts: list[bytes] = []
-    position = start
-    while not stream.eof:
-        if position >= len(data):
-            msg = f"{name}: gzip stream is cut off after {len(data)} bytes"
+    def close(self) -> None:
+        """Check that the stream came to its end, and that nothing follows it."""
+        rest = self._stray + len(self._half)
+        if rest:
+            msg = f"{self._name}: {rest} bytes that are not gzip follow its gzip stream"
             raise FormatError(f"{msg}; fetch it again")
-        fed = view[position : position + bite]
+        if self._stream is not None:
+            msg = f"{self._name}: gzip stream is cut off after {self._fed} bytes"
+            raise FormatError(f"{msg}; fetch it again")
+
+    def _begin(self, data: bytes, position: int) -> int:
+        """Begin the member at `position`, if one is there; return where it begins."""
+        import zlib
+
+        if self._members and not self._stray:
+            position = _after_padding(data, position)
+        if data.startswith(GZIP_MAGIC, position) and not self._stray:
+            self._members += 1
+            if self._members > _MAX_MEMBERS:
+                msg = f"{self._name}: holds more than {_MAX_MEMBERS} gzip members"
+                raise FormatError(f"{msg}; gunzip it first")
+            self._stream = zlib.decompressobj(_GZIP)
+            # zlib copies what follows the member, so later members are fed in growing
+            # bites: many tiny ones stay linear. The first, usually the only one, whole.
+            self._bite = _FIRST_BITE if self._members > 1 else len(data)
+            return position
+        if data[position:] == GZIP_MAGIC[:1] and not self._stray:
+            self._half = data[position:]
+        else:
+            self._stray += len(data) - position
+        return len(data)
+
+    def _take(
+        self, stream: zlib._Decompress, data: bytes, position: int
+    ) -> tuple[bytes, int]:
+        """Return the member's next output and how far `data` is read."""
+        import zlib
+
+        fed = memoryview(data)[position : position + self._bite]
         try:
-            parts.append(stream.decompress(fed, max_size - used + 1))
+            output = stream.decompress(fed, min(self._piece, self._left + 1))
         except zlib.error as error:
-            raise FormatError(_damaged(name, error)) from None
-        used += len(parts[-1])
-        if used > max_size:
-            raise FormatError(too_large(name, max_size))
-        position += len(fed) - len(stream.unused_data)
-        bite *= 2
-    return (parts[0] if len(parts) == 1 else b"".join(parts)), position
+            raise FormatError(_damaged(self._name, error)) from None
+        self._left -= len(output)
+        if self._left < 0:
+            raise FormatError(too_large(self._name, self._max_size))
+        self._bite *= 2
+        if stream.eof:
+            self._stream = None
+        rest = len(stream.unused_data) + len(stream.unconsumed_tail)
+        return output, position + len(fed) - rest
 
 
 def _after_padding(data: bytes, position: int) -> int:

@@ -1,4 +1,4 @@
-"""What bytes are, told from the bytes alone: four kinds are read, the rest named."""
+"""What bytes are, told from how they begin: five kinds are read, the rest named."""
 
 from __future__ import annotations
 
@@ -6,12 +6,8 @@ import re
 from enum import StrEnum
 
 from pprofdiff.errors import FormatError
-from pprofdiff.sources.gunzip import decompress, head
-from pprofdiff.sources.model import DEFAULT_MAX_SIZE
 from pprofdiff.sources.wire import looks_like_profile
 from pprofdiff.units import printable
-
-_HEAD = 1 << 16
 
 
 class Kind(StrEnum):
@@ -21,6 +17,7 @@ class Kind(StrEnum):
     TRACE = "trace"
     GCTRACE = "gctrace"
     BENCHMARK = "benchmark"
+    LOAD = "load"
 
     EMPTY = "empty"
     UNKNOWN = "unknown"
@@ -42,7 +39,10 @@ class Kind(StrEnum):
     UTF16_TEXT = "utf16_text"
 
 
-READABLE = frozenset({Kind.PROFILE, Kind.TRACE, Kind.GCTRACE, Kind.BENCHMARK})
+LOGS = (Kind.GCTRACE, Kind.BENCHMARK, Kind.LOAD)
+"""The kinds that a text can be, all at once."""
+
+READABLE = frozenset({Kind.PROFILE, Kind.TRACE, *LOGS})
 """The kinds that loaders read; every other one is refused in words."""
 
 # Each pattern must match at the first byte.
@@ -64,19 +64,6 @@ _BINARY = (
         rb"\x1f\x8b|\x28\xb5\x2f\xfd|\xfd7zXZ\0|BZh[1-9]|\x04\x22\x4d\x18",
     ),
     (Kind.UTF16_TEXT, rb"\xff\xfe|\xfe\xff"),
-)
-
-# Searched for everywhere: the runtime prints GC lines in the middle of other lines.
-# The literal beginnings let `re` skip through a large log quickly.
-_LOGS = (
-    (Kind.GCTRACE, rb"gc \d+ @\d+\.\d"),
-    (
-        Kind.BENCHMARK,
-        (
-            rb"Benchmark(?<![^\n]Benchmark)\S*+[ \t]++\d++[ \t]++"
-            rb"[-+]?(?:\d[\d.]*(?:[eE][-+]?\d+)?|NaN|Inf)[ \t]++\S"
-        ),
-    ),
 )
 
 # Each pattern must match at the first byte that is not white space.
@@ -139,45 +126,20 @@ _REFUSALS = {
 }
 
 
-def recognise(
-    data: bytes, name: str, max_size: int = DEFAULT_MAX_SIZE
-) -> tuple[Kind, ...]:
-    """Return what `data`, gzip or plain, is: one kind, or two kinds of log at once.
-
-    Only the first 64 KiB decide, but for text: GC lines and benchmark results are
-    looked for in all of it.
-
-    Raises
-    ------
-    FormatError
-        The gzip stream is damaged, or a text's is cut off or holds over `max_size`.
-
-    """
-    start = head(data, name, _HEAD)
-    if not start:
-        return (Kind.EMPTY,)
-    whole = len(start) < _HEAD
-    binary = _binary_kind(start, whole=whole)
-    if binary is not None:
-        return (binary,)
-    text = start if whole else decompress(data, name, max_size)
-    logs = tuple(kind for kind, pattern in _LOGS if re.search(pattern, text))
-    return logs or (_text_kind(start),)
-
-
-def refusal(kind: Kind, name: str, data: bytes) -> FormatError:
+def refusal(kind: Kind, name: str, start: bytes) -> FormatError:
     """Return the error that says what an unreadable input is and what to do."""
     reason = _REFUSALS.get(kind)
     if reason is None:
-        begins = printable(head(data, name, 24).decode("utf-8", "backslashreplace"))
+        begins = printable(start[:24].decode("utf-8", "backslashreplace"))
         reason = (
-            "neither a profile, an execution trace, a gctrace log nor benchmark "
-            f"output; it begins with {begins}"
+            "neither a profile, an execution trace, a gctrace log nor benchmark or "
+            f"load generator output; it begins with {begins}"
         )
     return FormatError(f"{name}: {reason}")
 
 
-def _binary_kind(start: bytes, *, whole: bool) -> Kind | None:
+def binary_kind(start: bytes, *, whole: bool) -> Kind | None:
+    """Return what the bytes that begin (`whole`: are) an input are; None: a text."""
     for kind, pattern in _BINARY:
         if re.match(pattern, start):
             return kind
@@ -203,7 +165,8 @@ def _is_gperftools(start: bytes) -> bool:
     return False
 
 
-def _text_kind(start: bytes) -> Kind:
+def text_kind(start: bytes) -> Kind:
+    """Return what a text that holds no log begins like."""
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     for kind, pattern in _TEXT:
         if re.match(pattern, text):

@@ -10,6 +10,7 @@ from pprofdiff.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pprofdiff.loaders.logs import Log
     from pprofdiff.sources.kinds import Kind
 
 DEFAULT_MAX_SIZE = 1 << 30
@@ -22,10 +23,10 @@ def _silent(_message: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One input: its bytes as read (still compressed) and what they are.
+    """One input: its bytes as read (still compressed), or the log that it is.
 
-    A log that holds both GC lines and benchmark results yields two sources that
-    share `path` and `data` and differ in `kind`.
+    A log that holds GC lines, benchmark results and a load generator's report, or two
+    of them, yields a source for each, which share `path` and `log`.
     """
 
     argument: str
@@ -35,11 +36,13 @@ class Source:
     path: str
     """Name to show: a path, a URL without password, or `standard input`."""
     data: bytes = field(repr=False)
-    """Bytes as read; `decompress` gives what loaders parse."""
+    """Bytes as read; `decompress` gives what loaders parse. Empty for a log."""
     kind: Kind
     """Always one of `READABLE`."""
     saved_to: str | None = None
     """Path of the copy of what a URL gave; None for local input."""
+    log: Log | None = field(default=None, repr=False)
+    """What a log holds; None for a profile or a trace."""
 
 
 class Skipped(NamedTuple):

@@ -6,20 +6,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pprofdiff.errors import FetchError, FormatError, PprofDiffError, UsageError
-from pprofdiff.sources.kinds import READABLE, recognise, refusal
+from pprofdiff.sources.intake import take, take_bytes
+from pprofdiff.sources.kinds import READABLE, refusal
 from pprofdiff.sources.model import DEFAULT_OPTIONS, Bundle, Skipped, Source
 from pprofdiff.sources.places import Place, Sort, locate, unreadable
-from pprofdiff.sources.wording import too_large
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-    from typing import BinaryIO
 
+    from pprofdiff.sources.intake import Intake
     from pprofdiff.sources.model import ReadOptions
-
-_CHUNK = 1 << 26
 
 
 def read(arguments: Sequence[str], options: ReadOptions = DEFAULT_OPTIONS) -> Bundle:
@@ -99,10 +97,11 @@ def _read_local(place: Place, options: ReadOptions) -> Bundle:
     if place.sort is Sort.FOLDER:
         return _read_folder(place, options)
     if place.sort is Sort.STDIN:
-        name, data = "standard input", _read_stdin(options.max_size)
+        name, taken = "standard input", _read_stdin(options.max_size)
     else:
-        name, data = printable(place.target), _read_file(place.target, options.max_size)
-    return Bundle(place.label, _sources(place, name, data, options.max_size))
+        name = printable(place.target)
+        taken = _read_file(place.target, options.max_size)
+    return Bundle(place.label, _sources(place, name, taken))
 
 
 def _read_urls(places: Sequence[Place], options: ReadOptions) -> list[Bundle]:
@@ -118,7 +117,9 @@ def _read_urls(places: Sequence[Place], options: ReadOptions) -> list[Bundle]:
             tuple(
                 replace(source, saved_to=copy.saved_to)
                 for source in _sources(
-                    place, copy.request.shown, copy.data, options.max_size
+                    place,
+                    copy.request.shown,
+                    take_bytes(copy.data, copy.request.shown, options.max_size),
                 )
             ),
         )
@@ -126,13 +127,13 @@ def _read_urls(places: Sequence[Place], options: ReadOptions) -> list[Bundle]:
     ]
 
 
-def _sources(place: Place, name: str, data: bytes, max_size: int) -> tuple[Source, ...]:
-    """Return a source for each kind that `data` is; FormatError if it is no input."""
-    kinds = recognise(data, name, max_size)
-    if kinds[0] not in READABLE:
-        raise refusal(kinds[0], name, data)
+def _sources(place: Place, name: str, taken: Intake) -> tuple[Source, ...]:
+    """Return a source for each kind that was read; FormatError if it is no input."""
+    if taken.kinds[0] not in READABLE:
+        raise refusal(taken.kinds[0], name, taken.start)
     return tuple(
-        Source(place.argument, place.label, name, data, kind) for kind in kinds
+        Source(place.argument, place.label, name, taken.data, kind, log=taken.log)
+        for kind in taken.kinds
     )
 
 
@@ -148,8 +149,8 @@ def _read_folder(place: Place, options: ReadOptions) -> Bundle:
     for path in paths:
         name = printable(str(path))
         try:
-            data = _read_entry(path, name, options.max_size)
-            sources += _sources(place, name, data, options.max_size)
+            taken = _read_entry(path, name, options.max_size)
+            sources += _sources(place, name, taken)
         except PprofDiffError as error:
             skipped.append(Skipped(name, str(error)))
         except OSError as error:  # the entry cannot even be looked at
@@ -168,7 +169,7 @@ def _unusable(folder: str, skipped: Sequence[Skipped]) -> str:
     return f"{name}: nothing in this folder can be compared ({shown}{more})"
 
 
-def _read_entry(path: Path, name: str, max_size: int) -> bytes:
+def _read_entry(path: Path, name: str, max_size: int) -> Intake:
     """Read a folder's entry; PprofDiffError if it is not to be looked into."""
     if path.name.startswith("."):
         msg = f"{name}: hidden; name it to read it"
@@ -183,34 +184,22 @@ def _read_entry(path: Path, name: str, max_size: int) -> bytes:
     return _read_file(str(path), max_size)
 
 
-def _read_file(path: str, max_size: int) -> bytes:
+def _read_file(path: str, max_size: int) -> Intake:
     name = printable(path)
     try:
         with open(path, "rb") as file:
-            return _read_within(file, name, max_size)
+            return take(file, name, max_size)
     except OSError as error:
         raise FetchError(unreadable(path, error)) from None
 
 
-def _read_stdin(max_size: int) -> bytes:
+def _read_stdin(max_size: int) -> Intake:
     import sys
 
     if sys.stdin is None:
         msg = "standard input: closed"
         raise FetchError(msg)
     try:
-        return _read_within(sys.stdin.buffer, "standard input", max_size)
+        return take(sys.stdin.buffer, "standard input", max_size)
     except OSError as error:
         raise FetchError(unreadable("standard input", error)) from None
-
-
-def _read_within(file: BinaryIO, name: str, max_size: int) -> bytes:
-    """Read `file` to its end, or raise FormatError after `max_size` bytes."""
-    chunks: list[bytes] = []
-    room = max_size
-    while chunk := file.read(min(room + 1, _CHUNK)):
-        room -= len(chunk)
-        if room < 0:
-            raise FormatError(too_large(name, max_size))
-        chunks.append(chunk)
-    return chunks[0] if len(chunks) == 1 else b"".join(chunks)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from pprofdiff.errors import PprofDiffError
 from pprofdiff.sources.gunzip import GZIP_MAGIC
-from pprofdiff.sources.kinds import Kind, recognise
+from pprofdiff.sources.intake import recognise
+from pprofdiff.sources.kinds import Kind
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ _SUFFIX = {
     Kind.TRACE: ".trace",
     Kind.GCTRACE: ".log",
     Kind.BENCHMARK: ".txt",
+    Kind.LOAD: ".txt",
     Kind.HTML: ".html",
     Kind.JSON: ".json",
 }

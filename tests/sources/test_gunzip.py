@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pprofdiff.errors import FormatError
 from pprofdiff.sources import decompress
+from pprofdiff.sources.gunzip import Gunzip
 
 MIB = 1 << 20
 
@@ -89,3 +90,64 @@ def test_the_limit_counts_all_members():
 def test_a_flood_of_empty_members_is_refused():
     with pytest.raises(FormatError, match=r"^x: holds more than \d+ gzip members"):
         decompress(gzip.compress(b"") * ((1 << 17) + 1), "x")
+
+
+def streamed(data, sizes):
+    """Return what is given out, or the message, when fed in pieces of these sizes."""
+    stream = Gunzip("x", 5000, piece=100)
+    position, parts = 0, []
+    try:
+        for size in [*sizes, len(data)]:
+            parts += stream.feed(data[position : position + size])
+            position += size
+        stream.close()
+    except FormatError as error:
+        return str(error)
+    assert all(0 < len(part) <= 100 for part in parts)
+    return b"".join(parts)
+
+
+def at_once(data):
+    """Return the content, or the message."""
+    try:
+        return decompress(data, "x", 5000)
+    except FormatError as error:
+        return str(error)
+
+
+ENDS = st.sampled_from(
+    [b"", b"\0\0", b"\x1f", b"\0\x1f", b"more", b"\x1f\x8c", b"\0x\x1f\x8b"]
+)
+
+
+@given(
+    st.lists(st.binary(max_size=3000), min_size=1, max_size=5),
+    st.integers(0, 40),
+    ENDS,
+    st.lists(st.integers(2, 400), max_size=20),
+    st.integers(0, 30),
+)
+def test_a_stream_is_what_it_is_at_once(parts, padding, end, sizes, missing):
+    data = bytes(padding).join(map(gzip.compress, parts)) + end
+    data = data[: max(len(data) - missing, 20)]
+    assert streamed(data, sizes) == at_once(data)
+
+
+def test_a_stream_may_be_cut_within_a_members_beginning():
+    data = gzip.compress(b"one", mtime=0) + bytes(3) + gzip.compress(b"two", mtime=0)
+    for size in range(2, len(data) - 1):
+        assert streamed(data, [size]) == b"onetwo"
+
+
+def test_a_stream_of_much_from_little_comes_in_pieces():
+    bomb = gzip.compress(bytes(64 * MIB))
+    tracemalloc.start()
+    try:
+        stream = Gunzip("x", 1 << 30, piece=MIB)
+        total = sum(map(len, stream.feed(bomb)))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    stream.close()
+    assert total == 64 * MIB
+    assert peak < 4 * MIB

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pprofdiff.errors import FormatError
 from pprofdiff.sources import READABLE, Kind, recognise
-from pprofdiff.sources.kinds import refusal
+from pprofdiff.sources.kinds import LOGS, refusal
 
 GC_LINE = (
     b"gc 7 @0.123s 4%: 0.026+0.65+0.015 ms clock, 0.41+0.24/1.1/0.50+0.25 ms cpu, "
@@ -24,6 +24,7 @@ GC_LINE = (
 )
 BENCH_LINE = b"BenchmarkDecode/small-8   \t  1000\t      1234.5 ns/op\t 12 B/op\n"
 TRACE = b"go 1.22 trace\0\0\0"
+WRK = (Path(__file__).parents[1] / "data/load/wrk.txt").read_bytes()
 PROFILE = (
     b"\x0a\x04\x08\x01\x10\x02"  # sample_type
     b"\x12\x06\x0a\x01\x01\x12\x01\x0a"  # sample
@@ -59,12 +60,14 @@ def fetch(address, path):
         (b"go 1.5 trace\0\0\0\0", Kind.TRACE),
         (GC_LINE, Kind.GCTRACE),
         (b"12:00 worker 1" + GC_LINE, Kind.GCTRACE),
-        (b'{"log":"gc 1 @0.011s 0%: 0.02+0.6+0.01 ms clock"}\n', Kind.GCTRACE),
+        (b'{"log":"' + GC_LINE[:-1] + b'"}\n', Kind.GCTRACE),
         (b"BenchmarkX-2   \t" + GC_LINE, Kind.GCTRACE),
         (bytes(9000) + b"\n" + GC_LINE, Kind.GCTRACE),
         (BENCH_LINE, Kind.BENCHMARK),
         (b"goos: linux\r\n" + BENCH_LINE, Kind.BENCHMARK),
         (b"BenchmarkX 1 NaN widgets\n", Kind.BENCHMARK),
+        (b"BenchmarkX-2   \tlog\n      50\t 3 ns/op\n", Kind.BENCHMARK),
+        (WRK, Kind.LOAD),
         (b"BenchmarkX\n    x_test.go:8: BenchmarkX-8 1 2 ns/op\n", Kind.UNKNOWN),
         (b"", Kind.EMPTY),
         (b"heap profile: 1: 2 [3: 4] @ heap/1048576\n", Kind.LEGACY_PROFILE_TEXT),
@@ -98,8 +101,27 @@ def test_gzip_inside_gzip_is_named():
     assert kinds(gzip.compress(gzip.compress(PROFILE))) == (Kind.COMPRESSED,)
 
 
-def test_a_log_can_be_two_kinds():
+def test_a_log_can_be_several_kinds():
     assert kinds(BENCH_LINE + GC_LINE) == (Kind.GCTRACE, Kind.BENCHMARK)
+    assert kinds(WRK + GC_LINE) == (Kind.GCTRACE, Kind.LOAD)
+    assert kinds(WRK + BENCH_LINE + GC_LINE) == (*LOGS,)
+
+
+def test_every_member_of_a_gzip_stream_is_looked_at():
+    parts = map(gzip.compress, (b"", b"some text\n", GC_LINE))
+    assert kinds(b"".join(parts)) == (Kind.GCTRACE,)
+    assert kinds(gzip.compress(PROFILE[:6]) + gzip.compress(PROFILE[6:])) == (
+        Kind.PROFILE,
+    )
+
+
+@pytest.mark.parametrize("text", [b"", b"text\n", GC_LINE, GC_LINE * 9000])
+def test_a_text_that_is_cut_off_is_an_error(text):
+    packed = gzip.compress(text)
+    with pytest.raises(
+        FormatError, match=r"^x: gzip stream is cut off after \d+ bytes"
+    ):
+        kinds(packed[:-1])
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])

@@ -1,0 +1,209 @@
+"""What ``go test -bench`` prints -> `Benchmarks`, out of any log and in any pieces.
+
+The format is https://go.dev/design/14313-benchmark-format. What is a result, a unit
+and a configuration line is as benchstat has it: golang.org/x/perf, benchfmt/reader.go.
+Beyond that, a result is put together again whose name and values other output parts:
+``go test`` prints the name, runs the benchmark, and then prints the values
+(testing/benchmark.go, processBench), so whatever the program prints stands between.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+
+from pprofdiff.errors import FormatError
+from pprofdiff.loaders.benchline import SPACE, Line, read_line, read_values, split_name
+from pprofdiff.model.benchmark import Benchmarks, Result
+
+__all__ = ["BenchmarkScanner", "parse"]
+
+# `go test` prints the name, padded, and a tab; see processBench.
+_NAME = rb"Benchmark(?![a-z])(\S*+) *+\t"
+_STARTED = re.compile(_NAME)
+# At a line's beginning any Benchmark, within a line what `go test` prints.
+_LINE = re.compile(
+    rb"Benchmark(?:(?<![^\n]Benchmark)|(?![a-z])(?:[^\sB]|B(?!enchmark))*+ *+\t)[^\n]*"
+)
+# What comes once a benchmark is over, or its process is.
+_OVER = rb"(?:PASS|FAIL|ok  |--- |goos: )"
+_OVER_HERE, _OVER_LATER = re.compile(_OVER), re.compile(rb"\n" + _OVER)
+_PER_OPERATION = re.compile(rb"/op(?![^ \t\r\n])")
+
+# See parseKeyValueLine; `_is_key` has what is not ASCII.
+_CONFIG = rb"([a-z\x80-\xff][^:\sA-Z]*):([ \t][^\n]*|\r?(?=\n|\Z))"
+_FIRST_CONFIG, _CONFIG_LINE = re.compile(_CONFIG), re.compile(rb"\n" + _CONFIG)
+
+_LONGEST_LINE = 1 << 16  # as long as bufio.Scanner, and so benchstat, reads
+_STANDARD_KEYS = {"goos", "goarch", "pkg", "cpu"}
+_MOST_OTHER_KEYS = 64
+
+
+def parse(data: bytes, name: str) -> Benchmarks:
+    """Return the benchmark results in `data`; `name` is for messages.
+
+    Raises
+    ------
+    FormatError
+        There is no result in it.
+
+    """
+    scanner = BenchmarkScanner()
+    scanner.feed(data)
+    found = scanner.close()
+    if found is None:
+        msg = f"{name}: there is no benchmark result in it; give what go test -bench"
+        raise FormatError(f"{msg} printed")
+    return found
+
+
+class BenchmarkScanner:
+    """Collects results from blocks of whole lines, fed in order.
+
+    ``key: value`` lines count for the results after them, as in benchstat, but for
+    those that a running benchmark prints. `config` holds goos, goarch, pkg, cpu and
+    the last 64 other keys, sorted; results that differ in it are kept apart. A name
+    counts within a line, too, and values torn from it if they end a line, both as
+    ``go test`` prints them (with some unit per ``op``), before another benchmark or
+    the end of the tests is named.
+    """
+
+    def __init__(self) -> None:
+        self._config: dict[str, str] = {}
+        self._config_now: tuple[tuple[str, str], ...] | None = ()
+        self._found: dict[
+            tuple[tuple[tuple[str, str], ...], bytes, str],
+            tuple[list[float], list[int]],
+        ] = {}
+        self._torn = 0
+        self._waiting: bytes | None = None  # the name whose values are not here yet
+        self._running = False
+
+    def feed(self, block: bytes) -> None:
+        """Read one more block, which ends with a line's end unless it is the last."""
+        position = 0
+        for match in _LINE.finditer(block):
+            first = block.rfind(b"\n", position, match.start()) + 1 or position
+            self._between(block, position, first)
+            line = match[0].removesuffix(b"\r")
+            if first == match.start():
+                self._benchmark_line(line)
+            else:
+                self._started(line)
+            position = match.end() + 1
+        self._between(block, position, len(block))
+
+    def close(self) -> Benchmarks | None:
+        """Return all results, None if there are none."""
+        self._over()
+        results = tuple(
+            Result(*split_name(name), config, unit, tuple(values), tuple(iterations))
+            for (config, name, unit), (values, iterations) in self._found.items()
+        )
+        return Benchmarks(results, self._torn) if results else None
+
+    def _benchmark_line(self, line: bytes) -> None:
+        """Read a line that begins with Benchmark."""
+        result = read_line(line) if len(line) <= _LONGEST_LINE else None
+        if result is not None:
+            self._over()
+            self._add(result)
+        elif len(line.split(None, 1)) == 1 and not line[-1:].isspace():
+            self._over()  # `go test -v` says what it runs next
+            self._running = True
+        else:
+            self._started(line)
+
+    def _started(self, line: bytes) -> None:
+        """Read a name as `go test` prints it; the values may be there already."""
+        started = _STARTED.match(line)
+        if started is None or started.end() > _LONGEST_LINE:
+            return
+        self._over()
+        values = read_values(line[max(started.end(), len(line) - _LONGEST_LINE) :])
+        if values is not None:
+            self._add(Line(started[1], *values))
+        else:
+            self._waiting, self._running = started[1], True
+
+    def _between(self, block: bytes, start: int, end: int) -> None:
+        """Read the lines between two that begin with Benchmark."""
+        if self._running and start < end:
+            start = self._output(block, start, end)
+        if start < end:
+            self._configure(block, start, end)
+
+    def _output(self, block: bytes, start: int, end: int) -> int:
+        """Read what a running benchmark prints; return where that ends."""
+        here = _OVER_HERE.match(block, start, end)
+        later = None if here else _OVER_LATER.search(block, start, end)
+        limit = start if here else later.start() + 1 if later else end
+        if self._waiting is not None:
+            last = start
+            for match in _PER_OPERATION.finditer(block, start, limit):
+                if match.start() < last:
+                    continue
+                first = block.rfind(b"\n", start, match.start()) + 1 or start
+                last = block.find(b"\n", match.end(), limit)
+                last = limit if last < 0 else last
+                first = max(first, last - _LONGEST_LINE)
+                values = read_values(block[first:last].removesuffix(b"\r"))
+                if values is not None:
+                    self._add(Line(self._waiting, *values))
+                    self._waiting, self._running = None, False
+                    return last + 1
+        if here or later:
+            self._over()
+        return limit
+
+    def _over(self) -> None:
+        """Note that no more values come for the benchmark that was named last."""
+        self._torn += self._waiting is not None
+        self._waiting, self._running = None, False
+
+    def _configure(self, block: bytes, start: int, end: int) -> None:
+        """Let the ``key: value`` lines between two positions be in force."""
+        first = _FIRST_CONFIG.match(block, start, end)
+        # The last line of a key decides: a log may have millions with the same.
+        lines = {
+            match[1]: match
+            for match in chain((first,), _CONFIG_LINE.finditer(block, start, end))
+            if match and match.end() - match.start() <= _LONGEST_LINE
+        }
+        for key, match in sorted(lines.items(), key=lambda item: item[1].start()):
+            if _is_key(key):
+                value = match[2].removesuffix(b"\r").lstrip(b" \t")
+                self._set(_text(key), _text(value))
+
+    def _set(self, key: str, value: str) -> None:
+        self._config.pop(key, None)
+        self._config[key] = value
+        others = [name for name in self._config if name not in _STANDARD_KEYS]
+        if len(others) > _MOST_OTHER_KEYS:
+            del self._config[others[0]]
+        self._config_now = None
+
+    def _add(self, line: Line) -> None:
+        if self._config_now is None:
+            held = sorted(self._config.items())
+            self._config_now = tuple((key, value) for key, value in held if value)
+        for value, unit in line.values:
+            key = self._config_now, line.name, unit
+            values, iterations = self._found.setdefault(key, ([], []))
+            values.append(value)
+            iterations.append(line.iterations)
+
+
+def _is_key(key: bytes) -> bool:
+    """Tell whether `key` has neither upper-case letters nor space beyond ASCII."""
+    if key.isascii():
+        return True
+    import unicodedata
+
+    text = _text(key)
+    kinds = [unicodedata.category(c) for c in text]
+    return kinds[0] == "Ll" and "Lu" not in kinds and not SPACE.search(text)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "backslashreplace")

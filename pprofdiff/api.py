@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from io import BytesIO
 from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 
-from pprofdiff.diff.bundle import BundleDiff, Evidence
+from pprofdiff.diff.bundle import BundleDiff
 from pprofdiff.diff.compare import ProfileDiff, compare
+from pprofdiff.diff.evidence import Evidence
 from pprofdiff.diff.filters import filtered
 from pprofdiff.diff.side import Run, side
 from pprofdiff.diff.work import counted
@@ -23,10 +25,14 @@ from pprofdiff.model.merge import merge
 from pprofdiff.options import Options
 from pprofdiff.report.files import replace_files
 from pprofdiff.report.model import ReportModel, report_of
-from pprofdiff.sources import DEFAULT_MAX_SIZE, decompress, read, recognise
+from pprofdiff.sources import DEFAULT_MAX_SIZE, Source, decompress, read
+from pprofdiff.sources.intake import take
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from pprofdiff.model.benchmark import Benchmarks, Load
+    from pprofdiff.model.gclog import GCLog
 
 __all__ = ["Diff", "Profile", "Summary", "diff", "load"]
 
@@ -154,7 +160,7 @@ class Diff(ProfileDiff):
     def report(self) -> ReportModel:
         """Return the report that writers take."""
         base, new = (Evidence(s.label, s.runs) for s in (self.base, self.new))
-        return report_of(BundleDiff(base, new, (self,), (), None))
+        return report_of(BundleDiff(base, new, (self,)))
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Return the report as JSON (schema ``pprofdiff/1``), or write it to `path`."""
@@ -185,28 +191,46 @@ class Diff(ProfileDiff):
         return ProfileDiff(**{f.name: getattr(self, f.name) for f in fields(self)})
 
 
-def load(source: Loadable, *, label: str | None = None) -> Profile:
-    """Return the profile at a path or URL, or in bytes or a binary file.
+def load(
+    source: Loadable, *, label: str | None = None
+) -> Profile | GCLog | Benchmarks | Load:
+    """Return what a path or URL, bytes or a binary file hold.
 
-    A folder or several profiles in one are merged. Raises FetchError or FormatError,
-    in one line, where there is none.
+    That is a `Profile`, several of one folder merged, wherever there is one; else the
+    GC log, the benchmarks or the load generator's summary of a text. Raises FetchError
+    or FormatError, in one line, where there is none.
     """
-    if isinstance(source, bytes) or hasattr(source, "read"):
-        data = source if isinstance(source, bytes) else source.read()
-        name = getattr(source, "name", "bytes")
-        if "profile" not in recognise(data, str(name)):
-            raise FormatError(f"{name}: not a pprof profile")
-        plain = decompress(data, str(name), DEFAULT_MAX_SIZE)
-        return _as_loaded(decode(plain, str(name)), label, str(name))
-    bundle = read([os.fspath(source)])
+    if isinstance(source, str | os.PathLike):
+        name = os.fspath(source)
+        bundle = read([name])
+        label, sources = label or bundle.label, list(bundle.sources)
+    else:
+        file = BytesIO(source) if isinstance(source, bytes) else source
+        name = str(getattr(source, "name", "bytes"))
+        held = take(file, name, DEFAULT_MAX_SIZE)
+        sources = [
+            Source(name, None, name, held.data, kind, log=held.log)
+            for kind in held.kinds
+        ]
     profiles = [
         decode(decompress(s.data, s.path, DEFAULT_MAX_SIZE), s.path)
-        for s in bundle.sources
+        for s in sources
         if s.kind == "profile"
     ]
-    if not profiles:
-        raise FormatError(f"{os.fspath(source)}: there is no pprof profile in it")
-    return _as_loaded(merge(profiles), label or bundle.label, os.fspath(source))
+    if profiles:
+        return _as_loaded(merge(profiles), label, name)
+    for log in (s.log for s in sources if s.log is not None):
+        return cast("GCLog | Benchmarks | Load", next(filter(None, log)))
+    raise FormatError(f"{name}: neither a profile, a GC log nor benchmark output")
+
+
+def _profile(source: Loadable | Profile) -> Profile:
+    """Return the profile that something is or holds."""
+    loaded = source if isinstance(source, Profile) else load(source)
+    if not isinstance(loaded, Profile):
+        name = source if isinstance(source, str) else getattr(source, "name", "bytes")
+        raise FormatError(f"{name}: there is no pprof profile in it")
+    return loaded
 
 
 def diff(
@@ -228,7 +252,7 @@ def diff(
     options = _options(patterns)
     sides = []
     for given, word in ((base, "base"), (new, "new")):
-        loaded = [x if isinstance(x, Profile) else load(x) for x in _several(given)]
+        loaded = [_profile(x) for x in _several(given)]
         if not loaded:
             raise UsageError(f"{word}: there is no profile on this side")
         runs = [Run(p.path, filtered(p, options).profile) for p in loaded]

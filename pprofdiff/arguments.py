@@ -7,10 +7,10 @@ value only after ``=``, as in Go's flag package, so that none can swallow a prof
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 
 from pprofdiff.errors import UsageError
+from pprofdiff.flag_values import flag_value
 from pprofdiff.options import (
     FLAGS,
     PPROF_ONLY,
@@ -26,11 +26,21 @@ _SHORT = {"o": "output", "q": "quiet", "h": "help", "V": "version"}
 # Words that ask about pprofdiff itself, and the view that answers.
 _ASKING = {"help": "help", "version": "version"}
 # Flags that go tool pprof does not know.
-_OURS = {"work", "explain", "joined", "color", "progress", "quiet", "max_size"}
+_OURS = {
+    "work",
+    "rps",
+    "window",
+    "pair",
+    "explain",
+    "joined",
+    "color",
+    "progress",
+    "quiet",
+    "max_size",
+}
 _LABEL = re.compile(r"[^/\\.:=?#]+=")
 _BY_NAME = {flag.name: flag for flag in FLAGS}
 _WITHOUT_VALUE = ("set", "bool")
-_SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
 def parse(argv: list[str]) -> Options:
@@ -50,6 +60,8 @@ def parse(argv: list[str]) -> Options:
     if chosen.get("explain") and chosen.get("view"):
         raise UsageError(f"-explain and -{chosen['view']} are two views: give one")
     options = Options(**chosen)  # type: ignore[arg-type]
+    if options.work and options.rps:
+        raise UsageError("--work and --rps say the same in two ways: give one")
     if options.view == "report":
         for typed, name, _ in flags:
             if name in PPROF_ONLY:
@@ -134,7 +146,7 @@ def _store(chosen: dict[str, object], flag: Flag, value: str) -> None:
         if flag.field == "base":
             _agree(chosen, "subtract", flag.name)
     elif flag.kind == "set":
-        if not _value(flag, value):
+        if not flag_value(flag, value):
             return
         if flag.name == "mean_delay":
             _agree(chosen, "sample_index", "delay")
@@ -146,7 +158,7 @@ def _store(chosen: dict[str, object], flag: Flag, value: str) -> None:
     else:
         if flag.name == "peek":
             _agree(chosen, "view", "peek")
-        chosen[flag.field] = _value(flag, value)
+        chosen[flag.field] = flag_value(flag, value)
 
 
 def _agree(chosen: dict[str, object], field: str, value: str) -> None:
@@ -154,73 +166,6 @@ def _agree(chosen: dict[str, object], field: str, value: str) -> None:
     held = chosen.setdefault(field, value)
     if held != value:
         raise UsageError(f"-{held} and -{value} contradict each other: give one")
-
-
-def _value(flag: Flag, value: str) -> object:
-    """Return a flag's value, read as its kind says."""
-    try:
-        return _READERS[flag.kind](value, flag)
-    except ValueError as error:
-        reason = str(error)
-        raise UsageError(f"-{flag.name}={value}: {reason}") from None
-
-
-def _bool(value: str, _flag: Flag) -> bool:
-    known = {"": True, "true": True, "1": True, "t": True}
-    known |= {"false": False, "0": False, "f": False}
-    if value.lower() not in known:
-        raise ValueError("is true or false")
-    return known[value.lower()]
-
-
-def _int(value: str, _flag: Flag) -> int:
-    try:
-        return int(value)
-    except ValueError:
-        raise ValueError("is a whole number") from None
-
-
-def _float(value: str, _flag: Flag) -> float:
-    try:
-        return float(value.removesuffix("s"))
-    except ValueError:
-        raise ValueError("is a number") from None
-
-
-def _work(value: str, _flag: Flag) -> tuple[float, float]:
-    parts = value.split(":")
-    try:
-        base, new = (float(part) for part in parts)
-    except ValueError:
-        raise ValueError(
-            "is two numbers, the operations that base and new did, such as 8000:9500"
-        ) from None
-    return base, new
-
-
-def _size(value: str, _flag: Flag) -> int:
-    match = re.fullmatch(r"(\d+)\s*([kmgt]?)i?b?", value.strip().lower())
-    if match is None:
-        raise ValueError("is a size, such as 500MB or 2GB")
-    return int(match[1]) * _SIZES[match[2]]
-
-
-def _choice(value: str, flag: Flag) -> str:
-    if value not in flag.value.split():
-        raise ValueError(f"is one of {', '.join(flag.value.split())}")
-    return value
-
-
-_READERS: dict[str, Callable[[str, Flag], object]] = {
-    "bool": _bool,
-    "set": _bool,
-    "int": _int,
-    "float": _float,
-    "work": _work,
-    "size": _size,
-    "choice": _choice,
-    "str": lambda value, _flag: value,
-}
 
 
 def _with_sides(options: Options, places: list[str]) -> Options:
@@ -231,6 +176,8 @@ def _with_sides(options: Options, places: list[str]) -> Options:
         return replace(options, new=tuple(places))
     if len(places) == 2:
         return replace(options, base=(places[0],), new=(places[1],))
+    if options.pair and len(places) > 1:
+        raise UsageError("--pair compares benchmarks of one file: give one")
     if len(places) == 1:
         return replace(options, new=(places[0],))
     if not places:
@@ -252,8 +199,9 @@ def help_text() -> str:
         "What changed between two builds of a Go program, and how much of it is",
         "garbage collection, allocation, the scheduler, locks or your own code.",
         "",
-        "BASE and NEW are profiles (.pb.gz), folders of them, URLs such as",
-        "http://host:6060/debug/pprof/profile, - for standard input, or label=path.",
+        "BASE and NEW are pprof profiles, GODEBUG=gctrace=1 logs, benchmark output,",
+        "folders of these, URLs such as http://host:6060/debug/pprof/profile, - for",
+        "standard input, or label=path.",
         "",
     ]
     group = ""
@@ -272,7 +220,8 @@ def help_text() -> str:
         "Examples:",
         "  pprofdiff main=base/cpu.pb.gz pr=new/cpu.pb.gz",
         "  pprofdiff base/ new/ -o diff.json",
-        "  pprofdiff --work 120000:98000 base/ new/",
+        "  pprofdiff --rps 120000:98000 base/ new/",
+        "  pprofdiff --pair suffix=Old bench.txt",
         "  pprofdiff -top -diff_base=base/cpu.pb.gz new/cpu.pb.gz",
         "  pprofdiff base/cpu.pb.gz new/cpu.pb.gz --explain gc.mark",
     ]
@@ -287,6 +236,8 @@ def _typed(flag: Flag) -> str:
         "str": "=REGEX" if flag.group.startswith("Choose") else "=X",
         "append": "=FILE" if flag.name == "output" else "=PROFILE",
         "work": "=BASE:NEW",
+        "window": "=FROM:TO",
+        "pair": "=suffix=WORD",
         "choice": "=WHEN",
         "size": "=SIZE",
     }

@@ -25,7 +25,9 @@ class Options:
     """One run's choices; the defaults are those of the command line.
 
     Patterns are regular expressions, empty for none; `work` is (base, new) operations
-    done; `seconds` and `timeout` are those of a fetch.
+    done, `rps` operations a second; `window` holds (from, to), seconds since the process
+    started, for both sides or for each; `pair` is the suffix of base's benchmarks;
+    `seconds` and `timeout` are those of a fetch.
     """
 
     base: tuple[str, ...] = ()
@@ -36,6 +38,9 @@ class Options:
     explain: str = ""
     normalize: bool = False
     work: tuple[float, float] | None = None
+    rps: tuple[float, float] | None = None
+    window: tuple[tuple[float | None, float | None], ...] = ()
+    pair: str = ""
     drop_negative: bool = False
     sort: str = "flat"  # or cum
     nodecount: int = -1
@@ -76,8 +81,8 @@ class Flag(NamedTuple):
     """One flag: how it is typed, what it sets, and what it means.
 
     `kind` is ``set`` (no argument: stores `value`), ``bool`` (``-x`` or ``-x=false``),
-    ``str``, ``int``, ``float``, ``size``, ``work``, ``append`` or ``choice`` (of the
-    words in `value`).
+    ``str``, ``int``, ``float``, ``size``, ``work``, ``window``, ``pair``, ``append`` or
+    ``choice`` (of the words in `value`).
     """
 
     name: str
@@ -102,6 +107,9 @@ FLAGS = (
     Flag("base", "append", "base", "the same, as pprof's -base: percentages of the sum of both", _COMPARE),
     Flag("normalize", "bool", "normalize", "scale new to the base's total", _COMPARE),
     Flag("work", "work", "work", "operations each side did, as BASE:NEW; compares by operation", _COMPARE),
+    Flag("rps", "work", "rps", "operations a second of each side, as BASE:NEW; the same", _COMPARE),
+    Flag("window", "window", "window", "GC cycles to compare: FROM:TO seconds since the start; one, or one,one", _COMPARE),
+    Flag("pair", "pair", "pair", "compare the benchmarks XOld and X of one file: suffix=Old", _COMPARE),
     Flag("drop_negative", "bool", "drop_negative", "leave out what became cheaper", _COMPARE),
     Flag("top", "set", "view", "pprof's table of functions", _VIEW, "top"),
     Flag("text", "set", "view", "the same as -top", _VIEW, "top"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from pprofdiff.diff.bundle import Evidence, compare_bundles
+from pprofdiff.diff.bundle import compare_bundles
 from pprofdiff.diff.comparable import Caveat
+from pprofdiff.diff.evidence import BenchmarkRun, Evidence, LoadRun, LogRun
 from pprofdiff.diff.side import Run, halves
-from pprofdiff.diff.work import counted
+from pprofdiff.diff.work import Work, counted, rated
 from pprofdiff.errors import UsageError
 from pprofdiff.loaders.pprof import decode
 from pprofdiff.model.merge import is_diff
@@ -20,6 +21,9 @@ from pprofdiff.report.blocks import Block
 from pprofdiff.report.model import ReportModel, report_of
 from pprofdiff.screen import Screen
 from pprofdiff.sources import Bundle, ReadOptions, decompress, read, read_sides
+
+if TYPE_CHECKING:
+    from pprofdiff.diff.gcwindow import Span
 
 __all__ = ["compared", "run"]
 
@@ -84,6 +88,7 @@ def _pprof_view(options: Options, screen: Screen) -> None:
 
     with Waiting(screen.messages, enabled=options.progress) as waiting:
         inputs = _read(options, screen, waiting)
+        _must_have_profiles(options, inputs)
         profiles = [
             [run.profile for run in side.runs] if side is not None else []
             for side in (inputs.base, inputs.new)
@@ -99,6 +104,14 @@ def _pprof_view(options: Options, screen: Screen) -> None:
         raise UsageError("-proto writes binary data, not for a terminal: add -o FILE")
     else:
         screen.write_bytes(data)
+
+
+def _must_have_profiles(options: Options, inputs: _Inputs) -> None:
+    """Refuse a side without profiles: pprof's views are of nothing else."""
+    sides = (inputs.base, options.base), (inputs.new, options.new)
+    for evidence, names in sides:
+        if evidence is not None and not evidence.runs:
+            raise UsageError(f"{', '.join(names)}: there is no pprof profile in it")
 
 
 def _read(options: Options, screen: Screen, waiting: Waiting) -> _Inputs:
@@ -122,21 +135,25 @@ def _read(options: Options, screen: Screen, waiting: Waiting) -> _Inputs:
         (bundles[1], words[1]),
         size=sum(len(source.data) for source in sources),
     )
-    if not new.runs or (options.base and not base.runs):
-        empty = options.new if not new.runs else options.base
-        raise UsageError(f"{', '.join(empty)}: there is no pprof profile in it")
     saved = _copies(bundles[0]), _copies(bundles[1])
     return _Inputs(base if options.base else None, new, saved, notes)
 
 
 def _unused(bundle: Bundle, word: str) -> list[str]:
-    """Return, in one line, what of a side is no profile."""
-    paths = [entry.path for entry in bundle.skipped]
-    paths += [s.path for s in bundle.sources if s.kind != "profile"]
-    names = sorted(os.path.basename(path) for path in paths)
-    if not names:
-        return []
-    return [f"{bundle.label or word}: left out, not profiles: {', '.join(names)}"]
+    """Return, in one line, what of a side is not compared."""
+    label = bundle.label or word
+    foreign = sorted(os.path.basename(entry.path) for entry in bundle.skipped)
+    traces = sorted(
+        os.path.basename(s.path) for s in bundle.sources if s.kind == "trace"
+    )
+    notes = []
+    if foreign:
+        names = ", ".join(foreign)
+        notes.append(f"{label}: left out, of no kind that is compared: {names}")
+    if traces:
+        names = ", ".join(traces)
+        notes.append(f"{label}: execution traces are not compared yet: {names}")
+    return notes
 
 
 def _copies(bundle: Bundle) -> _Copies:
@@ -147,14 +164,32 @@ def _copies(bundle: Bundle) -> _Copies:
 def _evidence(
     bundle: Bundle, word: str, options: Options, waiting: Waiting
 ) -> Evidence:
-    """Decode one side's profiles."""
-    runs = []
+    """Decode one side's inputs."""
+    runs: list[Run] = []
+    logs: list[LogRun] = []
+    benchmarks: list[BenchmarkRun] = []
+    loads: list[LoadRun] = []
     for source in bundle.sources:
         if source.kind == "profile":
             waiting.say(f"reading {source.path}")
             data = decompress(source.data, source.path, options.max_size)
             runs.append(Run(source.path, decode(data, source.path)))
-    return Evidence(bundle.label or word, tuple(runs))
+        log = source.log
+        if log is None:
+            continue
+        if source.kind == "gctrace" and log.gc is not None:
+            logs.append(LogRun(source.path, log.gc))
+        elif source.kind == "benchmark" and log.benchmarks is not None:
+            benchmarks.append(BenchmarkRun(source.path, log.benchmarks))
+        elif source.kind == "load" and log.load is not None:
+            loads.append(LoadRun(source.path, log.load))
+    return Evidence(
+        bundle.label or word,
+        tuple(runs),
+        tuple(logs),
+        tuple(benchmarks),
+        tuple(loads),
+    )
 
 
 def compared(options: Options, screen: Screen, waiting: Waiting) -> ReportModel:
@@ -163,7 +198,7 @@ def compared(options: Options, screen: Screen, waiting: Waiting) -> ReportModel:
     waiting.say("comparing")
     base, new, saved = inputs.base, inputs.new, inputs.saved
     if base is None:
-        base, new = _made_pair(new)
+        base, new = _made_pair(new, options)
         saved = saved[1], saved[1]
     kept = [_filtered(evidence, options) for evidence in (base, new)]
     bundle = compare_bundles(
@@ -171,7 +206,8 @@ def compared(options: Options, screen: Screen, waiting: Waiting) -> ReportModel:
         kept[1][0],
         sample_type=options.sample_index or None,
         normalize=options.normalize,
-        work=counted(options.work) if options.work else None,
+        work=_work(options),
+        spans=_spans(options),
     )
     unmatched = [note for note in kept[0][1] if note in kept[1][1]]
     return report_of(
@@ -185,15 +221,49 @@ def compared(options: Options, screen: Screen, waiting: Waiting) -> ReportModel:
     )
 
 
-def _made_pair(evidence: Evidence) -> tuple[Evidence, Evidence]:
-    """Return the two sides of one profile that already is a diff."""
-    path = evidence.runs[0].path
+def _work(options: Options) -> Work | None:
+    """Return the work that was typed."""
+    if options.work is not None:
+        return counted(options.work)
+    return None if options.rps is None else rated(options.rps)
+
+
+def _spans(options: Options) -> tuple[Span | None, Span | None]:
+    """Return the window of each side's GC log."""
+    if not options.window:
+        return None, None
+    from pprofdiff.diff.gcwindow import Span
+
+    spans = [Span(*span) for span in options.window]
+    return spans[0], spans[-1]
+
+
+def _made_pair(evidence: Evidence, options: Options) -> tuple[Evidence, Evidence]:
+    """Return the two sides of one input: a diff, or benchmarks under two names."""
+    if options.pair:
+        return _benchmark_pair(evidence, options.pair)
+    path = evidence.runs[0].path if evidence.runs else options.new[0]
     if len(evidence.runs) != 1 or not is_diff(evidence.runs[0].profile):
-        raise UsageError(
-            f"{path}: compared with what? pprofdiff BASE NEW; one alone: add -top"
-        )
+        hint = "" if evidence.runs else "; benchmarks of one file: --pair suffix=Old"
+        alone = "; one alone: add -top" if evidence.runs else hint
+        raise UsageError(f"{path}: compared with what? pprofdiff BASE NEW{alone}")
     base, new = halves(evidence.runs[0].profile)
     return Evidence("base", (Run(path, base),)), Evidence("new", (Run(path, new),))
+
+
+def _benchmark_pair(evidence: Evidence, suffix: str) -> tuple[Evidence, Evidence]:
+    """Return benchmarks with a suffix as base, those without it as new."""
+    from pprofdiff.diff.benchmarks import pair_by_suffix
+
+    if not evidence.benchmarks:
+        raise UsageError("--pair compares benchmarks: there are none in this input")
+    pairs = [
+        (run.path, *pair_by_suffix(run.benchmarks, suffix))
+        for run in evidence.benchmarks
+    ]
+    base = tuple(BenchmarkRun(path, old) for path, old, _ in pairs)
+    new = tuple(BenchmarkRun(path, fresh) for path, _, fresh in pairs)
+    return Evidence("base", benchmarks=base), Evidence("new", benchmarks=new)
 
 
 def _filtered(evidence: Evidence, options: Options) -> tuple[Evidence, list[str]]:
@@ -208,7 +278,7 @@ def _filtered(evidence: Evidence, options: Options) -> tuple[Evidence, list[str]
         kept = filtered(run.profile, options)
         runs.append(Run(run.path, kept.profile))
         notes += kept.warnings
-    return Evidence(evidence.label, tuple(runs)), notes
+    return evidence._replace(runs=tuple(runs)), notes
 
 
 def _draw(blocks: list[Block], options: Options, screen: Screen) -> None:

@@ -19,10 +19,14 @@ _ASCII = str.maketrans(
         "−": "-",
         "–": "-",
         "×": "x",
+        "÷": "/",
+        "±": "+",
+        "∞": "?",
         "Δ": "d",
         "µ": "u",
         "…": "~",
     }
+    | {mark: str(digit) for digit, mark in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
 )
 
 

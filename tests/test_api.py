@@ -263,7 +263,7 @@ def test_repr_is_one_line(cpu):
         (
             lambda p: pprofdiff.load(b"hello"),
             pprofdiff.FormatError,
-            "not a pprof profile",
+            "neither a profile",
         ),
         (
             lambda p: pprofdiff.load(io.BytesIO(p[0].read_bytes()[:900])),
@@ -302,7 +302,7 @@ def test_repr_is_one_line(cpu):
         (
             lambda p: pprofdiff.load(p[0].with_name("trace.out")),
             pprofdiff.FormatError,
-            "no pprof profile",
+            "neither a profile",
         ),
     ],
 )
@@ -322,3 +322,29 @@ def test_a_folder_is_merged(syncpool, tmp_path):
     one = pprofdiff.load(syncpool.base / "cpu.pb.gz")
     both = pprofdiff.load(tmp_path)
     assert (both.values.sum(axis=0) == 2 * one.values.sum(axis=0)).all()
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "rows"),
+    [
+        ("syncpool/base/gctrace.log", "GCLog", 72),
+        ("zstd/new/bench.txt", "Benchmarks", 80),
+        ("load/hey.txt", "Load", 2000),
+    ],
+)
+def test_logs_load_as_what_they_are(data_folder, path, kind, rows):
+    place = data_folder / path
+    with place.open("rb") as file:
+        loaded = [
+            pprofdiff.load(x) for x in (place, str(place), place.read_bytes(), file)
+        ]
+    for log in loaded:
+        assert type(log).__name__ == kind
+        counted = {
+            "GCLog": lambda held: len(held.cycles),
+            "Benchmarks": lambda held: len(held.to_frame()),
+            "Load": lambda held: held.requests,
+        }[kind]
+        assert counted(log) == rows
+    with pytest.raises(pprofdiff.FormatError, match="no pprof profile in it"):
+        pprofdiff.diff(place, place)

@@ -10,7 +10,8 @@ next ``$`` or the end of the block are its output:
   at that end, the first line shown is the first and the last one the last.
 
 A fenced block marked ``python`` is run as it stands, in the same folder. In ``--help``
-the lines under *Examples* are commands, run in a folder like `tests/data/syncpool`.
+the lines under *Examples* are commands, run in a folder like `tests/data/syncpool` that
+has a `bench.txt` too.
 """
 
 from __future__ import annotations
@@ -98,6 +99,7 @@ def examples():
 @pytest.mark.parametrize("command", examples())
 def test_an_example_of_the_help(folder, cli, monkeypatch, command):
     monkeypatch.chdir(folder / "syncpool")
+    Path("bench.txt").symlink_to(folder / "zstd" / "new" / "bench.txt")
     program, *words = shlex.split(command)
     assert program == "pprofdiff"
     done = cli(*words)

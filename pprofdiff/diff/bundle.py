@@ -2,41 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
+from pprofdiff.diff.comparable import Caveat
 from pprofdiff.diff.compare import ProfileDiff, compare
+from pprofdiff.diff.evidence import Evidence
+from pprofdiff.diff.inferred import inferred_work
 from pprofdiff.diff.kinds import is_heap, kind_name
 from pprofdiff.diff.modelled import ModelledBlame, apportion_mark
 from pprofdiff.diff.side import Run, side
 from pprofdiff.diff.work import Work
 from pprofdiff.errors import UsageError
 
-__all__ = ["BundleDiff", "Evidence", "compare_bundles"]
+if TYPE_CHECKING:
+    from pprofdiff.diff.benchmarks import BenchmarkDiff
+    from pprofdiff.diff.gcdiff import GCDiff
+    from pprofdiff.diff.gcwindow import Span
+
+__all__ = ["BundleDiff", "compare_bundles", "gc_caveats"]
 
 # The order of the report: what a reader looks for first.
 _ORDER = ("cpu", "allocs", "heap", "block", "mutex", "goroutine")
 
 
-class Evidence(NamedTuple):
-    """All the profiles of one side, under the word for it in tables."""
-
-    label: str
-    runs: tuple[Run, ...]
-
-
 class BundleDiff(NamedTuple):
     """Every comparison that two sides allow.
 
-    `profiles` come most telling first; `lonely` names the kinds that one side only
-    has, as (kind, label of the side that has it).
+    `profiles` come most telling first; `gc` and `benchmarks` are None where a side
+    has none; `lonely` names the kinds that one side only has, as (kind, label of the
+    side that has it); `work` is what values by operation rest on.
     """
 
     base: Evidence
     new: Evidence
-    profiles: tuple[ProfileDiff, ...]
-    lonely: tuple[tuple[str, str], ...]
-    modelled: ModelledBlame | None
+    profiles: tuple[ProfileDiff, ...] = ()
+    lonely: tuple[tuple[str, str], ...] = ()
+    modelled: ModelledBlame | None = None
+    gc: GCDiff | None = None
+    benchmarks: BenchmarkDiff | None = None
+    work: Work | None = None
 
 
 def compare_bundles(
@@ -46,24 +52,51 @@ def compare_bundles(
     sample_type: str | None = None,
     normalize: bool = False,
     work: Work | None = None,
+    spans: tuple[Span | None, Span | None] = (None, None),
 ) -> BundleDiff:
-    """Pair the sides' profiles by kind and subtract each pair.
+    """Pair the sides' evidence by kind and subtract each pair.
 
-    One profile a side is a pair whatever its kind. Raises UsageError where nothing
-    pairs.
+    One profile a side is a pair whatever its kind. Without `work`, that of a load
+    generator or benchmark in the evidence is taken; `spans` are the windows of GC logs.
+    Raises UsageError where nothing pairs.
     """
+    if work is None and not normalize:
+        work = inferred_work(base, new)
     pairs, lonely = _pairs(base, new)
-    if not pairs:
+    both = [kind for kind in base.kinds if kind in new.kinds]
+    if not pairs and not {"gctrace", "benchmark"} & set(both):
         held = "; ".join(f"{label} has {kind}" for kind, label in lonely)
         raise UsageError(f"nothing to compare: {held or 'no profiles were given'}")
+    subtract = partial(compare, normalize=normalize, work=work)
+    gc = _gc(base, new, spans, work) if "gctrace" in both else None
+    if not pairs and gc is None and "benchmark" not in both:
+        raise UsageError("; ".join(c.text for c in gc_caveats(base, new)))
+    diffs = _profiles((base.label, new.label), pairs, sample_type, subtract)
+    return BundleDiff(
+        base=base,
+        new=new,
+        profiles=tuple(diffs),
+        lonely=lonely,
+        modelled=apportion_mark(diffs),
+        gc=gc,
+        benchmarks=_benchmarks(base, new) if "benchmark" in both else None,
+        work=work,
+    )
+
+
+def _profiles(
+    labels: tuple[str, str],
+    pairs: Sequence[tuple[list[Run], list[Run]]],
+    sample_type: str | None,
+    subtract: Callable[..., ProfileDiff],
+) -> list[ProfileDiff]:
+    """Subtract each pair of profiles; of allocations, the objects after the bytes."""
     diffs: list[ProfileDiff] = []
     refusals: list[UsageError] = []
     for old_runs, new_runs in pairs:
-        old, fresh = side(base.label, old_runs), side(new.label, new_runs)
+        old, fresh = side(labels[0], old_runs), side(labels[1], new_runs)
         try:
-            first = compare(
-                old, fresh, sample_type=sample_type, normalize=normalize, work=work
-            )
+            first = subtract(old, fresh, sample_type=sample_type)
         except UsageError as error:
             # One kind of several may lack the sample type that was asked for.
             refusals.append(error)
@@ -71,31 +104,80 @@ def compare_bundles(
         diffs.append(first)
         objects = _objects_type(first) if sample_type is None else None
         if objects is not None:
-            diffs.append(
-                compare(old, fresh, sample_type=objects, normalize=normalize, work=work)
-            )
-    if not diffs:
+            diffs.append(subtract(old, fresh, sample_type=objects))
+    if refusals and not diffs:
         raise refusals[0]
-    return BundleDiff(base, new, tuple(diffs), lonely, apportion_mark(diffs))
+    return diffs
+
+
+def gc_caveats(base: Evidence, new: Evidence) -> list[Caveat]:
+    """Return why GC logs are not compared, file by file."""
+    if not base.logs and not new.logs:
+        return []
+    from pprofdiff.diff.gcdiff import unusable
+
+    return [*unusable(base.logs), *unusable(new.logs)]
+
+
+def _gc(
+    base: Evidence,
+    new: Evidence,
+    spans: tuple[Span | None, Span | None],
+    work: Work | None,
+) -> GCDiff | None:
+    """Compare the GC logs; None where a side's hold no whole line."""
+    from pprofdiff.diff.gcdiff import compare_logs
+
+    spent = [_cpu_seconds(side) for side in (base, new)]
+    return compare_logs(
+        ((base.label, base.logs), (new.label, new.logs)),
+        spans,
+        work,
+        (spent[0], spent[1]),
+    )
+
+
+def _cpu_seconds(evidence: Evidence) -> float | None:
+    """Return how long a side's CPU profiles lasted, None without."""
+    spans = [
+        run.profile.duration_ns
+        for run in evidence.runs
+        if kind_name(run.profile) == "cpu"
+    ]
+    known = [span for span in spans if span]
+    return sum(known) / 1e9 if known and len(known) == len(spans) else None
+
+
+def _benchmarks(base: Evidence, new: Evidence) -> BenchmarkDiff:
+    from pprofdiff.diff.benchmarks import compare_benchmarks
+
+    return compare_benchmarks(
+        [run.benchmarks for run in base.benchmarks],
+        [run.benchmarks for run in new.benchmarks],
+    )
 
 
 def _pairs(
     base: Evidence, new: Evidence
 ) -> tuple[list[tuple[list[Run], list[Run]]], tuple[tuple[str, str], ...]]:
     """Return (base runs, new runs) by kind, and the kinds of one side only."""
-    if len(base.runs) == 1 and len(new.runs) == 1:
-        return [(list(base.runs), list(new.runs))], ()
     held = [_by_kind(base.runs), _by_kind(new.runs)]
-    kinds = sorted({*held[0], *held[1]}, key=_place)
+    names = [[*held[0], *base.kinds], [*held[1], *new.kinds]]
+    alone = len(base.runs) == 1 and len(new.runs) == 1
+    kinds = sorted({*names[0], *names[1]}, key=_place)
     lonely = tuple(
         (kind, label)
         for kind in kinds
         for label, own, other in (
-            (base.label, held[0], held[1]),
-            (new.label, held[1], held[0]),
+            (base.label, names[0], names[1]),
+            (new.label, names[1], names[0]),
         )
-        if kind in own and kind not in other
+        if kind in own
+        and kind not in other
+        and not (alone and kind in held[0] | held[1])
     )
+    if alone:
+        return [(list(base.runs), list(new.runs))], lonely
     both = [kind for kind in kinds if kind in held[0] and kind in held[1]]
     return [(held[0][kind], held[1][kind]) for kind in both], lonely
 

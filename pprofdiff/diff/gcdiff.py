@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
@@ -10,18 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pprofdiff.diff.comparable import Caveat
+from pprofdiff.diff.evidence import LogRun
 from pprofdiff.diff.gcfigures import GCFigures, figures
 from pprofdiff.diff.gcwindow import Span, Window, window_of
-from pprofdiff.model.gclog import Cycles, GCLog, GCRun
+from pprofdiff.diff.work import Work
+from pprofdiff.model.gclog import Cycles, GCRun
 
-__all__ = ["Factors", "GCDiff", "GCSide", "LogRun", "Restored", "compare_logs"]
+__all__ = ["Factors", "GCDiff", "GCSide", "Restored", "compare_logs", "unusable"]
 
-
-class LogRun(NamedTuple):
-    """One log of a side: the name the user knows it by, and what it holds."""
-
-    path: str
-    log: GCLog
+# Fewer cycles than this say nothing of how much they vary.
+_FEW = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +37,6 @@ class GCSide:
     window: Window
     asked: bool
     others: int
-    mixed: bool
 
     @cached_property
     def whole(self) -> GCFigures:
@@ -142,6 +140,10 @@ class GCDiff:
             return Restored(gogc, None, None)
         return Restored(gogc, fresh.heap.mean_live + old.heap.per_cycle, outside)
 
+    def caveats(self) -> list[Caveat]:
+        """Return what to know of the logs: missing lines, further processes."""
+        return [*_caveats(self.base), *_caveats(self.new)]
+
     def sure(self, what: str) -> bool:
         """Whether ``cycles`` or ``cpu`` per cycle differ by over three standard errors.
 
@@ -158,32 +160,84 @@ class GCDiff:
                 + cycles.background_cpu_us
                 + cycles.mark_termination_cpu_us
             )
-            if len(values) < 3:
+            if len(values) < _FEW:
                 return False
             sides.append((float(values.mean()), float(values.var(ddof=1)), len(values)))
         (old, old_var, n), (fresh, fresh_var, m) = sides
         return abs(fresh - old) > 3 * sqrt(old_var / n + fresh_var / m)
 
 
+def _caveats(side: GCSide) -> Iterator[Caveat]:
+    run, path = side.run, side.path
+    if run.lines_seen < run.lines_expected:
+        yield Caveat(
+            "gctrace-gaps",
+            f"{path}: {run.lines_seen} of {run.lines_expected} GC lines intact; sums "
+            "are of these, rates go by the cycles' numbers",
+        )
+    if side.others:
+        yield Caveat(
+            "gctrace-runs",
+            f"{side.label}: {side.others + 1} processes in the GC logs; compared is "
+            f"the one with most cycles, {run.lines_seen} in {path}",
+        )
+
+
 def compare_logs(
     sides: tuple[tuple[str, Sequence[LogRun]], tuple[str, Sequence[LogRun]]],
     spans: tuple[Span | None, Span | None] = (None, None),
-    rates: tuple[float, float] | None = None,
-) -> GCDiff:
-    """Compare both sides' GC logs; each is (label, logs), with a cycle in at least one.
+    work: Work | None = None,
+    seconds: tuple[float | None, float | None] = (None, None),
+) -> GCDiff | None:
+    """Compare both sides' GC logs, each (label, logs); None where one has no run.
 
-    The run with the most collections stands for a side. Raises UsageError where a
-    window holds none.
+    The run with the most collections stands for a side. `seconds` are what counted
+    `work` took; where they are not known, it is as long as the window. Raises
+    UsageError where a span holds no collection.
     """
     base, new = (
         _side(label, logs, span)
         for (label, logs), span in zip(sides, spans, strict=True)
     )
+    if base is None or new is None:
+        return None
+    rates = None
+    if work is not None:
+        took = [
+            known or side.steady.end_s - side.steady.start_s
+            for known, side in zip(seconds, (base, new), strict=True)
+        ]
+        rates = work.per_second((took[0], took[1]))
     return GCDiff(base, new, rates)
 
 
-def _side(label: str, logs: Sequence[LogRun], span: Span | None) -> GCSide:
-    runs = [(run, entry) for entry in logs for run in entry.log.runs if run.lines_seen]
+def unusable(logs: Sequence[LogRun]) -> Iterator[Caveat]:
+    """Yield why each log that is not compared is not: nothing is summed by guess."""
+    for path, log in logs:
+        if log.mixed:
+            yield Caveat(
+                "gctrace-mixed",
+                f"{path}: lines of several processes alternate and cannot be told "
+                "apart: not compared; write one log a process",
+            )
+        elif not any(run.lines_seen for run in log.runs):
+            torn = sum(run.torn for run in log.runs)
+            yield Caveat(
+                "gctrace-torn",
+                f"{path}: none of {torn} GC lines is whole: other output tore them; "
+                "write standard error to a file of its own",
+            )
+
+
+def _side(label: str, logs: Sequence[LogRun], span: Span | None) -> GCSide | None:
+    runs = [
+        (run, entry)
+        for entry in logs
+        for run in entry.log.runs
+        if run.lines_seen and not entry.log.mixed
+    ]
+    if not runs:
+        return None
     run, entry = max(runs, key=lambda pair: pair[0].lines_seen)
     return GCSide(
         label=label,
@@ -192,5 +246,4 @@ def _side(label: str, logs: Sequence[LogRun], span: Span | None) -> GCSide:
         window=window_of(run, span, entry.path),
         asked=span is not None,
         others=len(runs) - 1,
-        mixed=entry.log.mixed,
     )

@@ -46,6 +46,11 @@ class CountModel(NamedTuple):
     base_factor: float
     new_factor: float
 
+    @property
+    def sound(self) -> bool:
+        """Whether a sample is worth something on both sides."""
+        return self.base_step > 0 and self.new_step > 0
+
     def sigma(self, base: NDArray[np.int64], new: NDArray[np.int64]) -> Floats:
         """Return the standard deviation of the scaled delta of each row."""
         spread = np.abs(base) * (self.base_factor * self.base_step)

@@ -22,6 +22,7 @@ __all__ = [
     "expand",
     "first_in_row",
     "first_places",
+    "grouped",
     "last_in_row",
     "offsets_of",
     "once_per_row",
@@ -86,6 +87,12 @@ def distinct(values: NDArray[T]) -> NDArray[T]:
     fresh = np.ones(len(ranked), np.bool_)
     fresh[1:] = ranked[1:] != ranked[:-1]
     return ranked[fresh]
+
+
+def grouped(values: NDArray[T]) -> tuple[NDArray[T], NDArray[np.int64]]:
+    """Return the distinct values, rising, and where each of `values` is among them."""
+    found = distinct(values)
+    return found, np.searchsorted(found, values)
 
 
 def chunks(offsets: Offsets, items: int = _CHUNK) -> list[tuple[int, int]]:

@@ -84,7 +84,7 @@ def _payer_rows(diff: ProfileDiff) -> list[list[Cell]]:
     ids = rules().categories
     paid = {c for g in rules().groups if g.id in _PAID for c in g.categories}
     wanted = np.array([c in paid for c in ids])[sums.category]
-    functions, at = np.unique(sums.function[wanted], return_inverse=True)
+    functions, at = csr.grouped(sums.function[wanted])
     base, new = (
         csr.sums(at, column[wanted], len(functions)) for column in (sums.base, sums.new)
     )

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pprofdiff.units import printable
 
-__all__ = ["Block", "Cell", "Grid", "Lines", "Words"]
+__all__ = ["Block", "Cell", "Grid", "Lines", "Stanza", "Words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,12 @@ class Words:
         object.__setattr__(self, "text", printable(self.text))
 
 
+class Stanza(NamedTuple):
+    """Paragraphs that belong together: no empty line between them."""
+
+    words: tuple[Words, ...]
+
+
 class Lines(NamedTuple):
     """Lines that are never wrapped, such as commands."""
 
@@ -57,4 +63,4 @@ class Grid(NamedTuple):
     flexible: int
 
 
-Block = Words | Lines | Grid
+Block = Words | Stanza | Lines | Grid

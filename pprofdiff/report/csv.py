@@ -6,6 +6,7 @@ import csv
 import io
 
 from pprofdiff.diff.tables import STATUSES
+from pprofdiff.errors import UsageError
 from pprofdiff.report.model import ReportModel
 
 __all__ = ["render"]
@@ -23,6 +24,8 @@ _WORDS = (
 
 def render(report: ReportModel) -> str:
     """Return CSV text with one header line; raw numbers are in the row's unit."""
+    if not report.profiles:
+        raise UsageError("a .csv has functions, and there are no profiles: use .json")
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     for i, diff in enumerate(report.profiles):

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from pprofdiff._version import __version__
+from pprofdiff.diff.bundle import BundleDiff
 from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.diff.modelled import ModelledBlame
 from pprofdiff.diff.noise import Judgement
 from pprofdiff.diff.tables import STATUSES, Table
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.report.findings import finding_rows, unexplained_row
 from pprofdiff.report.model import Input, ReportModel
 
 __all__ = ["SCHEMA", "render"]
@@ -37,9 +39,11 @@ def render(report: ReportModel) -> str:
         "inputs": {"base": [_input(i) for i in base], "new": [_input(i) for i in new]},
         "filters": list(report.filters),
         "comparisons": [
-            _profile(diff, report.bundle.modelled) for diff in report.profiles
+            *(_profile(diff, report.bundle.modelled) for diff in report.profiles),
+            *_logs(report.bundle),
         ],
-        "findings": [],
+        "findings": finding_rows(report.findings),
+        "unexplained": unexplained_row(report.findings),
         "warnings": [w._asdict() for w in report.warnings],
         "unpaired": [{"kind": k, "side": s} for k, s in report.bundle.lonely],
         "verdict": {"outcome": "none", "rules": []},
@@ -49,6 +53,20 @@ def render(report: ReportModel) -> str:
 
 def _input(entry: Input) -> Row:
     return entry._asdict()
+
+
+def _logs(bundle: BundleDiff) -> list[Row]:
+    """Return the comparisons of GC logs and benchmarks."""
+    rows: list[Row] = []
+    if bundle.gc is not None:
+        from pprofdiff.report.gc import gc_row
+
+        rows.append(gc_row(bundle.gc))
+    if bundle.benchmarks is not None:
+        from pprofdiff.report.benchmarks import benchmark_rows
+
+        rows.append({"kind": "benchmark", "rows": benchmark_rows(bundle.benchmarks)})
+    return rows
 
 
 def _profile(diff: ProfileDiff, modelled: ModelledBlame | None) -> Row:

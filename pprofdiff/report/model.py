@@ -7,9 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pprofdiff.diff.bundle import BundleDiff
+from pprofdiff.diff.bundle import BundleDiff, gc_caveats
 from pprofdiff.diff.comparable import Caveat, go_version
 from pprofdiff.diff.compare import ProfileDiff
+from pprofdiff.diff.evidence import Evidence, LogRun
+from pprofdiff.diff.findings.model import Findings
+from pprofdiff.diff.findings.rules import find
 from pprofdiff.diff.kinds import kind_name
 from pprofdiff.diff.side import Run
 
@@ -17,24 +20,32 @@ __all__ = ["Input", "ReportModel", "report_of"]
 
 
 class Input(NamedTuple):
-    """One file that went in; None where it does not say."""
+    """One file that went in; None where it does not say.
+
+    `samples` are of a profile; of a GC log, `cycles` were read where the numbers tell
+    of `expected`, up to `duration_ns` after the start; `results` are a benchmark's.
+    """
 
     path: str
     kind: str
-    samples: int
+    samples: int | None = None
     go_version: str | None = None
     build_id: str | None = None
     duration_ns: int | None = None
     time_ns: int | None = None
     period: int | None = None
     saved_to: str | None = None
+    cycles: int | None = None
+    expected: int | None = None
+    results: int | None = None
+    per_second: float | None = None
 
 
 class ReportModel(NamedTuple):
     """A finished comparison: inputs, what changed, and what to know about it.
 
     `labels`, `inputs` are (base, new); `filters` are the choices that differ from the
-    defaults, as typed; `lonely` are (kind, label) that one side only has.
+    defaults, as typed; `findings` say why.
     """
 
     labels: tuple[str, str]
@@ -42,6 +53,7 @@ class ReportModel(NamedTuple):
     bundle: BundleDiff
     warnings: tuple[Caveat, ...]
     filters: tuple[str, ...]
+    findings: Findings
 
     @property
     def profiles(self) -> tuple[ProfileDiff, ...]:
@@ -64,22 +76,47 @@ def report_of(
     for diff in bundle.profiles:
         for caveat in diff.warnings:
             told.setdefault(caveat.text, caveat)
-    sides = (bundle.base.runs, bundle.new.runs)
-    copies = saved or tuple([None] * len(runs) for runs in sides)
+    of_logs = [] if bundle.gc is None else bundle.gc.caveats()
+    for caveat in (*of_logs, *gc_caveats(bundle.base, bundle.new)):
+        told.setdefault(caveat.text, caveat)
+    sides = (bundle.base, bundle.new)
+    copies = saved or tuple([None] * len(side.runs) for side in sides)
     return ReportModel(
         labels=(bundle.base.label, bundle.new.label),
         inputs=(_inputs(sides[0], copies[0]), _inputs(sides[1], copies[1])),
         bundle=bundle,
         warnings=tuple(told.values()),
         filters=tuple(filters),
+        findings=find(bundle),
     )
 
 
-def _inputs(runs: Sequence[Run], saved: Sequence[str | None]) -> tuple[Input, ...]:
-    """Return a side's files; all of them together tell which Go built the program."""
-    version = go_version(*(run.profile for run in runs))
-    return tuple(
-        _input(run, version, copy) for run, copy in zip(runs, saved, strict=True)
+def _inputs(side: Evidence, saved: Sequence[str | None]) -> tuple[Input, ...]:
+    """Return a side's files; all profiles together tell which Go built the program."""
+    version = go_version(*(run.profile for run in side.runs))
+    profiles = [
+        _input(run, version, copy) for run, copy in zip(side.runs, saved, strict=True)
+    ]
+    benchmarks = [
+        Input(path, "benchmark", results=len({r.name for r in held.results}))
+        for path, held in side.benchmarks
+    ]
+    loads = [
+        Input(path, load.tool, per_second=load.per_second) for path, load in side.loads
+    ]
+    return (*profiles, *map(_log_input, side.logs), *benchmarks, *loads)
+
+
+def _log_input(entry: LogRun) -> Input:
+    """Return what a GC log holds, all its runs together."""
+    runs = entry.log.runs
+    ends = [int(run.cycles.start_ms[-1]) for run in runs if run.lines_seen]
+    return Input(
+        path=entry.path,
+        kind="gctrace",
+        duration_ns=max(ends) * 1_000_000 if ends else None,
+        cycles=sum(run.lines_seen for run in runs),
+        expected=sum(run.lines_expected for run in runs),
     )
 
 

@@ -52,15 +52,15 @@ def _span(seconds: float) -> str:
 
 def next_steps(report: ReportModel) -> list[str]:
     """Return commands that lead on from this report."""
-    first = report.profiles[0]
+    first = report.profiles[0] if report.profiles else None
     steps: list[tuple[str, str]] = []
-    if first.is_cpu:
+    if first is not None and first.is_cpu:
         moved = [group for group in moved_groups(first) if group.noise is False]
         top = max(moved, key=lambda group: abs(group.delta), default=None)
         name = top.id if top is not None and top.id != "user" else "gc"
         steps.append((f"--explain {name}", "which stacks, which rule"))
         if first.normalization.mode == "per_second":
-            steps.append(("--work BASE:NEW", "the cost of one operation"))
+            steps.append(("--rps BASE:NEW", "the cost of one operation"))
     steps.append(("-o diff.json", "every row, for a script"))
     return [
         f"{'next' if i == 0 else '':<6}pprofdiff … {flag:<18}{what}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from textwrap import wrap
 
-from pprofdiff.report.blocks import Block, Cell, Grid, Lines, Words
+from pprofdiff.report.blocks import Block, Cell, Grid, Lines, Stanza, Words
 
 __all__ = ["render"]
 
@@ -24,6 +24,8 @@ def _lines(block: Block) -> list[str]:
         return _grid(block)
     if isinstance(block, Lines):
         return [cell.text for cell in block.lines]
+    if isinstance(block, Stanza):
+        return [line for words in block.words for line in _words(words)]
     return _words(block)
 
 

@@ -20,6 +20,8 @@ __all__ = ["render", "view_bytes"]
 
 def render(report: ReportModel) -> bytes:
     """Return the first comparison as a gzip profile: raw values, all sample types."""
+    if not report.profiles:
+        raise UsageError("a .pb.gz is a profile, and there is none to subtract")
     diff = report.profiles[0]
     base, new = diff.base.profile, diff.new.profile
     try:

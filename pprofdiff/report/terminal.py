@@ -9,12 +9,12 @@ import io
 from collections.abc import Iterable
 
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from pprofdiff.report.blocks import Block, Cell, Grid, Lines
+from pprofdiff.report.blocks import Block, Cell, Grid, Lines, Stanza
 
 __all__ = ["draw", "render"]
 
@@ -67,6 +67,8 @@ def _width(block: Block) -> int:
         return sum(width + 2 for width in _widths(block))
     if isinstance(block, Lines):
         return max((cell_len(cell.text) for cell in block.lines), default=0)
+    if isinstance(block, Stanza):
+        return max(map(_width, block.words), default=0)
     longest = max(map(cell_len, block.text.split()), default=0)
     return cell_len(block.lead) + longest
 
@@ -83,6 +85,8 @@ def _drawn(block: Block, width: int) -> RenderableType:
         return _grid(block, width)
     if isinstance(block, Lines):
         return Text("\n").join(_text(cell) for cell in block.lines)
+    if isinstance(block, Stanza):
+        return Group(*(_drawn(words, width) for words in block.words))
     words = Text(block.text, style=_STYLES[block.style])
     if not block.lead:
         return words

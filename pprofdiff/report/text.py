@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
+from typing import NamedTuple
 
 from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.diff.kinds import is_heap
@@ -10,11 +12,15 @@ from pprofdiff.diff.scaling import in_words
 from pprofdiff.report.attribution import group_grid, payers
 from pprofdiff.report.blocks import Block, Cell, Grid, Lines, Words
 from pprofdiff.report.changes import joined_names, movers
+from pprofdiff.report.findings import finding_blocks
 from pprofdiff.report.headline import headline
 from pprofdiff.report.model import Input, ReportModel
 from pprofdiff.report.notes import next_steps, noise_note
 
 __all__ = ["blocks"]
+
+# What a kind of input is called; every other one is a profile.
+_NOUNS = {"gctrace": " log", "benchmark": " output", "load": " summary"}
 
 
 def blocks(
@@ -24,20 +30,53 @@ def blocks(
 
     `granularity` is that of the rows: functions, lines or files.
     """
-    first = report.profiles[0]
-    for diff in report.profiles:
-        if is_heap(diff.new.profile) and diff.sample_type.type.endswith("_objects"):
-            continue
-        yield Words(_title(report, diff), "strong")
-        if diff is first:
+    for number, section in enumerate(_sections(report, granularity, joined=joined)):
+        yield Words(section.title, "strong")
+        if number == 0:
             yield _inputs(report)
             if report.filters:
                 yield Words(f"only: {' '.join(report.filters)}")
-        yield Words(headline(diff))
-        yield from _body(report, diff, granularity)
-        if joined:
-            yield from joined_names(diff)
+        if section.lead:
+            yield Words(section.lead)
+        if number == 0:
+            yield from finding_blocks(report)
+        yield from section.body
     yield from _foot(report)
+
+
+class _Section(NamedTuple):
+    """One comparison: its title, its first sentence or "", and the rest."""
+
+    title: str
+    lead: str
+    body: Iterator[Block]
+
+
+def _sections(
+    report: ReportModel, granularity: str, *, joined: bool
+) -> Iterator[_Section]:
+    """Yield the comparisons in the order of the report; objects are with bytes."""
+    bundle = report.bundle
+    for diff in report.profiles:
+        heap = is_heap(diff.new.profile)
+        if heap and diff.sample_type.type.endswith("_objects"):
+            continue
+        body = _body(report, diff, granularity)
+        if joined:
+            body = chain(body, joined_names(diff))
+        yield _Section(_title(report, diff), headline(diff), body)
+    if bundle.gc is not None:
+        from pprofdiff.report.gc import gc_blocks, gc_title
+
+        yield _Section(gc_title(bundle.gc), "", gc_blocks(bundle.gc))
+    if bundle.benchmarks is not None:
+        from pprofdiff.report.benchmarks import benchmark_blocks
+
+        base, new = report.labels
+        title = f"{base} → {new}   benchmarks, medians ± 95% interval"
+        yield _Section(
+            title, "", iter(benchmark_blocks(bundle.benchmarks, report.labels))
+        )
 
 
 def _title(report: ReportModel, diff: ProfileDiff) -> str:
@@ -62,10 +101,22 @@ def _inputs(report: ReportModel) -> Grid:
 
 def _input(label: str, entry: Input) -> list[str]:
     span = "" if entry.duration_ns is None else f"{entry.duration_ns / 1e9:.1f} s"
-    samples = f"{entry.samples:,} samples" if entry.kind == "cpu" else ""
+    samples = _held(entry)
     copy = f" (copy: {entry.saved_to})" if entry.saved_to else ""
     version = entry.go_version or ""
     return [f"  {label}", f"{entry.path}{copy}", entry.kind, version, span, samples]
+
+
+def _held(entry: Input) -> str:
+    """Return how much an input holds, where that says something."""
+    if entry.kind == "cpu":
+        return f"{entry.samples:,} samples"
+    if entry.cycles is not None:
+        whole = entry.cycles == entry.expected
+        return f"{entry.cycles:,}{'' if whole else f' of {entry.expected:,}'} cycles"
+    if entry.results is not None:
+        return f"{entry.results:,} benchmarks"
+    return "" if entry.per_second is None else f"{entry.per_second:,.6g} a second"
 
 
 def _body(report: ReportModel, diff: ProfileDiff, granularity: str) -> Iterator[Block]:
@@ -86,7 +137,14 @@ def _body(report: ReportModel, diff: ProfileDiff, granularity: str) -> Iterator[
 
 def _foot(report: ReportModel) -> Iterator[Block]:
     for kind, label in report.bundle.lonely:
-        yield Words(f"Only {label} has a {kind} profile: not compared.")
+        what = (
+            "log"
+            if kind == "gctrace"
+            else "output"
+            if kind == "benchmark"
+            else "profile"
+        )
+        yield Words(f"Only {label} has a {kind} {what}: not compared.")
     for warning in report.warnings:
         yield Words(warning.text, "warn", "! ")
     steps = next_steps(report)

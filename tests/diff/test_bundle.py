@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pprofdiff.diff.bundle import Evidence, compare_bundles
+from pprofdiff.diff.bundle import compare_bundles
+from pprofdiff.diff.evidence import Evidence
 from pprofdiff.diff.side import Run, halves
 from pprofdiff.errors import UsageError
 from pprofdiff.model.merge import subtract

@@ -209,7 +209,9 @@ def test_focus_and_ignore_commute(profile, focus, ignore):
     assert said(filtered(other, Options(focus=focus)).profile) == said(together)
 
 
-@given(profiles(), NAMES, st.sampled_from(("a", "tenant=b", "bytes=1kb:", "true")))
+# Not ranges of numbers: pprof takes their unit from all samples, so from those that a
+# focus drops too.
+@given(profiles(), NAMES, st.sampled_from(("a", "tenant=b", "true")))
 @settings(deadline=None)
 def test_tags_and_names_commute(profile, focus, tag):
     together = filtered(profile, Options(focus=focus, tagfocus=tag)).profile

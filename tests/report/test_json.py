@@ -16,8 +16,9 @@ from pprofdiff.report.json import SCHEMA
 INT, FLOAT, TEXT, FLAG = "int", "float", "text", "flag"
 # What a field holds; a trailing ? means that it may be null.
 INPUT = {
-    "path": TEXT, "kind": TEXT, "samples": INT, "go_version": "text?", "build_id": "text?",
+    "path": TEXT, "kind": TEXT, "samples": "int?", "go_version": "text?", "build_id": "text?",
     "duration_ns": "int?", "time_ns": "int?", "period": "int?", "saved_to": "text?",
+    "cycles": "int?", "expected": "int?", "results": "int?", "per_second": "float?",
 }  # fmt: skip
 AMOUNTS = {"base": INT, "new": INT, "delta": INT}
 VERDICT = {"z": FLOAT, "q": FLOAT, "noise": FLAG}
@@ -83,6 +84,7 @@ def test_the_frame(whole):
             "filters",
             "comparisons",
             "findings",
+            "unexplained",
             "warnings",
             "unpaired",
             "verdict",
@@ -91,7 +93,7 @@ def test_the_frame(whole):
     assert whole["schema"] == SCHEMA == "pprofdiff/1"
     assert whole["labels"] == {"base": "main", "new": "pr"}
     assert whole["verdict"] == {"outcome": "none", "rules": []}
-    assert whole["findings"] == whole["filters"] == whole["unpaired"] == []
+    assert whole["filters"] == whole["unpaired"] == []
     for warning in whole["warnings"]:
         check(warning, {"id": TEXT, "text": TEXT})
     for side in ("base", "new"):
@@ -102,6 +104,7 @@ def test_the_frame(whole):
             "block",
             "mutex",
             "goroutine",
+            "gctrace",
         }
         for entry in whole["inputs"][side]:
             check(entry, INPUT)
@@ -111,8 +114,13 @@ def test_the_frame(whole):
     assert len(cpu["build_id"]) == 40
 
 
+def profiles(report):
+    """Return the comparisons of profiles."""
+    return [c for c in report["comparisons"] if c["kind"] == "profile"]
+
+
 def test_every_comparison(whole):
-    kinds = [(c["name"], c["sample_type"]) for c in whole["comparisons"]]
+    kinds = [(c["name"], c["sample_type"]) for c in profiles(whole)]
     assert len(set(kinds)) == len(kinds)
     assert {
         "cpu",
@@ -123,7 +131,7 @@ def test_every_comparison(whole):
         "delay",
         "goroutine",
     } == {k for _, k in kinds}
-    for entry in whole["comparisons"]:
+    for entry in profiles(whole):
         check(
             entry,
             {"kind": TEXT, "name": TEXT, "sample_type": TEXT, "unit": TEXT},
@@ -194,7 +202,7 @@ def without_a_stack(profile, column):
 
 def test_sums_add_up(whole, load_capture, load_story):
     story = load_story("syncpool")
-    for entry in whole["comparisons"]:
+    for entry in profiles(whole):
         total = entry["total"]
         for side, folder in (("base", story.base), ("new", story.new)):
             measured = load_capture(folder / f"{entry['name']}.pb.gz")
@@ -226,13 +234,13 @@ def test_sums_add_up(whole, load_capture, load_story):
 
 
 def test_samples_without_a_stack_are_one_function(whole):
-    cpu = whole["comparisons"][0]
+    cpu = profiles(whole)[0]
     (bare,) = [f for f in cpu["functions"] if f["name"] == NO_STACK]
     assert bare["base_flat"] == bare["base_cum"] > 0
 
 
 def test_scaled_numbers_are_raw_ones_times_the_factor(whole):
-    for entry in whole["comparisons"]:
+    for entry in profiles(whole):
         by = entry["normalization"]
         for row in entry["categories"]:
             assert (
@@ -249,7 +257,7 @@ def test_scaled_numbers_are_raw_ones_times_the_factor(whole):
 
 
 def test_groups_are_the_sums_of_their_categories(whole):
-    cpu = whole["comparisons"][0]
+    cpu = profiles(whole)[0]
     amounts = {c["id"]: c for c in cpu["categories"]}
     assert list(amounts) == list(rules().categories)
     assert [g["id"] for g in cpu["groups"]] == [g.id for g in rules().groups]
@@ -265,12 +273,12 @@ def test_groups_are_the_sums_of_their_categories(whole):
 
 
 def test_the_modelled_mark_is_the_background_mark(whole):
-    cpu = whole["comparisons"][0]
+    cpu = profiles(whole)[0]
     marks = ("gc.mark.dedicated", "gc.mark.fractional", "gc.mark.idle", "gc.mark.bg")
     for side in ("base", "new"):
         measured = sum(c[side] for c in cpu["categories"] if c["id"] in marks)
         assert sum(row[side] for row in cpu["blame_modelled"]) == measured > 0
-    assert all(c["blame_modelled"] == [] for c in whole["comparisons"][1:])
+    assert all(c["blame_modelled"] == [] for c in profiles(whole)[1:])
 
 
 @pytest.mark.parametrize(

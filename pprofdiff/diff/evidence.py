@@ -1,0 +1,54 @@
+"""What one side brought: profiles, GC logs, benchmarks and load figures, by file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from pprofdiff.diff.side import Run
+
+if TYPE_CHECKING:
+    from pprofdiff.model.benchmark import Benchmarks, Load
+    from pprofdiff.model.gclog import GCLog
+
+__all__ = ["BenchmarkRun", "Evidence", "LoadRun", "LogRun"]
+
+
+class LogRun(NamedTuple):
+    """One GC log of a side: the name the user knows it by, and what it holds."""
+
+    path: str
+    log: GCLog
+
+
+class BenchmarkRun(NamedTuple):
+    """One benchmark output of a side: the name the user knows it by, and results."""
+
+    path: str
+    benchmarks: Benchmarks
+
+
+class LoadRun(NamedTuple):
+    """One load generator's summary, and the name the user knows it by."""
+
+    path: str
+    load: Load
+
+
+class Evidence(NamedTuple):
+    """All that is known of one side, under the word for it in tables."""
+
+    label: str
+    runs: tuple[Run, ...] = ()
+    logs: tuple[LogRun, ...] = ()
+    benchmarks: tuple[BenchmarkRun, ...] = ()
+    loads: tuple[LoadRun, ...] = ()
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Which kinds other than profiles there are, as reports name them."""
+        held = {
+            "gctrace": self.logs,
+            "benchmark": self.benchmarks,
+            "load": self.loads,
+        }
+        return tuple(kind for kind, runs in held.items() if runs)

@@ -1,0 +1,69 @@
+"""What the rules look at: each comparison under its name; what is missing is None."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pprofdiff.diff.bundle import BundleDiff
+from pprofdiff.diff.compare import ProfileDiff
+from pprofdiff.diff.findings.samples import Samples
+from pprofdiff.diff.pace import Pace, common_pace
+
+if TYPE_CHECKING:
+    from pprofdiff.diff.gcdiff import GCDiff
+
+__all__ = ["Case"]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """Both sides' evidence as rules see it."""
+
+    bundle: BundleDiff
+
+    def of_type(self, sample_type: str) -> ProfileDiff | None:
+        """Return the comparison of a sample type, the first of several."""
+        for diff in self.bundle.profiles:
+            if diff.sample_type.type == sample_type:
+                return diff
+        return None
+
+    @cached_property
+    def cpu(self) -> Samples | None:
+        """CPU profiles with samples on both sides."""
+        for diff in self.bundle.profiles:
+            if diff.model is None or not diff.model.sound or min(diff.totals) <= 0:
+                continue
+            if diff.attributions is not None:
+                return Samples(diff, diff.model, diff.attributions, self._pace(diff))
+        return None
+
+    def _pace(self, cpu: ProfileDiff) -> Pace | None:
+        """Return the load of new over base, where nobody said it and it shows.
+
+        Allocation profiles have more samples than CPU profiles, but count since the
+        process started: they tell a pace where GC logs tell how long ago that was.
+        """
+        if cpu.normalization.mode == "per_work":
+            return None
+        allocs, gc = self.of_type("alloc_space"), self.gc
+        if allocs is not None and gc is not None:
+            pace = common_pace(allocs)
+            if pace is not None and allocs.normalization.mode == "absolute":
+                lasted = gc.base.run.cycles.start_ms, gc.new.run.cycles.start_ms
+                return pace._replace(
+                    ratio=pace.ratio * float(lasted[0][-1]) / float(lasted[1][-1])
+                )
+        return common_pace(cpu)
+
+    @property
+    def gc(self) -> GCDiff | None:
+        """The GC logs."""
+        return self.bundle.gc
+
+    @property
+    def labels(self) -> tuple[str, str]:
+        """The words for base and new."""
+        return self.bundle.base.label, self.bundle.new.label

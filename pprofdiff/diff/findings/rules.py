@@ -1,0 +1,114 @@
+"""The table of rules, and the order of what they find.
+
+A rule is a function of a `Case` that yields findings. What a finding explains is the
+CPU of the samples it claims; findings are ordered by how much each explains that those
+before it do not, so that a detail never stands before its cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from pprofdiff.diff.bundle import BundleDiff
+from pprofdiff.diff.findings import (
+    allocation,
+    comparability,
+    functions,
+    gc,
+    runtime,
+)
+from pprofdiff.diff.findings.case import Case
+from pprofdiff.diff.findings.model import Claim, Explained, Finding, Findings
+from pprofdiff.diff.findings.samples import Samples
+from pprofdiff.diff.moved import Moved, moved
+
+__all__ = ["RULES", "find"]
+
+Rule = Callable[[Case], Iterator[Finding]]
+
+RULES: tuple[Rule, ...] = (
+    comparability.upgrade,
+    allocation.allocation,
+    gc.frequency,
+    gc.dearer,
+    gc.cpu_only,
+    functions.functions,
+    gc.assist,
+    runtime.scheduler,
+    runtime.locks,
+    runtime.leaf_work,
+    runtime.contention,
+    gc.forced,
+    comparability.throughput,
+    comparability.unlike_load,
+    comparability.processors,
+)
+
+# A finding is major, or minor, from these shares of the larger side's CPU on.
+_MAJOR, _MINOR = 0.05, 0.01
+# A finding is a detail if it adds less than this part of what it explains.
+_OWN = 0.1
+_SEVERITIES = ("info", "minor", "major")
+
+
+def find(bundle: BundleDiff) -> Findings:
+    """Return what the rules say of a comparison, what explains most first."""
+    case = Case(bundle)
+    drafts = [finding for rule in RULES for finding in rule(case)]
+    cpu = case.cpu
+    if cpu is None:
+        return Findings(tuple(sorted(drafts, key=_importance)), None)
+    claims = [(_judged(cpu, f, f.claim), f.claim) for f in drafts if f.claim]
+    ordered, covered = _ordered(cpu, claims)
+    others = sorted((f for f in drafts if f.claim is None), key=_importance)
+    return Findings((*ordered, *others), _explained(cpu, covered))
+
+
+def _importance(finding: Finding) -> tuple[int, float]:
+    return -_SEVERITIES.index(finding.severity), -finding.weight
+
+
+def _judged(cpu: Samples, finding: Finding, claim: Claim) -> Finding:
+    """Return the finding with what it explains, and how much that matters."""
+    base, new = cpu.sums(claim)
+    explains = cpu.scaled_delta(base, new)
+    share = 0.0 if cpu.by_chance(base, new) else abs(explains) / cpu.whole
+    matters = "major" if share >= _MAJOR else "minor" if share >= _MINOR else "info"
+    return finding._replace(explains=explains, severity=matters)
+
+
+def _ordered(
+    cpu: Samples, claims: list[tuple[Finding, Claim]]
+) -> tuple[list[Finding], Claim]:
+    """Return findings by what each adds to those before it, and the union of claims."""
+    waiting, covered = list(claims), cpu.of(())
+    ordered: list[Finding] = []
+
+    def adds(entry: tuple[Finding, Claim]) -> tuple[float, float]:
+        return abs(cpu.delta(entry[1].without(covered))), entry[0].weight
+
+    while waiting:
+        best = max(waiting, key=adds)
+        waiting.remove(best)
+        finding, claim = best
+        own = abs(finding.explains or 0.0)
+        ordered.append(finding._replace(detail=adds(best)[0] < _OWN * own))
+        covered = covered.plus(claim)
+    return ordered, covered
+
+
+def _explained(cpu: Samples, covered: Claim) -> Explained:
+    """Return how much the findings explain together, and which groups are left."""
+    total = cpu.scaled_delta(*cpu.diff.totals)
+    return Explained(total, cpu.delta(covered), tuple(_left(cpu, covered)))
+
+
+def _left(cpu: Samples, covered: Claim) -> list[Moved]:
+    """Return the groups that moved beyond noise where no finding speaks of it."""
+    rest = Claim(~covered.base, ~covered.new)
+    rows = [
+        (group.id, group.label, *cpu.sums(cpu.of_groups(group.id).within(rest)))
+        for group in cpu.groups.values()
+    ]
+    left = [row for row in moved(cpu.diff, rows) if row.noise is False]
+    return sorted(left, key=lambda row: -abs(row.delta))

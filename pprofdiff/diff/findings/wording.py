@@ -1,0 +1,42 @@
+"""Numbers and names inside sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pprofdiff.units import percent, scale_for
+
+__all__ = ["arrow", "listed", "points", "short", "times"]
+
+
+def short(name: str) -> str:
+    """Return a function's name with the last element of its package's path only."""
+    head, bracket, rest = name.partition("[")
+    return head.rpartition("/")[2] + bracket + rest
+
+
+def times(ratio: float) -> str:
+    """Return a factor as people say it: 1.73×, 0.094×, 120×."""
+    if ratio >= 100:
+        return f"{ratio:,.0f}×"
+    if ratio >= 10:
+        return f"{ratio:.1f}×"
+    return f"{ratio:.2f}×" if ratio >= 0.095 or ratio == 0 else f"{ratio:.2g}×"
+
+
+def arrow(base: float, new: float, unit: str) -> str:
+    """Return two values of a unit in one scale, such as ``1.44 → 2.61 s``."""
+    scale = scale_for((base, new), unit)
+    return f"{scale.number(base)} → {scale.text(new)}"
+
+
+def points(base: tuple[float, float], new: tuple[float, float]) -> str:
+    """Return (part, whole) of both sides as shares, such as ``11.0% → 21.1%``."""
+    return f"{percent(*base)} → {percent(*new)}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return words as one list, such as ``a, b and c``."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,57 @@
+"""Work that nobody had to type: a load generator or benchmark beside the profiles."""
+
+from __future__ import annotations
+
+from pprofdiff.diff.evidence import Evidence
+from pprofdiff.diff.kinds import is_cpu
+from pprofdiff.diff.work import Work, rated
+
+__all__ = ["inferred_work"]
+
+# In the stacks of a CPU profile that go test -bench -cpuprofile wrote.
+_BENCHMARK_LOOP = "testing.(*B).runN"
+_SECONDS = {"ns/op": 1e-9, "sec/op": 1.0}
+
+
+def inferred_work(base: Evidence, new: Evidence) -> Work | None:
+    """Return the operations per second that the evidence itself tells, or None.
+
+    A load generator's summary on both sides tells it; so does a benchmark, if it is
+    the only one that both sides have and the CPU profiles are of it.
+    """
+    if len(base.loads) == 1 and len(new.loads) == 1:
+        loads = base.loads[0].load, new.loads[0].load
+        rates = loads[0].per_second, loads[1].per_second
+        return rated(rates, loads[1].tool) if min(rates) > 0 else None
+    sides = base, new
+    if not all(side.benchmarks and _of_a_benchmark(side) for side in sides):
+        return None
+    old, fresh = (_seconds_per_operation(side) for side in sides)
+    common = [name for name in old if name in fresh]
+    if len(common) != 1:
+        return None
+    seconds = old[common[0]], fresh[common[0]]
+    if min(seconds) <= 0:
+        return None
+    return rated((1 / seconds[0], 1 / seconds[1]), f"Benchmark{common[0]}")
+
+
+def _of_a_benchmark(evidence: Evidence) -> bool:
+    """Return whether there is a CPU profile, and all of them are of benchmarks."""
+    profiles = [run.profile for run in evidence.runs if is_cpu(run.profile)]
+    return bool(profiles) and all(
+        _BENCHMARK_LOOP in profile.function_names() for profile in profiles
+    )
+
+
+def _seconds_per_operation(evidence: Evidence) -> dict[str, float]:
+    """Return the median time of an operation, by benchmark."""
+    from statistics import median
+
+    held: dict[str, list[float]] = {}
+    for run in evidence.benchmarks:
+        for result in run.benchmarks.results:
+            if result.unit in _SECONDS:
+                scaled = [value * _SECONDS[result.unit] for value in result.values]
+                held.setdefault(result.name, []).extend(scaled)
+    return {name: median(values) for name, values in held.items() if values}

@@ -1,7 +1,7 @@
 """The numbers of many gctrace lines at once, as integer columns.
 
-No number goes through floating point: a number's last eight bytes are one machine word,
-its point is squeezed out, and eight digits become an integer in three multiplications.
+No number goes through floating point: a number's eight bytes are one machine word, its
+point is squeezed out, and eight digits become an integer in three multiplications.
 """
 
 from __future__ import annotations
@@ -13,11 +13,22 @@ from numpy.typing import NDArray
 
 from pprofdiff.loaders.gclines import ARROW_ESCAPES, GRAMMARS
 
-__all__ = ["COLUMNS", "MISSING", "Columns", "numbers", "unified"]
+__all__ = [
+    "COLUMNS",
+    "MISSING",
+    "START",
+    "WORD",
+    "Columns",
+    "Places",
+    "numbers",
+    "places",
+    "tokens",
+    "unified",
+    "values",
+]
 
 Columns = NDArray[np.int64]
 _Words = NDArray[np.uint64]
-_Places = NDArray[np.int64]
 
 COLUMNS = (
     "number",
@@ -42,16 +53,36 @@ COLUMNS = (
 """Rows of the arrays of `numbers`: the integer fields of `model.gclog.Cycles`."""
 MISSING = -1
 """What a line does not say."""
+START = 1
+"""Which of a line's numbers is the start, in seconds with three decimals."""
+WORD = 8
+"""How many bytes a number may have that `integers` reads (the start: four more)."""
 
-_START = 1
-_IS_NUMBER = bytes(chr(i) in "0123456789." for i in range(256))
-_WORD = 8
-_PADDING = bytes(2 * _WORD)
-# By decimals: the bytes of a number's word behind its point (all, where it has none),
-# and those before it.
-_BEHIND = np.array([2**64 - 2**n for n in (0, 56, 48, 40)], np.uint64)
-_BEFORE = np.array([0, 2**48 - 1, 2**40 - 1, 2**32 - 1], np.uint64)
-_TO_THOUSANDTHS = np.array([1000, 100, 10, 1], np.int64)
+_PADDING = bytes(WORD)
+_NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
+_PAIRS = np.uint64(0x00FF00FF00FF00FF)
+_QUADS = np.uint64(0x0000FFFF0000FFFF)
+# Of a point and digits only the digits have this bit, and both have the next one. A
+# point may be the fifth, sixth or seventh byte.
+_DIGIT = np.uint64(0x0010101000000000)
+# Times a bit in one of those bytes, or none: the top three bits are the decimals.
+_DECIMALS = np.uint64(3 << 29 | 2 << 21 | 1 << 13)
+# By those three bits, which may be anything where a number has two points.
+_TO_THOUSANDTHS = np.array([1000, 100, 10, 1, 0, 0, 0, 0], np.int64)
+
+
+class Places(NamedTuple):
+    """Lines of as many numbers each, in a text: arrays of numbers by lines, int64.
+
+    `buffer` holds the text from its second byte on, and `WORD` bytes more. `first` is
+    where a number begins there, `length` how many bytes it has and `gap` how many
+    stand between it and the line's next.
+    """
+
+    buffer: NDArray[np.uint8]
+    first: NDArray[np.int64]
+    length: NDArray[np.int64]
+    gap: NDArray[np.int64]
 
 
 def numbers(lines: list[bytes]) -> Columns:
@@ -63,19 +94,19 @@ def numbers(lines: list[bytes]) -> Columns:
     if b"\\" in text or b"&" in text:
         for escape in ARROW_ESCAPES:
             text = text.replace(escape, b">")
-    buffer, first, last = _tokens(text)
+    buffer, edges = tokens(text)
     ends = np.flatnonzero(buffer == ord("\n"))
-    counts = np.diff(np.searchsorted(first, ends), prepend=0, append=len(first))
+    counts = np.diff(
+        np.searchsorted(edges[::2], ends), prepend=0, append=len(edges) // 2
+    )
     held = np.empty((len(COLUMNS), len(lines)), np.int64)
     for count in GRAMMARS:
         rows = counts == count
         if rows.all():
-            places = (first.reshape(-1, count), last.reshape(-1, count))
-            return unified(_values(buffer, *places))
+            return unified(_values(places(buffer, edges, count)).T)
         if rows.any():
-            mine = np.repeat(rows, counts)
-            places = (first[mine].reshape(-1, count), last[mine].reshape(-1, count))
-            held[:, rows] = unified(_values(buffer, *places))
+            mine = edges[np.repeat(rows, 2 * counts)]
+            held[:, rows] = unified(_values(places(buffer, mine, count)).T)
     return held
 
 
@@ -87,90 +118,113 @@ def unified(values: Columns) -> Columns:
     """
     count = values.shape[1]
     v = values.T
+    if count == len(COLUMNS):
+        return v
     absent = np.full(v.shape[1], MISSING, np.int64)
     if count == len("NTU") + 5 + 7 + len("HHHGP"):
         wall = [v[3], v[4] + v[6], v[5] + v[7]]
         cpu = [v[8], v[11], v[9] + v[12], v[13], v[10] + v[14]]
-        tail = [*v[15:19], absent, absent, v[19]]
-        return np.stack([*v[:3], *wall, *cpu, *tail])
-    scan = [absent, absent] if count == 16 else [*v[15:17]]
-    return np.stack([*v[:15], *scan, v[-1]])
+        return np.stack([*v[:3], *wall, *cpu, *v[15:19], absent, absent, v[19]])
+    return np.stack([*v[:15], absent, absent, v[-1]])
 
 
-class _Text(NamedTuple):
-    """Bytes, and where each of the numbers in them begins and ends."""
+def tokens(text: bytes) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return a buffer as in `Places`, and where digits and points begin and end.
 
-    buffer: NDArray[np.uint8]
-    first: _Places
-    last: _Places
-
-
-def _tokens(text: bytes) -> _Text:
-    """Find the numbers: runs of digits and points."""
-    padded = _PADDING + text + _PADDING
-    inside = np.frombuffer(padded.translate(_IS_NUMBER), np.bool_)
-    edges = np.flatnonzero(inside[1:] != inside[:-1]) + 1
-    return _Text(np.frombuffer(padded, np.uint8), edges[::2], edges[1::2])
+    The text neither begins nor ends with one.
+    """
+    padded = np.frombuffer(text + _PADDING, np.uint8)
+    # The point is before the slash, and that before the digits: point and slash change
+    # places, and digits do so among themselves.
+    inside = ((padded ^ 1) - np.uint8(ord("/"))) < 1 + 10
+    return padded[1:], np.flatnonzero(inside[1:] != inside[:-1])
 
 
-def _values(buffer: NDArray[np.uint8], first: _Places, last: _Places) -> Columns:
-    """Return numbers as integers: times in thousandths, others as they are."""
-    count = first.shape[1]
-    lengths = last - first
-    words = np.ndarray((len(buffer) - _WORD + 1,), "<u8", buffer, strides=(1,))
-    values = np.empty(first.shape, np.int64)
-    times = slice(3, count - len(_after_times(count)))
-    for part in (slice(0, times.start), slice(times.stop, count)):
-        values[:, part] = _digits(words[last[:, part] - _WORD], lengths[:, part])
-    values[:, times] = _times(words[last[:, times] - _WORD], lengths[:, times])
+def places(buffer: NDArray[np.uint8], edges: NDArray[np.int64], count: int) -> Places:
+    """Return the places in lines that have `count` numbers each."""
+    by_line = np.ascontiguousarray(edges.reshape(-1, 2 * count).T)
+    # Flat, which is one loop instead of one a row.
+    flat = by_line.ravel()
+    lines = by_line.shape[1]
+    steps = (flat[lines:] - flat[:-lines]).reshape(-1, lines)
+    return Places(buffer, by_line[::2], steps[::2], steps[1::2])
+
+
+def values(found: Places) -> tuple[Columns, int]:
+    """Return numbers as integers: times and the start in thousandths, others as is.
+
+    Also returns how many times have a point, with one to three digits behind it and one
+    or more before it. Of numbers with a point elsewhere, or the start's not before its
+    last three digits, or of more than `WORD` bytes, the integers are wrong.
+    """
+    buffer, first, length, _ = found
+    loaded = np.ndarray((len(buffer) - WORD + 1,), "<u8", buffer, strides=(1,))
+    shift = WORD - length
     # Seconds and milliseconds apart: after some hours the start has nine bytes.
-    end, length = last[:, _START], lengths[:, _START]
-    seconds = _digits(words[end - len(".000") - _WORD], length - len(".000"))
-    values[:, _START] = seconds * 1000
-    values[:, _START] += _digits(words[end - _WORD], np.full_like(length, 3))
-    long = lengths > _WORD
-    long[:, _START] = lengths[:, _START] > _WORD + 4
-    for row, column in np.argwhere(long).tolist():
-        number = buffer[first[row, column] : last[row, column]].tobytes()
+    shift[START] += len(".000")
+    shift <<= 3
+    words = loaded[first]
+    words <<= shift.view(np.uint64)
+    decimals, points = _squeezed(words[_times(len(first))])
+    ending = loaded[first[START] + length[START] - len(".000")]
+    numbers = _integers(words)
+    numbers[_times(len(first))] *= _TO_THOUSANDTHS[decimals]
+    numbers[START] *= 1000
+    numbers[START] += _integers((ending >> np.uint64(8)) << np.uint64(40))
+    return numbers, points
+
+
+def _values(found: Places) -> Columns:
+    """Return well-formed numbers of any length as integers."""
+    numbers, _ = values(found)
+    times = range(len(found.first))[_times(len(found.first))]
+    long = found.length > WORD
+    long[START] = found.length[START] > WORD + len(".000")
+    for row, line in np.argwhere(long).tolist():
+        first = found.first[row, line]
+        number = found.buffer[first : first + found.length[row, line]].tobytes()
         whole, _, decimals = number.partition(b".")
-        scaled = column == _START or times.start <= column < times.stop
-        values[row, column] = int(whole + (decimals.ljust(3, b"0") if scaled else b""))
-    return values
+        scaled = row == START or row in times
+        numbers[row, line] = int(whole + (decimals.ljust(3, b"0") if scaled else b""))
+    return numbers
 
 
-def _after_times(count: int) -> tuple[str, ...]:
-    """Return the integers that a grammar prints after its times."""
-    printed = [a for a in GRAMMARS[count] if a[0] == "#"]
-    return tuple(printed[len(printed) - printed[::-1].index("#t") :])
+def _times(count: int) -> slice:
+    """Return which of a grammar's numbers are times."""
+    letters = [a[1] for a in GRAMMARS[count] if a[0] == "#"]
+    first = letters.index("t")
+    return slice(first, first + letters.count("t"))
 
 
-def _times(words: _Words, lengths: _Places) -> Columns:
-    """Return times with up to three decimals in thousandths."""
-    words = _cut(words, lengths)
-    decimals = np.zeros(words.shape, np.uint8)
-    for places in (1, 2, 3):
-        point = (words >> np.uint64(56 - 8 * places)) & np.uint64(0xFF)
-        decimals[point == ord(".")] = places
-    words = (words & _BEHIND[decimals]) | ((words & _BEFORE[decimals]) << np.uint64(8))
-    return _integer(words) * _TO_THOUSANDTHS[decimals]
+def _squeezed(words: _Words) -> tuple[NDArray[np.int64], int]:
+    """Take the points out of words; return how many decimals each number has.
+
+    Also returns how many numbers have a point, and a digit before it.
+    """
+    point = words >> np.uint64(1)
+    point &= ~words
+    point &= _DIGIT
+    point >>= np.uint64(4)
+    before = point - np.minimum(point, np.uint64(1))
+    before &= words
+    points = int(np.count_nonzero(before))
+    before *= np.uint64(0xFF)
+    words += before
+    words -= point * np.uint64(ord("."))
+    point *= _DECIMALS
+    point >>= np.uint64(61)
+    return point.view(np.int64), points
 
 
-def _digits(words: _Words, lengths: _Places) -> Columns:
-    """Return numbers of up to eight digits and no point."""
-    return _integer(_cut(words, lengths))
-
-
-def _cut(words: _Words, lengths: _Places) -> _Words:
-    """Clear what stands before each number in its word."""
-    shift = (8 * (_WORD - np.clip(lengths, 1, _WORD))).astype(np.uint64)
-    return (words >> shift) << shift
-
-
-def _integer(words: _Words) -> Columns:
-    """Return the integers of eight digits each, the first in the lowest byte."""
-    words = words & np.uint64(0x0F0F0F0F0F0F0F0F)
-    words = words * np.uint64(10) + (words >> np.uint64(8))
-    low = words & np.uint64(0x000000FF000000FF)
-    high = (words >> np.uint64(16)) & np.uint64(0x000000FF000000FF)
-    low = low * np.uint64(0x000F424000000064) + high * np.uint64(0x0000271000000001)
-    return (low >> np.uint64(32)).astype(np.int64)
+def _integers(words: _Words) -> Columns:
+    """Turn words of eight digits, the first in the lowest byte, into their integers."""
+    words &= _NIBBLES
+    words *= np.uint64(10 << 8 | 1)
+    words >>= np.uint64(8)
+    words &= _PAIRS
+    words *= np.uint64(100 << 16 | 1)
+    words >>= np.uint64(16)
+    words &= _QUADS
+    words *= np.uint64(10000 << 32 | 1)
+    words >>= np.uint64(32)
+    return words.view(np.int64)

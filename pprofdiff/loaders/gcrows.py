@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.loaders.gcnumbers import COLUMNS, MISSING, numbers, unified
+from pprofdiff.loaders.gcnumbers import COLUMNS, MISSING, Columns, numbers, unified
 from pprofdiff.model.gclog import Cycles
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Rows",
     "cycles",
     "joined",
+    "made_rows",
     "mended_row",
     "packed",
     "torn_row",
@@ -44,10 +45,17 @@ _BATCH = 2048
 
 def whole_rows(lines: list[bytes], forced: NDArray[np.bool_]) -> Rows:
     """Return the rows of lines that match to their end."""
-    rows = np.empty((FLAGS + 1, len(lines)), np.int64)
-    for at in range(0, len(lines), _BATCH):
-        rows[:FLAGS, at : at + _BATCH] = numbers(lines[at : at + _BATCH])
-    rows[FLAGS] = np.where(forced, FORCED, 0)
+    batches = [slice(at, at + _BATCH) for at in range(0, len(lines), _BATCH)]
+    made = [made_rows(numbers(lines[b]), forced[b]) for b in batches]
+    none = np.empty((FLAGS + 1, 0), np.int32)
+    return np.concatenate([none, *made], axis=1)
+
+
+def made_rows(columns: Columns, forced: NDArray[np.bool_]) -> Rows:
+    """Return the rows of whole lines that say this, `gcnumbers.COLUMNS` by lines."""
+    rows = np.empty((FLAGS + 1, len(forced)), _least(columns))
+    rows[:FLAGS] = columns
+    np.multiply(forced, FORCED, out=rows[FLAGS])
     return rows
 
 
@@ -68,13 +76,19 @@ def torn_row(number: int, start_ms: int) -> Rows:
 
 def packed(rows: Rows) -> Rows:
     """Return the rows in half the memory where they fit."""
-    bounds = np.iinfo(np.int32)
-    return rows.astype(np.int32) if rows.max(initial=0) <= bounds.max else rows
+    return rows.astype(_least(rows), copy=False)
 
 
-def joined(chunks: list[Rows]) -> Rows:
-    """Return all rows, and empty the list of chunks."""
-    rows = np.concatenate(chunks, axis=1)
+def _least(rows: Rows) -> type[np.int32 | np.int64]:
+    """Return the type in which rows or columns fit."""
+    if rows.dtype == np.int32 or rows.max(initial=0) <= np.iinfo(np.int32).max:
+        return np.int32
+    return np.int64
+
+
+def joined(chunks: list[Rows], *, wide: bool = False) -> Rows:
+    """Return all rows, and empty the list of chunks; `wide` makes them int64."""
+    rows = np.concatenate(chunks, axis=1, dtype=np.int64 if wide else None)
     chunks.clear()
     return rows
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.errors import FormatError
+from pprofdiff.loaders.gcfound import Found, find
 from pprofdiff.loaders.gclines import (
     FORCED_BY_TIMER,
     FORCED_LATE,
     GRAMMARS,
     HEAD,
-    LINE,
     OTHERS,
-    SHORTEST,
     grammar,
 )
 from pprofdiff.loaders.gcrepair import MOST_BYTES, MOST_LINES, beginnings, mended
@@ -28,7 +28,6 @@ from pprofdiff.loaders.gcrows import (
     mended_row,
     packed,
     torn_row,
-    whole_rows,
 )
 from pprofdiff.loaders.gcruns import split
 from pprofdiff.model.gclog import GCLog
@@ -60,20 +59,6 @@ def parse(data: bytes, name: str) -> GCLog:
             "GODEBUG=gctrace=1 and keep its standard error"
         )
     return log
-
-
-class _Text(NamedTuple):
-    """A text, and what `LINE` matches in it: where, and if to the end of a line.
-
-    `between` is the text before, between and behind what matches.
-    """
-
-    text: bytes
-    between: list[bytes]
-    lines: list[bytes]
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
-    whole: NDArray[np.bool_]
 
 
 class _Piece(NamedTuple):
@@ -125,41 +110,37 @@ class GCScanner:
         """Read the text up to what may go on in the next block; return that place."""
         if not self._learnt:
             self._starts, self._learnt = beginnings(text[:_SAMPLE]), True
-        found = _found(text)
+        found = find(text)
         cut = len(text) if last else _whole_lines(found)
         pieces, cut = self._pieces(found, cut, last=last)
-        read = np.flatnonzero(found.whole & (found.first < cut))
-        lines = [found.lines[i] for i in read.tolist()]
-        first, ends = found.first[read], found.last[read]
-        closing = np.frombuffer(text, np.uint8)[ends - 1]
-        rows = whole_rows(lines, closing == ord(")"))
+        whole = np.flatnonzero(found.whole)
+        whole = whole[found.first[whole] < cut]
+        first, ends = found.first[whole], found.last[whole]
+        rows = found.rows[:, : len(whole)]
         if pieces:
             first = np.append(first, [p.first for p in pieces])
             ends = np.append(ends, [-1] * len(pieces))
             order = np.argsort(first)
             rows = np.concatenate([rows, *(p.row for p in pieces)], axis=1)[:, order]
             first, ends = first[order], ends[order]
-        self._mark(text[:cut], rows, first, ends)
+        self._mark(found, cut, rows, first, ends)
         if rows.shape[1]:
             self._rows.append(packed(rows))
-        if lines:
-            self._grammar = grammar(lines[-1])
+        if len(whole):
+            self._grammar = grammar(found.line(whole[-1]))
         self._skip(found, cut)
         return cut
 
-    def _skip(self, found: _Text, cut: int) -> None:
+    def _skip(self, found: Found, cut: int) -> None:
         """Count lines of other runtime traces."""
-        count = int(np.searchsorted(found.first, cut))
-        begin = int(found.last[count - 1]) if count else 0
-        between = found.between[: count + 1]
-        between[-1] = between[-1][: cut - begin]
-        text = b"\n".join(between)
+        between = (other.outside(cut) for other in found.others)
+        text = b"\n".join(chain.from_iterable(between))
         for name, pattern in OTHERS.items():
             if lines := len(pattern.findall(text)):
                 self._skipped[name] = self._skipped.get(name, 0) + lines
 
     def _pieces(
-        self, found: _Text, cut: int, *, last: bool
+        self, found: Found, cut: int, *, last: bool
     ) -> tuple[list[_Piece], int]:
         """Return the torn lines, mended or not, and where the text is cut.
 
@@ -167,7 +148,7 @@ class GCScanner:
         """
         pieces: list[_Piece] = []
         short = np.flatnonzero(~found.whole).tolist()
-        heads = [i for i in short if HEAD.fullmatch(found.lines[i])]
+        heads = [i for i in short if HEAD.fullmatch(found.line(i))]
         whole = np.flatnonzero(found.whole)
         gates = np.sort(np.append(whole, heads)).astype(np.int64)
         marked = set(heads)
@@ -184,10 +165,10 @@ class GCScanner:
             if region is None and not last and self._starts:
                 return pieces, first
             before = int(np.searchsorted(whole, i))
-            known = grammar(found.lines[whole[before - 1]]) if before else self._grammar
+            known = grammar(found.line(whole[before - 1])) if before else self._grammar
             row = self._mended(region or found.text[first:], known)
             if row is None and head:
-                row = torn_row(*_head(found.lines[i]))
+                row = torn_row(*_head(found.line(i)))
             if row is not None:
                 pieces.append(_Piece(first, row))
         return pieces, cut
@@ -217,17 +198,19 @@ class GCScanner:
 
     def _mark(
         self,
-        text: bytes,
+        found: Found,
+        cut: int,
         rows: Rows,
         first: NDArray[np.int64],
         ends: NDArray[np.int64],
     ) -> None:
         """Mark rows that stand behind ``GC forced``, or before a late ``(forced)``."""
-        at = [m.start() for m in FORCED_BY_TIMER.finditer(text)]
+        text = found.text[:cut]
+        at = _places(FORCED_BY_TIMER, found, cut)
         follow = np.searchsorted(first, [-1] * self._timer + at)
         rows[FLAGS, follow[follow < len(first)]] |= TIMER
         self._timer = bool((follow == len(first)).any())
-        late = [m.start() for m in FORCED_LATE.finditer(text)]
+        late = _places(FORCED_LATE, found, cut)
         if text.startswith(b" (forced)"):
             late.insert(0, -1)
         for row in (np.searchsorted(first, late) - 1).tolist():
@@ -239,21 +222,26 @@ class GCScanner:
             self._open = _goes_on(text, int(ends[-1]))
 
 
-def _found(text: bytes) -> _Text:
-    """Find lines, and what begins like one."""
-    parts = LINE.split(text)
-    sizes = np.fromiter(map(len, parts), np.int64, len(parts))
-    edges = np.cumsum(sizes)
-    first, last, whole = edges[:-1:2], edges[1::2], sizes[1::2] > SHORTEST
-    return _Text(text, parts[0::2], parts[1::2], first, last, whole)
-
-
-def _whole_lines(found: _Text) -> int:
+def _whole_lines(found: Found) -> int:
     """Return where to cut a text so that no line is cut, or only a very long one."""
     text = found.text
     cut = max(text.rfind(b"\n") + 1, len(text) - _LONGEST)
     split = np.flatnonzero((found.first < cut) & (cut < found.last))
     return int(found.first[split[0]]) if len(split) else cut
+
+
+def _places(pattern: re.Pattern[bytes], found: Found, cut: int) -> list[int]:
+    """Return where a pattern, that matches nowhere in pure lines, matches before a cut.
+
+    It may begin with the line end before a part.
+    """
+    return [
+        match.start()
+        for other in found.others
+        for match in pattern.finditer(
+            found.text, max(other.begin - 1, 0), min(other.end, cut)
+        )
+    ]
 
 
 def _head(line: bytes) -> tuple[int, int]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from pprofdiff.model.benchmark import Benchmarks, Load
     from pprofdiff.model.gclog import GCLog
+    from pprofdiff.tracing import Trace
 
 __all__ = ["Diff", "Profile", "Summary", "diff", "load"]
 
@@ -193,12 +194,12 @@ class Diff(ProfileDiff):
 
 def load(
     source: Loadable, *, label: str | None = None
-) -> Profile | GCLog | Benchmarks | Load:
+) -> Profile | Trace | GCLog | Benchmarks | Load:
     """Return what a path or URL, bytes or a binary file hold.
 
-    That is a `Profile`, several of one folder merged, wherever there is one; else the
-    GC log, the benchmarks or the load generator's summary of a text. Raises FetchError
-    or FormatError, in one line, where there is none.
+    That is a `Profile`, several of one folder merged, wherever there is one; else an
+    execution `Trace`; else the GC log, the benchmarks or the load generator's summary
+    of a text. Raises FetchError or FormatError, in one line, where there is none.
     """
     if isinstance(source, str | os.PathLike):
         name = os.fspath(source)
@@ -219,9 +220,20 @@ def load(
     ]
     if profiles:
         return _as_loaded(merge(profiles), label, name)
+    for found in (s for s in sources if s.kind == "trace"):
+        return _as_trace(found, label)
     for log in (s.log for s in sources if s.log is not None):
         return cast("GCLog | Benchmarks | Load", next(filter(None, log)))
-    raise FormatError(f"{name}: neither a profile, a GC log nor benchmark output")
+    raise FormatError(f"{name}: neither a profile, trace, GC log nor benchmark output")
+
+
+def _as_trace(source: Source, label: str | None) -> Trace:
+    """Return the trace that a source holds."""
+    from pprofdiff.loaders.trace import decode as decode_trace
+    from pprofdiff.tracing import Trace
+
+    data = decompress(source.data, source.path, DEFAULT_MAX_SIZE)
+    return Trace(decode_trace(data, source.path), label, source.path)
 
 
 def _profile(source: Loadable | Profile) -> Profile:

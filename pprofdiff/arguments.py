@@ -31,6 +31,7 @@ _OURS = {
     "rps",
     "window",
     "pair",
+    "state",
     "explain",
     "joined",
     "color",
@@ -62,6 +63,8 @@ def parse(argv: list[str]) -> Options:
     options = Options(**chosen)  # type: ignore[arg-type]
     if options.work and options.rps:
         raise UsageError("--work and --rps say the same in two ways: give one")
+    if options.normalize and options.rps:
+        raise UsageError("-normalize and --rps contradict each other: give one")
     if options.view == "report":
         for typed, name, _ in flags:
             if name in PPROF_ONLY:
@@ -170,14 +173,14 @@ def _agree(chosen: dict[str, object], field: str, value: str) -> None:
 
 def _with_sides(options: Options, places: list[str]) -> Options:
     """Return the options with base and new told apart."""
+    if options.pair and (options.base or len(places) > 1):
+        raise UsageError("--pair compares benchmarks of one file: give one")
     if options.base:
         if not places:
             raise UsageError("give the new profile too: pprofdiff -diff_base=BASE NEW")
         return replace(options, new=tuple(places))
     if len(places) == 2:
         return replace(options, base=(places[0],), new=(places[1],))
-    if options.pair and len(places) > 1:
-        raise UsageError("--pair compares benchmarks of one file: give one")
     if len(places) == 1:
         return replace(options, new=(places[0],))
     if not places:
@@ -199,9 +202,9 @@ def help_text() -> str:
         "What changed between two builds of a Go program, and how much of it is",
         "garbage collection, allocation, the scheduler, locks or your own code.",
         "",
-        "BASE and NEW are pprof profiles, GODEBUG=gctrace=1 logs, benchmark output,",
-        "folders of these, URLs such as http://host:6060/debug/pprof/profile, - for",
-        "standard input, or label=path.",
+        "BASE and NEW are pprof profiles, execution traces, GODEBUG=gctrace=1 logs,",
+        "benchmark output, folders of these, URLs such as",
+        "http://host:6060/debug/pprof/profile, - for standard input, or label=path.",
         "",
     ]
     group = ""
@@ -222,6 +225,7 @@ def help_text() -> str:
         "  pprofdiff base/ new/ -o diff.json",
         "  pprofdiff --rps 120000:98000 base/ new/",
         "  pprofdiff --pair suffix=Old bench.txt",
+        "  pprofdiff -top --state runnable -diff_base=base/trace.out new/trace.out",
         "  pprofdiff -top -diff_base=base/cpu.pb.gz new/cpu.pb.gz",
         "  pprofdiff base/cpu.pb.gz new/cpu.pb.gz --explain gc.mark",
     ]
@@ -238,7 +242,7 @@ def _typed(flag: Flag) -> str:
         "work": "=BASE:NEW",
         "window": "=FROM:TO",
         "pair": "=suffix=WORD",
-        "choice": "=WHEN",
+        "choice": "=STATE" if flag.name == "state" else "=WHEN",
         "size": "=SIZE",
     }
     if flag.name in ("peek", "explain"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from math import inf
 
 from pprofdiff.errors import UsageError
 from pprofdiff.options import Flag
@@ -44,13 +45,14 @@ def _float(value: str, _flag: Flag) -> float:
         raise ValueError("is a number") from None
 
 
-def _work(value: str, _flag: Flag) -> tuple[float, float]:
+def _work(value: str, flag: Flag) -> tuple[float, float]:
     parts = value.split(":")
     try:
         base, new = (float(part) for part in parts)
     except ValueError:
+        did = "did" if flag.name == "work" else "did in a second"
         raise ValueError(
-            "is two numbers, the operations that base and new did, such as 8000:9500"
+            f"is two numbers, the operations that base and new {did}, such as 8000:9500"
         ) from None
     return base, new
 
@@ -71,6 +73,9 @@ def _window(value: str, _flag: Flag) -> tuple[tuple[float | None, float | None],
 
 def _span(value: str) -> tuple[float | None, float | None]:
     start, end = (float(part) if part else None for part in value.split(":"))
+    low = 0.0 if start is None else start
+    if not low < (inf if end is None else end):
+        raise ValueError
     return start, end
 
 

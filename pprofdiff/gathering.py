@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from dataclasses import replace
+from typing import NamedTuple, cast
 
-from pprofdiff.diff.evidence import BenchmarkRun, Evidence, LoadRun, LogRun
+from pprofdiff.diff.evidence import BenchmarkRun, Evidence, LoadRun, LogRun, TraceRun
 from pprofdiff.diff.side import Run, halves
 from pprofdiff.errors import UsageError
 from pprofdiff.loaders.pprof import decode
 from pprofdiff.model.merge import is_diff
+from pprofdiff.model.profile import ValueType
 from pprofdiff.options import Options
 from pprofdiff.parallel import both
 from pprofdiff.progress import Waiting
 from pprofdiff.screen import Screen
-from pprofdiff.sources import Bundle, ReadOptions, decompress, read, read_sides
+from pprofdiff.sources import (
+    Bundle,
+    ReadOptions,
+    Source,
+    decompress,
+    read,
+    read_sides,
+)
 
 __all__ = ["Inputs", "gather", "made_pair"]
 
@@ -52,7 +61,8 @@ def gather(options: Options, screen: Screen, waiting: Waiting) -> Inputs:
         (bundles[1], words[1]),
         size=sum(len(source.data) for source in sources),
     )
-    saved = _copies(bundles[0]), _copies(bundles[1])
+    kind = "trace" if options.state else "profile"
+    saved = _copies(bundles[0], kind), _copies(bundles[1], kind)
     return Inputs(base if options.base else None, new, saved, notes)
 
 
@@ -60,22 +70,15 @@ def _unused(bundle: Bundle, word: str) -> list[str]:
     """Return, in one line, what of a side is not compared."""
     label = bundle.label or word
     foreign = sorted(os.path.basename(entry.path) for entry in bundle.skipped)
-    traces = sorted(
-        os.path.basename(s.path) for s in bundle.sources if s.kind == "trace"
-    )
-    notes = []
-    if foreign:
-        names = ", ".join(foreign)
-        notes.append(f"{label}: left out, of no kind that is compared: {names}")
-    if traces:
-        names = ", ".join(traces)
-        notes.append(f"{label}: execution traces are not compared yet: {names}")
-    return notes
+    if not foreign:
+        return []
+    names = ", ".join(foreign)
+    return [f"{label}: left out, of no kind that is compared: {names}"]
 
 
-def _copies(bundle: Bundle) -> _Copies:
-    """Return where the copy of each profile is, in the order of the profiles."""
-    return tuple(s.saved_to for s in bundle.sources if s.kind == "profile")
+def _copies(bundle: Bundle, kind: str) -> _Copies:
+    """Return where the copy of each input of a kind is, in their order."""
+    return tuple(s.saved_to for s in bundle.sources if s.kind == kind)
 
 
 def _evidence(
@@ -86,11 +89,14 @@ def _evidence(
     logs: list[LogRun] = []
     benchmarks: list[BenchmarkRun] = []
     loads: list[LoadRun] = []
+    traces: list[TraceRun] = []
     for source in bundle.sources:
         if source.kind == "profile":
             waiting.say(f"reading {source.path}")
             data = decompress(source.data, source.path, options.max_size)
             runs.append(Run(source.path, decode(data, source.path)))
+        elif source.kind == "trace":
+            traces.append(_trace(source, options, waiting))
         log = source.log
         if log is None:
             continue
@@ -100,13 +106,37 @@ def _evidence(
             benchmarks.append(BenchmarkRun(source.path, log.benchmarks))
         elif source.kind == "load" and log.load is not None:
             loads.append(LoadRun(source.path, log.load))
+    if options.state:
+        return Evidence(
+            bundle.label or word,
+            tuple(_by_stack(run, options.state) for run in traces),
+        )
     return Evidence(
         bundle.label or word,
         tuple(runs),
         tuple(logs),
         tuple(benchmarks),
         tuple(loads),
+        tuple(traces),
     )
+
+
+def _by_stack(run: TraceRun, state: str) -> Run:
+    """Return a trace's time in one state as a profile whose values are named so."""
+    from pprofdiff.diff.trace.states import StateName, state_profile
+
+    profile = state_profile(run.trace, cast("StateName", state))
+    kinds = ValueType("intervals", "count"), ValueType(state, "nanoseconds")
+    return Run(run.path, replace(profile, sample_types=kinds))
+
+
+def _trace(source: Source, options: Options, waiting: Waiting) -> TraceRun:
+    """Decode one execution trace."""
+    from pprofdiff.loaders.trace import decode as decode_trace
+
+    waiting.say(f"reading {source.path}")
+    data = decompress(source.data, source.path, options.max_size)
+    return TraceRun(source.path, decode_trace(data, source.path, waiting.say))
 
 
 def made_pair(evidence: Evidence, options: Options) -> tuple[Evidence, Evidence]:
@@ -115,7 +145,8 @@ def made_pair(evidence: Evidence, options: Options) -> tuple[Evidence, Evidence]
         return _benchmark_pair(evidence, options.pair)
     path = evidence.runs[0].path if evidence.runs else options.new[0]
     if len(evidence.runs) != 1 or not is_diff(evidence.runs[0].profile):
-        hint = "" if evidence.runs else "; benchmarks of one file: --pair suffix=Old"
+        pairs = "; benchmarks of one file: --pair suffix=Old"
+        hint = pairs if evidence.benchmarks else ""
         alone = "; one alone: add -top" if evidence.runs else hint
         raise UsageError(f"{path}: compared with what? pprofdiff BASE NEW{alone}")
     base, new = halves(evidence.runs[0].profile)

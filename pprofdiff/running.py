@@ -105,7 +105,8 @@ def compared(options: Options, screen: Screen, waiting: Waiting) -> ReportModel:
     base, new, saved = inputs.base, inputs.new, inputs.saved
     if base is None:
         base, new = made_pair(new, options)
-        saved = saved[1], saved[1]
+        copies = saved[1] if base.runs else ()
+        saved = copies, copies
     kept = [_filtered(evidence, options) for evidence in (base, new)]
     bundle = compare_bundles(
         kept[0][0],

@@ -300,9 +300,9 @@ def test_repr_is_one_line(cpu):
             "heap.pb.gz",
         ),
         (
-            lambda p: pprofdiff.load(p[0].with_name("trace.out")),
+            lambda p: pprofdiff.load(p[0].with_name("work.json")),
             pprofdiff.FormatError,
-            "neither a profile",
+            "JSON, not a profile",
         ),
     ],
 )

@@ -27,10 +27,12 @@ VALUES = {
     "float": ("0.25", 0.25),
     "size": ("3MB", 3 << 20),
     "work": ("8:9.5", (8.0, 9.5)),
-    "choice": ("always", "always"),
+    "window": ("1.5:,:9", ((1.5, None), (None, 9.0))),
 }
 ONE_A_FLAG = [
-    flag for flag in FLAGS if flag.kind in VALUES and flag.name != "mean_delay"
+    flag
+    for flag in FLAGS
+    if flag.kind in (*VALUES, "choice") and flag.name != "mean_delay"
 ]
 
 
@@ -62,7 +64,8 @@ def spellings(name):
 
 @pytest.mark.parametrize("flag", ONE_A_FLAG, ids=lambda flag: flag.name)
 def test_every_flag_in_every_spelling(flag):
-    typed, meant = VALUES[flag.kind]
+    word = flag.value.partition(" ")[0]
+    typed, meant = VALUES.get(flag.kind, (word, word))
     for spelling in spellings(flag.name):
         ways = (
             [[f"{spelling}={typed}"]]

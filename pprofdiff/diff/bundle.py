@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from pprofdiff.diff.benchmarks import BenchmarkDiff
     from pprofdiff.diff.gcdiff import GCDiff
     from pprofdiff.diff.gcwindow import Span
+    from pprofdiff.diff.trace.compare import TraceDiff
 
-__all__ = ["BundleDiff", "compare_bundles", "gc_caveats"]
+__all__ = ["BundleDiff", "compare_bundles", "gc_caveats", "load_caveats"]
 
 # The order of the report: what a reader looks for first.
 _ORDER = ("cpu", "allocs", "heap", "block", "mutex", "goroutine")
@@ -30,9 +31,9 @@ _ORDER = ("cpu", "allocs", "heap", "block", "mutex", "goroutine")
 class BundleDiff(NamedTuple):
     """Every comparison that two sides allow.
 
-    `profiles` come most telling first; `gc` and `benchmarks` are None where a side
-    has none; `lonely` names the kinds that one side only has, as (kind, label of the
-    side that has it); `work` is what values by operation rest on.
+    `profiles` come most telling first; `gc`, `benchmarks` and `trace` are None where
+    a side has none; `lonely` names the kinds that one side only has, as (kind, label
+    of the side that has it); `work` is what values by operation rest on.
     """
 
     base: Evidence
@@ -42,6 +43,7 @@ class BundleDiff(NamedTuple):
     modelled: ModelledBlame | None = None
     gc: GCDiff | None = None
     benchmarks: BenchmarkDiff | None = None
+    trace: TraceDiff | None = None
     work: Work | None = None
 
 
@@ -64,12 +66,17 @@ def compare_bundles(
         work = inferred_work(base, new)
     pairs, lonely = _pairs(base, new)
     both = [kind for kind in base.kinds if kind in new.kinds]
-    if not pairs and not {"gctrace", "benchmark"} & set(both):
-        held = "; ".join(f"{label} has {kind}" for kind, label in lonely)
+    if not pairs and not {"trace", "gctrace", "benchmark"} & set(both):
+        sides = (base.label, new.label)
+        held = "; ".join(
+            f"{label} has {listed}"
+            for label in sides
+            if (listed := ", ".join(kind for kind, own in lonely if own == label))
+        )
         raise UsageError(f"nothing to compare: {held or 'no profiles were given'}")
     subtract = partial(compare, normalize=normalize, work=work)
     gc = _gc(base, new, spans, work) if "gctrace" in both else None
-    if not pairs and gc is None and "benchmark" not in both:
+    if not pairs and gc is None and not {"trace", "benchmark"} & set(both):
         raise UsageError("; ".join(c.text for c in gc_caveats(base, new)))
     diffs = _profiles((base.label, new.label), pairs, sample_type, subtract)
     return BundleDiff(
@@ -80,6 +87,7 @@ def compare_bundles(
         modelled=apportion_mark(diffs),
         gc=gc,
         benchmarks=_benchmarks(base, new) if "benchmark" in both else None,
+        trace=_trace(base, new, work) if "trace" in both else None,
         work=work,
     )
 
@@ -108,6 +116,20 @@ def _profiles(
     if refusals and not diffs:
         raise refusals[0]
     return diffs
+
+
+def load_caveats(*sides: Evidence) -> list[Caveat]:
+    """Return which load generators had requests that failed: no work was done."""
+    return [
+        Caveat(
+            "load-failed",
+            f"{path}: {load.failed:,} of {load.requests:,} requests failed; operations "
+            "a second count them too",
+        )
+        for side in sides
+        for path, load in side.loads
+        if load.failed and load.requests
+    ]
 
 
 def gc_caveats(base: Evidence, new: Evidence) -> list[Caveat]:
@@ -146,6 +168,17 @@ def _cpu_seconds(evidence: Evidence) -> float | None:
     ]
     known = [span for span in spans if span]
     return sum(known) / 1e9 if known and len(known) == len(spans) else None
+
+
+def _trace(base: Evidence, new: Evidence, work: Work | None) -> TraceDiff:
+    from pprofdiff.diff.trace.compare import compare_traces
+
+    return compare_traces(
+        (base.label, base.traces),
+        (new.label, new.traces),
+        work,
+        (_cpu_seconds(base), _cpu_seconds(new)),
+    )
 
 
 def _benchmarks(base: Evidence, new: Evidence) -> BenchmarkDiff:

@@ -1,4 +1,4 @@
-"""What one side brought: profiles, GC logs, benchmarks and load figures, by file."""
+"""What one side brought: profiles, traces, logs, benchmarks, load figures, by file."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pprofdiff.diff.side import Run
 if TYPE_CHECKING:
     from pprofdiff.model.benchmark import Benchmarks, Load
     from pprofdiff.model.gclog import GCLog
+    from pprofdiff.model.trace import Trace
 
-__all__ = ["BenchmarkRun", "Evidence", "LoadRun", "LogRun"]
+__all__ = ["BenchmarkRun", "Evidence", "LoadRun", "LogRun", "TraceRun"]
 
 
 class LogRun(NamedTuple):
@@ -18,6 +19,13 @@ class LogRun(NamedTuple):
 
     path: str
     log: GCLog
+
+
+class TraceRun(NamedTuple):
+    """One execution trace of a side: the name the user knows it by, and the trace."""
+
+    path: str
+    trace: Trace
 
 
 class BenchmarkRun(NamedTuple):
@@ -42,11 +50,13 @@ class Evidence(NamedTuple):
     logs: tuple[LogRun, ...] = ()
     benchmarks: tuple[BenchmarkRun, ...] = ()
     loads: tuple[LoadRun, ...] = ()
+    traces: tuple[TraceRun, ...] = ()
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """Which kinds other than profiles there are, as reports name them."""
         held = {
+            "trace": self.traces,
             "gctrace": self.logs,
             "benchmark": self.benchmarks,
             "load": self.loads,

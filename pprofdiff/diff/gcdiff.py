@@ -65,7 +65,8 @@ class _Pace(NamedTuple):
     def of(cls, steady: GCFigures) -> _Pace | None:
         cycles, size = steady.cycles_per_second, steady.heap.per_cycle
         cpu = steady.gc_cpu_us_per_cycle
-        return cls(cycles, cpu, size) if cycles and cpu and size else None
+        found = cycles or 0.0, cpu, size or 0.0
+        return cls(*found) if min(found) > 0 else None
 
 
 class Factors(NamedTuple):
@@ -126,8 +127,9 @@ class GCDiff:
         """The GOGC and heap that restore the base's cadence, where that can be told."""
         old, fresh = self.base.steady, self.new.steady
         if (
-            not old.heap.per_cycle
-            or not fresh.heap.per_cycle
+            old.heap.per_cycle is None
+            or fresh.heap.per_cycle is None
+            or min(old.heap.per_cycle, fresh.heap.per_cycle) <= 0
             or fresh.heap.mean_live < 1
         ):
             return None

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pprofdiff.diff.evidence import Evidence
 from pprofdiff.diff.kinds import is_cpu
-from pprofdiff.diff.work import Work, rated
+from pprofdiff.diff.work import Work, possible, rated
 
 __all__ = ["inferred_work"]
 
 # In the stacks of a CPU profile that go test -bench -cpuprofile wrote.
 _BENCHMARK_LOOP = "testing.(*B).runN"
 _SECONDS = {"ns/op": 1e-9, "sec/op": 1.0}
+
+_Name = tuple[str, int | None, str | None]
 
 
 def inferred_work(base: Evidence, new: Evidence) -> Work | None:
@@ -22,7 +24,8 @@ def inferred_work(base: Evidence, new: Evidence) -> Work | None:
     if len(base.loads) == 1 and len(new.loads) == 1:
         loads = base.loads[0].load, new.loads[0].load
         rates = loads[0].per_second, loads[1].per_second
-        return rated(rates, loads[1].tool) if min(rates) > 0 else None
+        tools = " and ".join(dict.fromkeys(load.tool for load in loads))
+        return rated(rates, tools) if possible(rates) else None
     sides = base, new
     if not all(side.benchmarks and _of_a_benchmark(side) for side in sides):
         return None
@@ -31,9 +34,10 @@ def inferred_work(base: Evidence, new: Evidence) -> Work | None:
     if len(common) != 1:
         return None
     seconds = old[common[0]], fresh[common[0]]
-    if min(seconds) <= 0:
+    if not min(seconds) > 0:
         return None
-    return rated((1 / seconds[0], 1 / seconds[1]), f"Benchmark{common[0]}")
+    rates = 1 / seconds[0], 1 / seconds[1]
+    return rated(rates, f"Benchmark{common[0][0]}") if possible(rates) else None
 
 
 def _of_a_benchmark(evidence: Evidence) -> bool:
@@ -44,14 +48,18 @@ def _of_a_benchmark(evidence: Evidence) -> bool:
     )
 
 
-def _seconds_per_operation(evidence: Evidence) -> dict[str, float]:
-    """Return the median time of an operation, by benchmark."""
-    from statistics import median
+def _seconds_per_operation(evidence: Evidence) -> dict[_Name, float]:
+    """Return the mean time of an operation, by benchmark, its -P, its package.
 
-    held: dict[str, list[float]] = {}
+    Over all runs, each as long as it took: a CPU profile is of all of them.
+    """
+    held: dict[_Name, list[float]] = {}
     for run in evidence.benchmarks:
         for result in run.benchmarks.results:
             if result.unit in _SECONDS:
-                scaled = [value * _SECONDS[result.unit] for value in result.values]
-                held.setdefault(result.name, []).extend(scaled)
-    return {name: median(values) for name, values in held.items() if values}
+                name = result.name, result.procs, dict(result.config).get("pkg")
+                sums = held.setdefault(name, [0.0, 0.0])
+                for value, times in zip(result.values, result.iterations, strict=True):
+                    sums[0] += value * _SECONDS[result.unit] * times
+                    sums[1] += times
+    return {name: took / times for name, (took, times) in held.items() if times}

@@ -49,7 +49,7 @@ class CountModel(NamedTuple):
     @property
     def sound(self) -> bool:
         """Whether a sample is worth something on both sides."""
-        return self.base_step > 0 and self.new_step > 0
+        return min(self) > 0
 
     def sigma(self, base: NDArray[np.int64], new: NDArray[np.int64]) -> Floats:
         """Return the standard deviation of the scaled delta of each row."""

@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 from pprofdiff.errors import UsageError
 
-__all__ = ["Work", "counted", "rated"]
+__all__ = ["Work", "counted", "possible", "rated"]
 
 # Beyond these, values by operation could not be told from 0 or infinity.
 _LEAST, _MOST = 1e-9, 1e18
+# From here on, people need no decimals.
+_WHOLE = 1e5
 
 
 class Work(NamedTuple):
@@ -65,8 +67,13 @@ def rated(rates: tuple[float, float], source: str = "--rps") -> Work:
     return Work(None, rates, f"{source}: {base} and {new} operations per second")
 
 
+def possible(pair: tuple[float, float]) -> bool:
+    """Return whether values can be divided by both numbers."""
+    return all(_LEAST <= value <= _MOST for value in pair)
+
+
 def _check(source: str, pair: tuple[float, float], what: str) -> None:
-    if not all(_LEAST <= value <= _MOST for value in pair):
+    if not possible(pair):
         raise UsageError(
             f"{source} {pair[0]:g}:{pair[1]:g}: give {what}, "
             f"numbers from {_LEAST:g} to {_MOST:g}"
@@ -75,4 +82,5 @@ def _check(source: str, pair: tuple[float, float], what: str) -> None:
 
 def _number(value: float) -> str:
     """Return a number of operations as people write it."""
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.6g}"
+    whole = value == int(value) or value >= _WHOLE
+    return f"{value:,.0f}" if whole else f"{value:,.6g}"

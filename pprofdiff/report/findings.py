@@ -15,6 +15,8 @@ __all__ = ["finding_blocks", "finding_rows", "unexplained_row"]
 
 # How many findings get a paragraph; the rest, and what is but info, get their title.
 _SHOWN = 5
+# Said before the others: it says how to read them.
+_FIRST = "not-comparable"
 _STYLES = {"worse": "worse", "better": "better", "neutral": "strong"}
 
 Row = dict[str, Any]
@@ -26,15 +28,20 @@ def finding_blocks(report: ReportModel) -> Iterator[Block]:
     cpu = next((d for d in report.profiles if d.is_cpu), None)
     if not findings.found:
         return
-    matter = [f for f in findings.found if f.severity != "info"]
-    shown = (matter or list(findings.found))[:_SHOWN]
+    told = [f for f in findings.found if f.id != _FIRST]
+    matter = [f for f in told if f.severity != "info"]
+    shown = (matter or told)[:_SHOWN]
     yield Words("Why", "strong")
+    for finding in findings.found:
+        if finding.id == _FIRST:
+            yield Words(f"{finding.title}. {finding.advice}", "warn", "! ")
     for number, finding in enumerate(shown, 1):
         yield _stanza(number, finding, cpu)
-    rest = [f.title for f in findings.found if f not in shown]
+    rest = [f.title for f in told if f not in shown]
     if rest:
         yield Words(f"{'; '.join(rest)}.", "faint", "Also: ")
-    if findings.explained is not None and cpu is not None and matter:
+    claimed = any(finding.explains for finding in shown)
+    if findings.explained is not None and cpu is not None and matter and claimed:
         yield Words(_rest(findings.explained, cpu))
 
 
@@ -57,7 +64,8 @@ def _title(finding: Finding, cpu: ProfileDiff | None) -> str:
     amount = scale_of(cpu).text(finding.explains, signed=True)
     mark = "▲" if finding.explains > 0 else "▼"
     part = ", part of the above" if finding.detail else ""
-    return f"{finding.title}. {mark} {amount}{part}"
+    # Without a space, so that no line ends between the mark and its number.
+    return f"{finding.title}. {mark}{amount}{part}"
 
 
 def _rest(explained: Explained, cpu: ProfileDiff) -> str:

@@ -52,7 +52,8 @@ def _counted(base: float, new: float) -> tuple[str, str]:
 
 
 def _rate(base: float, new: float) -> tuple[str, str]:
-    return f"{base:,.3g}", f"{new:,.3g}"
+    scale = scale_for((base, new), "")
+    return scale.number(base), scale.number(new)
 
 
 def _share(base: float, new: float) -> tuple[str, str]:
@@ -166,12 +167,12 @@ def _factors(gc: GCDiff) -> Iterator[Block]:
         return
     per = "by operation" if gc.per_work else "a second"
     yield Words(
-        f"GC CPU {per} {factors.gc_cpu:.3f}× = allocation {factors.allocation:.3f}× ÷ "
-        f"bytes a cycle {factors.bytes_per_cycle:.3f}× × CPU a cycle "
-        f"{factors.cpu_per_cycle:.3f}×; cycles {per} {factors.cycles:.3f}×."
+        f"GC CPU {per} {factors.gc_cpu:.3g}× = allocation {factors.allocation:.3g}× ÷ "
+        f"bytes a cycle {factors.bytes_per_cycle:.3g}× × CPU a cycle "
+        f"{factors.cpu_per_cycle:.3g}×; cycles {per} {factors.cycles:.3g}×."
     )
     restored = gc.restored
-    if restored is None:
+    if restored is None or factors.bytes_per_cycle > 1:
         return
     text = f"{gc.base.label}'s bytes a cycle come back with GOGC={restored.gogc:.0f}"
     if restored.heap_mb is not None:

@@ -62,6 +62,10 @@ def _logs(bundle: BundleDiff) -> list[Row]:
         from pprofdiff.report.gc import gc_row
 
         rows.append(gc_row(bundle.gc))
+    if bundle.trace is not None:
+        from pprofdiff.report.tracejson import trace_row
+
+        rows.append(trace_row(bundle.trace))
     if bundle.benchmarks is not None:
         from pprofdiff.report.benchmarks import benchmark_rows
 

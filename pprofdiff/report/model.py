@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pprofdiff.diff.bundle import BundleDiff, gc_caveats
+from pprofdiff.diff.bundle import BundleDiff, gc_caveats, load_caveats
 from pprofdiff.diff.comparable import Caveat, go_version
 from pprofdiff.diff.compare import ProfileDiff
-from pprofdiff.diff.evidence import Evidence, LogRun
+from pprofdiff.diff.evidence import Evidence, LogRun, TraceRun
 from pprofdiff.diff.findings.model import Findings
 from pprofdiff.diff.findings.rules import find
 from pprofdiff.diff.kinds import kind_name
@@ -38,6 +38,7 @@ class Input(NamedTuple):
     cycles: int | None = None
     expected: int | None = None
     results: int | None = None
+    events: int | None = None
     per_second: float | None = None
 
 
@@ -77,7 +78,10 @@ def report_of(
         for caveat in diff.warnings:
             told.setdefault(caveat.text, caveat)
     of_logs = [] if bundle.gc is None else bundle.gc.caveats()
-    for caveat in (*of_logs, *gc_caveats(bundle.base, bundle.new)):
+    if bundle.trace is not None:
+        of_logs += bundle.trace.caveats()
+    of_sides = bundle.base, bundle.new
+    for caveat in (*of_logs, *gc_caveats(*of_sides), *load_caveats(*of_sides)):
         told.setdefault(caveat.text, caveat)
     sides = (bundle.base, bundle.new)
     copies = saved or tuple([None] * len(side.runs) for side in sides)
@@ -104,7 +108,19 @@ def _inputs(side: Evidence, saved: Sequence[str | None]) -> tuple[Input, ...]:
     loads = [
         Input(path, load.tool, per_second=load.per_second) for path, load in side.loads
     ]
-    return (*profiles, *map(_log_input, side.logs), *benchmarks, *loads)
+    traces = [_trace_input(entry) for entry in side.traces]
+    return (*profiles, *map(_log_input, side.logs), *traces, *benchmarks, *loads)
+
+
+def _trace_input(entry: TraceRun) -> Input:
+    """Return what an execution trace holds."""
+    trace = entry.trace
+    return Input(
+        path=entry.path,
+        kind="trace",
+        duration_ns=trace.end_ns - trace.start_ns,
+        events=trace.events,
+    )
 
 
 def _log_input(entry: LogRun) -> Input:

@@ -61,6 +61,8 @@ def next_steps(report: ReportModel) -> list[str]:
         steps.append((f"--explain {name}", "which stacks, which rule"))
         if first.normalization.mode == "per_second":
             steps.append(("--rps BASE:NEW", "the cost of one operation"))
+    if report.bundle.trace is not None:
+        steps.append(("--state runnable", "by stack; or blocked, syscall, running"))
     steps.append(("-o diff.json", "every row, for a script"))
     return [
         f"{'next' if i == 0 else '':<6}pprofdiff … {flag:<18}{what}"

@@ -69,6 +69,10 @@ def _sections(
         from pprofdiff.report.gc import gc_blocks, gc_title
 
         yield _Section(gc_title(bundle.gc), "", gc_blocks(bundle.gc))
+    if bundle.trace is not None:
+        from pprofdiff.report.trace import trace_blocks, trace_title
+
+        yield _Section(trace_title(bundle.trace), "", trace_blocks(bundle.trace))
     if bundle.benchmarks is not None:
         from pprofdiff.report.benchmarks import benchmark_blocks
 
@@ -114,8 +118,10 @@ def _held(entry: Input) -> str:
     if entry.cycles is not None:
         whole = entry.cycles == entry.expected
         return f"{entry.cycles:,}{'' if whole else f' of {entry.expected:,}'} cycles"
+    if entry.events is not None:
+        return f"{entry.events:,} events"
     if entry.results is not None:
-        return f"{entry.results:,} benchmarks"
+        return f"{entry.results:,} benchmark{'' if entry.results == 1 else 's'}"
     return "" if entry.per_second is None else f"{entry.per_second:,.6g} a second"
 
 
@@ -137,14 +143,8 @@ def _body(report: ReportModel, diff: ProfileDiff, granularity: str) -> Iterator[
 
 def _foot(report: ReportModel) -> Iterator[Block]:
     for kind, label in report.bundle.lonely:
-        what = (
-            "log"
-            if kind == "gctrace"
-            else "output"
-            if kind == "benchmark"
-            else "profile"
-        )
-        yield Words(f"Only {label} has a {kind} {what}: not compared.")
+        what = _NOUNS.get(kind, " profile")
+        yield Words(f"Only {label} has a {kind}{what}: not compared.")
     for warning in report.warnings:
         yield Words(warning.text, "warn", "! ")
     steps = next_steps(report)

@@ -1,8 +1,9 @@
 """pprofdiff beside ``go tool pprof``: wall time and peak memory, measured in turn.
 
-    python -m tests.benchmarks                    everything (about 5 minutes)
+    python -m tests.benchmarks                    profiles of all sizes (5 minutes)
     python -m tests.benchmarks --sizes 50000      one size
     python -m tests.benchmarks --stages           where pprofdiff's own time goes
+    python -m tests.benchmarks --traces           execution traces, for long
 
 How to read the tables. Every row is one input: two profiles, base and new. The
 programs run in turn, one warm-up each and then --rounds times; the one that goes first
@@ -21,6 +22,12 @@ cache.
 
 The large inputs are CPU profiles of an invented service, the same bytes for the same
 seed; they are made once (20 s for the largest) and kept in --inputs.
+
+Traces stand beside ``go tool trace -pprof=sched``, the program itself (``go tool -n
+trace``): two files, as ``pprofdiff BASE NEW``, beside two runs of it, their times added;
+and ``pprofdiff.load`` with all analysis of one. "Go's summary" is a program that only reads
+a trace's events and sums up goroutines with Go's own packages: what the reading alone
+takes. The traces are of Go programs, run once and kept in --inputs.
 """
 
 from __future__ import annotations
@@ -42,6 +49,8 @@ if not __package__:
 from tests.benchmarks.measure import ROOT, BenchmarkError, compared
 from tests.benchmarks.stages import breakdown
 from tests.benchmarks.table import TOOL, Row, comparison, scaling
+from tests.benchmarks.traces.measured import measured
+from tests.benchmarks.traces.table import comparison as traces
 
 SIZES = (5_000, 50_000, 500_000)
 
@@ -50,13 +59,15 @@ def main() -> int:
     """Measure what the command line asks for; return the exit status."""
     options = _options()
     try:
+        if options.traces:
+            return _traces(options)
         inputs = _inputs(options)
         if options.stages:
             named = [(name, base, new) for _, name, base, new in inputs]
             print(breakdown(options.python, named, options.rounds))
             return 0
         pprof = options.pprof or _pprof()
-        print(_setting(options, pprof), flush=True)
+        print(_setting(options, "pprof"), flush=True)
         rows = [_measured(options, pprof, *found) for found in inputs]
     except BenchmarkError as error:
         print(f"benchmark: {error}", file=sys.stderr)
@@ -109,7 +120,25 @@ def _options() -> argparse.Namespace:
         help="run this instead of pprofdiff; {base} and {new} are replaced",
     )
     add("--stages", action="store_true", help="only: pprofdiff's time by layer")
+    add("--traces", action="store_true", help="only: execution traces")
+    add("--megabytes", default="10,36", metavar="N,N", help="traces (default: 10,36)")
+    add("--workloads", default="channels,syscalls,gc", help="of traces (default: all)")
     return parser.parse_args()  # fmt: skip
+
+
+def _traces(options: argparse.Namespace) -> int:
+    """Measure traces and print the tables; return the exit status."""
+    print(_setting(options, "trace"), flush=True)
+    rows = measured(
+        options.python,
+        _template(options),
+        options.inputs,
+        [size for size in options.megabytes.split(",") if size],
+        [name for name in options.workloads.split(",") if name],
+        options.rounds,
+    )
+    print(f"\n{traces(rows)}\n\nload at the end: {_load()}")
+    return 0
 
 
 def _inputs(options: argparse.Namespace) -> list[tuple[str, str, Path, Path]]:
@@ -134,6 +163,12 @@ def _inputs(options: argparse.Namespace) -> list[tuple[str, str, Path, Path]]:
     return found
 
 
+def _template(options: argparse.Namespace) -> list[str]:
+    """Return the words of the command to measure, with {base} and {new} in them."""
+    words = options.command or f"{_pprofdiff(options.python)} {{base}} {{new}}"
+    return shlex.split(words)
+
+
 def _pprofdiff(python: str) -> str:
     """Return the command that a user types: the script beside the interpreter."""
     script = Path(python).with_name("pprofdiff")
@@ -153,15 +188,14 @@ def _pprof() -> str:
     return done.stdout.strip()
 
 
-def _setting(options: argparse.Namespace, pprof: str) -> str:
+def _setting(options: argparse.Namespace, program: str) -> str:
     """Return what was measured where, for whoever reads the numbers later."""
     go = subprocess.run(["go", "version"], capture_output=True, text=True, check=False)
     libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "protobuf"))
     instead = f"; measured instead: {options.command}" if options.command else ""
     return (
         f"machine    {platform.machine()}, {os.cpu_count()} CPUs, load {_load()}\n"
-        f"pprof      {Path(pprof).name} of {go.stdout.strip() or 'unknown Go'}, "
-        "also run by itself (go tool -n pprof)\n"
+        f"{program:<9}  of {go.stdout.strip() or 'unknown Go'} (go tool -n {program})\n"
         f"pprofdiff  Python {platform.python_version()}, {libraries}{instead}\n"
         f"runs       {options.rounds} rounds after one warm-up each"
     )
@@ -175,8 +209,7 @@ def _measured(
     options: argparse.Namespace, pprof: str, key: str, name: str, base: Path, new: Path
 ) -> Row:
     """Return one input's runs."""
-    template = options.command or f"{_pprofdiff(options.python)} {{base}} {{new}}"
-    ours = [part.format(base=base, new=new) for part in shlex.split(template)]
+    ours = [part.format(base=base, new=new) for part in _template(options)]
     flags = ["-top", f"-diff_base={base}", str(new)]
     commands = [["go", "tool", "pprof", *flags], [pprof, *flags], ours]
     row = Row(key, name, compared(commands, options.rounds))

@@ -11,9 +11,11 @@ __all__ = [
     "SCALING",
     "TOOL",
     "Row",
+    "budget",
     "columns",
     "comparison",
     "scaling",
+    "spread",
 ]
 
 # input: (wall time to go tool pprof, memory to pprof) at most.
@@ -61,18 +63,18 @@ def comparison(rows: list[Row]) -> str:
         ratio = row.ratio("wall", TOOL)
         time.append([
             row.name,
-            *(_spread(row.of(program, "wall")) for program in (TOOL, PPROF, OURS)),
-            _spread(ratio),
-            _budget(ratio.middle, wall),
-            _spread(row.ratio("wall", PPROF)),
-            _spread(row.ratio("cpu", PPROF)),
+            *(spread(row.of(program, "wall")) for program in (TOOL, PPROF, OURS)),
+            spread(ratio),
+            budget(ratio.middle, wall),
+            spread(row.ratio("wall", PPROF)),
+            spread(row.ratio("cpu", PPROF)),
         ])  # fmt: skip
         ratio = row.ratio("peak", PPROF)
         memory.append([
             row.name,
             *(f"{row.of(program, 'peak').middle / 1e6:.0f}" for program in (PPROF, OURS)),
-            _spread(ratio),
-            _budget(ratio.middle, peak),
+            spread(ratio),
+            budget(ratio.middle, peak),
         ])  # fmt: skip
     return f"{columns(time)}\n\n{columns(memory)}"
 
@@ -95,12 +97,14 @@ def _verdict(ratio: float, limit: float) -> str:
     return "kept" if ratio <= limit else "over"
 
 
-def _budget(ratio: float, limit: float | None) -> str:
+def budget(ratio: float, limit: float | None) -> str:
+    """Return a limit and whether a ratio keeps it; a dash if there is none."""
     return "-" if limit is None else f"{limit:g} {_verdict(ratio, limit)}"
 
 
-def _spread(spread: Spread) -> str:
-    return f"{spread.middle:.2f} ({spread.low:.2f}-{spread.high:.2f})"
+def spread(found: Spread) -> str:
+    """Return a median with its (least-greatest)."""
+    return f"{found.middle:.2f} ({found.low:.2f}-{found.high:.2f})"
 
 
 def columns(rows: list[list[str]]) -> str:

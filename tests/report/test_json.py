@@ -18,7 +18,7 @@ INT, FLOAT, TEXT, FLAG = "int", "float", "text", "flag"
 INPUT = {
     "path": TEXT, "kind": TEXT, "samples": "int?", "go_version": "text?", "build_id": "text?",
     "duration_ns": "int?", "time_ns": "int?", "period": "int?", "saved_to": "text?",
-    "cycles": "int?", "expected": "int?", "results": "int?", "per_second": "float?",
+    "cycles": "int?", "expected": "int?", "results": "int?", "events": "int?", "per_second": "float?",
 }  # fmt: skip
 AMOUNTS = {"base": INT, "new": INT, "delta": INT}
 VERDICT = {"z": FLOAT, "q": FLOAT, "noise": FLAG}
@@ -105,6 +105,7 @@ def test_the_frame(whole):
             "mutex",
             "goroutine",
             "gctrace",
+            "trace",
         }
         for entry in whole["inputs"][side]:
             check(entry, INPUT)

@@ -14,6 +14,10 @@ from tests.diff.building import profile
 from .golden import check
 
 SYNCPOOL = ["main=syncpool/base/{}", "pr=syncpool/new/{}"]
+PUBLISHED = [
+    "none=sync-pool-gctrace/none-pool.log{}",
+    "pool=sync-pool-gctrace/sync-pool.log{}",
+]
 CASES = {
     "cpu": (SYNCPOOL, "cpu.pb.gz", []),
     "cpu.work": (SYNCPOOL, "cpu.pb.gz", ["--work=10088400:8579600"]),
@@ -43,7 +47,14 @@ CASES = {
         ["-joined"],
     ),
     "unchanged.cpu": (["unchanged/run1/{}", "unchanged/run2/{}"], "cpu.pb.gz", []),
+    "zstd.folder": (["zstd/base/{}", "zstd/new/{}"], "", []),
+    "pair": (["zstd/new/{}"], "bench.txt", ["--pair", "suffix=Old"]),
+    "gctrace.published": (PUBLISHED, "", []),
+    "gctrace.published.rps": (PUBLISHED, "", ["--rps=322108:280371"]),
+    "gctrace.published.window": (PUBLISHED, "", ["--window=10:40"]),
 }
+# Reports of which no row is a base, new and delta.
+WITHOUT_DELTAS = ("cpu.explain-function", "pair", "gctrace")
 
 
 @pytest.fixture
@@ -77,7 +88,7 @@ def amount(text):
     return float(plain), 10.0 ** -len(decimals)
 
 
-@pytest.mark.parametrize("name", [n for n in CASES if "explain-function" not in n])
+@pytest.mark.parametrize("name", [n for n in CASES if not n.startswith(WITHOUT_DELTAS)])
 def test_new_minus_base_is_the_delta_that_stands_beside_it(report, name):
     rows = [
         match

@@ -13,6 +13,7 @@ from pprofdiff.diff.pace import Pace, common_pace
 
 if TYPE_CHECKING:
     from pprofdiff.diff.gcdiff import GCDiff
+    from pprofdiff.diff.trace.compare import TraceDiff
 
 __all__ = ["Case"]
 
@@ -52,16 +53,22 @@ class Case:
         if allocs is not None and gc is not None:
             pace = common_pace(allocs)
             if pace is not None and allocs.normalization.mode == "absolute":
-                lasted = gc.base.run.cycles.start_ms, gc.new.run.cycles.start_ms
-                return pace._replace(
-                    ratio=pace.ratio * float(lasted[0][-1]) / float(lasted[1][-1])
+                base, new = (
+                    float(side.run.cycles.start_ms[-1]) for side in (gc.base, gc.new)
                 )
+                if base > 0 and new > 0:
+                    return pace._replace(ratio=pace.ratio * base / new)
         return common_pace(cpu)
 
     @property
     def gc(self) -> GCDiff | None:
         """The GC logs."""
         return self.bundle.gc
+
+    @property
+    def trace(self) -> TraceDiff | None:
+        """The execution traces."""
+        return self.bundle.trace
 
     @property
     def labels(self) -> tuple[str, str]:

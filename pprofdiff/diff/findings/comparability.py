@@ -96,13 +96,13 @@ def throughput(case: Case) -> Iterator[Finding]:
     shown = [
         f"{labels[g.id]} {percent(g.delta, base, signed=True)}"
         for g in parts
-        if abs(g.delta) >= _POINT * base
+        if abs(g.delta) >= _POINT * base and g.noise is not True
     ]
     risen = rates[1] / rates[0] - 1
+    change = percent(risen, 1, signed=True) if risen < 1 else times(risen + 1)
     yield Finding(
         "throughput",
-        f"Operations a second: {rates[0]:,.6g} → {rates[1]:,.6g} "
-        f"({percent(risen, 1, signed=True)}), each at "
+        f"Operations a second: {rates[0]:,.6g} → {rates[1]:,.6g} ({change}), each at "
         f"{percent(delta, base, signed=True)} CPU",
         f"Of {case.labels[0]}'s CPU by operation: {listed(shown)}." if shown else "",
         (
@@ -118,7 +118,6 @@ def throughput(case: Case) -> Iterator[Finding]:
                 for g in parts
             ),
         ),
-        direction="better" if risen > 0 else "worse" if risen < 0 else "neutral",
     )
 
 

@@ -16,7 +16,7 @@ from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, pack
 from pprofdiff.model.csr import distinct, grouped, last_in_row
 from pprofdiff.units import percent
 
-__all__ = ["functions"]
+__all__ = ["functions", "one_sided"]
 
 Mask = NDArray[np.bool_]
 
@@ -56,7 +56,7 @@ def functions(case: Case) -> Iterator[Finding]:
     cpu = case.cpu
     if cpu is None:
         return
-    gone, fresh = _one_sided(cpu)
+    gone, fresh = one_sided(cpu)
     if not gone.any() and not fresh.any():
         return
     before, after = _change(cpu, 0, gone), _change(cpu, 1, fresh)
@@ -69,7 +69,7 @@ def functions(case: Case) -> Iterator[Finding]:
             yield _gone_or_new(case, cpu, change, roots)
 
 
-def _one_sided(cpu: Samples) -> tuple[Mask, Mask]:
+def one_sided(cpu: Samples) -> tuple[Mask, Mask]:
     """Return, over the union, which functions are as good as gone, and which new."""
     table, (base_total, new_total) = cpu.table, cpu.diff.totals
     told = ~cpu.paced_model.judge(table.base_cum, table.new_cum).noise
@@ -162,7 +162,7 @@ def _gone_or_new(
         left = any(cpu.cum[1][r.row] for r in roots)
         end = "all but gone" if left else "gone"
         title = f"{named}, {share} of {here}'s CPU, {'are' if several else 'is'} {end}"
-        advice = f"Check that {there} can do without: else it skips work that counts."
+        advice = f"Check that {there} does not need it: else work is skipped."
     else:
         verb = "take" if several else "takes"
         held = any(cpu.cum[0][r.row] for r in roots)
@@ -235,9 +235,11 @@ def _moved(cpu: Samples, parent: int, changes: tuple[_Change, _Change]) -> Findi
     )
     claim = _claim(cpu, changes[0], roots[0]).plus(_claim(cpu, changes[1], roots[1]))
     base, new = cpu.sums(claim)
-    delta, by = cpu.scaled_delta(base, new), cpu.diff.normalization
+    delta, by = cpu.scaled_delta(base, new), cpu.paced_model
+    apart = new * by.new_factor - base * by.base_factor
     largest = max(new * by.new_factor, base * by.base_factor)
-    cancels = abs(delta) <= _CANCELS * largest or cpu.by_chance(base, new)
+    by_chance = bool(by.judge(np.array([base]), np.array([new])).noise[0])
+    cancels = abs(apart) <= _CANCELS * largest or by_chance
     verb = "stand" if len(roots[1]) > 1 else "stands"
     end = "cost moved, it did not change" if cancels else "at another cost"
     return Finding(

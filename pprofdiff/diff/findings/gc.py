@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pprofdiff.diff.findings.case import Case
-from pprofdiff.diff.findings.model import Fact, Finding
+from pprofdiff.diff.findings.model import Claim, Fact, Finding
 from pprofdiff.diff.findings.wording import arrow, listed, short, times
 from pprofdiff.diff.moved import moved_categories
 from pprofdiff.goruntime.rules import rules
@@ -38,6 +38,7 @@ def frequency(case: Case) -> Iterator[Finding]:
     if abs(log(factors.cycles)) < log(_OFTEN):
         return
     per = "per operation" if gc.per_work else "a second"
+    by = " by operation" if gc.per_work else ""
     fewer_bytes = -log(factors.bytes_per_cycle)
     heap = fewer_bytes / log(factors.cycles) >= _MOST
     if heap:
@@ -47,27 +48,34 @@ def frequency(case: Case) -> Iterator[Finding]:
     advice = _cadence(gc) if heap and factors.cycles > 1 else ""
     yield Finding(
         "gc-frequency",
-        f"GC runs {times(factors.cycles)} as often because {reason}",
+        f"GC runs {times(factors.cycles)} as often{by} because {reason}",
         _sums_up(gc, factors),
         _evidence(gc),
         advice,
         direction="worse" if factors.cycles > 1 else "better",
         severity="minor" if case.cpu is None else "info",
-        claim=None if case.cpu is None else case.cpu.of_groups(*_GROUPS),
+        claim=_claim(case, factors.cycles),
         weight=abs(log(factors.cycles)),
     )
+
+
+def _claim(case: Case, factor: float) -> Claim | None:
+    """Claim GC's CPU, unless it moved the other way than the factor."""
+    if case.cpu is None:
+        return None
+    claim = case.cpu.of_groups(*_GROUPS)
+    return claim if (case.cpu.delta(claim) > 0) == (factor > 1) else None
 
 
 def _heap_reason(gc: GCDiff) -> str:
     """Return why fewer or more bytes fit between two cycles."""
     old, fresh = gc.base.steady.heap, gc.new.steady.heap
-    if old.effective_gogc and fresh.effective_gogc:
-        pace = fresh.effective_gogc / old.effective_gogc
-        if abs(log(pace)) > log(1.2):
-            return (
-                f"the goal is {old.effective_gogc:.0f} → {fresh.effective_gogc:.0f}% "
-                "above the live heap: GOGC or a memory limit differs"
-            )
+    paces = old.effective_gogc or 0.0, fresh.effective_gogc or 0.0
+    if min(paces) > 0 and abs(log(paces[1] / paces[0])) > log(1.2):
+        return (
+            f"the goal is {paces[0]:.0f} → {paces[1]:.0f}% above the live heap: "
+            "GOGC or a memory limit differs"
+        )
     if old.mean_live and fresh.mean_live:
         live = fresh.mean_live / old.mean_live
         return f"the live heap is {times(live)} as large, and with it the goal"
@@ -82,7 +90,8 @@ def _sums_up(gc: GCDiff, factors: Factors) -> str:
     live = arrow(old.heap.mean_live * _MB, fresh.heap.mean_live * _MB, "bytes")
     goal = arrow(old.heap.mean_goal * _MB, fresh.heap.mean_goal * _MB, "bytes")
     words = [
-        f"{old.cycles_per_second:.3g} → {fresh.cycles_per_second:.3g} cycles a second,",
+        f"{arrow(old.cycles_per_second or 0, fresh.cycles_per_second or 0, '')} cycles",
+        "a second,",
         f"each taking {cpu} of CPU. Live heap {live}, goal {goal} (means).",
     ]
     if old.allocated_mb_per_second and fresh.allocated_mb_per_second:
@@ -96,7 +105,8 @@ def _sums_up(gc: GCDiff, factors: Factors) -> str:
     if whole[0] and whole[1]:
         in_all = arrow(whole[0] * _MB, whole[1] * _MB, "bytes")
         less = percent(whole[1] - whole[0], whole[0], signed=True)
-        words.append(f"Allocated in the whole logs: {in_all} ({less}).")
+        where = "windows" if gc.base.asked or gc.new.asked else "whole logs"
+        words.append(f"Allocated in the {where}: {in_all} ({less}).")
     words.append(
         f"GC CPU {rate} {times(factors.gc_cpu)} = allocation "
         f"{times(factors.allocation)} ÷ bytes a cycle {times(factors.bytes_per_cycle)} "
@@ -184,7 +194,7 @@ def dearer(case: Case) -> Iterator[Finding]:
         (*_evidence(gc), *facts),
         direction="worse" if factors.cpu_per_cycle > 1 else "better",
         severity="minor" if case.cpu is None else "info",
-        claim=None if case.cpu is None else case.cpu.of_groups(*_GROUPS),
+        claim=_claim(case, factors.cpu_per_cycle),
         weight=abs(log(factors.cpu_per_cycle)),
     )
 
@@ -199,7 +209,7 @@ def _marking_reason(
         return f", the live heap being {times(live[1] / live[0])} as large", ()
     as_large = f"{live[0]:.0f} → {live[1]:.0f} MB"
     counts = case.of_type("inuse_objects")
-    if counts is None or not all(counts.totals):
+    if counts is None or min(counts.totals) <= 0:
         return (
             f" at a live heap of {as_large}: objects and pointers in it decide",
             (),
@@ -224,8 +234,9 @@ def cpu_only(case: Case) -> Iterator[Finding]:
     yield Finding(
         "gc-cpu",
         f"GC costs {more} CPU",
-        f"{cpu.words(group.base, group.new)}. A CPU profile cannot tell "
-        "whether cycles are more frequent or dearer.",
+        f"Marking, assists and phases {cpu.words(group.base, group.new)}; sweeping and "
+        "barriers are counted with it. A CPU profile cannot tell whether cycles are "
+        "more frequent or dearer.",
         (Fact("GC", "cpu profile", group.base, group.new, cpu.diff.unit),),
         "Run both with GODEBUG=gctrace=1 and give the logs too: they tell which.",
         direction="worse" if group.delta > 0 else "better",

@@ -13,9 +13,11 @@ from pprofdiff.diff.bundle import BundleDiff
 from pprofdiff.diff.findings import (
     allocation,
     comparability,
+    costs,
     functions,
     gc,
     runtime,
+    traces,
 )
 from pprofdiff.diff.findings.case import Case
 from pprofdiff.diff.findings.model import Claim, Explained, Finding, Findings
@@ -33,12 +35,18 @@ RULES: tuple[Rule, ...] = (
     gc.dearer,
     gc.cpu_only,
     functions.functions,
+    costs.own_cost,
     gc.assist,
     runtime.scheduler,
     runtime.locks,
     runtime.leaf_work,
     runtime.contention,
     gc.forced,
+    traces.latency,
+    traces.life_lost,
+    traces.overcommitted,
+    traces.gc_capacity,
+    traces.blocked,
     comparability.throughput,
     comparability.unlike_load,
     comparability.processors,

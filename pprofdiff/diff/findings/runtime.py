@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -22,11 +23,11 @@ __all__ = ["contention", "leaf_work", "locks", "scheduler"]
 _SHARE = 0.01
 _KINDS = {"copy": "Copying", "clear": "Clearing memory", "hash": "Hashing"}
 # Waiting matters from this much of a second in each second, where it doubled or halved.
-_WAITED, _TIMES = 0.05, 2.0
+_WAITED, _TIMES, _MATTERS = 0.05, 2.0, 8.0
 
 
 class _Subject(NamedTuple):
-    """One group as a finding: its id there, its name, what to look at next."""
+    """One group as a finding: its id, its title's beginning, what to look at next."""
 
     id: str
     group: str
@@ -41,7 +42,7 @@ def scheduler(case: Case) -> Iterator[Finding]:
         _Subject(
             "scheduler",
             "sched",
-            "Scheduling",
+            "Scheduling costs",
             "An execution trace shows which goroutines start, block and wake so often.",
         ),
     )
@@ -54,7 +55,7 @@ def locks(case: Case) -> Iterator[Finding]:
         _Subject(
             "locks",
             "locks",
-            "Locking and channels",
+            "Locks and channels cost",
             "A mutex and a block profile show which lock or channel.",
         ),
     )
@@ -77,7 +78,7 @@ def _group(case: Case, subject: _Subject) -> Iterator[Finding]:
     unit = cpu.diff.unit
     yield Finding(
         subject.id,
-        f"{subject.name} costs {'more' if group.delta > 0 else 'less'}",
+        f"{subject.name} {'more' if group.delta > 0 else 'less'}",
         "".join(f"{sentence}. " for sentence in sentences).strip(),
         (
             Fact(group.label, "cpu profile", group.base, group.new, unit),
@@ -182,12 +183,14 @@ def contention(case: Case) -> Iterator[Finding]:
         "contention",
         f"Goroutines wait {times(ratio)} as long for locks, most of the change under "
         f"{short(caller)}",
-        f"Waited a second: {arrow(rates[0], rates[1], 's')}, over all goroutines.",
+        f"Waited a second: {arrow(rates[0], rates[1], 's')}, over all goroutines"
+        f"{'' if ratio == rates[1] / rates[0] else '; the factor is by work done'}.",
         (Fact("delay", "mutex profile", *diff.totals, diff.unit),),
         f"Hold it for less time, or split it, if {more} waiting matters."
         if ratio > 1
         else "",
-        severity="minor",
+        # Waiting differs by several times between runs of one build.
+        severity="minor" if abs(log(ratio)) > log(_MATTERS) else "info",
         direction="worse" if ratio > 1 else "better",
     )
 

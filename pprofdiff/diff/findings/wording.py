@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pprofdiff.units import percent, scale_for
+from pprofdiff.units import percent, scale_for, scaled
 
 __all__ = ["arrow", "listed", "points", "short", "times"]
+
+# From this ratio on, one scale would leave the smaller value without digits.
+_FAR = 100
 
 
 def short(name: str) -> str:
@@ -25,7 +28,13 @@ def times(ratio: float) -> str:
 
 
 def arrow(base: float, new: float, unit: str) -> str:
-    """Return two values of a unit in one scale, such as ``1.44 → 2.61 s``."""
+    """Return two values of a unit in one scale, such as ``1.44 → 2.61 s``.
+
+    Values far apart have a scale each: ``5.26 MB → 8.1 kB``.
+    """
+    low, high = sorted((abs(base), abs(new)))
+    if low and high >= _FAR * low:
+        return f"{scaled(base, unit)} → {scaled(new, unit)}"
     scale = scale_for((base, new), unit)
     return f"{scale.number(base)} → {scale.text(new)}"
 

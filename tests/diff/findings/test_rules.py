@@ -65,7 +65,7 @@ def gctrace(cycles=40, *, every=0.5, cpu_ms=20, live=100, end="", procs=4, befor
 
 GROUPS = [
     ("scheduler", "schedule", "Scheduling costs"),
-    ("locks", "lock", "Locking and channels costs"),
+    ("locks", "lock", "Locks and channels cost"),
     ("leaf-copy", "copy", "Copying costs"),
     ("leaf-clear", "clear", "Clearing memory costs"),
     ("leaf-hash", "hash", "Hashing costs"),
@@ -293,7 +293,7 @@ def test_throughput_is_accounted_for():
     found = findings(base, new, work=rated((1000.0, 800.0)))["throughput"]
     assert found.title.startswith("Operations a second: 1,000 → 800 (−20.0%)")
     assert "GC +31.0%" in found.text
-    assert found.direction == "worse"
+    assert found.direction == "neutral"
     assert "throughput" not in findings(base, new)
 
 

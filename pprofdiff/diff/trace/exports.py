@@ -1,0 +1,102 @@
+"""The profiles that ``go tool trace -pprof`` writes, sample for sample."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.diff.trace.pieces import Piece, pieces
+from pprofdiff.diff.trace.profiles import Sums, profile_of, summed, taken, told
+from pprofdiff.errors import UsageError
+from pprofdiff.model.csr import first_in_row, row_of_item
+from pprofdiff.model.profile import Profile
+from pprofdiff.model.trace import State, Trace
+
+__all__ = ["EXPORTS", "Export", "export"]
+
+Export = Literal["net", "sync", "syscall", "sched"]
+Column = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+EXPORTS: tuple[Export, ...] = ("net", "sync", "syscall", "sched")
+_SYNC = ("chan", "sync", "select")
+
+
+def export(trace: Trace, kind: Export) -> Profile:
+    """Return what ``go tool trace -pprof=kind`` exports of a trace.
+
+    Sample types are contentions (count) and delay (nanoseconds). A stack is that of the
+    event which began the wait: of "sched", that is the stack of who made the goroutine
+    runnable. As Go does (cmd/trace/pprof.go), this leaves out waits that have not ended
+    at the trace's end, everything of a goroutine before it first runs in the trace (but
+    nothing of one that never runs), and what was going on before a goroutine's first
+    event. Go tells stacks apart by addresses, this by functions, files and lines.
+    Raises UsageError for any other kind.
+    """
+    if kind not in EXPORTS:
+        raise UsageError(
+            f"no export {kind!r} of a trace; there are {', '.join(EXPORTS)}"
+        )
+    wanted, stacks = _wanted(trace, kind), told(trace)
+    parts = [_of_piece(piece, kind, wanted, stacks) for piece in pieces(trace)]
+    total = summed(parts, 1)
+    return profile_of(trace, taken(trace, total.keys[0]), total.values)
+
+
+def _wanted(trace: Trace, kind: Export) -> Mask:
+    """Return which reasons to wait count."""
+    if kind == "net":
+        counts = [reason == "network" for reason in trace.reasons]
+    else:
+        counts = [any(word in reason for word in _SYNC) for reason in trace.reasons]
+    return np.array(counts, np.bool_)
+
+
+def _of_piece(piece: Piece, kind: Export, wanted: Mask, stacks: Column) -> Sums:
+    """Return the waits of some goroutines by stack."""
+    state, lasts = piece.state, piece.durations()
+    owner = row_of_item(piece.offsets)
+    last = piece.last[owner]
+    rows = np.flatnonzero(_begins(piece, kind, wanted))
+    over = rows + 1
+    if kind == "syscall":
+        # A call goes on without its processor.
+        lasts, over = _calls(state, lasts, last, rows)
+    else:
+        lasts = lasts[rows]
+    # The first row of a goroutine that was there before begins before its first event.
+    lasts -= _unseen(piece)[owner[rows]] * (rows == piece.first[owner[rows]])
+    runs = first_in_row(state == State.RUNNING, piece.offsets)[owner[rows]]
+    kept = (over <= last[rows]) & ((runs < 0) | (rows > runs))
+    rows, lasts = rows[kept], lasts[kept]
+    stack = stacks[piece.stack[rows]]
+    return summed([Sums(stack[None], np.ones(len(rows), np.int64), lasts)], 1)
+
+
+def _begins(piece: Piece, kind: Export, wanted: Mask) -> Mask:
+    """Mark the rows that begin what is asked for."""
+    state = piece.state
+    code = {"sched": State.RUNNABLE, "syscall": State.SYSCALL}.get(kind, State.WAITING)
+    marked: Mask = state == code
+    if code == State.WAITING:
+        marked &= wanted[piece.reason]
+    return marked
+
+
+def _calls(
+    state: NDArray[np.uint8], lasts: Column, last: Column, rows: Column
+) -> tuple[Column, Column]:
+    """Return how long system calls last, and the row after each."""
+    after = np.minimum(rows + 1, len(state) - 1)
+    longer = (rows < last[rows]) & (state[after] == State.SYSCALL_BLOCKED)
+    return lasts[rows] + np.where(longer, lasts[after], 0), rows + 1 + longer
+
+
+def _unseen(piece: Piece) -> Column:
+    """Return how long before its first event each goroutine's first row begins."""
+    start = piece.trace.intervals.start_ns[piece.rows][piece.first]
+    seen = piece.trace.goroutines.seen_ns[piece.goroutines]
+    before: Column = np.maximum(seen - start, 0)
+    return before

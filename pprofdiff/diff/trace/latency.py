@@ -1,0 +1,151 @@
+"""Scheduling latency: how long goroutines that could run had to wait, and for what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.diff.trace.goroutines import root_name
+from pprofdiff.diff.trace.processors import busy
+from pprofdiff.diff.trace.quantiles import GroupQuantiles, Quantiles, grouped_quantiles
+from pprofdiff.diff.trace.quantiles import quantiles as quantiles_of
+from pprofdiff.diff.trace.spans import cover, in_state, previous, ranges_of
+from pprofdiff.model.csr import grouped
+from pprofdiff.model.trace import State, Trace
+from pprofdiff.model.tracemarks import RangeKind
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FIXED_CAUSES", "Waits", "blocks", "by_cause", "by_group", "runnable"]
+
+Column = NDArray[np.int64]
+
+# What comes after these is "unblocked: " and a reason of `Trace.reasons`.
+FIXED_CAUSES = ("created", "preempted", "yielded", "stopped", "system call", "unknown")
+_CREATED, _PREEMPTED, _YIELDED, _STOPPED, _CALL, _UNKNOWN = range(len(FIXED_CAUSES))
+_NONE = 255
+_FEWEST_BLOCKS = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Waits:
+    """Runnable intervals, one row each, by goroutine, then in the order they happened.
+
+    `goroutine` is a row of `Trace.goroutines`, `cause` a position in `causes`. `cut`
+    marks those that the trace shows only a part of, or that did not lead to running:
+    their durations are no latencies. `gc_mark_ns`, `stw_ns` and `busy_ns` say how much
+    of the wait the GC was marking, the world was stopped, and no processor was idle;
+    each is at most `duration_ns`, and they overlap one another.
+    """
+
+    causes: tuple[str, ...]
+    start_ns: Column
+    duration_ns: Column
+    goroutine: NDArray[np.int32]
+    cause: NDArray[np.int32]
+    cut: NDArray[np.bool_]
+    gc_mark_ns: Column
+    stw_ns: Column
+    busy_ns: Column
+
+    def __len__(self) -> int:
+        """Return the number of intervals."""
+        return len(self.start_ns)
+
+    @property
+    def latencies_ns(self) -> Column:
+        """Return the durations of the waits that are seen from begin to end."""
+        return self.duration_ns[~self.cut]
+
+    def quantiles(self) -> Quantiles:
+        """Return the quantiles of the latencies."""
+        return quantiles_of(self.latencies_ns)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a wait; `goroutine` is a row of `Trace.goroutines`."""
+        import pandas as pd
+
+        names = ("start_ns", "duration_ns", "goroutine", "cut")
+        parts = ("gc_mark_ns", "stw_ns", "busy_ns")
+        columns = {name: getattr(self, name) for name in (*names, *parts)}
+        cause = pd.Categorical.from_codes(self.cause, pd.Index(self.causes))
+        return pd.DataFrame({**columns, "cause": cause})
+
+
+def runnable(trace: Trace) -> Waits:
+    """Return all runnable intervals, why each began and what held it up."""
+    held = trace.intervals
+    rows, goroutine, start, ends = in_state(trace, State.RUNNABLE)
+    before = previous(held.state, held.offsets, _NONE)[rows]
+    born = trace.goroutines.born[goroutine]
+    after = np.append(held.state[1:], np.uint8(_NONE))[rows]
+    last = rows + 1 >= held.offsets[1:][goroutine]
+    cut = last | (after != State.RUNNING) | ((before == _NONE) & ~born)
+    marking, marked = ranges_of(trace, RangeKind.GC_MARK)
+    stops, stopped = ranges_of(trace, RangeKind.STOP_THE_WORLD)
+    causes, cause = _causes(trace, rows, before, born)
+    return Waits(
+        causes=causes,
+        start_ns=start,
+        duration_ns=ends - start,
+        goroutine=goroutine,
+        cause=cause,
+        cut=cut,
+        gc_mark_ns=cover(marking.start_ns, marked).overlap(start, ends),
+        stw_ns=cover(stops.start_ns, stopped).overlap(start, ends),
+        busy_ns=busy(trace).overlap(start, ends),
+    )
+
+
+def by_group(waits: Waits, trace: Trace) -> GroupQuantiles:
+    """Return the latencies' quantiles by the root function of the goroutine."""
+    whole = ~waits.cut
+    names, place = grouped(trace.goroutines.name)
+    texts = tuple(root_name(trace.strings[i]) for i in names.tolist())
+    group = place[waits.goroutine[whole]]
+    return grouped_quantiles(group, waits.duration_ns[whole], texts)
+
+
+def by_cause(waits: Waits) -> GroupQuantiles:
+    """Return the latencies' quantiles by what made the goroutine runnable."""
+    whole = ~waits.cut
+    return grouped_quantiles(waits.cause[whole], waits.duration_ns[whole], waits.causes)
+
+
+def blocks(trace: Trace, time_ns: Column) -> Column:
+    """Return which stretch of the trace each time lies in (int64, from 0).
+
+    Stretches are generations; where there are fewer than 5, GC cycles. They are what
+    `spread` draws again.
+    """
+    begins = np.array([sync.time_ns for sync in trace.syncs], np.int64)
+    if len(begins) < _FEWEST_BLOCKS:
+        cycles = ranges_of(trace, RangeKind.GC_MARK)[0].start_ns
+        begins = np.sort(cycles)
+    return np.searchsorted(begins, time_ns, "right").astype(np.int64)
+
+
+def _causes(
+    trace: Trace,
+    rows: Column,
+    before: NDArray[np.uint8],
+    born: NDArray[np.bool_],
+) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+    """Return the causes there can be, and each row's (int32)."""
+    held, reasons = trace.intervals, trace.reasons
+    why = held.reason[rows]
+    cause = np.full(len(rows), _UNKNOWN, np.int32)
+    cause[(before == _NONE) & born] = _CREATED
+    stops = {"preempted": _PREEMPTED, "runtime.Gosched": _YIELDED}
+    stopped = np.array([stops.get(text, _STOPPED) for text in reasons], np.int32)
+    ran = before == State.RUNNING
+    cause[ran] = stopped[why[ran]]
+    cause[(before == State.SYSCALL) | (before == State.SYSCALL_BLOCKED)] = _CALL
+    blocked = before == State.WAITING
+    cause[blocked] = len(FIXED_CAUSES) + held.reason[rows[blocked] - 1].astype(np.int32)
+    unblocked = (f"unblocked: {text}" if text else "unblocked" for text in reasons)
+    return (*FIXED_CAUSES, *unblocked), cause

@@ -1,0 +1,89 @@
+"""Rows of goroutines, some goroutines at a time, so that temporaries stay small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.model.csr import Offsets, chunks, row_of_item
+from pprofdiff.model.trace import State, Trace
+
+__all__ = ["Piece", "pieces"]
+
+Column = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """Goroutines `first` up to `stop`, of which each has a row, and all of their rows.
+
+    `rows` is where they are in `Trace.intervals`; ``offsets[i]:offsets[i+1]`` are those
+    of goroutine ``goroutines[i]``, counted from the first of `rows`.
+    """
+
+    trace: Trace
+    goroutines: Column
+    rows: slice
+    offsets: Offsets
+
+    @property
+    def state(self) -> NDArray[np.uint8]:
+        """The `State` of each row (uint8)."""
+        return self.trace.intervals.state[self.rows]
+
+    @property
+    def reason(self) -> NDArray[np.uint16]:
+        """The reason of each row (uint16, a position in `Trace.reasons`)."""
+        return self.trace.intervals.reason[self.rows]
+
+    @property
+    def stack(self) -> NDArray[np.int32]:
+        """The stack of each row (int32)."""
+        return self.trace.intervals.stack[self.rows]
+
+    @property
+    def first(self) -> Column:
+        """The first row of each goroutine."""
+        return self.offsets[:-1]
+
+    @property
+    def last(self) -> Column:
+        """The last row of each goroutine."""
+        return self.offsets[1:] - 1
+
+    def owner(self) -> Column:
+        """Return the goroutine of each row."""
+        return self.goroutines[row_of_item(self.offsets)]
+
+    def durations(self) -> Column:
+        """Return how long each row lasts, in ns (int64); the row GONE lasts none."""
+        start = self.trace.intervals.start_ns[self.rows]
+        lasts = np.empty_like(start)
+        np.subtract(start[1:], start[:-1], out=lasts[:-1])
+        gone = self.state[self.last] == State.GONE
+        lasts[self.last] = np.where(gone, 0, self.trace.end_ns - start[self.last])
+        return lasts
+
+    def sums(self, values: Column, rows: NDArray[np.bool_]) -> Column:
+        """Return each goroutine's sum (int64) of the values of some rows."""
+        if not len(self.goroutines):
+            return np.zeros(0, np.int64)
+        return np.add.reduceat(values * rows, self.first)
+
+
+def pieces(trace: Trace) -> Iterator[Piece]:
+    """Yield all rows of all goroutines that have some, about a million at a time."""
+    counts = np.diff(trace.intervals.offsets)
+    filled = np.flatnonzero(counts)
+    offsets = np.append(trace.intervals.offsets[:-1][filled], len(trace.intervals))
+    for start, stop in chunks(offsets) if len(filled) else ():
+        low, high = int(offsets[start]), int(offsets[stop])
+        yield Piece(
+            trace,
+            filled[start:stop],
+            slice(low, high),
+            offsets[start : stop + 1] - low,
+        )

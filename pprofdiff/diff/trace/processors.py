@@ -1,0 +1,165 @@
+"""Who had a processor: GOMAXPROCS, what each processor did, how many goroutines ran."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.diff.trace.spans import (
+    Cover,
+    cover,
+    held,
+    in_state,
+    mean,
+    previous,
+    steps,
+    sums_by_owner,
+)
+from pprofdiff.model.csr import count_in_row, distinct
+from pprofdiff.model.trace import ProcessorState, State, Trace
+from pprofdiff.model.tracemarks import Series
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Load", "Processors", "busy", "load", "processors", "runnable", "running"]
+
+Column = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Processors:
+    """What processors did from the trace's start to its end; times in nanoseconds.
+
+    `capacity_ns` is GOMAXPROCS × wall time, GOMAXPROCS as it was at each time.
+    `running_ns`, `idle_ns` and `syscall_ns` of one processor (int64 columns, in the
+    order of `id`) add up to `life_ns`: from when it was first seen to the trace's end.
+    RUNNING includes looking for work, SYSCALL is a system call that had not yet lost
+    the processor. `steals` counts how often another thread took it from one in a
+    system call. `goroutine_ns` is the time that goroutines ran on all of them together.
+    """
+
+    gomaxprocs: Series
+    wall_ns: int
+    capacity_ns: int
+    goroutine_ns: int
+    id: Column
+    life_ns: Column
+    running_ns: Column
+    idle_ns: Column
+    syscall_ns: Column
+    steals: Column
+
+    def __len__(self) -> int:
+        """Return the number of processors seen."""
+        return len(self.id)
+
+    @property
+    def utilisation(self) -> float | None:
+        """The share of the capacity in which goroutines ran; None without one."""
+        return self.goroutine_ns / self.capacity_ns if self.capacity_ns else None
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a processor: its id and the columns of times and steals."""
+        import pandas as pd
+
+        names = ("id", "life_ns", "running_ns", "idle_ns", "syscall_ns", "steals")
+        return pd.DataFrame({name: getattr(self, name) for name in names})
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How many goroutines were in a state: over time, on average, and at most."""
+
+    mean: float | None
+    most: int
+
+
+def processors(trace: Trace) -> Processors:
+    """Return what each processor did, and the capacity there was."""
+    rows = trace.processor_intervals
+    length = trace.ends_ns(rows)
+    length -= rows.start_ns
+
+    def spent(state: ProcessorState) -> Column:
+        return sums_by_owner(rows.offsets, length * (rows.state == state))
+
+    low, high = trace.start_ns, trace.end_ns
+    start, end, value = held(trace.gomaxprocs, low_ns=low, high_ns=high)
+    ran = in_state(trace, State.RUNNING)
+    return Processors(
+        gomaxprocs=_changes(trace.gomaxprocs),
+        wall_ns=high - low,
+        capacity_ns=int(((end - start) * value).sum()),
+        goroutine_ns=int(ran.end_ns.sum() - ran.start_ns.sum()),
+        id=trace.processors,
+        life_ns=sums_by_owner(rows.offsets, length),
+        running_ns=spent(ProcessorState.RUNNING),
+        idle_ns=spent(ProcessorState.IDLE),
+        syscall_ns=spent(ProcessorState.SYSCALL),
+        steals=count_in_row(rows.stolen, rows.offsets),
+    )
+
+
+def running(trace: Trace) -> Series:
+    """Return how many goroutines run, as changes from 0."""
+    return _counted(trace, State.RUNNING)
+
+
+def runnable(trace: Trace) -> Series:
+    """Return how many goroutines could run but do not, as changes from 0."""
+    return _counted(trace, State.RUNNABLE)
+
+
+def load(series: Series, trace: Trace) -> Load:
+    """Return the mean over the trace, and the most, of what such a series counts."""
+    # Before its first change nothing is on.
+    begin = np.concatenate(([trace.start_ns], series.time_ns))
+    whole = Series(begin, np.concatenate(([0], series.value)))
+    average = mean(whole, low_ns=trace.start_ns, high_ns=trace.end_ns)
+    return Load(average, int(series.value.max(initial=0)))
+
+
+def busy(trace: Trace) -> Cover:
+    """Return when no processor was idle: GOMAXPROCS of them were running or in a call.
+
+    A system call holds its processor until that is taken away. While the world is
+    stopped all but one are idle, so that time is not in here.
+    """
+    rows = trace.processor_intervals
+    idle = rows.state == ProcessorState.IDLE
+    before = previous(idle, rows.offsets, none=True)
+    # Of the rows between two idle ones only the first begin and the last end count.
+    begins = rows.start_ns[before & ~idle]
+    last = np.append(idle[1:], True)
+    last[rows.offsets[1:][np.diff(rows.offsets) > 0] - 1] = True
+    ends = trace.ends_ns(rows)[~idle & last]
+    taken = steps(begins, ends)
+    limits = trace.gomaxprocs
+    if not len(limits.value) or not len(taken.value):
+        nothing = np.zeros(0, np.int64)
+        return Cover(nothing, nothing)
+    times = distinct(np.concatenate((taken.time_ns, limits.time_ns)))
+    count = np.append(0, taken.value)[np.searchsorted(taken.time_ns, times, "right")]
+    limit = limits.value[
+        np.maximum(np.searchsorted(limits.time_ns, times, "right") - 1, 0)
+    ]
+    full = np.append(count >= np.maximum(limit, 1), False)
+    ends = np.append(times[1:], trace.end_ns)
+    return cover(times[full[:-1]], ends[full[:-1]])
+
+
+def _counted(trace: Trace, state: State) -> Series:
+    """Return how many goroutines are in a state, as a series of changes."""
+    found = in_state(trace, state)
+    return steps(found.start_ns, found.end_ns)
+
+
+def _changes(series: Series) -> Series:
+    """Return a series without values that repeat the one before."""
+    fresh = np.ones(len(series.value), np.bool_)
+    fresh[1:] = series.value[1:] != series.value[:-1]
+    return Series(series.time_ns[fresh], series.value[fresh])

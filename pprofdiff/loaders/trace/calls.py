@@ -1,0 +1,75 @@
+"""System calls, and the processors that threads lose within them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.trace.context import GO_SYSCALL, Context
+from pprofdiff.loaders.trace.events import Events
+from pprofdiff.loaders.trace.order import NUMBERED
+from pprofdiff.loaders.trace.schema import Kind
+
+__all__ = ["Loss", "mentioned_calls", "thieves"]
+
+K = Kind
+
+
+class Loss(NamedTuple):
+    """Goroutines that lost their processor within a system call.
+
+    `goroutine` int32; `event` (int64) is the event that took the processor, `call` the
+    one that began the system call, or -1 if that was in an earlier generation.
+    """
+
+    goroutine: NDArray[np.int32]
+    event: NDArray[np.int64]
+    call: NDArray[np.int64]
+
+
+def mentioned_calls(events: Events, context: Context) -> NDArray[np.int64]:
+    """Return where one in a system call is mentioned, or ends, with a processor.
+
+    What its thread had before this generation may have been taken since: a status says
+    something of a processor only after that one's own.
+    """
+    says = events.where(K.GO_STATUS, K.GO_STATUS_STACK)
+    own = events.argument(1, says) == events.thread_of(says)
+    own &= context.processor_key[says] >= NUMBERED
+    says = says[own & (events.argument(2, says) == GO_SYSCALL)]
+    ends = events.where(K.GO_DESTROY_SYSCALL)
+    steals = events.where(K.PROC_STEAL)
+    thread, number = events.argument(2, steals), events.argument(1, steals)
+    taken = np.zeros(len(ends), np.bool_)
+    for i, end in enumerate(ends.tolist()):
+        key = max(int(context.processor_key[end]) - NUMBERED, 0)
+        same = (thread == events.thread_of(ends[i : i + 1])) & (number == key + 1)
+        taken[i] = (events.time[steals[same]] < events.time[end]).any()
+    more = np.sort(np.concatenate((says, ends[~taken])))
+    found: NDArray[np.int64] = more[context.processor[more] >= 0]
+    return found
+
+
+def thieves(events: Events, losses: Loss) -> NDArray[np.int64]:
+    """Return where threads take a processor from another after losing their own.
+
+    That is between the begin of a system call, on which they lost it, and its end or
+    the next processor: what the context says they have there is no longer theirs.
+    """
+    steals = events.where(K.PROC_STEAL)
+    # A call from an earlier generation began before all that its thread does in this.
+    old = losses.event[(losses.call < 0) & (events.kind[losses.event] == K.PROC_STEAL)]
+    begins = events.offsets[:-1][np.isin(events.threads, events.argument(2, old))]
+    calls = np.sort(np.concatenate((losses.call[losses.call >= 0], begins)))
+    if not len(calls):
+        return calls
+    at = np.searchsorted(calls, steals, side="right") - 1
+    call = calls[at]
+    later = events.where(K.PROC_START, K.GO_SYSCALL_END_BLOCKED)
+    until = np.append(later, len(events.kind))[np.searchsorted(later, call)]
+    other = events.argument(2, steals) != events.thread_of(steals)
+    same = events.thread_of(call) == events.thread_of(steals)
+    found: NDArray[np.int64] = steals[(at >= 0) & (steals < until) & same & other]
+    return found

@@ -1,0 +1,287 @@
+"""Intervals of goroutines and processors: one generation's, then all together."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.trace.context import Context
+from pprofdiff.loaders.trace.events import Events, marked
+from pprofdiff.loaders.trace.goroutines import STATUS_SYSCALL, SWITCH_STARTS, Steps
+from pprofdiff.loaders.trace.numbering import Numbering
+from pprofdiff.loaders.trace.processors import ProcessorSteps
+from pprofdiff.loaders.trace.schema import Kind
+from pprofdiff.loaders.trace.strings import Places
+from pprofdiff.model.csr import Offsets, expand, offsets_of
+from pprofdiff.model.trace import State
+
+__all__ = [
+    "Births",
+    "Part",
+    "ProcessorPart",
+    "Rows",
+    "births",
+    "first_stacks",
+    "joined",
+    "processor_part",
+]
+
+K = Kind
+# Effects that show a stack of the goroutine they are about.
+_OWN_STACK = marked(
+    (K.GO_CREATE, K.GO_CREATE_BLOCKED, K.GO_STOP, K.GO_BLOCK, K.GO_SYSCALL_BEGIN)
+)
+_CREATES = (K.GO_CREATE, K.GO_CREATE_BLOCKED, K.GO_CREATE_SYSCALL)
+
+
+class Part(NamedTuple):
+    """A generation's rows of `model.trace.Intervals`, each goroutine's together.
+
+    `owners` (int32) are the goroutines that have rows, `counts` how many.
+    """
+
+    owners: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    start_ns: NDArray[np.int64]
+    state: NDArray[np.uint8]
+    reason: NDArray[np.uint16]
+    stack: NDArray[np.int32]
+    processor: NDArray[np.int16]
+    thread: NDArray[np.int32]
+    by: NDArray[np.int32]
+
+
+class ProcessorPart(NamedTuple):
+    """A generation's rows of `model.trace.ProcessorIntervals`, as in `Part`."""
+
+    owners: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    start_ns: NDArray[np.int64]
+    state: NDArray[np.uint8]
+    thread: NDArray[np.int32]
+    stolen: NDArray[np.bool_]
+
+
+class Births(NamedTuple):
+    """Goroutines that a generation mentions first; fields as of `Goroutines`."""
+
+    goroutine: NDArray[np.int32]
+    born: NDArray[np.bool_]
+    created_ns: NDArray[np.int64]
+    seen_ns: NDArray[np.int64]
+    creator: NDArray[np.int32]
+    creation_stack: NDArray[np.int32]
+
+    @classmethod
+    def none(cls) -> Births:
+        """Return the births of no goroutine."""
+        index, time = np.zeros(0, np.int32), np.zeros(0, np.int64)
+        return cls(index, np.zeros(0, np.bool_), time, time, index, index)
+
+
+class Rows:
+    """The rows of a generation that began at `since`, added some at a time."""
+
+    def __init__(
+        self,
+        size: int,
+        events: Events,
+        context: Context,
+        threads: Numbering,
+        since: int,
+    ) -> None:
+        """Take what steps refer to; `size` is the most steps that there will be.
+
+        Times must be settled.
+        """
+        # A step is at most two rows, mostly one: what stays empty takes no memory.
+        kinds = (np.int64, np.uint8, np.uint16, np.int32, np.int16, np.int32, np.int32)
+        self._columns: list[NDArray[Any]] = [np.empty(2 * size, kind) for kind in kinds]
+        self._owners: list[NDArray[np.int32]] = []
+        self._counts: list[NDArray[np.int64]] = []
+        self._size = 0
+        self._said = events, context, threads
+        self._since = since
+
+    def part(self) -> Part:
+        """Return the rows added so far."""
+        owners = np.concatenate([*self._owners, np.zeros(0, np.int32)])
+        counts = np.concatenate([*self._counts, np.zeros(0, np.int64)])
+        return Part(owners, counts, *(c[: self._size] for c in self._columns))
+
+    def add(self, steps: Steps) -> None:
+        """Add the rows of some steps."""
+        events, context, threads = self._said
+        rows = np.flatnonzero(steps.changed)
+        owner, effect = steps.chain.owner[rows], steps.effect[rows]
+        event, state = steps.chain.event[rows], steps.state[rows]
+        time = events.time[event]
+        unknown = steps.unknown[rows]
+        processor = context.processor[event]
+        # In a system call without a processor: blocked until that is mentioned.
+        blocked = unknown & (state == State.SYSCALL) & (processor < 0)
+        late = np.flatnonzero(blocked)
+        known = time[late]
+        time[unknown] = self._since
+        by = context.goroutine[event]
+        by[(by == owner) | (effect == SWITCH_STARTS)] = -1
+        stack, reason = events.stack[event], events.reason[event]
+        thread = _threads(events, event, effect, threads)
+        columns: list[NDArray[Any]] = [
+            time,
+            state,
+            reason,
+            stack,
+            processor,
+            thread,
+            by,
+        ]
+        if len(late):
+            twice = np.sort(np.concatenate((np.arange(len(rows)), late)))
+            owner = owner[twice]
+            columns = [column[twice] for column in columns]
+            second = late + np.arange(1, len(late) + 1)
+            columns[0][second] = known
+            columns[1][second - 1] = State.SYSCALL_BLOCKED
+        here = slice(self._size, self._size + len(owner))
+        for column, values in zip(self._columns, columns, strict=True):
+            column[here] = values
+        self._size = here.stop
+        owners, counts = _runs(owner)
+        self._owners.append(owners)
+        self._counts.append(counts)
+
+
+def _runs(owner: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the owners of rows that stand together, and how many rows each has."""
+    fresh = np.ones(len(owner), np.bool_)
+    np.not_equal(owner[1:], owner[:-1], out=fresh[1:])
+    first = np.flatnonzero(fresh)
+    return owner[first], np.diff(first, append=len(owner))
+
+
+def _threads(
+    events: Events,
+    event: NDArray[np.int64],
+    effect: NDArray[np.uint8],
+    threads: Numbering,
+) -> NDArray[np.int32]:
+    """Return the place of each event's thread, or of the one that a status names."""
+    found = _own_threads(events, event, threads)
+    calls = np.flatnonzero(effect == STATUS_SYSCALL)
+    found[calls] = threads.find(events.argument(1, event[calls]))
+    return found
+
+
+def _own_threads(
+    events: Events, event: NDArray[np.int64], threads: Numbering
+) -> NDArray[np.int32]:
+    """Return the place of each event's thread, -1 if it is of none."""
+    owner = np.searchsorted(events.offsets, event, side="right") - 1
+    return threads.find(events.threads)[owner]
+
+
+def births(events: Events, context: Context, steps: Steps, since: int) -> Births:
+    """Return the goroutines that a generation mentions first."""
+    rows = np.flatnonzero(steps.fresh)
+    born = np.isin(steps.effect[rows], _CREATES)
+    mentioned = born | steps.unknown[rows]
+    rows, born = rows[mentioned], born[mentioned]
+    event = steps.chain.event[rows]
+    time = events.time[event]
+    return Births(
+        steps.chain.owner[rows],
+        born,
+        np.where(born, time, since),
+        time,
+        np.where(born, context.goroutine[event], -1),
+        np.where(born, events.stack[event], np.int32(0)),
+    )
+
+
+def first_stacks(
+    events: Events, steps: Steps, stacks: Places, unnamed: NDArray[np.bool_]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return goroutines of those unnamed, and the first stack of their own each has."""
+    rows = np.flatnonzero(unnamed[steps.chain.owner] & steps.changed)
+    effect = steps.effect[rows]
+    rows = rows[np.take(_OWN_STACK, effect).view(np.bool_) | steps.unknown[rows]]
+    event = steps.chain.event[rows]
+    stack = events.stack[event]
+    creates = np.flatnonzero(
+        np.isin(events.kind[event], (K.GO_CREATE, K.GO_CREATE_BLOCKED))
+    )
+    stack[creates] = stacks(events.argument(1, event[creates]))
+    rows, stack = rows[stack > 0], stack[stack > 0]
+    owner = steps.chain.owner[rows]
+    first = np.ones(len(owner), np.bool_)
+    np.not_equal(owner[1:], owner[:-1], out=first[1:])
+    return owner[first], stack[first]
+
+
+def processor_part(
+    events: Events, steps: ProcessorSteps, threads: Numbering, since: int | None
+) -> ProcessorPart:
+    """Return the rows of processors in a generation; times must be settled.
+
+    Give `since`, its begin, for the first one: what is mentioned later is new.
+    """
+    rows = np.flatnonzero(steps.changed)
+    event = steps.event[rows]
+    time = events.time[event]
+    if since is not None:
+        time[steps.unknown[rows]] = since
+    return ProcessorPart(
+        *_runs(steps.owner[rows]),
+        time,
+        steps.state[rows],
+        _own_threads(events, event, threads),
+        steps.stolen[rows],
+    )
+
+
+def joined(parts: list[Any], owners: int) -> tuple[Offsets, list[NDArray[Any]]]:
+    """Put rows of all generations together by owner; empties `parts`.
+
+    Returned are the offsets (owners + 1) and the columns, in the order of the fields
+    that follow `owners` and `counts`.
+    """
+    totals = np.zeros(owners, np.int64)
+    for part in parts:
+        np.add.at(totals, part.owners, part.counts)
+    offsets = offsets_of(totals)
+    columns = [list(column) for column in zip(*parts, strict=True)]
+    parts.clear()
+    free = offsets[:-1].copy()
+    places = []
+    for owner, count in zip(*columns[:2], strict=True):
+        # Rows of one owner stand together, in one run or, at a seam, in two.
+        first = np.empty(len(owner), np.int64)
+        before = _before_in_owner(owner, count)
+        np.add(free[owner], before, out=first)
+        places.append((first, count))
+        np.add.at(free, owner, count)
+    done = []
+    for column in columns[2:]:
+        if len(column) == 1:
+            done.append(column.pop())
+            continue
+        whole = np.empty(int(offsets[-1]), column[0].dtype)
+        for first, count in places:
+            whole[expand(first, count)] = column.pop(0)
+        done.append(whole)
+    return offsets, done
+
+
+def _before_in_owner(
+    owner: NDArray[np.int32], count: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return how many rows of the same owner come before each run of a part."""
+    ends = np.cumsum(count)
+    fresh = np.ones(len(owner), np.bool_)
+    np.not_equal(owner[1:], owner[:-1], out=fresh[1:])
+    first = np.flatnonzero(fresh)
+    start = ends - count
+    return start - np.repeat(start[first], np.diff(first, append=len(owner)))

@@ -1,0 +1,143 @@
+"""Event batches as columns of numbers: every byte below 0x80 ends one.
+
+An event is a type byte and a fixed number of varints. Ordinary types are below 0x80,
+so that a batch is nothing but varints and numpy reads them all at once; the types of
+the alloc/free experiment (128 to 136) run into the number that follows, the time
+difference, and are told by that.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.trace.batches import Damage
+from pprofdiff.loaders.trace.schema import FIRST_EXPERIMENTAL, WIDEST
+from pprofdiff.loaders.wire import varints
+
+__all__ = ["TAIL", "Heads", "Tokens", "numbers"]
+
+# A stride of 2 ** 4 events: what the walk in Python takes at a time.
+_DOUBLINGS = 4
+_PADDING = bytes(16)
+# Zeros after the last number, so that arguments may be read that an event lacks.
+TAIL = 8
+
+
+class Tokens(NamedTuple):
+    """Numbers in a row, with their first bytes, and where batches begin.
+
+    `values` is uint32 where all fit in it, else uint64, and goes on with eight zeros
+    after the last number; `lead` uint8; `starts` int64, the first number of each batch.
+    """
+
+    values: NDArray[np.unsignedinteger]
+    lead: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+
+
+def numbers(parts: list[memoryview]) -> Tokens:
+    """Return the numbers of some batches, none of which is empty.
+
+    Raises Damage where one runs out of its batch, or has more than 64 bits.
+    """
+    data = np.frombuffer(b"".join((*parts, _PADDING)), np.uint8)
+    stops = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)))
+    size = int(stops[-1])
+    if (data[stops - 1] >= 0x80).any():
+        raise Damage("a batch ends within a number")
+    ends = np.flatnonzero(data[:size] < 0x80)
+    first = np.zeros(len(ends), np.int64)
+    np.add(ends[:-1], 1, out=first[1:])
+    lead = data[first]
+    values: NDArray[np.unsignedinteger] = np.zeros(len(ends) + TAIL, np.uint32)
+    values[:-TAIL] = lead
+    rows = np.flatnonzero(lead >= 0x80)
+    at = first[rows]
+    words = np.ndarray((size + 1,), "<u4", data, strides=(1,)).take(at)
+    stop = ~words & np.uint32(0x80808080)
+    if stop.all():
+        values[rows] = _short(words, stop)
+    else:
+        wide, lengths = varints(data, at)
+        longest = at[lengths == WIDEST] + (WIDEST - 1)
+        if (lengths != ends[rows] + 1 - at).any() or (data[longest] > 1).any():
+            raise Damage("a number of more than 64 bits")
+        if int(wide.max()) >> 32:
+            values = values.astype(np.uint64)
+        values[rows] = wide
+    starts = np.zeros(len(parts), np.int64)
+    starts[1:] = np.searchsorted(ends, stops[:-1])
+    return Tokens(values, lead, starts)
+
+
+def _short(words: NDArray[np.uint32], stop: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Return numbers of up to four bytes; `stop` has the top bit of the last set."""
+    words &= (stop & -stop) - np.uint32(1)
+    words &= np.uint32(0x7F7F7F7F)
+    for low, shift in ((0x007F007F, 1), (0x00003FFF, 2)):
+        kept = words & np.uint32(low)
+        words ^= kept
+        words >>= np.uint32(shift)
+        words |= kept
+    return words
+
+
+class Heads:
+    """Finds which numbers are events' types; keeps its working memory between calls."""
+
+    def __init__(self, counts: NDArray[np.int32]) -> None:
+        """Take `schema.argument_counts`."""
+        self._known = counts >= 0
+        after = np.maximum(counts, 0).astype(np.int64) + 1
+        # A type from 128 up has taken its time difference along.
+        after[FIRST_EXPERIMENTAL:] = np.maximum(after[FIRST_EXPERIMENTAL:] - 1, 1)
+        self._after = after
+        self._rows = np.zeros((_DOUBLINGS + 1, 0), np.int64)
+
+    def find(self, tokens: Tokens) -> NDArray[np.int64]:
+        """Return the places of the types (int64, rising) among the numbers.
+
+        Raises Damage where events do not fill their batches, or are of no known type.
+        """
+        size = len(tokens.lead)
+        if self._rows.shape[1] <= size:
+            self._rows = np.empty((_DOUBLINGS + 1, 2 * size), np.int64)
+        jumps = [row[: size + 1] for row in self._rows]
+        np.take(self._after, tokens.lead, out=jumps[0][:-1], mode="clip")
+        jumps[0][:-1] += np.arange(size)
+        jumps[0][-1] = size
+        np.minimum(jumps[0], size + 1, out=jumps[0])
+        found = _reached(jumps, size)
+        if not self._known[tokens.lead[found]].all():
+            raise Damage("an event of an unknown type")
+        begins = np.searchsorted(found, tokens.starts)
+        whole = found[np.minimum(begins, len(found) - 1)] == tokens.starts
+        last = int(found[-1])
+        if not whole.all() or last + int(self._after[tokens.lead[last]]) != size:
+            raise Damage("a batch ends within an event")
+        return found
+
+
+def _reached(jumps: list[NDArray[np.int64]], size: int) -> NDArray[np.int64]:
+    """Return the places below `size` that are reached from 0, following ``jumps[0]``.
+
+    The table is applied to itself again and again, so that Python walks 16 steps at
+    once; the steps between follow for all strides together.
+    """
+    for short, long in pairwise(jumps):
+        np.take(short, short, out=long, mode="clip")
+    # numpy is a buffer, whatever its annotations say of Python 3.11.
+    stride, at, walked = memoryview(jumps[-1].data), 0, list[int]()
+    while at < size:
+        walked.append(at)
+        at = stride[at]
+    steps = np.empty((1 << _DOUBLINGS, len(walked)), np.int64)
+    steps[0] = walked
+    for i, jump in enumerate(jumps[:-1]):
+        np.take(jump, steps[: 1 << i], out=steps[1 << i : 2 << i], mode="clip")
+    found = steps.T.ravel()
+    return found[: np.count_nonzero(found < size)]

@@ -1,0 +1,1 @@
+"""Execution traces: pprofdiff beside ``go tool trace``."""

@@ -1,0 +1,106 @@
+// Command busy does one kind of work under a trace: busy NAME ROUNDS OUT.
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/trace"
+	"strconv"
+	"sync"
+	"syscall"
+)
+
+var kinds = map[string]func(rounds int){"syscalls": syscalls, "gc": collections}
+
+func main() {
+	work := kinds[os.Args[1]]
+	rounds, err := strconv.Atoi(os.Args[2])
+	check(err)
+	out, err := os.Create(os.Args[3])
+	check(err)
+	check(trace.Start(out))
+	work(rounds)
+	trace.Stop()
+	check(out.Close())
+}
+
+// syscalls writes to nowhere, and passes a byte to and fro through pipes that the poller
+// does not know: reading them keeps a thread, and now and then costs the processor.
+func syscalls(rounds int) {
+	runtime.GOMAXPROCS(8)
+	var group sync.WaitGroup
+	for i := 0; i < 4; i++ {
+		var there, back [2]int
+		check(syscall.Pipe(there[:]))
+		check(syscall.Pipe(back[:]))
+		group.Add(2)
+		go func() { asks(there[1], back[0], rounds); group.Done() }()
+		go func() { answers(there[0], back[1], rounds/8); group.Done() }()
+	}
+	group.Wait()
+}
+
+func asks(out, in, rounds int) {
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	check(err)
+	line, one := []byte("one line of a log"), make([]byte, 1)
+	for i := 0; i < rounds; i++ {
+		null.Write(line)
+		if i%8 == 7 {
+			syscall.Write(out, one)
+			syscall.Read(in, one)
+		}
+	}
+}
+
+func answers(in, out, rounds int) {
+	one := make([]byte, 1)
+	for i := 0; i < rounds; i++ {
+		syscall.Read(in, one)
+		syscall.Write(out, one)
+	}
+}
+
+type node struct {
+	left, right *node
+	payload     [200]byte
+}
+
+func tree(depth int) *node {
+	if depth == 0 {
+		return &node{}
+	}
+	return &node{left: tree(depth - 1), right: tree(depth - 1)}
+}
+
+// collections allocates from more goroutines than there are processors, with a heap of
+// pointers and a GOGC so low that collecting hardly ends: assists, sweeping, stops.
+func collections(rounds int) {
+	runtime.GOMAXPROCS(4)
+	debug.SetGCPercent(10)
+	kept := tree(12)
+	var group sync.WaitGroup
+	for i := 0; i < 16; i++ {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			for j := 0; j < rounds; j++ {
+				half := make(chan *node)
+				go func() { half <- tree(6) }()
+				runtime.KeepAlive(tree(6))
+				<-half
+			}
+		}()
+	}
+	group.Wait()
+	runtime.KeepAlive(kept)
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,293 @@
+"""What ``go tool trace -d=parsed`` says of a trace: the reference, one event at a time.
+
+Everything here is slow and plain on purpose. Go's reader moves an event whose time is
+not above the one before to one nanosecond after it; `Time.slack` counts how many such
+steps may be in a time.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from typing import NamedTuple
+
+LINE = re.compile(r"M=(-?\d+) P=(-?\d+) G=(-?\d+) (\w+) Time=(-?\d+)(.*)")
+TRANSITION = re.compile(r' (GoID|ProcID)=(\d+) (\w+)->(\w+) Reason=("(?:\\.|[^"])*")')
+NOTHING = 2**64 - 1
+
+
+class Time(int):
+    """Nanoseconds, of which up to `slack` may be steps away from an earlier event."""
+
+    slack: int
+
+    def __new__(cls, ns, slack):
+        """Return a time."""
+        made = super().__new__(cls, ns)
+        made.slack = slack
+        return made
+
+
+def same(ours, theirs):
+    """Tell whether rows are equal, but for what Go may have moved events by."""
+    if isinstance(theirs, Time):
+        return ours is not None and 0 <= theirs - ours <= theirs.slack
+    if isinstance(theirs, (tuple, list)):
+        return len(ours) == len(theirs) and all(map(same, ours, theirs))
+    return ours == theirs
+
+
+class Event(NamedTuple):
+    """One event as printed, with its stacks: (function, line) pairs, leaf first."""
+
+    thread: int
+    processor: int
+    goroutine: int
+    kind: str
+    time: Time
+    rest: str
+    stack: tuple[tuple[str, int], ...]
+    own_stack: tuple[tuple[str, int], ...]
+
+
+def events_of(path):
+    """Return Go's events of a file, and its last line if that is an error."""
+    done = subprocess.run(
+        ["go", "tool", "trace", "-d=parsed", str(path)],
+        capture_output=True,
+        check=False,
+    )
+    lines = done.stdout.decode("utf-8", "replace").splitlines()
+    found, fields, stacks, frames, slack, last = [], None, None, None, 0, 0
+    function = ""
+    for line in [*lines, "M=0 P=0 G=0 End Time=0"]:
+        match = LINE.fullmatch(line)
+        if match:
+            if fields:
+                found.append(Event(*fields, *(tuple(s) for s in stacks)))
+            numbers = [int(n) for n in match.group(1, 2, 3)]
+            time = int(match[5])
+            slack = slack + 1 if time == last + 1 else 0
+            last = time
+            moved = Time(time, slack)
+            fields, stacks = (*numbers, match[4], moved, match[6]), ([], [])
+        elif line in ("Stack=", "TransitionStack="):
+            frames = stacks[line != "Stack="]
+        elif line.startswith("\t\t"):
+            frames.append((function, int(line.rpartition(":")[2])))
+        elif line.startswith("\t"):
+            function = line[1:].rpartition(" @ ")[0]
+    return found, done.stderr.decode("utf-8", "replace").strip()
+
+
+def transitions(events, resource):
+    """Yield (event, id, old, new, reason) for each change of state of a resource."""
+    for event in events:
+        match = (
+            TRANSITION.match(event.rest) if event.kind == "StateTransition" else None
+        )
+        if match and match[1] == resource and match[3] != match[4]:
+            yield event, int(match[2]), match[3], match[4], ast.literal_eval(match[5])
+
+
+STATES = {"NotExist": 0, "Runnable": 1, "Running": 2, "Syscall": 3, "Waiting": 4}
+BLOCKED = 5
+
+
+class Row(NamedTuple):
+    """A change of state: when, to what, and where."""
+
+    time: Time
+    state: int
+    reason: str
+    processor: int
+    thread: int
+    by: int
+    stack: tuple[tuple[str, int], ...]
+
+
+def goroutines(events):
+    """Return each goroutine's rows, by the rules of internal/trace/summary.go."""
+    rows, in_call, sync = {}, {}, 0
+    changes = {
+        id(e): (g, old, new, r) for e, g, old, new, r in transitions(events, "GoID")
+    }
+    stops = {
+        id(e): p for e, p, _, new, _ in transitions(events, "ProcID") if new == "Idle"
+    }
+
+    def note(goroutine, event, when, state, reason=""):
+        by = event.goroutine if event.goroutine != goroutine else -1
+        place = event.processor, event.thread, by, event.stack
+        rows.setdefault(goroutine, []).append(Row(when, state, reason, *place))
+
+    for event in events:
+        if event.kind == "Sync":
+            sync = event.time
+        now = event.time
+        caller = in_call.pop(stops.get(id(event)), None)
+        if caller:
+            note(caller, event, now, BLOCKED)
+        if id(event) not in changes:
+            continue
+        goroutine, old, new, reason = changes[id(event)]
+        in_call = {p: g for p, g in in_call.items() if g != goroutine}
+        blocked = new == "Syscall" and event.processor < 0
+        if old == "Undetermined" and blocked:
+            note(goroutine, event, sync, BLOCKED)
+        elif old == "Undetermined":
+            now = sync
+        note(goroutine, event, now, STATES[new], reason)
+        if new == "Syscall" and event.processor >= 0:
+            in_call[event.processor] = goroutine
+    for held in rows.values():
+        _without_its_end(held)
+    return rows
+
+
+def _without_its_end(held):
+    """Drop the loss of a processor that is one with a goroutine's end."""
+    lost = len(held) > 1 and held[-1].state == 0 and held[-2].state == BLOCKED
+    if lost and held[-1].time - held[-2].time <= 1:
+        del held[-2]
+
+
+def names(events):
+    """Return each goroutine's root function: of its first own stack."""
+    found = {}
+    for event, goroutine, *_ in transitions(events, "GoID"):
+        if event.own_stack:
+            found.setdefault(goroutine, event.own_stack[-1][0])
+    return found
+
+
+def processors(events):
+    """Return each processor's rows: (time, runs, thread, surely stolen)."""
+    rows, sync = {}, 0
+    moves = {
+        id(e): (p, old, new) for e, p, old, new, _ in transitions(events, "ProcID")
+    }
+    for event in events:
+        if event.kind == "Sync":
+            sync = event.time
+        if id(event) in moves:
+            processor, old, new = moves[id(event)]
+            when = sync if old == "Undetermined" else event.time
+            stolen = new == "Idle" and old == "Running" and event.processor != processor
+            rows.setdefault(processor, []).append(
+                (when, new == "Running", event.thread, stolen)
+            )
+    return rows
+
+
+RANGE = re.compile(r' Name="([^"]*)" Scope=(\w+)(?:\((\d+)\))?(.*)')
+BYTES = re.compile(r'"bytes (?:swept|reclaimed)"=Value{Uint64\((\d+)\)}')
+
+
+def ranges(events):
+    """Return ranges by (name, owner): (start, seen, end or None, swept, reclaimed)."""
+    found, open_, sync = {}, {}, 0
+    for event in events:
+        if event.kind == "Sync":
+            sync = event.time
+        if not event.kind.startswith("Range"):
+            continue
+        name, _, owner, rest = RANGE.fullmatch(event.rest).groups()
+        key = name, int(owner or 0)
+        if event.kind == "RangeEnd":
+            start, seen = open_.pop(key)
+            swept = tuple(int(n) for n in BYTES.findall(rest)) or (-1, -1)
+            found.setdefault(key, []).append((start, seen, event.time, *swept))
+        elif key not in open_:
+            seen = event.kind == "RangeBegin"
+            open_[key] = (event.time if seen else sync, seen)
+    for key, (start, seen) in open_.items():
+        found.setdefault(key, []).append((start, seen, None, -1, -1))
+    return found
+
+
+def quoted(text, *names):
+    """Return what stands behind ``name=`` in an event's text, strings unquoted."""
+    values = []
+    for name in names:
+        value = re.search(rf' {name}=("(?:\\.|[^"])*"|\S+)', text)[1]
+        values.append(ast.literal_eval(value) if value[0] == '"' else value)
+    return values
+
+
+def tasks(events):
+    """Return tasks: (id, parent, name, start or None, end or None, by whom, by whom)."""
+    open_, done = {}, []
+    for event in events:
+        if event.kind not in ("TaskBegin", "TaskEnd"):
+            continue
+        name, parent, kind = quoted(event.rest, "ID", "Parent", "Type")
+        if event.kind == "TaskBegin":
+            above = int(parent) % NOTHING
+            open_[int(name)] = (above, kind, event.time, event.goroutine)
+        elif int(name) in open_:
+            above, kind, start, by = open_.pop(int(name))
+            row = int(name), above, kind, start, event.time, by, event.goroutine
+            done.append(row)
+        else:
+            done.append((int(name), 0, "", None, event.time, -1, event.goroutine))
+    done += [(n, *held[:3], None, held[3], -1) for n, held in open_.items()]
+    return done
+
+
+def regions(events):
+    """Return regions: (goroutine, task, name, depth, start or None, end or None)."""
+    open_, done = {}, []
+    for event in events:
+        if event.kind not in ("RegionBegin", "RegionEnd"):
+            continue
+        task, name = quoted(event.rest, "Task", "Type")
+        held = open_.setdefault(event.goroutine, [])
+        if event.kind == "RegionBegin":
+            held.append((int(task), name, len(held) + 1, event.time))
+        elif held:
+            done.append((event.goroutine, *held.pop(), event.time))
+        else:
+            done.append((event.goroutine, int(task), name, 0, None, event.time))
+    done += [(g, *held, None) for g, rows in open_.items() for held in rows]
+    return done
+
+
+def logs(events):
+    """Return logs: (time, goroutine, task, key, text)."""
+    found = []
+    for event in events:
+        if event.kind == "Log":
+            task, key, text = quoted(event.rest, "Task", "Category", "Message")
+            found.append((event.time, event.goroutine, int(task), key, text))
+    return found
+
+
+def labels(events):
+    """Return labels: (time, goroutine, label)."""
+    return [
+        (event.time, event.goroutine, quoted(event.rest, "Label")[0])
+        for event in events
+        if event.kind == "Label"
+    ]
+
+
+def metrics(events):
+    """Return what each metric was when, by its name."""
+    found = {}
+    for event in events:
+        if event.kind == "Metric":
+            name, value = quoted(event.rest, "Name", "Value")
+            number = int(re.search(r"\d+", value.partition("(")[2])[0])
+            found.setdefault(name, []).append((event.time, number))
+    return found
+
+
+def samples(events):
+    """Return CPU samples: (time, goroutine, processor, thread, stack)."""
+    return [
+        (e.time, e.goroutine, e.processor, e.thread, e.stack)
+        for e in events
+        if e.kind == "StackSample"
+    ]

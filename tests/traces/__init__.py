@@ -1,0 +1,1 @@
+"""Execution traces to test with, and what Go's own packages say of them."""

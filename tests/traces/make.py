@@ -1,0 +1,186 @@
+"""Traces of small Go programs, one a situation, run by a Go of any version.
+
+`trace("http", "1.22.12")` builds `makers` with that Go, runs it once a session and
+returns the file. In pytest, what cannot be made here is skipped with the reason; `made`
+raises instead. `big` makes the trace that speed is measured on.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from . import oracle
+from .toolchains import (
+    VERSIONS,
+    MissingGoError,
+    cached,
+    environment,
+    run_go,
+    session,
+    version,
+)
+
+__all__ = [
+    "MAKERS",
+    "TESTPROGS",
+    "Maker",
+    "big",
+    "goroot_trace",
+    "made",
+    "pairs",
+    "trace",
+]
+
+SOURCES = Path(__file__).parent / "makers"
+TIMEOUT_S = 120
+TRIES = 30
+EVENTS_A_ROUND = 115
+# A generation of 0.1 s, dense as this program is, holds what a second of a service does.
+BIG_GODEBUG = "traceadvanceperiod=100000000"
+
+
+class Maker(NamedTuple):
+    """A situation: what GODEBUG it needs, and the first Go that knows it.
+
+    Go of the release `spoils`, its own runtime at fault, crashes or writes a trace that
+    it refuses, in every third run or so.
+    """
+
+    godebug: str = ""
+    since: tuple[int, int] = (1, 11)
+    spoils: tuple[int, int] | None = None
+
+
+MAKERS = {
+    "http": Maker(),
+    "sync": Maker(),
+    "gc": Maker(),
+    "stops": Maker(),
+    "files": Maker(),
+    "procs": Maker(),
+    "tasks": Maker(),
+    "samples": Maker(),
+    "whole": Maker(),
+    "generations": Maker("traceadvanceperiod=100000000"),
+    "coroutines": Maker(since=(1, 23)),
+    "alloc": Maker("traceallocfree=1", (1, 23), spoils=(1, 26)),
+    "flight": Maker("traceadvanceperiod=100000000", (1, 25)),
+}
+
+# GOROOT's own, in src/internal/trace/testdata/testprog; run where they are.
+TESTPROGS = (
+    "annotations-stress", "annotations", "cgo-callback", "cpu-profile",
+    "futile-wakeup", "gc-stress", "gomaxprocs", "iter-pull", "many-start-stop",
+    "stacks", "stress-start-stop", "stress", "wait-on-pipe",
+)  # fmt: skip
+
+
+def pairs() -> list[tuple[str, str]]:
+    """Return every (maker, version) that there is, for parametrization."""
+    return [
+        (name, go)
+        for name, maker in MAKERS.items()
+        for go in VERSIONS
+        if _release(go) >= maker.since
+    ]
+
+
+def trace(maker: str, go: str) -> Path:
+    """Return the trace of a situation by a version of Go; skip the test without it."""
+    try:
+        return made(maker, go)
+    except MissingGoError as missing:
+        pytest.skip(str(missing))
+
+
+@cache
+def made(maker: str, go: str) -> Path:
+    """Return the trace of a situation, made once a process; raise `MissingGoError`."""
+    out = session() / f"{maker}-{go}.trace"
+    command, godebug = [str(_built(go)), maker, str(out)], MAKERS[maker].godebug
+    if _release(go) != MAKERS[maker].spoils:
+        _execute(command, godebug)
+        return out
+    for _ in range(TRIES):
+        with suppress(subprocess.SubprocessError, oracle.RefusedError):
+            _execute(command, godebug)
+            if oracle.summary(out)["error"] is None:
+                return out
+    raise subprocess.SubprocessError(f"Go {go} spoiled {TRIES} traces: {maker}")
+
+
+@cache
+def goroot_trace(name: str, go: str | None = None) -> Path:
+    """Return the trace that one of `TESTPROGS` writes; cgo-callback needs a C compiler."""
+    try:
+        if name == "cgo-callback" and run_go("env", "CGO_ENABLED", go=go) != "1\n":
+            pytest.skip("cgo is off: no C compiler")
+        root = Path(run_go("env", "GOROOT", go=go).strip()) / "src/internal/trace"
+    except MissingGoError as missing:
+        pytest.skip(str(missing))
+    folder = session()
+    program = folder / f"{name}-{version(go)}"
+    run_go("build", "-o", program, root / f"testdata/testprog/{name}.go", go=go)
+    out = program.with_suffix(".trace")
+    out.write_bytes(_execute([str(program)], ""))
+    return out
+
+
+def big(path: Path, events: int = 8_000_000, go: str | None = None) -> Path:
+    """Write the trace of about so many events to `path`, unless it is there.
+
+    The work is the same in each run; how often goroutines block, and so the number of
+    events, differs by a percent or two. 8 million events are some 36 MB (of Go 1.22 and
+    later; v1 writes 22 MB) and take seconds.
+    """
+    if not path.exists():
+        draft = path.with_suffix(".part")
+        rounds = max(4, events // EVENTS_A_ROUND)
+        program = [str(_built(version(go))), "big", str(draft)]
+        _execute(program, BIG_GODEBUG, {"BIG_ROUNDS": str(rounds)})
+        draft.replace(path)
+    return path
+
+
+def _release(go: str) -> tuple[int, int]:
+    major, minor = go.split(".")[:2]
+    return int(major), int(minor)
+
+
+@cache
+def _built(go: str) -> Path:
+    """Return the makers' program; one for all processes, as it depends on sources only."""
+    version(go)
+    files = [p for p in sorted(SOURCES.glob("*.go")) if _knows(go, p)]
+    folder = cached(go, *files)
+    program = folder / "makers"
+    if not program.exists():
+        draft = folder / f"makers.{os.getpid()}"
+        run_go("build", "-o", draft, *files, go=go)
+        draft.replace(program)
+    return program
+
+
+def _knows(go: str, path: Path) -> bool:
+    """Return whether a Go is not older than the one a file is named after."""
+    since = path.stem.removeprefix("since")
+    return since == path.stem or _release(go) >= _release(since.replace("_", "."))
+
+
+def _execute(
+    words: list[str], godebug: str, more: dict[str, str] | None = None
+) -> bytes:
+    done = subprocess.run(
+        words, env=environment() | {"GODEBUG": godebug} | (more or {}),
+        capture_output=True, check=False, timeout=TIMEOUT_S,
+    )  # fmt: skip
+    if done.returncode:
+        raise subprocess.SubprocessError(done.stderr.decode(errors="replace"))
+    return done.stdout

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"io/ioutil"
+	"runtime"
+	"runtime/pprof"
+	"runtime/trace"
+	"sync"
+	"syscall"
+	"time"
+)
+
+func init() {
+	situations["whole"] = situation{before: enter, during: live, after: leave}
+	situations["samples"] = situation{during: samples}
+	situations["generations"] = situation{during: func() { churn(1200 * time.Millisecond) }}
+}
+
+var (
+	quit  = make(chan bool)
+	ends  [2]int
+	lives sync.WaitGroup
+)
+
+// enter starts what lives through the whole trace, each in a state of its own.
+func enter() {
+	runtime.GOMAXPROCS(3)
+	check(syscall.Pipe(ends[:]))
+	lives.Add(4)
+	go blockedThroughout()
+	go inSyscallThroughout()
+	go runningThroughout()
+	go asleepThroughout()
+	time.Sleep(30 * time.Millisecond)
+}
+
+func blockedThroughout() {
+	<-quit
+	lives.Done()
+}
+
+func inSyscallThroughout() {
+	syscall.Read(ends[0], make([]byte, 1))
+	lives.Done()
+}
+
+func runningThroughout() {
+	for {
+		select {
+		case <-quit:
+			lives.Done()
+			return
+		default:
+		}
+	}
+}
+
+func asleepThroughout() {
+	time.Sleep(200 * time.Millisecond)
+	lives.Done()
+}
+
+// live begins nothing: what it ends, and leaves open, began before or ends after.
+func live() {
+	time.Sleep(20 * time.Millisecond)
+	trace.WithRegion(context.Background(), "inside", func() { spin(time.Millisecond) })
+}
+
+func leave() {
+	close(quit)
+	syscall.Write(ends[1], []byte{1})
+	lives.Wait()
+}
+
+// samples has a CPU profile on while tracing.
+func samples() {
+	check(pprof.StartCPUProfile(ioutil.Discard))
+	var group sync.WaitGroup
+	for i := 0; i < 2; i++ {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			spin(250 * time.Millisecond)
+		}()
+	}
+	group.Wait()
+	pprof.StopCPUProfile()
+}
+
+// churn keeps channels, timers and the heap busy for a time; how many generations that
+// is, GODEBUG=traceadvanceperiod says.
+func churn(d time.Duration) {
+	deadline := time.Now().Add(d)
+	region := trace.StartRegion(context.Background(), "long")
+	_, task := trace.NewTask(context.Background(), "long")
+	var group sync.WaitGroup
+	for i := 0; i < 3; i++ {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			for time.Now().Before(deadline) {
+				tree(8)
+				time.Sleep(time.Millisecond)
+			}
+		}()
+	}
+	group.Wait()
+	task.End()
+	region.End()
+}

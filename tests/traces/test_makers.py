@@ -1,0 +1,243 @@
+"""Every maker gives, with every Go, the situation that it is named after."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from . import make, oracle
+from .toolchains import VERSIONS
+
+pytestmark = pytest.mark.go
+
+FORMATS = {
+    (1, 11): 11, (1, 17): 11, (1, 19): 19, (1, 20): 19, (1, 21): 21, (1, 22): 22,
+    (1, 23): 23, (1, 24): 23, (1, 25): 25, (1, 26): 26, (1, 27): 26,
+}  # fmt: skip
+
+
+def release(go):
+    return tuple(map(int, go.split(".")[:2]))
+
+
+def made(maker, go):
+    """Return Go's summary of a trace."""
+    told = oracle.summary(make.trace(maker, go))
+    assert told["error"] is None
+    return told
+
+
+def blocked(told):
+    """Return the ns that goroutines were blocked, by reason."""
+    total = Counter()
+    for g in told["goroutines"]:
+        total.update(g["block_ns"])
+    return total
+
+
+def region(told, name):
+    """Return the only region of a name."""
+    found = [r for g in told["goroutines"] for r in g["regions"] if r["name"] == name]
+    assert len(found) == 1
+    return found[0]
+
+
+def each(maker):
+    versions = [go for name, go in make.pairs() if name == maker]
+    return pytest.mark.parametrize("go", versions)
+
+
+@pytest.mark.parametrize("go", VERSIONS)
+def test_a_version_writes_its_format(go):
+    head = make.trace("tasks", go).read_bytes()[:16]
+    assert head == b"go 1.%d trace\0\0\0" % FORMATS[release(go)]
+
+
+@each("http")
+def test_a_server_waits_for_the_network(go):
+    told = made("http", go)
+    assert blocked(told)["network"] > 0
+    assert blocked(told)["select"] > 0
+    # Go 1.17 wraps what a go statement calls.
+    serve = ("net/http.(*conn).serve", "net/http.(*Server).Serve·dwrap")
+    assert sum(g["name"].startswith(serve) for g in told["goroutines"]) == 6
+    assert any(w["reason"] == "network" for w in told["sched_waits"])
+
+
+@each("sync")
+def test_goroutines_block_on_channels_locks_and_timers(go):
+    told = made("sync", go)
+    total = blocked(told)
+    assert all(total[r] > 0 for r in ("sync", "select", "sync.(*Cond).Wait", "sleep"))
+    assert total["chan send"] + total["chan receive"] > 0
+    yields = [w for w in told["sched_waits"] if w["reason"] == "runtime.Gosched"]
+    assert len(yields) >= 50
+    ended = [g["name"] for g in told["goroutines"] if g["end_ns"] is not None]
+    assert {"main.synchronize.func1", "main.synchronize.func2"} <= set(ended)
+
+
+@each("gc")
+def test_the_collector_takes_assists_sweeps_and_workers(go):
+    told = made("gc", go)
+    assert told["gc"]["begun"] == told["gc"]["ended"] >= 5
+    assert told["gc"]["mark_wall_ns"] > 0
+    counts = told["range_counts"]
+    assert counts["GC mark assist"] > 0
+    assert counts["GC incremental sweep"] > 0
+    for phase in ("sweep termination", "mark termination"):
+        assert counts[f"stop-the-world (GC {phase})"] == told["gc"]["begun"]
+    assert told["assist_ns"]["Running"] > 0
+    assert told["mark_worker_ns"]["GC (dedicated)"] > 0
+    swept = [r["attributes"] for r in told["ranges"] if "sweep" in r["name"]]
+    assert sum(a["bytes swept"] for a in swept if a) > 0
+    heap = told["metrics"]["/memory/classes/heap/objects:bytes"]
+    assert max(v for _, v in heap) > 1 << 20
+
+
+@each("stops")
+def test_the_world_stops_for_every_reason(go):
+    counts = {
+        name.removeprefix("stop-the-world (").rstrip(")"): count
+        for name, count in made("stops", go)["range_counts"].items()
+    }
+    assert counts["GC sweep termination"] >= 3
+    assert counts["GC mark termination"] >= 3
+    if release(go) >= (1, 21):
+        assert counts["read mem stats"] == 3
+        assert counts["GOMAXPROCS"] >= 2
+        assert counts["goroutine profile"] >= 3
+        assert counts.get("all goroutines stack trace", 0) + counts.get(
+            "all goroutine stack trace", 0
+        ) == 3  # fmt: skip
+
+
+@each("files")
+def test_system_calls_block_and_pipes_are_polled(go):
+    told = made("files", go)
+    assert told["transitions"]["goroutine"]["Syscall->Runnable"] > 0
+    assert blocked(told)["network"] > 0
+    lost = [g for g in told["goroutines"] if g["syscall_block_ns"]]
+    assert lost
+    assert any(w["cause"] == "syscall" for w in told["sched_waits"])
+
+
+@each("procs")
+def test_gomaxprocs_changes(go):
+    values = [v for _, v in made("procs", go)["metrics"]["/sched/gomaxprocs:threads"]]
+    changes = [v for i, v in enumerate(values) if not i or values[i - 1] != v]
+    assert changes[-4:] == [1, 4, 2, 3]
+
+
+@each("tasks")
+def test_tasks_and_regions_nest_and_some_have_no_end(go):
+    told = made("tasks", go)
+    tasks = {t["id"]: t for t in told["tasks"]}
+    names = Counter(t["name"] for t in tasks.values() if t["complete"])
+    assert names == {"order": 5, "mail": 5, "ended elsewhere": 1}
+    (open_task,) = [t for t in tasks.values() if t["name"] == "never ended"]
+    assert open_task["end_ns"] is None
+    mails = [t for t in tasks.values() if t["name"] == "mail"]
+    assert {tasks[t["parent"]]["name"] for t in mails} == {"order"}
+    regions = Counter(r["name"] for g in told["goroutines"] for r in g["regions"])
+    expected = ("whole order", "check", "stock", "price", "send")
+    assert [regions[name] for name in expected] == [5] * 5
+    # A goroutine that starts in a region inherits its task, in a region without a name.
+    assert regions[""] == 5
+    assert regions["never ended"] == regions["no task"] == 1
+    logs = Counter(log["category"] for log in told["logs"])
+    assert logs == {"number": 5, "state": 5, "": 1}
+    (odd,) = [log["message"] for log in told["logs"] if not log["category"]]
+    assert odd.startswith("é世 \0")
+
+
+@each("samples")
+def test_cpu_samples_are_in_the_trace_since_1_19(go):
+    told = made("samples", go)
+    if release(go) < (1, 19):
+        assert told["cpu_samples"] == []
+        return
+    frames = Counter(
+        f["func"] for s in told["cpu_samples"] for f in told["stacks"][s["stack"]]
+    )
+    assert frames["main.spin"] > 0
+
+
+@each("whole")
+def test_some_goroutines_live_longer_than_the_trace(go):
+    told = made("whole", go)
+    whole = [
+        g for g in told["goroutines"]
+        if g["from"] == "Undetermined" and g["end_ns"] is None
+    ]  # fmt: skip
+
+    life = told["last_ns"] - told["first_ns"]
+
+    def always(*states):
+        return {g["name"] for g in whole if sum(g[state] for state in states) == life}
+
+    running = always("exec_ns", "sched_wait_ns")
+    blocked_all = {g["name"] for g in whole if sum(g["block_ns"].values()) == life}
+    calling = always("syscall_ns", "syscall_block_ns")
+    # The name is that of a stack; there is none of what never stopped, and before 1.23
+    # of what did not move.
+    assert running & {"main.runningThroughout", ""}
+    if release(go) >= (1, 23):
+        assert {"main.blockedThroughout", "main.asleepThroughout"} <= blocked_all
+        assert "main.inSyscallThroughout" in calling
+    else:
+        assert "" in blocked_all & calling
+
+
+@each("generations")
+def test_a_trace_has_many_generations_since_1_22(go):
+    told = made("generations", go)
+    generations = len(told["syncs"]) - 1
+    assert generations >= 8 if release(go) >= (1, 22) else generations == 1
+    long = region(told, "long")
+    assert long["end_ns"] - long["start_ns"] > 10**9
+    snapshots = [s["clock_wall_ns"] for s in told["syncs"][:-1]]
+    assert (None not in snapshots) == (release(go) >= (1, 25))
+
+
+@each("coroutines")
+def test_coroutines_switch(go):
+    events = oracle.footprint(make.trace("coroutines", go))
+    assert events["GoSwitch"].count >= 500
+    assert events["GoCreateBlocked"].count == 5
+    assert events["GoSwitchDestroy"].count == 5
+    assert made("coroutines", go)["error"] is None
+
+
+@each("alloc")
+def test_allocations_are_in_the_trace(go):
+    told = made("alloc", go)
+    assert told["experimental"]["HeapObjectAlloc"] > 1000
+    assert told["experimental"]["SpanAlloc"] > 0
+    assert sum(told["experimental_batches"].values()) > 0
+
+
+@each("flight")
+def test_a_flight_recorder_forgets_how_it_began(go):
+    told = made("flight", go)
+    # The first generation's number follows the header and the type of a batch.
+    assert make.trace("flight", go).read_bytes()[17] > 1
+    assert "stop-the-world (start trace)" not in told["range_counts"]
+    names = {g["name"] for g in told["goroutines"] if g["from"] == "Undetermined"}
+    assert {"main.churn.func1", "main.blockedThroughout"} <= names
+    long = region(told, "long")
+    assert long["start_ns"] is None
+    assert long["end_ns"] is not None
+
+
+@pytest.mark.parametrize("name", make.TESTPROGS)
+def test_go_s_own_programs_are_traced(name):
+    assert oracle.summary(make.goroot_trace(name))["error"] is None
+
+
+def test_a_big_trace_has_about_the_events_asked_for(tmp_path):
+    path = make.big(tmp_path / "big.trace", 200_000)
+    count = sum(events.count for events in oracle.footprint(path).values())
+    assert 150_000 < count < 300_000
+    before = path.stat().st_mtime_ns
+    assert make.big(path, 200_000).stat().st_mtime_ns == before

@@ -1,0 +1,1 @@
+"""Tests of what traces add up to, and how two compare."""

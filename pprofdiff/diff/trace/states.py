@@ -128,9 +128,10 @@ def _of_piece(piece: Piece, scene: _Scene, name_of: Column) -> Sums:
     """Return the times of some goroutines by stack, name and reason."""
     owner = piece.owner()
     rows = _rows(piece, scene.state)
-    if scene.goroutines is not None:
-        rows = rows[scene.goroutines[owner[rows]]]
     lasts = _lasts(piece, rows, scene.state)
+    if scene.goroutines is not None:
+        kept = scene.goroutines[owner[rows]]
+        rows, lasts = rows[kept], lasts[kept]
     stack = _stacks(piece, rows, scene)
     stack = np.where(stack == 0, scene.roots[owner[rows]], stack)
     keys = np.stack((stack, name_of[owner[rows]], _reasons(piece, rows, scene.state)))

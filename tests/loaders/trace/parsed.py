@@ -65,7 +65,7 @@ def events_of(path):
         match = LINE.fullmatch(line)
         if match:
             if fields:
-                found.append(Event(*fields, *(tuple(s) for s in stacks)))
+                found.append(Event(*fields, *(_told(s) for s in stacks)))
             numbers = [int(n) for n in match.group(1, 2, 3)]
             time = int(match[5])
             slack = slack + 1 if time == last + 1 else 0
@@ -79,6 +79,11 @@ def events_of(path):
         elif line.startswith("\t"):
             function = line[1:].rpartition(" @ ")[0]
     return found, done.stderr.decode("utf-8", "replace").strip()
+
+
+def _told(frames):
+    """Return a stack; one of which no frame says anything is none, as for Go."""
+    return tuple(frames) if any(name or line for name, line in frames) else ()
 
 
 def transitions(events, resource):

@@ -149,7 +149,9 @@ def test_begin_and_end(both):
     assert held.missing is None
 
 
-@pytest.mark.xfail(reason="in some runs rows of one thread overlap by microseconds")
+@pytest.mark.xfail(
+    reason="in some runs rows of one thread overlap by microseconds", strict=False
+)
 def test_every_thread_does_one_thing_at_a_time(both):
     ours, _ = both
     trace = ours.trace

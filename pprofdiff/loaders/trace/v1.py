@@ -159,19 +159,20 @@ def _stacks(footer: Footer, texts: Texts, interned: Interned) -> _StackPlaces:
         )
         pc, function, file, line = cells.reshape(-1, _FRAME).T
         _, first, which = np.unique(pc, return_index=True, return_inverse=True)
+        functions = texts(function[first].view(np.int64)).tolist()
+        files = texts(file[first].view(np.int64)).tolist()
         known = [
             interned.frame(f, p, min(n, (1 << 63) - 1))
-            for f, p, n in zip(
-                texts(function[first].view(np.int64)).tolist(),
-                texts(file[first].view(np.int64)).tolist(),
-                line[first].tolist(),
-                strict=True,
-            )
+            for f, p, n in zip(functions, files, line[first].tolist(), strict=True)
         ]
         spelled, at = np.array(known, np.int32)[which].tobytes(), 0
+        # A stack of which no frame says anything is none, as for Go.
+        told = (np.array(functions) + np.array(files) > 0)[which]
         for name, frames in footer.stacks.items():
-            places[name] = interned.stack(spelled[at : at + len(frames)])
-            at += len(frames)
+            end = at + len(frames)
+            some = told[at // _FRAME : end // _FRAME].any()
+            places[name] = interned.stack(spelled[at:end]) if some else 0
+            at = end
     return _StackPlaces(places)
 
 

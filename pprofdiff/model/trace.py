@@ -255,7 +255,9 @@ class Trace:
         first[held.offsets[:-1][np.diff(held.offsets) > 0]] = True
         thread = held.thread[np.where(calls & ~first, -1, 0)[rows] + rows]
         rows, thread = rows[thread >= 0], thread[thread >= 0]
-        order = np.lexsort((held.start_ns[rows], thread))
+        # One that was let go of at once comes before what began at the same time.
+        ends = self.ends_ns(held)[rows]
+        order = np.lexsort((ends, held.start_ns[rows], thread))
         counts = np.bincount(thread, minlength=len(self.threads))
         return offsets_of(counts), rows[order]
 

@@ -68,7 +68,7 @@ def _of_piece(piece: Piece, kind: Export, wanted: Mask, stacks: Column) -> Sums:
         lasts = lasts[rows]
     # The first row of a goroutine that was there before begins before its first event.
     lasts -= _unseen(piece)[owner[rows]] * (rows == piece.first[owner[rows]])
-    runs = first_in_row(state == State.RUNNING, piece.offsets)[owner[rows]]
+    runs = _first_runs(piece)[owner[rows]]
     kept = (over <= last[rows]) & ((runs < 0) | (rows > runs))
     rows, lasts = rows[kept], lasts[kept]
     stack = stacks[piece.stack[rows]]
@@ -92,6 +92,20 @@ def _calls(
     after = np.minimum(rows + 1, len(state) - 1)
     longer = (rows < last[rows]) & (state[after] == State.SYSCALL_BLOCKED)
     return lasts[rows] + np.where(longer, lasts[after], 0), rows + 1 + longer
+
+
+def _first_runs(piece: Piece) -> Column:
+    """Return the row with which each goroutine first runs, -1 if it never does.
+
+    Of one that begins again Go remembers the last time only.
+    """
+    runs = piece.state == State.RUNNING
+    back = piece.returns()
+    if len(back):
+        since = piece.first.copy()
+        since[np.searchsorted(piece.last, back)] = back
+        runs &= np.arange(len(runs)) >= since[row_of_item(piece.offsets)]
+    return first_in_row(runs, piece.offsets)
 
 
 def _unseen(piece: Piece) -> Column:

@@ -19,6 +19,7 @@ from pprofdiff.diff.trace.pieces import pieces
 from pprofdiff.diff.trace.ranged import range_times
 from pprofdiff.diff.trace.roots import is_system, is_tracing
 from pprofdiff.diff.trace.times import (
+    absences,
     add_blocks,
     block_reasons,
     ends,
@@ -64,7 +65,8 @@ class GoroutineStats:
     that mentions it; `started_ns` when it first ran, -1 if it never did; `ended_ns`
     when it ended, or blocked forever, -1 if it is alive at the trace's end.
 
-    `total_ns` goes from the first to the last of these, or to the trace's end. It is
+    `total_ns` goes from the first to the last of these, or to the trace's end, less
+    the time that a goroutine which C calls through was gone in between. It is
     `exec_ns`, `sched_wait_ns`, `syscall_ns` (in system calls, with a processor),
     `syscall_block_ns` (without), the sum of `block_ns` (goroutines, `reasons`) and
     `unknown_ns`, but in one case: of a system call at the trace's end whose processor
@@ -177,6 +179,7 @@ def stats(trace: Trace) -> GoroutineStats:
     block = np.zeros((size, len(reasons)), np.int64)
     started = np.full(size, -1, np.int64)
     ended = np.full(size, -1, np.int64)
+    away = np.zeros(size, np.int64)
     calls = unnoticed(trace)
     for piece in pieces(trace):
         here = piece.goroutines
@@ -185,20 +188,21 @@ def stats(trace: Trace) -> GoroutineStats:
         add_blocks(piece, lasts, place, block)
         started[here] = starts(piece)
         ended[here] = ends(piece)
-    return _assembled(trace, (started, ended), sums, (reasons, block))
+        away[here] = absences(piece)
+    return _assembled(trace, (started, ended, away), sums, (reasons, block))
 
 
 def _assembled(
     trace: Trace,
-    times: tuple[Column, Column],
+    times: tuple[Column, Column, Column],
     sums: Column,
     blocks: tuple[tuple[str, ...], Column],
 ) -> GoroutineStats:
     """Return the figures with those that follow from them."""
-    (started, ended), (reasons, block) = times, blocks
+    (started, ended, away), (reasons, block) = times, blocks
     created = trace.goroutines.created_ns
     until = np.where(ended < 0, trace.end_ns, ended)
-    total = until - created
+    total = until - created - away
     known = sums.sum(axis=0) + block.sum(axis=1)
     names, ranges = range_times(trace, until)
     return GoroutineStats(

@@ -59,13 +59,23 @@ class Piece:
         return self.goroutines[row_of_item(self.offsets)]
 
     def durations(self) -> Column:
-        """Return how long each row lasts, in ns (int64); the row GONE lasts none."""
+        """Return how long each row lasts, in ns (int64); a row GONE lasts none."""
         start = self.trace.intervals.start_ns[self.rows]
         lasts = np.empty_like(start)
         np.subtract(start[1:], start[:-1], out=lasts[:-1])
-        gone = self.state[self.last] == State.GONE
-        lasts[self.last] = np.where(gone, 0, self.trace.end_ns - start[self.last])
+        lasts[self.last] = self.trace.end_ns - start[self.last]
+        lasts[np.flatnonzero(self.state == State.GONE)] = 0
         return lasts
+
+    def returns(self) -> Column:
+        """Return the rows with which goroutines that were gone begin again.
+
+        That is how those live which threads of C bring along for their calls.
+        """
+        gone = np.flatnonzero(self.state == State.GONE)
+        last = np.searchsorted(self.last, gone)
+        back: Column = gone[self.last[last] != gone] + 1
+        return back
 
     def sums(self, values: Column, rows: NDArray[np.bool_]) -> Column:
         """Return each goroutine's sum (int64) of the values of some rows."""

@@ -9,7 +9,14 @@ from pprofdiff.diff.trace.pieces import Piece, pieces
 from pprofdiff.model.csr import first_in_row, last_in_row
 from pprofdiff.model.trace import State, Trace
 
-__all__ = ["add_blocks", "block_reasons", "ends", "starts", "state_sums"]
+__all__ = [
+    "absences",
+    "add_blocks",
+    "block_reasons",
+    "ends",
+    "starts",
+    "state_sums",
+]
 
 Column = NDArray[np.int64]
 S = State
@@ -47,12 +54,22 @@ def starts(piece: Piece) -> Column:
 
 def ends(piece: Piece) -> Column:
     """Return when each goroutine ended, or blocked forever, or -1."""
-    over = piece.state == S.GONE
+    over = np.zeros(len(piece.state), np.bool_)
+    over[piece.last] = piece.state[piece.last] == S.GONE
     if FOREVER in piece.trace.reasons:
         forever = piece.reason == piece.trace.reasons.index(FOREVER)
         over |= (piece.state == S.WAITING) & forever
     row = last_in_row(over, piece.offsets)
     return np.where(row < 0, -1, _times(piece, row))
+
+
+def absences(piece: Piece) -> Column:
+    """Return how long each goroutine was gone before it began again, in ns."""
+    back = piece.returns()
+    away = _times(piece, back) - _times(piece, back - 1)
+    total = np.zeros(len(piece.goroutines), np.int64)
+    np.add.at(total, np.searchsorted(piece.last, back), away)
+    return total
 
 
 def state_sums(piece: Piece, lasts: Column, calls: Column) -> Column:

@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 
 from pprofdiff.loaders.trace.context import GO_SYSCALL, Context
 from pprofdiff.loaders.trace.events import Events
+from pprofdiff.loaders.trace.numbering import Numbering
 from pprofdiff.loaders.trace.order import NUMBERED
 from pprofdiff.loaders.trace.schema import Kind
 
-__all__ = ["Loss", "mentioned_calls", "thieves"]
+__all__ = ["Loss", "mentioned_calls", "robbed", "thieves"]
 
 K = Kind
+_NUMBER_BITS = 40
 
 
 class Loss(NamedTuple):
@@ -40,16 +42,45 @@ def mentioned_calls(events: Events, context: Context) -> NDArray[np.int64]:
     own &= context.processor_key[says] >= NUMBERED
     says = says[own & (events.argument(2, says) == GO_SYSCALL)]
     ends = events.where(K.GO_DESTROY_SYSCALL)
-    steals = events.where(K.PROC_STEAL)
-    thread, number = events.argument(2, steals), events.argument(1, steals)
-    taken = np.zeros(len(ends), np.bool_)
-    for i, end in enumerate(ends.tolist()):
-        key = max(int(context.processor_key[end]) - NUMBERED, 0)
-        same = (thread == events.thread_of(ends[i : i + 1])) & (number == key + 1)
-        taken[i] = (events.time[steals[same]] < events.time[end]).any()
-    more = np.sort(np.concatenate((says, ends[~taken])))
+    more = np.sort(np.concatenate((says, ends)))
     found: NDArray[np.int64] = more[context.processor[more] >= 0]
     return found
+
+
+def robbed(
+    events: Events, context: Context, processors: Numbering
+) -> NDArray[np.int64]:
+    """Return where goroutines end in a system call that has lost its processor.
+
+    The sequence numbers of a processor are met once each, and what takes it from a
+    thread has the next. That it came before the end, and not after, only the times
+    tell; or the thread, if a later one with the same number does it.
+    """
+    ends = events.where(K.GO_DESTROY_SYSCALL)
+    ends = ends[context.processor[ends] >= 0]
+    steals = events.where(K.PROC_STEAL)
+    if not len(ends) or not len(steals):
+        return ends[:0]
+    key = context.processor_key[ends].astype(np.int64)
+    wanted = _numbered(context.processor[ends], key - NUMBERED + 1)
+    place = processors.known(events.argument(0, steals))
+    taken = _numbered(place, events.argument(1, steals))
+    order = np.argsort(taken)
+    at = order[np.minimum(np.searchsorted(taken[order], wanted), len(order) - 1)]
+    steal, own = steals[at], events.thread_of(ends)
+    lost = (taken[at] == wanted) & (events.argument(2, steal) == own)
+    lost &= events.time[steal] < events.time[ends]
+    lost &= (events.thread_of(steal) != own) | (steal < ends)
+    found: NDArray[np.int64] = ends[lost]
+    return found
+
+
+def _numbered(
+    processor: NDArray[np.integer], number: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return one number for a processor's place and a sequence number of its."""
+    most = (1 << _NUMBER_BITS) - 1
+    return (processor.astype(np.int64) << _NUMBER_BITS) + np.clip(number, 0, most)
 
 
 def thieves(events: Events, losses: Loss) -> NDArray[np.int64]:

@@ -163,10 +163,9 @@ def _processor_changes(
     how[status] = np.where(np.isin(said, (PROC_RUNNING, PROC_SYSCALL)), _TAKES, 0)
     steals = kind == K.PROC_STEAL
     rows = events.rare[steals]
-    own = events.argument(2, rows) == events.thread_of(rows)
-    how[steals] = np.where(own, _LEAVES, 0)
-    # Out of a blocked system call without a processor, unless one was taken meanwhile.
     starts = events.rare[how == _TAKES]
+    how[steals] = np.where(_from_themselves(events, rows, starts), _LEAVES, 0)
+    # Out of a blocked system call without a processor, unless one was taken meanwhile.
     calls = events.where(K.GO_SYSCALL_BEGIN)
     ends = kind == K.GO_SYSCALL_END_BLOCKED
     back = events.rare[ends]
@@ -178,6 +177,24 @@ def _processor_changes(
     value[taken] = processors.known(events.argument(0, rows[taken]))
     keep = _of_threads(events, rows)
     return rows[keep], value[keep]
+
+
+def _from_themselves(
+    events: Events, steals: NDArray[np.int64], starts: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Mark steals by which a thread gives up the processor that it has.
+
+    A thread that got the number of one that is gone may steal what that one left: then
+    it has taken another processor, at one of `starts`, meanwhile.
+    """
+    own = events.argument(2, steals) == events.thread_of(steals)
+    last = _last_before(starts, steals)
+    since = last >= _begin_of(events, steals)
+    other = np.zeros(len(steals), np.bool_)
+    has = events.argument(0, last[since])
+    other[since] = has != events.argument(0, steals[since])
+    found: NDArray[np.bool_] = own & ~other
+    return found
 
 
 def _begin_of(events: Events, rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -14,6 +14,7 @@ from pprofdiff.loaders.trace.calls import Loss
 from pprofdiff.loaders.trace.context import Context
 from pprofdiff.loaders.trace.events import Events, looked_up, marked
 from pprofdiff.loaders.trace.filling import slices
+from pprofdiff.loaders.trace.lives import CREATES, STATUSES, Lives
 from pprofdiff.loaders.trace.numbering import Numbering
 from pprofdiff.loaders.trace.order import (
     NEXT,
@@ -33,6 +34,7 @@ from pprofdiff.model.trace import State
 __all__ = [
     "STATUS_SYSCALL",
     "SWITCH_STARTS",
+    "GoroutineOrder",
     "Steps",
     "goroutine_order",
     "goroutine_steps",
@@ -44,19 +46,18 @@ _SWITCH_WAKES, SWITCH_STARTS, _LOSES_PROCESSOR = 200, 201, 202
 _STATUS = 210
 STATUS_SYSCALL = _STATUS + 3
 _NAMED = marked((K.GO_START, K.GO_UNBLOCK, K.GO_SWITCH, K.GO_SWITCH_DESTROY))
-_FIRST = (K.GO_CREATE, K.GO_CREATE_BLOCKED, K.GO_CREATE_SYSCALL)
-_SAID = (K.GO_STATUS, K.GO_STATUS_STACK)
 _OWN = marked(
     {K.GO_STOP, K.GO_BLOCK, K.GO_DESTROY, K.GO_DESTROY_SYSCALL, K.GO_SYSCALL_BEGIN}
     | {K.GO_SYSCALL_END, K.GO_SYSCALL_END_BLOCKED, K.GO_SWITCH, K.GO_SWITCH_DESTROY}
 )
 S = State
+_ABSENT = (UNKNOWN, S.GONE)
 _IN_CALL = (S.SYSCALL, S.SYSCALL_BLOCKED)
 # Effect: the states that it may follow, and the one it leads to.
 _STEPS: dict[int, tuple[tuple[int, ...], int]] = {
-    K.GO_CREATE: ((UNKNOWN,), S.RUNNABLE),
-    K.GO_CREATE_BLOCKED: ((UNKNOWN,), S.WAITING),
-    K.GO_CREATE_SYSCALL: ((UNKNOWN,), S.SYSCALL),
+    K.GO_CREATE: (_ABSENT, S.RUNNABLE),
+    K.GO_CREATE_BLOCKED: (_ABSENT, S.WAITING),
+    K.GO_CREATE_SYSCALL: (_ABSENT, S.SYSCALL),
     K.GO_START: ((S.RUNNABLE,), S.RUNNING),
     K.GO_UNBLOCK: ((S.WAITING,), S.RUNNABLE),
     K.GO_STOP: ((S.RUNNING,), S.RUNNABLE),
@@ -79,8 +80,9 @@ _STEPS: dict[int, tuple[tuple[int, ...], int]] = {
 _MAY, _NEXT = transitions(_STEPS)
 
 
+_CREATES = marked(CREATES)
 _UNCLEAR = np.zeros(256, np.bool_)
-_UNCLEAR[[*_SAID, K.GO_SWITCH, K.GO_SWITCH_DESTROY]] = True
+_UNCLEAR[[*STATUSES, K.GO_SWITCH, K.GO_SWITCH_DESTROY]] = True
 _BUMPS = np.zeros(256, np.bool_)
 _BUMPS[[K.GO_START, K.GO_UNBLOCK, _SWITCH_WAKES]] = True
 
@@ -102,29 +104,38 @@ class Steps(NamedTuple):
     fresh: NDArray[np.bool_]
 
 
+class GoroutineOrder(NamedTuple):
+    """All effects on goroutines in order; keys are within a life in `mask`'s bits."""
+
+    chain: Order
+    mask: int
+
+
 def goroutine_order(
     events: Events,
     context: Context,
     goroutines: Numbering,
+    lives: Lives,
     states: NDArray[np.uint8],
     losses: Loss,
-) -> Order:
+) -> GoroutineOrder:
     """Return all effects on goroutines.
 
     `states` (uint8, one a goroutine, UNKNOWN where it was never mentioned) holds where
     each stood before; `losses` is what `processor_steps` found.
     """
     said = _said_keys(events, goroutines, states)
-    links = _AllLinks(events, context, goroutines, losses, said)
+    links = _AllLinks(events, context, goroutines, losses, said, lives)
     size = len(events.kind)
     # Two effects of an event at most, but for a switch with its three.
     switches = len(events.where(K.GO_SWITCH, K.GO_SWITCH_DESTROY))
     most = size + 2 * switches + len(losses.event)
-    return chained(links, len(goroutines), size, most)
+    order = chained(links, len(goroutines), size, most)
+    return GoroutineOrder(order, lives.mask)
 
 
 def goroutine_steps(
-    order: Order,
+    order: GoroutineOrder,
     events: Events,
     context: Context,
     states: NDArray[np.uint8],
@@ -136,7 +147,7 @@ def goroutine_steps(
     Damage where a goroutine's events contradict each other.
     """
     owner, number = -1, 0
-    for chain in order.pieces():
+    for chain in order.chain.pieces():
         effect = _effects(events, context, chain)
         state = np.take(_NEXT, effect)
         fresh = chain.begins(owner)
@@ -149,8 +160,9 @@ def goroutine_steps(
         allowed >>= before
         if not (allowed & 1).all():
             raise Damage("a goroutine does what its state does not allow")
-        _check_sequence(chain, effect, fresh, number)
-        owner, number = int(chain.owner[-1]), int(numbers_of(chain.key[-1:])[0])
+        numbers = numbers_of(chain.key & order.mask)
+        _check_sequence(numbers, effect, fresh, number)
+        owner, number = int(chain.owner[-1]), int(numbers[-1])
         last = np.append(first[1:], len(state)) - 1
         states[chain.owner[last]] = state[last]
         unknown = (effect >= _STATUS) & (before == UNKNOWN)
@@ -167,12 +179,19 @@ class _AllLinks:
     goroutines: Numbering
     losses: Loss
     said: NDArray[np.int64]
+    lives: Lives
 
     def __iter__(self) -> Iterator[Links]:
         """Yield effects, those of some events at a time."""
+        for links in self._within_lives():
+            yield links._replace(
+                key=self.lives.key(links.owner, links.key, links.event)
+            )
+
+    def _within_lives(self) -> Iterator[Links]:
+        """Yield effects with their keys within a life."""
         events, context = self.events, self.context
-        first = events.where(*_FIRST, *_SAID)
-        owner = self.goroutines.known(events.argument(0, first))
+        first, owner = self.lives.rows, self.lives.owners
         yield Links(owner, self.said[owner], first)
         switch = events.where(K.GO_SWITCH, K.GO_SWITCH_DESTROY)
         target = self.goroutines.known(events.argument(0, switch))
@@ -206,7 +225,7 @@ def _lost(
     within = call >= 0
     began = np.where(within, call, event)
     calls = within & (events.kind[began] == K.GO_SYSCALL_BEGIN)
-    rows = events.where(*_SAID)
+    rows = events.where(*STATUSES)
     status = np.full(len(said), -1, np.int64)
     status[goroutines.known(events.argument(0, rows))] = events.time[rows]
     unsaid = events.time[event] < status[owner]
@@ -220,7 +239,7 @@ def _said_keys(
     events: Events, goroutines: Numbering, states: NDArray[np.uint8]
 ) -> NDArray[np.int64]:
     """Return the key of each goroutine's status or creation (int64)."""
-    rows = events.where(*_SAID)
+    rows = events.where(*STATUSES)
     owner = goroutines.known(events.argument(0, rows))
     known = states[owner]
     known = np.where(known == S.SYSCALL_BLOCKED, S.SYSCALL, known)
@@ -251,7 +270,7 @@ def _effects(events: Events, context: Context, chain: Chain) -> NDArray[np.uint8
         starts = chain.late[rows]
         effect[rows[aimed & ~starts]] = _SWITCH_WAKES
         effect[rows[starts]] = SWITCH_STARTS
-    rows = rare[np.isin(effect[rare], _SAID)]
+    rows = rare[np.isin(effect[rare], STATUSES)]
     status = events.argument(2, chain.event[rows])
     if len(rows) and not 1 <= int(status.min()) <= int(status.max()) <= 4:
         raise Damage("a goroutine of a status that there is not")
@@ -270,15 +289,18 @@ def _keep(
 
 
 def _check_sequence(
-    chain: Chain, effect: NDArray[np.uint8], fresh: NDArray[np.bool_], before: int
+    number: NDArray[np.int64],
+    effect: NDArray[np.uint8],
+    fresh: NDArray[np.bool_],
+    before: int,
 ) -> None:
     """Raise Damage where a goroutine's sequence numbers leave one out, or repeat one.
 
     `before` is the number of the row before the first.
     """
-    number = numbers_of(chain.key)
     step = np.diff(number, prepend=before)
-    step[fresh] = number[fresh]
+    anew = fresh | looked_up(_CREATES, effect).view(np.bool_)
+    step[anew] = number[anew]
     bumps = np.take(_BUMPS, effect)
     if (step != (bumps & ~fresh)).any() or (bumps & fresh).any():
         raise Damage("a goroutine's events are not in sequence")

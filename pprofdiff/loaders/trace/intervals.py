@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pprofdiff.loaders.trace.context import Context
 from pprofdiff.loaders.trace.events import Events, marked
 from pprofdiff.loaders.trace.goroutines import STATUS_SYSCALL, SWITCH_STARTS, Steps
+from pprofdiff.loaders.trace.lives import CREATES
 from pprofdiff.loaders.trace.numbering import Numbering
 from pprofdiff.loaders.trace.processors import ProcessorSteps
 from pprofdiff.loaders.trace.schema import Kind
@@ -33,7 +34,6 @@ K = Kind
 _OWN_STACK = marked(
     (K.GO_CREATE, K.GO_CREATE_BLOCKED, K.GO_STOP, K.GO_BLOCK, K.GO_SYSCALL_BEGIN)
 )
-_CREATES = (K.GO_CREATE, K.GO_CREATE_BLOCKED, K.GO_CREATE_SYSCALL)
 
 
 class Part(NamedTuple):
@@ -183,10 +183,12 @@ def _own_threads(
     return threads.find(events.threads)[owner]
 
 
-def births(events: Events, context: Context, steps: Steps, since: int) -> Births:
-    """Return the goroutines that a generation mentions first."""
-    rows = np.flatnonzero(steps.fresh)
-    born = np.isin(steps.effect[rows], _CREATES)
+def births(
+    events: Events, context: Context, steps: Steps, since: int, known: int
+) -> Births:
+    """Return the goroutines that a generation mentions first: not the first `known`."""
+    rows = np.flatnonzero(steps.fresh & (steps.chain.owner >= known))
+    born = np.isin(steps.effect[rows], CREATES)
     mentioned = born | steps.unknown[rows]
     rows, born = rows[mentioned], born[mentioned]
     event = steps.chain.event[rows]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.loaders.trace.context import Context
 from pprofdiff.loaders.trace.events import Events
+from pprofdiff.loaders.trace.lives import Lives
 from pprofdiff.loaders.trace.numbering import Numbering
 from pprofdiff.loaders.trace.order import SAID, Chain, Links, chained
 from pprofdiff.loaders.trace.schema import Kind
@@ -94,6 +95,7 @@ def read_marks(
     events: Events,
     context: Context,
     numberings: tuple[Numbering, Numbering],
+    lives: Lives,
     tables: tuple[Places, Places],
     since: int,
 ) -> Marks:
@@ -102,7 +104,7 @@ def read_marks(
     `numberings` are those of goroutines and processors, `tables` strings and stacks.
     """
     goroutines, processors = numberings
-    row, owner = _ordered(events, context, goroutines, processors)
+    row, owner = _ordered(events, context, goroutines, processors, lives)
     kind = events.kind[row]
     columns = {letter: np.zeros(len(row), np.int64) for letter in "ionts"}
     for one, shape in _SHAPES.items():
@@ -126,14 +128,19 @@ def read_marks(
 
 
 def _ordered(
-    events: Events, context: Context, goroutines: Numbering, processors: Numbering
+    events: Events,
+    context: Context,
+    goroutines: Numbering,
+    processors: Numbering,
+    lives: Lives,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return the rows of marks, each owner's in order, and their owners."""
     own = events.where(*_OF_GOROUTINE)
+    owner = context.goroutine[own]
     said = events.where(K.ASSIST_ACTIVE)
     chain = _chain(
         [
-            _links(own, context.goroutine[own], context.goroutine_key[own]),
+            _links(own, owner, lives.key(owner, context.goroutine_key[own], own)),
             _links(said, goroutines.known(events.argument(0, said)), None),
         ],
         len(goroutines),
@@ -165,7 +172,7 @@ def _chain(links: list[Links], owners: int, events: Events) -> Chain:
 def _links(
     rows: NDArray[np.int64],
     owner: NDArray[np.integer],
-    key: NDArray[np.uint32] | None,
+    key: NDArray[np.integer] | None,
 ) -> Links:
     """Return rows of owners, numbered from 1 so that nobody's come first."""
     said = np.full(len(rows), SAID, np.int64)

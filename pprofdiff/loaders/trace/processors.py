@@ -42,6 +42,7 @@ _SAID_ABANDONED = 4
 _ABANDONED = 6
 _NAMED = (K.PROC_START, K.PROC_STEAL)
 _OWN = (K.PROC_STOP, K.GO_SYSCALL_BEGIN, K.GO_SYSCALL_END)
+_CREATES = (K.GO_CREATE, K.GO_CREATE_BLOCKED)
 _STEPS: dict[int, tuple[tuple[int, ...], int]] = {
     K.PROC_START: ((P.IDLE,), P.RUNNING),
     K.PROC_STOP: ((P.RUNNING, P.SYSCALL), P.IDLE),
@@ -194,8 +195,9 @@ def _links(
     says = events.where(K.PROC_STATUS)
     named = events.where(*_NAMED)
     own = events.where(*_OWN)
-    if len(own) and int(context.processor[own].min()) < 0:
-        raise Damage("an event of a processor on a thread that has none")
+    for rows in (own, events.where(*_CREATES)):
+        if len(rows) and int(context.processor[rows].min()) < 0:
+            raise Damage("an event of a processor on a thread that has none")
     key = context.processor_key[own].astype(np.int64)
     begins = events.kind[own] == K.GO_SYSCALL_BEGIN
     key[begins] = events.argument(0, own[begins]) + NUMBERED

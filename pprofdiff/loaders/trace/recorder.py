@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.trace.batches import Damage, Generation
-from pprofdiff.loaders.trace.calls import thieves
+from pprofdiff.loaders.trace.calls import robbed, thieves
 from pprofdiff.loaders.trace.context import NOBODY, Held, context_of
 from pprofdiff.loaders.trace.events import Events
 from pprofdiff.loaders.trace.goroutines import goroutine_order
@@ -18,6 +18,7 @@ from pprofdiff.loaders.trace.intervals import (
     ProcessorPart,
     processor_part,
 )
+from pprofdiff.loaders.trace.lives import CREATES, STATUSES, Lives
 from pprofdiff.loaders.trace.marks import Marks, Metrics, read_marks, read_metrics
 from pprofdiff.loaders.trace.numbering import Numbering
 from pprofdiff.loaders.trace.processors import (
@@ -44,8 +45,6 @@ from pprofdiff.model.trace import Sync
 __all__ = ["Recorder"]
 
 K = Kind
-_BIRTHS = (K.GO_CREATE, K.GO_CREATE_BLOCKED, K.GO_CREATE_SYSCALL)
-_STATUSES = (K.GO_STATUS, K.GO_STATUS_STACK)
 
 
 class Recorder:
@@ -84,19 +83,23 @@ class Recorder:
         self._mention(events)
         context = context_of(events, self.goroutines, self.processors, self._held)
         numberings = self.goroutines, self.processors
+        context.processor[robbed(events, context, self.processors)] = NOBODY
+        lives = Lives(events, self.goroutines)
         stood = self._stood.grown(len(self.processors))
         found = processor_steps(events, context, *numberings, stood)
         processors, losses, stood = found
         tables = structure.strings, structure.stacks
-        marks = read_marks(events, context, numberings, tables, since)
+        marks = read_marks(events, context, numberings, lives, tables, since)
         metrics = read_metrics(events)
         context.processor[thieves(events, losses)] = NOBODY
         states, stacks = self._grown()
-        order = goroutine_order(events, context, self.goroutines, states, losses)
+        said = self.goroutines, lives
+        order = goroutine_order(events, context, *said, states, losses)
         # What only served to find the order takes more memory than the result.
         events, context = events.lighter(), context.lighter()
         np.maximum(events.time, since, out=events.time)
-        scene = Scene(events, context, losses, self.threads, structure.stacks, since)
+        named = self.threads, structure.stacks
+        scene = Scene(events, context, losses, *named, since, len(self._states))
         sequences = _sequences(events, processors)
         gone = walk(scene, order, sequences, states, stacks)
         samples = self._samples(structure, since)
@@ -128,7 +131,7 @@ class Recorder:
 
     def _mention(self, events: Events) -> None:
         """Give numbers to what a generation mentions first."""
-        self.goroutines.add(events.argument(0, events.where(*_BIRTHS, *_STATUSES)))
+        self.goroutines.add(events.argument(0, events.where(*CREATES, *STATUSES)))
         self.processors.add(events.argument(0, events.where(K.PROC_STATUS)))
         if len(self.processors) >= 1 << 15:
             raise Damage("more processors than there can be")

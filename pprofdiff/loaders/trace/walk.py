@@ -12,10 +12,13 @@ from pprofdiff.loaders.trace.batches import Damage
 from pprofdiff.loaders.trace.calls import Loss
 from pprofdiff.loaders.trace.context import Context
 from pprofdiff.loaders.trace.events import Events
-from pprofdiff.loaders.trace.goroutines import Steps, goroutine_steps
+from pprofdiff.loaders.trace.goroutines import (
+    GoroutineOrder,
+    Steps,
+    goroutine_steps,
+)
 from pprofdiff.loaders.trace.intervals import Births, Part, Rows, births, first_stacks
 from pprofdiff.loaders.trace.numbering import Numbering
-from pprofdiff.loaders.trace.order import Order
 from pprofdiff.loaders.trace.settle import Sequence, settle
 from pprofdiff.loaders.trace.strings import Places
 
@@ -23,7 +26,10 @@ __all__ = ["Scene", "Walk", "walk"]
 
 
 class Scene(NamedTuple):
-    """A generation, and what its events refer to; it began at `since`."""
+    """A generation, and what its events refer to; it began at `since`.
+
+    Before it, the first `known` goroutines had been mentioned.
+    """
 
     events: Events
     context: Context
@@ -31,6 +37,7 @@ class Scene(NamedTuple):
     threads: Numbering
     stacks: Places
     since: int
+    known: int
 
 
 class Walk(NamedTuple):
@@ -48,7 +55,7 @@ class Walk(NamedTuple):
 
 def walk(
     scene: Scene,
-    order: Order,
+    order: GoroutineOrder,
     sequences: list[Sequence],
     states: NDArray[np.uint8],
     stacks: NDArray[np.int32],
@@ -73,21 +80,23 @@ def walk(
     return found
 
 
-def _steps(scene: Scene, order: Order, states: NDArray[np.uint8]) -> Iterator[Steps]:
+def _steps(
+    scene: Scene, order: GoroutineOrder, states: NDArray[np.uint8]
+) -> Iterator[Steps]:
     """Return the steps of all goroutines."""
     return goroutine_steps(order, scene.events, scene.context, states, scene.losses)
 
 
 def _walk(
     scene: Scene,
-    order: Order,
+    order: GoroutineOrder,
     states: NDArray[np.uint8],
     stacks: NDArray[np.int32],
 ) -> Walk | None:
     """Follow all goroutines; return None if time runs backwards for one of them."""
     events, context = scene.events, scene.context
     states, stacks = states.copy(), stacks.copy()
-    rows = Rows(len(order), events, context, scene.threads, scene.since)
+    rows = Rows(len(order.chain), events, context, scene.threads, scene.since)
     born = [Births.none()]
     last = 0
     for steps in _steps(scene, order, states):
@@ -97,7 +106,7 @@ def _walk(
             return None
         last = int(time[-1])
         rows.add(steps)
-        born.append(births(events, context, steps, scene.since))
+        born.append(births(events, context, steps, scene.since, scene.known))
         owner, stack = first_stacks(events, steps, scene.stacks, stacks == 0)
         stacks[owner] = stack
     whole = Births(*(np.concatenate(c) for c in zip(*born, strict=True)))

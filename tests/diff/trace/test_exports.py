@@ -51,6 +51,8 @@ def waits(told, kind):
     words = {"net": ("network",), "sync": ("chan", "sync", "select")}.get(kind, ("",))
     ran = {}
     for move in told["transitions"]:
+        if move["scope"] == "goroutine" and move["from"] == "NotExist":
+            ran.pop(move["id"], None)
         if move["scope"] == "goroutine" and (move["from"], move["to"]) != (
             "Running", "Running",
         ) and move["to"] == "Running":  # fmt: skip
@@ -94,10 +96,13 @@ def test_exports_are_those_of_go(name):
         assert ours.keys() == theirs.keys() == spans.keys(), kind
         for stack, (count, delay) in ours.items():
             held = spans[stack]
-            # The rules, by Go's own times, give Go's figures exactly.
-            assert theirs[stack] == [len(held), sum(end - start for start, end in held)]
             slack = sum(int(ties.before(t)) for span in held for t in span)
-            assert count == theirs[stack][0]
+            assert count == theirs[stack][0] == len(held)
+            # The rules, by Go's own times, give Go's figures exactly; but what it reads
+            # first of old traces it orders, and so times, anew in each run.
+            ruled = sum(end - start for start, end in held)
+            most = slack if name in OLD else 0
+            assert abs(theirs[stack][1] - ruled) <= most, (kind, stack)
             assert abs(delay - theirs[stack][1]) <= slack, (kind, stack)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+from itertools import pairwise
 from typing import NamedTuple
 
 LINE = re.compile(r"M=(-?\d+) P=(-?\d+) G=(-?\d+) (\w+) Time=(-?\d+)(.*)")
@@ -36,6 +37,31 @@ def same(ours, theirs):
     if isinstance(theirs, (tuple, list)):
         return len(ours) == len(theirs) and all(map(same, ours, theirs))
     return ours == theirs
+
+
+def assert_same(ours, theirs):
+    """Compare rows by key, one by one."""
+    assert sorted(ours) == sorted(theirs)
+    for key, rows in theirs.items():
+        assert len(ours[key]) == len(rows), key
+        pairs = zip(ours[key], rows, strict=True)
+        assert [pair for pair in pairs if not same(*pair)] == [], key
+
+
+def assert_processors(ours, theirs):
+    """Compare rows of processors; Go does not tell of each row whether it was stolen."""
+    assert sorted(ours) == sorted(theirs)
+    told = {
+        name: [
+            (*mine[:3], mine[3] and go[3])
+            for mine, go in zip(rows, theirs[name], strict=False)
+        ]
+        for name, rows in ours.items()
+    }
+    assert {n: len(r) for n, r in ours.items()} == {
+        n: len(r) for n, r in theirs.items()
+    }
+    assert_same(told, theirs)
 
 
 class Event(NamedTuple):
@@ -152,10 +178,14 @@ def goroutines(events):
 
 
 def _without_its_end(held):
-    """Drop the loss of a processor that is one with a goroutine's end."""
-    lost = len(held) > 1 and held[-1].state == 0 and held[-2].state == BLOCKED
-    if lost and held[-1].time - held[-2].time <= 1:
-        del held[-2]
+    """Drop each loss of a processor that is one with a goroutine's end."""
+    ends = [
+        i
+        for i, (row, after) in enumerate(pairwise(held))
+        if (row.state, after.state) == (BLOCKED, 0) and after.time - row.time <= 1
+    ]
+    for i in reversed(ends):
+        del held[i]
 
 
 def names(events):

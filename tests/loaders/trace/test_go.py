@@ -10,6 +10,7 @@ import pytest
 from pprofdiff.errors import FormatError
 from pprofdiff.loaders.trace import decode
 from pprofdiff.model.csr import row_of_item
+from tests.traces import make, oracle
 
 from . import parsed
 from .conftest import FLIGHT, KINDS, OBJECTS
@@ -18,11 +19,19 @@ from .ours import Plain
 pytestmark = pytest.mark.go
 
 CAPTURES = sorted((Path(__file__).parents[2] / "data").glob("*/*/trace.out"))
-SOURCES = [*CAPTURES, *KINDS]
+# Called from C, goroutines end and begin again.
+SOURCES = [*CAPTURES, *KINDS, "cgo-callback"]
+# What the file is made of, beside events of a time.
+STRUCTURAL = {
+    "EventBatch", "ExperimentalBatch", "Strings", "String", "Stacks", "Stack",
+    "CPUSamples", "CPUSample", "Frequency", "Sync", "ClockSnapshot", "EndOfGeneration",
+}  # fmt: skip
 
 
 def name_of(source):
     """Return what a test of a source is called."""
+    if isinstance(source, str):
+        return source
     if isinstance(source, Path):
         return "-".join(source.parts[-3:-1])
     return "-".join(source)
@@ -32,6 +41,8 @@ def name_of(source):
 def path(request, traces):
     """Return the path of a trace."""
     source = request.param
+    if isinstance(source, str):
+        return make.goroot_trace(source)
     return source if isinstance(source, Path) else traces(*source)
 
 
@@ -60,21 +71,9 @@ def _both(path):
     return read(path), events
 
 
-def assert_same(ours, theirs):
-    """Compare rows by key, one by one."""
-    assert sorted(ours) == sorted(theirs)
-    for key, rows in theirs.items():
-        wrong = [
-            (mine, go)
-            for mine, go in zip(ours[key], rows, strict=True)
-            if not parsed.same(mine, go)
-        ]
-        assert wrong == [], key
-
-
 def test_goroutines(both):
     ours, events = both
-    assert_same(ours.goroutines(), parsed.goroutines(events))
+    parsed.assert_same(ours.goroutines(), parsed.goroutines(events))
 
 
 def test_names_of_goroutines(both):
@@ -84,22 +83,12 @@ def test_names_of_goroutines(both):
 
 def test_processors(both):
     ours, events = both
-    found = {
-        name: [
-            (*row[:3], row[3] and go[3]) for row, go in zip(rows, theirs, strict=True)
-        ]
-        for (name, rows), theirs in zip(
-            sorted(ours.processors().items()),
-            [rows for _, rows in sorted(parsed.processors(events).items())],
-            strict=True,
-        )
-    }
-    assert_same(found, parsed.processors(events))
+    parsed.assert_processors(ours.processors(), parsed.processors(events))
 
 
 def test_ranges(both):
     ours, events = both
-    assert_same(ours.ranges(), parsed.ranges(events))
+    parsed.assert_same(ours.ranges(), parsed.ranges(events))
 
 
 @pytest.mark.parametrize("kind", ["tasks", "regions"])
@@ -127,7 +116,7 @@ def test_logs_labels_and_samples(both, kind):
     ):
         for row in rows:
             by_goroutine[side].setdefault(row[1], []).append(row)
-    assert_same(by_goroutine["mine"], by_goroutine["theirs"])
+    parsed.assert_same(by_goroutine["mine"], by_goroutine["theirs"])
 
 
 def test_metrics(both):
@@ -140,6 +129,16 @@ def test_metrics(both):
         assert parsed.same([t for t, _ in found[name]], [t for t, _ in rows])
 
 
+def test_events_are_as_many_as_go_counts(both, path):
+    ours, _ = both
+    if ours.trace.experimental:
+        pytest.skip("Go's footprint knows no experimental events")
+    counts = {name: row.count for name, row in oracle.footprint(path).items()}
+    assert len(ours.trace.samples) == counts.get("CPUSample", 0)
+    timed = sum(n for name, n in counts.items() if name not in STRUCTURAL)
+    assert ours.trace.events == timed
+
+
 def test_begin_and_end(both):
     ours, events = both
     syncs = [event.time for event in events if event.kind == "Sync"]
@@ -149,9 +148,6 @@ def test_begin_and_end(both):
     assert held.missing is None
 
 
-@pytest.mark.xfail(
-    reason="in some runs rows of one thread overlap by microseconds", strict=False
-)
 def test_every_thread_does_one_thing_at_a_time(both):
     ours, _ = both
     trace = ours.trace
@@ -172,4 +168,4 @@ def test_new_traces_show_what_they_are_made_for(traces, source):
     assert len(trace.samples) > 0
     assert set(trace.gomaxprocs.value.tolist()) >= {1, 3, 4}
     assert (trace.experimental > 0) == (source[1] == OBJECTS)
-    assert set(trace.intervals.state.tolist()) == set(range(6))
+    assert set(trace.intervals.state.tolist()) >= set(range(5))

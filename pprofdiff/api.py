@@ -25,7 +25,7 @@ from pprofdiff.model.merge import merge
 from pprofdiff.options import Options
 from pprofdiff.report.files import replace_files
 from pprofdiff.report.model import ReportModel, report_of
-from pprofdiff.sources import DEFAULT_MAX_SIZE, Source, decompress, read
+from pprofdiff.sources import DEFAULT_MAX_SIZE, Source, read
 from pprofdiff.sources.intake import take
 
 if TYPE_CHECKING:
@@ -213,11 +213,7 @@ def load(
             Source(name, None, name, held.data, kind, log=held.log)
             for kind in held.kinds
         ]
-    profiles = [
-        decode(decompress(s.data, s.path, DEFAULT_MAX_SIZE), s.path)
-        for s in sources
-        if s.kind == "profile"
-    ]
+    profiles = [decode(s.content(), s.path) for s in sources if s.kind == "profile"]
     if profiles:
         return _as_loaded(merge(profiles), label, name)
     for found in (s for s in sources if s.kind == "trace"):
@@ -232,8 +228,7 @@ def _as_trace(source: Source, label: str | None) -> Trace:
     from pprofdiff.loaders.trace import decode as decode_trace
     from pprofdiff.tracing import Trace
 
-    data = decompress(source.data, source.path, DEFAULT_MAX_SIZE)
-    return Trace(decode_trace(data, source.path), label, source.path)
+    return Trace(decode_trace(source.content(), source.path), label, source.path)
 
 
 def _profile(source: Loadable | Profile) -> Profile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple, cast
 
@@ -18,9 +19,9 @@ from pprofdiff.progress import Waiting
 from pprofdiff.screen import Screen
 from pprofdiff.sources import (
     Bundle,
+    Kind,
     ReadOptions,
     Source,
-    decompress,
     read,
     read_sides,
 )
@@ -84,40 +85,45 @@ def _copies(bundle: Bundle, kind: str) -> _Copies:
 def _evidence(
     bundle: Bundle, word: str, options: Options, waiting: Waiting
 ) -> Evidence:
-    """Decode one side's inputs."""
-    runs: list[Run] = []
-    logs: list[LogRun] = []
-    benchmarks: list[BenchmarkRun] = []
-    loads: list[LoadRun] = []
-    traces: list[TraceRun] = []
-    for source in bundle.sources:
-        if source.kind == "profile":
-            waiting.say(f"reading {source.path}")
-            data = decompress(source.data, source.path, options.max_size)
-            runs.append(Run(source.path, decode(data, source.path)))
-        elif source.kind == "trace":
-            traces.append(_trace(source, options, waiting))
-        log = source.log
-        if log is None:
-            continue
-        if source.kind == "gctrace" and log.gc is not None:
-            logs.append(LogRun(source.path, log.gc))
-        elif source.kind == "benchmark" and log.benchmarks is not None:
-            benchmarks.append(BenchmarkRun(source.path, log.benchmarks))
-        elif source.kind == "load" and log.load is not None:
-            loads.append(LoadRun(source.path, log.load))
+    """Decode one side's inputs; by state, the traces alone are asked for."""
+
+    def of(kind: Kind) -> Iterator[Source]:
+        return (source for source in bundle.sources if source.kind == kind)
+
+    def content(source: Source) -> bytes:
+        waiting.say(f"reading {source.path}")
+        return source.content(options.max_size)
+
+    def trace(source: Source) -> TraceRun:
+        from pprofdiff.loaders.trace import decode as decode_trace
+
+        data = content(source)
+        return TraceRun(source.path, decode_trace(data, source.path, waiting.say))
+
+    label = bundle.label or word
+    traces = tuple(trace(s) for s in of(Kind.TRACE))
     if options.state:
-        return Evidence(
-            bundle.label or word,
-            tuple(_by_stack(run, options.state) for run in traces),
-        )
+        return Evidence(label, tuple(_by_stack(run, options.state) for run in traces))
+    logs = [(s.path, s.kind, s.log) for s in bundle.sources if s.log is not None]
     return Evidence(
-        bundle.label or word,
-        tuple(runs),
-        tuple(logs),
-        tuple(benchmarks),
-        tuple(loads),
-        tuple(traces),
+        label,
+        tuple(Run(s.path, decode(content(s), s.path)) for s in of(Kind.PROFILE)),
+        tuple(
+            LogRun(path, log.gc)
+            for path, kind, log in logs
+            if kind == "gctrace" and log.gc is not None
+        ),
+        tuple(
+            BenchmarkRun(path, log.benchmarks)
+            for path, kind, log in logs
+            if kind == "benchmark" and log.benchmarks is not None
+        ),
+        tuple(
+            LoadRun(path, log.load)
+            for path, kind, log in logs
+            if kind == "load" and log.load is not None
+        ),
+        traces,
     )
 
 
@@ -128,15 +134,6 @@ def _by_stack(run: TraceRun, state: str) -> Run:
     profile = state_profile(run.trace, cast("StateName", state))
     kinds = ValueType("intervals", "count"), ValueType(state, "nanoseconds")
     return Run(run.path, replace(profile, sample_types=kinds))
-
-
-def _trace(source: Source, options: Options, waiting: Waiting) -> TraceRun:
-    """Decode one execution trace."""
-    from pprofdiff.loaders.trace import decode as decode_trace
-
-    waiting.say(f"reading {source.path}")
-    data = decompress(source.data, source.path, options.max_size)
-    return TraceRun(source.path, decode_trace(data, source.path, waiting.say))
 
 
 def made_pair(evidence: Evidence, options: Options) -> tuple[Evidence, Evidence]:

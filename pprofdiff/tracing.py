@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from pprofdiff.diff.trace.collector import Collections, collections
+from pprofdiff.diff.trace.collector import Collections
 from pprofdiff.diff.trace.exports import export
-from pprofdiff.diff.trace.goroutines import groups, stats
-from pprofdiff.diff.trace.latency import runnable
-from pprofdiff.diff.trace.processors import Processors, processors
+from pprofdiff.diff.trace.mutators import mmu_curve
+from pprofdiff.diff.trace.processors import Processors, runnable, running
+from pprofdiff.diff.trace.side import TraceSide
 from pprofdiff.diff.trace.states import StateName, state_profile
+from pprofdiff.diff.trace.tasks import cpu_profile, regions, tasks
 from pprofdiff.model import trace as columns
 from pprofdiff.model.profile import Profile
-from pprofdiff.model.tracemarks import RangeKind
+from pprofdiff.model.tracemarks import RangeKind, Series
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,12 +40,22 @@ class Trace:
         return repr(self.data)
 
     @cached_property
+    def side(self) -> TraceSide:
+        """What comparisons are made of, in columns of numpy."""
+        return TraceSide(self.label or self.path, self.path, self.data)
+
+    @cached_property
     def goroutines(self) -> pd.DataFrame:
         """One row a root function: count, and time by state, reason and range.
 
         The figures are those of ``go tool trace``; see `diff.trace.goroutines.Groups`.
         """
-        return groups(self.data, stats(self.data)).to_frame()
+        return self.side.groups.to_frame()
+
+    @cached_property
+    def created(self) -> pd.DataFrame:
+        """As `goroutines`, by the function that created them."""
+        return self.side.by_creation.to_frame()
 
     @cached_property
     def states(self) -> pd.DataFrame:
@@ -53,7 +65,7 @@ class Trace:
     @cached_property
     def latency(self) -> pd.DataFrame:
         """One row a wait for a processor; see `diff.trace.latency.Waits.to_frame`."""
-        return runnable(self.data).to_frame()
+        return self.side.waits.to_frame()
 
     @cached_property
     def stw(self) -> pd.DataFrame:
@@ -77,33 +89,66 @@ class Trace:
     @cached_property
     def heap(self) -> pd.DataFrame:
         """One row a change of live_bytes or goal_bytes, by time_ns; both are filled."""
-        import pandas as pd
+        return _over_time(
+            live_bytes=self.data.heap_live_bytes, goal_bytes=self.data.heap_goal_bytes
+        )
 
-        parts = [
-            pd.DataFrame({name: series.value}, index=series.time_ns)
-            for name, series in (
-                ("live_bytes", self.data.heap_live_bytes),
-                ("goal_bytes", self.data.heap_goal_bytes),
-            )
-        ]
-        parts = [part[~part.index.duplicated(keep="last")] for part in parts]
-        whole = parts[0].join(parts[1], how="outer").ffill().astype("Int64")
-        return whole.rename_axis("time_ns").reset_index()
+    @cached_property
+    def concurrency(self) -> pd.DataFrame:
+        """One row a change of how many goroutines run or could: running, runnable."""
+        return _over_time(running=running(self.data), runnable=runnable(self.data))
 
     @cached_property
     def gc(self) -> Collections:
         """What the garbage collector did."""
-        return collections(self.data)
+        return self.side.collections
 
     @cached_property
     def processors(self) -> Processors:
         """What processors did."""
-        return processors(self.data)
+        return self.side.processors
+
+    @cached_property
+    def tasks(self) -> pd.DataFrame:
+        """One row a type of user task: count, complete, quantiles of its duration."""
+        return tasks(self.data).to_frame()
+
+    @cached_property
+    def regions(self) -> pd.DataFrame:
+        """One row a type of user region: count, complete, quantiles of its duration."""
+        return regions(self.data).to_frame()
+
+    def mmu(self, windows_ns: Sequence[int]) -> pd.Series[float]:
+        """Return the minimum mutator utilisation (a share) by window in ns."""
+        import numpy as np
+        import pandas as pd
+
+        windows = np.asarray(windows_ns, np.int64)
+        index = pd.Index(windows, name="window_ns")
+        found = mmu_curve(self.side.utilisation, windows)
+        return pd.Series(found, index, name="mmu")
 
     def profile(self, state: StateName) -> Profile:
         """Return time running, runnable, blocked or syscall by stack."""
         return state_profile(self.data, state)
 
+    def cpu(self) -> Profile | None:
+        """Return the CPU samples inside the trace; None if no CPU profile ran."""
+        return cpu_profile(self.data)
+
     def export(self, kind: Literal["net", "sync", "syscall", "sched"]) -> Profile:
         """Return what ``go tool trace -pprof=kind`` writes."""
         return export(self.data, kind)
+
+
+def _over_time(**series: Series) -> pd.DataFrame:
+    """Return series side by side, by time_ns, each filled with what it last was."""
+    import pandas as pd
+
+    parts = [
+        pd.DataFrame({name: one.value}, index=one.time_ns)
+        for name, one in series.items()
+    ]
+    parts = [part[~part.index.duplicated(keep="last")] for part in parts]
+    whole = parts[0].join(parts[1], how="outer").ffill().astype("Int64")
+    return whole.rename_axis("time_ns").reset_index()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pprofdiff.diff.trace.compare import GroupPair, TraceDiff, TraceSide
+from pprofdiff.diff.trace.compare import GroupPair, TraceDiff
 from pprofdiff.diff.trace.latency import by_cause
-from pprofdiff.diff.trace.quantiles import Quantiles
 from pprofdiff.report.blocks import Block, Cell, Grid, Words
-from pprofdiff.units import Scale, percent, scale_for
+from pprofdiff.report.compared import arrow_of, compared, percents
+from pprofdiff.report.tracegc import collector_blocks
+from pprofdiff.units import scale_for
 
 __all__ = ["trace_blocks", "trace_title"]
 
@@ -42,17 +43,18 @@ def trace_blocks(diff: TraceDiff) -> Iterator[Block]:
     """Yield the section."""
     labels = diff.base.label, diff.new.label
     headings = ("", *labels, "Δ", "ratio")
-    yield Grid(headings, "<>>>>", tuple(_state_rows(diff)), 0)
+    yield Grid((*headings, "of life"), "<>>>>>", tuple(_state_rows(diff)), 0)
     yield Words("Scheduling latency: time runnable before running", "strong")
     yield Grid(headings, "<>>>>", tuple(_latency_rows(diff)), 0)
     causes = ("time runnable, by cause", *labels, "Δ", "ratio", "p99")
     yield Grid(causes, "<>>>>>", tuple(_cause_rows(diff)), 0)
-    yield Words("Garbage collection and processors", "strong")
-    yield Grid(headings, "<>>>>", tuple(_collector_rows(diff)), 0)
+    yield from collector_blocks(diff)
+    yield from _durations(diff, "tasks")
+    yield from _durations(diff, "regions")
     rows = [_group_row(diff, pair) for pair in diff.groups if not _foreign(diff, pair)]
     if rows:
         yield Words("Goroutines by root function", "strong")
-        columns = ("count", "running", "runnable", "blocked", "root function")
+        columns = ("running", "runnable", "of life", "p99 wait", "root function")
         yield Grid(columns, ">>>><", tuple(rows[:_ROWS]), 4)
 
 
@@ -63,36 +65,20 @@ def _state_rows(diff: TraceDiff) -> Iterator[_Cells]:
         (row.base_ns * diff.factors[0], row.new_ns * diff.factors[1]) for row in rows
     ]
     whole = max((max(pair) for pair in scaled), default=0.0)
+    lives = sum(row.base_ns for row in rows), sum(row.new_ns for row in rows)
     for row, pair in zip(rows, scaled, strict=True):
         if row.state == "blocked" and max(pair) < whole / 1000:
             continue
         name = _NAMES.get(row.state, f"blocked: {row.reason or 'no reason given'}")
-        yield _compared(name, pair, "ns", worse=row.state in _WORSE)
-
-
-def _compared(
-    name: str, pair: tuple[float, float], unit: str, *, worse: bool = False
-) -> _Cells:
-    """Return one row: both values, their delta and ratio."""
-    scale = scale_for(pair, unit)
-    delta = pair[1] - pair[0]
-    style = ""
-    if worse and pair[0] and not 0.95 < pair[1] / pair[0] < 1.05:
-        style = "worse" if delta > 0 else "better"
-    ratio = f"{pair[1] / pair[0]:.2f}×" if pair[0] else ""
-    return [
-        Cell(name),
-        Cell(scale.number(pair[0])),
-        Cell(scale.text(pair[1])),
-        Cell(scale.number(delta, signed=True), style),
-        Cell(ratio, style),
-    ]
+        raw = zip((row.base_ns, row.new_ns), lives, strict=True)
+        of_life = Cell(percents([ns / life if life else None for ns, life in raw]))
+        yield [*compared(name, pair, "ns", worse=row.state in _WORSE), of_life]
 
 
 def _latency_rows(diff: TraceDiff) -> Iterator[_Cells]:
     """Yield the quantiles of latency, with intervals of their deltas."""
     base, new = (side.waits.quantiles() for side in diff.sides)
-    yield _compared("waits in the trace", (base.count, new.count), "")
+    yield compared("waits in the trace", (base.count, new.count), "")
     for name, field in (*_QUANTILES.items(), ("longest", "max_ns")):
         old, fresh = getattr(base, field), getattr(new, field)
         if old is None or fresh is None:
@@ -100,7 +86,7 @@ def _latency_rows(diff: TraceDiff) -> Iterator[_Cells]:
         interval = diff.latency_intervals.get(name)
         if interval is not None:
             name += f"  (Δ {_between(interval)})"  # noqa: PLW2901 - for the eye
-        yield _compared(name, (old, fresh), "ns", worse=True)
+        yield compared(name, (old, fresh), "ns", worse=True)
 
 
 def _between(interval: tuple[int, int]) -> str:
@@ -115,69 +101,15 @@ def _cause_rows(diff: TraceDiff) -> Iterator[_Cells]:
     for name in dict.fromkeys([*new.name[:4], *base.name[:4]]):
         old, fresh = base.row(name), new.row(name)
         pair = old.total_ns * diff.factors[0], fresh.total_ns * diff.factors[1]
-        yield [*_compared(name, pair, "ns", worse=True), Cell(_p99(old, fresh))]
+        yield [
+            *compared(name, pair, "ns", worse=True),
+            Cell(arrow_of([old.p99_ns, fresh.p99_ns], "ns")),
+        ]
     for name, field in _HELD_UP.items():
         sums = [int(getattr(side.waits, field).sum()) for side in diff.sides]
         pair = sums[0] * diff.factors[0], sums[1] * diff.factors[1]
         if any(sums):
-            yield [*_compared(name, pair, "ns", worse=True), Cell("")]
-
-
-def _p99(base: Quantiles, new: Quantiles) -> str:
-    values = [q.p99_ns for q in (base, new)]
-    return _arrow(values, scale_for([v for v in values if v is not None], "ns"))
-
-
-def _collector_rows(diff: TraceDiff) -> Iterator[_Cells]:
-    """Yield what the collector and processors did."""
-    base, new = (side.collections for side in diff.sides)
-    stops = [{stop.kind: stop.total_ns for stop in held.stops} for held in (base, new)]
-    modes = dict.fromkeys([*base.worker_ns, *new.worker_ns])
-    times = [
-        ("marking, wall", base.mark_wall_ns, new.mark_wall_ns),
-        *(
-            (f"mark workers, {m}", base.worker_ns.get(m, 0), new.worker_ns.get(m, 0))
-            for m in modes
-        ),
-        ("mark assist, running", base.assist_cpu_ns, new.assist_cpu_ns),
-        ("mark assist, waiting", base.assist_wait_ns, new.assist_wait_ns),
-        ("sweeping", base.sweep_ns, new.sweep_ns),
-        *(
-            (f"stopped: {kind}", stops[0].get(kind, 0), stops[1].get(kind, 0))
-            for kind in dict.fromkeys([*stops[0], *stops[1]])
-        ),
-    ]
-    yield _compared("GC cycles in the trace", (base.begun, new.begun), "")
-    for name, old, fresh in times:
-        if old or fresh:
-            pair = old * diff.factors[0], fresh * diff.factors[1]
-            yield _compared(name, pair, "ns", worse="idle" not in name)
-    yield _shares("GC share of capacity", base.gc_fraction, new.gc_fraction)
-    for window, (old_share, new_share) in diff.mmu().items():
-        name = f"least left to the program in {window // 1_000_000} ms (MMU)"
-        yield _shares(name, old_share, new_share)
-    used = [side.processors.utilisation for side in diff.sides]
-    yield _shares("goroutines' share of capacity", used[0], used[1])
-    limits = [Cell(_limit(side)) for side in diff.sides]
-    yield [Cell("GOMAXPROCS"), *limits, Cell(""), Cell("")]
-
-
-def _shares(name: str, base: float | None, new: float | None) -> _Cells:
-    words = ["–" if value is None else percent(value, 1) for value in (base, new)]
-    delta = ""
-    if base is not None and new is not None:
-        points = Scale(0.01, "points", 1)
-        delta = points.text(new - base, signed=True)
-    return [Cell(name), Cell(words[0]), Cell(words[1]), Cell(delta), Cell("")]
-
-
-def _limit(side: TraceSide) -> str:
-    """Return GOMAXPROCS, as a range where it changed."""
-    values = side.processors.gomaxprocs.value
-    if not len(values):
-        return "–"
-    low, high = int(values.min()), int(values.max())
-    return str(low) if low == high else f"{low} to {high}"
+            yield [*compared(name, pair, "ns", worse=True), Cell("")]
 
 
 def _foreign(diff: TraceDiff, pair: GroupPair) -> bool:
@@ -192,21 +124,52 @@ def _group_row(diff: TraceDiff, pair: GroupPair) -> _Cells:
     rows = (pair.base, pair.new)
 
     def amounts(column: str) -> list[float | None]:
-        scaled: list[float | None] = []
-        for side, row, factor in zip(diff.sides, rows, diff.factors, strict=True):
-            value = getattr(side.groups, column)[row].sum() if row >= 0 else None
-            by = 1.0 if column == "count" else factor
-            scaled.append(None if value is None else float(value) * by)
-        return scaled
+        return [
+            None if row < 0 else float(getattr(side.groups, column)[row])
+            for side, row in zip(diff.sides, rows, strict=True)
+        ]
 
-    times = [amounts(column) for column in ("exec_ns", "sched_wait_ns", "block_ns")]
+    def scaled(column: str) -> str:
+        times = zip(amounts(column), diff.factors, strict=True)
+        return arrow_of([None if t is None else t * by for t, by in times], "ns")
+
+    waits = zip(amounts("sched_wait_ns"), amounts("total_ns"), strict=True)
+    of_life = [
+        wait / life if wait is not None and life else None for wait, life in waits
+    ]
+    worst = [
+        None if row < 0 else side.group_waits.row(side.groups.names[row]).p99_ns
+        for side, row in zip(diff.sides, rows, strict=True)
+    ]
     return [
-        Cell(_arrow(amounts("count"), Scale(1.0, "", 0))),
-        *(Cell(_arrow(t, scale_for([v or 0 for v in t], "ns"))) for t in times),
-        Cell(pair.name),
+        Cell(scaled("exec_ns")),
+        Cell(scaled("sched_wait_ns")),
+        Cell(percents(of_life)),
+        Cell(arrow_of(worst, "ns")),
+        Cell(f"{_counts(amounts('count'))} × {pair.name}"),
     ]
 
 
-def _arrow(values: Sequence[float | None], scale: Scale) -> str:
-    words = ["–" if value is None else scale.number(value) for value in values]
-    return f"{words[0]} → {words[1]} {scale.unit}".rstrip()
+def _counts(values: Sequence[float | None]) -> str:
+    """Return how many goroutines there are: one number where it did not change."""
+    words = ["–" if value is None else f"{value:,.0f}" for value in values]
+    return words[0] if words[0] == words[1] else " → ".join(words)
+
+
+def _durations(diff: TraceDiff, what: str) -> Iterator[Block]:
+    """Yield the durations of what the program named itself: its tasks or regions."""
+    held = [getattr(side, what) for side in diff.sides]
+    names = dict.fromkeys([*held[0].name, *held[1].name])
+    rows = []
+    for name in names:
+        times = [one.durations.row(name) for one in held]
+        rows.append(
+            [
+                Cell(_counts([time.count for time in times])),
+                Cell(arrow_of([time.p50_ns for time in times], "ns")),
+                Cell(arrow_of([time.p99_ns for time in times], "ns")),
+                Cell(name or "begun before the trace"),
+            ]
+        )
+    if rows:
+        yield Grid(("complete", "p50", "p99", f"user {what}"), ">>><", tuple(rows), 3)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from pprofdiff.diff.trace.compare import TraceDiff, TraceSide
+from pprofdiff.diff.trace.compare import TraceDiff
 from pprofdiff.diff.trace.latency import by_cause
+from pprofdiff.diff.trace.side import TraceSide
 
 __all__ = ["trace_row"]
 
@@ -58,6 +59,7 @@ def _side(side: TraceSide) -> Row:
         "utilisation": ran.utilisation,
         "steals": int(ran.steals.sum()),
         "gc_cycles": held.begun,
+        "gc_triggers": side.triggers,
         "gc_mark_wall_ns": held.mark_wall_ns,
         "gc_worker_ns": held.worker_ns,
         "gc_assist_cpu_ns": held.assist_cpu_ns,

@@ -36,13 +36,19 @@ class Source:
     path: str
     """Name to show: a path, a URL without password, or `standard input`."""
     data: bytes = field(repr=False)
-    """Bytes as read; `decompress` gives what loaders parse. Empty for a log."""
+    """Bytes as read; `content` gives what loaders parse. Empty for a log."""
     kind: Kind
     """Always one of `READABLE`."""
     saved_to: str | None = None
     """Path of the copy of what a URL gave; None for local input."""
     log: Log | None = field(default=None, repr=False)
     """What a log holds; None for a profile or a trace."""
+
+    def content(self, max_size: int = DEFAULT_MAX_SIZE) -> bytes:
+        """Return the bytes that loaders parse; raise FormatError as `decompress`."""
+        from pprofdiff.sources.gunzip import decompress
+
+        return decompress(self.data, self.path, max_size)
 
 
 class Skipped(NamedTuple):

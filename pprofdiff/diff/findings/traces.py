@@ -12,8 +12,9 @@ from pprofdiff.diff.findings.wording import arrow, listed, short, times
 from pprofdiff.units import percent
 
 if TYPE_CHECKING:
-    from pprofdiff.diff.trace.compare import TraceDiff, TraceSide
+    from pprofdiff.diff.trace.compare import TraceDiff
     from pprofdiff.diff.trace.goroutines import Groups
+    from pprofdiff.diff.trace.side import TraceSide
 
 __all__ = ["blocked", "gc_capacity", "latency", "life_lost", "overcommitted"]
 

@@ -13,15 +13,13 @@ from numpy.typing import NDArray
 from pprofdiff.diff.align import align
 from pprofdiff.diff.comparable import Caveat
 from pprofdiff.diff.evidence import TraceRun
-from pprofdiff.diff.trace.collector import Collections, collections
-from pprofdiff.diff.trace.goroutines import GoroutineStats, Groups, groups, stats
-from pprofdiff.diff.trace.latency import Waits, blocks, runnable
-from pprofdiff.diff.trace.mutators import Utilisation, mmu, utilisation
-from pprofdiff.diff.trace.processors import Processors, processors
+from pprofdiff.diff.trace.goroutines import Groups
+from pprofdiff.diff.trace.latency import blocks
+from pprofdiff.diff.trace.mutators import distribution, mmu
 from pprofdiff.diff.trace.quantiles import spread
+from pprofdiff.diff.trace.side import TraceSide
 from pprofdiff.diff.work import Work
 from pprofdiff.goruntime.names import canonical_user
-from pprofdiff.model.trace import Trace
 
 __all__ = [
     "RANKS",
@@ -29,7 +27,6 @@ __all__ = [
     "GroupPair",
     "StateTime",
     "TraceDiff",
-    "TraceSide",
     "compare_traces",
 ]
 
@@ -38,10 +35,11 @@ Column = NDArray[np.int64]
 WINDOWS_NS = (1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
 """Windows of minimum mutator utilisation."""
 
+# Windows of which the worst share is told, beside the worst one.
+_SPREAD_NS, _WORST = (10_000_000,), 0.01
+
 RANKS = {"p50": 500, "p90": 900, "p99": 990, "p99.9": 999}
 """Quantiles of latencies, in thousandths."""
-
-_SHORT_NS = 1_000_000_000
 
 
 class StateTime(NamedTuple):
@@ -63,56 +61,6 @@ class GroupPair(NamedTuple):
     name: str
     base: int
     new: int
-
-
-@dataclass(frozen=True, eq=False)
-class TraceSide:
-    """One build's trace, analysed as far as is asked.
-
-    `others` counts further traces of the side: the longest stands for it.
-    """
-
-    label: str
-    path: str
-    trace: Trace
-    others: int
-
-    @property
-    def wall_ns(self) -> int:
-        """How long was traced."""
-        return self.trace.end_ns - self.trace.start_ns
-
-    @cached_property
-    def stats(self) -> GoroutineStats:
-        """Times of each goroutine."""
-        return stats(self.trace)
-
-    @cached_property
-    def groups(self) -> Groups:
-        """Times by root function."""
-        return groups(self.trace, self.stats)
-
-    @cached_property
-    def waits(self) -> Waits:
-        """Time runnable, wait by wait."""
-        return runnable(self.trace)
-
-    @cached_property
-    def collections(self) -> Collections:
-        """What the garbage collector did."""
-        return collections(self.trace)
-
-    @cached_property
-    def processors(self) -> Processors:
-        """What processors did."""
-        return processors(self.trace)
-
-    def of_program(self, column: str, place: int | None = None) -> int:
-        """Return a column's sum over the program's own goroutines."""
-        held = self.groups
-        own = ~(held.system | held.tracing)
-        values = getattr(held, column)
-        return int((values if place is None else values[:, place])[own].sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,18 +149,12 @@ class TraceDiff:
         base, new = (_in_blocks(side) for side in self.sides)
         return {name: spread(base, new, rank) for name, rank in RANKS.items()}
 
-    @cached_property
-    def utilisation(self) -> tuple[Utilisation, Utilisation]:
-        """The program's share of the processors over time, base and new."""
-        base, new = (utilisation(side.trace) for side in self.sides)
-        return base, new
-
     def mmu(self) -> dict[int, tuple[float | None, float | None]]:
         """Return minimum mutator utilisation, base and new, by window in ns.
 
         Windows longer than a trace are left out.
         """
-        base, new = self.utilisation
+        base, new = (side.utilisation for side in self.sides)
         longest = min(side.wall_ns for side in self.sides)
         return {
             window: (mmu(base, window), mmu(new, window))
@@ -220,9 +162,25 @@ class TraceDiff:
             if window <= longest
         }
 
+    def worst_windows(self) -> dict[int, tuple[float | None, float | None]]:
+        """Return the share left in the worst 1 % of windows, by window in ns.
+
+        That is a quantile of the distribution of which `mmu` is the least value.
+        """
+        longest = min(side.wall_ns for side in self.sides)
+        found = {}
+        for window in _SPREAD_NS:
+            if window <= longest:
+                base, new = (
+                    distribution(side.utilisation, window, (_WORST,))
+                    for side in self.sides
+                )
+                found[window] = base[0] if base else None, new[0] if new else None
+        return found
+
     def caveats(self) -> list[Caveat]:
         """Return what to know of the traces: short, cut off, further ones, versions."""
-        return [caveat for side in self.sides for caveat in _caveats(side)]
+        return [caveat for side in self.sides for caveat in side.caveats()]
 
 
 def _loosely(held: Groups) -> Callable[[int], str]:
@@ -242,37 +200,6 @@ def _in_blocks(held: TraceSide) -> tuple[Column, Column]:
     """Return latencies, and the stretch of the trace that each lies in."""
     waits = held.waits
     return waits.latencies_ns, blocks(held.trace, waits.start_ns[~waits.cut])
-
-
-def _caveats(held: TraceSide) -> list[Caveat]:
-    found = []
-    if held.wall_ns < _SHORT_NS:
-        found.append(
-            Caveat(
-                "trace-short",
-                f"{held.label}: a trace of {held.wall_ns / 1e9:.1f} s, GC cycles begun "
-                f"in it: {held.collections.begun}; another run may differ",
-            )
-        )
-    missing = held.trace.missing
-    if missing is not None:
-        share = 100 * (1 - missing.read / max(missing.total, 1))
-        found.append(
-            Caveat(
-                "trace-cut",
-                f"{held.path}: {share:.0f} % of the file could not be read: "
-                f"{missing.why}",
-            )
-        )
-    if held.others:
-        found.append(
-            Caveat(
-                "trace-several",
-                f"{held.label}: {held.others + 1} traces; compared is the longest, "
-                f"{held.path}",
-            )
-        )
-    return found
 
 
 def compare_traces(

@@ -54,7 +54,7 @@ func setup() (capture.Load, error) {
 		Unit:    "requests",
 		Workers: workers,
 		Latency: latency,
-		Trace:   200 * time.Millisecond,
+		Trace:   3200 * time.Millisecond, // three collections
 		Step: func(worker int) (int, error) {
 			sent[worker]++
 			request := requests[(sent[worker]*workers+worker)%texts]

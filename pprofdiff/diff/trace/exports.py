@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.diff.trace.pieces import Piece, pieces
 from pprofdiff.diff.trace.profiles import Sums, profile_of, summed, taken, told
+from pprofdiff.diff.trace.spans import slices
 from pprofdiff.errors import UsageError
 from pprofdiff.model.csr import first_in_row, row_of_item
 from pprofdiff.model.profile import Profile
@@ -40,8 +42,8 @@ def export(trace: Trace, kind: Export) -> Profile:
             f"no export {kind!r} of a trace; there are {', '.join(EXPORTS)}"
         )
     wanted, stacks = _wanted(trace, kind), told(trace)
-    parts = [_of_piece(piece, kind, wanted, stacks) for piece in pieces(trace)]
-    total = summed(parts, 1)
+    parts = (_of_piece(piece, kind, wanted, stacks) for piece in pieces(trace))
+    total = summed([part for some in parts for part in some], 1)
     return profile_of(trace, taken(trace, total.keys[0]), total.values)
 
 
@@ -54,25 +56,29 @@ def _wanted(trace: Trace, kind: Export) -> Mask:
     return np.array(counts, np.bool_)
 
 
-def _of_piece(piece: Piece, kind: Export, wanted: Mask, stacks: Column) -> Sums:
-    """Return the waits of some goroutines by stack."""
-    state, lasts = piece.state, piece.durations()
-    owner = row_of_item(piece.offsets)
-    last = piece.last[owner]
-    rows = np.flatnonzero(_begins(piece, kind, wanted))
-    over = rows + 1
-    if kind == "syscall":
-        # A call goes on without its processor.
-        lasts, over = _calls(state, lasts, last, rows)
-    else:
-        lasts = lasts[rows]
-    # The first row of a goroutine that was there before begins before its first event.
-    lasts -= _unseen(piece)[owner[rows]] * (rows == piece.first[owner[rows]])
-    runs = _first_runs(piece)[owner[rows]]
-    kept = (over <= last[rows]) & ((runs < 0) | (rows > runs))
-    rows, lasts = rows[kept], lasts[kept]
-    stack = stacks[piece.stack[rows]]
-    return summed([Sums(stack[None], np.ones(len(rows), np.int64), lasts)], 1)
+def _of_piece(
+    piece: Piece, kind: Export, wanted: Mask, stacks: Column
+) -> Iterator[Sums]:
+    """Yield the waits of some goroutines by stack, some thousand at a time."""
+    begins = np.flatnonzero(_begins(piece, kind, wanted))
+    runs, unseen = _first_runs(piece), _unseen(piece)
+    for here in slices(len(begins)):
+        rows = begins[here]
+        owner = np.searchsorted(piece.last, rows)
+        last, ran = piece.last[owner], runs[owner]
+        lasts, over = piece.lasting(rows), rows + 1
+        if kind == "syscall":
+            # A call goes on without its processor.
+            after = np.minimum(over, len(piece.state) - 1)
+            longer = (rows < last) & (piece.state[after] == State.SYSCALL_BLOCKED)
+            lasts += piece.lasting(after) * longer
+            over += longer
+        # The first row of one that was there before begins before its first event.
+        lasts -= unseen[owner] * (rows == piece.first[owner])
+        kept = (over <= last) & ((ran < 0) | (rows > ran))
+        stack = stacks[piece.stack[rows[kept]]]
+        ones = np.ones(len(stack), np.int64)
+        yield summed([Sums(stack[None], ones, lasts[kept])], 1)
 
 
 def _begins(piece: Piece, kind: Export, wanted: Mask) -> Mask:
@@ -83,15 +89,6 @@ def _begins(piece: Piece, kind: Export, wanted: Mask) -> Mask:
     if code == State.WAITING:
         marked &= wanted[piece.reason]
     return marked
-
-
-def _calls(
-    state: NDArray[np.uint8], lasts: Column, last: Column, rows: Column
-) -> tuple[Column, Column]:
-    """Return how long system calls last, and the row after each."""
-    after = np.minimum(rows + 1, len(state) - 1)
-    longer = (rows < last[rows]) & (state[after] == State.SYSCALL_BLOCKED)
-    return lasts[rows] + np.where(longer, lasts[after], 0), rows + 1 + longer
 
 
 def _first_runs(piece: Piece) -> Column:

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.diff.trace.goroutines import root_name
+from pprofdiff.diff.trace.pieces import Piece, pieces
 from pprofdiff.diff.trace.processors import busy
 from pprofdiff.diff.trace.quantiles import GroupQuantiles, Quantiles, grouped_quantiles
 from pprofdiff.diff.trace.quantiles import quantiles as quantiles_of
-from pprofdiff.diff.trace.spans import cover, in_state, previous, ranges_of
+from pprofdiff.diff.trace.spans import cover, ranges_of, slices
 from pprofdiff.model.csr import grouped
 from pprofdiff.model.trace import State, Trace
 from pprofdiff.model.tracemarks import RangeKind
@@ -46,7 +47,7 @@ class Waits:
     start_ns: Column
     duration_ns: Column
     goroutine: NDArray[np.int32]
-    cause: NDArray[np.int32]
+    cause: NDArray[np.uint16]
     cut: NDArray[np.bool_]
     gc_mark_ns: Column
     stw_ns: Column
@@ -78,27 +79,55 @@ class Waits:
 
 def runnable(trace: Trace) -> Waits:
     """Return all runnable intervals, why each began and what held it up."""
-    held = trace.intervals
-    rows, goroutine, start, ends = in_state(trace, State.RUNNABLE)
-    before = previous(held.state, held.offsets, _NONE)[rows]
-    born = trace.goroutines.born[goroutine]
-    after = np.append(held.state[1:], np.uint8(_NONE))[rows]
-    last = rows + 1 >= held.offsets[1:][goroutine]
-    cut = last | (after != State.RUNNING) | ((before == _NONE) & ~born)
+    size = int(np.count_nonzero(trace.intervals.state == State.RUNNABLE))
+    unblocked = (
+        f"unblocked: {text}" if text else "unblocked" for text in trace.reasons
+    )
+    found = Waits(
+        causes=(*FIXED_CAUSES, *unblocked),
+        start_ns=np.empty(size, np.int64),
+        duration_ns=np.empty(size, np.int64),
+        goroutine=np.empty(size, np.int32),
+        cause=np.empty(size, np.uint16),
+        cut=np.empty(size, np.bool_),
+        gc_mark_ns=np.empty(size, np.int64),
+        stw_ns=np.empty(size, np.int64),
+        busy_ns=np.empty(size, np.int64),
+    )
     marking, marked = ranges_of(trace, RangeKind.GC_MARK)
     stops, stopped = ranges_of(trace, RangeKind.STOP_THE_WORLD)
-    causes, cause = _causes(trace, rows, before, born)
-    return Waits(
-        causes=causes,
-        start_ns=start,
-        duration_ns=ends - start,
-        goroutine=goroutine,
-        cause=cause,
-        cut=cut,
-        gc_mark_ns=cover(marking.start_ns, marked).overlap(start, ends),
-        stw_ns=cover(stops.start_ns, stopped).overlap(start, ends),
-        busy_ns=busy(trace).overlap(start, ends),
+    covers = (
+        (found.gc_mark_ns, cover(marking.start_ns, marked)),
+        (found.stw_ns, cover(stops.start_ns, stopped)),
+        (found.busy_ns, busy(trace)),
     )
+    first = 0
+    for piece in pieces(trace):
+        first += _waits(piece, found, first)
+    for here in slices(size):
+        start = found.start_ns[here]
+        for column, covered in covers:
+            column[here] = covered.overlap(start, start + found.duration_ns[here])
+    return found
+
+
+def _waits(piece: Piece, found: Waits, first: int) -> int:
+    """Fill in the waits of some goroutines from row `first` on; return their number."""
+    trace, state = piece.trace, piece.state
+    rows = np.flatnonzero(state == State.RUNNABLE)
+    place = np.searchsorted(piece.last, rows)
+    goroutine = piece.goroutines[place]
+    begins, ends = rows == piece.first[place], rows == piece.last[place]
+    before = np.where(begins, np.uint8(_NONE), state[rows - 1])
+    after = state[np.minimum(rows + 1, len(state) - 1)]
+    born = trace.goroutines.born[goroutine]
+    here = slice(first, first + len(rows))
+    found.start_ns[here] = trace.intervals.start_ns[piece.rows][rows]
+    found.duration_ns[here] = piece.durations()[rows]
+    found.goroutine[here] = goroutine
+    found.cut[here] = ends | (after != State.RUNNING) | (begins & ~born)
+    found.cause[here] = _causes(trace, rows + piece.rows.start, before, born)
+    return len(rows)
 
 
 def by_group(waits: Waits, trace: Trace) -> GroupQuantiles:
@@ -120,7 +149,7 @@ def blocks(trace: Trace, time_ns: Column) -> Column:
     """Return which stretch of the trace each time lies in (int64, from 0).
 
     Stretches are generations; where there are fewer than 5, GC cycles. They are what
-    `spread` draws again.
+    `spreads` draws again.
     """
     begins = np.array([sync.time_ns for sync in trace.syncs], np.int64)
     if len(begins) < _FEWEST_BLOCKS:
@@ -134,18 +163,17 @@ def _causes(
     rows: Column,
     before: NDArray[np.uint8],
     born: NDArray[np.bool_],
-) -> tuple[tuple[str, ...], NDArray[np.int32]]:
-    """Return the causes there can be, and each row's (int32)."""
+) -> NDArray[np.uint16]:
+    """Return the cause of each row, as a place in `Waits.causes`."""
     held, reasons = trace.intervals, trace.reasons
     why = held.reason[rows]
-    cause = np.full(len(rows), _UNKNOWN, np.int32)
+    cause = np.full(len(rows), _UNKNOWN, np.uint16)
     cause[(before == _NONE) & born] = _CREATED
     stops = {"preempted": _PREEMPTED, "runtime.Gosched": _YIELDED}
-    stopped = np.array([stops.get(text, _STOPPED) for text in reasons], np.int32)
+    stopped = np.array([stops.get(text, _STOPPED) for text in reasons], np.uint16)
     ran = before == State.RUNNING
     cause[ran] = stopped[why[ran]]
     cause[(before == State.SYSCALL) | (before == State.SYSCALL_BLOCKED)] = _CALL
     blocked = before == State.WAITING
-    cause[blocked] = len(FIXED_CAUSES) + held.reason[rows[blocked] - 1].astype(np.int32)
-    unblocked = (f"unblocked: {text}" if text else "unblocked" for text in reasons)
-    return (*FIXED_CAUSES, *unblocked), cause
+    cause[blocked] = held.reason[rows[blocked] - 1] + len(FIXED_CAUSES)
+    return cause

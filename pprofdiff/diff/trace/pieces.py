@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.diff.trace.spans import slices, sums_by_owner
 from pprofdiff.model.csr import Offsets, chunks, row_of_item
 from pprofdiff.model.trace import State, Trace
 
@@ -67,6 +68,17 @@ class Piece:
         lasts[np.flatnonzero(self.state == State.GONE)] = 0
         return lasts
 
+    def lasting(self, rows: Column) -> Column:
+        """Return how long some rows last, in ns (int64), as of `durations`."""
+        start = self.trace.intervals.start_ns[self.rows]
+        after = np.minimum(rows + 1, len(start) - 1)
+        end = start[after]
+        last = self.last[np.searchsorted(self.last, rows)]
+        end[rows == last] = self.trace.end_ns
+        end -= start[rows]
+        end[self.state[rows] == State.GONE] = 0
+        return end
+
     def returns(self) -> Column:
         """Return the rows with which goroutines that were gone begin again.
 
@@ -79,9 +91,11 @@ class Piece:
 
     def sums(self, values: Column, rows: NDArray[np.bool_]) -> Column:
         """Return each goroutine's sum (int64) of the values of some rows."""
-        if not len(self.goroutines):
-            return np.zeros(0, np.int64)
-        return np.add.reduceat(values * rows, self.first)
+        total = np.zeros(len(self.goroutines), np.int64)
+        for here in slices(len(values)):
+            offsets = np.clip(self.offsets, here.start, here.stop) - here.start
+            total += sums_by_owner(offsets, values[here] * rows[here])
+        return total
 
 
 def pieces(trace: Trace) -> Iterator[Piece]:

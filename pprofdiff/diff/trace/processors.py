@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.diff.trace.pieces import pieces
 from pprofdiff.diff.trace.spans import (
     Cover,
     cover,
@@ -15,6 +16,7 @@ from pprofdiff.diff.trace.spans import (
     in_state,
     mean,
     previous,
+    slices,
     steps,
     sums_by_owner,
 )
@@ -81,26 +83,46 @@ class Load:
 def processors(trace: Trace) -> Processors:
     """Return what each processor did, and the capacity there was."""
     rows = trace.processor_intervals
-    length = trace.ends_ns(rows)
-    length -= rows.start_ns
-
-    def spent(state: ProcessorState) -> Column:
-        return sums_by_owner(rows.offsets, length * (rows.state == state))
-
     low, high = trace.start_ns, trace.end_ns
     start, end, value = held(trace.gomaxprocs, low_ns=low, high_ns=high)
-    ran = in_state(trace, State.RUNNING)
+    spent = _spent(trace)
     return Processors(
         gomaxprocs=_changes(trace.gomaxprocs),
         wall_ns=high - low,
         capacity_ns=int(((end - start) * value).sum()),
-        goroutine_ns=int(ran.end_ns.sum() - ran.start_ns.sum()),
+        goroutine_ns=_ran(trace),
         id=trace.processors,
-        life_ns=sums_by_owner(rows.offsets, length),
-        running_ns=spent(ProcessorState.RUNNING),
-        idle_ns=spent(ProcessorState.IDLE),
-        syscall_ns=spent(ProcessorState.SYSCALL),
+        life_ns=spent.sum(axis=0),
+        running_ns=spent[ProcessorState.RUNNING],
+        idle_ns=spent[ProcessorState.IDLE],
+        syscall_ns=spent[ProcessorState.SYSCALL],
         steals=count_in_row(rows.stolen, rows.offsets),
+    )
+
+
+def _spent(trace: Trace) -> Column:
+    """Return how long each processor is in each state (states, processors)."""
+    rows = trace.processor_intervals
+    size = max(ProcessorState) + 1, len(rows.offsets) - 1
+    total = np.zeros(size, np.int64)
+    lasts = rows.offsets[1:][np.diff(rows.offsets) > 0] - 1
+    for here in slices(len(rows)):
+        length = np.diff(rows.start_ns[here.start : here.stop + 1], append=0)
+        length = length[: here.stop - here.start]
+        ends = lasts[(lasts >= here.start) & (lasts < here.stop)]
+        length[ends - here.start] = trace.end_ns - rows.start_ns[ends]
+        offsets = np.clip(rows.offsets, here.start, here.stop) - here.start
+        state = rows.state[here]
+        for one in ProcessorState:
+            total[one] += sums_by_owner(offsets, length * (state == one))
+    return total
+
+
+def _ran(trace: Trace) -> int:
+    """Return how long goroutines run, all together."""
+    return sum(
+        int(piece.durations()[piece.state == State.RUNNING].sum())
+        for piece in pieces(trace)
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.model.csr import sums
+from pprofdiff.model.csr import grouped, sums
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,10 +17,11 @@ if TYPE_CHECKING:
 __all__ = [
     "GroupQuantiles",
     "Quantiles",
+    "Resampled",
     "grouped_quantiles",
     "nearest",
     "quantiles",
-    "spread",
+    "spreads",
 ]
 
 Column = NDArray[np.int64]
@@ -113,7 +115,7 @@ def grouped_quantiles(
     group = one[group]
     count = np.bincount(group, minlength=len(place))
     total = sums(group, durations_ns, len(place))
-    ranked = durations_ns[np.lexsort((durations_ns, group))]
+    ranked = _ranked(group, durations_ns)
     chosen = np.flatnonzero(count)
     chosen = chosen[np.lexsort((chosen, -total[chosen]))]
     first = (np.cumsum(count) - count)[chosen]
@@ -125,60 +127,87 @@ def grouped_quantiles(
     )
 
 
-def spread(
+def _ranked(group: Column, durations_ns: Column) -> Column:
+    """Return the durations of one group after the other, each group's rising."""
+    span = int(durations_ns.max(initial=0)) + 1
+    if span * (int(group.max(initial=0)) + 1) >= 1 << 62:
+        return durations_ns[np.lexsort((durations_ns, group))]
+    keys: Column = group * span
+    keys += durations_ns
+    keys.sort()
+    keys %= span
+    return keys
+
+
+class Resampled:
+    """Durations whose blocks are drawn again, with replacement, a thousand times.
+
+    Blocks, not durations, are drawn: what happens in one generation or GC cycle hangs
+    together. Beyond 64, neighbours are drawn together.
+    """
+
+    def __init__(
+        self, durations: Column, block: Column, rng: np.random.Generator
+    ) -> None:
+        """Take durations, and the block that each belongs to (int64, from 0)."""
+        sizes = np.bincount(block) if len(block) else np.zeros(0, np.int64)
+        filled = int(np.count_nonzero(sizes))
+        self.enough = filled >= _FEWEST
+        if not self.enough:
+            return
+        self._blocks = blocks = min(filled, _MOST)
+        number = (np.cumsum(sizes > 0) - 1) * blocks // filled
+        order = np.argsort(durations, kind="stable")
+        self._ranked, self._count = durations[order], len(durations)
+        # Rank r of block b is the key b × count + r: one search counts in any block.
+        keys = number[block][order]
+        keys *= self._count
+        keys += np.arange(self._count)
+        keys.sort()
+        self._keys = keys
+        self._before = np.searchsorted(keys, np.arange(blocks) * self._count)
+        self._weight = rng.multinomial(blocks, np.full(blocks, 1 / blocks), _ROUNDS)
+
+    def quantile(self, rank: int) -> Column:
+        """Return a quantile, in thousandths, of each redrawn set (int64)."""
+        sizes = np.diff(np.append(self._before, self._count))
+        wanted = np.maximum(-(-(self._weight @ sizes) * rank // 1000), 1)
+        low, high = np.zeros(_ROUNDS, np.int64), np.full(_ROUNDS, self._count - 1)
+        # The lowest rank that enough of the drawn durations do not exceed.
+        for _ in range(self._count.bit_length()):
+            middle = (low + high) >> 1
+            at, place = grouped(middle)
+            bounds = np.arange(self._blocks) * self._count + at[:, None]
+            reached = np.searchsorted(self._keys, bounds.ravel(), "right")
+            reached = (reached.reshape(bounds.shape) - self._before)[place]
+            enough = (self._weight * reached).sum(axis=1) >= wanted
+            high = np.where(enough, middle, high)
+            low = np.where(enough, low, np.minimum(middle + 1, high))
+        chosen: Column = self._ranked[high]
+        return chosen
+
+
+def spreads(
     base: tuple[Column, Column],
     new: tuple[Column, Column] | None,
-    rank: int,
+    ranks: Iterable[int],
     seed: int = 0,
-) -> tuple[int, int] | None:
-    """Return the 95 % bootstrap interval of a quantile, or of new's less base's.
+) -> list[tuple[int, int] | None]:
+    """Return 95 % bootstrap intervals of quantiles, or of new's less base's.
 
-    A side is (durations, the block that each belongs to: int64, from 0). Blocks, not
-    durations, are drawn again, with replacement: what happens in one generation or
-    GC cycle hangs together. Without `new` the interval is that of base's quantile.
-    `rank` is in thousandths. None where a side has fewer than 5 blocks that hold
-    durations; beyond 64, neighbours are drawn together. The same seed gives the same
-    interval.
+    A side is what `Resampled` takes: durations, and the block of each. Without `new`
+    the intervals are those of base's quantiles. `ranks` are in thousandths. None where
+    a side has fewer than 5 blocks that hold durations. The same seed gives the same
+    intervals.
     """
     rng = np.random.default_rng(seed)
-    drawn = _resampled(*base, rank, rng)
-    if new is not None and drawn is not None:
-        other = _resampled(*new, rank, rng)
-        drawn = None if other is None else other - drawn
-    if drawn is None:
-        return None
-    drawn.sort()
-    low = nearest(_ROUNDS, _TAIL)
-    return int(drawn[low]), int(drawn[_ROUNDS - 1 - low])
-
-
-def _resampled(
-    durations: Column, block: Column, rank: int, rng: np.random.Generator
-) -> Column | None:
-    """Return a quantile of each redrawn set of blocks (int64), None for too few."""
-    sizes = np.bincount(block) if len(block) else np.zeros(0, np.int64)
-    filled = np.flatnonzero(sizes)
-    if len(filled) < _FEWEST:
-        return None
-    number = np.cumsum(sizes > 0) - 1
-    blocks = min(len(filled), _MOST)
-    block = number[block] * blocks // len(filled)
-    order = np.argsort(durations, kind="stable")
-    ranked, count = durations[order], len(durations)
-    # Rank r of block b is the key b × count + r, so one search counts in any block.
-    keys = np.sort(block[order] * count + np.arange(count))
-    before = np.searchsorted(keys, np.arange(blocks) * count)
-    weight = rng.multinomial(blocks, np.full(blocks, 1 / blocks), _ROUNDS)
-    size = weight @ np.diff(np.append(before, count))
-    wanted = np.maximum(-(-size * rank // 1000), 1)
-    low, high = np.zeros(_ROUNDS, np.int64), np.full(_ROUNDS, count - 1)
-    # The lowest rank that enough of the drawn durations do not exceed.
-    for _ in range(count.bit_length()):
-        middle = (low + high) >> 1
-        bounds = np.arange(blocks) * count + middle[:, None]
-        reached = np.searchsorted(keys, bounds.ravel(), "right").reshape(bounds.shape)
-        enough = (weight * (reached - before)).sum(axis=1) >= wanted
-        high = np.where(enough, middle, high)
-        low = np.where(enough, low, np.minimum(middle + 1, high))
-    chosen: Column = ranked[high]
-    return chosen
+    sides = [Resampled(*side, rng) for side in (base, new) if side is not None]
+    if not all(side.enough for side in sides):
+        return [None for _ in ranks]
+    found: list[tuple[int, int] | None] = []
+    tail = nearest(_ROUNDS, _TAIL)
+    for rank in ranks:
+        first, *rest = (side.quantile(rank) for side in sides)
+        drawn = np.sort(rest[0] - first if rest else first)
+        found.append((int(drawn[tail]), int(drawn[_ROUNDS - 1 - tail])))
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from pprofdiff.diff.trace.goroutines import root_name
 from pprofdiff.diff.trace.pieces import Piece, pieces
 from pprofdiff.diff.trace.profiles import DELAYS, Sums, profile_of, summed, told
+from pprofdiff.diff.trace.spans import slices
 from pprofdiff.errors import UsageError
-from pprofdiff.model.csr import Offsets, grouped, offsets_of, row_of_item, take_rows
+from pprofdiff.model.csr import Offsets, grouped, offsets_of, take_rows
 from pprofdiff.model.profile import Profile, ValueType
 from pprofdiff.model.trace import State, Trace
 
@@ -63,8 +64,8 @@ def state_profile(
     names, name_of = grouped(trace.goroutines.name)
     table = _with_roots(trace, names)
     scene = _Scene(state, by == "waker", told(trace), table.roots[name_of], goroutines)
-    parts = [_of_piece(piece, scene, name_of) for piece in pieces(trace)]
-    total = summed(parts, 3)
+    parts = (_of_piece(piece, scene, name_of) for piece in pieces(trace))
+    total = summed([part for some in parts for part in some], 3)
     stack, name, reason = total.keys
     roots = [root_name(trace.strings[i]) for i in names.tolist()]
     labels: list[tuple[str, Sequence[str], Column]] = [
@@ -124,18 +125,24 @@ def _with_roots(trace: Trace, names: NDArray[np.int32]) -> _Table:
     )
 
 
-def _of_piece(piece: Piece, scene: _Scene, name_of: Column) -> Sums:
-    """Return the times of some goroutines by stack, name and reason."""
-    owner = piece.owner()
-    rows = _rows(piece, scene.state)
-    lasts = _lasts(piece, rows, scene.state)
-    if scene.goroutines is not None:
-        kept = scene.goroutines[owner[rows]]
-        rows, lasts = rows[kept], lasts[kept]
-    stack = _stacks(piece, rows, scene)
-    stack = np.where(stack == 0, scene.roots[owner[rows]], stack)
-    keys = np.stack((stack, name_of[owner[rows]], _reasons(piece, rows, scene.state)))
-    return summed([Sums(keys, np.ones(len(rows), np.int64), lasts)], 3)
+def _of_piece(piece: Piece, scene: _Scene, name_of: Column) -> Iterator[Sums]:
+    """Yield the times of some goroutines by stack, name and reason, bit by bit."""
+    begins = _rows(piece, scene.state)
+    calls = _call_lengths(piece, begins) if scene.state == "syscall" else None
+    direct = scene.state == "blocked" or scene.by_waker
+    stood = None if direct else _stands(piece)
+    for here in slices(len(begins)):
+        rows = begins[here]
+        lasts = piece.lasting(rows) if calls is None else calls[here]
+        owner = piece.goroutines[np.searchsorted(piece.last, rows)]
+        if scene.goroutines is not None:
+            kept = scene.goroutines[owner]
+            rows, lasts, owner = rows[kept], lasts[kept], owner[kept]
+        stack = _stacks(piece, rows, scene, stood)
+        stack = np.where(stack == 0, scene.roots[owner], stack)
+        reason = _reasons(piece, rows, scene.state)
+        keys = np.stack((stack, name_of[owner], reason))
+        yield summed([Sums(keys, np.ones(len(rows), np.int64), lasts)], 3)
 
 
 def _calls(piece: Piece) -> NDArray[np.bool_]:
@@ -161,37 +168,49 @@ def _before(piece: Piece, marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return before
 
 
-def _lasts(piece: Piece, rows: Column, state: StateName) -> Column:
-    """Return how long the state lasts that each row begins."""
-    lasts = piece.durations()
-    if state != "syscall" or not len(rows):
-        return lasts[rows]
-    return np.add.reduceat(np.where(_calls(piece), lasts, 0), rows)
+def _call_lengths(piece: Piece, rows: Column) -> Column:
+    """Return how long the system calls last that begin at some rows, all there are."""
+    if not len(rows):
+        return np.zeros(0, np.int64)
+    return np.add.reduceat(np.where(_calls(piece), piece.durations(), 0), rows)
 
 
 def _following(piece: Piece, rows: Column) -> tuple[Column, NDArray[np.bool_]]:
     """Return the row after each, and whether the goroutine has one."""
-    follows = rows < piece.last[row_of_item(piece.offsets)[rows]]
+    follows = rows < piece.last[np.searchsorted(piece.last, rows)]
     return np.where(follows, rows + 1, rows), follows
 
 
-def _stacks(piece: Piece, rows: Column, scene: _Scene) -> Column:
+def _stacks(
+    piece: Piece, rows: Column, scene: _Scene, stood: NDArray[np.int32] | None
+) -> Column:
     """Return the stack of each row, 0 where the trace has none."""
-    stack = scene.stacks[piece.stack]
-    if scene.state == "blocked" or scene.by_waker:
-        return stack[rows]
-    own = _own(piece)
-    place = np.where(own, np.arange(len(own)), 0)
-    place[piece.first] = piece.first
-    np.maximum.accumulate(place, out=place)
-    # A goroutine that was created stands at its root, whoever's stack that row has.
-    stack[piece.first] = np.where(own[piece.first], stack[piece.first], 0)
-    stood = stack[place]
+    if stood is None:
+        return scene.stacks[piece.stack[rows]]
     if scene.state != "running":
-        return stood[rows]
+        return _at(piece, stood[rows], scene)
     after, follows = _following(piece, rows)
     ends = piece.state[after] == S.GONE
-    return np.where(ends & follows, 0, stood[after])
+    return np.where(ends & follows, 0, _at(piece, stood[after], scene))
+
+
+def _at(piece: Piece, place: NDArray[np.int32], scene: _Scene) -> Column:
+    """Return the stacks of some rows, 0 for -1."""
+    return np.where(place < 0, 0, scene.stacks[piece.stack[place]])
+
+
+def _stands(piece: Piece) -> NDArray[np.int32]:
+    """Return for each row the last by which its goroutine says where it stands.
+
+    That is -1 for one that was created: it stands at its root, whoever's stack its
+    first row has.
+    """
+    own = _own(piece)
+    place = np.where(own, np.arange(len(own), dtype=np.int32), np.int32(0))
+    place[piece.first] = piece.first
+    np.maximum.accumulate(place, out=place)
+    place[~own[place]] = -1
+    return place
 
 
 def _own(piece: Piece) -> NDArray[np.bool_]:
@@ -212,8 +231,10 @@ def _reasons(piece: Piece, rows: Column, state: StateName) -> Column:
     reason = piece.reason[rows].astype(np.int64)
     if state != "runnable":
         return reason
-    waited = _before(piece, piece.state == S.WAITING)[rows]
-    return np.where(waited, piece.reason[np.maximum(rows - 1, 0)], reason)
+    before = np.maximum(rows - 1, 0)
+    waited = piece.state[before] == S.WAITING
+    waited &= rows != piece.first[np.searchsorted(piece.last, rows)]
+    return np.where(waited, piece.reason[before], reason)
 
 
 def _timed(trace: Trace, profile: Profile) -> Profile:

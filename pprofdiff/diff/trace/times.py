@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.diff.trace.pieces import Piece, pieces
+from pprofdiff.diff.trace.spans import slices
 from pprofdiff.model.csr import first_in_row, last_in_row
 from pprofdiff.model.trace import State, Trace
 
@@ -94,6 +95,9 @@ def state_sums(piece: Piece, lasts: Column, calls: Column) -> Column:
 
 def add_blocks(piece: Piece, lasts: Column, place: Column, block: Column) -> None:
     """Add up the times of waiting, by goroutine and reason."""
-    column = place[piece.reason]
-    rows = np.flatnonzero((piece.state == S.WAITING) & (column >= 0))
-    np.add.at(block, (piece.owner()[rows], column[rows]), lasts[rows])
+    for here in slices(len(lasts)):
+        column = place[piece.reason[here]]
+        rows = np.flatnonzero((piece.state[here] == S.WAITING) & (column >= 0))
+        owner = np.searchsorted(piece.last, rows + here.start)
+        cells = piece.goroutines[owner], column[rows]
+        np.add.at(block, cells, lasts[here][rows])

@@ -13,7 +13,7 @@ from pprofdiff.loaders.trace.numbering import Numbering
 from pprofdiff.loaders.trace.order import NUMBERED
 from pprofdiff.loaders.trace.schema import Kind
 
-__all__ = ["Loss", "mentioned_calls", "robbed", "thieves"]
+__all__ = ["Loss", "mentioned_calls", "returns", "robbed", "thieves"]
 
 K = Kind
 _NUMBER_BITS = 40
@@ -81,6 +81,28 @@ def _numbered(
     """Return one number for a processor's place and a sequence number of its."""
     most = (1 << _NUMBER_BITS) - 1
     return (processor.astype(np.int64) << _NUMBER_BITS) + np.clip(number, 0, most)
+
+
+def returns(
+    events: Events, losses: Loss
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return steals, and where the thread that lost its processor by each goes on.
+
+    There it takes another one, or leaves the system call without. Go's reader waits
+    with that for the steal (``advanceProcStart`` in internal/trace/order.go).
+    """
+    stolen = np.flatnonzero(events.kind[losses.event] == K.PROC_STEAL)
+    steal, since = losses.event[stolen], losses.call[stolen]
+    victim = events.argument(2, steal)
+    order = np.argsort(events.threads)
+    at = np.searchsorted(events.threads[order], victim)
+    owner = order[np.minimum(at, len(order) - 1)]
+    since = np.where(since < 0, events.offsets[owner], since)
+    later = np.append(events.where(K.PROC_START, K.GO_SYSCALL_END_BLOCKED), -1)
+    back = later[np.searchsorted(later[:-1], since)]
+    known = (events.threads[owner] == victim) & (back >= 0)
+    known &= back < events.offsets[owner + 1]
+    return steal[known], back[known]
 
 
 def thieves(events: Events, losses: Loss) -> NDArray[np.int64]:

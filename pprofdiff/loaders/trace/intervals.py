@@ -12,6 +12,7 @@ from pprofdiff.loaders.trace.events import Events, marked
 from pprofdiff.loaders.trace.goroutines import STATUS_SYSCALL, SWITCH_STARTS, Steps
 from pprofdiff.loaders.trace.lives import CREATES
 from pprofdiff.loaders.trace.numbering import Numbering
+from pprofdiff.loaders.trace.pages import empty
 from pprofdiff.loaders.trace.processors import ProcessorSteps
 from pprofdiff.loaders.trace.schema import Kind
 from pprofdiff.loaders.trace.strings import Places
@@ -30,6 +31,8 @@ __all__ = [
 ]
 
 K = Kind
+# Runs of so many rows and more, on average, are copied one by one.
+_LONG_RUN = 64
 # Effects that show a stack of the goroutine they are about.
 _OWN_STACK = marked(
     (K.GO_CREATE, K.GO_CREATE_BLOCKED, K.GO_STOP, K.GO_BLOCK, K.GO_SYSCALL_BEGIN)
@@ -96,13 +99,14 @@ class Rows:
 
         Times must be settled.
         """
-        # A step is at most two rows, mostly one: what stays empty takes no memory.
+        # A step is at most two rows, mostly one.
         kinds = (np.int64, np.uint8, np.uint16, np.int32, np.int16, np.int32, np.int32)
-        self._columns: list[NDArray[Any]] = [np.empty(2 * size, kind) for kind in kinds]
+        self._columns = [empty(2 * size, kind) for kind in kinds]
         self._owners: list[NDArray[np.int32]] = []
         self._counts: list[NDArray[np.int64]] = []
         self._size = 0
         self._said = events, context, threads
+        self._thread = threads_of(events, threads)
         self._since = since
 
     def part(self) -> Part:
@@ -114,11 +118,14 @@ class Rows:
     def add(self, steps: Steps) -> None:
         """Add the rows of some steps."""
         events, context, threads = self._said
-        rows = np.flatnonzero(steps.changed)
-        owner, effect = steps.chain.owner[rows], steps.effect[rows]
-        event, state = steps.chain.event[rows], steps.state[rows]
+        chain = steps.chain
+        owner, effect, event = chain.owner, steps.effect, chain.event
+        state, unknown = steps.state, steps.unknown
+        if not steps.changed.all():
+            rows = np.flatnonzero(steps.changed)
+            owner, effect, event = owner[rows], effect[rows], event[rows]
+            state, unknown = state[rows], unknown[rows]
         time = events.time[event]
-        unknown = steps.unknown[rows]
         processor = context.processor[event]
         # In a system call without a processor: blocked until that is mentioned.
         blocked = unknown & (state == State.SYSCALL) & (processor < 0)
@@ -128,7 +135,9 @@ class Rows:
         by = context.goroutine[event]
         by[(by == owner) | (effect == SWITCH_STARTS)] = -1
         stack, reason = events.stack[event], events.reason[event]
-        thread = _threads(events, event, effect, threads)
+        thread = self._thread[event]
+        calls = np.flatnonzero(effect == STATUS_SYSCALL)
+        thread[calls] = threads.find(events.argument(1, event[calls]))
         columns: list[NDArray[Any]] = [
             time,
             state,
@@ -139,7 +148,7 @@ class Rows:
             by,
         ]
         if len(late):
-            twice = np.sort(np.concatenate((np.arange(len(rows)), late)))
+            twice = np.sort(np.concatenate((np.arange(len(time)), late)))
             owner = owner[twice]
             columns = [column[twice] for column in columns]
             second = late + np.arange(1, len(late) + 1)
@@ -162,25 +171,9 @@ def _runs(owner: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64
     return owner[first], np.diff(first, append=len(owner))
 
 
-def _threads(
-    events: Events,
-    event: NDArray[np.int64],
-    effect: NDArray[np.uint8],
-    threads: Numbering,
-) -> NDArray[np.int32]:
-    """Return the place of each event's thread, or of the one that a status names."""
-    found = _own_threads(events, event, threads)
-    calls = np.flatnonzero(effect == STATUS_SYSCALL)
-    found[calls] = threads.find(events.argument(1, event[calls]))
-    return found
-
-
-def _own_threads(
-    events: Events, event: NDArray[np.int64], threads: Numbering
-) -> NDArray[np.int32]:
+def threads_of(events: Events, threads: Numbering) -> NDArray[np.int32]:
     """Return the place of each event's thread, -1 if it is of none."""
-    owner = np.searchsorted(events.offsets, event, side="right") - 1
-    return threads.find(events.threads)[owner]
+    return np.repeat(threads.find(events.threads), np.diff(events.offsets))
 
 
 def births(
@@ -232,16 +225,17 @@ def processor_part(
     """
     rows = np.flatnonzero(steps.changed)
     event = steps.event[rows]
-    time = events.time[event]
-    if since is not None:
-        time[steps.unknown[rows]] = since
-    return ProcessorPart(
+    part = ProcessorPart(
         *_runs(steps.owner[rows]),
-        time,
-        steps.state[rows],
-        _own_threads(events, event, threads),
-        steps.stolen[rows],
+        *(empty(len(rows), kind) for kind in (np.int64, np.uint8, np.int32, np.bool_)),
     )
+    np.take(events.time, event, out=part.start_ns, mode="clip")
+    if since is not None:
+        part.start_ns[steps.unknown[rows]] = since
+    np.take(steps.state, rows, out=part.state, mode="clip")
+    np.take(threads_of(events, threads), event, out=part.thread, mode="clip")
+    np.take(steps.stolen, rows, out=part.stolen, mode="clip")
+    return part
 
 
 def joined(parts: list[Any], owners: int) -> tuple[Offsets, list[NDArray[Any]]]:
@@ -254,27 +248,37 @@ def joined(parts: list[Any], owners: int) -> tuple[Offsets, list[NDArray[Any]]]:
     for part in parts:
         np.add.at(totals, part.owners, part.counts)
     offsets = offsets_of(totals)
-    columns = [list(column) for column in zip(*parts, strict=True)]
-    parts.clear()
+    if len(parts) == 1:
+        return offsets, list(parts.pop()[2:])
+    done = [np.empty(int(offsets[-1]), column.dtype) for column in parts[0][2:]]
     free = offsets[:-1].copy()
-    places = []
-    for owner, count in zip(*columns[:2], strict=True):
+    parts.reverse()
+    while parts:
+        owner, count, *columns = parts.pop()
         # Rows of one owner stand together, in one run or, at a seam, in two.
-        first = np.empty(len(owner), np.int64)
-        before = _before_in_owner(owner, count)
-        np.add(free[owner], before, out=first)
-        places.append((first, count))
+        first = free[owner] + _before_in_owner(owner, count)
         np.add.at(free, owner, count)
-    done = []
-    for column in columns[2:]:
-        if len(column) == 1:
-            done.append(column.pop())
-            continue
-        whole = np.empty(int(offsets[-1]), column[0].dtype)
-        for first, count in places:
-            whole[expand(first, count)] = column.pop(0)
-        done.append(whole)
+        _put(columns, done, first, count)
     return offsets, done
+
+
+def _put(
+    columns: list[NDArray[Any]],
+    done: list[NDArray[Any]],
+    first: NDArray[np.int64],
+    count: NDArray[np.int64],
+) -> None:
+    """Put runs of `count` rows, one after another, where each has its first place."""
+    if len(count) * _LONG_RUN < len(columns[0]):
+        ends = np.cumsum(count)
+        runs = zip(first.tolist(), (ends - count).tolist(), count.tolist(), strict=True)
+        for to, start, size in runs:
+            for column, whole in zip(columns, done, strict=True):
+                whole[to : to + size] = column[start : start + size]
+        return
+    places = expand(first, count)
+    for column, whole in zip(columns, done, strict=True):
+        whole[places] = column
 
 
 def _before_in_owner(

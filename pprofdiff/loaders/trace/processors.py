@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pprofdiff.loaders.trace.batches import Damage
 from pprofdiff.loaders.trace.calls import Loss, mentioned_calls
 from pprofdiff.loaders.trace.context import NOBODY, Context, Held
-from pprofdiff.loaders.trace.events import Events
+from pprofdiff.loaders.trace.events import Events, looked_up, marked
 from pprofdiff.loaders.trace.numbering import Numbering
 from pprofdiff.loaders.trace.order import (
     NUMBERED,
@@ -57,6 +57,9 @@ _STEPS: dict[int, tuple[tuple[int, ...], int]] = {
     _STATUS + _SAID_ABANDONED: ((UNKNOWN, P.SYSCALL, _ABANDONED), _ABANDONED),
 }
 _MAY, _NEXT = transitions(_STEPS)
+_SPEAKS = marked((K.GO_STATUS, K.GO_STATUS_STACK))
+_BUMPS = marked((K.PROC_START, K.PROC_STEAL, K.GO_SYSCALL_BEGIN))
+_BEGINS = marked((K.GO_SYSCALL_BEGIN, _SAYS_SYSCALL))
 
 
 class Processors(NamedTuple):
@@ -225,7 +228,7 @@ def _effects(events: Events, chain: Chain) -> NDArray[np.uint8]:
     if len(rows) and not 1 <= int(status.min()) <= int(status.max()) <= 4:
         raise Damage("a processor of a status that there is not")
     effect[rows] = _STATUS + status
-    effect[np.isin(effect, (K.GO_STATUS, K.GO_STATUS_STACK))] = _SAYS_SYSCALL
+    effect[looked_up(_SPEAKS, effect).view(np.bool_)] = _SAYS_SYSCALL
     return effect
 
 
@@ -239,7 +242,7 @@ def _check_sequence(
     number = numbers_of(chain.key)
     step = np.diff(number, prepend=before)
     step[fresh] = number[fresh]
-    bumps = np.isin(effect, (K.PROC_START, K.PROC_STEAL, K.GO_SYSCALL_BEGIN))
+    bumps = looked_up(_BUMPS, effect).view(np.bool_)
     if (step != (bumps & ~fresh)).any() or (bumps & fresh).any():
         raise Damage("a processor's events are not in sequence")
 
@@ -263,7 +266,7 @@ def _calls(
     stood: Processors,
 ) -> _Calls:
     """Return which system call each row leaves its processor in."""
-    begins = np.isin(effect, (K.GO_SYSCALL_BEGIN, _SAYS_SYSCALL))
+    begins = looked_up(_BEGINS, effect).view(np.bool_)
     status = effect >= _STATUS
     own = np.where(begins, chain.event, np.int64(NOBODY))
     caller = np.where(begins, context.goroutine[chain.event], np.int32(NOBODY))

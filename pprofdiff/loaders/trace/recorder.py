@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.trace.batches import Damage, Generation
-from pprofdiff.loaders.trace.calls import robbed, thieves
+from pprofdiff.loaders.trace.calls import Loss, returns, robbed, thieves
 from pprofdiff.loaders.trace.context import NOBODY, Held, context_of
 from pprofdiff.loaders.trace.events import Events
 from pprofdiff.loaders.trace.goroutines import goroutine_order
@@ -100,7 +100,7 @@ class Recorder:
         np.maximum(events.time, since, out=events.time)
         named = self.threads, structure.stacks
         scene = Scene(events, context, losses, *named, since, len(self._states))
-        sequences = _sequences(events, processors)
+        sequences = _sequences(events, processors, losses)
         gone = walk(scene, order, sequences, states, stacks)
         samples = self._samples(structure, since)
         # Nothing fails from here on.
@@ -158,16 +158,20 @@ class Recorder:
         )
 
 
-def _sequences(events: Events, processors: ProcessorSteps) -> list[Sequence]:
-    """Return what follows what: on threads, of processors, of collections."""
+def _sequences(
+    events: Events, processors: ProcessorSteps, losses: Loss
+) -> list[Sequence]:
+    """Return what follows what: of threads, processors, collections, steals."""
     begins = np.zeros(len(events.kind), np.bool_)
     begins[events.offsets[:-1]] = True
     cycle = events.where(K.GC_BEGIN, K.GC_ACTIVE, K.GC_END)
     cycle = cycle[np.argsort(events.argument(0, cycle), kind="stable")]
     first = np.zeros(len(cycle), np.bool_)
     first[:1] = True
+    pairs = np.stack(returns(events, losses), axis=1)
     return [
         Sequence(None, begins),
         Sequence(processors.event, processors.fresh),
         Sequence(cycle, first),
+        Sequence(pairs.ravel(), np.tile((True, False), len(pairs))),
     ]

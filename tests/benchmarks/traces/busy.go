@@ -1,4 +1,5 @@
-// Command busy does one kind of work under a trace: busy NAME ROUNDS OUT.
+// Command busy does one kind of work until its trace has so many bytes: busy NAME BYTES
+// OUT. What the runtime still holds when it stops comes on top.
 package main
 
 import (
@@ -12,16 +13,26 @@ import (
 	"syscall"
 )
 
-var kinds = map[string]func(rounds int){"syscalls": syscalls, "gc": collections}
+type kind struct {
+	work   func(rounds int)
+	rounds int // that take a tenth of a second or so
+}
+
+var kinds = map[string]kind{"syscalls": {syscalls, 1 << 13}, "gc": {collections, 16}}
 
 func main() {
-	work := kinds[os.Args[1]]
-	rounds, err := strconv.Atoi(os.Args[2])
+	kind := kinds[os.Args[1]]
+	size, err := strconv.ParseInt(os.Args[2], 10, 64)
 	check(err)
 	out, err := os.Create(os.Args[3])
 	check(err)
 	check(trace.Start(out))
-	work(rounds)
+	for written := int64(0); written < size; {
+		kind.work(kind.rounds)
+		info, err := out.Stat()
+		check(err)
+		written = info.Size()
+	}
 	trace.Stop()
 	check(out.Close())
 }

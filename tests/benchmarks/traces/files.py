@@ -18,11 +18,10 @@ from tests.traces.toolchains import cached, environment, run_go, version
 
 __all__ = ["WORKLOADS", "make"]
 
-VERSION = 1
+VERSION = 2
 _BUSY = Path(__file__).with_name("busy.go")
-# Bytes of the trace, by event of `big` and by round of ``busy.go``.
+# Bytes of the trace, by event of `big`.
 _BYTES_AN_EVENT = 4.4
-_BYTES_A_ROUND = {"syscalls": 51, "gc": 39_500}
 
 
 def make(folder: Path, workload: str, megabytes: float) -> tuple[Path, Path]:
@@ -48,9 +47,8 @@ def _busy(name: str) -> Callable[[Path, float], None]:
         if path.exists():
             return
         draft = path.with_name(f"{path.name}.{os.getpid()}")
-        rounds = max(8, int(size / _BYTES_A_ROUND[name]))
         subprocess.run(
-            [_program(), name, str(rounds), str(draft)],
+            [_program(), name, str(int(size)), str(draft)],
             env=environment() | {"GODEBUG": BIG_GODEBUG}, check=True,
         )  # fmt: skip
         draft.replace(path)

@@ -11,9 +11,10 @@ from __future__ import annotations
 import sys
 
 import pprofdiff
-from pprofdiff.diff.trace.compare import WINDOWS_NS, TraceSide
+from pprofdiff.diff.trace.compare import WINDOWS_NS
 from pprofdiff.diff.trace.latency import by_cause
 from pprofdiff.diff.trace.mutators import mmu, utilisation
+from pprofdiff.diff.trace.side import TraceSide
 
 
 def analyse(path: str) -> None:

@@ -14,7 +14,7 @@ from pprofdiff.diff.trace.quantiles import (
     grouped_quantiles,
     nearest,
     quantiles,
-    spread,
+    spreads,
 )
 
 _durations = st.lists(st.integers(0, 2**62 // 50), min_size=1, max_size=50)
@@ -94,25 +94,30 @@ def test_the_interval_is_that_of_redrawn_blocks(rank):
     more, blocks = values * 2 + 3, rng.integers(0, 20, 80)
     blocks[blocks == 4] = 5  # a block without durations
     base, new = (values.tolist(), block.tolist()), (more.tolist(), blocks.tolist())
-    assert spread((values, block), None, rank, seed=7) == resampled(*base, rank, 7)
-    difference = spread((values, block), (more, blocks), rank, seed=7)
-    assert difference == resampled(*base, rank, 7, new)
-    assert difference == spread((values, block), (more, blocks), rank, seed=7)
+    assert spreads((values, block), None, [rank], seed=7) == [
+        resampled(*base, rank, 7)
+    ]
+    difference = spreads((values, block), (more, blocks), [rank], seed=7)
+    assert difference == [resampled(*base, rank, 7, new)]
+    assert difference == spreads((values, block), (more, blocks), [rank], seed=7)
+    # What was asked before makes no difference.
+    several = spreads((values, block), (more, blocks), [10, 999, rank], seed=7)
+    assert several[2:] == difference
 
 
 def test_four_blocks_are_too_few():
     values = np.arange(100)
     enough, few = (values, values % 5), (values, values % 4)
-    assert spread(enough, None, 500) is not None
+    assert spreads(enough, None, [500]) != [None]
     for sides in ((few, None), (few, enough), (enough, few)):
-        assert spread(*sides, 500) is None
-    assert spread((values[:0], values[:0]), None, 500) is None
+        assert spreads(*sides, [500, 900]) == [None, None]
+    assert spreads((values[:0], values[:0]), None, [500]) == [None]
 
 
 def test_many_blocks_are_drawn_with_their_neighbours():
     values = np.random.default_rng(1).integers(0, 1000, 5000)
     block = np.arange(5000) // 5
     joined = np.arange(1000) * 64 // 1000
-    assert spread((values, block), None, 900, 3) == spread(
-        (values, joined[block]), None, 900, 3
+    assert spreads((values, block), None, [900], 3) == spreads(
+        (values, joined[block]), None, [900], 3
     )

@@ -138,7 +138,7 @@ FLAGS = (
     Flag("tagfocus", "str", "tagfocus", "only samples with a matching label, or number in a range", _PATTERNS),
     Flag("tagignore", "str", "tagignore", "no samples with a matching label", _PATTERNS),
     Flag("sample_index", "str", "sample_index", "sample type, by name or position", _VALUE),
-    Flag("state", "choice", "state", "traces by stack: time running, runnable, blocked or syscall", _VALUE, "running runnable blocked syscall"),
+    Flag("state", "choice", "state", "traces by stack: time running, runnable, blocked, syscall; cpu: samples", _VALUE, "running runnable blocked syscall cpu"),
     Flag("inuse_space", "set", "sample_index", "-sample_index=inuse_space", _VALUE, "inuse_space"),
     Flag("inuse_objects", "set", "sample_index", "-sample_index=inuse_objects", _VALUE, "inuse_objects"),
     Flag("alloc_space", "set", "sample_index", "-sample_index=alloc_space", _VALUE, "alloc_space"),

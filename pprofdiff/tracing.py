@@ -69,9 +69,9 @@ class Trace:
 
     @cached_property
     def stw(self) -> pd.DataFrame:
-        """One row a stop of the world: kind, start_ns, duration_ns.
+        """One row a stop of the world: kind, start_ns (int64), duration_ns (Int64).
 
-        Missing where the trace does not show the end.
+        A duration is missing where the trace does not show the end.
         """
         import pandas as pd
 
@@ -80,7 +80,9 @@ class Trace:
         duration = pd.Series(stops.end_ns - stops.start_ns, dtype="Int64")
         return pd.DataFrame(
             {
-                "kind": [strings[i] for i in stops.name.tolist()],
+                "kind": pd.Series(
+                    [strings[i] for i in stops.name.tolist()], dtype="str"
+                ),
                 "start_ns": stops.start_ns,
                 "duration_ns": duration.mask(stops.end_ns < 0),
             }
@@ -88,15 +90,22 @@ class Trace:
 
     @cached_property
     def heap(self) -> pd.DataFrame:
-        """One row a change of live_bytes or goal_bytes, by time_ns; both are filled."""
+        """One row a change of live_bytes or goal_bytes (Int64), by time_ns.
+
+        Each is what it last was; missing before the trace first tells it.
+        """
         return _over_time(
             live_bytes=self.data.heap_live_bytes, goal_bytes=self.data.heap_goal_bytes
         )
 
     @cached_property
     def concurrency(self) -> pd.DataFrame:
-        """One row a change of how many goroutines run or could: running, runnable."""
-        return _over_time(running=running(self.data), runnable=runnable(self.data))
+        """One row a change of how many goroutines run or could, by time_ns.
+
+        Columns: running, runnable (int64); both are 0 before the first row.
+        """
+        held = _over_time(running=running(self.data), runnable=runnable(self.data))
+        return held.fillna(0).astype("int64")
 
     @cached_property
     def gc(self) -> Collections:
@@ -110,23 +119,26 @@ class Trace:
 
     @cached_property
     def tasks(self) -> pd.DataFrame:
-        """One row a type of user task: count, complete, quantiles of its duration."""
+        """One row a type of user task; see `diff.trace.tasks.Durations.to_frame`."""
         return tasks(self.data).to_frame()
 
     @cached_property
     def regions(self) -> pd.DataFrame:
-        """One row a type of user region: count, complete, quantiles of its duration."""
+        """One row a type of user region; see `diff.trace.tasks.Durations.to_frame`."""
         return regions(self.data).to_frame()
 
     def mmu(self, windows_ns: Sequence[int]) -> pd.Series[float]:
-        """Return the minimum mutator utilisation (a share) by window in ns."""
+        """Return the minimum mutator utilisation (a share) by window in ns.
+
+        Windows longer than the trace are as long as it; missing in one of no length.
+        """
         import numpy as np
         import pandas as pd
 
         windows = np.asarray(windows_ns, np.int64)
         index = pd.Index(windows, name="window_ns")
         found = mmu_curve(self.side.utilisation, windows)
-        return pd.Series(found, index, name="mmu")
+        return pd.Series(found if len(found) else np.nan, index, "float64", "mmu")
 
     def profile(self, state: StateName) -> Profile:
         """Return time running, runnable, blocked or syscall by stack."""

@@ -16,6 +16,7 @@ from pprofdiff.report.findings import finding_blocks
 from pprofdiff.report.headline import headline
 from pprofdiff.report.model import Input, ReportModel
 from pprofdiff.report.notes import next_steps, noise_note
+from pprofdiff.units import scaled
 
 __all__ = ["blocks"]
 
@@ -104,11 +105,17 @@ def _inputs(report: ReportModel) -> Grid:
 
 
 def _input(label: str, entry: Input) -> list[str]:
-    span = "" if entry.duration_ns is None else f"{entry.duration_ns / 1e9:.1f} s"
+    span = "" if entry.duration_ns is None else _span(entry.duration_ns)
     samples = _held(entry)
     copy = f" (copy: {entry.saved_to})" if entry.saved_to else ""
     version = entry.go_version or ""
     return [f"  {label}", f"{entry.path}{copy}", entry.kind, version, span, samples]
+
+
+def _span(duration_ns: int) -> str:
+    """Return a duration in seconds, in a smaller unit where it is shorter than one."""
+    whole = duration_ns >= 1_000_000_000
+    return f"{duration_ns / 1e9:.1f} s" if whole else scaled(duration_ns, "ns")
 
 
 def _held(entry: Input) -> str:

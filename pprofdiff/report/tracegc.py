@@ -4,62 +4,81 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pprofdiff.diff.trace.collector import Collections
 from pprofdiff.diff.trace.compare import TraceDiff
-from pprofdiff.diff.trace.processors import load, runnable, running
 from pprofdiff.diff.trace.side import TraceSide
 from pprofdiff.report.blocks import Block, Cell, Grid, Words
 from pprofdiff.report.compared import arrow, arrow_of, compared, shares
 from pprofdiff.units import Scale
 
-__all__ = ["collector_blocks"]
+__all__ = ["by", "collector_blocks", "processor_grid"]
 
 _Row = list[Cell]
 _COUNT = Scale(1.0, "", 0)
-_STOPPED = ("the world stopped for", "times", "p50", "longest", "longest to stop")
+_STOPPED = ("the world stopped for", "stops", "p50", "longest", "longest to stop")
+_CAPACITY = "GOMAXPROCS × time"
+
+
+def by(diff: TraceDiff) -> str:
+    """Return what times are by."""
+    return "per second" if diff.rates is None else "per operation"
 
 
 def collector_blocks(diff: TraceDiff) -> Iterator[Block]:
-    """Yield the tables on GC, on stops of the world and on processors."""
-    headings = ("", diff.base.label, diff.new.label, "Δ", "ratio")
-    yield Words("Garbage collection", "strong")
-    yield Grid(headings, "<>>>>", tuple(_collector_rows(diff)), 0)
+    """Yield the tables on GC and on stops of the world."""
+    if any(map(_collected, (side.collections for side in diff.sides))):
+        yield Words("Garbage collection", "strong")
+        headings = (f"times {by(diff)}", diff.base.label, diff.new.label, "Δ", "ratio")
+        yield Grid(headings, "<>>>>", tuple(_collector_rows(diff)), 0)
+    else:
+        yield Words("No garbage collection ran in either trace.")
     stops = tuple(_stop_rows(diff))
     if stops:
         yield Grid(_STOPPED, "<>>>>", stops, 0)
-    yield Words("Processors", "strong")
-    yield Grid(headings, "<>>>>", tuple(_processor_rows(diff)), 0)
+
+
+def processor_grid(diff: TraceDiff) -> Grid:
+    """Return how far processors are used, and how many goroutines run and wait."""
+    headings = ("processors", diff.base.label, diff.new.label, "Δ", "ratio")
+    return Grid(headings, "<>>>>", tuple(_processor_rows(diff)), 0)
+
+
+def _collected(held: Collections) -> bool:
+    """Return whether the GC did anything."""
+    works = held.begun, held.mark_wall_ns, held.sweep_ns, held.gc_busy_ns
+    return any(works) or any(held.worker_ns.values())
 
 
 def _collector_rows(diff: TraceDiff) -> Iterator[_Row]:
     """Yield cycles, what began them, what they took, and what that left."""
     base, new = (side.collections for side in diff.sides)
     begun = [side.triggers for side in diff.sides]
-    yield compared("GC cycles in the trace", (base.begun, new.begun), "")
+    yield compared("GC cycles begun in the trace", (base.begun, new.begun), "")
     for cause in dict.fromkeys([*begun[0], *begun[1]]):
         counts = begun[0].get(cause, 0), begun[1].get(cause, 0)
-        yield compared(f"  begun by {cause}", counts, "")
+        yield compared(f"  by {cause}", counts, "")
     modes = dict.fromkeys([*base.worker_ns, *new.worker_ns])
     times = [
-        ("marking, wall", base.mark_wall_ns, new.mark_wall_ns),
+        ("marking, wall time", base.mark_wall_ns, new.mark_wall_ns),
         *(
-            (f"mark workers, {m}", base.worker_ns.get(m, 0), new.worker_ns.get(m, 0))
+            (f"{m} mark workers, running", base.worker_ns[m], new.worker_ns[m])
             for m in modes
         ),
-        ("mark assist, running", base.assist_cpu_ns, new.assist_cpu_ns),
-        ("mark assist, waiting", base.assist_wait_ns, new.assist_wait_ns),
-        ("sweeping", base.sweep_ns, new.sweep_ns),
-        ("the world stopped", base.stw_ns, new.stw_ns),
+        ("mark assist, goroutines running", base.assist_cpu_ns, new.assist_cpu_ns),
+        ("mark assist, goroutines waiting", base.assist_wait_ns, new.assist_wait_ns),
+        ("sweeping, all processors", base.sweep_ns, new.sweep_ns),
+        ("the world stopped for GC, wall time", base.gc_stw_ns, new.gc_stw_ns),
     ]
     for name, old, fresh in times:
         if old or fresh:
             pair = old * diff.factors[0], fresh * diff.factors[1]
             yield compared(name, pair, "ns", worse="idle" not in name)
-    yield shares("GC share of capacity", base.gc_fraction, new.gc_fraction)
+    yield shares(f"GC, of {_CAPACITY}", base.gc_fraction, new.gc_fraction)
     for window, (old_share, new_share) in diff.mmu().items():
         name = f"least left to the program in {window // 1_000_000} ms (MMU)"
         yield shares(name, old_share, new_share)
     for window, values in diff.worst_windows().items():
-        name = f"left in all but 1 % of {window // 1_000_000} ms"
+        name = f"left to it in 99 % of all {window // 1_000_000} ms"
         yield shares(name, *values)
 
 
@@ -80,17 +99,18 @@ def _stop_rows(diff: TraceDiff) -> Iterator[_Row]:
 
 
 def _processor_rows(diff: TraceDiff) -> Iterator[_Row]:
-    """Yield how far processors are used, and how many goroutines run and wait."""
+    """Yield use, goroutines that run and wait, and GOMAXPROCS."""
     used = [side.processors.utilisation for side in diff.sides]
-    yield shares("goroutines' share of capacity", used[0], used[1])
-    for name, series in (("running", running), ("runnable", runnable)):
-        counts = [load(series(side.trace), side.trace) for side in diff.sides]
-        means = counts[0].mean or 0.0, counts[1].mean or 0.0
-        yield compared(f"{name} at once, mean", means, "", worse=name == "runnable")
-        yield compared(f"{name} at once, most", (counts[0].most, counts[1].most), "")
+    yield shares(f"goroutines running, of {_CAPACITY}", used[0], used[1])
+    ran = [side.processors.goroutine_ns / max(side.wall_ns, 1) for side in diff.sides]
+    yield compared("goroutines running at once, mean", (ran[0], ran[1]), "")
+    base, new = (side.runnable_at_once for side in diff.sides)
+    means, most = (base.mean, new.mean), (base.most, new.most)
+    yield compared("goroutines runnable at once, mean", means, "", worse=True)
+    yield compared("goroutines runnable at once, most", most, "")
     steals = [int(side.processors.steals.sum()) for side in diff.sides]
     if any(steals):
-        name = "processors taken from system calls"
+        name = "taken from system calls in the trace"
         yield compared(name, (steals[0], steals[1]), "")
     limits = [Cell(_limit(side)) for side in diff.sides]
     yield [Cell("GOMAXPROCS"), *limits, Cell(""), Cell("")]

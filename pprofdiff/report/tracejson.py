@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, fields
 from typing import Any
 
-from pprofdiff.diff.trace.compare import TraceDiff
+from pprofdiff.diff.trace.compare import GroupPair, TraceDiff
+from pprofdiff.diff.trace.goroutines import Groups
 from pprofdiff.diff.trace.latency import by_cause
+from pprofdiff.diff.trace.quantiles import (
+    GroupQuantiles,
+    Quantiles,
+    grouped_quantiles,
+)
 from pprofdiff.diff.trace.side import TraceSide
+from pprofdiff.diff.trace.tasks import Durations
 
 __all__ = ["trace_row"]
 
 Row = dict[str, Any]
+
+_SUMS = (
+    *("count", "exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns"),
+    *("total_ns", "unknown_ns"),
+)
+# The shares of a group's life, by the words that `states` has for them.
+_LIFE = {
+    "running": "exec_ns",
+    "runnable": "sched_wait_ns",
+    "syscall": "syscall_ns",
+    "syscall_block": "syscall_block_ns",
+    "unknown": "unknown_ns",
+}
+_QUANTILES = tuple(field.name for field in fields(Quantiles))
+_NO_DURATIONS: Row = dict.fromkeys(_QUANTILES) | {"count": 0, "total_ns": 0}
 
 
 def trace_row(diff: TraceDiff) -> Row:
@@ -25,14 +48,9 @@ def trace_row(diff: TraceDiff) -> Row:
         },
         "base": _side(diff.base),
         "new": _side(diff.new),
-        "goroutines": [
-            {
-                "name": pair.name,
-                "base": _group(diff.base, pair.base),
-                "new": _group(diff.new, pair.new),
-            }
-            for pair in diff.groups
-        ],
+        "states": [row._asdict() for row in diff.states],
+        "goroutines": _groups(diff, diff.groups, "groups"),
+        "created_by": _groups(diff, diff.creations, "by_creation"),
         "latency": {
             "base": _latency(diff.base),
             "new": _latency(diff.new),
@@ -42,22 +60,26 @@ def trace_row(diff: TraceDiff) -> Row:
             {"window_ns": window, "base": base, "new": new}
             for window, (base, new) in diff.mmu().items()
         ],
+        "tasks": _durations(diff.base.tasks, diff.new.tasks),
+        "regions": _durations(diff.base.regions, diff.new.regions),
     }
 
 
 def _side(side: TraceSide) -> Row:
     held, ran = side.collections, side.processors
-    limits = ran.gomaxprocs.value
+    limits, trace = ran.gomaxprocs.value, side.trace
     return {
         "path": side.path,
-        "format": f"go1.{side.trace.version}",
+        "format": f"go1.{trace.version}",
         "wall_ns": side.wall_ns,
-        "events": side.trace.events,
+        "events": trace.events,
         "gomaxprocs": int(limits[-1]) if len(limits) else None,
         "capacity_ns": ran.capacity_ns,
         "goroutine_ns": ran.goroutine_ns,
         "utilisation": ran.utilisation,
         "steals": int(ran.steals.sum()),
+        "running_at_once": asdict(side.running_at_once),
+        "runnable_at_once": asdict(side.runnable_at_once),
         "gc_cycles": held.begun,
         "gc_triggers": side.triggers,
         "gc_mark_wall_ns": held.mark_wall_ns,
@@ -80,30 +102,96 @@ def _side(side: TraceSide) -> Row:
     }
 
 
-def _group(side: TraceSide, row: int) -> Row | None:
-    if row < 0:
-        return None
-    held = side.groups
-    fields = (
-        *("count", "exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns"),
-        *("total_ns", "unknown_ns"),
-    )
-    out: Row = {name: int(getattr(held, name)[row]) for name in fields}
-    for field, names in (("block_ns", held.reasons), ("range_ns", held.range_names)):
-        values = getattr(held, field)[row].tolist()
-        out[field] = {
-            name: value for name, value in zip(names, values, strict=True) if value
+def _groups(diff: TraceDiff, pairs: Sequence[GroupPair], grouping: str) -> list[Row]:
+    """Return goroutines by function; `grouping` is what `TraceSide` calls that."""
+    base, new = (_rows(side, getattr(side, grouping)) for side in diff.sides)
+    return [
+        {
+            "name": pair.name,
+            "base": base[pair.base] if pair.base >= 0 else None,
+            "new": new[pair.new] if pair.new >= 0 else None,
         }
-    return out
+        for pair in pairs
+    ]
+
+
+def _rows(side: TraceSide, held: Groups) -> list[Row]:
+    """Return one entry a row of `held`, in its order."""
+    waits = side.waits
+    whole = ~waits.cut
+    group = held.group_of[waits.goroutine[whole]]
+    latency = _by_name(
+        grouped_quantiles(group, waits.duration_ns[whole], tuple(held.names))
+    )
+    columns = {name: getattr(held, name).tolist() for name in _SUMS}
+    block, within = held.block_ns.tolist(), held.range_ns.tolist()
+    capacity = side.processors.capacity_ns
+    return [
+        {
+            **(sums := {field: column[i] for field, column in columns.items()}),
+            "block_ns": _named(held.reasons, block[i]),
+            "range_ns": _named(held.range_names, within[i]),
+            "capacity_share": _share(sums["exec_ns"], capacity),
+            "life_share": {
+                **{
+                    word: _share(sums[f], sums["total_ns"]) for word, f in _LIFE.items()
+                },
+                "blocked": _share(sum(block[i]), sums["total_ns"]),
+            },
+            "latency": latency.get(name, _NO_DURATIONS),
+            "system": bool(held.system[i]),
+            "tracing": bool(held.tracing[i]),
+        }
+        for i, name in enumerate(held.names)
+    ]
+
+
+def _named(names: tuple[str, ...], values: list[int]) -> dict[str, int]:
+    """Return the values that are not 0, by name."""
+    return {name: value for name, value in zip(names, values, strict=True) if value}
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _by_name(held: GroupQuantiles) -> dict[str, Row]:
+    """Return the quantiles of each name."""
+    columns = [getattr(held, field).tolist() for field in _QUANTILES]
+    return {
+        name: dict(zip(_QUANTILES, row, strict=True))
+        for name, *row in zip(held.name, *columns, strict=True)
+    }
 
 
 def _latency(side: TraceSide) -> Row:
     waits = side.waits
-    causes = by_cause(waits)
     return {
         **asdict(waits.quantiles()),
-        "by_cause": {name: asdict(causes.row(name)) for name in causes.name},
+        "by_cause": _by_name(by_cause(waits)),
         "gc_mark_ns": int(waits.gc_mark_ns.sum()),
         "stw_ns": int(waits.stw_ns.sum()),
         "busy_ns": int(waits.busy_ns.sum()),
+    }
+
+
+def _durations(base: Durations, new: Durations) -> list[Row]:
+    """Return tasks or regions by name: how many, and how long the complete ones were.
+
+    The name "" is of those that began before the trace.
+    """
+    sides = [_counted(held) for held in (base, new)]
+    names = sorted({*sides[0], *sides[1]})
+    return [
+        {"name": name, "base": sides[0].get(name), "new": sides[1].get(name)}
+        for name in names
+    ]
+
+
+def _counted(held: Durations) -> dict[str, Row]:
+    times = _by_name(held.durations)
+    counts = zip(held.name, held.count.tolist(), held.complete.tolist(), strict=True)
+    return {
+        name: {**times.get(name, _NO_DURATIONS), "count": count, "complete": complete}
+        for name, count, complete in counts
     }

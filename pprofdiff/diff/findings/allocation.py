@@ -142,7 +142,7 @@ def _text(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:
             "bytes",
         )
         text += f" In all {amount} are allocated {per}"
-        text += f"; GC CPU is {times(gc.factors.gc_cpu)} of what it was."
+        text += f"; GC CPU {per} is {times(gc.factors.gc_cpu)} of what it was."
     return text
 
 

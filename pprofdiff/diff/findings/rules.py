@@ -12,12 +12,15 @@ from collections.abc import Callable, Iterator
 from pprofdiff.diff.bundle import BundleDiff
 from pprofdiff.diff.findings import (
     allocation,
+    blocking,
+    capacity,
     comparability,
     costs,
     functions,
     gc,
+    lives,
     runtime,
-    traces,
+    waiting,
 )
 from pprofdiff.diff.findings.case import Case
 from pprofdiff.diff.findings.model import Claim, Explained, Finding, Findings
@@ -42,11 +45,14 @@ RULES: tuple[Rule, ...] = (
     runtime.leaf_work,
     runtime.contention,
     gc.forced,
-    traces.latency,
-    traces.life_lost,
-    traces.overcommitted,
-    traces.gc_capacity,
-    traces.blocked,
+    waiting.latency,
+    lives.life_waiting,
+    lives.life_lost,
+    capacity.overcommitted,
+    capacity.utilisation,
+    capacity.gc_capacity,
+    blocking.blocked,
+    blocking.system_calls,
     comparability.throughput,
     comparability.unlike_load,
     comparability.processors,

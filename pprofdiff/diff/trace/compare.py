@@ -16,7 +16,7 @@ from pprofdiff.diff.evidence import TraceRun
 from pprofdiff.diff.trace.goroutines import Groups
 from pprofdiff.diff.trace.latency import blocks
 from pprofdiff.diff.trace.mutators import distribution, mmu
-from pprofdiff.diff.trace.quantiles import spread
+from pprofdiff.diff.trace.quantiles import spreads
 from pprofdiff.diff.trace.side import TraceSide
 from pprofdiff.diff.work import Work
 from pprofdiff.goruntime.names import canonical_user
@@ -56,7 +56,7 @@ class StateTime(NamedTuple):
 
 
 class GroupPair(NamedTuple):
-    """Goroutines of one root function: rows of each side's `Groups`, -1 for none."""
+    """Goroutines of one function: rows of each side's `Groups`, -1 for none."""
 
     name: str
     base: int
@@ -117,7 +117,14 @@ class TraceDiff:
     @cached_property
     def groups(self) -> tuple[GroupPair, ...]:
         """Root functions of both sides, paired by name, those that moved most first."""
-        base, new = (side.groups for side in self.sides)
+        return self._paired(self.base.groups, self.new.groups)
+
+    @cached_property
+    def creations(self) -> tuple[GroupPair, ...]:
+        """As `groups`, of `TraceSide.by_creation`: functions that create goroutines."""
+        return self._paired(self.base.by_creation, self.new.by_creation)
+
+    def _paired(self, base: Groups, new: Groups) -> tuple[GroupPair, ...]:
         found = align(base.names, new.names, [(_loosely(base), _loosely(new))])
         pairs = [
             GroupPair(new.names[fresh] if fresh >= 0 else base.names[old], old, fresh)
@@ -125,18 +132,15 @@ class TraceDiff:
                 found.base_row.tolist(), found.new_row.tolist(), strict=True
             )
         ]
-        return tuple(sorted(pairs, key=lambda pair: -self._moved(pair)))
+        return tuple(sorted(pairs, key=lambda pair: -self._moved(pair, base, new)))
 
-    def _moved(self, pair: GroupPair) -> float:
+    def _moved(self, pair: GroupPair, base: Groups, new: Groups) -> float:
         """Return how much a group's time on and before processors moved, scaled."""
         amounts = [
             0
             if row < 0
             else int(held.exec_ns[row] + held.sched_wait_ns[row] + held.syscall_ns[row])
-            for held, row in (
-                (self.base.groups, pair.base),
-                (self.new.groups, pair.new),
-            )
+            for held, row in ((base, pair.base), (new, pair.new))
         ]
         return abs(amounts[1] * self.factors[1] - amounts[0] * self.factors[0])
 
@@ -147,7 +151,7 @@ class TraceDiff:
         None where a side has too few generations or GC cycles to draw again.
         """
         base, new = (_in_blocks(side) for side in self.sides)
-        return {name: spread(base, new, rank) for name, rank in RANKS.items()}
+        return dict(zip(RANKS, spreads(base, new, RANKS.values()), strict=True))
 
     def mmu(self) -> dict[int, tuple[float | None, float | None]]:
         """Return minimum mutator utilisation, base and new, by window in ns.

@@ -14,7 +14,6 @@ from pprofdiff.diff.trace.spans import (
     cover,
     held,
     in_state,
-    mean,
     previous,
     slices,
     steps,
@@ -136,13 +135,16 @@ def runnable(trace: Trace) -> Series:
     return _counted(trace, State.RUNNABLE)
 
 
-def load(series: Series, trace: Trace) -> Load:
-    """Return the mean over the trace, and the most, of what such a series counts."""
-    # Before its first change nothing is on.
-    begin = np.concatenate(([trace.start_ns], series.time_ns))
-    whole = Series(begin, np.concatenate(([0], series.value)))
-    average = mean(whole, low_ns=trace.start_ns, high_ns=trace.end_ns)
-    return Load(average, int(series.value.max(initial=0)))
+def load(trace: Trace, state: State) -> Load:
+    """Return how many goroutines are in a state: the mean over the trace, the most."""
+    found = in_state(trace, state)
+    begins, ends = np.sort(found.start_ns), np.sort(found.end_ns)
+    total = int((ends - begins).sum())
+    # Spans are half open: what ends when another begins is not on with it.
+    on = np.arange(1, len(begins) + 1)
+    on -= np.searchsorted(ends, begins, "right")
+    wall = trace.end_ns - trace.start_ns
+    return Load(total / wall if wall else None, int(on.max(initial=0)))
 
 
 def busy(trace: Trace) -> Cover:

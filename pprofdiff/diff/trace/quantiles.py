@@ -127,12 +127,12 @@ def grouped_quantiles(
     )
 
 
-def _ranked(group: Column, durations_ns: Column) -> Column:
+def _ranked(group: NDArray[np.integer], durations_ns: Column) -> Column:
     """Return the durations of one group after the other, each group's rising."""
     span = int(durations_ns.max(initial=0)) + 1
     if span * (int(group.max(initial=0)) + 1) >= 1 << 62:
         return durations_ns[np.lexsort((durations_ns, group))]
-    keys: Column = group * span
+    keys = group.astype(np.int64) * span
     keys += durations_ns
     keys.sort()
     keys %= span

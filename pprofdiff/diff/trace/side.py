@@ -10,11 +10,12 @@ from pprofdiff.diff.trace.collector import Collections, collections
 from pprofdiff.diff.trace.goroutines import GoroutineStats, Groups, groups, stats
 from pprofdiff.diff.trace.latency import Waits, by_group, runnable
 from pprofdiff.diff.trace.mutators import Utilisation, utilisation
-from pprofdiff.diff.trace.processors import Processors, processors
+from pprofdiff.diff.trace.processors import Load, Processors, load, processors
 from pprofdiff.diff.trace.quantiles import GroupQuantiles
 from pprofdiff.diff.trace.tasks import Durations, regions, tasks
 from pprofdiff.diff.trace.triggers import triggers
-from pprofdiff.model.trace import Trace
+from pprofdiff.model.trace import State, Trace
+from pprofdiff.units import scaled
 
 __all__ = ["TraceSide"]
 
@@ -79,6 +80,16 @@ class TraceSide:
         return processors(self.trace)
 
     @cached_property
+    def running_at_once(self) -> Load:
+        """How many goroutines are running at once."""
+        return load(self.trace, State.RUNNING)
+
+    @cached_property
+    def runnable_at_once(self) -> Load:
+        """How many goroutines are runnable at once."""
+        return load(self.trace, State.RUNNABLE)
+
+    @cached_property
     def tasks(self) -> Durations:
         """Durations of user tasks by type."""
         return tasks(self.trace)
@@ -107,7 +118,7 @@ class TraceSide:
             found.append(
                 Caveat(
                     "trace-short",
-                    f"{self.label}: a trace of {self.wall_ns / 1e9:.1f} s, GC cycles "
+                    f"{self.label}: a trace of {scaled(self.wall_ns, 'ns')}, GC cycles "
                     f"begun in it: {self.collections.begun}; another run may differ",
                 )
             )

@@ -23,7 +23,6 @@ __all__ = [
     "ends_of",
     "held",
     "in_state",
-    "mean",
     "previous",
     "ranges_of",
     "row_at",
@@ -103,14 +102,6 @@ def held(series: Series, *, low_ns: int, high_ns: int) -> tuple[Column, Column, 
     start = np.clip(series.time_ns, low_ns, high_ns)
     start[:1] = low_ns
     return start, np.append(start, high_ns)[1:], series.value
-
-
-def mean(series: Series, *, low_ns: int, high_ns: int) -> float | None:
-    """Return the mean over a time, None where there is none or no value."""
-    start, end, value = held(series, low_ns=low_ns, high_ns=high_ns)
-    if not len(start) or high_ns <= low_ns:
-        return None
-    return float(np.dot((end - start).astype(np.float64), value) / (high_ns - low_ns))
 
 
 def value_at(series: Series, time_ns: Column) -> Column:

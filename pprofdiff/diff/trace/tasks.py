@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 
 from pprofdiff.diff.trace.goroutines import root_name
 from pprofdiff.diff.trace.profiles import Sums, profile_of, summed, taken
-from pprofdiff.diff.trace.quantiles import GroupQuantiles, grouped_quantiles
+from pprofdiff.diff.trace.quantiles import (
+    GroupQuantiles,
+    Quantiles,
+    grouped_quantiles,
+)
 from pprofdiff.model.csr import grouped
 from pprofdiff.model.profile import Profile, ValueType
 from pprofdiff.model.trace import Trace
@@ -48,13 +52,22 @@ class Durations:
     def to_frame(self) -> pd.DataFrame:
         """Return one row a name: count, complete, and quantiles where there are any.
 
-        Times are nanoseconds; those of a name without complete ones are missing.
+        Times are nanoseconds (Int64), missing for a name without complete ones.
         """
         import pandas as pd
 
-        counts = {"name": self.name, "count": self.count, "complete": self.complete}
-        times = self.durations.to_frame().drop(columns="count")
-        return pd.DataFrame(counts).merge(times, on="name", how="left")
+        held = self.durations
+        place = {name: row for row, name in enumerate(held.name)}
+        rows = np.array([place.get(name, -1) for name in self.name], np.int64)
+        columns: dict[str, object] = {
+            "name": pd.Series(self.name, dtype="str"),
+            "count": self.count,
+            "complete": self.complete,
+        }
+        for field in fields(Quantiles)[1:]:
+            values = np.append(getattr(held, field.name), 0)[rows]
+            columns[field.name] = pd.arrays.IntegerArray(values, rows < 0)
+        return pd.DataFrame(columns)
 
 
 def tasks(trace: Trace) -> Durations:

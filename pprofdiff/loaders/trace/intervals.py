@@ -248,37 +248,50 @@ def joined(parts: list[Any], owners: int) -> tuple[Offsets, list[NDArray[Any]]]:
     for part in parts:
         np.add.at(totals, part.owners, part.counts)
     offsets = offsets_of(totals)
-    if len(parts) == 1:
-        return offsets, list(parts.pop()[2:])
-    done = [np.empty(int(offsets[-1]), column.dtype) for column in parts[0][2:]]
     free = offsets[:-1].copy()
-    parts.reverse()
-    while parts:
-        owner, count, *columns = parts.pop()
+    runs = []
+    for part in parts:
         # Rows of one owner stand together, in one run or, at a seam, in two.
-        first = free[owner] + _before_in_owner(owner, count)
-        np.add.at(free, owner, count)
-        _put(columns, done, first, count)
+        first = free[part.owners] + _before_in_owner(part.owners, part.counts)
+        np.add.at(free, part.owners, part.counts)
+        runs.append((first, part.counts))
+    columns = [list(column) for column in zip(*(p[2:] for p in parts), strict=True)]
+    parts.clear()
+    if len(runs) == 1:
+        return offsets, [column.pop() for column in columns]
+    size = int(offsets[-1])
+    if sum(len(first) for first, _ in runs) * _LONG_RUN < size:
+        return offsets, [_copied(column, runs, size) for column in columns]
+    source = np.empty(size, np.int64)
+    begin = 0
+    for first, count in runs:
+        rows = int(count.sum())
+        source[expand(first, count)] = np.arange(begin, begin + rows)
+        begin += rows
+    done = []
+    for column in columns:
+        whole = np.concatenate(column)
+        column.clear()
+        done.append(whole.take(source))
     return offsets, done
 
 
-def _put(
-    columns: list[NDArray[Any]],
-    done: list[NDArray[Any]],
-    first: NDArray[np.int64],
-    count: NDArray[np.int64],
-) -> None:
-    """Put runs of `count` rows, one after another, where each has its first place."""
-    if len(count) * _LONG_RUN < len(columns[0]):
+def _copied(
+    parts: list[NDArray[Any]],
+    runs: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
+    size: int,
+) -> NDArray[Any]:
+    """Return one column; each run of a part is copied to its place. Empties `parts`."""
+    whole = np.empty(size, parts[0].dtype)
+    for first, count in runs:
+        part = parts.pop(0)
         ends = np.cumsum(count)
-        runs = zip(first.tolist(), (ends - count).tolist(), count.tolist(), strict=True)
-        for to, start, size in runs:
-            for column, whole in zip(columns, done, strict=True):
-                whole[to : to + size] = column[start : start + size]
-        return
-    places = expand(first, count)
-    for column, whole in zip(columns, done, strict=True):
-        whole[places] = column
+        spans = zip(
+            first.tolist(), (ends - count).tolist(), count.tolist(), strict=True
+        )
+        for to, start, rows in spans:
+            whole[to : to + rows] = part[start : start + rows]
+    return whole
 
 
 def _before_in_owner(

@@ -7,15 +7,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.loaders.trace.batches import Damage
 from pprofdiff.loaders.trace.context import Context
 from pprofdiff.loaders.trace.events import Events
 from pprofdiff.loaders.trace.lives import Lives
 from pprofdiff.loaders.trace.numbering import Numbering
 from pprofdiff.loaders.trace.order import SAID, Chain, Links, chained
-from pprofdiff.loaders.trace.schema import Kind
+from pprofdiff.loaders.trace.schema import MOST_PROCESSORS, Kind
 from pprofdiff.loaders.trace.strings import Places
 
-__all__ = ["METRICS", "Marks", "Metrics", "read_marks", "read_metrics"]
+__all__ = [
+    "METRICS",
+    "Marks",
+    "Metrics",
+    "read_marks",
+    "read_metrics",
+]
 
 K = Kind
 METRICS = (K.HEAP_ALLOC, K.HEAP_GOAL, K.PROCS_CHANGE)
@@ -86,9 +93,16 @@ class Marks(NamedTuple):
 
 
 def read_metrics(events: Events) -> Metrics:
-    """Return what a generation says of heap and GOMAXPROCS, rows in place of times."""
+    """Return what a generation says of heap and GOMAXPROCS, rows in place of times.
+
+    Raises Damage where GOMAXPROCS is no number of processors.
+    """
     rows = events.where(*METRICS)
-    return Metrics(events.kind[rows], rows, events.argument(0, rows))
+    kind, value = events.kind[rows], events.argument(0, rows)
+    limits = value[kind == K.PROCS_CHANGE]
+    if len(limits) and not 0 < int(limits.min()) <= int(limits.max()) < MOST_PROCESSORS:
+        raise Damage("a GOMAXPROCS that there cannot be")
+    return Metrics(kind, rows, value)
 
 
 def read_marks(

@@ -19,7 +19,12 @@ from pprofdiff.loaders.trace.intervals import (
     processor_part,
 )
 from pprofdiff.loaders.trace.lives import CREATES, STATUSES, Lives
-from pprofdiff.loaders.trace.marks import Marks, Metrics, read_marks, read_metrics
+from pprofdiff.loaders.trace.marks import (
+    Marks,
+    Metrics,
+    read_marks,
+    read_metrics,
+)
 from pprofdiff.loaders.trace.numbering import Numbering
 from pprofdiff.loaders.trace.processors import (
     Processors,
@@ -30,6 +35,7 @@ from pprofdiff.loaders.trace.processors import (
 from pprofdiff.loaders.trace.reading import event_batches, read_events
 from pprofdiff.loaders.trace.schema import (
     FIRST_EXPERIMENTAL,
+    MOST_PROCESSORS,
     NO_THREAD,
     UNKNOWN,
     Kind,
@@ -133,7 +139,7 @@ class Recorder:
         """Give numbers to what a generation mentions first."""
         self.goroutines.add(events.argument(0, events.where(*CREATES, *STATUSES)))
         self.processors.add(events.argument(0, events.where(K.PROC_STATUS)))
-        if len(self.processors) >= 1 << 15:
+        if len(self.processors) >= MOST_PROCESSORS:
             raise Damage("more processors than there can be")
         self.threads.add(events.threads[events.threads != NO_THREAD])
         says = events.where(K.GO_STATUS, K.GO_STATUS_STACK)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 __all__ = [
     "FIRST_EXPERIMENTAL",
     "FORMATS",
+    "MOST_PROCESSORS",
     "NO_THREAD",
     "UNKNOWN",
     "WIDEST",
@@ -28,6 +29,8 @@ __all__ = [
 FORMATS = (22, 23, 25, 26)
 # The thread of batches that belong to none, as int64 (2**64 - 1 on the wire).
 NO_THREAD = -1
+# Processors are int16 in the model.
+MOST_PROCESSORS = 1 << 15
 # The state of what was never mentioned.
 UNKNOWN = 7
 # Bytes of the longest number.

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from pprofdiff.loaders.trace.batches import Damage
 from pprofdiff.loaders.trace.filling import filled
 from pprofdiff.loaders.trace.numbering import Numbering
+from pprofdiff.loaders.trace.schema import MOST_PROCESSORS
 from pprofdiff.loaders.trace.v1columns import V1Events
 from pprofdiff.loaders.trace.v1schema import STARTS, STOPS, V1
 
 __all__ = ["NOBODY", "V1Context", "v1_context"]
 
 NOBODY = -1
-_MOST_PROCESSORS = 1 << 15
 
 
 class V1Context(NamedTuple):
@@ -52,6 +52,9 @@ def v1_context(events: V1Events) -> V1Context:
     begun = events.where(V1.GOMAXPROCS)
     if not len(begun):
         raise Damage("it does not tell what there was when it began")
+    limits = events.named(begun)
+    if not 0 < int(limits.min()) <= int(limits.max()) < MOST_PROCESSORS:
+        raise Damage("a GOMAXPROCS that there cannot be")
     goroutines = Numbering("goroutine")
     made = events.where(V1.GO_CREATE)
     # In the order of creation; rows are in that of processors.
@@ -59,7 +62,7 @@ def v1_context(events: V1Events) -> V1Context:
     goroutines.add(events.named(made))
     processors = Numbering("processor")
     processors.add(events.processors[events.processors >= 0])
-    if len(processors) >= _MOST_PROCESSORS:
+    if len(processors) >= MOST_PROCESSORS:
         raise Damage("more processors than there can be")
     threads = Numbering("thread")
     takes = events.where(V1.PROC_START)

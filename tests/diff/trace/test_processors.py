@@ -60,7 +60,7 @@ def test_counts_are_right_at_every_nanosecond(trace):
         assert values_at(series) == count
         assert (np.diff(series.time_ns) > 0).all()
         assert (np.diff(series.value) != 0).all()
-        told = load(series, trace)
+        told = load(trace, state)
         assert told.most == max(count.values())
         assert told.mean == pytest.approx(
             sum(count.values()) / (END - START), rel=1e-12
@@ -117,6 +117,6 @@ def test_an_empty_trace_has_none():
     trace = empty()
     found = processors(trace)
     assert (found.utilisation, found.capacity_ns, len(found)) == (None, 0, 0)
-    assert load(running(trace), trace).most == 0
-    assert load(running(trace), trace).mean == 0
+    assert load(trace, State.RUNNING).most == 0
+    assert load(trace, State.RUNNING).mean == 0
     assert busy(trace).total_ns == 0

@@ -94,9 +94,7 @@ def test_the_interval_is_that_of_redrawn_blocks(rank):
     more, blocks = values * 2 + 3, rng.integers(0, 20, 80)
     blocks[blocks == 4] = 5  # a block without durations
     base, new = (values.tolist(), block.tolist()), (more.tolist(), blocks.tolist())
-    assert spreads((values, block), None, [rank], seed=7) == [
-        resampled(*base, rank, 7)
-    ]
+    assert spreads((values, block), None, [rank], seed=7) == [resampled(*base, rank, 7)]
     difference = spreads((values, block), (more, blocks), [rank], seed=7)
     assert difference == [resampled(*base, rank, 7, new)]
     assert difference == spreads((values, block), (more, blocks), [rank], seed=7)

@@ -59,7 +59,7 @@ def test_tasks_and_regions_are_those_of_go(version):
         "never ended": 0,
         "order": 5,
     }
-    assert np.isnan(frame.p50_ns["never ended"])
+    assert frame["p50_ns"].isna()["never ended"]
 
 
 @pytest.mark.go

@@ -428,11 +428,14 @@ def test_a_disk_that_is_full(here, word):
 
 def test_an_interrupt_is_one_line(here):
     os.mkfifo("pipe.pb.gz")
+    # What runs in the background ignores interrupts, and its children do.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     # Python warns of a pipe that an interrupt left open: that is no error here.
     process = subprocess.Popen(
         [sys.executable, *PPROFDIFF[3:], "pipe.pb.gz", "new.pb.gz"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT,
     )  # fmt: skip
+    signal.signal(signal.SIGINT, before)
     with process, Path("pipe.pb.gz").open("wb"):  # opens once the reader is there
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()

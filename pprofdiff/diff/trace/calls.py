@@ -10,6 +10,8 @@ from pprofdiff.model.trace import State, Trace
 __all__ = ["unnoticed"]
 
 Column = NDArray[np.int64]
+# From this format on a processor is in one system call at a time.
+_STRICT = 22
 
 
 def unnoticed(trace: Trace) -> Column:
@@ -20,6 +22,9 @@ def unnoticed(trace: Trace) -> Column:
     ends, it forgets the processor that the call began on, though that may long have
     been taken and have another goroutine's call on it. When this one loses the
     processor, its time goes on counting as with one.
+
+    In formats up to 1.21 calls that keep their processor may overlap on it, too: their
+    times are those of several clocks.
     """
     held = trace.intervals
     rows = _losses(trace)
@@ -27,17 +32,29 @@ def unnoticed(trace: Trace) -> Column:
     processor = held.processor[rows - 1].astype(np.int64)
     first, owner = _firsts(trace, rows)
     begin = np.where(first, trace.goroutines.seen_ns[owner], begin)
-    ends = rows + 1 < held.offsets[1:][owner]
     # Ends by processor and time: places in order of time stand for times.
-    end = held.start_ns[rows[ends] + 1]
+    end, ended = _ends(trace, rows)
     order = np.argsort(end)
     size = len(order) + 1
-    ranked = np.sort(processor[ends][order] * size + np.arange(len(order)))
+    ranked = np.sort(ended[order] * size + np.arange(len(order)))
     end = end[order]
     low = processor * size + np.searchsorted(end, begin, "right")
     high = processor * size + np.searchsorted(end, loss, "left")
     between = np.searchsorted(ranked, high) - np.searchsorted(ranked, low)
     return rows[between > 0]
+
+
+def _ends(trace: Trace, losses: Column) -> tuple[Column, Column]:
+    """Return when calls end, and the processor on which each began (both int64)."""
+    held = trace.intervals
+    begins, last = losses - 1, losses
+    if trace.version < _STRICT:
+        kept = np.flatnonzero(held.state == State.SYSCALL)
+        kept = kept[~np.isin(kept, begins)]
+        begins, last = np.append(begins, kept), np.append(last, kept)
+    ends = last + 1 < held.offsets[1:][np.searchsorted(held.offsets, last, "right") - 1]
+    begins, last = begins[ends], last[ends]
+    return held.start_ns[last + 1], held.processor[begins].astype(np.int64)
 
 
 def _losses(trace: Trace) -> Column:

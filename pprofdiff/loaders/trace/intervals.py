@@ -12,22 +12,23 @@ from pprofdiff.loaders.trace.events import Events, marked
 from pprofdiff.loaders.trace.goroutines import STATUS_SYSCALL, SWITCH_STARTS, Steps
 from pprofdiff.loaders.trace.lives import CREATES
 from pprofdiff.loaders.trace.numbering import Numbering
-from pprofdiff.loaders.trace.pages import empty
+from pprofdiff.loaders.trace.pages import Store
 from pprofdiff.loaders.trace.processors import ProcessorSteps
 from pprofdiff.loaders.trace.schema import Kind
 from pprofdiff.loaders.trace.strings import Places
-from pprofdiff.model.csr import Offsets, expand, offsets_of
+from pprofdiff.model.csr import Offsets, chunks, expand, offsets_of
 from pprofdiff.model.trace import State
 
 __all__ = [
     "Births",
     "Part",
-    "ProcessorPart",
     "Rows",
     "births",
     "first_stacks",
+    "interval_store",
     "joined",
     "processor_part",
+    "processor_store",
 ]
 
 K = Kind
@@ -40,31 +41,14 @@ _OWN_STACK = marked(
 
 
 class Part(NamedTuple):
-    """A generation's rows of `model.trace.Intervals`, each goroutine's together.
+    """Whose the rows of a generation in a `Store` are, each owner's together.
 
-    `owners` (int32) are the goroutines that have rows, `counts` how many.
+    `owners` (int32) are the goroutines or processors that have rows, `counts` (int64)
+    how many.
     """
 
     owners: NDArray[np.int32]
     counts: NDArray[np.int64]
-    start_ns: NDArray[np.int64]
-    state: NDArray[np.uint8]
-    reason: NDArray[np.uint16]
-    stack: NDArray[np.int32]
-    processor: NDArray[np.int16]
-    thread: NDArray[np.int32]
-    by: NDArray[np.int32]
-
-
-class ProcessorPart(NamedTuple):
-    """A generation's rows of `model.trace.ProcessorIntervals`, as in `Part`."""
-
-    owners: NDArray[np.int32]
-    counts: NDArray[np.int64]
-    start_ns: NDArray[np.int64]
-    state: NDArray[np.uint8]
-    thread: NDArray[np.int32]
-    stolen: NDArray[np.bool_]
 
 
 class Births(NamedTuple):
@@ -84,24 +68,29 @@ class Births(NamedTuple):
         return cls(index, np.zeros(0, np.bool_), time, time, index, index)
 
 
+def interval_store() -> Store:
+    """Return where rows of `model.trace.Intervals` are kept, without their owners."""
+    return Store(np.int64, np.uint8, np.uint16, np.int32, np.int16, np.int32, np.int32)
+
+
+def processor_store() -> Store:
+    """Return where rows of `model.trace.ProcessorIntervals` are kept."""
+    return Store(np.int64, np.uint8, np.int32, np.bool_)
+
+
 class Rows:
     """The rows of a generation that began at `since`, added some at a time."""
 
     def __init__(
         self,
-        size: int,
+        columns: list[NDArray[Any]],
         events: Events,
         context: Context,
         threads: Numbering,
         since: int,
     ) -> None:
-        """Take what steps refer to; `size` is the most steps that there will be.
-
-        Times must be settled.
-        """
-        # A step is at most two rows, mostly one.
-        kinds = (np.int64, np.uint8, np.uint16, np.int32, np.int16, np.int32, np.int32)
-        self._columns = [empty(2 * size, kind) for kind in kinds]
+        """Take where rows are put, and what steps refer to; times must be settled."""
+        self._columns = columns
         self._owners: list[NDArray[np.int32]] = []
         self._counts: list[NDArray[np.int64]] = []
         self._size = 0
@@ -110,10 +99,10 @@ class Rows:
         self._since = since
 
     def part(self) -> Part:
-        """Return the rows added so far."""
+        """Return whose the rows are that were added so far."""
         owners = np.concatenate([*self._owners, np.zeros(0, np.int32)])
         counts = np.concatenate([*self._counts, np.zeros(0, np.int64)])
-        return Part(owners, counts, *(c[: self._size] for c in self._columns))
+        return Part(owners, counts)
 
     def add(self, steps: Steps) -> None:
         """Add the rows of some steps."""
@@ -217,80 +206,69 @@ def first_stacks(
 
 
 def processor_part(
-    events: Events, steps: ProcessorSteps, threads: Numbering, since: int | None
-) -> ProcessorPart:
-    """Return the rows of processors in a generation; times must be settled.
+    events: Events,
+    steps: ProcessorSteps,
+    threads: Numbering,
+    since: int | None,
+    store: Store,
+) -> Part:
+    """Put the rows of processors in a generation into a store; times must be settled.
 
     Give `since`, its begin, for the first one: what is mentioned later is new.
     """
     rows = np.flatnonzero(steps.changed)
     event = steps.event[rows]
-    part = ProcessorPart(
-        *_runs(steps.owner[rows]),
-        *(empty(len(rows), kind) for kind in (np.int64, np.uint8, np.int32, np.bool_)),
-    )
-    np.take(events.time, event, out=part.start_ns, mode="clip")
+    start, state, thread, stolen = store.room(len(rows))
+    np.take(events.time, event, out=start, mode="clip")
     if since is not None:
-        part.start_ns[steps.unknown[rows]] = since
-    np.take(steps.state, rows, out=part.state, mode="clip")
-    np.take(threads_of(events, threads), event, out=part.thread, mode="clip")
-    np.take(steps.stolen, rows, out=part.stolen, mode="clip")
-    return part
+        start[steps.unknown[rows]] = since
+    np.take(steps.state, rows, out=state, mode="clip")
+    np.take(threads_of(events, threads), event, out=thread, mode="clip")
+    np.take(steps.stolen, rows, out=stolen, mode="clip")
+    return Part(*_runs(steps.owner[rows]))
 
 
-def joined(parts: list[Any], owners: int) -> tuple[Offsets, list[NDArray[Any]]]:
-    """Put rows of all generations together by owner; empties `parts`.
+def joined(
+    parts: list[Part], store: Store, owners: int
+) -> tuple[Offsets, list[NDArray[Any]]]:
+    """Put rows of all generations together by owner; empties the store.
 
-    Returned are the offsets (owners + 1) and the columns, in the order of the fields
-    that follow `owners` and `counts`.
+    Returned are the offsets (owners + 1) and the columns.
     """
     totals = np.zeros(owners, np.int64)
     for part in parts:
         np.add.at(totals, part.owners, part.counts)
     offsets = offsets_of(totals)
+    if len(parts) == 1:
+        return offsets, [column.copy() for column in store.drained()]
     free = offsets[:-1].copy()
-    runs = []
+    places = []
     for part in parts:
         # Rows of one owner stand together, in one run or, at a seam, in two.
-        first = free[part.owners] + _before_in_owner(part.owners, part.counts)
+        places.append(free[part.owners] + _before_in_owner(part.owners, part.counts))
         np.add.at(free, part.owners, part.counts)
-        runs.append((first, part.counts))
-    columns = [list(column) for column in zip(*(p[2:] for p in parts), strict=True)]
-    parts.clear()
-    if len(runs) == 1:
-        return offsets, [column.pop() for column in columns]
-    size = int(offsets[-1])
-    if sum(len(first) for first, _ in runs) * _LONG_RUN < size:
-        return offsets, [_copied(column, runs, size) for column in columns]
-    source = np.empty(size, np.int64)
-    begin = 0
-    for first, count in runs:
-        rows = int(count.sum())
-        source[expand(first, count)] = np.arange(begin, begin + rows)
-        begin += rows
-    done = []
-    for column in columns:
-        whole = np.concatenate(column)
-        column.clear()
-        done.append(whole.take(source))
-    return offsets, done
+    first = np.concatenate(places)
+    count = np.concatenate([part.counts for part in parts])
+    if len(first) * _LONG_RUN < store.size:
+        return offsets, [_copied(column, first, count) for column in store.drained()]
+    source = np.empty(store.size, np.int64)
+    ends = offsets_of(count)
+    for low, high in chunks(ends):
+        rows = np.arange(ends[low], ends[high])
+        source[expand(first[low:high], count[low:high])] = rows
+    return offsets, [column.take(source) for column in store.drained()]
 
 
 def _copied(
-    parts: list[NDArray[Any]],
-    runs: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
-    size: int,
+    column: NDArray[Any], first: NDArray[np.int64], count: NDArray[np.int64]
 ) -> NDArray[Any]:
-    """Return one column; each run of a part is copied to its place. Empties `parts`."""
-    whole = np.empty(size, parts[0].dtype)
-    for first, count in runs:
-        part = parts.pop(0)
-        ends = np.cumsum(count)
-        spans = zip(
-            first.tolist(), (ends - count).tolist(), count.tolist(), strict=True
-        )
-        for to, start, rows in spans:
-            whole[to : to + rows] = part[start : start + rows]
+    """Return a column, each run of so many rows at its place."""
+    whole = np.empty_like(column)
+    start = np.cumsum(count) - count
+    for to, at, rows in zip(
+        first.tolist(), start.tolist(), count.tolist(), strict=True
+    ):
+        whole[to : to + rows] = column[at : at + rows]
     return whole
 
 

@@ -15,8 +15,9 @@ from pprofdiff.loaders.trace.goroutines import goroutine_order
 from pprofdiff.loaders.trace.intervals import (
     Births,
     Part,
-    ProcessorPart,
+    interval_store,
     processor_part,
+    processor_store,
 )
 from pprofdiff.loaders.trace.lives import CREATES, STATUSES, Lives
 from pprofdiff.loaders.trace.marks import (
@@ -45,7 +46,7 @@ from pprofdiff.loaders.trace.settle import Sequence
 from pprofdiff.loaders.trace.strings import Interned, Reasons
 from pprofdiff.loaders.trace.structure import Samples, Structure, read_structure
 from pprofdiff.loaders.trace.tokens import Heads
-from pprofdiff.loaders.trace.walk import Scene, walk
+from pprofdiff.loaders.trace.walk import Scene, Walk, walk
 from pprofdiff.model.trace import Sync
 
 __all__ = ["Recorder"]
@@ -66,7 +67,9 @@ class Recorder:
         self.threads = Numbering("thread")
         self.syncs: list[Sync] = []
         self.parts: list[Part] = []
-        self.processor_parts: list[ProcessorPart] = []
+        self.processor_parts: list[Part] = []
+        self.rows = interval_store()
+        self.processor_rows = processor_store()
         self.births: list[Births] = []
         self.marks: list[Marks] = []
         self.metrics: list[Metrics] = []
@@ -105,17 +108,14 @@ class Recorder:
         events, context = events.lighter(), context.lighter()
         np.maximum(events.time, since, out=events.time)
         named = self.threads, structure.stacks
-        scene = Scene(events, context, losses, *named, since, len(self._states))
+        self.rows.share = self.processor_rows.share = generation.stop / len(data)
+        known = len(self._states)
+        scene = Scene(events, context, losses, *named, since, known, self.rows)
         sequences = _sequences(events, processors, losses)
         gone = walk(scene, order, sequences, states, stacks)
         samples = self._samples(structure, since)
         # Nothing fails from here on.
-        self.parts.append(gone.part)
-        self.births.append(gone.births)
-        self.first_stacks, self._states = gone.first_stacks, gone.states
-        first = since if not self.syncs else None
-        part = processor_part(events, processors, self.threads, first)
-        self.processor_parts.append(part)
+        self._keep(scene, gone, processors)
         self.marks.append(marks.timed(events))
         self.metrics.append(metrics._replace(time=events.time[metrics.time]))
         self.samples.append(samples)
@@ -126,6 +126,17 @@ class Recorder:
         self.experimental += int(np.count_nonzero(events.kind >= FIRST_EXPERIMENTAL))
         latest = [t for t in (events.time, samples[0]) if len(t)]
         self.last_ns = max([since, *(int(t.max()) for t in latest)])
+
+    def _keep(self, scene: Scene, gone: Walk, processors: ProcessorSteps) -> None:
+        """Keep the rows of goroutines and processors."""
+        self.parts.append(gone.part)
+        self.rows.keep(int(gone.part.counts.sum()))
+        self.births.append(gone.births)
+        self.first_stacks, self._states = gone.first_stacks, gone.states
+        first, kept = None if self.syncs else scene.since, self.processor_rows
+        part = processor_part(scene.events, processors, self.threads, first, kept)
+        self.processor_parts.append(part)
+        kept.keep(int(part.counts.sum()))
 
     def _grown(self) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
         """Return each goroutine's state and first stack, new ones among them."""

@@ -53,7 +53,9 @@ def _trace(recorder: Recorder, missing: Missing | None) -> Trace:
     """Put the generations together."""
     goroutines = _goroutines(recorder)
     intervals, reasons = _intervals(recorder, len(goroutines.id))
-    offsets, columns = joined(recorder.processor_parts, len(recorder.processors))
+    offsets, columns = joined(
+        recorder.processor_parts, recorder.processor_rows, len(recorder.processors)
+    )
     marks = Marks(*(np.concatenate(c) for c in zip(*recorder.marks, strict=True)))
     recorder.marks.clear()
     logs = marks.kind == K.LOG
@@ -128,7 +130,7 @@ def _intervals(
     recorder: Recorder, goroutines: int
 ) -> tuple[Intervals, tuple[str, ...]]:
     """Return the goroutines' intervals, and the reasons they name."""
-    offsets, columns = joined(recorder.parts, goroutines)
+    offsets, columns = joined(recorder.parts, recorder.rows, goroutines)
     texts = list(recorder.interned.strings)
     reasons = tuple([texts[place] for place in recorder.reasons.strings])
     return Intervals(offsets, *columns), reasons

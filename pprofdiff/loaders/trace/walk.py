@@ -18,7 +18,9 @@ from pprofdiff.loaders.trace.goroutines import (
     goroutine_steps,
 )
 from pprofdiff.loaders.trace.intervals import Births, Part, Rows, births, first_stacks
+from pprofdiff.loaders.trace.lives import STATUSES
 from pprofdiff.loaders.trace.numbering import Numbering
+from pprofdiff.loaders.trace.pages import Store
 from pprofdiff.loaders.trace.settle import Sequence, settle
 from pprofdiff.loaders.trace.strings import Places
 
@@ -28,7 +30,8 @@ __all__ = ["Scene", "Walk", "walk"]
 class Scene(NamedTuple):
     """A generation, and what its events refer to; it began at `since`.
 
-    Before it, the first `known` goroutines had been mentioned.
+    Before it, the first `known` goroutines had been mentioned. There is room for its
+    rows behind those that `rows` keeps.
     """
 
     events: Events
@@ -38,6 +41,7 @@ class Scene(NamedTuple):
     stacks: Places
     since: int
     known: int
+    rows: Store
 
 
 class Walk(NamedTuple):
@@ -96,7 +100,10 @@ def _walk(
     """Follow all goroutines; return None if time runs backwards for one of them."""
     events, context = scene.events, scene.context
     states, stacks = states.copy(), stacks.copy()
-    rows = Rows(len(order.chain), events, context, scene.threads, scene.since)
+    # A step is one row, and two where a status tells of a lost processor.
+    most = len(order.chain) + len(events.where(*STATUSES))
+    columns = scene.rows.room(most)
+    rows = Rows(columns, events, context, scene.threads, scene.since)
     born = [Births.none()]
     last = 0
     for steps in _steps(scene, order, states):

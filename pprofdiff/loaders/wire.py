@@ -14,7 +14,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MAX_FIELDS", "Messages", "Runs", "joined", "numbers", "scan"]
+__all__ = [
+    "MAX_FIELDS",
+    "Messages",
+    "Runs",
+    "joined",
+    "numbers",
+    "scan",
+    "short_varints",
+    "varints",
+]
 
 Positions = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
@@ -105,8 +114,18 @@ def _squeezed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return words
 
 
-def _squeezed_short(words: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Close the gaps in words of four bytes: 4 x 7 bits to 28."""
+def short_varints(
+    words: NDArray[np.uint32], stop: NDArray[np.uint32]
+) -> NDArray[np.uint32]:
+    """Return the varints of up to four bytes that these words begin with.
+
+    `stop` has the top bit of each byte set that ends a number; what has none comes out
+    as anything. Both arrays are overwritten.
+    """
+    stop &= -stop
+    stop -= np.uint32(1)
+    words &= stop
+    # Close the gaps that the top bit of each byte leaves: 4 x 7 bits to 28.
     words &= np.uint32(0x7F7F7F7F)
     for low, shift in ((0x007F007F, 1), (0x00003FFF, 2)):
         kept = words & np.uint32(low)
@@ -135,10 +154,7 @@ def numbers(data: Bytes, runs: Runs) -> tuple[NDArray[np.unsignedinteger], Posit
     words = _words(data, np.dtype("<u4")).take(starts).astype(np.uint32, copy=False)
     stop = ~words & np.uint32(0x80808080)
     if stop.all():
-        stop &= -stop
-        stop -= np.uint32(1)
-        words &= stop
-        return _squeezed_short(words), np.diff(edges)
+        return short_varints(words, stop), np.diff(edges)
     values, lengths = varints(data, starts)
     if not lengths.all():
         raise ValueError("a number of more than ten bytes")

@@ -37,6 +37,7 @@ __all__ = [
     "TIMES",
     "GoroutineStats",
     "Groups",
+    "Times",
     "groups",
     "root_name",
     "stats",
@@ -58,26 +59,17 @@ TIMES = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class GoroutineStats:
-    """Times of goroutines in ns, int64, in the order of `Trace.goroutines`.
+class Times:
+    """Times in ns, int64 columns, of goroutines or groups of them.
 
-    `created_ns` is when a goroutine was created, or the begin of the first generation
-    that mentions it; `started_ns` when it first ran, -1 if it never did; `ended_ns`
-    when it ended, or blocked forever, -1 if it is alive at the trace's end.
-
-    `total_ns` goes from the first to the last of these, or to the trace's end, less
-    the time that a goroutine which C calls through was gone in between. It is
-    `exec_ns`, `sched_wait_ns`, `syscall_ns` (in system calls, with a processor),
-    `syscall_block_ns` (without), the sum of `block_ns` (goroutines, `reasons`) and
-    `unknown_ns`, but in one case: of a system call at the trace's end whose processor
-    is gone, Go counts the time since then as `sched_wait_ns` too.
-    `range_ns` (goroutines, `range_names`) is time within mark assists, sweeps and stops
-    of the world that the goroutine made; it overlaps with the others.
+    `total_ns` is `exec_ns`, `sched_wait_ns`, `syscall_ns` (in system calls, with a
+    processor), `syscall_block_ns` (without), the sum of `block_ns` (rows, `reasons`)
+    and `unknown_ns`, but in one case: of a system call at the trace's end whose
+    processor is gone, Go counts the time since then as `sched_wait_ns` too.
+    `range_ns` (rows, `range_names`) is time within mark assists, sweeps and stops of
+    the world that goroutines made; it overlaps with the others.
     """
 
-    created_ns: Column
-    started_ns: Column
-    ended_ns: Column
     total_ns: Column
     exec_ns: Column
     sched_wait_ns: Column
@@ -88,6 +80,23 @@ class GoroutineStats:
     block_ns: Column
     range_names: tuple[str, ...]
     range_ns: Column
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GoroutineStats(Times):
+    """Times of goroutines in ns, int64, in the order of `Trace.goroutines`.
+
+    `created_ns` is when a goroutine was created, or the begin of the first generation
+    that mentions it; `started_ns` when it first ran, -1 if it never did; `ended_ns`
+    when it ended, or blocked forever, -1 if it is alive at the trace's end.
+
+    `total_ns` goes from the first to the last of these, or to the trace's end, less
+    the time that a goroutine which C calls through was gone in between.
+    """
+
+    created_ns: Column
+    started_ns: Column
+    ended_ns: Column
 
     def __len__(self) -> int:
         """Return the number of goroutines."""
@@ -112,11 +121,11 @@ class GoroutineStats:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Groups:
+class Groups(Times):
     """Goroutines by function, largest `total_ns` first: one row a name.
 
     `group_of` (int64, one a goroutine) is the row of each. `count` is how many there
-    are; the other columns are their sums, as in `GoroutineStats`. `system` marks rows
+    are; times are their sums. `system` marks rows
     of goroutines that are all the runtime's, `tracing` those that are all there because
     of the trace itself.
     """
@@ -124,16 +133,6 @@ class Groups:
     names: list[str]
     group_of: Column
     count: Column
-    total_ns: Column
-    exec_ns: Column
-    sched_wait_ns: Column
-    syscall_ns: Column
-    syscall_block_ns: Column
-    unknown_ns: Column
-    reasons: tuple[str, ...]
-    block_ns: Column
-    range_names: tuple[str, ...]
-    range_ns: Column
     system: NDArray[np.bool_]
     tracing: NDArray[np.bool_]
 
@@ -153,7 +152,7 @@ class Groups:
         return pd.DataFrame(columns, pd.Index(self.names, name="name"))
 
 
-def _spread(held: GoroutineStats | Groups) -> dict[str, object]:
+def _spread(held: Times) -> dict[str, object]:
     """Return the columns of block and range times, by name."""
     tables = (
         ("block_ns", held.reasons, held.block_ns),

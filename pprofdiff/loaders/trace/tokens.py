@@ -8,20 +8,18 @@ difference, and are told by that.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.trace.batches import Damage
+from pprofdiff.loaders.trace.following import TABLES, reached
 from pprofdiff.loaders.trace.schema import FIRST_EXPERIMENTAL, WIDEST
-from pprofdiff.loaders.wire import varints
+from pprofdiff.loaders.wire import short_varints, varints
 
 __all__ = ["TAIL", "Heads", "Tokens", "numbers"]
 
-# A stride of 2 ** 4 events: what the walk in Python takes at a time.
-_DOUBLINGS = 4
 _PADDING = bytes(16)
 # Zeros after the last number, so that arguments may be read that an event lacks.
 TAIL = 8
@@ -60,7 +58,7 @@ def numbers(parts: list[memoryview]) -> Tokens:
     words = np.ndarray((size + 1,), "<u4", data, strides=(1,)).take(at)
     stop = ~words & np.uint32(0x80808080)
     if stop.all():
-        values[rows] = _short(words, stop)
+        values[rows] = short_varints(words, stop)
     else:
         wide, lengths = varints(data, at)
         longest = at[lengths == WIDEST] + (WIDEST - 1)
@@ -74,18 +72,6 @@ def numbers(parts: list[memoryview]) -> Tokens:
     return Tokens(values, lead, starts)
 
 
-def _short(words: NDArray[np.uint32], stop: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Return numbers of up to four bytes; `stop` has the top bit of the last set."""
-    words &= (stop & -stop) - np.uint32(1)
-    words &= np.uint32(0x7F7F7F7F)
-    for low, shift in ((0x007F007F, 1), (0x00003FFF, 2)):
-        kept = words & np.uint32(low)
-        words ^= kept
-        words >>= np.uint32(shift)
-        words |= kept
-    return words
-
-
 class Heads:
     """Finds which numbers are events' types; keeps its working memory between calls."""
 
@@ -96,7 +82,7 @@ class Heads:
         # A type from 128 up has taken its time difference along.
         after[FIRST_EXPERIMENTAL:] = np.maximum(after[FIRST_EXPERIMENTAL:] - 1, 1)
         self._after = after
-        self._rows = np.zeros((_DOUBLINGS + 1, 0), np.int64)
+        self._rows = np.zeros((TABLES, 0), np.int64)
 
     def find(self, tokens: Tokens) -> NDArray[np.int64]:
         """Return the places of the types (int64, rising) among the numbers.
@@ -105,13 +91,13 @@ class Heads:
         """
         size = len(tokens.lead)
         if self._rows.shape[1] <= size:
-            self._rows = np.empty((_DOUBLINGS + 1, 2 * size), np.int64)
+            self._rows = np.empty((TABLES, 2 * size), np.int64)
         jumps = [row[: size + 1] for row in self._rows]
         np.take(self._after, tokens.lead, out=jumps[0][:-1], mode="clip")
         jumps[0][:-1] += np.arange(size)
         jumps[0][-1] = size
         np.minimum(jumps[0], size + 1, out=jumps[0])
-        found = _reached(jumps, size)
+        found = reached(jumps, size)
         if not self._known[tokens.lead[found]].all():
             raise Damage("an event of an unknown type")
         begins = np.searchsorted(found, tokens.starts)
@@ -120,24 +106,3 @@ class Heads:
         if not whole.all() or last + int(self._after[tokens.lead[last]]) != size:
             raise Damage("a batch ends within an event")
         return found
-
-
-def _reached(jumps: list[NDArray[np.int64]], size: int) -> NDArray[np.int64]:
-    """Return the places below `size` that are reached from 0, following ``jumps[0]``.
-
-    The table is applied to itself again and again, so that Python walks 16 steps at
-    once; the steps between follow for all strides together.
-    """
-    for short, long in pairwise(jumps):
-        np.take(short, short, out=long, mode="clip")
-    # numpy is a buffer, whatever its annotations say of Python 3.11.
-    stride, at, walked = memoryview(jumps[-1].data), 0, list[int]()
-    while at < size:
-        walked.append(at)
-        at = stride[at]
-    steps = np.empty((1 << _DOUBLINGS, len(walked)), np.int64)
-    steps[0] = walked
-    for i, jump in enumerate(jumps[:-1]):
-        np.take(jump, steps[: 1 << i], out=steps[1 << i : 2 << i], mode="clip")
-    found = steps.T.ravel()
-    return found[: np.count_nonzero(found < size)]

@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 
 from pprofdiff.loaders.trace.batches import Damage, number_at
 from pprofdiff.loaders.trace.events import looked_up, marked
+from pprofdiff.loaders.trace.following import TABLES, reached
 from pprofdiff.loaders.trace.tokens import TAIL
 from pprofdiff.loaders.trace.v1schema import ARGUMENTS, LENGTH_PREFIXED, V1
-from pprofdiff.loaders.wire import varints
+from pprofdiff.loaders.wire import short_varints, varints
 
 __all__ = ["Piece", "Tokens", "piece"]
 
-# A stride of 2 ** 4 events: what the walk in Python takes at a time.
-_DOUBLINGS = 4
 _PADDING = bytes(16)
 # As in internal/trace/internal/tracev1.
 _LONGEST_STRING = 1_000_000
@@ -147,14 +146,7 @@ def _numbers(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> Tokens:
     words = np.ndarray((len(data) - 3,), "<u4", data, strides=(1,)).take(at)
     stop = ~words & np.uint32(0x80808080)
     long = np.flatnonzero(stop == 0)
-    words &= (stop & -stop) - np.uint32(1)
-    words &= np.uint32(0x7F7F7F7F)
-    for low, shift in ((0x007F007F, 1), (0x00003FFF, 2)):
-        kept = words & np.uint32(low)
-        words ^= kept
-        words >>= np.uint32(shift)
-        words |= kept
-    values[rows] = words
+    values[rows] = short_varints(words, stop)
     if len(long):
         at = at[long]
         wide, lengths = varints(data, at)
@@ -221,24 +213,9 @@ def _mismatched(
 
 
 def _reached(after: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Return the places below `size` that are reached from 0, following `after`.
-
-    The table is applied to itself again and again, so that Python walks 16 steps at
-    once; the steps between follow for all strides together.
-    """
-    jumps: list[NDArray[np.int64]] = [np.append(np.minimum(after, size), size)]
-    for _ in range(_DOUBLINGS):
-        jumps.append(np.take(jumps[-1], jumps[-1]))
-    stride, at, walked = jumps[-1].data, 0, list[int]()
-    while at < size:
-        walked.append(at)
-        at = stride[at]
-    steps = np.empty((1 << _DOUBLINGS, len(walked)), np.int64)
-    steps[0] = walked
-    for i, jump in enumerate(jumps[:-1]):
-        np.take(jump, steps[: 1 << i], out=steps[1 << i : 2 << i], mode="clip")
-    found = steps.T.ravel()
-    return found[: np.count_nonzero(found < size)]
+    """Return the places below `size` that are reached from 0, following `after`."""
+    first = np.append(np.minimum(after, size), size)
+    return reached([first, *(np.empty_like(first) for _ in range(1, TABLES))], size)
 
 
 def _blanked(part: bytes) -> bytes:

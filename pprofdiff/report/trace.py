@@ -141,11 +141,7 @@ def _durations(diff: TraceDiff, what: str) -> Iterator[Block]:
     rows = []
     for name in [*names][:_ROWS]:
         times = [one.durations.row(name) for one in held]
-        counts = [dict(zip(one.name, one.count.tolist(), strict=True)) for one in held]
-        whole = [
-            f"{time.count:,}" + (f" of {all_:,}" if all_ != time.count else "")
-            for time, all_ in zip(times, (c.get(name, 0) for c in counts), strict=True)
-        ]
+        whole = [f"{time.count:,}" for time in times]
         rows.append(
             [
                 *compared(

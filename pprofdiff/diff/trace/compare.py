@@ -38,6 +38,9 @@ WINDOWS_NS = (1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
 # Windows of which the worst share is told, beside the worst one.
 _SPREAD_NS, _WORST = (10_000_000,), 0.01
 
+# So many user tasks tell what load there was, and so unlike rates that it differed.
+_FEW_TASKS, _UNLIKE = 20, 1.25
+
 RANKS = {"p50": 500, "p90": 900, "p99": 990, "p99.9": 999}
 """Quantiles of latencies, in thousandths."""
 
@@ -184,7 +187,8 @@ class TraceDiff:
 
     def caveats(self) -> list[Caveat]:
         """Return what to know of the traces: short, cut off, further ones, versions."""
-        return [caveat for side in self.sides for caveat in side.caveats()]
+        found = [caveat for side in self.sides for caveat in side.caveats()]
+        return found if self.rates else [*found, *_unlike_work(*self.sides)]
 
 
 def _loosely(held: Groups) -> Callable[[int], str]:
@@ -198,6 +202,31 @@ def _blocked(held: TraceSide) -> dict[str, int]:
         name: held.of_program("block_ns", place)
         for place, name in enumerate(held.groups.reasons)
     }
+
+
+def _unlike_work(base: TraceSide, new: TraceSide) -> list[Caveat]:
+    """Return that both sides did not do as much, by the user tasks they had most of."""
+    held = [
+        dict(zip(side.tasks.name, side.tasks.count.tolist(), strict=True))
+        for side in (base, new)
+    ]
+    counts = {name: (held[0][name], held[1][name]) for name in {*held[0]} & {*held[1]}}
+    name = max(counts, key=lambda name: (sum(counts[name]), name), default="")
+    if not name or min(counts[name]) < _FEW_TASKS:
+        return []
+    old, fresh = (
+        count / side.wall_ns * 1e9
+        for count, side in zip(counts[name], (base, new), strict=True)
+    )
+    if 1 / _UNLIKE <= fresh / old <= _UNLIKE:
+        return []
+    return [
+        Caveat(
+            "trace-work",
+            f"user tasks {name}: {old:,.0f} → {fresh:,.0f} a second: times per second "
+            f"are of unlike work; --rps {old:.0f}:{fresh:.0f} gives them by task",
+        )
+    ]
 
 
 def _in_blocks(held: TraceSide) -> tuple[Column, Column]:

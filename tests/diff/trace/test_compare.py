@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,10 @@ from pprofdiff.diff.trace.compare import RANKS, WINDOWS_NS, compare_traces
 from pprofdiff.diff.trace.goroutines import groups, stats
 from pprofdiff.diff.work import counted, rated
 from pprofdiff.loaders.trace import decode
+from pprofdiff.model.tracemarks import Tasks
+
+from . import built
+from .built import START
 
 STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
 COLUMNS = {
@@ -120,3 +126,26 @@ def test_health_checks_wait_for_a_processor(compared):
     assert waited.base_ns > waited.new_ns
     p99 = [side.waits.quantiles().p99_ns for side in diff.sides]
     assert p99[0] > 1.5 * p99[1]
+
+
+def with_tasks(count, seconds):
+    """Return a trace of so many user tasks, all called mail, and nothing else."""
+    index, time = np.zeros(count, np.int32), np.arange(count)
+    mails = Tasks(time, time, index + 1, index, index, time, time + 1, index)
+    end = START + seconds * 10**9
+    return replace(built.empty(), strings=("", "mail"), tasks=mails, end_ns=end)
+
+
+def test_unlike_numbers_of_user_tasks_are_said():
+    trace = with_tasks(300, seconds=2)
+    base = TraceRun("base", trace)
+    for some, said in ((300, False), (250, False), (150, True), (10, False)):
+        new = TraceRun("new", replace(trace, tasks=trace.tasks.take(np.arange(some))))
+        told = [c.text for c in compare_traces(("a", [base]), ("b", [new])).caveats()]
+        found = [text for text in told if "user tasks" in text]
+        assert bool(found) == said
+        if said:
+            assert "mail: 150 → 75 a second" in found[0]
+            assert "--rps 150:75" in found[0]
+            by_task = compare_traces(("a", [base]), ("b", [new]), rated((150, 75)))
+            assert not any("user tasks" in c.text for c in by_task.caveats())

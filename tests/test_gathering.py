@@ -101,3 +101,24 @@ def test_any_other_state_is_refused(cli):
     done = cli("--state=idle", *TRACES)
     assert (done.status, done.out) == (2, "")
     assert done.err.endswith("one of running, runnable, blocked, syscall, cpu\n")
+
+
+@pytest.mark.parametrize("state", ["running", "runnable", "blocked", "syscall"])
+def test_time_in_a_state_has_categories_as_cpu_time_has(
+    cli, load_story, tmp_path, state
+):
+    story, path = load_story("health-check"), tmp_path / "x.json"
+    traces = story.base / "trace.out", story.new / "trace.out"
+    assert cli(*traces, f"--state={state}", f"-o={path}").status == 0
+    report = json.loads(path.read_text("utf-8"))
+    (told,) = report["comparisons"]
+    for side in ("base", "new"):
+        whole = told["total"][side]
+        assert whole == sum(row[side] for row in told["groups"]) > 0
+        assert whole == sum(row[side] for row in told["categories"])
+    # It is no CPU time: what explains CPU says nothing of it.
+    assert report["findings"] == []
+    group = max(told["groups"], key=lambda row: row["base"])
+    explained = cli(*traces, f"--state={state}", f"--explain={group['id']}")
+    assert (explained.status, explained.err) == (0, "")
+    assert group["id"] in explained.out

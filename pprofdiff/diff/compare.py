@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pprofdiff.diff.attribute import Blame, Categories, blame, categories, leaf_kinds
 from pprofdiff.diff.classes import Attribution
 from pprofdiff.diff.comparable import Caveat, comparability
-from pprofdiff.diff.kinds import is_cpu, is_snapshot, kind_name
+from pprofdiff.diff.kinds import is_cpu, is_snapshot, is_state, kind_name
 from pprofdiff.diff.noise import CountModel, Judgement
 from pprofdiff.diff.normalize import Normalization, choose
 from pprofdiff.diff.paired import Measurand, Paired, paired
@@ -95,8 +95,13 @@ class ProfileDiff:
 
     @cached_property
     def is_cpu(self) -> bool:
-        """Whether samples are CPU time, which alone has runtime categories."""
+        """Whether samples are CPU time."""
         return is_cpu(self.new.profile)
+
+    @property
+    def classified(self) -> bool:
+        """Whether stacks have runtime categories: CPU time, or a trace's in a state."""
+        return self.is_cpu or is_state(self.new.profile)
 
     def judge(self, base: Sequence[int], new: Sequence[int]) -> Judgement | None:
         """Judge raw sums of any grouping; None where chance has no model."""
@@ -121,7 +126,7 @@ class ProfileDiff:
                 Measurand(self.new.profile, self.values[1]),
                 granularity,
                 (self.normalization, self.model),
-                classified=self.is_cpu and granularity == "functions",
+                classified=self.classified and granularity == "functions",
             )
         return self._pairs[granularity]
 
@@ -146,19 +151,19 @@ class ProfileDiff:
 
     @property
     def attributions(self) -> tuple[Attribution, Attribution] | None:
-        """What each side's samples are; None where they are not CPU time."""
+        """What each side's samples are; None where they are not `classified`."""
         return self.paired_functions.attributions
 
     @cached_property
     def category_sums(self) -> Categories | None:
-        """Raw sums by category; None where samples are not CPU time."""
+        """Raw sums by category; None where samples are not `classified`."""
         if self.attributions is None:
             return None
         return categories(self.attributions, self.values)
 
     @cached_property
     def blame_sums(self) -> Blame | None:
-        """Raw sums by category and call site; None where samples are not CPU time."""
+        """Raw sums by category and call site; None where they are not `classified`."""
         if self.attributions is None:
             return None
         return blame(self.attributions, self.values, self.paired_functions.rows)

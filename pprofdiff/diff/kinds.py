@@ -6,14 +6,21 @@ import numpy as np
 
 from pprofdiff.model.profile import Profile, ValueType
 
-__all__ = ["is_cpu", "is_heap", "is_snapshot", "kind_name"]
+__all__ = ["is_cpu", "is_heap", "is_snapshot", "is_state", "kind_name"]
 
 _LEADING = 200
+_STATES = ("running", "runnable", "blocked", "syscall")
 
 
 def is_cpu(profile: Profile) -> bool:
-    """Return whether samples are CPU time, which alone has runtime categories."""
+    """Return whether samples are CPU time."""
     return any(kind.type == "cpu" for kind in profile.sample_types)
+
+
+def is_state(profile: Profile) -> bool:
+    """Return whether samples are a trace's time in a state, made by ``--state``."""
+    types = [kind.type for kind in profile.sample_types]
+    return len(types) == 2 and types[0] == "intervals" and types[1] in _STATES
 
 
 def is_heap(profile: Profile) -> bool:

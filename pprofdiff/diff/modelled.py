@@ -37,7 +37,7 @@ class ModelledBlame(NamedTuple):
 
 def apportion_mark(diffs: Sequence[ProfileDiff]) -> ModelledBlame | None:
     """Return who allocates what is marked, or None without both kinds of profile."""
-    cpu = next((d for d in diffs if d.category_sums is not None), None)
+    cpu = next((d for d in diffs if d.is_cpu), None)
     allocs = next((d for d in diffs if d.sample_type.type == "alloc_space"), None)
     if cpu is None or allocs is None or cpu.category_sums is None:
         return None

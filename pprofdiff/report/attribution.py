@@ -99,7 +99,13 @@ def _payer_rows(diff: ProfileDiff) -> list[list[Cell]]:
     return [
         [
             *value_cells(diff, scale, int(base[i]), int(new[i])),
-            delta_cell(diff, scale, int(base[i]), int(new[i]), noise=bool(quiet[i])),
+            delta_cell(
+                diff,
+                scale,
+                int(base[i]),
+                int(new[i]),
+                noise=None if judged is None else bool(quiet[i]),
+            ),
             Cell(_mostly(sums, rows)),
             Cell(_site(names, sums, rows)),
         ]

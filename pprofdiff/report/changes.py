@@ -112,10 +112,12 @@ def _grid(
 ) -> Grid:
     scale, (column, chains) = scale_of(diff), chosen
     base, new = (values.tolist() for values in table.raw(column))
+    # What is within noise is not shown here.
+    noise = None if diff.model is None else False
     rows = [
         [
             *value_cells(diff, scale, base[i], new[i]),
-            delta_cell(diff, scale, base[i], new[i], noise=None),
+            delta_cell(diff, scale, base[i], new[i], noise=noise),
             ratio_cell(diff, base[i], new[i]),
             Cell(percent(new[i], diff.totals[1])),
             Cell(_name(table, i) + (f"  (+{len(rest)} in its chain)" if rest else "")),

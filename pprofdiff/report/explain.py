@@ -31,11 +31,14 @@ def explain(report: ReportModel, pattern: str) -> Iterator[Block]:
     Stacks are those of the side where it costs more. The pattern is searched for in
     group and category ids, and in function names where no id matches; a whole id is
     that one alone. Raises UsageError where it is no regular expression, matches
-    nothing, or where no profile is CPU time.
+    nothing, or where no profile is CPU time or time in a state.
     """
-    diff = next((d for d in report.profiles if d.is_cpu), None)
+    diff = next((d for d in report.profiles if d.classified), None)
     if diff is None:
-        raise UsageError("--explain needs a CPU profile: nothing else has categories")
+        raise UsageError(
+            "--explain needs a CPU profile, or a trace and --state: "
+            "nothing else has categories"
+        )
     try:
         wanted = re.compile(pattern)
     except re.error as error:
@@ -62,7 +65,10 @@ def _dearer_side(diff: ProfileDiff, found: list[NDArray[np.int64]]) -> int:
 def _attribution(diff: ProfileDiff, side: int) -> Attribution:
     """Return a side's attribution, which every CPU comparison has."""
     if diff.attributions is None:
-        raise UsageError("--explain needs a CPU profile: nothing else has categories")
+        raise UsageError(
+            "--explain needs a CPU profile, or a trace and --state: "
+            "nothing else has categories"
+        )
     return diff.attributions[side]
 
 

@@ -22,7 +22,7 @@ def headline(diff: ProfileDiff) -> str:
     changed.sort(key=lambda group: -abs(group.delta))
     whole = _whole(diff)
     if not changed:
-        if diff.category_sums is None:
+        if diff.category_sums is None or diff.model is None:
             return whole
         return f"No group changed beyond noise. {whole}"
     first = f"{_change(diff, changed[0])}{_most_of_it(diff, changed[0])}."

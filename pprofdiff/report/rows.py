@@ -29,13 +29,16 @@ def _value(scale: Scale, value: float) -> str:
 def delta_cell(
     diff: ProfileDiff, scale: Scale, base: int, new: int, *, noise: bool | None
 ) -> Cell:
-    """Return the delta behind its mark: ▲ more, ▼ less, ~ within noise."""
+    """Return the delta behind its mark: ▲ more, ▼ less, ~ within noise.
+
+    Where chance has no model, `noise` is None: then there is no mark.
+    """
     by = diff.normalization
     delta = new * by.new_factor - base * by.base_factor
     number = scale.number(delta, signed=True)
     if noise:
         return Cell(f"~ {number}", "faint")
-    if delta == 0:
+    if delta == 0 or noise is None:
         return Cell(number)
     return Cell(f"▲ {number}", "worse") if delta > 0 else Cell(f"▼ {number}", "better")
 

@@ -144,6 +144,10 @@ def _body(report: ReportModel, diff: ProfileDiff, granularity: str) -> Iterator[
         from pprofdiff.report.heap import call_sites
 
         yield from call_sites(report, diff)
+    elif diff.classified:
+        yield group_grid(diff, report.labels)
+        yield from movers(diff, report.labels, "cum", granularity)
+        yield from payers(diff, report.labels, None)
     else:
         yield from movers(diff, report.labels, "cum", granularity)
 

@@ -35,7 +35,9 @@ class Case:
     def cpu(self) -> Samples | None:
         """CPU profiles with samples on both sides."""
         for diff in self.bundle.profiles:
-            if diff.model is None or not diff.model.sound or min(diff.totals) <= 0:
+            if not diff.is_cpu or diff.model is None:
+                continue
+            if not diff.model.sound or min(diff.totals) <= 0:
                 continue
             if diff.attributions is not None:
                 return Samples(diff, diff.model, diff.attributions, self._pace(diff))

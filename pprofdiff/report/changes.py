@@ -39,10 +39,12 @@ def movers(
     labels: tuple[str, str],
     column: str,
     granularity: str = "functions",
+    rows: int = _ROWS,
 ) -> Iterator[Block]:
     """Yield the functions (or lines, files) that moved most, dearer ones first.
 
-    Functions of one chain, which have the same cum on both sides, share a row.
+    Functions of one chain, which have the same cum on both sides, share a row; of
+    dearer and of cheaper ones there are up to `rows`.
     """
     table = diff.table(granularity)
     delta = table.scaled_delta(column)
@@ -56,10 +58,10 @@ def movers(
         if chains:
             shown = True
             title = _title(diff, column, dearer=dearer)
-            if len(chains) > _ROWS:
-                title += f": {_ROWS} of {len(chains)}"
+            if len(chains) > rows:
+                title += f": {rows} of {len(chains)}"
             yield Words(title, "strong")
-            yield _grid(diff, labels, table, (column, chains[:_ROWS]))
+            yield _grid(diff, labels, table, (column, chains[:rows]))
     if not shown:
         chance = " beyond noise" if diff.model else ""
         yield Words(f"{_title(diff, column, dearer=True)}: nothing{chance}.")

@@ -34,8 +34,9 @@ __all__ = ["gc_capacity", "overcommitted", "utilisation"]
 # longer than it takes to wake a thread, the threads are waiting too.
 _IDLE, _TOO_LONG_NS = 0.5, 1_000_000
 # Traces of 2 s of one program, on a machine that did other work too, had 14 to 26 % of
-# GC, those of 0.2 s 13 to 33 %: only more than that is the build's.
-_MATTERS = 5.0
+# GC, those of 0.2 s 13 to 33 %, and of another that hardly collects 0.6 to 2.9 %: only
+# more than that, by ratio and by points, is the build's.
+_MATTERS, _POINTS_MATTER = 5.0, 0.05
 _MB = 1 << 20
 
 
@@ -150,7 +151,7 @@ def gc_capacity(case: Case) -> Iterator[Finding]:
     stops = [_longest_stop(side) for side in diff.sides]
     stopped = arrow(stops[0], stops[1], "ns")
     moved = abs(fresh - old)
-    matters = far(old, fresh, _MATTERS)
+    matters = far(old, fresh, _MATTERS) and moved >= _POINTS_MATTER
     yield Finding(
         "gc-capacity",
         f"GC takes {percent(old, 1)} → {percent(fresh, 1)} of GOMAXPROCS × time",

@@ -82,8 +82,6 @@ def test_sweeps_and_stops_are_those_of_go(name):
             for r in theirs
             if r["end_ns"] is not None
         ]
-        if stop.kind == "start trace":
-            continue  # the first that Go hears of a processor is that it is idle
         expected = quantiles(np.array(waits, np.int64))
         assert near(trace, stop.stopping.total_ns, expected.total_ns, stop.count)
         assert abs((stop.stopping.max_ns or 0) - (expected.max_ns or 0)) <= slack_ns(

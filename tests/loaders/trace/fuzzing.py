@@ -86,7 +86,7 @@ def _nudged(random, data, _):
     """Say other numbers of one byte: what is whole stays so, what it says does not."""
     changed = bytearray(data)
     for _ in range(random.choice((1, 4, 30))):
-        place = _place(random, data) - 1
+        place = min(_place(random, data), len(changed) - 1)
         if changed and changed[place] < 0x80:
             near = changed[place] + random.choice((-1, 1))
             changed[place] = random.choice((near & 0x7F, random.randrange(0x80)))

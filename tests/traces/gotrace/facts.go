@@ -258,8 +258,8 @@ func (f *oracleFacts) seeProc(id int64, from, to string, time int64) {
 		sums[to] += time - f.Syncs[len(f.Syncs)-1].Time
 	}
 	f.procFrom[id] = oracleMoment{to, time}
-	if to != "Idle" {
-		return
+	if to != "Idle" || from == "Undetermined" || from == "Idle" {
+		return // it did not stop now
 	}
 	for _, r := range f.open {
 		if strings.HasPrefix(r.Name, "stop-the-world") {

@@ -60,11 +60,11 @@ def _pattern(arguments: tuple[str, ...]) -> bytes:
 
 def _line() -> bytes:
     """Return the pattern of a line, or of as much of its start as stands together."""
-    either = b"|".join(_pattern(c + _MARKING) for c in (_CLOCK, _CLOCK_GO15))
     leaks = rb"(?: \(checking for goroutine leaks\))?: "
-    scan = b"(?:" + _pattern(_SCAN) + b")?"
-    rest = _pattern(_HEAD[4:7]) + leaks + b"(?:" + either + b")" + _pattern(_SIZES)
-    rest += scan + _pattern(_END) + rb"(?: \(forced\))?"
+    later = _pattern(_CLOCK + _MARKING + _SIZES) + b"(?:" + _pattern(_SCAN) + b")?"
+    either = later + b"|" + _pattern(_CLOCK_GO15 + _MARKING + _SIZES)
+    rest = _pattern(_HEAD[4:7]) + leaks + b"(?:" + either + b")"
+    rest += _pattern(_END) + rb"(?: \(forced\))?"
     start = _pattern(_HEAD[3:4]) + b"(?:" + rest + b")?"
     return b"gc (?:" + _INTEGER + b"(?: @(?:" + start + b")?)?)?"
 

@@ -93,6 +93,16 @@ def test_a_line_of_go_1_5():
     )
 
 
+def test_a_clock_of_go_1_5_before_stacks_of_go_1_18_is_no_line():
+    mixed = (
+        b"gc 1 @0.016s 3%: 0.1+0.2+0+0.3+0.4 ms clock, 0.5+0.6+0+0.7/0.8/0.9+1.0 ms cpu, "
+        b"4->4->0 MB, 4 MB goal, 1 MB stacks, 0 MB globals, 4 P\n"
+    )
+    whole = mixed.replace(b" 1 MB stacks, 0 MB globals,", b"").replace(b"gc 1", b"gc 2")
+    (run,) = parse(mixed + whole, "log").runs
+    assert (run.cycles.number.tolist(), run.torn) == ([2], 1)
+
+
 @pytest.mark.parametrize("path", CAPTURES[::6], ids=lambda p: str(p.relative_to(DATA)))
 def test_a_log_cut_anywhere_holds_the_lines_before_the_cut(path):
     raw = b"".join(path.read_bytes().splitlines(keepends=True)[:12])

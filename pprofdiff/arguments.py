@@ -16,6 +16,7 @@ from pprofdiff.options import (
     PPROF_ONLY,
     REFUSED,
     REFUSED_WITH_VALUE,
+    RULES,
     Flag,
     Options,
 )
@@ -38,6 +39,10 @@ _OURS = {
     "progress",
     "quiet",
     "max_size",
+    "fail_on",
+    "strict",
+    "only_if_changed",
+    "github_summary",
 }
 _LABEL = re.compile(r"[^/\\.:=?#]+=")
 _BY_NAME = {flag.name: flag for flag in FLAGS}
@@ -60,6 +65,7 @@ def parse(argv: list[str]) -> Options:
         _store(chosen, _flag(typed, name), value)
     if chosen.get("explain") and chosen.get("view"):
         raise UsageError(f"-explain and -{chosen['view']} are two views: give one")
+    _no_gate_beside(chosen)
     options = Options(**chosen)  # type: ignore[arg-type]
     if options.work and options.rps:
         raise UsageError("--work and --rps say the same in two ways: give one")
@@ -70,6 +76,15 @@ def parse(argv: list[str]) -> Options:
             if name in PPROF_ONLY:
                 raise UsageError(f"-{typed} goes with -top or -peek: add one of them")
     return _with_sides(options, places)
+
+
+def _no_gate_beside(chosen: dict[str, object]) -> None:
+    """Refuse a gate with a view that shows no verdict."""
+    view = "explain" if chosen.get("explain") else chosen.get("view")
+    for name in ("fail_on", "strict", "only_if_changed", "github_summary"):
+        if view and chosen.get(name):
+            typed = name.replace("_", "-")
+            raise UsageError(f"--{typed} is of the report: leave out -{view}")
 
 
 def _split(argv: list[str]) -> tuple[list[tuple[str, str, str]], list[str]]:
@@ -214,10 +229,11 @@ def help_text() -> str:
             lines += ["", f"{group}:"] if lines[-1] else [f"{group}:"]
         mark = "* " if flag.name in PPROF_ONLY else ""
         lines.append(f"  {_typed(flag):<24} {mark}{flag.help}")
+    lines += ["", *_rules_help()]
     lines += [
         "",
         "*: of -top and -peek only.",
-        "Exit status: 0 done, 2 error; 1 is kept for gates.",
+        "Exit status: 0 done, 1 a rule of --fail-on tripped, 2 error.",
         "Flags may be spelled -x_y, --x_y or --x-y, with =value or the value next.",
         "",
         "Examples:",
@@ -228,8 +244,25 @@ def help_text() -> str:
         "  pprofdiff -top --state runnable -diff_base=base/trace.out new/trace.out",
         "  pprofdiff -top -diff_base=base/cpu.pb.gz new/cpu.pb.gz",
         "  pprofdiff base/cpu.pb.gz new/cpu.pb.gz --explain gc.mark",
+        "  pprofdiff base/ new/ --fail-on 'package:ingest:+20%' --fail-on total:+5%",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _rules_help() -> list[str]:
+    """Return the table of rules, and what a limit is."""
+    return [
+        "Rules of --fail-on trip where new is worse than base by more than LIMIT:",
+        *(f"  {rule.form:<36} {rule.help}" for rule in RULES),
+        "LIMIT: +5% of base; +2pp, points of the total; +50ms, +2MB or +100, in the",
+        "  report's mode; -5% for a benchmark unit where more is better, such as MB/s;",
+        "  1ms, without a sign, is a ceiling for pauses: new may not be over it.",
+        "KIND@PROFILE judges another profile than cpu: total@allocs:+5%,",
+        "  cum@inuse_space:main:+2MB; pause@trace:… a trace, not the GC log.",
+        "No rule trips by noise; what matches nothing is said, and is no pass.",
+        'Kept rules: fail-on = ["…"], strict = true in pprofdiff.toml, or under',
+        "  [tool.pprofdiff] in pyproject.toml, of the working directory.",
+    ]
 
 
 def _typed(flag: Flag) -> str:
@@ -238,7 +271,7 @@ def _typed(flag: Flag) -> str:
         "set": "",
         "bool": "",
         "str": "=REGEX" if flag.group.startswith("Choose") else "=X",
-        "append": "=FILE" if flag.name == "output" else "=PROFILE",
+        "append": {"output": "=FILE", "fail_on": "=RULE"}.get(flag.name, "=PROFILE"),
         "work": "=BASE:NEW",
         "window": "=FROM:TO",
         "pair": "=suffix=WORD",

@@ -14,8 +14,10 @@ __all__ = [
     "PPROF_ONLY",
     "REFUSED",
     "REFUSED_WITH_VALUE",
+    "RULES",
     "Flag",
     "Options",
+    "RuleForm",
     "active",
 ]
 
@@ -27,7 +29,7 @@ class Options:
     Patterns are regular expressions, empty for none; `work` is (base, new) operations
     done, `rps` operations a second; `window` holds (from, to), seconds since the process
     started, for both sides or for each; `pair` is the suffix of base's benchmarks;
-    `seconds` and `timeout` are those of a fetch.
+    `seconds` and `timeout` are those of a fetch; `fail_on` holds rules as typed.
     """
 
     base: tuple[str, ...] = ()
@@ -69,6 +71,10 @@ class Options:
     color: str = "auto"
     progress: bool = True
     quiet: bool = False
+    github_summary: bool = False
+    fail_on: tuple[str, ...] = ()
+    strict: bool = False
+    only_if_changed: bool = False
 
     @property
     def patterns(self) -> bool:
@@ -101,6 +107,7 @@ _ROWS = "Rows"
 _VALUE = "Which value"
 _OUT = "Output"
 _FETCH = "URLs"
+_GATE = "Gate"
 
 # fmt: off
 FLAGS = (
@@ -148,13 +155,51 @@ FLAGS = (
     Flag("mean_delay", "set", "mean", "-sample_index=delay -mean", _VALUE, "delay"),
     Flag("mean", "bool", "mean", "value by the first sample type (such as delay by contention)", _VALUE),
     Flag("unit", "str", "unit", "unit to print, such as ms or MB (minimum: fitting)", _VALUE),
-    Flag("output", "append", "outputs", "write FILE: .json, .csv, .pb.gz (first profile); may be repeated (-o)", _OUT),
+    Flag("output", "append", "outputs", "write FILE: .md, .json, .csv, .pb.gz (first profile); repeatable (-o)", _OUT),
     Flag("color", "choice", "color", "auto, always or never", _OUT, "auto always never"),
     Flag("progress", "bool", "progress", "show progress of long work on a terminal", _OUT),
     Flag("quiet", "bool", "quiet", "print no report, only write -o files (-q)", _OUT),
+    Flag("github_summary", "bool", "github_summary", "add what -o x.md writes to this GitHub step's summary", _OUT),
+    Flag("fail_on", "append", "fail_on", "exit with 1 where a rule trips; see below; may be repeated", _GATE),
+    Flag("strict", "bool", "strict", "noise may trip a rule, and a rule without data does", _GATE),
+    Flag("only_if_changed", "bool", "only_if_changed", "print and write nothing within noise, if no rule trips", _GATE),
     Flag("seconds", "int", "seconds", "length of a live profile", _FETCH),
     Flag("timeout", "float", "timeout", "seconds until a fetch is given up", _FETCH),
     Flag("max_size", "size", "max_size", "largest input, decompressed (1GB)", _FETCH),
+)
+# fmt: on
+
+
+class RuleForm(NamedTuple):
+    """How one kind of ``--fail-on`` rule is typed, and when it trips.
+
+    `subject` says what the rule names, "" for nothing; `limited` whether a limit ends
+    it, and `ceiling` and `less` whether that may have no sign or a minus; `source`
+    whether ``@`` may say which profile or log.
+    """
+
+    kind: str
+    form: str
+    help: str
+    example: str
+    subject: str = ""
+    limited: bool = True
+    ceiling: bool = False
+    less: bool = False
+    source: bool = True
+
+
+# fmt: off
+RULES = (
+    RuleForm("cum", "cum:REGEX:LIMIT", "a function that matches, with its callees", r"cum:main\..*:+5%", "the function's pattern"),
+    RuleForm("flat", "flat:REGEX:LIMIT", "the same, by its own cost", "flat:encoding/json:+50ms", "the function's pattern"),
+    RuleForm("package", "package:REGEX:LIMIT", "a package that matches, with its callees", "package:^main$:+5%", "the package's pattern"),
+    RuleForm("group", "group:ID:LIMIT", "a group of runtime costs: gc, alloc, sched …", "group:gc:+2pp", "the group's id"),
+    RuleForm("category", "category:ID:LIMIT", "one category: gc.mark.assist, chan …", "category:gc.mark.assist:+1pp", "the category's id"),
+    RuleForm("total", "total:LIMIT", "all of the profile", "total:+5%"),
+    RuleForm("bench", "bench:UNIT[:REGEX]:LIMIT", "a benchmark's median in a unit", "bench:allocs/op:+0%", "the unit", less=True, source=False),
+    RuleForm("pause", "pause:p50|p90|p99|p99.9|max:LIMIT", "GC pauses, from a GC log or trace", "pause:p99:+10%", "the percentile", ceiling=True),
+    RuleForm("finding", "finding:major|minor", "a finding that is worse, as severe or more", "finding:major", "the severity", limited=False, source=False),
 )
 # fmt: on
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pprofdiff.diff.bundle import compare_bundles
@@ -17,8 +18,10 @@ from pprofdiff.progress import Waiting
 from pprofdiff.report.blocks import Block
 from pprofdiff.report.model import ReportModel, report_of
 from pprofdiff.screen import Screen
+from pprofdiff.units import printable
 
 if TYPE_CHECKING:
+    from pprofdiff.diff.gate.rules import Gate
     from pprofdiff.diff.gcwindow import Span
 
 __all__ = ["compared", "run"]
@@ -31,17 +34,47 @@ def run(options: Options, screen: Screen) -> int:
     if options.view in _PPROF_VIEWS:
         _pprof_view(options, screen)
         return 0
+    gate = _gate(options)
     renderers = _renderers(options)
     with Waiting(screen.messages, enabled=options.progress) as waiting:
-        report = compared(options, screen, waiting)
-        shown = list(_shown(report, options))
-        if renderers:
+        report = compared(options, screen, waiting, gate)
+        silent = options.only_if_changed and _unchanged(report)
+        shown = [] if silent else list(_shown(report, options))
+        if renderers and not silent:
             from pprofdiff.report.files import replace_files
 
             waiting.say("writing")
             replace_files([(path, render(report)) for path, render in renderers])
     _draw(shown, options, screen)
-    return 0
+    if not shown:
+        from pprofdiff.report.verdict import verdict_lines
+
+        for line in verdict_lines(report.verdict):
+            screen.say(printable(line))
+    return 1 if report.verdict.outcome == "fail" else 0
+
+
+def _gate(options: Options) -> Gate | None:
+    """Return the rules, typed or from a file; None where the view shows no verdict."""
+    if options.explain:
+        return None
+    from pprofdiff.settings import with_settings
+
+    options = with_settings(options, Path())
+    if not options.fail_on:
+        return None
+    from pprofdiff.diff.gate.rules import Gate
+
+    return Gate.of(options.fail_on, strict=options.strict)
+
+
+def _unchanged(report: ReportModel) -> bool:
+    """Return whether all is within noise and no rule tripped."""
+    from pprofdiff.diff.quiet import changed
+
+    if report.verdict.outcome == "fail":
+        return False
+    return not changed(report.bundle, report.findings)
 
 
 def _shown(report: ReportModel, options: Options) -> Iterable[Block]:
@@ -59,11 +92,12 @@ def _shown(report: ReportModel, options: Options) -> Iterable[Block]:
 
 def _renderers(options: Options) -> list[tuple[str, Callable[[ReportModel], bytes]]]:
     """Return each output file and what makes it; refuses unknown endings early."""
-    if not options.outputs:
+    if not options.outputs and not options.github_summary:
         return []
-    from pprofdiff.report.files import renderer_for
+    from pprofdiff.report.files import github_summary, renderer_for
 
-    return [(path, renderer_for(path)) for path in options.outputs]
+    found = [(path, renderer_for(path)) for path in options.outputs]
+    return [*found, github_summary()] if options.github_summary else found
 
 
 def _pprof_view(options: Options, screen: Screen) -> None:
@@ -98,8 +132,10 @@ def _must_have_profiles(options: Options, inputs: Inputs) -> None:
             raise UsageError(f"{', '.join(names)}: there is no pprof profile in it")
 
 
-def compared(options: Options, screen: Screen, waiting: Waiting) -> ReportModel:
-    """Read both sides and return the report of what changed."""
+def compared(
+    options: Options, screen: Screen, waiting: Waiting, gate: Gate | None = None
+) -> ReportModel:
+    """Read both sides and return the report of what changed, judged by the gate."""
     inputs = gather(options, screen, waiting)
     waiting.say("comparing")
     base, new, saved = inputs.base, inputs.new, inputs.saved
@@ -125,6 +161,7 @@ def compared(options: Options, screen: Screen, waiting: Waiting) -> ReportModel:
             *(Caveat("input", note) for note in inputs.notes),
         ],
         saved=saved,
+        gate=gate,
     )
 
 

@@ -117,7 +117,7 @@ def test_there_is_something_to_run():
 def test_every_flag_that_is_named_is_there():
     text = BLOCK.sub("", README)
     prose = "\n".join(line for line in text.splitlines() if not line.startswith("|"))
-    named = set(re.findall(r"(?<=`)--?([a-z]\w+)", prose)) | {
+    named = set(re.findall(r"(?<=`)--?([a-z][\w-]+)", prose)) | {
         word.lstrip("-").partition("=")[0]
         for command, _ in commands()
         for word in shlex.split(command)

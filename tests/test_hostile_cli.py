@@ -62,7 +62,7 @@ SOUND = profile(
 def attempt(cli, tmp_path):
     """Return a function: base and new bytes in, the complaint (None: a result) out."""
     base, new, sound = (tmp_path / f"{word}.pb.gz" for word in ("base", "new", "sound"))
-    outputs = [tmp_path / f"out.{ending}" for ending in ("json", "csv", "pb.gz")]
+    outputs = [tmp_path / f"out.{ending}" for ending in ("json", "md", "csv", "pb.gz")]
     sound.write_bytes(SOUND)
 
     def run(base_bytes, new_bytes=SOUND, *words):

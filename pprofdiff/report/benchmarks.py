@@ -18,7 +18,7 @@ from pprofdiff.diff.stats import Summary
 from pprofdiff.report.blocks import Block, Cell, Grid, Lines, Words
 from pprofdiff.units import Scale
 
-__all__ = ["benchmark_blocks", "benchmark_rows"]
+__all__ = ["benchmark_blocks", "benchmark_headline", "benchmark_rows"]
 
 # So many names of one side only are written out.
 _NAMES = 8
@@ -79,6 +79,16 @@ def benchmark_rows(diff: BenchmarkDiff) -> list[dict[str, Any]]:
 def _side(side: str, summary: Summary | None) -> dict[str, float | int | None]:
     median, low, high, n = summary or (None, None, None, 0)
     return {side: median, f"{side}_low": low, f"{side}_high": high, f"n_{side}": n}
+
+
+def benchmark_headline(diff: BenchmarkDiff) -> str:
+    """Return in one sentence how many medians changed, and for the worse."""
+    rows = [row for table in diff.tables for row in table.rows if row.delta is not None]
+    moved = [row.worse for row in rows if row.significant]
+    worse, improved = moved.count(True), moved.count(False)
+    words = f"{worse} of {len(rows)} medians got worse, {improved} better"
+    rest = len(rows) - worse - improved
+    return f"{words}; {rest} did not change beyond chance." if rest else f"{words}."
 
 
 def benchmark_blocks(diff: BenchmarkDiff, labels: tuple[str, str]) -> list[Block]:

@@ -13,7 +13,7 @@ from pprofdiff.units import printable
 if TYPE_CHECKING:
     from pprofdiff.report.model import ReportModel
 
-__all__ = ["renderer_for", "replace_files"]
+__all__ = ["github_summary", "renderer_for", "replace_files"]
 
 Renderer = Callable[["ReportModel"], bytes]
 
@@ -30,6 +30,12 @@ def _csv(report: ReportModel) -> bytes:
     return render(report).encode()
 
 
+def _markdown(report: ReportModel) -> bytes:
+    from pprofdiff.report.markdown import render
+
+    return render(report).encode()
+
+
 def _pprof(report: ReportModel) -> bytes:
     from pprofdiff.report.pprof import render
 
@@ -37,7 +43,12 @@ def _pprof(report: ReportModel) -> bytes:
 
 
 # The one table to extend for another kind of file.
-_RENDERERS: dict[str, Renderer] = {".json": _json, ".csv": _csv, ".pb.gz": _pprof}
+_RENDERERS: dict[str, Renderer] = {
+    ".md": _markdown,
+    ".json": _json,
+    ".csv": _csv,
+    ".pb.gz": _pprof,
+}
 
 
 def renderer_for(path: str) -> Renderer:
@@ -52,6 +63,28 @@ def renderer_for(path: str) -> Renderer:
     raise UsageError(
         f"-o {printable(path)}: the ending says what to write; there are {known}"
     )
+
+
+def github_summary() -> tuple[str, Renderer]:
+    """Return the file of this workflow step's summary, and what adds a report to it.
+
+    Raises UsageError outside GitHub Actions, FetchError where it cannot be read.
+    """
+    path = os.environ.get("GITHUB_STEP_SUMMARY", "")
+    if not path:
+        raise UsageError(
+            "--github-summary: GITHUB_STEP_SUMMARY is not set, as it is in a step of "
+            "GitHub Actions; -o report.md writes a file"
+        )
+
+    def added(report: ReportModel) -> bytes:
+        held = b""
+        with suppress(FileNotFoundError), open(path, "rb") as file:
+            held = file.read()
+        gap = b"" if not held or held.endswith(b"\n") else b"\n"
+        return held + gap + _markdown(report)
+
+    return path, added
 
 
 def replace_files(files: Sequence[tuple[str, bytes]]) -> None:

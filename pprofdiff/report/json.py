@@ -20,6 +20,7 @@ from pprofdiff.diff.tables import STATUSES, Table
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.findings import finding_rows, unexplained_row
 from pprofdiff.report.model import Input, ReportModel
+from pprofdiff.report.verdict import verdict_row
 
 __all__ = ["SCHEMA", "render"]
 
@@ -46,7 +47,7 @@ def render(report: ReportModel) -> str:
         "unexplained": unexplained_row(report.findings),
         "warnings": [w._asdict() for w in report.warnings],
         "unpaired": [{"kind": k, "side": s} for k, s in report.bundle.lonely],
-        "verdict": {"outcome": "none", "rules": []},
+        "verdict": verdict_row(report.verdict),
     }
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,12 @@ from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.diff.evidence import Evidence, LogRun, TraceRun
 from pprofdiff.diff.findings.model import Findings
 from pprofdiff.diff.findings.rules import find
+from pprofdiff.diff.gate.model import Verdict
 from pprofdiff.diff.kinds import kind_name
 from pprofdiff.diff.side import Run
+
+if TYPE_CHECKING:
+    from pprofdiff.diff.gate.rules import Gate
 
 __all__ = ["Input", "ReportModel", "report_of"]
 
@@ -46,7 +50,7 @@ class ReportModel(NamedTuple):
     """A finished comparison: inputs, what changed, and what to know about it.
 
     `labels`, `inputs` are (base, new); `filters` are the choices that differ from the
-    defaults, as typed; `findings` say why.
+    defaults, as typed; `findings` say why; `verdict` is the gate's.
     """
 
     labels: tuple[str, str]
@@ -55,6 +59,7 @@ class ReportModel(NamedTuple):
     warnings: tuple[Caveat, ...]
     filters: tuple[str, ...]
     findings: Findings
+    verdict: Verdict = Verdict()
 
     @property
     def profiles(self) -> tuple[ProfileDiff, ...]:
@@ -68,8 +73,9 @@ def report_of(
     filters: Sequence[str] = (),
     warnings: Sequence[Caveat] = (),
     saved: tuple[Sequence[str | None], Sequence[str | None]] | None = None,
+    gate: Gate | None = None,
 ) -> ReportModel:
-    """Return the report of a comparison.
+    """Return the report of a comparison, judged by the gate if there is one.
 
     `saved` names, for each side, the copy of each of its runs; None for local files.
     """
@@ -83,6 +89,14 @@ def report_of(
     of_sides = bundle.base, bundle.new
     for caveat in (*of_logs, *gc_caveats(*of_sides), *load_caveats(*of_sides)):
         told.setdefault(caveat.text, caveat)
+    findings, verdict = find(bundle), Verdict()
+    if gate is not None and gate.rules:
+        from pprofdiff.diff.gate.judging import judge, verdict_caveats
+        from pprofdiff.diff.gate.measures import Evidence as Judged
+
+        verdict = judge(gate, Judged(bundle, findings))
+        for caveat in verdict_caveats(verdict):
+            told.setdefault(caveat.text, caveat)
     sides = (bundle.base, bundle.new)
     copies = saved or tuple([None] * len(side.runs) for side in sides)
     return ReportModel(
@@ -91,7 +105,8 @@ def report_of(
         bundle=bundle,
         warnings=tuple(told.values()),
         filters=tuple(filters),
-        findings=find(bundle),
+        findings=findings,
+        verdict=verdict,
     )
 
 

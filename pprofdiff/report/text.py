@@ -16,9 +16,10 @@ from pprofdiff.report.findings import finding_blocks
 from pprofdiff.report.headline import headline
 from pprofdiff.report.model import Input, ReportModel
 from pprofdiff.report.notes import next_steps, noise_note
+from pprofdiff.report.verdict import verdict_blocks
 from pprofdiff.units import scaled
 
-__all__ = ["blocks"]
+__all__ = ["Section", "blocks", "cautions", "inputs_grid", "sections"]
 
 # What a kind of input is called; every other one is a profile.
 _NOUNS = {"gctrace": " log", "benchmark": " output", "load": " summary"}
@@ -31,31 +32,39 @@ def blocks(
 
     `granularity` is that of the rows: functions, lines or files.
     """
-    for number, section in enumerate(_sections(report, granularity, joined=joined)):
+    for number, section in enumerate(sections(report, granularity, joined=joined)):
         yield Words(section.title, "strong")
         if number == 0:
-            yield _inputs(report)
+            yield inputs_grid(report)
             if report.filters:
                 yield Words(f"only: {' '.join(report.filters)}")
+            yield from verdict_blocks(report.verdict)
         if section.lead:
             yield Words(section.lead)
         if number == 0:
             yield from finding_blocks(report)
         yield from section.body
-    yield from _foot(report)
+    yield from cautions(report)
+    steps = next_steps(report)
+    if steps:
+        yield Lines(tuple(Cell(step, "faint") for step in steps))
 
 
-class _Section(NamedTuple):
-    """One comparison: its title, its first sentence or "", and the rest."""
+class Section(NamedTuple):
+    """One comparison: its title, its first sentence or "", and the rest.
+
+    `diff` is what it is of, None where that is no profile.
+    """
 
     title: str
     lead: str
     body: Iterator[Block]
+    diff: ProfileDiff | None = None
 
 
-def _sections(
-    report: ReportModel, granularity: str, *, joined: bool
-) -> Iterator[_Section]:
+def sections(
+    report: ReportModel, granularity: str = "functions", *, joined: bool = False
+) -> Iterator[Section]:
     """Yield the comparisons in the order of the report; objects are with bytes."""
     bundle = report.bundle
     for diff in report.profiles:
@@ -65,21 +74,21 @@ def _sections(
         body = _body(report, diff, granularity)
         if joined:
             body = chain(body, joined_names(diff))
-        yield _Section(_title(report, diff), headline(diff), body)
+        yield Section(_title(report, diff), headline(diff), body, diff)
     if bundle.gc is not None:
         from pprofdiff.report.gc import gc_blocks, gc_title
 
-        yield _Section(gc_title(bundle.gc), "", gc_blocks(bundle.gc))
+        yield Section(gc_title(bundle.gc), "", gc_blocks(bundle.gc))
     if bundle.trace is not None:
         from pprofdiff.report.trace import trace_blocks, trace_title
 
-        yield _Section(trace_title(bundle.trace), "", trace_blocks(bundle.trace))
+        yield Section(trace_title(bundle.trace), "", trace_blocks(bundle.trace))
     if bundle.benchmarks is not None:
         from pprofdiff.report.benchmarks import benchmark_blocks
 
         base, new = report.labels
         title = f"{base} → {new}   benchmarks, medians ± 95% interval"
-        yield _Section(
+        yield Section(
             title, "", iter(benchmark_blocks(bundle.benchmarks, report.labels))
         )
 
@@ -91,10 +100,10 @@ def _title(report: ReportModel, diff: ProfileDiff) -> str:
     return f"{base} → {new}   {name}, {in_words(diff)}"
 
 
-def _inputs(report: ReportModel) -> Grid:
-    """Return one row a file."""
+def inputs_grid(report: ReportModel, *, copies: bool = True) -> Grid:
+    """Return one row a file; `copies` tells where those of fetched files are."""
     rows = [
-        _input(label, entry)
+        _input(label, entry if copies else entry._replace(saved_to=None))
         for label, entries in zip(report.labels, report.inputs, strict=True)
         for entry in entries
     ]
@@ -152,12 +161,10 @@ def _body(report: ReportModel, diff: ProfileDiff, granularity: str) -> Iterator[
         yield from movers(diff, report.labels, "cum", granularity)
 
 
-def _foot(report: ReportModel) -> Iterator[Block]:
+def cautions(report: ReportModel) -> Iterator[Block]:
+    """Yield what was not compared, and what to know before trusting the rest."""
     for kind, label in report.bundle.lonely:
         what = _NOUNS.get(kind, " profile")
         yield Words(f"Only {label} has a {kind}{what}: not compared.")
     for warning in report.warnings:
         yield Words(warning.text, "warn", "! ")
-    steps = next_steps(report)
-    if steps:
-        yield Lines(tuple(Cell(step, "faint") for step in steps))

@@ -11,7 +11,7 @@ import pytest
 
 from pprofdiff.api import diff
 from pprofdiff.errors import FetchError, UsageError
-from pprofdiff.report import csv, pprof
+from pprofdiff.report import csv, markdown, pprof
 from pprofdiff.report import json as report_json
 from pprofdiff.report.files import renderer_for, replace_files
 
@@ -32,7 +32,7 @@ def held(tmp_path):
 
 @pytest.mark.parametrize("path", ["x.html", "x.JSON ", "x", "x.gz", "json", "x.pb", ""])
 def test_an_ending_that_nothing_writes(path):
-    with pytest.raises(UsageError, match=r"\.json, \.csv, \.pb\.gz"):
+    with pytest.raises(UsageError, match=r"\.md, \.json, \.csv, \.pb\.gz"):
         renderer_for(path)
 
 
@@ -40,6 +40,7 @@ def test_an_ending_that_nothing_writes(path):
     ("path", "writer"),
     [
         ("x.json", lambda report: report_json.render(report).encode()),
+        ("x.md", lambda report: markdown.render(report).encode()),
         ("a/b.csv", lambda report: csv.render(report).encode()),
         (".pb.gz", pprof.render),
         ("x.json.pb.gz", pprof.render),

@@ -1,0 +1,57 @@
+"""What a gate says: one ruling a rule, and the verdict that they make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Outcome", "Ruling", "Verdict"]
+
+Outcome = Literal["pass", "fail", "no data"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """One rule as typed, and what came of it.
+
+    `what` was measured (such as a function's name), `figure` is its base, new and
+    change in words, `limit` what the rule allows; of a rule without data `figure` says
+    why. `base` and `new` are the numbers that were compared, in `unit`, None without
+    data. `noise` tells whether their change may be chance, None where that is not
+    asked. `matched` counts what the rule applies to, `tripped` what broke it.
+    """
+
+    rule: str
+    outcome: Outcome
+    what: str
+    figure: str
+    limit: str
+    base: float | None = None
+    new: float | None = None
+    unit: str = ""
+    noise: bool | None = None
+    matched: int = 0
+    tripped: int = 0
+
+    @property
+    def text(self) -> str:
+        """The ruling in one line, without its outcome."""
+        limit = f"; limit {self.limit}" if self.limit else ""
+        return f"{self.rule}: {self.measured}{limit}"
+
+    @property
+    def measured(self) -> str:
+        """What was measured, and its figure."""
+        return f"{self.what} {self.figure}".lstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """All rulings, in the order of the rules.
+
+    `outcome` is ``fail`` where a rule tripped, ``pass`` where none did and one had
+    data, and ``none`` where there was no rule, or none had data.
+    """
+
+    outcome: Literal["pass", "fail", "none"] = "none"
+    rules: tuple[Ruling, ...] = ()

@@ -110,7 +110,7 @@ def _paragraph(block: Words) -> str:
     strong = block.style in ("strong", "worse", "better")
     write = emphasis if strong else inline
     text = write(block.text.strip(), _LONGEST_PARAGRAPH)
-    lead = "⚠️" if block.lead == "! " else block.lead.strip()
+    lead = "**!**" if block.lead == "! " else block.lead.strip()
     return f"{lead} {text}" if lead else _no_list(text)
 
 

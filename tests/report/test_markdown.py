@@ -319,6 +319,6 @@ def test_what_cannot_be_compared_is_said_before_all(load_capture, data_folder):
     sides = Evidence("base", (Run("a", base),)), Evidence("new", (twice,))
     page = render(report_of(compare_bundles(*sides)))
     _, _, first, second, *_ = page.split("\n\n")
-    assert first.startswith("⚠️ new probably did 2.00× the work of base. Give --rps")
+    assert first.startswith("**!** new probably did 2.00× the work of base. Give --rps")
     assert second.startswith("**")
     assert page.count("probably did") == 1

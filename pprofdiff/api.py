@@ -298,7 +298,7 @@ def _options(patterns: dict[str, str]) -> Options:
         raise UsageError(
             f"no pattern is called {unknown[0]!r}; there are: {', '.join(_PATTERNS)}"
         )
-    return replace(Options(), **patterns)  # type: ignore[arg-type]
+    return Options()._replace(**patterns)  # type: ignore[arg-type]
 
 
 def _delivered(data: Text, path: str | os.PathLike[str] | None) -> Text | None:

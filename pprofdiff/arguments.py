@@ -7,7 +7,6 @@ value only after ``=``, as in Go's flag package, so that none can swallow a prof
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from pprofdiff.errors import UsageError
 from pprofdiff.flag_values import flag_value
@@ -193,11 +192,11 @@ def _with_sides(options: Options, places: list[str]) -> Options:
     if options.base:
         if not places:
             raise UsageError("give the new profile too: pprofdiff -diff_base=BASE NEW")
-        return replace(options, new=tuple(places))
+        return options._replace(new=tuple(places))
     if len(places) == 2:
-        return replace(options, base=(places[0],), new=(places[1],))
+        return options._replace(base=(places[0],), new=(places[1],))
     if len(places) == 1:
-        return replace(options, new=(places[0],))
+        return options._replace(new=(places[0],))
     if not places:
         raise UsageError(
             "give two profiles, pprofdiff BASE NEW; or try: pprofdiff demo"

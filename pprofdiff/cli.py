@@ -6,6 +6,8 @@ error, never mistaken for a verdict.
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -24,6 +26,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     # numpy's linear algebra is not used here: its threads would only cost a start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # All that is held goes with the process: to look for cycles in it first takes long.
+    atexit.register(gc.freeze)
     try:
         return _run(words)
     except PprofDiffError as error:

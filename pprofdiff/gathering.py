@@ -110,24 +110,23 @@ def _evidence(
                 "none on this side"
             )
         return Evidence(label, tuple(_by_stack(run, options.state) for run in traces))
-    logs = [(s.path, s.kind, s.log) for s in bundle.sources if s.log is not None]
     return Evidence(
         label,
         tuple(Run(s.path, decode(content(s), s.path)) for s in of(Kind.PROFILE)),
         tuple(
-            LogRun(path, log.gc)
-            for path, kind, log in logs
-            if kind == "gctrace" and log.gc is not None
+            LogRun(s.path, s.log.gc)
+            for s in of(Kind.GCTRACE)
+            if s.log is not None and s.log.gc is not None
         ),
         tuple(
-            BenchmarkRun(path, log.benchmarks)
-            for path, kind, log in logs
-            if kind == "benchmark" and log.benchmarks is not None
+            BenchmarkRun(s.path, s.log.benchmarks)
+            for s in of(Kind.BENCHMARK)
+            if s.log is not None and s.log.benchmarks is not None
         ),
         tuple(
-            LoadRun(path, log.load)
-            for path, kind, log in logs
-            if kind == "load" and log.load is not None
+            LoadRun(s.path, s.log.load)
+            for s in of(Kind.LOAD)
+            if s.log is not None and s.log.load is not None
         ),
         traces,
     )

@@ -6,7 +6,6 @@ another meaning. `FLAGS` feeds the command line, ``--help`` and the report's hea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 __all__ = [
@@ -22,8 +21,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """One run's choices; the defaults are those of the command line.
 
     Patterns are regular expressions, empty for none; `work` is (base, new) operations
@@ -155,7 +153,7 @@ FLAGS = (
     Flag("mean_delay", "set", "mean", "-sample_index=delay -mean", _VALUE, "delay"),
     Flag("mean", "bool", "mean", "value by the first sample type (such as delay by contention)", _VALUE),
     Flag("unit", "str", "unit", "unit to print, such as ms or MB (minimum: fitting)", _VALUE),
-    Flag("output", "append", "outputs", "write FILE: .md, .json, .csv, .pb.gz (first profile); repeatable (-o)", _OUT),
+    Flag("output", "append", "outputs", "write FILE: .html, .md, .json, .csv, .pb.gz; repeatable (-o)", _OUT),
     Flag("color", "choice", "color", "auto, always or never", _OUT, "auto always never"),
     Flag("progress", "bool", "progress", "show progress of long work on a terminal", _OUT),
     Flag("quiet", "bool", "quiet", "print no report, only write -o files (-q)", _OUT),

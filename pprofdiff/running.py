@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pprofdiff.diff.bundle import compare_bundles
@@ -60,7 +59,7 @@ def _gate(options: Options) -> Gate | None:
         return None
     from pprofdiff.settings import with_settings
 
-    options = with_settings(options, Path())
+    options = with_settings(options, "")
     if not options.fail_on:
         return None
     from pprofdiff.diff.gate.rules import Gate

@@ -6,8 +6,7 @@ what is typed on the command line counts instead of it.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
+import os
 
 from pprofdiff.errors import FetchError, FormatError, UsageError
 from pprofdiff.options import Options
@@ -18,16 +17,16 @@ _OWN, _PROJECT = "pprofdiff.toml", "pyproject.toml"
 _EXAMPLE = 'fail-on = ["total:+5%"]'
 
 
-def with_settings(options: Options, folder: Path) -> Options:
+def with_settings(options: Options, folder: str) -> Options:
     """Return the options with the folder's rules, unless some were typed.
 
     Raises FetchError for a file that cannot be read, FormatError for one that is no
     TOML, UsageError for a key or value that has no meaning.
     """
-    found = _table(folder / _OWN, ())
-    name = _OWN
+    found, name = _table(os.path.join(folder, _OWN), ()), _OWN
     if found is None:
-        found, name = _table(folder / _PROJECT, ("tool", "pprofdiff")), _PROJECT
+        name = _PROJECT
+        found = _table(os.path.join(folder, name), ("tool", "pprofdiff"))
     if found is None:
         return options
     unknown = sorted(set(found) - {"fail-on", "strict"})
@@ -40,23 +39,22 @@ def with_settings(options: Options, folder: Path) -> Options:
         raise UsageError(f"{name}: fail-on is a list of rules, such as {_EXAMPLE}")
     if not isinstance(strict, bool):
         raise UsageError(f"{name}: strict is true or false")
-    return replace(
-        options,
+    return options._replace(
         fail_on=options.fail_on or tuple(rules),
         strict=options.strict or strict,
     )
 
 
-def _table(path: Path, keys: tuple[str, ...]) -> dict[str, object] | None:
+def _table(path: str, keys: tuple[str, ...]) -> dict[str, object] | None:
     """Return the table under these keys of a file, None without file or table."""
+    name = os.path.basename(path)
     try:
-        data = path.read_bytes()
+        with open(path, "rb") as file:
+            data = file.read()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise FetchError(
-            f"{path.name}: cannot be read: {error.strerror or error}"
-        ) from None
+        raise FetchError(f"{name}: cannot be read: {error.strerror or error}") from None
     # A project's file that never names us is its own business, sound or not.
     if keys and b"pprofdiff" not in data:
         return None
@@ -65,11 +63,11 @@ def _table(path: Path, keys: tuple[str, ...]) -> dict[str, object] | None:
     try:
         held: object = tomllib.loads(data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise FormatError(f"{path.name}: is no TOML: {error}") from None
+        raise FormatError(f"{name}: is no TOML: {error}") from None
     for key in keys:
         if not isinstance(held, dict) or key not in held:
             return None
         held = held[key]
     if isinstance(held, dict):
         return held
-    raise UsageError(f"{path.name}: [tool.pprofdiff] is a table, such as {_EXAMPLE}")
+    raise UsageError(f"{name}: [tool.pprofdiff] is a table, such as {_EXAMPLE}")

@@ -77,6 +77,15 @@ def test_a_diff_needs_numpy_and_protobuf_alone(syncpool, tmp_path, output):
     )
 
 
+def test_what_is_for_traces_or_urls_waits_for_one(syncpool):
+    names = after(syncpool.base / "cpu.pb.gz", syncpool.new / "cpu.pb.gz")
+    assert "urllib.parse" not in names
+    parts = ("pprofdiff.diff.trace", "pprofdiff.loaders.trace", "pprofdiff.model.trace")
+    rules = ("blocking", "capacity", "lives", "traces", "waiting")
+    waiting = *parts, *(f"pprofdiff.diff.findings.{name}" for name in rules)
+    assert [name for name in names if name.startswith(waiting)] == []
+
+
 def test_colour_needs_rich(syncpool):
     names = after(
         syncpool.base / "cpu.pb.gz", syncpool.new / "cpu.pb.gz", "--color=always"

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = [
     "Offsets",
@@ -27,6 +27,7 @@ __all__ = [
     "offsets_of",
     "once_per_row",
     "row_of_item",
+    "slices",
     "sums",
     "take_rows",
     "unique_rows",
@@ -43,6 +44,8 @@ _CHUNK = 1 << 20
 # Cells of the table in which once_per_row looks for repetitions (int32 each).
 _TABLE = 1 << 20
 _SMALL_TABLE = 1 << 17
+# Rows of several columns worked on at a time: they stay in the processor's cache.
+_ROWS = 1 << 17
 
 
 def offsets_of(counts: NDArray[np.integer]) -> Offsets:
@@ -101,6 +104,12 @@ def chunks(offsets: Offsets, items: int = _CHUNK) -> list[tuple[int, int]]:
     marks = np.arange(0, int(offsets[-1]) + items, items)
     cuts = distinct(np.append(np.searchsorted(offsets[:-1], marks), (0, rows)))
     return list(zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True))
+
+
+def slices(size: int) -> Iterator[slice]:
+    """Yield all rows below `size`, some at a time."""
+    for first in range(0, size, _ROWS):
+        yield slice(first, min(first + _ROWS, size))
 
 
 def first_places(items: NDArray[np.integer], size: int) -> NDArray[np.int64]:

@@ -92,7 +92,7 @@ def report_of(
     findings, verdict = find(bundle), Verdict()
     if gate is not None and gate.rules:
         from pprofdiff.diff.gate.judging import judge, verdict_caveats
-        from pprofdiff.diff.gate.measures import Evidence as Judged
+        from pprofdiff.diff.gate.measures import Judged
 
         verdict = judge(gate, Judged(bundle, findings))
         for caveat in verdict_caveats(verdict):

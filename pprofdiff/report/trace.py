@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pprofdiff.diff.trace.compare import GroupPair, StateTime, TraceDiff
-from pprofdiff.diff.trace.latency import by_cause
 from pprofdiff.report.blocks import Block, Cell, Grid, Words
 from pprofdiff.report.compared import arrow_of, compared, percents
 from pprofdiff.report.tracegc import by, collector_blocks, processor_grid
@@ -89,7 +88,7 @@ def _latency_blocks(diff: TraceDiff) -> Iterator[Block]:
     """Yield how long a wait is, and why goroutines wait."""
     labels = diff.base.label, diff.new.label
     yield Words("Scheduling latency: from runnable to running", "strong")
-    base, new = (side.waits.quantiles() for side in diff.sides)
+    base, new = (side.latency for side in diff.sides)
     rows = [compared("waits in the trace", (base.count, new.count), "")]
     for name, field in (*_QUANTILES.items(), ("longest", "max_ns")):
         pair = getattr(base, field), getattr(new, field)
@@ -115,7 +114,7 @@ def _between(interval: tuple[int, int] | None) -> str:
 
 def _cause_rows(diff: TraceDiff) -> Iterator[_Cells]:
     """Yield why goroutines became runnable, and what held them up."""
-    base, new = (by_cause(side.waits) for side in diff.sides)
+    base, new = (side.causes for side in diff.sides)
     for name in dict.fromkeys([*new.name[:4], *base.name[:4]]):
         old, fresh = base.row(name), new.row(name)
         pair = _scaled(diff, (old.total_ns, fresh.total_ns))

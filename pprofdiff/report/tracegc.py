@@ -74,10 +74,10 @@ def _collector_rows(diff: TraceDiff) -> Iterator[_Row]:
             pair = old * diff.factors[0], fresh * diff.factors[1]
             yield compared(name, pair, "ns", worse="idle" not in name)
     yield shares(f"GC, of {_CAPACITY}", base.gc_fraction, new.gc_fraction)
-    for window, (old_share, new_share) in diff.mmu().items():
+    for window, (old_share, new_share) in diff.mmu.items():
         name = f"least left to the program in {window // 1_000_000} ms (MMU)"
         yield shares(name, old_share, new_share)
-    for window, values in diff.worst_windows().items():
+    for window, values in diff.worst_windows.items():
         name = f"left to it in 99 % of all {window // 1_000_000} ms"
         yield shares(name, *values)
 

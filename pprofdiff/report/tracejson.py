@@ -8,7 +8,6 @@ from typing import Any
 
 from pprofdiff.diff.trace.compare import GroupPair, TraceDiff
 from pprofdiff.diff.trace.goroutines import Groups
-from pprofdiff.diff.trace.latency import by_cause
 from pprofdiff.diff.trace.quantiles import (
     GroupQuantiles,
     Quantiles,
@@ -58,7 +57,7 @@ def trace_row(diff: TraceDiff) -> Row:
         },
         "mmu": [
             {"window_ns": window, "base": base, "new": new}
-            for window, (base, new) in diff.mmu().items()
+            for window, (base, new) in diff.mmu.items()
         ],
         "tasks": _durations(diff.base.tasks, diff.new.tasks),
         "regions": _durations(diff.base.regions, diff.new.regions),
@@ -167,8 +166,8 @@ def _by_name(held: GroupQuantiles) -> dict[str, Row]:
 def _latency(side: TraceSide) -> Row:
     waits = side.waits
     return {
-        **asdict(waits.quantiles()),
-        "by_cause": _by_name(by_cause(waits)),
+        **asdict(side.latency),
+        "by_cause": _by_name(side.causes),
         "gc_mark_ns": int(waits.gc_mark_ns.sum()),
         "stw_ns": int(waits.stw_ns.sum()),
         "busy_ns": int(waits.busy_ns.sum()),

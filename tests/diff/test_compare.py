@@ -136,7 +136,7 @@ def test_a_function_of_that_name_is_another_row():
 
 @given(profiles(), profiles(), st.sampled_from((".", "runtime", r"main\.")))
 def test_flat_adds_up_whatever_is_hidden(base, new, hidden):
-    options = replace(Options(), hide=hidden)
+    options = Options()._replace(hide=hidden)
     diff = compared(*(filtered(p, options).profile for p in (base, new)))
     for granularity in TABLES:
         table = diff.table(granularity)
@@ -299,7 +299,7 @@ PATTERNS = st.fixed_dictionaries(
 
 @given(profiles(), profiles(), PATTERNS)
 def test_filters_commute_with_the_diff(base, new, patterns):
-    options = replace(Options(), **patterns)
+    options = Options()._replace(**patterns)
     one, other = (filtered(p, options).profile for p in (base, new))
     diff = compared(one, other)
     for given_side, side in ((one, "base"), (other, "new")):

@@ -46,7 +46,7 @@ def overcommitted(case: Case) -> Iterator[Finding]:
     if diff is None or min(len(side.waits) for side in diff.sides) < WAITS:
         return
     base, new = (_waiting_beside_idle(side) for side in diff.sides)
-    late = max(side.waits.quantiles().p99_ns or 0 for side in diff.sides)
+    late = max(side.latency.p99_ns or 0 for side in diff.sides)
     limits = [_limit(side) for side in diff.sides]
     same = abs(new - base) < POINTS and limits[0] == limits[1]
     if max(base, new) < _IDLE or late < _TOO_LONG_NS or max(limits) < 2 or same:

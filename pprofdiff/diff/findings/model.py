@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.diff.moved import Moved
 
-__all__ = ["Claim", "Explained", "Fact", "Finding", "Findings"]
+__all__ = ["SEVERITIES", "Claim", "Explained", "Fact", "Finding", "Findings"]
 
 SEVERITIES = ("info", "minor", "major")
 

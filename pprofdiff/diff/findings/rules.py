@@ -12,63 +12,74 @@ from collections.abc import Callable, Iterator
 from pprofdiff.diff.bundle import BundleDiff
 from pprofdiff.diff.findings import (
     allocation,
-    blocking,
-    capacity,
     comparability,
     costs,
     functions,
     gc,
-    lives,
     runtime,
-    waiting,
 )
 from pprofdiff.diff.findings.case import Case
-from pprofdiff.diff.findings.model import Claim, Explained, Finding, Findings
+from pprofdiff.diff.findings.model import (
+    SEVERITIES,
+    Claim,
+    Explained,
+    Finding,
+    Findings,
+)
 from pprofdiff.diff.findings.samples import Samples
 from pprofdiff.diff.moved import Moved, moved
 
-__all__ = ["RULES", "find"]
+__all__ = ["find"]
 
 Rule = Callable[[Case], Iterator[Finding]]
-
-RULES: tuple[Rule, ...] = (
-    comparability.upgrade,
-    allocation.allocation,
-    gc.frequency,
-    gc.dearer,
-    gc.cpu_only,
-    functions.functions,
-    costs.own_cost,
-    gc.assist,
-    runtime.scheduler,
-    runtime.locks,
-    runtime.leaf_work,
-    runtime.contention,
-    gc.forced,
-    waiting.latency,
-    lives.life_waiting,
-    lives.life_lost,
-    capacity.overcommitted,
-    capacity.utilisation,
-    capacity.gc_capacity,
-    blocking.blocked,
-    blocking.system_calls,
-    comparability.throughput,
-    comparability.unlike_load,
-    comparability.processors,
-)
 
 # A finding is major, or minor, from these shares of the larger side's CPU on.
 _MAJOR, _MINOR = 0.05, 0.01
 # A finding is a detail if it adds less than this part of what it explains.
 _OWN = 0.1
-_SEVERITIES = ("info", "minor", "major")
+
+
+def _rules(case: Case) -> tuple[Rule, ...]:
+    """Return the table; few runs have traces, whose rules take a while to import."""
+    of_traces: tuple[Rule, ...] = ()
+    if case.trace is not None:
+        from pprofdiff.diff.findings import blocking, capacity, lives, waiting
+
+        of_traces = (
+            waiting.latency,
+            lives.life_waiting,
+            lives.life_lost,
+            capacity.overcommitted,
+            capacity.utilisation,
+            capacity.gc_capacity,
+            blocking.blocked,
+            blocking.system_calls,
+        )
+    return (
+        comparability.upgrade,
+        allocation.allocation,
+        gc.frequency,
+        gc.dearer,
+        gc.cpu_only,
+        functions.functions,
+        costs.own_cost,
+        gc.assist,
+        runtime.scheduler,
+        runtime.locks,
+        runtime.leaf_work,
+        runtime.contention,
+        gc.forced,
+        *of_traces,
+        comparability.throughput,
+        comparability.unlike_load,
+        comparability.processors,
+    )
 
 
 def find(bundle: BundleDiff) -> Findings:
     """Return what the rules say of a comparison, what explains most first."""
     case = Case(bundle)
-    drafts = [finding for rule in RULES for finding in rule(case)]
+    drafts = [finding for rule in _rules(case) for finding in rule(case)]
     cpu = case.cpu
     if cpu is None:
         return Findings(tuple(sorted(drafts, key=_importance)), None)
@@ -79,7 +90,7 @@ def find(bundle: BundleDiff) -> Findings:
 
 
 def _importance(finding: Finding) -> tuple[int, float]:
-    return -_SEVERITIES.index(finding.severity), -finding.weight
+    return -SEVERITIES.index(finding.severity), -finding.weight
 
 
 def _judged(cpu: Samples, finding: Finding, claim: Claim) -> Finding:

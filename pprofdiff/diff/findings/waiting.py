@@ -53,7 +53,7 @@ def latency(case: Case) -> Iterator[Finding]:
     diff = case.trace
     if diff is None:
         return
-    base, new = (side.waits.quantiles() for side in diff.sides)
+    base, new = (side.latency for side in diff.sides)
     if min(base.count, new.count) < WAITS or not base.p99_ns or not new.p99_ns:
         return
     pair = base.p99_ns, new.p99_ns
@@ -85,9 +85,7 @@ def latency(case: Case) -> Iterator[Finding]:
 
 def _whose(diff: TraceDiff) -> str:
     """Return whose waiting moved most, and what those goroutines did before."""
-    from pprofdiff.diff.trace.latency import by_cause
-
-    causes = [by_cause(side.waits) for side in diff.sides]
+    causes = [side.causes for side in diff.sides]
     amounts = {
         name: (causes[0].row(name).total_ns, causes[1].row(name).total_ns)
         for name in dict.fromkeys([*causes[0].name, *causes[1].name])

@@ -6,9 +6,9 @@ from pprofdiff.diff.benchtable import BenchmarkRow
 from pprofdiff.diff.benchunits import better, tidy
 from pprofdiff.diff.gate.measures import (
     Asked,
-    Evidence,
     Figure,
     Found,
+    Judged,
     Kind,
     Missing,
 )
@@ -19,10 +19,10 @@ from pprofdiff.units import Scale
 __all__ = ["BENCH"]
 
 
-def _benchmarks(asked: Asked, evidence: Evidence) -> Found:
+def _benchmarks(asked: Asked, judged: Judged) -> Found:
     """Measure the medians of each benchmark in a unit: ``UNIT`` or ``UNIT:REGEX``."""
     unit, pattern, matches = _subject(asked)
-    held = evidence.bundle.benchmarks
+    held = judged.bundle.benchmarks
     if held is None:
         return Missing("no benchmark output is compared")
     wanted = tidy(unit)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pprofdiff.diff.findings.model import SEVERITIES
-from pprofdiff.diff.gate.measures import Asked, Evidence, Figure, Found, Kind
+from pprofdiff.diff.gate.measures import Asked, Figure, Found, Judged, Kind
 from pprofdiff.units import Scale
 
 __all__ = ["FINDING"]
@@ -20,12 +20,12 @@ def _check(asked: Asked) -> None:
         )
 
 
-def _findings(asked: Asked, evidence: Evidence) -> Found:
+def _findings(asked: Asked, judged: Judged) -> Found:
     """Count the findings that are worse and of this severity or a higher one."""
     counted = _WEIGHTS[_WEIGHTS.index(asked.subject) :]
     titles = [
         finding.title
-        for finding in evidence.findings.found
+        for finding in judged.findings.found
         if finding.direction == "worse" and finding.severity in counted
     ]
     noun = "finding" if len(titles) == 1 else "findings"

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pprofdiff.diff.comparable import Caveat
 from pprofdiff.diff.gate.limits import Limit
-from pprofdiff.diff.gate.measures import Asked, Evidence, Figure, Missing
+from pprofdiff.diff.gate.measures import Asked, Figure, Judged, Missing
 from pprofdiff.diff.gate.model import Outcome, Ruling, Verdict
 from pprofdiff.diff.gate.rules import KINDS, Gate
 from pprofdiff.options import RULES
@@ -16,14 +16,14 @@ __all__ = ["judge", "verdict_caveats"]
 _WITHOUT_LIMIT = {form.kind for form in RULES if not form.limited}
 
 
-def judge(gate: Gate, evidence: Evidence) -> Verdict:
+def judge(gate: Gate, judged: Judged) -> Verdict:
     """Return what becomes of each rule; raises UsageError for one that cannot be.
 
     A rule trips where a figure is over its limit and the change is beyond noise. Where
     chance cannot be told, or nothing matches, it has no data: that is no pass. A
     strict gate takes figures as they are, and a rule without data trips it.
     """
-    rulings = tuple(_ruling(asked, gate, evidence) for asked in gate.rules)
+    rulings = tuple(_ruling(asked, gate, judged) for asked in gate.rules)
     outcomes = {ruling.outcome for ruling in rulings}
     if "fail" in outcomes:
         return Verdict("fail", rulings)
@@ -57,10 +57,10 @@ class _Held(NamedTuple):
         return self.trips, self.untold, self.over, self.figure.change
 
 
-def _ruling(asked: Asked, gate: Gate, evidence: Evidence) -> Ruling:
+def _ruling(asked: Asked, gate: Gate, judged: Judged) -> Ruling:
     """Return one rule's worst figure and what it means."""
     limit = "" if asked.kind in _WITHOUT_LIMIT else str(asked.limit)
-    found = KINDS[asked.kind].measure(asked, evidence)
+    found = KINDS[asked.kind].measure(asked, judged)
     if isinstance(found, Missing):
         outcome: Outcome = "fail" if gate.strict else "no data"
         return Ruling(asked.text, outcome, "", found.why, limit)

@@ -12,13 +12,13 @@ from pprofdiff.diff.gate.limits import Limit
 from pprofdiff.errors import UsageError
 from pprofdiff.units import Scale
 
-__all__ = ["Asked", "Evidence", "Figure", "Found", "Kind", "Missing"]
+__all__ = ["Asked", "Figure", "Found", "Judged", "Kind", "Missing"]
 
 # From here on a ratio reads better than percent.
 _MANY = 10
 
 
-class Evidence(NamedTuple):
+class Judged(NamedTuple):
     """What a gate judges: a comparison, and its findings."""
 
     bundle: BundleDiff
@@ -103,4 +103,4 @@ class Kind(NamedTuple):
     """
 
     check: Callable[[Asked], object]
-    measure: Callable[[Asked, Evidence], Found]
+    measure: Callable[[Asked, Judged], Found]

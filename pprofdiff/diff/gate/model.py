@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 __all__ = ["Outcome", "Ruling", "Verdict"]
 
 Outcome = Literal["pass", "fail", "no data"]
 
 
-@dataclass(frozen=True, slots=True)
-class Ruling:
+class Ruling(NamedTuple):
     """One rule as typed, and what came of it.
 
     `what` was measured (such as a function's name), `figure` is its base, new and
@@ -45,8 +43,7 @@ class Ruling:
         return f"{self.what} {self.figure}".lstrip()
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """All rulings, in the order of the rules.
 
     `outcome` is ``fail`` where a rule tripped, ``pass`` where none did and one had

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from pprofdiff.diff.gate.measures import (
     Asked,
-    Evidence,
     Figure,
     Found,
+    Judged,
     Kind,
     Missing,
 )
@@ -49,13 +49,13 @@ def _check(asked: Asked) -> None:
         raise asked.wrong("pauses are in gctrace or trace; type pause@trace:p99:+10%")
 
 
-def _pauses(asked: Asked, evidence: Evidence) -> Found:
+def _pauses(asked: Asked, judged: Judged) -> Found:
     """Measure a percentile of the GC's pauses, wall time, nearest rank.
 
     The GC log is taken where both are there, as it tells of more cycles.
     """
     rank = PERCENTILES[asked.subject]
-    sides = _sides(asked, evidence)
+    sides = _sides(asked, judged)
     if sides is None:
         what = f"no {asked.source}" if asked.source else "neither GC log nor trace"
         return Missing(f"{what} is compared")
@@ -81,9 +81,9 @@ def _pauses(asked: Asked, evidence: Evidence) -> Found:
     ]
 
 
-def _sides(asked: Asked, evidence: Evidence) -> tuple[Column, Column] | None:
+def _sides(asked: Asked, judged: Judged) -> tuple[Column, Column] | None:
     """Return base's and new's pauses from the source that is asked for or there."""
-    gc, trace = evidence.bundle.gc, evidence.bundle.trace
+    gc, trace = judged.bundle.gc, judged.bundle.trace
     if gc is not None and asked.source != "trace":
         return _of_log(gc.base), _of_log(gc.new)
     if trace is not None and asked.source != "gctrace":

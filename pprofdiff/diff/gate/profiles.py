@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.diff.gate.measures import (
     Asked,
-    Evidence,
     Figure,
     Found,
+    Judged,
     Kind,
     Missing,
 )
@@ -28,22 +28,22 @@ Column = NDArray[np.int64]
 Rows = tuple[Sequence[str], Column, Column]
 
 
-def _flat(asked: Asked, evidence: Evidence) -> Found:
+def _flat(asked: Asked, judged: Judged) -> Found:
     """Measure each function that matches by its own cost."""
-    return _named(asked, evidence, "functions", "flat")
+    return _named(asked, judged, "functions", "flat")
 
 
-def _cum(asked: Asked, evidence: Evidence) -> Found:
+def _cum(asked: Asked, judged: Judged) -> Found:
     """Measure each function that matches with its callees."""
-    return _named(asked, evidence, "functions", "cum")
+    return _named(asked, judged, "functions", "cum")
 
 
-def _packages(asked: Asked, evidence: Evidence) -> Found:
+def _packages(asked: Asked, judged: Judged) -> Found:
     """Measure each package that matches with its callees."""
-    return _named(asked, evidence, "packages", "cum")
+    return _named(asked, judged, "packages", "cum")
 
 
-def _groups(asked: Asked, evidence: Evidence) -> Found:
+def _groups(asked: Asked, judged: Judged) -> Found:
     """Measure a group of runtime categories, judged together with the others."""
 
     def rows(diff: ProfileDiff) -> Rows | None:
@@ -53,32 +53,32 @@ def _groups(asked: Asked, evidence: Evidence) -> Found:
         ids, base, new = zip(*sums.groups(), strict=True)
         return ids, np.array(base, np.int64), np.array(new, np.int64)
 
-    return _of_runtime(asked, evidence, rows)
+    return _of_runtime(asked, judged, rows)
 
 
-def _categories(asked: Asked, evidence: Evidence) -> Found:
+def _categories(asked: Asked, judged: Judged) -> Found:
     """Measure a runtime category, judged together with the others."""
 
     def rows(diff: ProfileDiff) -> Rows | None:
         sums = diff.category_sums
         return None if sums is None else (sums.ids, sums.base, sums.new)
 
-    return _of_runtime(asked, evidence, rows)
+    return _of_runtime(asked, judged, rows)
 
 
-def _total(asked: Asked, evidence: Evidence) -> Found:
+def _total(asked: Asked, judged: Judged) -> Found:
     """Measure all of a profile."""
-    diff = _profile(asked, evidence)
+    diff = _profile(asked, judged)
     if isinstance(diff, Missing):
         return diff
     base, new = (np.array([side], np.int64) for side in diff.totals)
     return _figures(asked, diff, ((f"all of {diff.name}",), base, new), [0])
 
 
-def _named(asked: Asked, evidence: Evidence, granularity: str, column: str) -> Found:
+def _named(asked: Asked, judged: Judged, granularity: str, column: str) -> Found:
     """Measure the rows of a table whose name, on either side, the pattern matches."""
     matches = _pattern(asked)
-    diff = _profile(asked, evidence)
+    diff = _profile(asked, judged)
     if isinstance(diff, Missing):
         return diff
     table = diff.table(granularity)
@@ -97,11 +97,11 @@ def _named(asked: Asked, evidence: Evidence, granularity: str, column: str) -> F
 
 def _of_runtime(
     asked: Asked,
-    evidence: Evidence,
+    judged: Judged,
     rows: Callable[[ProfileDiff], Rows | None],
 ) -> Found:
     """Measure the row whose id the rule names."""
-    diff = _profile(asked, evidence)
+    diff = _profile(asked, judged)
     if isinstance(diff, Missing):
         return diff
     held = rows(diff)
@@ -110,12 +110,12 @@ def _of_runtime(
     return _figures(asked, diff, held, [list(held[0]).index(asked.subject)])
 
 
-def _profile(asked: Asked, evidence: Evidence) -> ProfileDiff | Missing:
+def _profile(asked: Asked, judged: Judged) -> ProfileDiff | Missing:
     """Return the comparison that a rule is on: that after ``@``, else cpu or the only.
 
     Its name is that of the profile or of its sample type.
     """
-    profiles = evidence.bundle.profiles
+    profiles = judged.bundle.profiles
     names = tuple(dict.fromkeys(diff.name for diff in profiles))
     if asked.source:
         for diff in profiles:

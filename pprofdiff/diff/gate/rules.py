@@ -19,7 +19,7 @@ from pprofdiff.diff.gate.profiles import CATEGORY, CUM, FLAT, GROUP, PACKAGE, TO
 from pprofdiff.errors import UsageError
 from pprofdiff.options import RULES, RuleForm
 
-__all__ = ["KINDS", "Gate", "parse_rule", "spelled"]
+__all__ = ["KINDS", "Gate", "parse_rule"]
 
 KINDS: dict[str, Kind] = {
     "cum": CUM,
@@ -73,16 +73,6 @@ def parse_rule(text: str) -> Asked:
     asked = Asked(text, kind, source, subject, limit)
     KINDS[kind].check(asked)
     return asked
-
-
-def spelled(asked: Asked) -> str:
-    """Return a rule as it is typed, from its parts."""
-    source = f"@{asked.source}" if asked.source else ""
-    form = _FORMS[asked.kind]
-    parts = [f"{asked.kind}{source}"]
-    parts += [asked.subject] if form.subject else []
-    parts += [str(asked.limit)] if form.limited else []
-    return ":".join(parts)
 
 
 def _parts(text: str, form: RuleForm, rest: str) -> tuple[str, str]:

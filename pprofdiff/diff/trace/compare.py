@@ -156,8 +156,9 @@ class TraceDiff:
         base, new = (_in_blocks(side) for side in self.sides)
         return dict(zip(RANKS, spreads(base, new, RANKS.values()), strict=True))
 
+    @cached_property
     def mmu(self) -> dict[int, tuple[float | None, float | None]]:
-        """Return minimum mutator utilisation, base and new, by window in ns.
+        """Minimum mutator utilisation, base and new, by window in ns.
 
         Windows longer than a trace are left out.
         """
@@ -169,8 +170,9 @@ class TraceDiff:
             if window <= longest
         }
 
+    @cached_property
     def worst_windows(self) -> dict[int, tuple[float | None, float | None]]:
-        """Return the share left in the worst 1 % of windows, by window in ns.
+        """The share left in the worst 1 % of windows, by window in ns.
 
         That is a quantile of the distribution of which `mmu` is the least value.
         """

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from pprofdiff.diff.trace.pieces import Piece, pieces
 from pprofdiff.diff.trace.profiles import Sums, profile_of, summed, taken, told
-from pprofdiff.diff.trace.spans import slices
 from pprofdiff.errors import UsageError
-from pprofdiff.model.csr import first_in_row, row_of_item
+from pprofdiff.model.csr import first_in_row, row_of_item, slices
 from pprofdiff.model.profile import Profile
 from pprofdiff.model.trace import State, Trace
 

@@ -13,8 +13,8 @@ from pprofdiff.diff.trace.pieces import Piece, pieces
 from pprofdiff.diff.trace.processors import busy
 from pprofdiff.diff.trace.quantiles import GroupQuantiles, Quantiles, grouped_quantiles
 from pprofdiff.diff.trace.quantiles import quantiles as quantiles_of
-from pprofdiff.diff.trace.spans import cover, ranges_of, slices
-from pprofdiff.model.csr import grouped
+from pprofdiff.diff.trace.spans import cover, ranges_of
+from pprofdiff.model.csr import grouped, slices
 from pprofdiff.model.trace import State, Trace
 from pprofdiff.model.tracemarks import RangeKind
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.diff.trace.spans import slices, sums_by_owner
-from pprofdiff.model.csr import Offsets, chunks, row_of_item
+from pprofdiff.diff.trace.spans import sums_by_owner
+from pprofdiff.model.csr import Offsets, chunks, row_of_item, slices
 from pprofdiff.model.trace import State, Trace
 
 __all__ = ["Piece", "pieces"]

@@ -15,11 +15,10 @@ from pprofdiff.diff.trace.spans import (
     held,
     in_state,
     previous,
-    slices,
     steps,
     sums_by_owner,
 )
-from pprofdiff.model.csr import count_in_row, distinct
+from pprofdiff.model.csr import count_in_row, distinct, slices
 from pprofdiff.model.trace import ProcessorState, State, Trace
 from pprofdiff.model.tracemarks import Series
 

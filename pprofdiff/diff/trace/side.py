@@ -8,10 +8,10 @@ from functools import cached_property
 from pprofdiff.diff.comparable import Caveat
 from pprofdiff.diff.trace.collector import Collections, collections
 from pprofdiff.diff.trace.goroutines import GoroutineStats, Groups, groups, stats
-from pprofdiff.diff.trace.latency import Waits, by_group, runnable
+from pprofdiff.diff.trace.latency import Waits, by_cause, by_group, runnable
 from pprofdiff.diff.trace.mutators import Utilisation, utilisation
 from pprofdiff.diff.trace.processors import Load, Processors, load, processors
-from pprofdiff.diff.trace.quantiles import GroupQuantiles
+from pprofdiff.diff.trace.quantiles import GroupQuantiles, Quantiles
 from pprofdiff.diff.trace.tasks import Durations, regions, tasks
 from pprofdiff.diff.trace.triggers import triggers
 from pprofdiff.model.trace import State, Trace
@@ -58,6 +58,16 @@ class TraceSide:
     def waits(self) -> Waits:
         """Time runnable, wait by wait."""
         return runnable(self.trace)
+
+    @cached_property
+    def latency(self) -> Quantiles:
+        """Latencies of all waits."""
+        return self.waits.quantiles()
+
+    @cached_property
+    def causes(self) -> GroupQuantiles:
+        """Latencies by what made the goroutine runnable."""
+        return by_cause(self.waits)
 
     @cached_property
     def group_waits(self) -> GroupQuantiles:

@@ -5,7 +5,6 @@ Times are int64 nanoseconds, spans half open. Everything works on whole columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -27,14 +26,11 @@ __all__ = [
     "ranges_of",
     "row_at",
     "rows_within",
-    "slices",
     "steps",
     "sums_by_owner",
     "value_at",
 ]
 
-# Rows worked on at a time: their temporaries stay within the processor's cache.
-_ROWS_AT_ONCE = 1 << 17
 Column = NDArray[np.int64]
 T = TypeVar("T", bound=np.generic)
 
@@ -134,12 +130,6 @@ def steps(start_ns: Column, end_ns: Column) -> Series:
     times, count = keys[last] + first, count[last]
     changed = np.append(count[:1] != 0, count[1:] != count[:-1])
     return Series(times[changed], count[changed])
-
-
-def slices(size: int) -> Iterator[slice]:
-    """Yield all rows below `size`, some at a time."""
-    for first in range(0, size, _ROWS_AT_ONCE):
-        yield slice(first, min(first + _ROWS_AT_ONCE, size))
 
 
 def sums_by_owner(offsets: Offsets, values: Column) -> Column:

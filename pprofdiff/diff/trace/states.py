@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from pprofdiff.diff.trace.goroutines import root_name
 from pprofdiff.diff.trace.pieces import Piece, pieces
 from pprofdiff.diff.trace.profiles import DELAYS, Sums, profile_of, summed, told
-from pprofdiff.diff.trace.spans import slices
 from pprofdiff.errors import UsageError
-from pprofdiff.model.csr import Offsets, grouped, offsets_of, take_rows
+from pprofdiff.model.csr import Offsets, grouped, offsets_of, slices, take_rows
 from pprofdiff.model.profile import Profile, ValueType
 from pprofdiff.model.trace import State, Trace
 

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.diff.trace.pieces import Piece, pieces
-from pprofdiff.diff.trace.spans import slices
-from pprofdiff.model.csr import first_in_row, last_in_row
+from pprofdiff.model.csr import first_in_row, last_in_row, slices
 from pprofdiff.model.trace import State, Trace
 
 __all__ = [

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.trace.events import Events, looked_up
-from pprofdiff.loaders.trace.filling import Filled, filled, slices
+from pprofdiff.loaders.trace.filling import Filled, filled
 from pprofdiff.loaders.trace.numbering import Numbering
 from pprofdiff.loaders.trace.order import CARRIED, NUMBERED
 from pprofdiff.loaders.trace.schema import NO_THREAD, Kind, table
+from pprofdiff.model.csr import slices
 
 __all__ = ["Context", "Held", "context_of"]
 

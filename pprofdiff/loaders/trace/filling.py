@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Filled", "filled", "slices"]
+from pprofdiff.model.csr import slices
 
-# Events looked at at a time: their columns stay in the processor's cache.
-_EVENTS_AT_ONCE = 1 << 17
-
-
-def slices(size: int) -> Iterator[slice]:
-    """Yield all rows below `size`, some at a time."""
-    for first in range(0, size, _EVENTS_AT_ONCE):
-        yield slice(first, min(first + _EVENTS_AT_ONCE, size))
+__all__ = ["Filled", "filled"]
 
 
 class Filled:

@@ -13,7 +13,6 @@ from pprofdiff.loaders.trace.batches import Damage
 from pprofdiff.loaders.trace.calls import Loss
 from pprofdiff.loaders.trace.context import Context
 from pprofdiff.loaders.trace.events import Events, looked_up, marked
-from pprofdiff.loaders.trace.filling import slices
 from pprofdiff.loaders.trace.lives import CREATES, STATUSES, Lives
 from pprofdiff.loaders.trace.numbering import Numbering
 from pprofdiff.loaders.trace.order import (
@@ -29,6 +28,7 @@ from pprofdiff.loaders.trace.order import (
     numbers_of,
 )
 from pprofdiff.loaders.trace.schema import UNKNOWN, Kind, transitions
+from pprofdiff.model.csr import slices
 from pprofdiff.model.trace import State
 
 __all__ = [

@@ -18,11 +18,51 @@ from pprofdiff.loaders.trace.following import TABLES, reached
 from pprofdiff.loaders.trace.schema import FIRST_EXPERIMENTAL, WIDEST
 from pprofdiff.loaders.wire import short_varints, varints
 
-__all__ = ["TAIL", "Heads", "Tokens", "numbers"]
+__all__ = ["TAIL", "Heads", "Short", "Tokens", "numbers", "short_numbers", "widened"]
 
 _PADDING = bytes(16)
 # Zeros after the last number, so that arguments may be read that an event lacks.
 TAIL = 8
+
+
+class Short(NamedTuple):
+    """Numbers in a row, of which those of more than four bytes are still to be read.
+
+    `values` is uint32 and goes on with `TAIL` zeros; `lead` are the first bytes
+    (uint8). `long` are the rows that hold anything as yet, `at` where these begin in
+    the data (both int64).
+    """
+
+    values: NDArray[np.unsignedinteger]
+    lead: NDArray[np.uint8]
+    long: NDArray[np.int64]
+    at: NDArray[np.int64]
+
+
+def short_numbers(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> Short:
+    """Return the numbers that end at these bytes, the first of which begins at 0.
+
+    `data` must go on for 16 bytes after the last.
+    """
+    first = np.zeros(len(ends), np.int64)
+    np.add(ends[:-1], 1, out=first[1:])
+    lead = data[first]
+    values: NDArray[np.unsignedinteger] = np.zeros(len(ends) + TAIL, np.uint32)
+    values[:-TAIL] = lead
+    rows = np.flatnonzero(lead >= 0x80)
+    at = first[rows]
+    words = np.ndarray((len(data) - 3,), "<u4", data, strides=(1,)).take(at)
+    stop = ~words & np.uint32(0x80808080)
+    long = np.flatnonzero(stop == 0)
+    values[rows] = short_varints(words, stop)
+    return Short(values, lead, rows[long], at[long])
+
+
+def widened(short: Short, wide: NDArray[np.uint64]) -> NDArray[np.unsignedinteger]:
+    """Return all values, `wide` in the rows `long`: uint64 where one needs it."""
+    values = short.values.astype(np.uint64) if int(wide.max()) >> 32 else short.values
+    values[short.long] = wide
+    return values
 
 
 class Tokens(NamedTuple):
@@ -48,25 +88,14 @@ def numbers(parts: list[memoryview]) -> Tokens:
     if (data[stops - 1] >= 0x80).any():
         raise Damage("a batch ends within a number")
     ends = np.flatnonzero(data[:size] < 0x80)
-    first = np.zeros(len(ends), np.int64)
-    np.add(ends[:-1], 1, out=first[1:])
-    lead = data[first]
-    values: NDArray[np.unsignedinteger] = np.zeros(len(ends) + TAIL, np.uint32)
-    values[:-TAIL] = lead
-    rows = np.flatnonzero(lead >= 0x80)
-    at = first[rows]
-    words = np.ndarray((size + 1,), "<u4", data, strides=(1,)).take(at)
-    stop = ~words & np.uint32(0x80808080)
-    if stop.all():
-        values[rows] = short_varints(words, stop)
-    else:
+    short = short_numbers(data, ends)
+    values, lead, rows, at = short
+    if len(rows):
         wide, lengths = varints(data, at)
         longest = at[lengths == WIDEST] + (WIDEST - 1)
         if (lengths != ends[rows] + 1 - at).any() or (data[longest] > 1).any():
             raise Damage("a number of more than 64 bits")
-        if int(wide.max()) >> 32:
-            values = values.astype(np.uint64)
-        values[rows] = wide
+        values = widened(short, wide)
     starts = np.zeros(len(parts), np.int64)
     starts[1:] = np.searchsorted(ends, stops[:-1])
     return Tokens(values, lead, starts)

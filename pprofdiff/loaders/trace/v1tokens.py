@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from pprofdiff.loaders.trace.batches import Damage, number_at
 from pprofdiff.loaders.trace.events import looked_up, marked
 from pprofdiff.loaders.trace.following import TABLES, reached
-from pprofdiff.loaders.trace.tokens import TAIL
+from pprofdiff.loaders.trace.tokens import TAIL, short_numbers, widened
 from pprofdiff.loaders.trace.v1schema import ARGUMENTS, LENGTH_PREFIXED, V1
-from pprofdiff.loaders.wire import short_varints, varints
+from pprofdiff.loaders.wire import varints
 
 __all__ = ["Piece", "Tokens", "piece"]
 
@@ -136,27 +136,15 @@ def _piece(part: memoryview) -> tuple[Piece, bool]:
 
 def _numbers(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> Tokens:
     """Return the numbers that end at these bytes; what is no number has any value."""
-    first = np.zeros(len(ends), np.int64)
-    np.add(ends[:-1], 1, out=first[1:])
-    lead = data[first]
-    values: NDArray[np.unsignedinteger] = np.zeros(len(ends) + TAIL, np.uint32)
-    values[:-TAIL] = lead
-    rows = np.flatnonzero(lead >= 0x80)
-    at = first[rows]
-    words = np.ndarray((len(data) - 3,), "<u4", data, strides=(1,)).take(at)
-    stop = ~words & np.uint32(0x80808080)
-    long = np.flatnonzero(stop == 0)
-    values[rows] = short_varints(words, stop)
-    if len(long):
-        at = at[long]
+    short = short_numbers(data, ends)
+    values, lead, rows, at = short
+    if len(rows):
         wide, lengths = varints(data, at)
         # The length of a stack is ten bytes, and follows the type's byte.
         most = np.flatnonzero(lengths == 0)
         rest, _ = varints(data, at[most] + 1)
         wide[most] = rest << np.uint64(7) | (data[at[most]] & np.uint8(0x7F))
-        if int(wide.max()) >> 32:
-            values = values.astype(np.uint64)
-        values[rows[long]] = wide
+        values = widened(short, wide)
     return Tokens(values, lead)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pprofdiff.arguments import help_text
 from pprofdiff.diff.gate.limits import Limit, parse_limit
 from pprofdiff.diff.gate.pauses import PERCENTILES
-from pprofdiff.diff.gate.rules import KINDS, parse_rule, spelled
+from pprofdiff.diff.gate.rules import KINDS, parse_rule
 from pprofdiff.errors import UsageError
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.options import RULES
@@ -72,6 +72,16 @@ TEXTS = {
     ),
     "finding": st.sampled_from(("finding:major", "finding:minor")),
 }
+
+
+def spelled(asked):
+    """Return a rule as it is typed, from its parts."""
+    source = f"@{asked.source}" if asked.source else ""
+    form = next(form for form in RULES if form.kind == asked.kind)
+    parts = [f"{asked.kind}{source}"]
+    parts += [asked.subject] if form.subject else []
+    parts += [str(asked.limit)] if form.limited else []
+    return ":".join(parts)
 
 
 def test_every_kind_is_in_the_help_and_the_readme_and_has_a_measure():

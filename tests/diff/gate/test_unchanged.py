@@ -40,7 +40,7 @@ def test_no_rule_trips_by_noise(pairs):
     tripped = [
         (bundle.base.label, bundle.new.label, ruling.text)
         for bundle, findings in pairs
-        for ruling in judge(gate, measures.Evidence(bundle, findings)).rules
+        for ruling in judge(gate, measures.Judged(bundle, findings)).rules
         if ruling.outcome == "fail"
     ]
     assert tripped == []
@@ -51,7 +51,7 @@ def test_but_a_strict_gate_does(pairs):
     tripped = [0, 0]
     for bundle, findings in pairs:
         for place, ruling in enumerate(
-            judge(gate, measures.Evidence(bundle, findings)).rules
+            judge(gate, measures.Judged(bundle, findings)).rules
         ):
             tripped[place] += ruling.outcome == "fail"
     # One of two runs costs more than the other, whichever way they are compared.

@@ -89,7 +89,7 @@ def test_a_trace_and_itself_do_not_differ(run):
     diff = compare_traces(("a", [one]), ("b", [one]))
     assert all(row.base_ns == row.new_ns for row in diff.states)
     assert all(pair.base == pair.new for pair in diff.groups)
-    for base, new in diff.mmu().values():
+    for base, new in diff.mmu.values():
         assert base == new
 
 
@@ -103,8 +103,8 @@ def test_short_traces_say_so_and_have_no_interval(compared):
 
 def test_windows_that_a_trace_holds_have_a_utilisation(compared):
     diff = compared("zstd")
-    assert list(diff.mmu()) == [w for w in WINDOWS_NS if w <= 200_000_000]
-    for shares in diff.mmu().values():
+    assert list(diff.mmu) == [w for w in WINDOWS_NS if w <= 200_000_000]
+    for shares in diff.mmu.values():
         assert all(0 <= share <= 1 for share in shares)
 
 

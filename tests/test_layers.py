@@ -13,18 +13,20 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 LONGEST_MODULE, LONGEST_FUNCTION, MOST_PARAMETERS = 330, 50, 6
 
 # What each part may import of the others, itself apart: only what is below it.
-_BOTTOM = {"errors", "units", "_version", "parallel"}
+_BOTTOM = {"errors", "units", "_version", "parallel", "palette"}
 _MODEL = _BOTTOM | {"model"}
 _LOADERS = _MODEL | {"loaders"}
 _GORUNTIME = _LOADERS | {"goruntime"}
 _DIFF = _GORUNTIME | {"diff", "options"}
-_REPORT = _DIFF | {"report"}
+_PLOTS = _DIFF | {"plots"}
+_REPORT = _PLOTS | {"report"}
 _EDGE = _REPORT | {"sources", "progress", "options", "arguments", "demo", "screen"}
 MAY = {
     "errors": set(),
     "units": set(),
     "_version": set(),
     "parallel": set(),
+    "palette": set(),
     "options": _BOTTOM,
     "progress": _BOTTOM,
     "screen": {"errors"},
@@ -36,7 +38,8 @@ MAY = {
     "loaders": _MODEL,
     "goruntime": _LOADERS,
     "diff": _GORUNTIME | {"options"},
-    "report": _DIFF,
+    "plots": _DIFF,
+    "report": _PLOTS,
     "settings": _BOTTOM | {"options"},
     "gathering": _EDGE,
     "running": _EDGE | {"gathering", "settings"},
@@ -157,7 +160,8 @@ def test_tests_stand_where_the_code_does():
         for p in (ROOT / "tests").rglob("test_*.py")
     }
     parts = {p.parent.relative_to(PACKAGE) for p in MODULES}
-    # parity compares the whole program with go tool pprof; traces makes and judges them.
-    assert folders - parts <= {Path("parity"), Path("traces")}
+    # parity compares the whole program with go tool pprof; traces makes and judges them;
+    # browser opens pages.
+    assert folders - parts <= {Path("browser"), Path("parity"), Path("traces")}
     with_code = {p.parent for p in MODULES if p.name != "__init__.py"}
     assert {p.relative_to(PACKAGE) for p in with_code} <= folders

@@ -1,0 +1,159 @@
+"""Drawings as files: themable SVG for the page, SVG and PNG that stand alone.
+
+The same drawing is the same bytes every time: no dates, no random ids, and nothing of
+the settings (`rcParams`) that a notebook or a user's configuration made.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import BytesIO, StringIO
+from typing import TYPE_CHECKING, Literal
+from xml.etree.ElementTree import Element, SubElement, fromstring, tostring
+
+from pprofdiff.palette import Theme, colour, css_name
+from pprofdiff.plots.compact import Compaction, root
+from pprofdiff.units import printable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["CLASSES", "FORMATS", "SIZE", "Draw", "Size", "chart_css", "image", "svg"]
+
+Draw = Callable[["Figure"], object]
+Size = tuple[float, float]
+
+SIZE: Size = (680, 250)
+"""Width and height of a chart, in units of its view box; text is 11 of them high."""
+
+FORMATS = ("svg", "png")
+"""What `image` makes."""
+
+CLASSES = (
+    "background",
+    "border",
+    "grid",
+    "text",
+    "faint",
+    "base",
+    "new",
+    "worse",
+    "better",
+    "neutral",
+)
+"""Colours of charts that have classes: ``c-base`` fills with, ``s-base`` strokes."""
+
+_FONT = 11.0
+_SCALE = 2
+_ID = re.compile(r"[^A-Za-z0-9_-]+")
+_NO_DATES = {"Date": None, "Creator": None, "Format": None, "Type": None}
+
+
+def svg(
+    draw: Draw,
+    *,
+    title: str,
+    description: str,
+    prefix: str,
+    size: Size = SIZE,
+) -> str:
+    """Return a drawing as an ``<svg>`` element for a page, which themes it.
+
+    `draw` gets an empty figure. `title` and `description` are the text alternative.
+    Ids begin with `prefix`, which no other chart of the page may have. There is no
+    width, height, font family, style or colour in it: `chart_css` gives these.
+    """
+    prefix = _ID.sub("-", prefix) + "-"
+    classes = {colour(name): name for name in reversed(CLASSES)}
+    names = {"title": f"{prefix}title", "desc": f"{prefix}desc"}
+    attributes = {
+        "class": "chart",
+        "role": "img",
+        "aria-labelledby": " ".join(names.values()),
+    }
+    top = root(size, attributes)
+    for tag, text in (("title", title), ("desc", description)):
+        SubElement(top, tag, {"id": names[tag]}).text = printable(text)
+    drawn = _drawn(draw, size, "light", transparent=True)
+    Compaction(prefix, _FONT, classes).copy(drawn, top)
+    return tostring(top, encoding="unicode")
+
+
+def image(
+    draw: Draw,
+    form: Literal["svg", "png"],
+    *,
+    theme: Theme = "light",
+    size: Size = SIZE,
+    description: str = "",
+) -> bytes:
+    """Return a drawing as a file that stands alone: SVG, or PNG at twice the size.
+
+    `draw` must have used the same theme. `description` is the text alternative.
+    """
+    if form == "png":
+        file = BytesIO()
+        with _figure(draw, size, theme) as figure:
+            dots = 72 * _SCALE
+            told = {"Software": None, "Description": printable(description) or None}
+            figure.savefig(file, format="png", dpi=dots, metadata=told)
+        return file.getvalue()
+    attributes = {
+        "xmlns": "http://www.w3.org/2000/svg",
+        "width": f"{size[0]:g}",
+        "height": f"{size[1]:g}",
+        "font-family": "system-ui, sans-serif",
+        "font-size": f"{_FONT:g}",
+    }
+    top = root(size, attributes)
+    if description:
+        SubElement(top, "title").text = printable(description)
+    Compaction("c", _FONT, {}).copy(_drawn(draw, size, theme), top)
+    return tostring(top, encoding="unicode").encode() + b"\n"
+
+
+def chart_css() -> str:
+    """Return the rules that `svg` needs of a page which has the palette's variables."""
+    rules = [
+        f".chart{{width:100%;height:auto;font-size:{_FONT:g}px}}",
+        *(f".c-{name}{{fill:var({css_name(name)})}}" for name in CLASSES),
+        *(f".s-{name}{{stroke:var({css_name(name)})}}" for name in CLASSES),
+    ]
+    return "\n".join(rules) + "\n"
+
+
+@contextmanager
+def _figure(draw: Draw, size: Size, theme: Theme) -> Iterator[Figure]:
+    """Give a figure that was drawn on, within matplotlib's own settings."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(), warnings.catch_warnings():
+        # What DejaVu Sans has no glyph for is written all the same.
+        warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
+        mpl.rcdefaults()
+        mpl.rc("svg", fonttype="none", hashsalt="pprofdiff")
+        mpl.rc("font", size=_FONT)
+        inches = size[0] / 72, size[1] / 72
+        figure = Figure(inches, dpi=72, layout="constrained")
+        figure.set_facecolor(colour("background", theme))
+        draw(figure)
+        yield figure
+
+
+def _drawn(
+    draw: Draw, size: Size, theme: Theme, *, transparent: bool = False
+) -> Element:
+    """Return a drawing as matplotlib's SVG, without a background if `transparent`."""
+    file = StringIO()
+    with _figure(draw, size, theme) as figure:
+        if transparent:
+            figure.patch.set_visible(False)
+            for axes in figure.axes:
+                axes.patch.set_visible(False)
+        figure.savefig(file, format="svg", metadata=_NO_DATES)
+    # The text is matplotlib's own, which has no entities; names are escaped in it.
+    return fromstring(file.getvalue())  # noqa: S314

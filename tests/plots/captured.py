@@ -1,0 +1,78 @@
+"""Real comparisons to draw: GC logs, traces and profiles of the stories in tests/data."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from pprofdiff.api import diff, load
+from pprofdiff.diff.evidence import LogRun, TraceRun
+from pprofdiff.diff.gcdiff import compare_logs
+from pprofdiff.diff.trace.compare import compare_traces
+
+DATA = Path(__file__).parents[1] / "data"
+LABELS = ("main", "pr")
+STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
+HOSTILE = (
+    "</script><b>&amp;",
+    "$x$",
+    r"$\frac{",
+    r"\$a\$ $",
+    "_hidden",
+    "日本語",
+    "a\u202eb\x00\n",
+)
+
+
+@cache
+def logs(base, new):
+    """Return both GC logs."""
+    return load(DATA / base), load(DATA / new)
+
+
+@cache
+def traces(story):
+    """Return both traces of a story."""
+    return tuple(
+        load(DATA / story / side / "trace.out").data for side in ("base", "new")
+    )
+
+
+def gc_diff(base, new, labels=LABELS):
+    """Return two GC logs compared."""
+    held = logs(base, new)
+    sides = [
+        (label, [LogRun(path, log)])
+        for label, path, log in zip(labels, (base, new), held, strict=True)
+    ]
+    return compare_logs((sides[0], sides[1]))
+
+
+def story_logs(story, labels=LABELS):
+    """Return a story's GC logs compared."""
+    return gc_diff(f"{story}/base/gctrace.log", f"{story}/new/gctrace.log", labels)
+
+
+def pools(labels=LABELS):
+    """Return the two logs of sync-pool-gctrace compared: 64 and 38 cycles."""
+    return gc_diff(
+        "sync-pool-gctrace/sync-pool.log", "sync-pool-gctrace/none-pool.log", labels
+    )
+
+
+def trace_diff(story, labels=LABELS):
+    """Return a story's traces compared, nothing of them analysed yet."""
+    sides = [
+        (label, [TraceRun("trace.out", trace)])
+        for label, trace in zip(labels, traces(story), strict=True)
+    ]
+    return compare_traces(sides[0], sides[1])
+
+
+def profile_diff(story, kind, labels=LABELS):
+    """Return a story's profiles of a kind compared."""
+    base, new = (
+        load(DATA / story / side / f"{kind}.pb.gz", label=label)
+        for side, label in zip(("base", "new"), labels, strict=True)
+    )
+    return diff(base, new)

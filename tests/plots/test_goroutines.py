@@ -1,0 +1,49 @@
+"""Goroutine states: bars are the report's times, base above new."""
+
+from __future__ import annotations
+
+import pytest
+from matplotlib.figure import Figure
+
+from pprofdiff import plots
+from tests.plots.captured import STORIES, trace_diff
+
+COLUMNS = ("exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns")
+
+
+@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("blocked", [False, True])
+def test_bars_are_the_times_of_the_first_pairs(story, blocked):
+    diff = trace_diff(story)
+    ax = plots.states(diff, Figure().subplots(), n=5, blocked=blocked)
+    shown = [text.get_text() for text in ax.get_yticklabels()]
+    found = {}
+    for bar in ax.patches:
+        row = round(bar.get_y() + bar.get_height() / 2)
+        side = bar.get_y() + bar.get_height() / 2 > row
+        found.setdefault((row, side), []).append(bar.get_width())
+    pairs = [
+        pair
+        for pair in diff.groups
+        if not any(
+            row >= 0 and side.groups.tracing[row]
+            for side, row in zip(diff.sides, (pair.base, pair.new), strict=True)
+        )
+    ]
+    assert shown
+    for row, name in enumerate(shown):
+        pair = pairs[row]
+        assert pair.name[:10] == name[:10]
+        for i, place in enumerate((pair.base, pair.new)):
+            held = diff.sides[i].groups
+            times = [0 if place < 0 else int(getattr(held, c)[place]) for c in COLUMNS]
+            if blocked:
+                times.append(0 if place < 0 else int(held.block_ns[place].sum()))
+            wanted = [ns * diff.factors[i] for ns in times]
+            assert found[row, bool(i)] == pytest.approx(wanted, rel=1e-12, abs=1e-6)
+
+
+def test_words_tell_the_first():
+    words = plots.states_in_words(trace_diff("node-pool"), n=1)
+    assert words.startswith("Goroutine time per second, main above pr. ")
+    assert "runtime.gcBgMarkWorker: running 121 ms → 2.04 ms" in words

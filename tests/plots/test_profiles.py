@@ -1,0 +1,102 @@
+"""Profiles drawn: bars add up to both totals, and no bar is but a number of the diff."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+
+from pprofdiff import palette, plots
+from pprofdiff.diff.noise import LIMIT
+from tests.plots.captured import DATA, STORIES, load, profile_diff
+
+
+def bars(ax):
+    """Return each bar as (left, width)."""
+    return [(bar.get_x(), bar.get_width()) for bar in ax.patches]
+
+
+def names(ax):
+    """Return the names of the rows."""
+    return [text.get_text() for text in ax.get_yticklabels()]
+
+
+@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("kind", ["cpu", "allocs", "mutex"])
+def test_bars_lead_from_base_to_new(story, kind):
+    diff = profile_diff(story, kind)
+    ax = plots.waterfall(diff, Figure().subplots())
+    by = diff.normalization
+    base, new = diff.totals[0] * by.base_factor, diff.totals[1] * by.new_factor
+    at = base
+    for left, width in bars(ax):
+        assert left == pytest.approx(at, rel=1e-9, abs=1e-9 * abs(base))
+        at += width
+    assert at == pytest.approx(new, rel=1e-9, abs=1e-9 * abs(base))
+    dots = [line for line in ax.lines if line.get_marker() == "o"]
+    assert [dot.get_xdata()[0] for dot in dots] == [base, new]
+    assert (names(ax)[0], names(ax)[-1]) == ("main", "pr")
+
+
+def test_groups_are_the_report_s():
+    diff = profile_diff("syncpool", "cpu")
+    ax = plots.waterfall(diff, Figure().subplots())
+    by = diff.normalization
+    wanted = [
+        new * by.new_factor - base * by.base_factor
+        for _, base, new in diff.category_sums.groups()
+        if base or new
+    ]
+    assert [width for _, width in bars(ax)] == pytest.approx(wanted, rel=1e-12)
+    assert names(ax)[1:3] == ["GC", "GC, paid by the program"]
+
+
+@pytest.mark.parametrize("by", ["flat", "cum"])
+def test_movers_are_those_of_the_table_with_their_chance(by):
+    diff = profile_diff("syncpool", "cpu")
+    ax = plots.movers(diff, Figure().subplots(), n=7, by=by)
+    table = diff.table("functions")
+    order = table.order(by)[:7]
+    deltas = table.scaled_delta(by)[order]
+    assert [width for _, width in bars(ax)] == deltas.tolist()
+    reach = LIMIT * diff.model.sigma(*(column[order] for column in table.raw(by)))
+    (whiskers,) = ax.collections
+    ends = np.array([segment[:, 0] for segment in whiskers.get_segments()])
+    assert ends == pytest.approx(np.stack((deltas - reach, deltas + reach), axis=1))
+    noise = table.judge(by).noise[order]
+    for bar, delta, chance in zip(ax.patches, deltas, noise, strict=True):
+        name = "border" if chance else "worse_4" if delta > 0 else "better_4"
+        assert to_hex(bar.get_facecolor()) == palette.colour(name)
+    assert names(ax) == [table.names[i] for i in order]
+
+
+@pytest.mark.parametrize("by", ["flat", "cum"])
+def test_dots_are_every_function_once(by):
+    diff = profile_diff("rss-search", "cpu")
+    ax = plots.scatter(diff, Figure().subplots(), by=by)
+    base, new = diff.table("functions").scaled(by)
+    some = (base > 0) | (new > 0)
+    drawn = [
+        place
+        for line in ax.lines
+        if line.get_linestyle() == "None"
+        for place in zip(line.get_xdata(), line.get_ydata(), strict=True)
+    ]
+    floor = min(base[base > 0].min(), new[new > 0].min()) / 2
+    wanted = zip(
+        np.maximum(base[some], floor), np.maximum(new[some], floor), strict=True
+    )
+    assert sorted(drawn) == sorted(wanted)
+    counts = [text.get_text().split(": ")[1] for text in ax.get_legend().get_texts()]
+    assert sum(int(count.replace(",", "")) for count in counts) == some.sum()
+
+
+def test_a_diff_of_nothing_is_drawn():
+    base = load(DATA / "syncpool" / "base" / "cpu.pb.gz", label="main")
+    same = base - base
+    for name in ("waterfall", "movers", "scatter"):
+        ax = getattr(plots, name)(same, Figure().subplots())
+        assert all(width == 0 for _, width in bars(ax))
+        ax.figure.canvas.draw()
+    assert plots.movers_in_words(same).endswith("nothing moved.")

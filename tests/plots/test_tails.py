@@ -1,0 +1,130 @@
+"""Pauses and latencies: each point of a curve is the share that is at least as long."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+
+from pprofdiff import palette, plots
+from pprofdiff.diff.trace.quantiles import nearest
+from pprofdiff.model.gclog import GCLog, GCRun
+from pprofdiff.plots.tails import survival
+from tests.diff.cycles import cycles_of
+from tests.plots.captured import STORIES, LogRun, compare_logs, pools, trace_diff
+
+
+def curve(ax, name):
+    """Return a side's curve, and its dots as (x, y)."""
+    held = [line for line in ax.lines if line.get_color() == palette.colour(name)]
+    whole, *dots = held
+    return whole, [(line.get_xdata()[0], line.get_ydata()[0]) for line in dots]
+
+
+def shares(values, at):
+    """Return which share of values is at least as long, by definition."""
+    return [np.mean(values >= x) for x in at]
+
+
+@pytest.mark.parametrize("name", ["base", "new"])
+def test_pauses_are_those_of_the_log(name):
+    diff = pools()
+    whole, dots = curve(plots.pauses(diff, Figure().subplots()), name)
+    cycles = getattr(diff, name).run.cycles
+    stops = 1000 * np.concatenate(
+        (cycles.sweep_termination_wall_us, cycles.mark_termination_wall_us)
+    )
+    assert whole.get_xdata().tolist() == np.unique(stops).tolist()
+    assert whole.get_ydata() == pytest.approx(
+        shares(stops, whole.get_xdata()), rel=1e-12
+    )
+    assert dots[0] == (stops.max(), np.mean(stops == stops.max()))
+    ranked = np.sort(stops)
+    assert dots[1] == (ranked[nearest(len(stops), 500)], 0.5)
+
+
+def test_a_quantile_that_a_side_is_too_small_for_is_not_marked():
+    """Of 128 pauses there is a 99th percentile, of 76 there is only the longest."""
+    ax = plots.pauses(pools(), Figure().subplots())
+    diff = pools()
+    assert [len(curve(ax, name)[1]) for name in ("base", "new")] == [3, 2]
+    assert curve(ax, "base")[1][-1] == (diff.base.whole.p99_pause_us * 1000, 0.01)
+    words = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert words == [
+        "main: 128 pauses, longest 1.50 ms",
+        "pr: 76 pauses, longest 3.70 ms",
+    ]
+
+
+@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("name", ["base", "new"])
+def test_latencies_are_those_of_the_trace(story, name):
+    diff = trace_diff(story)
+    whole, dots = curve(plots.latency(diff, Figure().subplots()), name)
+    waits = getattr(diff, name).waits
+    values = waits.latencies_ns
+    assert set(whole.get_xdata().tolist()) <= set(values.tolist())
+    assert whole.get_ydata() == pytest.approx(
+        shares(values, whole.get_xdata()), rel=1e-12
+    )
+    assert len(whole.get_xdata()) <= 600
+    told = waits.quantiles()
+    assert [x for x, _ in dots] == [told.max_ns, told.p50_ns, told.p99_ns]
+    words = plots.latency_in_words(diff)
+    assert f"{told.count:,} waits" in words
+
+
+def log_of(stops):
+    """Return a log whose cycles stop the world for so many µs, twice each."""
+    names = ("sweep_termination_wall_us", "mark_termination_wall_us")
+    rows = [dict.fromkeys(names, us) | {"start_ms": i} for i, us in enumerate(stops)]
+    return [LogRun("x.log", GCLog((GCRun(cycles_of(rows), 0),), {}))]
+
+
+@pytest.mark.parametrize("stops", [[0], [0, 0, 0], [7], [10**9, 1], [5] * 500])
+def test_few_equal_and_empty_pauses_are_drawn(stops):
+    diff = compare_logs((("a", log_of(stops)), ("b", log_of([0]))))
+    for chart in plots.charts(diff, "x"):
+        assert "NaN" not in chart.svg
+        assert "inf" not in chart.svg
+        assert chart.svg.count("<path") > 4
+
+
+def test_without_any_wait_there_is_no_chart():
+    diff = trace_diff("zstd")
+    assert "latency" in {chart.id for chart in plots.charts(diff, "x")}
+    none = replace(diff, base=Waitless(diff.base), new=Waitless(diff.new))
+    assert "latency" not in {chart.id for chart in plots.charts(none, "x")}
+    ax = plots.latency(none, Figure().subplots())
+    assert ax.get_legend().get_texts()[0].get_text() == "main: no waits"
+    assert plots.latency_in_words(none).endswith("main: 0 waits; pr: 0 waits.")
+
+
+class Waitless:
+    """A side whose every wait is cut by the trace's end."""
+
+    def __init__(self, side):
+        self._side = side
+        self.waits = replace(side.waits, cut=np.ones_like(side.waits.cut))
+
+    def __getattr__(self, name):
+        return getattr(self._side, name)
+
+
+@settings(derandomize=True)
+@given(
+    st.lists(st.integers(0, 10**12) | st.integers(0, 30), min_size=1, max_size=400),
+    st.integers(2, 30),
+)
+def test_every_point_is_exact_and_the_ends_are_kept(values, columns):
+    ranked = np.sort(np.array(values, np.int64))
+    x, y = survival(ranked, columns)
+    assert y == pytest.approx(shares(ranked, x), rel=1e-12)
+    assert (x[0], x[-1], y[0]) == (ranked[0], ranked[-1], 1)
+    assert (np.diff(x) > 0).all()
+    distinct = len(np.unique(ranked))
+    assert len(x) == distinct if distinct <= 2 * columns else len(x) <= 2 * columns + 2

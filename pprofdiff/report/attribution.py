@@ -64,19 +64,22 @@ def _line(diff: ProfileDiff, scale: Scale, row: Moved, name: Cell) -> list[Cell]
 
 
 def payers(
-    diff: ProfileDiff, labels: tuple[str, str], modelled: ModelledBlame | None
+    diff: ProfileDiff,
+    labels: tuple[str, str],
+    modelled: ModelledBlame | None,
+    rows: int = _ROWS,
 ) -> Iterator[Block]:
-    """Yield who pays for GC and allocation, by call site of the user's code."""
-    rows = _payer_rows(diff)
-    if rows:
+    """Yield who pays for GC and allocation: up to `rows` call sites of user code."""
+    cells = _payer_rows(diff, rows)
+    if cells:
         yield Words("Pays for GC and allocation (by call site)", "strong")
         headings = (*labels, "Δ", "mostly", "call site")
-        yield Grid(headings, ">>><<", tuple(rows), 4)
+        yield Grid(headings, ">>><<", tuple(cells), 4)
     if modelled is not None and len(modelled.functions):
         yield from _modelled(diff, labels, modelled)
 
 
-def _payer_rows(diff: ProfileDiff) -> list[list[Cell]]:
+def _payer_rows(diff: ProfileDiff, most: int) -> list[list[Cell]]:
     """Return the call sites whose bill changed or is largest."""
     sums = diff.blame_sums
     if sums is None:
@@ -93,7 +96,7 @@ def _payer_rows(diff: ProfileDiff) -> list[list[Cell]]:
     by = diff.normalization
     delta = np.abs(new * by.new_factor - base * by.base_factor)
     size = np.maximum(new * by.new_factor, base * by.base_factor)
-    order = np.lexsort((-np.where(quiet, size, delta), quiet))[:_ROWS]
+    order = np.lexsort((-np.where(quiet, size, delta), quiet))[:most]
     scale, names = scale_of(diff), diff.paired_functions.names
     chosen = [np.flatnonzero(wanted)[at == i] for i in order]
     return [

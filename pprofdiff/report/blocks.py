@@ -16,10 +16,14 @@ __all__ = ["Block", "Cell", "Grid", "Lines", "Stanza", "Words"]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A word and its style: "", strong, faint, worse, better or warn."""
+    """A word and its style: "", strong, faint, worse, better or warn.
+
+    `value` is the number that a column is sorted by, None where it says nothing.
+    """
 
     text: str
     style: str = ""
+    value: float | None = None
 
     def __post_init__(self) -> None:
         """Escape control characters: a name must not move the cursor."""

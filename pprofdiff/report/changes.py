@@ -121,7 +121,7 @@ def _grid(
             *value_cells(diff, scale, base[i], new[i]),
             delta_cell(diff, scale, base[i], new[i], noise=noise),
             ratio_cell(diff, base[i], new[i]),
-            Cell(percent(new[i], diff.totals[1])),
+            Cell(percent(new[i], diff.totals[1]), value=float(new[i])),
             Cell(_name(table, i) + (f"  (+{len(rest)} in its chain)" if rest else "")),
         ]
         for i, *rest in chains

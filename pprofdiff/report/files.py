@@ -36,6 +36,12 @@ def _markdown(report: ReportModel) -> bytes:
     return render(report).encode()
 
 
+def _html(report: ReportModel) -> bytes:
+    from pprofdiff.report.html.page import render
+
+    return render(report).encode()
+
+
 def _pprof(report: ReportModel) -> bytes:
     from pprofdiff.report.pprof import render
 
@@ -44,6 +50,7 @@ def _pprof(report: ReportModel) -> bytes:
 
 # The one table to extend for another kind of file.
 _RENDERERS: dict[str, Renderer] = {
+    ".html": _html,
     ".md": _markdown,
     ".json": _json,
     ".csv": _csv,

@@ -20,25 +20,30 @@ __all__ = ["call_sites"]
 _ROWS = 10
 
 
-def call_sites(report: ReportModel, diff: ProfileDiff) -> Iterator[Block]:
-    """Yield the call sites whose allocations changed most, then the largest."""
+def call_sites(
+    report: ReportModel, diff: ProfileDiff, rows: int = _ROWS
+) -> Iterator[Block]:
+    """Yield up to `rows` call sites: allocations that changed most, then the largest.
+
+    A site's objects and mean size stand beside its bytes where a profile has them.
+    """
     table = diff.table("functions")
     judged = table.judge("flat")
     quiet = np.zeros(len(table), bool) if judged is None else judged.noise
     size = np.maximum(*table.scaled("flat"))
     weight = np.where(quiet, size, np.abs(table.scaled_delta("flat")))
     some = np.flatnonzero((table.base_flat != 0) | (table.new_flat != 0))
-    order = some[np.lexsort((-weight[some], quiet[some]))][:_ROWS]
+    order = some[np.lexsort((-weight[some], quiet[some]))][:rows]
     objects = _objects(report, diff)
     callers = callers_of_leaves(diff)
     yield Words("By call site (flat: allocated in this function itself)", "strong")
-    rows = [
+    cells = [
         _row(diff, table, int(i), (objects, callers), noise=bool(quiet[i]))
         for i in order
     ]
     labels = report.labels
     headings = (*labels, "Δ", "objects", "mean size", "call site")
-    yield Grid(headings, ">>>>><", tuple(rows), 5)
+    yield Grid(headings, ">>>>><", tuple(cells), 5)
 
 
 _Counts = dict[str, tuple[int, int]]

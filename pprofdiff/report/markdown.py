@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from pprofdiff.diff.kinds import is_heap
 from pprofdiff.report import markup
-from pprofdiff.report.benchmarks import benchmark_headline
+from pprofdiff.report.answer import answer, title_and_mode
 from pprofdiff.report.blocks import Block, Cell, Grid, Stanza, Words
 from pprofdiff.report.changes import movers
 from pprofdiff.report.findings import finding_blocks
@@ -65,11 +65,11 @@ def _parts(report: ReportModel) -> Iterator[_Part]:
     held = list(sections(report))
     found = list(finding_blocks(report))
     stanzas = [block for block in found if isinstance(block, Stanza)]
-    answer = _answer(report, stanzas, held)
-    told = {words.text for words in answer}
+    first = answer(report, stanzas, held)
+    told = {words.text for words in first}
     yield from _verdict(report)
     before = filter(_warns, found)
-    yield _Part("", "the answer", _drawn([*before, *answer]), 0)
+    yield _Part("", "the answer", _drawn([*before, *first]), 0)
     totals = _totals(report, held, told)
     if totals:
         yield _Part("", "totals", totals, 0)
@@ -83,7 +83,7 @@ def _parts(report: ReportModel) -> Iterator[_Part]:
     if any(len(stanza.words) > 1 for stanza in others):
         yield _Part("The other findings in full", "", _drawn(others), 2)
     for number, section in enumerate(held):
-        title = _title(report, section)[0] + _held_by(section)
+        title = title_and_mode(report, section)[0] + _held_by(section)
         alone = number == 0 and section.diff is None
         for blocks in _cut(section.body):
             name = _name_of(blocks)
@@ -152,21 +152,6 @@ def _drawn(blocks: Iterable[Block]) -> str:
     return text
 
 
-def _answer(
-    report: ReportModel, stanzas: list[Stanza], held: list[Section]
-) -> list[Words]:
-    """Return the first finding in full, or what stands in for it."""
-    matters = any(f.severity != "info" for f in report.findings.found)
-    lead = held[0].lead if held else ""
-    if stanzas and (matters or not lead):
-        title, *rest = stanzas[0].words
-        plain = [Words(words.text, "", words.lead.strip()) for words in rest]
-        return [Words(title.text, "strong"), *plain]
-    if not lead and report.bundle.benchmarks is not None:
-        lead = benchmark_headline(report.bundle.benchmarks)
-    return [Words(lead or "No finding: the figures are in the tables.", "strong")]
-
-
 def _verdict(report: ReportModel) -> Iterator[_Part]:
     """Yield the gate's verdict, with each rule that did not pass."""
     if report.verdict.rules:
@@ -184,7 +169,7 @@ def _totals(report: ReportModel, held: list[Section], told: set[str]) -> str:
     said = ""
     for section in held:
         if section.diff is not None:
-            title, mode = _title(report, section)
+            title, mode = title_and_mode(report, section)
             line = f"- {markup.emphasis(title, 2 * _LONGEST_LABEL)}"
             if mode not in ("", said):
                 line += f" ({markup.inline(mode, 2 * _LONGEST_LABEL)})"
@@ -235,16 +220,6 @@ def _tops(report: ReportModel, held: list[Section]) -> Iterator[list[Block]]:
         yield list(islice(movers(diff, report.labels, column, rows=_ROWS), 2))
 
 
-def _title(report: ReportModel, section: Section) -> tuple[str, str]:
-    """Return a section's title without the labels, which the heading has; its mode."""
-    base, new = report.labels
-    title = section.title.removeprefix(f"{base} → {new}").strip()
-    if section.diff is None or not title.endswith(")"):
-        return title, ""
-    name, _, mode = title.rpartition(" (")
-    return name, mode.removesuffix(")")
-
-
 def _held_by(section: Section) -> str:
     """Return what tables a profile's section has."""
     if section.diff is None:
@@ -281,7 +256,7 @@ def _name_of(blocks: list[Block]) -> str:
 
 def _inputs(report: ReportModel) -> _Part:
     """Return what went in and what to know of it; copies are on this machine alone."""
-    grid = inputs_grid(report, copies=False)
+    grid = inputs_grid(report, copies=False, headed=True)
     rows = [[Cell(cell.text.strip()) for cell in row] for row in grid.rows]
     blocks = [grid._replace(rows=tuple(rows)), *cautions(report)]
     warned = len(report.warnings)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.report.blocks import Cell
 from pprofdiff.units import Scale, percent
@@ -12,10 +14,8 @@ __all__ = ["delta_cell", "ratio_cell", "share", "value_cells"]
 def value_cells(diff: ProfileDiff, scale: Scale, base: int, new: int) -> list[Cell]:
     """Return base and new as the report writes them."""
     by = diff.normalization
-    return [
-        Cell(_value(scale, base * by.base_factor)),
-        Cell(_value(scale, new * by.new_factor)),
-    ]
+    scaled = base * by.base_factor, new * by.new_factor
+    return [Cell(_value(scale, value), value=value) for value in scaled]
 
 
 def _value(scale: Scale, value: float) -> str:
@@ -37,23 +37,28 @@ def delta_cell(
     delta = new * by.new_factor - base * by.base_factor
     number = scale.number(delta, signed=True)
     if noise:
-        return Cell(f"~ {number}", "faint")
+        return Cell(f"~ {number}", "faint", delta)
     if delta == 0 or noise is None:
-        return Cell(number)
-    return Cell(f"▲ {number}", "worse") if delta > 0 else Cell(f"▼ {number}", "better")
+        return Cell(number, value=delta)
+    mark, style = ("▲", "worse") if delta > 0 else ("▼", "better")
+    return Cell(f"{mark} {number}", style, delta)
 
 
 def ratio_cell(diff: ProfileDiff, base: int, new: int) -> Cell:
     """Return new ÷ base of this row alone, or that it is new or gone."""
     if base == 0:
-        return Cell("+new" if new else "")
+        return Cell("+new" if new else "", value=inf if new else None)
     if new == 0:
-        return Cell("-gone")
+        return Cell("-gone", value=0.0)
     by = diff.normalization
-    return Cell(f"{new * by.new_factor / (base * by.base_factor):.2f}×")
+    ratio = new * by.new_factor / (base * by.base_factor)
+    return Cell(f"{ratio:.2f}×", value=ratio)
 
 
 def share(diff: ProfileDiff, base: int, new: int) -> Cell:
     """Return the share of each side's total."""
     totals = diff.totals
-    return Cell(f"{percent(base, totals[0])} → {percent(new, totals[1])}")
+    return Cell(
+        f"{percent(base, totals[0])} → {percent(new, totals[1])}",
+        value=new / totals[1] if totals[1] else None,
+    )

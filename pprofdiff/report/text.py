@@ -21,6 +21,8 @@ from pprofdiff.units import scaled
 
 __all__ = ["Section", "blocks", "cautions", "inputs_grid", "sections"]
 
+# Of the table of inputs.
+_HEADINGS = ("side", "file", "kind", "Go", "length", "holds")
 # What a kind of input is called; every other one is a profile.
 _NOUNS = {"gctrace": " log", "benchmark": " output", "load": " summary"}
 
@@ -51,11 +53,12 @@ def blocks(
 
 
 class Section(NamedTuple):
-    """One comparison: its title, its first sentence or "", and the rest.
+    """One comparison: its kind, title, first sentence or "", and the rest.
 
-    `diff` is what it is of, None where that is no profile.
+    `kind` is profile, gctrace, trace or benchmark; `diff` is a profile's, else None.
     """
 
+    kind: str
     title: str
     lead: str
     body: Iterator[Block]
@@ -63,34 +66,41 @@ class Section(NamedTuple):
 
 
 def sections(
-    report: ReportModel, granularity: str = "functions", *, joined: bool = False
+    report: ReportModel,
+    granularity: str = "functions",
+    *,
+    joined: bool = False,
+    rows: int | None = None,
 ) -> Iterator[Section]:
-    """Yield the comparisons in the order of the report; objects are with bytes."""
+    """Yield the comparisons in the order of the report; objects are with bytes.
+
+    Tables of functions and call sites get up to `rows` rows, None for a screen's worth.
+    """
     bundle = report.bundle
     for diff in report.profiles:
         heap = is_heap(diff.new.profile)
         if heap and diff.sample_type.type.endswith("_objects"):
             continue
-        body = _body(report, diff, granularity)
+        body = _body(report, diff, granularity, {} if rows is None else {"rows": rows})
         if joined:
             body = chain(body, joined_names(diff))
-        yield Section(_title(report, diff), headline(diff), body, diff)
+        yield Section("profile", _title(report, diff), headline(diff), body, diff)
     if bundle.gc is not None:
         from pprofdiff.report.gc import gc_blocks, gc_title
 
-        yield Section(gc_title(bundle.gc), "", gc_blocks(bundle.gc))
+        yield Section("gctrace", gc_title(bundle.gc), "", gc_blocks(bundle.gc))
     if bundle.trace is not None:
         from pprofdiff.report.trace import trace_blocks, trace_title
 
-        yield Section(trace_title(bundle.trace), "", trace_blocks(bundle.trace))
+        title = trace_title(bundle.trace)
+        yield Section("trace", title, "", trace_blocks(bundle.trace))
     if bundle.benchmarks is not None:
         from pprofdiff.report.benchmarks import benchmark_blocks
 
         base, new = report.labels
         title = f"{base} → {new}   benchmarks, medians ± 95% interval"
-        yield Section(
-            title, "", iter(benchmark_blocks(bundle.benchmarks, report.labels))
-        )
+        found = benchmark_blocks(bundle.benchmarks, report.labels)
+        yield Section("benchmark", title, "", iter(found))
 
 
 def _title(report: ReportModel, diff: ProfileDiff) -> str:
@@ -100,7 +110,9 @@ def _title(report: ReportModel, diff: ProfileDiff) -> str:
     return f"{base} → {new}   {name}, {in_words(diff)}"
 
 
-def inputs_grid(report: ReportModel, *, copies: bool = True) -> Grid:
+def inputs_grid(
+    report: ReportModel, *, copies: bool = True, headed: bool = False
+) -> Grid:
     """Return one row a file; `copies` tells where those of fetched files are."""
     rows = [
         _input(label, entry if copies else entry._replace(saved_to=None))
@@ -110,7 +122,8 @@ def inputs_grid(report: ReportModel, *, copies: bool = True) -> Grid:
     used = [i for i in range(len(rows[0])) if any(row[i] for row in rows)]
     cells = tuple([Cell(row[i]) for i in used] for row in rows)
     align = "".join("<<<<>>"[i] for i in used)
-    return Grid(("",) * len(used), align, cells, used.index(1))
+    headings = tuple(_HEADINGS[i] if headed else "" for i in used)
+    return Grid(headings, align, cells, used.index(1))
 
 
 def _input(label: str, entry: Input) -> list[str]:
@@ -141,24 +154,26 @@ def _held(entry: Input) -> str:
     return "" if entry.per_second is None else f"{entry.per_second:,.6g} a second"
 
 
-def _body(report: ReportModel, diff: ProfileDiff, granularity: str) -> Iterator[Block]:
+def _body(
+    report: ReportModel, diff: ProfileDiff, granularity: str, limit: dict[str, int]
+) -> Iterator[Block]:
     """Yield what is said of one kind of profile."""
     if diff.is_cpu:
         yield group_grid(diff, report.labels)
-        yield from movers(diff, report.labels, "cum", granularity)
-        yield from movers(diff, report.labels, "flat", granularity)
-        yield from payers(diff, report.labels, report.bundle.modelled)
+        yield from movers(diff, report.labels, "cum", granularity, **limit)
+        yield from movers(diff, report.labels, "flat", granularity, **limit)
+        yield from payers(diff, report.labels, report.bundle.modelled, **limit)
         yield from noise_note(diff)
     elif is_heap(diff.new.profile):
         from pprofdiff.report.heap import call_sites
 
-        yield from call_sites(report, diff)
+        yield from call_sites(report, diff, **limit)
     elif diff.classified:
         yield group_grid(diff, report.labels)
-        yield from movers(diff, report.labels, "cum", granularity)
-        yield from payers(diff, report.labels, None)
+        yield from movers(diff, report.labels, "cum", granularity, **limit)
+        yield from payers(diff, report.labels, None, **limit)
     else:
-        yield from movers(diff, report.labels, "cum", granularity)
+        yield from movers(diff, report.labels, "cum", granularity, **limit)
 
 
 def cautions(report: ReportModel) -> Iterator[Block]:

@@ -30,9 +30,9 @@ def held(tmp_path):
     return read
 
 
-@pytest.mark.parametrize("path", ["x.html", "x.JSON ", "x", "x.gz", "json", "x.pb", ""])
+@pytest.mark.parametrize("path", ["x.htm", "x.JSON ", "x", "x.gz", "json", "x.pb", ""])
 def test_an_ending_that_nothing_writes(path):
-    with pytest.raises(UsageError, match=r"\.md, \.json, \.csv, \.pb\.gz"):
+    with pytest.raises(UsageError, match=r"\.html, \.md, \.json, \.csv, \.pb\.gz"):
         renderer_for(path)
 
 

@@ -1,0 +1,50 @@
+// The page around the flame graph: theme, help, and what starts everything.
+
+const THEMES = ["system", "light", "dark"];
+
+function theme() {
+  const button = document.getElementById("theme");
+  let at = 0;
+  const set = (next) => {
+    at = next;
+    const name = THEMES[at];
+    if (at) document.documentElement.dataset.theme = name;
+    else delete document.documentElement.dataset.theme;
+    button.lastElementChild.textContent = name;
+    document.dispatchEvent(new Event("themechange"));
+  };
+  button.addEventListener("click", () => set((at + 1) % THEMES.length));
+}
+
+function help(keys) {
+  const dialog = document.getElementById("keys");
+  const list = dialog.querySelector("dl");
+  for (const [key, meaning] of keys) {
+    const term = document.createElement("dt");
+    term.textContent = key;
+    const text = document.createElement("dd");
+    text.textContent = meaning;
+    list.append(term, text);
+  }
+  document.getElementById("help").addEventListener("click", () => dialog.showModal());
+  return dialog;
+}
+
+function shortcuts(dialog) {
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || typing(event.target)) return;
+    if (event.key === "?" && !dialog.open) dialog.showModal();
+    else if (event.key === "d") document.getElementById("theme").click();
+    else return;
+    event.preventDefault();
+  });
+}
+
+const typing = (target) => target.closest?.("input, select, textarea") != null;
+
+document.querySelector(".tools").hidden = false;
+document.querySelector(".unscripted")?.remove();
+tables(document);
+for (const section of document.querySelectorAll(".flames")) flames(section);
+theme();
+shortcuts(help([["?", "these keys"], ["d", "theme: system, light, dark"], ...FLAME_KEYS]));

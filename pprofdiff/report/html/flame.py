@@ -1,0 +1,207 @@
+"""A comparison's call tree as the page's script reads it: few bytes, exact integers.
+
+Columns of integers are LEB128 varints (7 bits a byte, lowest first, the top bit set on
+all but the last) in base64. Signed ones are zigzag: 0, -1, 1, -2 become 0, 1, 2, 3.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from jinja2.utils import htmlsafe_json_dumps
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from pprofdiff.diff.compare import ProfileDiff
+from pprofdiff.diff.noise import DISPERSION
+from pprofdiff.diff.scaling import in_words, scale_of
+from pprofdiff.diff.side import Side
+from pprofdiff.diff.tree import NO_CATEGORY, SEVERAL, CallTree, call_tree, noise_limit
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.csr import distinct
+
+__all__ = ["budgets", "embedded", "packed", "varints"]
+
+Column = NDArray[np.int64]
+
+# Functions of all trees of a page, and of one tree.
+_OF_A_PAGE = 24_000
+_OF_A_TREE = 10_000
+
+
+def budgets(
+    diffs: Sequence[ProfileDiff], total: int = _OF_A_PAGE, most: int = _OF_A_TREE
+) -> list[int]:
+    """Return each comparison's node budget: `total` in all, at most `most` for one.
+
+    What one can't use, as its tree has no more nodes than its stacks have frames, goes
+    to the others.
+    """
+    needs = [min(most, _frames(diff.base) + _frames(diff.new)) for diff in diffs]
+    shares = [0] * len(diffs)
+    modest_first = sorted(range(len(diffs)), key=needs.__getitem__)
+    for done, i in enumerate(modest_first):
+        shares[i] = min(needs[i], (total - sum(shares)) // (len(diffs) - done))
+    return shares
+
+
+def packed(diff: ProfileDiff, *, budget: int, cap: int | None = None) -> dict[str, Any]:
+    """Return the call tree with at most `budget` functions as a JSON document.
+
+    If the document, as `embedded` writes it, is larger than `cap` bytes, the budget is
+    lowered until it is not: names, which are kept whole, can be of any length. Beside
+    the tree are what its numbers mean and how far they move by chance:
+
+    ``nodes`` is base64 of five columns of `count` varints, in preorder: how many levels
+    up the node's parent is (0: the node before it), the name's index twice (or twice
+    the number of folded callees, plus 1), self values of base and of new, zigzag, in
+    units of `quantum`, and the category (0 none, its index plus 1, or the number of
+    categories plus 1 for several). Of name i, `prefix` says how many UTF-16 code units
+    it shares with name i - 1, and `suffix` holds the rest; `was` has the base's name
+    where that differs, by index. |z| from `limit` up is beyond noise, null if none is.
+    """
+    document = _document(diff, call_tree(diff, budget))
+    while cap is not None and budget and (size := len(embedded(document))) > cap:
+        budget = min(budget // 2, budget * cap // size)
+        document = _document(diff, call_tree(diff, budget))
+    return document
+
+
+def embedded(document: dict[str, Any]) -> Markup:
+    """Return ASCII JSON that nothing in a script element can end or comment out."""
+    return htmlsafe_json_dumps(document, separators=(",", ":"), allow_nan=False)
+
+
+def varints(numbers: NDArray[np.integer]) -> bytes:
+    """Return integers from 0 up, below 2**64, as LEB128."""
+    rest = numbers.astype(np.uint64)
+    # The bytes of each number in a row, and which of them are written.
+    groups = np.empty((len(rest), 10), np.uint8)
+    written = np.zeros((len(rest), 10), np.bool_)
+    written[:, 0] = True
+    for i in range(10):
+        groups[:, i] = rest & np.uint64(0x7F)
+        rest = rest >> np.uint64(7)
+        written[:, i + 1 : i + 2] = (rest != 0)[:, None]
+        groups[:, i] |= (rest != 0).astype(np.uint8) << 7
+    return groups[written].tobytes()
+
+
+def _document(diff: ProfileDiff, tree: CallTree) -> dict[str, Any]:
+    """Return the packed tree."""
+    kind, by, model = diff.sample_type.type, diff.normalization, diff.model
+    plain = diff.name == kind
+    rows = distinct(tree.name[tree.name >= 0]).tolist()
+    names = diff.paired_functions.names
+    rows.sort(key=names.__getitem__)
+    place = np.zeros(len(names) + 1, np.int64)
+    place[rows] = np.arange(len(rows))
+    category, categories = _categories(tree)
+    bases, news = tree.base_self, tree.new_self
+    quantum = [max(int(np.gcd.reduce(own)), 1) for own in (bases, news)]
+    columns = (
+        np.append(-1, tree.depth[:-1]) + 1 - tree.depth,
+        np.where(
+            tree.name < 0, 2 * tree.folded.astype(np.int64) + 1, 2 * place[tree.name]
+        ),
+        _zigzag(bases // quantum[0]),
+        _zigzag(news // quantum[1]),
+        category,
+    )
+    return {
+        "id": diff.name if plain else f"{diff.name}/{kind}",
+        "title": diff.name if plain else f"{diff.name} ({kind})",
+        "mode": in_words(diff),
+        "scale": scale_of(diff)._asdict(),
+        "factor": [by.base_factor, by.new_factor],
+        "model": None
+        if model is None
+        else {
+            "step": [model.base_step, model.new_step],
+            "dispersion": DISPERSION,
+            "limit": noise_limit(diff, tree),
+        },
+        "totals": list(diff.totals),
+        "quantum": quantum,
+        "labels": [diff.base.label, diff.new.label],
+        **_front_coded([names[row] for row in rows]),
+        "was": _base_names(diff, rows),
+        **categories,
+        "count": len(tree),
+        "nodes": _base64(b"".join(varints(column) for column in columns)),
+    }
+
+
+def _frames(side: Side) -> int:
+    """Return how many frames a side's stacks have, inlined ones too, and one more."""
+    profile = side.profile
+    lines = np.diff(profile.locations.line_offsets)
+    return int(lines[profile.stack_locations].sum()) + 1
+
+
+def _categories(tree: CallTree) -> tuple[Column, dict[str, Any]]:
+    """Return the column of categories, and the lists that it points into."""
+    known = rules()
+    used = distinct(tree.category[tree.category >= 0])
+    column = np.searchsorted(used, tree.category) + 1
+    column[tree.category == NO_CATEGORY] = 0
+    column[tree.category == SEVERAL] = len(used) + 1
+    group_of = {c: i for i, g in enumerate(known.groups) for c in g.categories}
+    ids = [known.categories[i] for i in used.tolist()]
+    return column, {
+        "groups": [[g.id, g.label] for g in known.groups] if ids else [],
+        "categories": [[c, known.category_labels[c], group_of[c]] for c in ids],
+    }
+
+
+def _base_names(diff: ProfileDiff, rows: list[int]) -> dict[str, str]:
+    """Return the base's names of the functions that had another one there."""
+    functions = diff.paired_functions
+    places = [np.full(len(functions.names), -1) for _ in functions.rows]
+    for place, union in zip(places, functions.rows, strict=True):
+        place[union] = np.arange(len(union))
+    was = {}
+    for i, (old, fresh) in enumerate(
+        zip(places[0][rows].tolist(), places[1][rows].tolist(), strict=True)
+    ):
+        before = functions.levels[0].names[old]
+        if min(old, fresh) >= 0 and before != functions.names[rows[i]]:
+            was[str(i)] = before
+    return was
+
+
+def _front_coded(names: list[str]) -> dict[str, Any]:
+    """Return sorted names, each without what it shares with the one before."""
+    shared = [_shared(a, b) for a, b in pairwise(["", *names])]
+    suffixes = [name[n:] for name, n in zip(names, shared, strict=True)]
+    # JavaScript counts the units of UTF-16, of which some characters take two.
+    units = [
+        len(name[:n].encode("utf-16-le", "surrogatepass")) // 2
+        for name, n in zip(names, shared, strict=True)
+    ]
+    return {"prefix": _base64(varints(np.array(units, np.int64))), "suffix": suffixes}
+
+
+def _shared(one: str, other: str) -> int:
+    """Return how many characters two texts begin with alike."""
+    known, most = 0, min(len(one), len(other))
+    while known < most:
+        middle = (known + most + 1) // 2
+        if one[known:middle] == other[known:middle]:
+            known = middle
+        else:
+            most = middle - 1
+    return known
+
+
+def _zigzag(numbers: Column) -> NDArray[np.uint64]:
+    """Return signed integers as unsigned ones, small where those are near 0."""
+    return ((numbers << 1) ^ (numbers >> 63)).view(np.uint64)
+
+
+def _base64(data: bytes) -> str:
+    return b64encode(data).decode("ascii")

@@ -1,0 +1,221 @@
+"""The page: one file with everything in it, which asks the network for nothing.
+
+Text is escaped in one place, the template engine; only our own style sheet and scripts
+and the serialised charts are handed to it as markup. The page's policy names the two
+by their hashes, so that nothing else can run.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from pprofdiff._version import __version__
+from pprofdiff.diff.scaling import scale_of
+from pprofdiff.errors import UsageError
+from pprofdiff.palette import css_variables
+from pprofdiff.plots import Chart, chart_css, charts
+from pprofdiff.report.answer import answer, title_and_mode
+from pprofdiff.report.blocks import Stanza, Words
+from pprofdiff.report.changes import joined_names
+from pprofdiff.report.findings import finding_blocks
+from pprofdiff.report.html.blocks import Drawn, drawn, split
+from pprofdiff.report.html.flame import budgets, embedded, packed
+from pprofdiff.report.html.glance import tiles
+from pprofdiff.report.model import ReportModel
+from pprofdiff.report.text import Section, cautions, inputs_grid, sections
+from pprofdiff.report.verdict import summary
+from pprofdiff.units import printable
+
+__all__ = ["MOST", "render", "shell"]
+
+MOST = 5 << 20
+"""The largest page in bytes: what a reader's browser and mail can bear."""
+
+# Rows of a table of functions or call sites, of which ten are in sight at first; names
+# may be of any length, so that fewer are tried where a page grows too large.
+_ROWS = (100, 10, 3)
+# What of a page the flame graphs may take.
+_FLAMES = MOST // 2
+_ASSETS = "assets"
+_SHORT = {"gctrace": "GC log", "trace": "trace", "benchmark": "benchmarks"}
+_POLICY = (
+    "default-src 'none'; script-src '{script}'; style-src '{style}'; "
+    "img-src data:; base-uri 'none'; form-action 'none'"
+)
+
+
+class Part(NamedTuple):
+    """One comparison: where links to it lead, title, mode, first sentence, the rest.
+
+    `short` is what those links say.
+    """
+
+    anchor: str
+    short: str
+    title: str
+    mode: str
+    lead: str
+    chunks: list[list[Drawn]]
+    charts: tuple[Chart, ...] = ()
+
+
+def render(report: ReportModel) -> str:
+    """Return the report as HTML, the same bytes for the same report, `MOST` at most.
+
+    Raises UsageError where even a few rows of its tables are longer than that.
+    """
+    diffs = [s.diff for s in sections(report) if s.diff is not None]
+    cap = _FLAMES // max(len(diffs), 1)
+    flames = [
+        embedded(packed(diff, budget=budget, cap=cap))
+        for diff, budget in zip(diffs, budgets(diffs), strict=True)
+    ]
+    for rows in _ROWS:
+        text = _page(report, flames, rows)
+        if len(text.encode()) <= MOST:
+            return text
+    raise UsageError(
+        f"-o x.html: names are too long for {MOST >> 20} MB; -o x.json has all of them"
+    )
+
+
+def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
+    held = list(sections(report, rows=rows))
+    found = list(finding_blocks(report))
+    stanzas = [block for block in found if isinstance(block, Stanza)]
+    first = answer(report, stanzas, held)
+    told = {words.text for words in first}
+    labels = _labels(report)
+    text = _template("page.html.j2").render(
+        **shell(),
+        labels=labels,
+        verdict=report.verdict,
+        verdict_summary=summary(report.verdict),
+        answer=[words.text.strip() for words in first],
+        leads=[words.lead.strip() for words in first],
+        cautions=drawn([b for b in found if _warns(b)], labels),
+        findings=drawn([b for b in found[1:] if _untold(b, told)], labels),
+        tiles=list(tiles(report, held)),
+        parts=[_part(report, section, i) for i, section in enumerate(held)],
+        flames=flames,
+        inputs=drawn([inputs_grid(report)], labels),
+        warnings=drawn(cautions(report), labels),
+        joined=[
+            (diff.name, drawn(joined_names(diff), labels)[1:])
+            for diff in (section.diff for section in held)
+            if diff is not None and any(diff.table().base_names)
+        ],
+        filters=printable(" ".join(report.filters)),
+    )
+    return text.lstrip() + "\n"
+
+
+def shell() -> dict[str, Any]:
+    """Return what every page of ours has: style, script, and the policy for both."""
+    style, script = _style(), _script()
+    policy = _POLICY.format(script=_hash(script), style=_hash(style))
+    return {
+        "style": Markup(style),  # noqa: S704 - our own
+        "script": Markup(script),  # noqa: S704 - our own
+        "policy": Markup(policy),  # noqa: S704 - our own, of hashes
+        "version": __version__,
+    }
+
+
+def _labels(report: ReportModel) -> tuple[str, str]:
+    base, new = report.labels
+    return printable(base), printable(new)
+
+
+def _warns(block: object) -> bool:
+    """Return whether a block says how to read the rest."""
+    return isinstance(block, Words) and block.style == "warn"
+
+
+def _untold(block: object, told: set[str]) -> bool:
+    """Return whether a finding is told neither as the answer nor as a caution."""
+    told_already = isinstance(block, Stanza) and block.words[0].text in told
+    return not told_already and not _warns(block)
+
+
+def _part(report: ReportModel, section: Section, number: int) -> Part:
+    """Return one comparison as the template draws it."""
+    diff = section.diff
+    title, mode = title_and_mode(report, section)
+    timed = {"gctrace": report.bundle.gc, "trace": report.bundle.trace}
+    drawable = timed.get(section.kind)
+    unit = "" if diff is None else scale_of(diff).unit
+    return Part(
+        anchor=f"part{number}",
+        short=_SHORT.get(section.kind) or printable(diff.name if diff else title),
+        title=printable(title),
+        mode=printable(mode),
+        lead=printable(section.lead),
+        chunks=split(drawn(section.body, _labels(report), unit)),
+        charts=() if drawable is None else charts(drawable, section.kind),
+    )
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("pprofdiff.report", _ASSETS),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _template(name: str) -> Template:
+    return _environment().get_template(name)
+
+
+@cache
+def _style() -> str:
+    """Return the style sheet: both themes' colours, then the rules."""
+    light, dark = css_variables("light"), css_variables("dark")
+    colours = (
+        f":root{{color-scheme:light;{light}}}\n"
+        "@media (prefers-color-scheme:dark){"
+        f":root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}\n"
+        f":root[data-theme=dark]{{color-scheme:dark;{dark}}}\n"
+        f"@media print{{:root:root:root{{color-scheme:light;{light}}}}}\n"
+    )
+    return colours + chart_css() + "".join(_assets(".css"))
+
+
+@cache
+def _script() -> str:
+    """Return all scripts as one, which shares no names with anything else.
+
+    Comments and indents are for readers of the assets, not for every report.
+    """
+    lines = (line.strip() for text in _assets(".js") for line in text.splitlines())
+    code = "\n".join(line for line in lines if line and not line.startswith("//"))
+    return f'(() => {{\n"use strict";\n{code}\n}})();\n'
+
+
+def _assets(ending: str) -> list[str]:
+    """Return the assets of a kind in the order of their names, folders first."""
+    top = files("pprofdiff.report") / _ASSETS
+    found = [
+        (folder is top, entry.name, entry)
+        for folder in (top / "flame", top)
+        for entry in folder.iterdir()
+        if entry.name.endswith(ending)
+    ]
+    found.sort(key=lambda item: item[:2])
+    return [entry.read_text("utf-8") for _, _, entry in found]
+
+
+def _hash(text: str) -> str:
+    """Return what a policy calls a script or style sheet."""
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

@@ -1,0 +1,256 @@
+"""The packed call tree: read back as a page's script does, and small enough for it."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from itertools import accumulate
+
+import numpy as np
+import pytest
+from building import cpu
+from conftest import STORIES
+from hypothesis import strategies as st
+from strategies import profiles as any_profiles
+
+from pprofdiff.diff.noise import DISPERSION
+from pprofdiff.diff.scaling import in_words, scale_of
+from pprofdiff.diff.tree import NO_CATEGORY, SEVERAL, call_tree, noise_limit
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.profile import ValueType
+from pprofdiff.report.html.flame import budgets, embedded, packed, varints
+from tests.diff.building import compared, given, profile, profiles
+
+KINDS = ("cpu", "allocs", "heap", "mutex", "block", "goroutine")
+SPACE = (ValueType("objects", "count"), ValueType("space", "bytes"))
+HOSTILE = (
+    "</script><script>alert(1)</script>", "<!--", "]]>", "\"quoted'`&amp;", "\\u003c", "",
+    "main.\u202eevil\u2066x\u2069", "line\nbreak\ttab\r\n\0", "main." + "x" * 10_000,
+    "main." + "x" * 9_990 + "y", "main.😀", "main.😁", "main.😀.func1", "\u2028\u2029",
+    "é́شمس", "__proto__", "constructor", "<no stack>", "\ufffd", "\U0010ffff", "\x7f",
+)  # fmt: skip
+PAIRS = st.tuples(profiles(), profiles()) | st.tuples(any_profiles(), any_profiles())
+
+
+def numbers(data):
+    """Return the integers that LEB128 bytes hold."""
+    found, value, place = [], 0, 0
+    for byte in data:
+        value |= (byte & 127) << place
+        place += 7
+        if byte < 128:
+            found.append(value)
+            value = place = 0
+    assert place == 0
+    return found
+
+
+def signed(number):
+    """Return what a zigzag number stands for."""
+    return number // 2 if number % 2 == 0 else -(number + 1) // 2
+
+
+def names_of(document):
+    """Return the names, put together as JavaScript slices strings."""
+    names, before = [], b""
+    for units, rest in zip(
+        numbers(b64decode(document["prefix"])), document["suffix"], strict=True
+    ):
+        before = before[: 2 * units] + rest.encode("utf-16-le")
+        assert len(before) >= 2 * units
+        names.append(before.decode("utf-16-le"))
+    return names
+
+
+def unpacked(document):
+    """Return (depth, name, folded, base, new, category id) of each node."""
+    count = document["count"]
+    held = numbers(b64decode(document["nodes"]))
+    assert len(held) == 5 * count
+    ups, names, base, new, kinds = (held[i * count : (i + 1) * count] for i in range(5))
+    depths = list(accumulate(ups, lambda depth, up: depth + 1 - up, initial=-1))[1:]
+    ids = [None, *(c[0] for c in document["categories"]), "several"]
+    known = names_of(document)
+    return [
+        (
+            depth,
+            None if name % 2 else known[name // 2],
+            name // 2 if name % 2 else 0,
+            signed(b) * document["quantum"][0],
+            signed(n) * document["quantum"][1],
+            ids[kind],
+        )
+        for depth, name, b, n, kind in zip(depths, names, base, new, kinds, strict=True)
+    ]
+
+
+def meant(diff, budget):
+    """Return what `unpacked` has to give."""
+    tree, names = call_tree(diff, budget), diff.paired_functions.names
+    ids = {NO_CATEGORY: None, SEVERAL: "several"} | dict(enumerate(rules().categories))
+    return [
+        (depth, names[name] if name >= 0 else None, folded, base, new, ids[category])
+        for depth, _, name, folded, base, new, category in zip(
+            *(column.tolist() for column in tree), strict=True
+        )
+    ]
+
+
+def read(diff, **how):
+    """Return the packed tree as the page's script gets it."""
+    return json.loads(embedded(packed(diff, **how)))
+
+
+@given(PAIRS, st.integers(0, 12) | st.just(10_000))
+def test_what_is_packed_comes_out(pair, budget):
+    diff = compared(*pair)
+    assert unpacked(read(diff, budget=budget)) == meant(diff, budget)
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_real_captures_come_out_of_few_bytes(name, load_story, load_capture):
+    held = load_story(name)
+    size = 0
+    for kind in KINDS:
+        diff = compared(
+            *(load_capture(side / f"{kind}.pb.gz") for side in (held.base, held.new))
+        )
+        document = packed(diff, budget=10_000)
+        assert unpacked(document) == meant(diff, 10_000)
+        assert unpacked(packed(diff, budget=50)) == meant(diff, 50)
+        size += len(embedded(document))
+        assert len(b64decode(document["nodes"])) < 10 * document["count"]
+    # A fifth of what a whole page may have.
+    assert size < 100_000
+
+
+def test_what_numbers_mean_is_said(load_story, load_capture):
+    held = load_story("syncpool")
+    diff = compared(*(load_capture(s / "cpu.pb.gz") for s in (held.base, held.new)))
+    document = read(diff, budget=10_000)
+    by, tree = diff.normalization, call_tree(diff, 10_000)
+    assert document["id"] == document["title"] == "cpu"
+    assert document["mode"] == in_words(diff)
+    assert document["scale"] == scale_of(diff)._asdict()
+    assert document["factor"] == [by.base_factor, by.new_factor]
+    assert document["model"] == {
+        "step": [diff.model.base_step, diff.model.new_step],
+        "dispersion": DISPERSION,
+        "limit": noise_limit(diff, tree),
+    }
+    assert document["totals"] == list(diff.totals)
+    assert document["labels"] == ["base", "new"]
+    groups = rules().groups
+    assert document["groups"] == [[g.id, g.label] for g in groups]
+    for category, label, group in document["categories"]:
+        assert label == rules().category_labels[category]
+        assert category in groups[group].categories
+
+
+def test_what_has_no_categories_and_no_model_says_so(load_story, load_capture):
+    held = load_story("syncpool")
+    sides = [load_capture(side / "mutex.pb.gz") for side in (held.base, held.new)]
+    document = read(compared(*sides), budget=100)
+    assert (document["id"], document["title"]) == ("mutex/delay", "mutex (delay)")
+    assert document["groups"] == document["categories"] == []
+    assert document["model"] is None
+    assert {row[-1] for row in unpacked(document)} == {None}
+
+
+def test_hostile_names_end_no_script_and_come_back_whole():
+    stacks = [((name, "main.main"), i + 1) for i, name in enumerate(HOSTILE)]
+    diff = compared(profile(stacks), profile(stacks[::2]))
+    text = embedded(packed(diff, budget=1000))
+    assert text.isascii()
+    assert not set(text) & set("<>&\n")
+    document = json.loads(text)
+    assert unpacked(document) == meant(diff, 1000)
+    # A function without a name is shown as one that is unknown.
+    shown = {name or "<unknown>" for name in HOSTILE} | {"main.main"}
+    assert set(names_of(document)) == shown
+    assert names_of(document) == sorted(shown)
+
+
+def test_names_that_were_others_in_base():
+    old = [((f"main.{f}", "main.main"), 5) for f in ("run.func1", "same", "gone")]
+    new = [((f"main.{f}", "main.main"), 5) for f in ("run.func2", "same", "fresh")]
+    document = read(compared(profile(old), profile(new)), budget=100)
+    names = names_of(document)
+    assert {names[int(i)]: was for i, was in document["was"].items()} == {
+        "main.run.func2": "main.run.func1"
+    }
+    assert "main.gone" in names
+
+
+def test_names_alone_stay_under_the_cap():
+    stacks = [
+        ((f"main.{i:04}{'y' * 9_000}{i}", f"main.{i % 7}"), i + 1) for i in range(1000)
+    ]
+    diff = compared(profile(stacks), profile(stacks))
+    assert len(embedded(packed(diff, budget=1000))) > 8_000_000
+    for cap in (2_000_000, 120_000, 5_000):
+        document = packed(diff, budget=1000, cap=cap)
+        assert len(embedded(document)) <= cap
+        nodes = unpacked(document)
+        assert tuple(sum(row[i] for row in nodes) for i in (3, 4)) == diff.totals
+        kept = sum(row[1] is not None for row in nodes)
+        assert kept * 10_000 > cap // 2 or cap == 5_000
+    shared = [((f"main.{'y' * 9_000}{i}", "main.main"), i + 1) for i in range(1000)]
+    diff = compared(profile(shared), profile(shared))
+    assert packed(diff, budget=2000, cap=100_000)["count"] == 1001
+
+
+def test_values_of_64_bits_are_exact():
+    large = (1 << 61) + 1
+    stacks = [((f"main.{i}",), (0, v)) for i, v in enumerate((large, large - 3, -1))]
+    less = [(stack, (0, -2 * value)) for stack, (_, value) in stacks[:1]]
+    diff = compared(profile(stacks, types=SPACE), profile(less, types=SPACE))
+    document = read(diff, budget=10)
+    assert document["quantum"] == [1, 2 * large]
+    assert unpacked(document) == meant(diff, 10)
+    assert document["totals"] == [2 * large - 4, -2 * large]
+
+
+def test_nothing_is_packed_too():
+    document = read(compared(profile([]), profile([])), budget=10)
+    assert unpacked(document) == names_of(document) == []
+    assert document["quantum"] == [1, 1]
+    assert document["model"]["limit"] is None
+
+
+def test_varints_are_leb128():
+    assert varints(np.array([0, 1, 127, 128, 300])) == b"\0\1\x7f\x80\1\xac\2"
+    largest = np.array([2**64 - 1], np.uint64)
+    assert varints(largest) == b"\xff" * 9 + b"\1"
+    assert varints(np.zeros(0, np.int64)) == b""
+
+
+@given(st.lists(st.integers(0, 2**64 - 1) | st.integers(0, 300)))
+def test_varints_come_back(values):
+    assert numbers(varints(np.array(values, np.uint64))) == values
+
+
+def wide(frames):
+    """Return a comparison of stacks with so many frames in all, a side."""
+    stacks = [((f"main.f{i}",), 1) for i in range(frames)]
+    return compared(profile(stacks), profile(stacks))
+
+
+@given(
+    st.lists(st.integers(0, 40), max_size=5), st.integers(0, 200), st.integers(1, 60)
+)
+def test_budgets_share_what_there_is(sizes, total, most):
+    diffs = [wide(size) for size in sizes]
+    shares = budgets(diffs, total, most)
+    needs = [min(most, 2 * size + 2) for size in sizes]
+    assert all(0 <= share <= need for share, need in zip(shares, needs, strict=True))
+    # All that can be used is given away, but for what equal shares leave over.
+    assert min(sum(needs), total) - sum(shares) < max(len(sizes), 1)
+    short = [s for s, need in zip(shares, needs, strict=True) if s < need]
+    assert max(short, default=0) - min(short, default=0) <= 1
+    assert all(max(short, default=0) + 1 >= s for s in shares if short)
+
+
+def test_budgets_count_inlined_frames():
+    diff = compared(cpu({"a>b>c;d": 10}), cpu({"a>b": 10}))
+    assert budgets([diff]) == [4 + 1 + 2 + 1]

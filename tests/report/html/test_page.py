@@ -1,0 +1,161 @@
+"""The page as text: sizes, policy, hostile names; tests/browser opens it."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64decode
+
+import pytest
+from building import CPU, MS, Frame, Place, Sample, built
+
+from pprofdiff.diff.bundle import compare_bundles
+from pprofdiff.diff.evidence import Evidence
+from pprofdiff.diff.side import Run
+from pprofdiff.report.html.page import render
+from pprofdiff.report.model import report_of
+from pprofdiff.units import printable
+from tests.conftest import STORIES
+from tests.report.reading import HOSTILE
+
+from .pages import Page, hashed
+
+KIB = 1024
+SHELL, TYPICAL, ANY = 64 * KIB, 500 * KIB, 5 * KIB * KIB
+
+
+@pytest.fixture
+def page(cli, data_folder, monkeypatch, tmp_path):
+    """Return a function: words of a command line in, the page's text out."""
+    monkeypatch.chdir(data_folder)
+
+    def run(*words):
+        done = cli(*words, "-q", "-o", tmp_path / "x.html")
+        assert done.status in (0, 1), done.err
+        return (tmp_path / "x.html").read_text("utf-8")
+
+    return run
+
+
+def compared(names, labels=("base", "new")):
+    """Return the report on two profiles whose functions have these names."""
+    sides = []
+    for step, label in enumerate(labels, 1):
+        samples = [
+            Sample(
+                (Place((Frame(name),), 100 + i), Place((Frame("main.main"),), 1)),
+                (step * (i % 7 + 1) * 50, step * (i % 7 + 1) * 500 * MS),
+            )
+            for i, name in enumerate(names)
+        ]
+        profile = built(samples, CPU, duration_ns=10**10)
+        sides.append(Evidence(label, (Run(f"{label}.pb.gz", profile),)))
+    return report_of(compare_bundles(*sides))
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_a_typical_report_is_small(page, story):
+    assert len(page(f"{story}/base", f"{story}/new").encode()) <= TYPICAL
+
+
+def test_what_every_page_has_is_small(page):
+    text = page("unchanged/run1/cpu.pb.gz", "unchanged/run2/cpu.pb.gz")
+    whole = Page(text)
+    tables = re.sub(r"(?s)<main>.*</main>", "", text)
+    assert whole.scripts[0] in tables
+    assert len(tables.encode()) <= SHELL
+
+
+def test_the_same_input_gives_the_same_bytes(page):
+    words = "syncpool/base", "syncpool/new"
+    assert page(*words) == page(*words)
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_nothing_but_our_own_can_run_or_load(page, story):
+    whole = Page(page(f"{story}/base", f"{story}/new"))
+    (script,), (style,) = whole.scripts, whole.styles
+    assert whole.policy == {
+        "default-src": ["'none'"],
+        "script-src": [hashed(script)],
+        "style-src": [hashed(style)],
+        "img-src": ["data:"],
+        "base-uri": ["'none'"],
+        "form-action": ["'none'"],
+    }
+    for tag, attributes in whole.tags:
+        for name, value in attributes.items():
+            assert not name.startswith("on"), (tag, name)
+            assert name not in ("style", "src", "srcset", "action", "ping"), (tag, name)
+            if name.endswith("href"):
+                assert value.startswith("#") or value == "data:,", (tag, value)
+    unsafe = (
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|Function\("
+    )
+    assert not re.search(unsafe, script)
+    assert not re.search(r"url\(|@import", style)
+
+
+def names_of(held):
+    """Return the names in a flame graph's data."""
+    found = json.loads(held)
+    lengths, at = varints(b64decode(found["prefix"])), ""
+    names = []
+    for length, suffix in zip(lengths, found["suffix"], strict=True):
+        # Lengths count in UTF-16, as the browser does.
+        kept = at.encode("utf-16-le")[: 2 * length].decode("utf-16-le", "surrogatepass")
+        at = kept + suffix
+        names.append(at)
+    return names
+
+
+def varints(data):
+    """Return LEB128 numbers."""
+    numbers, number, shift = [], 0, 0
+    for byte in data:
+        number |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            numbers.append(number)
+            number = shift = 0
+    return numbers
+
+
+def test_every_hostile_name_is_only_a_name():
+    names = [f"{name}main.f" for name in HOSTILE]
+    whole = Page(render(compared(names)))
+    plain = Page(render(compared(["main.f"] * len(names))))
+    assert {tag for tag, _ in whole.tags} == {tag for tag, _ in plain.tags}
+    assert len(whole.scripts) == 1
+    held = {name for data in whole.data for name in names_of(data)}
+    assert set(names) <= held
+    seen = [name for name in names if " ".join(printable(name).split()) in whole.text]
+    assert len(seen) > len(names) / 2
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_label_is_only_a_label(name):
+    whole = Page(render(compared(["main.f"], labels=("base", name or "new"))))
+    assert len(whole.scripts) == 1
+    assert " ".join(printable(name).split()) in whole.text
+
+
+def test_a_long_name_is_there_in_full_and_in_sight_in_part():
+    name = "main." + "x" * 10_000
+    whole = Page(render(compared([name])))
+    assert name in whole.text
+    assert len(render(compared([name])).encode()) < TYPICAL
+
+
+def test_many_long_names_stay_within_the_largest_size():
+    names = [f"main.f{i}." + chr(97 + i % 26) * 9_990 for i in range(3_000)]
+    assert len(render(compared(names)).encode()) <= ANY
+
+
+def test_the_verdict_names_each_rule(page):
+    whole = Page(
+        page("zstd/base", "zstd/new", "--fail-on=total:+5%", "--fail-on=bench:nope:+1%")
+    )
+    assert "total:+5%" in whole.text
+    assert "limit +5%" in whole.text
+    assert "no data" in whole.text

@@ -42,6 +42,7 @@ _OURS = {
     "strict",
     "only_if_changed",
     "github_summary",
+    "no_paths",
 }
 _LABEL = re.compile(r"[^/\\.:=?#]+=")
 _BY_NAME = {flag.name: flag for flag in FLAGS}

@@ -24,6 +24,7 @@ from pprofdiff.sources import (
     Source,
     read,
     read_sides,
+    without_places,
 )
 
 __all__ = ["Inputs", "gather", "made_pair"]
@@ -47,12 +48,15 @@ def gather(options: Options, screen: Screen, waiting: Waiting) -> Inputs:
         seconds=options.seconds,
         timeout=options.timeout,
         max_size=options.max_size,
-        say=screen.say,
+        # What it says names hosts and where copies are.
+        say=_silent if options.no_paths else screen.say,
     )
     if options.base:
         bundles = read_sides(options.base, options.new, how)
     else:
         bundles = (Bundle(None, ()), read(options.new, how))
+    if options.no_paths:
+        bundles = without_places(bundles[0]), without_places(bundles[1])
     sources = [source for bundle in bundles for source in bundle.sources]
     words = "base", "new"
     notes = [*_unused(bundles[0], words[0]), *_unused(bundles[1], words[1])]
@@ -65,7 +69,15 @@ def gather(options: Options, screen: Screen, waiting: Waiting) -> Inputs:
     )
     kind = "trace" if options.state else "profile"
     saved = _copies(bundles[0], kind), _copies(bundles[1], kind)
+    if options.no_paths:
+        from pprofdiff.diff.placeless import without_paths
+
+        base, new = without_paths(base), without_paths(new)
     return Inputs(base if options.base else None, new, saved, notes)
+
+
+def _silent(_message: str) -> None:
+    """Drop the message."""
 
 
 def _unused(bundle: Bundle, word: str) -> list[str]:

@@ -69,6 +69,7 @@ class Options(NamedTuple):
     color: str = "auto"
     progress: bool = True
     quiet: bool = False
+    no_paths: bool = False
     github_summary: bool = False
     fail_on: tuple[str, ...] = ()
     strict: bool = False
@@ -157,7 +158,8 @@ FLAGS = (
     Flag("color", "choice", "color", "auto, always or never", _OUT, "auto always never"),
     Flag("progress", "bool", "progress", "show progress of long work on a terminal", _OUT),
     Flag("quiet", "bool", "quiet", "print no report, only write -o files (-q)", _OUT),
-    Flag("github_summary", "bool", "github_summary", "add what -o x.md writes to this GitHub step's summary", _OUT),
+    Flag("no_paths", "bool", "no_paths", "leave out local paths and hosts, as go build -trimpath", _OUT),
+    Flag("github_summary", "bool", "github_summary", "add -o x.md's text to this GitHub step's summary, annotate what tripped", _OUT),
     Flag("fail_on", "append", "fail_on", "exit with 1 where a rule trips; see below; may be repeated", _GATE),
     Flag("strict", "bool", "strict", "noise may trip a rule, and a rule without data does", _GATE),
     Flag("only_if_changed", "bool", "only_if_changed", "print and write nothing within noise, if no rule trips", _GATE),

@@ -45,12 +45,30 @@ def run(options: Options, screen: Screen) -> int:
             waiting.say("writing")
             replace_files([(path, render(report)) for path, render in renderers])
     _draw(shown, options, screen)
-    if not shown:
+    _tell(report, options, screen, free=not shown)
+    return 1 if report.verdict.outcome == "fail" else 0
+
+
+def _tell(report: ReportModel, options: Options, screen: Screen, *, free: bool) -> None:
+    """Say which rules tripped or had no data; `free`: no report was printed.
+
+    GitHub's runner reads commands from both streams of a step. They go to standard
+    output, as documented, where nothing else does; beside a report, which may be on its
+    way into a file or another program, they go to standard error.
+    """
+    if options.github_summary:
+        from pprofdiff.report.annotations import commands
+
+        for line in commands(report.verdict):
+            if free:
+                screen.write(f"{line}\n")
+            else:
+                screen.say(line)
+    elif free:
         from pprofdiff.report.verdict import verdict_lines
 
         for line in verdict_lines(report.verdict):
             screen.say(printable(line))
-    return 1 if report.verdict.outcome == "fail" else 0
 
 
 def _gate(options: Options) -> Gate | None:

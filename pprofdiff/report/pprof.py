@@ -7,6 +7,7 @@ The base's samples are negated and labelled ``pprof::base``, as ``go tool pprof
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from pprofdiff.errors import IncompatibleProfilesError, UsageError
 from pprofdiff.loaders.encode import compress, encode
@@ -14,12 +15,17 @@ from pprofdiff.model.merge import merge, normalized, subtract
 from pprofdiff.model.profile import Profile
 from pprofdiff.options import Options
 from pprofdiff.report.model import ReportModel
+from pprofdiff.report.verdict import verdict_comments
 
 __all__ = ["render", "view_bytes"]
 
 
 def render(report: ReportModel) -> bytes:
-    """Return the first comparison as a gzip profile: raw values, all sample types."""
+    """Return the first comparison as a gzip profile: raw values, all sample types.
+
+    The gate's verdict is in its comments, which ``go tool pprof`` shows above each of
+    its reports, and ``-comments`` alone.
+    """
     if not report.profiles:
         raise UsageError("a .pb.gz is a profile, and there is none to subtract")
     diff = report.profiles[0]
@@ -27,10 +33,12 @@ def render(report: ReportModel) -> bytes:
     try:
         if diff.normalization.mode == "share":
             new = normalized(new, base)
-        return compress(encode(subtract(new, base, label=True)))
+        subtracted = subtract(new, base, label=True)
     except IncompatibleProfilesError as error:
         paths = f"{diff.base.runs[0].path}, {diff.new.runs[0].path}"
         raise IncompatibleProfilesError(f"{paths}: {error}") from error
+    comments = (*subtracted.comments, *verdict_comments(report.verdict))
+    return compress(encode(replace(subtracted, comments=comments)))
 
 
 def view_bytes(

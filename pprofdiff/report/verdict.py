@@ -7,8 +7,15 @@ from typing import Any
 
 from pprofdiff.diff.gate.model import Ruling, Verdict
 from pprofdiff.report.blocks import Block, Stanza, Words
+from pprofdiff.units import printable
 
-__all__ = ["summary", "verdict_blocks", "verdict_lines", "verdict_row"]
+__all__ = [
+    "summary",
+    "verdict_blocks",
+    "verdict_comments",
+    "verdict_lines",
+    "verdict_row",
+]
 
 _STYLES = {"fail": "worse", "pass": "", "no data": "warn"}
 _FIELDS = (
@@ -48,6 +55,14 @@ def verdict_lines(verdict: Verdict) -> list[str]:
         for rule in verdict.rules
         if rule.outcome != "pass"
     ]
+
+
+def verdict_comments(verdict: Verdict) -> list[str]:
+    """Return one line for the verdict and one for each rule; none without rules."""
+    if not verdict.rules:
+        return []
+    rules = [f"{rule.outcome}: {rule.text}" for rule in verdict.rules]
+    return [printable(line) for line in (f"Verdict: {summary(verdict)}", *rules)]
 
 
 def verdict_row(verdict: Verdict) -> dict[str, Any]:

@@ -111,6 +111,23 @@ def test_a_function_is_shown_where_it_is(cli, zstd, held, named):
         assert error.properties["line"] == "12"
 
 
+@pytest.mark.parametrize(
+    ("module", "named"),
+    [
+        ("module example.com/workloads\n", True),
+        ('// ours\nmodule "example.com/workloads/zstd" // x\n', True),
+        ("module example.com/workloads/zst\n", False),
+        ("module example.com/other\n", False),
+        ("\x00\udcff", True),
+    ],
+)
+def test_the_module_says_whose_files_these_are(cli, zstd, module, named):
+    put("codec/base.go")
+    Path("go.mod").write_bytes(module.encode("utf-8", "surrogateescape"))
+    done = cli(*zstd, "--github-summary", "-q", *rules(TRIPS))
+    assert ("file" in read(done.out.strip()).properties) is named
+
+
 def test_the_path_is_from_the_repository(cli, zstd, tmp_path, monkeypatch):
     put("modules/zstd/codec/base.go")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))

@@ -120,3 +120,25 @@ def test_a_share_is_written_as_pprof_normalizes(syncpool, tmp_path):
     back = load(path)
     totals = back.values[:, 1].sum()
     assert abs(int(totals)) <= len(back)
+
+
+@pytest.mark.go
+def test_pprof_shows_the_verdict(cli, syncpool, tmp_path):
+    path = tmp_path / "diff.pb.gz"
+    sides = [side / "cpu.pb.gz" for side in (syncpool.base, syncpool.new)]
+    rules = ["group:gc:+2pp", "total:+5%", "bench:allocs/op:+0%"]
+    words = [f"--fail-on={rule}" for rule in rules]
+    assert cli(*sides, *words, "-q", "-o", path).status == 1
+    first, *told = subprocess.run(
+        ["go", "tool", "pprof", "-comments", path],
+        capture_output=True, text=True, check=True,
+    ).stdout.splitlines()  # fmt: skip
+    assert first == "Verdict: fail: 1 of 3 rules tripped, 1 without data"
+    for line, rule, outcome in zip(
+        told, rules, ("fail", "pass", "no data"), strict=True
+    ):
+        assert line.startswith(f"{outcome}: {rule}: ")
+        assert f"; limit {rule.rpartition(':')[2]}" in line
+    # Without rules there is no comment.
+    cli(*sides, "-o", path, "-q")
+    assert load(path).comments == ()

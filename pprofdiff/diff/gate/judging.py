@@ -81,6 +81,8 @@ def _ruling(asked: Asked, gate: Gate, judged: Judged) -> Ruling:
         noise=figure.noise,
         matched=len(held),
         tripped=tripped,
+        file=figure.file,
+        line=figure.line,
     )
 
 

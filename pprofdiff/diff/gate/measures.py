@@ -50,7 +50,7 @@ class Figure(NamedTuple):
     `base` and `new` are what the limit is held against, in `unit`; `noise` tells
     whether their difference may be chance, None where nothing tells. `unsure` says why
     then. `scale` writes the numbers, if they need no other `words`; `more` is whether
-    more of it is worse.
+    more of it is worse. `file` and `line` say where a function is, "" and 0 if unknown.
     """
 
     what: str
@@ -62,6 +62,8 @@ class Figure(NamedTuple):
     unsure: str = ""
     more: bool = True
     words: str = ""
+    file: str = ""
+    line: int = 0
 
     @property
     def change(self) -> float:

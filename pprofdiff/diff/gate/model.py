@@ -16,7 +16,9 @@ class Ruling(NamedTuple):
     change in words, `limit` what the rule allows; of a rule without data `figure` says
     why. `base` and `new` are the numbers that were compared, in `unit`, None without
     data. `noise` tells whether their change may be chance, None where that is not
-    asked. `matched` counts what the rule applies to, `tripped` what broke it.
+    asked. `matched` counts what the rule applies to, `tripped` what broke it. `file` is
+    a measured function's source file as its profile has it, `line` where it begins; ""
+    and 0 where that is not known.
     """
 
     rule: str
@@ -30,6 +32,8 @@ class Ruling(NamedTuple):
     noise: bool | None = None
     matched: int = 0
     tripped: int = 0
+    file: str = ""
+    line: int = 0
 
     @property
     def text(self) -> str:
@@ -44,7 +48,7 @@ class Ruling(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """All rulings, in the order of the rules.
+    """All rulings, in the order of the rules; true unless one tripped.
 
     `outcome` is ``fail`` where a rule tripped, ``pass`` where none did and one had
     data, and ``none`` where there was no rule, or none had data.
@@ -52,3 +56,12 @@ class Verdict(NamedTuple):
 
     outcome: Literal["pass", "fail", "none"] = "none"
     rules: tuple[Ruling, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Return whether no rule tripped."""
+        return self.outcome != "fail"
+
+    @property
+    def tripped(self) -> tuple[Ruling, ...]:
+        """The rulings on rules that tripped."""
+        return tuple(rule for rule in self.rules if rule.outcome == "fail")

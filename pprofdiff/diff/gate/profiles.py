@@ -20,6 +20,7 @@ from pprofdiff.diff.noise import CountModel
 from pprofdiff.diff.patterns import Matches, matcher
 from pprofdiff.diff.scaling import scale_of
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.profile import Profile
 from pprofdiff.units import Scale
 
 __all__ = ["CATEGORY", "CUM", "FLAT", "GROUP", "PACKAGE", "TOTAL"]
@@ -92,7 +93,25 @@ def _named(asked: Asked, judged: Judged, granularity: str, column: str) -> Found
     if not found:
         noun = granularity.removesuffix("s")
         return Missing(f"no {noun} on either side of {diff.name} matches")
-    return _figures(asked, diff, (table.names, *table.raw(column)), found)
+    figures = _figures(asked, diff, (table.names, *table.raw(column)), found)
+    if granularity != "functions" or isinstance(figures, Missing):
+        return figures
+    begins = _first_lines(diff.new.profile)
+    return [
+        figure._replace(file=file, line=begins.get((figure.what, file), 0))
+        for figure, file in zip(figures, (table.files[i] for i in found), strict=True)
+    ]
+
+
+def _first_lines(profile: Profile) -> dict[tuple[str, str], int]:
+    """Return the line at which each (function, file) begins, where the file says."""
+    strings, functions = profile.strings, profile.functions
+    begins = np.flatnonzero(functions.start_line > 0)
+    columns = (functions.name, functions.filename, functions.start_line)
+    return {
+        (strings[name], strings[file]): line
+        for name, file, line in zip(*(c[begins].tolist() for c in columns), strict=True)
+    }
 
 
 def _of_runtime(

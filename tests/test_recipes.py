@@ -1,0 +1,300 @@
+"""The workflows in the README: what they may do, and what they do when they are run."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.recipes import (
+    BASH,
+    EXPRESSION,
+    environment,
+    missing,
+    recipes,
+    repository,
+    run_job,
+)
+
+ONE, COMPARE, COMMENT, _ = recipes()
+MARKER = "<!-- pprofdiff main pr -->"
+SAME = "github.event.pull_request.head.repo.full_name == github.repository"
+OUTER = {"login": "somebody", "type": "User"}
+BOT = {"login": "github-actions[bot]", "type": "Bot"}
+WORKFLOWS = {"one": ONE, "compare": COMPARE, "comment": COMMENT}
+# What an expression may stand for: nothing that a stranger words.
+KNOWN = {
+    "github.event.pull_request.base.sha",
+    "github.event.pull_request.head.sha",
+    "github.event.pull_request.number",
+    "github.event.workflow_run.id",
+    "github.event.workflow_run.head_sha",
+    "github.token",
+    "steps.report.outputs.artifact-url",
+    "steps.compare.outputs.status",
+}
+runs = pytest.mark.skipif(missing() != "", reason=f"not here: {missing()}")
+
+
+def job(workflow):
+    """Return a workflow's only job."""
+    (only,) = workflow["jobs"].values()
+    return only
+
+
+def step(workflow, name):
+    """Return the step of that name."""
+    (found,) = (s for s in job(workflow)["steps"] if s.get("name") == name)
+    return found
+
+
+def test_rights_are_the_least():
+    assert ONE["permissions"] == {"contents": "read", "pull-requests": "write"}
+    assert COMPARE["permissions"] == {"contents": "read"}
+    assert COMMENT["permissions"] == {"actions": "read", "pull-requests": "write"}
+    assert ONE[True] == COMPARE[True] == "pull_request"  # YAML 1.1 reads `on` so
+    assert COMMENT[True]["workflow_run"]["workflows"] == [COMPARE["name"]]
+    assert job(COMMENT)["if"] == "github.event.workflow_run.event == 'pull_request'"
+    # What a stranger wrote is not even there where there are rights.
+    assert "checkout" not in json.dumps(job(COMMENT))
+    for workflow in WORKFLOWS.values():
+        assert "permissions" not in job(workflow)
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_no_text_of_a_stranger_is_code(name):
+    steps = job(WORKFLOWS[name])["steps"]
+    used = [e for s in steps for e in EXPRESSION.findall(json.dumps(s))]
+    assert used
+    assert set(used) <= KNOWN
+    for one in steps:
+        assert "${{" not in one.get("run", "")
+        tokens = {k for k, v in one.get("env", {}).items() if "token" in v}
+        assert tokens <= ({"GH_TOKEN"} if one.get("name") == "Comment" else set())
+        if one.get("uses", "").startswith("actions/checkout@"):
+            assert one["with"]["persist-credentials"] is False
+
+
+def test_all_of_them_run_in_the_shell_that_is_tested():
+    for workflow in WORKFLOWS.values():
+        assert workflow["defaults"] == {"run": {"shell": "bash"}}
+        assert all("shell" not in s for s in job(workflow)["steps"])
+    assert BASH[1:] == ("--noprofile", "--norc", "-eo", "pipefail")
+    assert step(ONE, "Measure base and head") == step(COMPARE, "Measure base and head")
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """Return a workspace after the step that measures, and the job's environment."""
+    return measure(tmp_path_factory.mktemp("recipes"))
+
+
+def measure(place):
+    """Run the steps up to the one that measures, in a repository made for it."""
+    env = environment(
+        place,
+        GITHUB_REPOSITORY="owner/app",
+        GITHUB_STEP_SUMMARY=str(place / "summary.md"),
+        GH_STATE=str(place / "state.json"),
+    )
+    here, main, head = repository(place, env)
+    values = {
+        "github.event.pull_request.base.sha": main,
+        "github.event.pull_request.number": "7",
+        "github.token": "token",
+        "steps.report.outputs.artifact-url": "https://github.example/artifacts/1",
+        SAME: "true",
+    }
+    only = {"steps": job(ONE)["steps"][:5]}
+    done = run_job(only, here, env, values)
+    assert done.status == 0, done.output
+    assert done.steps[-1] == "Measure base and head"
+    return here, env, values, head
+
+
+@pytest.fixture
+def workspace(measured, tmp_path):
+    """Return a copy of the measured workspace with comments of others in it."""
+    here, env, values, head = measured
+    for side in ("app", "base"):
+        shutil.copytree(here.parent / side, tmp_path / side, symlinks=True)
+    state = tmp_path / "state.json"
+    foreign = [
+        {"id": i, "user": OUTER, "body": f"{MARKER}\nmine {i}"} for i in range(1, 40)
+    ]
+    other = {"id": 40, "user": BOT, "body": "Coverage is 80 %"}
+    state.write_text(
+        json.dumps(
+            {"comments": {"7": [*foreign, other]}, "pulls": {"7": head, "8": "0" * 40}}
+        ),
+        "utf-8",
+    )
+    own = {
+        "GH_STATE": str(state),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+        "GITHUB_WORKSPACE": str(tmp_path / "app"),
+    }
+    return tmp_path / "app", {**env, **own}, values, head
+
+
+def comments(env, number="7"):
+    """Return a pull request's comments."""
+    state = json.loads(Path(env["GH_STATE"]).read_text("utf-8"))
+    return state["comments"][number]
+
+
+def as_good_as_base(here):
+    """Let the branch be what its base is."""
+    shutil.rmtree(here / "out")
+    shutil.copytree(here.parent / "base" / "out", here / "out")
+
+
+@runs
+@pytest.mark.go
+def test_one_comment_is_made_and_edited(workspace):
+    here, env, values, _ = workspace
+    before = comments(env)
+    done = run_job(job(ONE), here, env, values, since="Compare")
+    # The gate fails the job after the comment is there.
+    assert (done.steps[-2:], done.status) == (["Comment", "Gate"], 1), done.output
+    assert "::error title=pprofdiff bench%3Aallocs/op%3A+0%25::" in done.output
+    *others, made = comments(env)
+    assert others == before
+    assert made["user"] == BOT
+    first, *_, last = made["body"].splitlines()
+    assert first == MARKER
+    assert re.search(r"\*\*Verdict\*\* fail: [12] of 2 rules tripped", made["body"])
+    assert "- fail: `bench:allocs/op:+0%`: " in made["body"]
+    assert last == "[The whole report](https://github.example/artifacts/1)"
+    assert (here / "report.html").stat().st_size > 10_000
+    assert MARKER in Path(env["GITHUB_STEP_SUMMARY"]).read_text("utf-8")
+    # The next push is as good as base: the same comment says so.
+    as_good_as_base(here)
+    done = run_job(job(ONE), here, env, values, since="Compare")
+    assert (done.steps[-1], done.status) == ("Gate", 0), done.output
+    *others, edited = comments(env)
+    assert others == before
+    assert edited["id"] == made["id"]
+    assert "**Verdict** pass: 0 of 2 rules tripped" in edited["body"]
+
+
+@runs
+@pytest.mark.go
+def test_what_cannot_be_compared_is_no_comment(workspace):
+    here, env, values, _ = workspace
+    before = comments(env)
+    shutil.rmtree(here / "out")
+    done = run_job(job(ONE), here, env, values, since="Compare")
+    assert (done.steps, done.status) == (["Compare"], 1), done.output
+    assert "no such file" in done.output
+    assert comments(env) == before
+
+
+@runs
+@pytest.mark.go
+def test_a_fork_has_no_right_to_comment(workspace):
+    here, env, values, _ = workspace
+    before = comments(env)
+    done = run_job(job(ONE), here, env, {**values, SAME: "false"}, since="Compare")
+    assert (done.steps[-1], done.status) == ("Gate", 1), done.output
+    assert "Comment" not in done.steps
+    assert comments(env) == before
+
+
+@pytest.fixture
+def artifact(workspace, tmp_path):
+    """Return what the fork's workflow left, where the second one unpacks it."""
+    here, env, values, head = workspace
+    without = {k: v for k, v in values.items() if k != "github.token"}
+    done = run_job(job(COMPARE), here, env, without, since="Compare")
+    assert (done.steps[-1], done.status) == ("Gate", 1), done.output
+    uploads = [
+        s["with"]["path"]
+        for s in job(COMPARE)["steps"]
+        if "upload" in s.get("uses", "")
+    ]
+    folder = tmp_path / "unpacked" / "here"
+    folder.mkdir(parents=True)
+    for name in uploads[1].split():
+        shutil.copy(here / name, folder / name)
+    assert (here / uploads[0]).exists()
+    return folder, env, {
+        "github.event.workflow_run.head_sha": head,
+        "github.token": "token",
+    }  # fmt: skip
+
+
+@runs
+@pytest.mark.go
+def test_a_second_workflow_posts_it(artifact):
+    folder, env, values = artifact
+    before = comments(env)
+    for _ in range(2):
+        done = run_job(job(COMMENT), folder, env, values)
+        assert done.status == 0, done.output
+        *others, made = comments(env)
+        assert others == before
+        assert made["body"] == (folder / "comment.md").read_text("utf-8")
+    assert made["user"] == BOT
+
+
+def replaced(name, text):
+    """Return what puts another text into a file."""
+    return lambda folder: (folder / name).write_text(text, "utf-8")
+
+
+def linked(folder):
+    """Put a link to what is none of theirs in the comment's place."""
+    (folder / "secret").write_text(f"{MARKER}\nsecret", "utf-8")
+    (folder / "comment.md").unlink()
+    (folder / "comment.md").symlink_to("secret")
+
+
+REFUSED = {
+    "another pull request": (replaced("number", "8"), "another head"),
+    "none at all": (replaced("number", "9"), "Not Found"),
+    "a command": (replaced("number", "7; touch owned"), "no number"),
+    "a substitution": (replaced("number", "$(touch owned)"), "no number"),
+    "a path": (replaced("number", "7/../8"), "no number"),
+    "two lines": (replaced("number", "7\n8"), "no number"),
+    "other digits": (replaced("number", "٧"), "no number"),
+    "no number": (replaced("number", ""), "no number"),
+    "a long comment": (replaced("comment.md", f"{MARKER}\n" + "▲" * 30_000), "comment is too long"),
+    "no marker": (replaced("comment.md", "Coverage is 0 %"), "not ours"),
+    "an empty comment": (replaced("comment.md", ""), "not ours"),
+    "a link": (linked, "is no file"),
+    "no comment": (lambda folder: (folder / "comment.md").unlink(), "is no file"),
+}  # fmt: skip
+
+
+@runs
+@pytest.mark.go
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_a_stranger_may_not_make_it_post(artifact, what):
+    folder, env, values = artifact
+    before = comments(env)
+    spoil, said = REFUSED[what]
+    spoil(folder)
+    done = run_job(job(COMMENT), folder, env, values)
+    assert done.status != 0
+    assert said in done.output
+    assert comments(env) == before
+    assert not (folder / "owned").exists()
+
+
+@runs
+@pytest.mark.go
+def test_nor_on_a_head_that_moved_on(artifact):
+    folder, env, values = artifact
+    before = comments(env)
+    done = run_job(
+        job(COMMENT),
+        folder,
+        env,
+        {**values, "github.event.workflow_run.head_sha": "f" * 40},
+    )
+    assert (done.status, "another head" in done.output) == (1, True)
+    assert comments(env) == before

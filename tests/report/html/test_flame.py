@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
-from itertools import accumulate
 
 import numpy as np
 import pytest
@@ -21,6 +20,8 @@ from pprofdiff.model.profile import ValueType
 from pprofdiff.report.html.flame import budgets, embedded, packed, varints
 from tests.diff.building import compared, given, profile, profiles
 
+from .unpacking import names_of, numbers, unpacked
+
 KINDS = ("cpu", "allocs", "heap", "mutex", "block", "goroutine")
 SPACE = (ValueType("objects", "count"), ValueType("space", "bytes"))
 HOSTILE = (
@@ -30,58 +31,6 @@ HOSTILE = (
     "é́شمس", "__proto__", "constructor", "<no stack>", "\ufffd", "\U0010ffff", "\x7f",
 )  # fmt: skip
 PAIRS = st.tuples(profiles(), profiles()) | st.tuples(any_profiles(), any_profiles())
-
-
-def numbers(data):
-    """Return the integers that LEB128 bytes hold."""
-    found, value, place = [], 0, 0
-    for byte in data:
-        value |= (byte & 127) << place
-        place += 7
-        if byte < 128:
-            found.append(value)
-            value = place = 0
-    assert place == 0
-    return found
-
-
-def signed(number):
-    """Return what a zigzag number stands for."""
-    return number // 2 if number % 2 == 0 else -(number + 1) // 2
-
-
-def names_of(document):
-    """Return the names, put together as JavaScript slices strings."""
-    names, before = [], b""
-    for units, rest in zip(
-        numbers(b64decode(document["prefix"])), document["suffix"], strict=True
-    ):
-        before = before[: 2 * units] + rest.encode("utf-16-le")
-        assert len(before) >= 2 * units
-        names.append(before.decode("utf-16-le"))
-    return names
-
-
-def unpacked(document):
-    """Return (depth, name, folded, base, new, category id) of each node."""
-    count = document["count"]
-    held = numbers(b64decode(document["nodes"]))
-    assert len(held) == 5 * count
-    ups, names, base, new, kinds = (held[i * count : (i + 1) * count] for i in range(5))
-    depths = list(accumulate(ups, lambda depth, up: depth + 1 - up, initial=-1))[1:]
-    ids = [None, *(c[0] for c in document["categories"]), "several"]
-    known = names_of(document)
-    return [
-        (
-            depth,
-            None if name % 2 else known[name // 2],
-            name // 2 if name % 2 else 0,
-            signed(b) * document["quantum"][0],
-            signed(n) * document["quantum"][1],
-            ids[kind],
-        )
-        for depth, name, b, n, kind in zip(depths, names, base, new, kinds, strict=True)
-    ]
 
 
 def meant(diff, budget):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import b64decode
 
 import pytest
 from building import CPU, MS, Frame, Place, Sample, built
@@ -19,6 +18,7 @@ from tests.conftest import STORIES
 from tests.report.reading import HOSTILE
 
 from .pages import Page, hashed
+from .unpacking import names_of
 
 KIB = 1024
 SHELL, TYPICAL, ANY = 64 * KIB, 500 * KIB, 5 * KIB * KIB
@@ -96,38 +96,13 @@ def test_nothing_but_our_own_can_run_or_load(page, story):
     assert not re.search(r"url\(|@import", style)
 
 
-def names_of(held):
-    """Return the names in a flame graph's data."""
-    found = json.loads(held)
-    lengths, at = varints(b64decode(found["prefix"])), ""
-    names = []
-    for length, suffix in zip(lengths, found["suffix"], strict=True):
-        # Lengths count in UTF-16, as the browser does.
-        kept = at.encode("utf-16-le")[: 2 * length].decode("utf-16-le", "surrogatepass")
-        at = kept + suffix
-        names.append(at)
-    return names
-
-
-def varints(data):
-    """Return LEB128 numbers."""
-    numbers, number, shift = [], 0, 0
-    for byte in data:
-        number |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            numbers.append(number)
-            number = shift = 0
-    return numbers
-
-
 def test_every_hostile_name_is_only_a_name():
     names = [f"{name}main.f" for name in HOSTILE]
     whole = Page(render(compared(names)))
     plain = Page(render(compared(["main.f"] * len(names))))
     assert {tag for tag, _ in whole.tags} == {tag for tag, _ in plain.tags}
     assert len(whole.scripts) == 1
-    held = {name for data in whole.data for name in names_of(data)}
+    held = {name for data in whole.data for name in names_of(json.loads(data))}
     assert set(names) <= held
     seen = [name for name in names if " ".join(printable(name).split()) in whole.text]
     assert len(seen) > len(names) / 2

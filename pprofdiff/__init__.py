@@ -16,7 +16,22 @@ from typing import TYPE_CHECKING, Any
 from pprofdiff._version import __version__
 
 if TYPE_CHECKING:
-    from pprofdiff.api import Diff, Profile, diff, load
+    from pprofdiff.api import (
+        Benchmarks,
+        BenchmarksDiff,
+        Builds,
+        Comparison,
+        Diff,
+        GCLog,
+        GCLogDiff,
+        Profile,
+        Trace,
+        TraceDiff,
+        compare,
+        diff,
+        load,
+        load_many,
+    )
     from pprofdiff.errors import (
         FetchError,
         FormatError,
@@ -26,19 +41,27 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Benchmarks",
+    "BenchmarksDiff",
+    "Builds",
+    "Comparison",
     "Diff",
     "FetchError",
     "FormatError",
+    "GCLog",
+    "GCLogDiff",
     "IncompatibleProfilesError",
     "PprofDiffError",
     "Profile",
+    "Trace",
+    "TraceDiff",
     "UsageError",
     "__version__",
+    "compare",
     "diff",
     "load",
+    "load_many",
 ]
-
-_API = ("Diff", "Profile", "diff", "load")
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
@@ -47,7 +70,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
 
     if name not in __all__:
         raise AttributeError(f"module 'pprofdiff' has no attribute {name!r}")
-    module = "pprofdiff.api" if name in _API else "pprofdiff.errors"
+    module = "pprofdiff.errors" if name.endswith("Error") else "pprofdiff.api"
     value = getattr(import_module(module), name)
     globals()[name] = value
     return value

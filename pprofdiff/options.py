@@ -154,7 +154,7 @@ FLAGS = (
     Flag("mean_delay", "set", "mean", "-sample_index=delay -mean", _VALUE, "delay"),
     Flag("mean", "bool", "mean", "value by the first sample type (such as delay by contention)", _VALUE),
     Flag("unit", "str", "unit", "unit to print, such as ms or MB (minimum: fitting)", _VALUE),
-    Flag("output", "append", "outputs", "write FILE: .html, .md, .json, .csv, .pb.gz; repeatable (-o)", _OUT),
+    Flag("output", "append", "outputs", "write FILE: .html .md .json .csv .svg .png .pb.gz; repeatable (-o)", _OUT),
     Flag("color", "choice", "color", "auto, always or never", _OUT, "auto always never"),
     Flag("progress", "bool", "progress", "show progress of long work on a terminal", _OUT),
     Flag("quiet", "bool", "quiet", "print no report, only write -o files (-q)", _OUT),

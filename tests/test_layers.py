@@ -43,8 +43,8 @@ MAY = {
     "settings": _BOTTOM | {"options"},
     "gathering": _EDGE,
     "running": _EDGE | {"gathering", "settings"},
-    "tracing": _DIFF,
-    "api": _EDGE | {"tracing"},
+    "notebook": _REPORT,
+    "api": _EDGE | {"gathering", "notebook"},
     "cli": _EDGE | {"running", "api"},
     "__init__": {"api", "errors", "_version"},
     "__main__": {"cli"},
@@ -161,7 +161,8 @@ def test_tests_stand_where_the_code_does():
     }
     parts = {p.parent.relative_to(PACKAGE) for p in MODULES}
     # parity compares the whole program with go tool pprof; traces makes and judges them;
-    # browser opens pages.
-    assert folders - parts <= {Path("browser"), Path("parity"), Path("traces")}
+    # browser opens pages; notebooks runs those of the folder notebooks.
+    others = {Path("browser"), Path("notebooks"), Path("parity"), Path("traces")}
+    assert folders - parts <= others
     with_code = {p.parent for p in MODULES if p.name != "__init__.py"}
     assert {p.relative_to(PACKAGE) for p in with_code} <= folders

@@ -50,7 +50,7 @@ class ProfileDiff:
         """Return one line: sample type, totals and their delta."""
         base, new = self.totals
         return (
-            f"<ProfileDiff {self.sample_type.type}/{self.unit}: "
+            f"<{type(self).__name__} {self.sample_type.type}/{self.unit}: "
             f"base {base}, new {new}, delta {new - base:+d}>"
         )
 

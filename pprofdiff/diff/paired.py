@@ -17,7 +17,7 @@ from pprofdiff.diff.tables import Table
 from pprofdiff.model.profile import Profile
 from pprofdiff.parallel import both
 
-__all__ = ["Measurand", "Paired", "paired"]
+__all__ = ["Counted", "Measurand", "Paired", "counted", "paired"]
 
 
 class Measurand(NamedTuple):
@@ -55,7 +55,7 @@ def paired(
     """
     size = len(base.profile.stack_locations) + len(new.profile.stack_locations)
     old, fresh = both(
-        lambda side: _counted(side, granularity, classified=classified),
+        lambda side: counted(side, granularity, classified=classified),
         base,
         new,
         size=size,
@@ -87,7 +87,7 @@ def paired(
     return Paired(names, levels, rows, shown, attributions)
 
 
-class _Counted(NamedTuple):
+class Counted(NamedTuple):
     """One side: its rows, flat and cum (int64) of each, and what its samples are."""
 
     level: Level
@@ -96,8 +96,8 @@ class _Counted(NamedTuple):
     attribution: Attribution | None
 
 
-def _counted(side: Measurand, granularity: str, *, classified: bool) -> _Counted:
-    """Aggregate one side."""
+def counted(side: Measurand, granularity: str, *, classified: bool) -> Counted:
+    """Aggregate one side, with what its samples are if they are `classified`."""
     rows = level(side.profile, granularity)
     classifier = Classifier(rows.names) if classified else None
     flat, cum = flat_and_cum(
@@ -106,7 +106,7 @@ def _counted(side: Measurand, granularity: str, *, classified: bool) -> _Counted
     attribution = classifier.result() if classifier is not None else None
     bare = np.diff(side.profile.stack_offsets) == 0
     flat[-1] = cum[-1] = side.values[bare].sum()
-    return _Counted(rows, flat[:, 0], cum[:, 0], attribution)
+    return Counted(rows, flat[:, 0], cum[:, 0], attribution)
 
 
 def _shown(

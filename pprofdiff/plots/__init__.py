@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pprofdiff.plots.drawing import chart_css, image, svg
+    from pprofdiff.plots.flames import flamegraph, flamegraph_in_words
     from pprofdiff.plots.goroutines import states, states_in_words
     from pprofdiff.plots.heaps import heap, heap_in_words, heaps_of
     from pprofdiff.plots.mutators import mmu, mmu_in_words
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
         waterfall,
         waterfall_in_words,
     )
+    from pprofdiff.plots.stacked import builds, builds_in_words
+    from pprofdiff.plots.summary import picture
     from pprofdiff.plots.tails import (
         latency,
         latency_in_words,
@@ -37,8 +40,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Chart",
+    "builds",
+    "builds_in_words",
     "chart_css",
     "charts",
+    "flamegraph",
+    "flamegraph_in_words",
     "heap",
     "heap_in_words",
     "heaps_of",
@@ -51,6 +58,7 @@ __all__ = [
     "movers_in_words",
     "pauses",
     "pauses_in_words",
+    "picture",
     "scatter",
     "scatter_in_words",
     "states",
@@ -62,12 +70,15 @@ __all__ = [
 
 _HOMES = {
     "drawing": ("chart_css", "image", "svg"),
+    "flames": ("flamegraph",),
     "goroutines": ("states",),
     "heaps": ("heap", "heaps_of"),
     "mutators": ("mmu",),
     "page": ("Chart", "charts"),
     "pairs": ("scatter",),
     "profiles": ("movers", "waterfall"),
+    "stacked": ("builds",),
+    "summary": ("picture",),
     "tails": ("latency", "pauses"),
 }
 

@@ -24,6 +24,7 @@ __all__ = [
     "Ticks",
     "as_is",
     "banded",
+    "drawable",
     "framed",
     "keyed",
     "log_times",
@@ -76,6 +77,11 @@ def framed(ax: Axes | None, theme: Theme) -> Axes:
     for axis in (ax.xaxis, ax.yaxis):
         axis.label.set(color=faint, size="small")
     return ax
+
+
+def drawable(data: Any) -> Any:  # noqa: ANN401 - whatever a plot takes
+    """Return what is drawn of an object of `pprofdiff`'s own, such as a `Trace`."""
+    return getattr(data, "drawable", data)
 
 
 def titled(ax: Axes, title: str, theme: Theme) -> None:

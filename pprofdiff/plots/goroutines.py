@@ -13,6 +13,7 @@ from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.frame import (
     Ticks,
     as_is,
+    drawable,
     framed,
     keyed,
     looks,
@@ -63,6 +64,7 @@ def states(
     operation. Time blocked is most of many lives and says little: it is left out
     unless asked for. Goroutines that are there because of the trace are left out.
     """
+    diff = drawable(diff)
     ax = framed(ax, theme)
     roots, names = _roots(diff, n, blocked=blocked), _names(blocked=blocked)
     handles = _stacked(ax, roots, names, theme, kwargs)
@@ -81,6 +83,7 @@ def states(
 
 def states_in_words(diff: TraceDiff, *, n: int = _TOLD, blocked: bool = False) -> str:
     """Return the first of what `states` draws, in a sentence."""
+    diff = drawable(diff)
     names = _names(blocked=blocked)
     told = []
     for root in _roots(diff, n, blocked=blocked):

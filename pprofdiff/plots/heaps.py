@@ -21,6 +21,7 @@ from pprofdiff.plots.frame import (
     SERIES,
     as_is,
     banded,
+    drawable,
     framed,
     keyed,
     looks,
@@ -34,7 +35,7 @@ from pprofdiff.units import scaled
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, SubFigure
 
 __all__ = ["heap", "heap_in_words", "heaps_of"]
 
@@ -98,6 +99,7 @@ def heap(
     Over 100 GC cycles are drawn as the band that they cover, with medians of goal
     and live. `kwargs` are of the line that is the heap, where it is a line.
     """
+    data = drawable(data)
     ax = framed(ax, theme)
     diff = isinstance(data, GCDiff | TraceDiff)
     held = [_held(side) for side in _sides(data)]
@@ -113,8 +115,11 @@ def heap(
     return ax
 
 
-def heaps_of(diff: GCDiff | TraceDiff, figure: Figure, theme: Theme = "light") -> None:
+def heaps_of(
+    diff: GCDiff | TraceDiff, figure: Figure | SubFigure, theme: Theme = "light"
+) -> None:
     """Draw base and new beside each other on a figure, in one scale."""
+    diff = drawable(diff)
     left, right = figure.subplots(1, 2)
     held = [_held(side) for side in (diff.base, diff.new)]
     for ax, one, name in zip((left, right), held, SERIES, strict=True):
@@ -128,6 +133,7 @@ def heaps_of(diff: GCDiff | TraceDiff, figure: Figure, theme: Theme = "light") -
 
 def heap_in_words(diff: GCDiff | TraceDiff) -> str:
     """Return what `heap` draws, in a sentence."""
+    diff = drawable(diff)
     return f"Heap over time. {'; '.join(map(_words, (diff.base, diff.new)))}."
 
 

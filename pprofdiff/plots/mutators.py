@@ -14,6 +14,7 @@ from pprofdiff.plots.frame import (
     SERIES,
     Ticks,
     as_is,
+    drawable,
     framed,
     keyed,
     log_times,
@@ -63,6 +64,7 @@ def mmu(
 
     Dots are at the windows of the report's table: 1, 10, 100 ms and 1 s.
     """
+    diff = drawable(diff)
     ax = framed(ax, theme)
     ax.grid(visible=True, axis="x", color=colour("grid", theme), linewidth=0.8)
     ax.set_ylim(0, 1.04)
@@ -81,6 +83,7 @@ def mmu(
 
 def mmu_in_words(diff: TraceDiff) -> str:
     """Return the dots that `mmu` draws, in a sentence."""
+    diff = drawable(diff)
     labels = [shown(side.label, 20) for side in diff.sides]
     told = []
     for window, shares in diff.mmu.items():

@@ -15,7 +15,7 @@ from pprofdiff.plots.tails import latency, latency_in_words, pauses, pauses_in_w
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Chart", "charts"]
+__all__ = ["Chart", "charts", "charts_worth"]
 
 
 class Chart(NamedTuple):
@@ -45,6 +45,12 @@ def charts(diff: GCDiff | TraceDiff, prefix: str) -> tuple[Chart, ...]:
     """
     kinds = _OF_LOGS if isinstance(diff, GCDiff) else _OF_TRACES
     return tuple(_chart(kind, diff, prefix) for kind in kinds if kind.worth(diff))
+
+
+def charts_worth(diff: GCDiff | TraceDiff) -> tuple[str, ...]:
+    """Return the ids of the charts that have something to show."""
+    kinds = _OF_LOGS if isinstance(diff, GCDiff) else _OF_TRACES
+    return tuple(kind.id for kind in kinds if kind.worth(diff))
 
 
 def _chart(kind: _Kind, diff: GCDiff | TraceDiff, prefix: str) -> Chart:

@@ -20,6 +20,7 @@ from pprofdiff.plots.frame import (
     SERIES,
     Ticks,
     as_is,
+    drawable,
     framed,
     keyed,
     log_times,
@@ -81,6 +82,7 @@ def pauses(
     The stops are those of all lines of the GC logs (of the windows, where asked for):
     sweep termination and mark termination of each cycle, wall time.
     """
+    diff = drawable(diff)
     sides = _pauses(diff.base), _pauses(diff.new)
     ax = _drawn(sides, ax, theme, kwargs)
     titled(ax, "Stop-the-world pauses, wall time", theme)
@@ -98,6 +100,7 @@ def latency(
 
     The waits are those that the traces show from begin to end.
     """
+    diff = drawable(diff)
     ax = _drawn(_latencies(diff), ax, theme, kwargs)
     titled(ax, "Scheduling latency, runnable to running", theme)
     return ax
@@ -105,11 +108,13 @@ def latency(
 
 def pauses_in_words(diff: GCDiff) -> str:
     """Return what `pauses` draws, in a sentence."""
+    diff = drawable(diff)
     return _in_words("Stop-the-world pauses", (_pauses(diff.base), _pauses(diff.new)))
 
 
 def latency_in_words(diff: TraceDiff) -> str:
     """Return what `latency` draws, in a sentence."""
+    diff = drawable(diff)
     return _in_words("Scheduling latency", _latencies(diff))
 
 

@@ -42,6 +42,18 @@ def _html(report: ReportModel) -> bytes:
     return render(report).encode()
 
 
+def _svg(report: ReportModel) -> bytes:
+    from pprofdiff.report.figure import render
+
+    return render(report, "svg")
+
+
+def _png(report: ReportModel) -> bytes:
+    from pprofdiff.report.figure import render
+
+    return render(report, "png")
+
+
 def _pprof(report: ReportModel) -> bytes:
     from pprofdiff.report.pprof import render
 
@@ -54,6 +66,8 @@ _RENDERERS: dict[str, Renderer] = {
     ".md": _markdown,
     ".json": _json,
     ".csv": _csv,
+    ".svg": _svg,
+    ".png": _png,
     ".pb.gz": _pprof,
 }
 

@@ -15,7 +15,7 @@ from pprofdiff.diff.gcfigures import GCFigures
 from pprofdiff.report.blocks import Block, Cell, Grid, Words
 from pprofdiff.units import percent, scale_for
 
-__all__ = ["gc_blocks", "gc_row", "gc_title"]
+__all__ = ["RATES", "SUMS", "Figure", "gc_blocks", "gc_row", "gc_title"]
 
 _MIB = 1 << 20
 _LINE = "gc N @T U%: s+m+t ms clock, S+A/D/I+T ms cpu, H0->H1->H2 MB, G MB goal, P P"
@@ -24,10 +24,11 @@ Row = dict[str, Any]
 Value = float | None
 
 
-class _Figure(NamedTuple):
+class Figure(NamedTuple):
     """One row: what it is, the fields behind it, its place in `GCFigures`, its words.
 
-    `more` is what more of it is: worse, better, or "" for neither.
+    `more` is what more of it is: worse, better, or "" for neither. A name that begins
+    with spaces is a part of the one before.
     """
 
     name: str
@@ -35,6 +36,16 @@ class _Figure(NamedTuple):
     path: str
     words: Callable[[float, float], tuple[str, str]]
     more: str = ""
+
+    @property
+    def unit(self) -> str:
+        """The unit of the value in `GCFigures`."""
+        return _UNITS[self.words]
+
+    def of(self, figures: GCFigures) -> Value:
+        """Return the value, None where the log cannot say."""
+        value: Value = attrgetter(self.path)(figures)
+        return value
 
 
 def _ms(base: float, new: float) -> tuple[str, str]:
@@ -74,36 +85,46 @@ def _time(base: float, new: float) -> tuple[str, str]:
     return scale.number(base), scale.text(new)
 
 
+_UNITS: dict[Callable[[float, float], tuple[str, str]], str] = {
+    _ms: "us",
+    _time: "us",
+    _counted: "count",
+    _rate: "1/s",
+    _share: "share",
+    _percent: "percent",
+    _bytes: "MiB",
+}
+
 # fmt: off
-_SUMS = (
-    _Figure("cycles", "lines", "cycles", _counted),
-    _Figure("concurrent mark, wall", "m", "times.mark_wall_us", _ms, "worse"),
-    _Figure("stop-the-world, wall", "s+t", "times.stw_wall_us", _ms, "worse"),
-    _Figure("stop-the-world, CPU", "S+T", "times.stw_cpu_us", _ms, "worse"),
-    _Figure("    of it sweep termination", "S", "times.sweep_termination_cpu_us", _ms),
-    _Figure("mark assist, CPU", "A", "times.assist_cpu_us", _ms, "worse"),
-    _Figure("background mark, CPU", "D", "times.background_cpu_us", _ms, "worse"),
-    _Figure("idle mark, CPU", "I", "times.idle_cpu_us", _ms),
-    _Figure("longest pause, wall", "max s, t", "worst_pause_us", _ms, "worse"),
-    _Figure("99 % of pauses within, wall", "s, t", "p99_pause_us", _ms, "worse"),
-    _Figure("forced cycles", "(forced)", "forced", _counted),
-    _Figure("two-minute cycles", "GC forced", "timer", _counted),
-    _Figure("allocated", "H0–H2", "heap.allocated", _bytes, "worse"),
-    _Figure("    give or take", "rounding", "heap.allocated_error", _bytes),
-    _Figure("    while marking", "H1−H0", "heap.allocated_during_mark", _bytes),
+SUMS = (
+    Figure("cycles", "lines", "cycles", _counted),
+    Figure("concurrent mark, wall", "m", "times.mark_wall_us", _ms, "worse"),
+    Figure("stop-the-world, wall", "s+t", "times.stw_wall_us", _ms, "worse"),
+    Figure("stop-the-world, CPU", "S+T", "times.stw_cpu_us", _ms, "worse"),
+    Figure("    of it sweep termination", "S", "times.sweep_termination_cpu_us", _ms),
+    Figure("mark assist, CPU", "A", "times.assist_cpu_us", _ms, "worse"),
+    Figure("background mark, CPU", "D", "times.background_cpu_us", _ms, "worse"),
+    Figure("idle mark, CPU", "I", "times.idle_cpu_us", _ms),
+    Figure("longest pause, wall", "max s, t", "worst_pause_us", _ms, "worse"),
+    Figure("99 % of pauses within, wall", "s, t", "p99_pause_us", _ms, "worse"),
+    Figure("forced cycles", "(forced)", "forced", _counted),
+    Figure("two-minute cycles", "GC forced", "timer", _counted),
+    Figure("allocated", "H0–H2", "heap.allocated", _bytes, "worse"),
+    Figure("    give or take", "rounding", "heap.allocated_error", _bytes),
+    Figure("    while marking", "H1−H0", "heap.allocated_during_mark", _bytes),
 )
-_RATES = (
-    _Figure("cycles a second", "N, T", "cycles_per_second", _rate, "worse"),
-    _Figure("GC CPU a cycle", "S+A+D+T", "gc_cpu_us_per_cycle", _time, "worse"),
-    _Figure("GC share of capacity, CPU", "S+A+D+T", "gc_cpu_share", _share, "worse"),
-    _Figure("share of time marking, wall", "m, T", "mark_wall_share", _share, "worse"),
-    _Figure("heap at start (trigger), mean", "H0", "heap.mean_trigger", _bytes),
-    _Figure("heap at end (peak), mean", "H1", "heap.mean_peak", _bytes),
-    _Figure("live heap, mean", "H2", "heap.mean_live", _bytes),
-    _Figure("goal, mean", "G", "heap.mean_goal", _bytes),
-    _Figure("effective GOGC, median", "G, H2", "heap.effective_gogc", _percent),
-    _Figure("allocated a second", "H0–H2, T", "allocated_mb_per_second", _bytes),
-    _Figure("allocated a cycle", "H0–H2", "heap.per_cycle", _bytes),
+RATES = (
+    Figure("cycles a second", "N, T", "cycles_per_second", _rate, "worse"),
+    Figure("GC CPU a cycle", "S+A+D+T", "gc_cpu_us_per_cycle", _time, "worse"),
+    Figure("GC share of capacity, CPU", "S+A+D+T", "gc_cpu_share", _share, "worse"),
+    Figure("share of time marking, wall", "m, T", "mark_wall_share", _share, "worse"),
+    Figure("heap at start (trigger), mean", "H0", "heap.mean_trigger", _bytes),
+    Figure("heap at end (peak), mean", "H1", "heap.mean_peak", _bytes),
+    Figure("live heap, mean", "H2", "heap.mean_live", _bytes),
+    Figure("goal, mean", "G", "heap.mean_goal", _bytes),
+    Figure("effective GOGC, median", "G, H2", "heap.effective_gogc", _percent),
+    Figure("allocated a second", "H0–H2, T", "allocated_mb_per_second", _bytes),
+    Figure("allocated a cycle", "H0–H2", "heap.per_cycle", _bytes),
 )
 # fmt: on
 
@@ -111,9 +132,9 @@ _RATES = (
 def gc_blocks(gc: GCDiff) -> Iterator[Block]:
     """Yield the section: sums over the logs, then what holds under load."""
     yield Words(f"fields: {_LINE}", "faint")
-    yield _grid(gc, _SUMS, gc.base.whole, gc.new.whole)
+    yield _grid(gc, SUMS, gc.base.whole, gc.new.whole)
     yield Words(f"Under load: {_windows(gc)}", "strong")
-    yield _grid(gc, _RATES, gc.base.steady, gc.new.steady)
+    yield _grid(gc, RATES, gc.base.steady, gc.new.steady)
     yield from _factors(gc)
 
 
@@ -129,11 +150,11 @@ def _windows(gc: GCDiff) -> str:
 
 
 def _grid(
-    gc: GCDiff, figures: tuple[_Figure, ...], base: GCFigures, new: GCFigures
+    gc: GCDiff, figures: tuple[Figure, ...], base: GCFigures, new: GCFigures
 ) -> Grid:
     rows = []
     for figure in figures:
-        old, fresh = (attrgetter(figure.path)(side) for side in (base, new))
+        old, fresh = figure.of(base), figure.of(new)
         if not old and not fresh:
             continue
         words = figure.words(old or 0, fresh or 0)

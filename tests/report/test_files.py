@@ -32,7 +32,9 @@ def held(tmp_path):
 
 @pytest.mark.parametrize("path", ["x.htm", "x.JSON ", "x", "x.gz", "json", "x.pb", ""])
 def test_an_ending_that_nothing_writes(path):
-    with pytest.raises(UsageError, match=r"\.html, \.md, \.json, \.csv, \.pb\.gz"):
+    with pytest.raises(
+        UsageError, match=r"\.html, \.md, \.json, \.csv, \.svg, \.png, \.pb\.gz"
+    ):
         renderer_for(path)
 
 

@@ -1,26 +1,14 @@
-"""The page: one file with everything in it, which asks the network for nothing.
-
-Text is escaped in one place, the template engine; only our own style sheet and scripts
-and the serialised charts are handed to it as markup. The page's policy names the two
-by their hashes, so that nothing else can run.
-"""
+"""The page: one file with everything in it, which asks the network for nothing."""
 
 from __future__ import annotations
 
-from base64 import b64encode
-from functools import cache
-from hashlib import sha256
-from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from pprofdiff._version import __version__
 from pprofdiff.diff.scaling import scale_of
 from pprofdiff.errors import UsageError
-from pprofdiff.palette import css_variables
-from pprofdiff.plots import Chart, chart_css, charts
+from pprofdiff.plots import Chart, charts
 from pprofdiff.report.answer import answer, title_and_mode
 from pprofdiff.report.blocks import Stanza, Words
 from pprofdiff.report.changes import joined_names
@@ -28,12 +16,13 @@ from pprofdiff.report.findings import finding_blocks
 from pprofdiff.report.html.blocks import Drawn, drawn, split
 from pprofdiff.report.html.flame import budgets, embedded, packed
 from pprofdiff.report.html.glance import tiles
+from pprofdiff.report.html.shell import shell, template
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.text import Section, cautions, inputs_grid, sections
 from pprofdiff.report.verdict import summary
 from pprofdiff.units import printable
 
-__all__ = ["MOST", "render", "shell"]
+__all__ = ["MOST", "render"]
 
 MOST = 5 << 20
 """The largest page in bytes: what a reader's browser and mail can bear."""
@@ -43,12 +32,7 @@ MOST = 5 << 20
 _ROWS = (100, 10, 3)
 # What of a page the flame graphs may take.
 _FLAMES = MOST // 2
-_ASSETS = "assets"
 _SHORT = {"gctrace": "GC log", "trace": "trace", "benchmark": "benchmarks"}
-_POLICY = (
-    "default-src 'none'; script-src '{script}'; style-src '{style}'; "
-    "img-src data:; base-uri 'none'; form-action 'none'"
-)
 
 
 class Part(NamedTuple):
@@ -93,7 +77,7 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
     first = answer(report, stanzas, held)
     told = {words.text for words in first}
     labels = _labels(report)
-    text = _template("page.html.j2").render(
+    text = template("page.html.j2").render(
         **shell(),
         labels=labels,
         verdict=report.verdict,
@@ -115,18 +99,6 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
         filters=printable(" ".join(report.filters)),
     )
     return text.lstrip() + "\n"
-
-
-def shell() -> dict[str, Any]:
-    """Return what every page of ours has: style, script, and the policy for both."""
-    style, script = _style(), _script()
-    policy = _POLICY.format(script=_hash(script), style=_hash(style))
-    return {
-        "style": Markup(style),  # noqa: S704 - our own
-        "script": Markup(script),  # noqa: S704 - our own
-        "policy": Markup(policy),  # noqa: S704 - our own, of hashes
-        "version": __version__,
-    }
 
 
 def _labels(report: ReportModel) -> tuple[str, str]:
@@ -161,61 +133,3 @@ def _part(report: ReportModel, section: Section, number: int) -> Part:
         chunks=split(drawn(section.body, _labels(report), unit)),
         charts=() if drawable is None else charts(drawable, section.kind),
     )
-
-
-@cache
-def _environment() -> Environment:
-    return Environment(
-        loader=PackageLoader("pprofdiff.report", _ASSETS),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def _template(name: str) -> Template:
-    return _environment().get_template(name)
-
-
-@cache
-def _style() -> str:
-    """Return the style sheet: both themes' colours, then the rules."""
-    light, dark = css_variables("light"), css_variables("dark")
-    colours = (
-        f":root{{color-scheme:light;{light}}}\n"
-        "@media (prefers-color-scheme:dark){"
-        f":root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}\n"
-        f":root[data-theme=dark]{{color-scheme:dark;{dark}}}\n"
-        f"@media print{{:root:root:root{{color-scheme:light;{light}}}}}\n"
-    )
-    return colours + chart_css() + "".join(_assets(".css"))
-
-
-@cache
-def _script() -> str:
-    """Return all scripts as one, which shares no names with anything else.
-
-    Comments and indents are for readers of the assets, not for every report.
-    """
-    lines = (line.strip() for text in _assets(".js") for line in text.splitlines())
-    code = "\n".join(line for line in lines if line and not line.startswith("//"))
-    return f'(() => {{\n"use strict";\n{code}\n}})();\n'
-
-
-def _assets(ending: str) -> list[str]:
-    """Return the assets of a kind in the order of their names, folders first."""
-    top = files("pprofdiff.report") / _ASSETS
-    found = [
-        (folder is top, entry.name, entry)
-        for folder in (top / "flame", top)
-        for entry in folder.iterdir()
-        if entry.name.endswith(ending)
-    ]
-    found.sort(key=lambda item: item[:2])
-    return [entry.read_text("utf-8") for _, _, entry in found]
-
-
-def _hash(text: str) -> str:
-    """Return what a policy calls a script or style sheet."""
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"

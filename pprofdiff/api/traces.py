@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from pprofdiff.api.profiles import Profile, merged
+from pprofdiff.api.tracediff import TraceDiff, compare_traces
 from pprofdiff.diff.trace.collector import Collections
 from pprofdiff.diff.trace.exports import export
 from pprofdiff.diff.trace.mutators import mmu_curve
@@ -15,8 +17,7 @@ from pprofdiff.diff.trace.side import TraceSide
 from pprofdiff.diff.trace.states import StateName, state_profile
 from pprofdiff.diff.trace.tasks import cpu_profile, regions, tasks
 from pprofdiff.model import trace as columns
-from pprofdiff.model.profile import Profile
-from pprofdiff.model.tracemarks import RangeKind, Series
+from pprofdiff.model.tracemarks import RangeKind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +39,15 @@ class Trace:
     def __repr__(self) -> str:
         """Return one line: format, duration, events, goroutines."""
         return repr(self.data)
+
+    def __sub__(self, base: Trace) -> TraceDiff:
+        """Return what changed from base to this."""
+        return compare_traces([base], [self])
+
+    @property
+    def drawable(self) -> TraceSide:
+        """What `pprofdiff.plots` draws."""
+        return self.side
 
     @cached_property
     def side(self) -> TraceSide:
@@ -94,9 +104,9 @@ class Trace:
 
         Each is what it last was; missing before the trace first tells it.
         """
-        return _over_time(
-            live_bytes=self.data.heap_live_bytes, goal_bytes=self.data.heap_goal_bytes
-        )
+        from pprofdiff.diff.trace.frames import heap_frame
+
+        return heap_frame(self.data)
 
     @cached_property
     def concurrency(self) -> pd.DataFrame:
@@ -104,7 +114,9 @@ class Trace:
 
         Columns: running, runnable (int64); both are 0 before the first row.
         """
-        held = _over_time(running=running(self.data), runnable=runnable(self.data))
+        from pprofdiff.diff.trace.frames import over_time
+
+        held = over_time(running=running(self.data), runnable=runnable(self.data))
         return held.fillna(0).astype("int64")
 
     @cached_property
@@ -142,25 +154,24 @@ class Trace:
 
     def profile(self, state: StateName) -> Profile:
         """Return time running, runnable, blocked or syscall by stack."""
-        return state_profile(self.data, state)
+        return merged([state_profile(self.data, state)], self.label, self.path)
 
     def cpu(self) -> Profile | None:
         """Return the CPU samples inside the trace; None if no CPU profile ran."""
-        return cpu_profile(self.data)
+        found = cpu_profile(self.data)
+        return None if found is None else merged([found], self.label, self.path)
 
     def export(self, kind: Literal["net", "sync", "syscall", "sched"]) -> Profile:
         """Return what ``go tool trace -pprof=kind`` writes."""
-        return export(self.data, kind)
+        return merged([export(self.data, kind)], self.label, self.path)
 
+    def _repr_mimebundle_(
+        self,
+        include: Collection[str] | None = None,
+        exclude: Collection[str] | None = None,
+    ) -> dict[str, str]:
+        """Return what Jupyter shows: a table, and its twin in text."""
+        from pprofdiff.notebook import shown
+        from pprofdiff.notebook.inputs import trace_card
 
-def _over_time(**series: Series) -> pd.DataFrame:
-    """Return series side by side, by time_ns, each filled with what it last was."""
-    import pandas as pd
-
-    parts = [
-        pd.DataFrame({name: one.value}, index=one.time_ns)
-        for name, one in series.items()
-    ]
-    parts = [part[~part.index.duplicated(keep="last")] for part in parts]
-    whole = parts[0].join(parts[1], how="outer").ffill().astype("Int64")
-    return whole.rename_axis("time_ns").reset_index()
+        return shown(lambda: trace_card(self.side), repr(self), include, exclude)

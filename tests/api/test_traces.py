@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 
 import pprofdiff
+from pprofdiff.api.traces import Trace
 from pprofdiff.diff.evidence import TraceRun
 from pprofdiff.diff.trace.compare import compare_traces
 from pprofdiff.diff.trace.states import STATES
 from pprofdiff.model.tracemarks import CPUSamples, RangeKind, Regions, Series, Tasks
 from pprofdiff.report.tracejson import trace_row
-from pprofdiff.tracing import Trace
 from tests.conftest import DATA, STORIES
 from tests.diff.trace.built import END, SOME, START, STRINGS, empty, traces
 from tests.traces import make

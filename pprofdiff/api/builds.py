@@ -1,0 +1,235 @@
+"""More than two builds side by side: `Builds`, which `load_many` returns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.api.profiles import Diff, Profile, compare_profiles
+from pprofdiff.diff.kinds import is_snapshot, kind_name
+from pprofdiff.diff.single import Costs, costs_of
+from pprofdiff.errors import IncompatibleProfilesError, UsageError
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.profile import ValueType
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["Builds"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Builds:
+    """Profiles of one kind of several builds, in order, in one sample type.
+
+    Raw values are int64 in `unit`. Scaled ones are per operation where `work` was
+    given, else per second where every profile has a duration, else raw: `mode` says.
+    """
+
+    names: tuple[str, ...]
+    profiles: tuple[Profile, ...]
+    sample_type: ValueType
+    mode: str
+    factors: tuple[float, ...]
+
+    @classmethod
+    def of(cls, profiles: Sequence[tuple[str, Profile]]) -> Builds:
+        """Return the builds of (name, profile) pairs, in the newest's sample type.
+
+        Raises UsageError for no build, or a name twice; IncompatibleProfilesError for
+        a profile without that sample type.
+        """
+        names = [name for name, _ in profiles]
+        if not names:
+            raise UsageError("load_many: there is no build")
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise UsageError(f"load_many: two builds are called {twice!r}")
+        held = tuple(profile for _, profile in profiles)
+        kind = held[-1].sample_types[held[-1].sample_index()]
+        return cls(tuple(names), held, kind, "absolute", (1.0,) * len(held)).by()
+
+    def by(
+        self,
+        sample_type: str | int | None = None,
+        *,
+        work: Sequence[float] | None = None,
+    ) -> Builds:
+        """Return the same builds in another sample type, or by operations done.
+
+        `work` has one number a build, in their order.
+        """
+        kind = self.sample_type
+        if sample_type is not None:
+            last = self.profiles[-1]
+            kind = last.sample_types[last.sample_index(sample_type)]
+        for name, profile in zip(self.names, self.profiles, strict=True):
+            if kind not in profile.sample_types:
+                held = ", ".join(f"{t.type}/{t.unit}" for t in profile.sample_types)
+                raise IncompatibleProfilesError(
+                    f"{name} has no {kind.type}/{kind.unit}; it has: {held}"
+                )
+        mode, factors = _factors(self.profiles, kind, work)
+        return Builds(self.names, self.profiles, kind, mode, factors)
+
+    def __repr__(self) -> str:
+        """Return one line: kind, how many, first and last."""
+        kind = self.sample_type
+        ends = f"{self.names[0]!r} … {self.names[-1]!r}"
+        return f"<Builds {kind.type}/{kind.unit}: {len(self.names)} builds, {ends}>"
+
+    def __len__(self) -> int:
+        """Return the number of builds."""
+        return len(self.names)
+
+    def __getitem__(self, name: str) -> Profile:
+        """Return one build's profile."""
+        return self.profiles[self.names.index(name)]
+
+    @property
+    def kind(self) -> str:
+        """What Go calls these profiles, such as cpu or allocs."""
+        return kind_name(self.profiles[-1])
+
+    @property
+    def unit(self) -> str:
+        """The unit of raw values."""
+        return self.sample_type.unit
+
+    def diff(self, base: str, new: str) -> Diff:
+        """Return what changed from one build to another."""
+        from dataclasses import replace
+
+        sides = [replace(self[name], label=name) for name in (base, new)]
+        return compare_profiles(
+            [sides[0]], [sides[1]], sample_type=self.sample_type.type
+        )
+
+    @cached_property
+    def costs(self) -> tuple[Costs, ...]:
+        """Each build's flat and cum by function, and sums by category."""
+        kind = self.sample_type.type
+        return tuple(costs_of(profile, kind) for profile in self.profiles)
+
+    @property
+    def totals(self) -> pd.DataFrame:
+        """One row a build (index build): total, int64, and scaled, float64."""
+        import pandas as pd
+
+        total = np.array([held.total for held in self.costs], np.int64)
+        scaled = total * np.array(self.factors)
+        return pd.DataFrame({"total": total, "scaled": scaled}, self._index())
+
+    @property
+    def categories(self) -> pd.DataFrame:
+        """What the Go runtime did: rows builds, columns categories, raw int64.
+
+        Columns are a category's id, in the rules' order, those that any build has. A
+        row adds up to the build's total. No columns where samples are not CPU time.
+        """
+        import pandas as pd
+
+        ids = list(rules().categories)
+        frame = pd.DataFrame(self._sums(), self._index(), ids)
+        return frame.loc[:, (frame != 0).any()].rename_axis(columns="category")
+
+    @property
+    def categories_scaled(self) -> pd.DataFrame:
+        """As `categories`, scaled (see `mode`), float64."""
+        return self.categories.mul(self._scales(), axis=0)
+
+    @property
+    def groups(self) -> pd.DataFrame:
+        """As `categories`, by group of runtime costs: gc, alloc, sched and so on."""
+        import pandas as pd
+
+        found, sums, known = {}, self._sums(), rules()
+        ids = list(known.categories)
+        for group in known.groups:
+            rows = [ids.index(category) for category in group.categories]
+            found[group.id] = sums[:, rows].sum(axis=1)
+        frame = pd.DataFrame(found, self._index())
+        return frame.loc[:, (frame != 0).any()].rename_axis(columns="group")
+
+    @property
+    def groups_scaled(self) -> pd.DataFrame:
+        """As `groups`, scaled (see `mode`), float64."""
+        return self.groups.mul(self._scales(), axis=0)
+
+    @property
+    def functions(self) -> pd.DataFrame:
+        """Flat by function: rows functions, columns builds, raw int64.
+
+        A function is one by its name; 0 where a build does not have it. Rows come by
+        falling spread of the scaled values, then by name.
+        """
+        import pandas as pd
+
+        held = [
+            pd.Series(cost.flat, pd.Index(cost.names, dtype=object), "int64")
+            for cost in self.costs
+        ]
+        frame = pd.concat(held, axis=1, keys=self.names).fillna(0).astype("int64")
+        frame = frame[(frame != 0).any(axis=1)].sort_index()
+        frame = frame.rename_axis(index="function", columns="build")
+        scaled = frame.to_numpy() * np.array(self.factors)
+        spread = scaled.max(axis=1) - scaled.min(axis=1)
+        return frame.iloc[np.argsort(-spread, kind="stable")]
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
+        """Draw each build's total by group of runtime costs; see `plots.builds`."""
+        from pprofdiff.plots import builds
+
+        return builds(self, ax, **options)
+
+    def _index(self) -> pd.Index[str]:
+        import pandas as pd
+
+        return pd.Index(list(self.names), name="build", dtype=object)
+
+    def _scales(self) -> pd.Series[float]:
+        import pandas as pd
+
+        return pd.Series(self.factors, self._index(), "float64")
+
+    def _sums(self) -> NDArray[np.int64]:
+        """Return sums by build and category; none where there are no categories."""
+        count = len(rules().categories)
+        rows = [
+            np.zeros(count, np.int64) if cost.categories is None else cost.categories
+            for cost in self.costs
+        ]
+        return np.array(rows, np.int64).reshape(len(rows), count)
+
+    def _repr_mimebundle_(
+        self,
+        include: Collection[str] | None = None,
+        exclude: Collection[str] | None = None,
+    ) -> dict[str, str]:
+        """Return what Jupyter shows: a table, and its twin in text."""
+        from pprofdiff.notebook import shown
+        from pprofdiff.notebook.inputs import builds_card
+
+        return shown(lambda: builds_card(self), repr(self), include, exclude)
+
+
+def _factors(
+    profiles: Sequence[Profile], kind: ValueType, work: Sequence[float] | None
+) -> tuple[str, tuple[float, ...]]:
+    """Return in what builds are compared, and what raw values are multiplied by."""
+    if work is not None:
+        if len(work) != len(profiles) or not all(done > 0 for done in work):
+            raise UsageError(
+                f"work= is one number a build, the operations done: {len(profiles)}"
+            )
+        return "per_work", tuple(1 / done for done in work)
+    seconds = [profile.duration_ns or 0 for profile in profiles]
+    if all(seconds) and not is_snapshot(kind):
+        return "per_second", tuple(1e9 / ns for ns in seconds)
+    return "absolute", (1.0,) * len(profiles)

@@ -1,0 +1,290 @@
+"""GC logs and their comparison: `GCLog`, `GCLogDiff`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pprofdiff.api.plotted import PlottedLogs
+from pprofdiff.api.reported import Reported
+from pprofdiff.diff.bundle import BundleDiff
+from pprofdiff.diff.evidence import Evidence, LogRun
+from pprofdiff.diff.gcdiff import GCDiff, GCSide, compare_logs, unusable
+from pprofdiff.diff.gcwindow import Span, window_of
+from pprofdiff.diff.work import Work
+from pprofdiff.errors import FormatError
+from pprofdiff.model import gclog as columns
+from pprofdiff.report.gc import RATES, SUMS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["GCLog", "GCLogDiff", "as_gc_log", "compare_gc_logs"]
+
+Spans = tuple[Span | None, Span | None]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GCLog(columns.GCLog):
+    """A GC log (``GODEBUG=gctrace=1``): its runs, and where it is from.
+
+    `cycles` is a DataFrame of the longest run, one row a collection; ``new - base`` is
+    ``diff(base, new)``.
+    """
+
+    label: str | None = None
+    path: str = "log"
+
+    def __repr__(self) -> str:
+        """Return one line: where from, cycles and how long."""
+        if not self.runs or not self.longest.lines_seen:
+            return f"<GCLog {self.path!r}: no whole line>"
+        run = self.longest
+        seconds = int(run.cycles.start_ms[-1]) / 1000
+        more = f", {len(self.runs)} processes" if len(self.runs) > 1 else ""
+        return (
+            f"<GCLog {self.path!r}: {run.lines_seen} of {run.lines_expected} cycles in "
+            f"{seconds:.1f} s{more}>"
+        )
+
+    def __sub__(self, base: GCLog) -> GCLogDiff:
+        """Return what changed from base to this."""
+        return compare_gc_logs([base], [self])
+
+    @cached_property
+    def side(self) -> GCSide:
+        """What is compared of it. Raises FormatError where no line is whole."""
+        run = LogRun(self.path, self)
+        if self.mixed or not self.runs or not self.longest.lines_seen:
+            raise FormatError(next(unusable([run])).text)
+        chosen = self.longest
+        window = window_of(chosen, None, self.path)
+        others = sum(bool(run.lines_seen) for run in self.runs) - 1
+        return GCSide(
+            self.label or self.path,
+            self.path,
+            chosen,
+            window,
+            asked=False,
+            others=others,
+        )
+
+    @property
+    def drawable(self) -> GCSide:
+        """What `pprofdiff.plots` draws."""
+        return self.side
+
+    @property
+    def figures(self) -> pd.DataFrame:
+        """Sums of all lines, and rates under load: one row a figure; index: its id.
+
+        ============== ============================================= ============
+        column         meaning                                       type
+        ============== ============================================= ============
+        name           what it is, in words                          string
+        fields         the fields of a gctrace line it is made of:   string
+                       ``gc N @T U%: s+m+t ms clock, S+A/D/I+T ms
+                       cpu, H0->H1->H2 MB, G MB goal, P P``
+        of             all: every line; load: the cycles under load  categorical
+        value          NaN where the log cannot say                  float64
+        unit           us, MiB, 1/s, share, percent or count         string
+        ============== ============================================= ============
+        """
+        import pandas as pd
+
+        values = [
+            figure.of(held)
+            for table, held in ((SUMS, self.side.whole), (RATES, self.side.steady))
+            for figure in table
+        ]
+        frame = _figures()
+        frame.insert(3, "value", pd.Series(values, frame.index, "float64"))
+        return frame
+
+    def _repr_mimebundle_(
+        self,
+        include: Collection[str] | None = None,
+        exclude: Collection[str] | None = None,
+    ) -> dict[str, str]:
+        """Return what Jupyter shows: a table, and its twin in text."""
+        from pprofdiff.notebook import shown
+        from pprofdiff.notebook.inputs import log_card
+
+        return shown(lambda: log_card(self), repr(self), include, exclude)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GCLogDiff(Reported, PlottedLogs, GCDiff):
+    """What changed between two GC logs.
+
+    `factors` says which factor moved the GC's CPU, `restored` which GOGC or GOMEMLIMIT
+    gives the base's cadence back; `figures` and `cycles` are DataFrames.
+    """
+
+    logs: tuple[tuple[GCLog, ...], tuple[GCLog, ...]]
+
+    def __repr__(self) -> str:
+        """Return one line: cycles and GC CPU of both sides."""
+        sides = (self.base.whole, self.new.whole)
+        cycles = " → ".join(f"{whole.cycles}" for whole in sides)
+        cpu = " → ".join(f"{whole.times.gc_cpu_us / 1e6:.3g}" for whole in sides)
+        return (
+            f"<GCLogDiff {self.base.label!r} → {self.new.label!r}: {cycles} cycles, "
+            f"GC CPU {cpu} s>"
+        )
+
+    @property
+    def figures(self) -> pd.DataFrame:
+        """Sums and rates of both sides: one row a figure; index: its id.
+
+        ============== ============================================= ============
+        column         meaning                                       type
+        ============== ============================================= ============
+        name           what it is, in words                          string
+        fields         the fields of a gctrace line it is made of:   string
+                       ``gc N @T U%: s+m+t ms clock, S+A/D/I+T ms
+                       cpu, H0->H1->H2 MB, G MB goal, P P``
+        of             all: every line, or those of the window that  categorical
+                       was asked for; load: the cycles under load
+        base, new,     in `unit`; NaN where a log cannot say         float64
+        delta
+        ratio          new / base; NaN where the base is 0           float64
+        unit           us, MiB, 1/s, share, percent or count         string
+        ============== ============================================= ============
+        """
+        import pandas as pd
+
+        frame = _figures()
+        base, new = (
+            pd.Series(
+                [
+                    figure.of(held)
+                    for table, held in ((SUMS, side.whole), (RATES, side.steady))
+                    for figure in table
+                ],
+                frame.index,
+                "float64",
+            )
+            for side in (self.base, self.new)
+        )
+        ratio = new / base.where(base != 0)
+        values = {"base": base, "new": new, "delta": new - base, "ratio": ratio}
+        for place, (name, column) in enumerate(values.items(), 3):
+            frame.insert(place, name, column)
+        return frame
+
+    @property
+    def cycles(self) -> pd.DataFrame:
+        """Both sides' collections: one row a collection, by side, then in order.
+
+        ============== ============================================= ============
+        column         meaning                                       type
+        ============== ============================================= ============
+        side           base or new                                   categorical
+        number         N of ``gc N``                                 int64
+        in_window      whether rates and means count it              bool
+        start_ms, …    as in `GCLog.cycles`: ``_ms``, ``_us`` and    int64, bool
+                       ``_mb`` (MiB) say the unit
+        ============== ============================================= ============
+        """
+        import pandas as pd
+
+        parts = []
+        for name, side in (("base", self.base), ("new", self.new)):
+            part = side.run.cycles.to_frame().reset_index()
+            part.insert(0, "side", name)
+            rows = pd.RangeIndex(len(part))
+            first, stop = side.window.first, side.window.stop
+            part.insert(2, "in_window", (rows >= first) & (rows < stop))
+            parts.append(part)
+        frame = pd.concat(parts, ignore_index=True)
+        frame["side"] = pd.Categorical(frame["side"], ["base", "new"])
+        return frame
+
+    def window(
+        self,
+        start: float | None = None,
+        end: float | None = None,
+        *,
+        new: tuple[float | None, float | None] | None = None,
+    ) -> GCLogDiff:
+        """Return the comparison of what began in these seconds since process start.
+
+        `new` gives the new side seconds of its own, as ``--window`` does. Raises
+        UsageError where no collection began then.
+        """
+        span = Span(start, end)
+        spans = span, span if new is None else Span(*new)
+        return _compared(*self.logs, spans, self.rates)
+
+    @property
+    def bundle(self) -> BundleDiff:
+        """The comparison by itself, as `pprofdiff.diff.bundle` holds it."""
+        base, new = (
+            Evidence(side.label, logs=tuple(LogRun(log.path, log) for log in logs))
+            for side, logs in zip((self.base, self.new), self.logs, strict=True)
+        )
+        return BundleDiff(base, new, gc=self)
+
+
+def compare_gc_logs(
+    base: Sequence[GCLog],
+    new: Sequence[GCLog],
+    *,
+    spans: Spans = (None, None),
+    work: Work | None = None,
+) -> GCLogDiff:
+    """Return new minus base; of several logs of a side, the run with most cycles.
+
+    Operations counted in `work` were done in the window. Raises FormatError where a
+    side has no whole line, UsageError where a span holds no collection.
+    """
+    found = _compared(tuple(base), tuple(new), spans, None)
+    if work is None:
+        return found
+    seconds = [s.steady.end_s - s.steady.start_s for s in (found.base, found.new)]
+    rates = work.per_second((seconds[0], seconds[1]))
+    return _compared(tuple(base), tuple(new), spans, rates)
+
+
+def _compared(
+    base: tuple[GCLog, ...],
+    new: tuple[GCLog, ...],
+    spans: Spans,
+    rates: tuple[float, float] | None,
+) -> GCLogDiff:
+    sides = [
+        (logs[0].label or word, [LogRun(log.path, log) for log in logs])
+        for logs, word in ((base, "base"), (new, "new"))
+    ]
+    plain = compare_logs((sides[0], sides[1]), spans)
+    if plain is None:
+        raise FormatError(
+            "; ".join(caveat.text for _, runs in sides for caveat in unusable(runs))
+        )
+    return GCLogDiff(plain.base, plain.new, rates, (base, new))
+
+
+def as_gc_log(log: columns.GCLog, label: str | None, path: str) -> GCLog:
+    """Return a log that knows where it is from."""
+    held = {f.name: getattr(log, f.name) for f in fields(columns.GCLog)}
+    return GCLog(**held, label=label, path=path)
+
+
+def _figures() -> pd.DataFrame:
+    """Return what names the figures: index id; name, fields, of, unit."""
+    import pandas as pd
+
+    rows = [(f, of) for of, table in (("all", SUMS), ("load", RATES)) for f in table]
+    ids = [figure.path.rpartition(".")[2] for figure, _ in rows]
+    return pd.DataFrame(
+        {
+            "name": [figure.name.strip() for figure, _ in rows],
+            "fields": [figure.fields for figure, _ in rows],
+            "of": pd.Categorical([of for _, of in rows], ["all", "load"]),
+            "unit": [figure.unit for figure, _ in rows],
+        },
+        index=pd.Index(ids, name="figure", dtype=object),
+    )

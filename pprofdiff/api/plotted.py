@@ -1,0 +1,92 @@
+"""The plots of `pprofdiff.plots` as methods of what they draw.
+
+Each takes ``ax=None``, which is ``plt.gca()``, and what the plot takes beside it, and
+returns the Axes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from pprofdiff.notebook.flames import FlameGraph
+
+__all__ = ["PlottedLogs", "PlottedProfiles", "PlottedTraces"]
+
+
+def _drawn(plot: str, what: Any, ax: Axes | None, options: dict[str, Any]) -> Axes:  # noqa: ANN401
+    from pprofdiff import plots
+
+    drawn: Axes = getattr(plots, plot)(what, ax, **options)
+    return drawn
+
+
+class PlottedProfiles:
+    """What can be drawn of two profiles."""
+
+    __slots__ = ()
+
+    def plot_top(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
+        """Draw the functions that moved most; see `plots.movers`."""
+        return _drawn("movers", self, ax, options)
+
+    def plot_waterfall(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
+        """Draw how base's total becomes new's; see `plots.waterfall`."""
+        return _drawn("waterfall", self, ax, options)
+
+    def plot_scatter(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
+        """Draw each function in new against base; see `plots.scatter`."""
+        return _drawn("scatter", self, ax, options)
+
+    def plot_flamegraph(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
+        """Draw both sides' stacks as one graph; see `plots.flamegraph`."""
+        return _drawn("flamegraph", self, ax, options)
+
+    def flamegraph(self, height: int = 560, *, budget: int = 1_500) -> FlameGraph:
+        """Return the interactive flame graph, `height` CSS pixels high, for Jupyter.
+
+        Where frames are not shown, as on GitHub, its picture is shown instead. Of the
+        call tree it has the `budget` heaviest functions at most: fewer make a smaller
+        notebook.
+        """
+        from pprofdiff.notebook.flames import FlameGraph
+
+        return FlameGraph(self, height, budget)  # type: ignore[arg-type] # a Diff
+
+
+class PlottedLogs:
+    """What can be drawn of two GC logs."""
+
+    __slots__ = ()
+
+    def plot_heap(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
+        """Draw heap, goal and live over time; see `plots.heap`."""
+        return _drawn("heap", self, ax, options)
+
+    def plot_pauses(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
+        """Draw which share of pauses is longer; see `plots.pauses`."""
+        return _drawn("pauses", self, ax, options)
+
+
+class PlottedTraces:
+    """What can be drawn of two execution traces."""
+
+    __slots__ = ()
+
+    def plot_latency(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
+        """Draw which share of waits for a processor is longer; see `plots.latency`."""
+        return _drawn("latency", self, ax, options)
+
+    def plot_mmu(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
+        """Draw the least share left to the program; see `plots.mmu`."""
+        return _drawn("mmu", self, ax, options)
+
+    def plot_states(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
+        """Draw time of goroutines by state and root function; see `plots.states`."""
+        return _drawn("states", self, ax, options)
+
+    def plot_heap(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
+        """Draw live heap and goal over time; see `plots.heap`."""
+        return _drawn("heap", self, ax, options)

@@ -1,0 +1,120 @@
+"""The flame graph in a notebook: the page's own, in a frame, above its picture.
+
+Viewers choose one MIME type of an output, and all of them choose ``text/html`` where
+there is one: Jupyter by its ranks, nbconvert and so GitHub and nbviewer by
+``NbConvertBase.display_data_priority``. What they then drop differs: GitHub, and
+JupyterLab for a notebook that is not trusted, take out the frame, and GitHub takes out
+``style`` too. So the picture is in the HTML itself, and the frame lies over it: who
+drops the frame shows the picture. A picture between ``<iframe>`` and ``</iframe>``
+would be text to the parsers that keep what a dropped element holds. ``image/png``
+beside the HTML would be read by nbconvert's LaTeX alone and be in each notebook twice:
+it is there for who asks for it.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cached_property
+from io import BytesIO
+
+from pprofdiff.diff.compare import ProfileDiff
+from pprofdiff.notebook import cut, environment, wanted
+
+__all__ = ["FlameGraph"]
+
+# Of the picture: width and height of a row and of what is above them, and most rows.
+_WIDE, _ROW, _ABOVE, _ROWS = 900, 15, 40, 26
+# A picture that only stands in needs fewer dots and colours than one to print.
+_COLOURS, _DOTS = 32, 1200
+_KINDS = ("text/plain", "text/html")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FlameGraph:
+    """A flame graph that Jupyter shows, of `budget` functions at most.
+
+    `height` is in CSS pixels.
+    """
+
+    diff: ProfileDiff
+    height: int = 560
+    budget: int = 1_500
+
+    def __repr__(self) -> str:
+        """Return one line: what of."""
+        return f"<FlameGraph of {self.diff!r}>"
+
+    @cached_property
+    def png(self) -> bytes:
+        """The picture."""
+        from pprofdiff.plots import flamegraph, image
+        from pprofdiff.plots.flames import flame_rows
+
+        rows = flame_rows(self.diff, rows=_ROWS)
+        drawn = image(
+            lambda figure: flamegraph(self.diff, figure.subplots(), rows=_ROWS),
+            "png",
+            size=(_WIDE, _ROW * max(rows, 2) + _ABOVE),
+            description=self.words,
+        )
+        return _few_colours(drawn)
+
+    @property
+    def words(self) -> str:
+        """What the graph shows, in a sentence."""
+        from pprofdiff.plots import flamegraph_in_words
+
+        return flamegraph_in_words(self.diff)
+
+    def _repr_mimebundle_(
+        self,
+        include: Collection[str] | None = None,
+        exclude: Collection[str] | None = None,
+    ) -> dict[str, str]:
+        """Return what Jupyter shows; see the module's description."""
+        makers: dict[str, Callable[[], str]] = {
+            "text/plain": lambda: self.words,
+            "text/html": self._html,
+            "image/png": lambda: b64encode(self.png).decode("ascii"),
+        }
+        kinds = (*_KINDS, "image/png") if include else _KINDS
+        return {kind: makers[kind]() for kind in wanted(kinds, include, exclude)}
+
+    def _html(self) -> str:
+        from pprofdiff.report.html.alone import flame_page
+
+        text: str = (
+            environment()
+            .get_template("flames.html.j2")
+            .render(
+                page=flame_page(self.diff, self.budget),
+                picture=b64encode(self.png).decode("ascii"),
+                words=cut(self.words, 600),
+                height=self.height,
+            )
+        )
+        return text
+
+
+def _few_colours(png: bytes) -> bytes:
+    """Return a picture in its commonest colours, in a fifth of its bytes.
+
+    Fills are exact, which no palette that is found by averaging gives.
+    """
+    import numpy as np
+    from PIL import Image
+
+    file = BytesIO()
+    with Image.open(BytesIO(png)) as drawn:
+        size = _DOTS, round(drawn.height * _DOTS / drawn.width)
+        small = drawn.convert("RGB").resize(size, Image.Resampling.BOX)
+    dots = np.asarray(small, np.uint8).reshape(-1, 3)
+    colours, counts = np.unique(dots, axis=0, return_counts=True)
+    commonest = colours[np.argsort(-counts, kind="stable")[:_COLOURS]]
+    chosen = Image.new("P", (1, 1))
+    chosen.putpalette(commonest.tobytes())
+    plain = small.quantize(palette=chosen, dither=Image.Dither.NONE)
+    plain.save(file, format="png", optimize=True)
+    return file.getvalue()

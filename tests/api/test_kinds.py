@@ -1,0 +1,153 @@
+"""`diff` of every kind: which comes out, what does not fit, in one line."""
+
+from __future__ import annotations
+
+import pickle
+
+import pandas as pd
+import pytest
+
+import pprofdiff
+from tests.conftest import DATA
+
+PATHS = {
+    "Diff": "syncpool/{}/cpu.pb.gz",
+    "TraceDiff": "health-check/{}/trace.out",
+    "GCLogDiff": "syncpool/{}/gctrace.log",
+    "BenchmarksDiff": "zstd/{}/bench.txt",
+}
+KINDS = sorted(PATHS)
+
+
+def paths(kind):
+    """Return base and new of a kind."""
+    return tuple(DATA / PATHS[kind].format(side) for side in ("base", "new"))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_diff_for_every_kind(kind):
+    base, new = paths(kind)
+    loaded = pprofdiff.load(base), pprofdiff.load(new)
+    ways = [
+        pprofdiff.diff(base, new),
+        loaded[1] - loaded[0],
+        pprofdiff.diff([loaded[0]], (str(new),)),
+        pprofdiff.diff(base.read_bytes(), new.read_bytes()),
+    ]
+    for way in ways:
+        assert isinstance(way, getattr(pprofdiff, kind))
+        assert "\n" not in repr(way)
+        assert repr(way).startswith(f"<{kind} ")
+    texts = [way.to_json() for way in (pprofdiff.diff(base, new), ways[2])]
+    assert texts[0] == texts[1]
+    assert ways[0].to_text()
+    assert ways[0].to_markdown()
+    assert ways[0].to_html().startswith("<!doctype html>")
+    assert repr(pickle.loads(pickle.dumps(ways[0]))) == repr(ways[0])  # noqa: S301 - made right here
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_labels_are_in_every_writer(kind):
+    base, new = paths(kind)
+    d = pprofdiff.diff(
+        pprofdiff.load(base, label="main"), pprofdiff.load(new, label="pr")
+    )
+    assert "main → pr" in d.to_text()
+    assert d.report().labels == ("main", "pr")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_findings_are_those_of_the_report(kind):
+    d = pprofdiff.diff(*paths(kind))
+    wanted = d.report().findings.found
+    frame = d.findings
+    assert frame["title"].tolist() == [f.title for f in wanted]
+    assert frame["advice"].tolist() == [f.advice for f in wanted]
+    assert frame["severity"].tolist() == [f.severity for f in wanted]
+    assert list(frame["severity"].cat.categories) == ["info", "minor", "major"]
+    facts = [fact for f in wanted for fact in f.evidence]
+    assert d.evidence["what"].tolist() == [fact.what for fact in facts]
+    assert d.evidence["new"].dtype == "float64"
+    assert isinstance(frame.index, pd.RangeIndex)
+
+
+def test_a_gate_judges_logs():
+    d = pprofdiff.diff(*paths("GCLogDiff"))
+    assert not d.check("pause:max:1ns")
+    assert d.check("pause:max:1000s")
+
+
+CPU, NEW_CPU = paths("Diff")
+LOG, _ = paths("GCLogDiff")
+TRACE, _ = paths("TraceDiff")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        (
+            lambda: pprofdiff.diff(CPU, LOG),
+            pprofdiff.IncompatibleProfilesError,
+            "base is a profile .*cpu.pb.gz.; new is a GC log .*gctrace.log.*one kind",
+        ),
+        (
+            lambda: pprofdiff.diff([TRACE, LOG], [TRACE]),
+            pprofdiff.IncompatibleProfilesError,
+            "base is an execution trace .*, a GC log .*; new is an execution trace",
+        ),
+        (
+            lambda: pprofdiff.diff(DATA / "load/hey.txt", DATA / "load/hey.txt"),
+            pprofdiff.IncompatibleProfilesError,
+            "rps=",
+        ),
+        (lambda: pprofdiff.diff([], LOG), pprofdiff.UsageError, "base: .*nothing"),
+        (
+            lambda: pprofdiff.diff(CPU, NEW_CPU, window=(1, 2)),
+            pprofdiff.UsageError,
+            "window= means nothing for a profile",
+        ),
+        (
+            lambda: pprofdiff.diff(LOG, LOG, focus="x"),
+            pprofdiff.UsageError,
+            "focus= means nothing for a GC log",
+        ),
+        (
+            lambda: pprofdiff.diff(TRACE, TRACE, sample_type="cpu"),
+            pprofdiff.UsageError,
+            "sample_type= means nothing for an execution trace",
+        ),
+        (
+            lambda: pprofdiff.diff(CPU, NEW_CPU, work=(1, 1), rps=(1, 1)),
+            pprofdiff.UsageError,
+            "give one",
+        ),
+        (
+            lambda: pprofdiff.diff(LOG, LOG, window=(1e6, 2e6)),
+            pprofdiff.UsageError,
+            "no collection started within",
+        ),
+        (
+            lambda: pprofdiff.diff(*paths("BenchmarksDiff"), rps=(1, 2)),
+            pprofdiff.UsageError,
+            "rps= means nothing for benchmarks",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_said_in_one_line(call, error, said):
+    with pytest.raises(error, match=said) as caught:
+        call()
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("kind", ["Diff", "TraceDiff", "GCLogDiff"])
+def test_rates_make_values_by_operation(kind):
+    d = pprofdiff.diff(*paths(kind), rps=(1000, 2000))
+    text = d.to_text()
+    assert "per operation" in text or "by operation" in text or "/op" in text
+
+
+def test_operations_of_a_trace_were_done_while_it_ran():
+    d = pprofdiff.diff(*paths("TraceDiff"), work=(500, 1000))
+    assert d.mode == "per_work"
+    seconds = [side.wall_ns / 1e9 for side in d.data.sides]
+    assert d.data.rates == pytest.approx((500 / seconds[0], 1000 / seconds[1]))

@@ -1,0 +1,126 @@
+"""Tables in notebooks: plain HTML that every viewer keeps, and its twin in text."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+import pprofdiff
+from tests.conftest import DATA
+from tests.notebook.shown import Parsed
+from tests.plots.captured import HOSTILE
+
+PLAIN = {"div", "p", "br", "strong", "em", "code"} | {"table", "thead", "tbody"}
+PLAIN |= {"tr", "th", "td"}
+DIFFS = {
+    "cpu": "syncpool/{}/cpu.pb.gz",
+    "allocs": "syncpool/{}/allocs.pb.gz",
+    "mutex": "node-pool/{}/mutex.pb.gz",
+    "log": "syncpool/{}/gctrace.log",
+    "trace": "health-check/{}/trace.out",
+    "benchmarks": "zstd/{}/bench.txt",
+}
+
+
+@cache
+def thing(name):
+    """Return what is shown: a diff, one side of it, or several builds."""
+    kind, _, side = name.partition(" ")
+    if kind == "folders":
+        return pprofdiff.compare(DATA / "zstd/base", DATA / "zstd/new")
+    if kind == "builds":
+        paths = sorted((DATA / "versions").glob("*/cpu.pb.gz"))
+        return pprofdiff.load_many(paths)
+    base, new = (DATA / DIFFS[kind].format(side) for side in ("base", "new"))
+    return pprofdiff.load(base) if side else pprofdiff.diff(base, new)
+
+
+THINGS = [*DIFFS, *(f"{kind} alone" for kind in DIFFS), "builds", "folders"]
+
+
+@pytest.mark.parametrize("name", THINGS)
+def test_a_table_is_plain_and_small(name):
+    bundle = thing(name)._repr_mimebundle_()
+    assert list(bundle) == ["text/plain", "text/html"]
+    found = Parsed(bundle["text/html"])
+    assert found.tags <= PLAIN
+    for _, attributes in found.elements:
+        assert set(attributes) <= {"class", "scope", "align", "style"}
+        assert attributes.get("style", "text-align:left") == "text-align:left"
+    head, *rows = found.rows
+    assert 1 <= len(rows) <= 8
+    assert all(len(row) == len(head) for row in rows)
+    assert len(bundle["text/html"]) < 6_000
+
+
+@pytest.mark.parametrize("name", THINGS)
+def test_the_text_twin_has_the_same_cells(name):
+    bundle = thing(name)._repr_mimebundle_()
+    plain = bundle["text/plain"]
+    assert plain.splitlines()[0] == repr(thing(name))
+    squeezed = " ".join(plain.split())
+    for row in Parsed(bundle["text/html"]).rows:
+        for cell in row:
+            assert " ".join(cell.split()) in squeezed
+
+
+@pytest.mark.parametrize("name", ["cpu", "log", "trace"])
+def test_changes_have_signs(name):
+    _, *rows = Parsed(thing(name)._repr_mimebundle_()["text/html"]).rows
+    cells = [row[3] for row in rows]
+    assert any(cell[:1] in "▲▼" for cell in cells)
+    if name == "cpu":
+        assert all(cell[:1] in "▲▼~" for cell in cells)
+
+
+def test_the_first_sentence_is_the_report_s():
+    d = thing("log")
+    html = Parsed(d._repr_mimebundle_()["text/html"]).text
+    assert d.findings["title"][0] in html
+    assert d.findings["title"][0] in d.to_text().replace("\n   ", " ")
+
+
+@pytest.mark.parametrize("name", ["cpu", "log", "trace alone", "builds"])
+def test_types_are_those_asked_for(name):
+    shown = thing(name)._repr_mimebundle_
+    assert list(shown(include={"text/html"})) == ["text/html"]
+    assert list(shown(exclude=["text/html"])) == ["text/plain"]
+    assert shown(include=["image/png"]) == {}
+    assert list(shown(include=[], exclude=[])) == ["text/plain", "text/html"]
+
+
+@pytest.mark.parametrize("hostile", [*HOSTILE, "x" * 10_000])
+@pytest.mark.parametrize("kind", DIFFS)
+def test_hostile_labels_are_text(kind, hostile):
+    base, new = (
+        pprofdiff.load(DATA / DIFFS[kind].format(side), label=hostile)
+        for side in ("base", "new")
+    )
+    for one in (pprofdiff.diff(base, new), base):
+        assert repr(one).isprintable()
+        found = Parsed(one._repr_mimebundle_()["text/html"])
+        assert found.tags <= PLAIN
+        if hostile.isprintable() and len(hostile) < 100:
+            assert hostile in found.text
+        assert len(found.text) < 4_000
+
+
+@pytest.mark.parametrize("hostile", [*HOSTILE, "x" * 10_000])
+def test_hostile_functions_are_text(hostile):
+    from dataclasses import replace
+
+    base, new = (
+        pprofdiff.load(DATA / DIFFS["allocs"].format(side)) for side in ("base", "new")
+    )
+    name = "example.com/workloads/syncpool/ingest.readBody"
+    spoilt = [
+        replace(p, strings=tuple(hostile if s == name else s for s in p.strings))
+        for p in (base, new)
+    ]
+    found = Parsed(pprofdiff.diff(*spoilt)._repr_mimebundle_()["text/html"])
+    assert found.tags <= PLAIN
+    if hostile.isprintable() and len(hostile) < 100:
+        assert hostile in found.text
+    for kept in [row[0] for row in found.rows]:
+        assert len(kept) < 200

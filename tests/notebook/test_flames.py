@@ -1,0 +1,92 @@
+"""The flame graph in a notebook: a frame over its picture, small, of one input alone."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+
+import pytest
+
+import pprofdiff
+from pprofdiff.report.html.alone import flame_page
+from tests.conftest import DATA
+from tests.notebook.shown import Parsed
+
+MOST = 150_000
+
+
+@pytest.fixture(scope="module", params=["syncpool", "rss-search", "zstd"])
+def graph(request):
+    """Return the flame graph of a story's CPU profiles."""
+    paths = (DATA / request.param / side / "cpu.pb.gz" for side in ("base", "new"))
+    return pprofdiff.diff(*paths).flamegraph(height=400)
+
+
+def test_a_frame_lies_over_the_picture(graph):
+    bundle = graph._repr_mimebundle_()
+    assert list(bundle) == ["text/plain", "text/html"]
+    found = Parsed(bundle["text/html"])
+    (_, outer), (_, image), (_, frame) = found.elements
+    assert [tag for tag, _ in found.elements] == ["div", "img", "iframe"]
+    assert frame["sandbox"] == "allow-scripts"
+    assert frame["srcdoc"] == flame_page(graph.diff)
+    assert frame["height"] == "400"
+    assert "position:relative" in outer["style"]
+    assert "position:absolute" in frame["style"]
+    assert b64decode(image["src"].removeprefix("data:image/png;base64,")) == graph.png
+    assert image["alt"] == bundle["text/plain"]
+    assert found.text.strip() == ""
+
+
+def test_it_is_small_and_loads_nothing(graph):
+    html = graph._repr_mimebundle_()["text/html"]
+    assert len(html.encode()) <= MOST
+    assert not re.search(r"https?://(?!www\.w3\.org)", html)
+    page = flame_page(graph.diff)
+    assert "default-src 'none'" in page.replace("&#39;", "'")
+    assert re.findall(r'(?:src|href)="(?!data:)([^"]*)"', page) == []
+
+
+def test_it_is_the_same_every_time(graph):
+    again = graph.diff.flamegraph(height=400)
+    assert again._repr_mimebundle_() == graph._repr_mimebundle_()
+
+
+def test_types_are_those_asked_for(graph):
+    assert list(graph._repr_mimebundle_(include={"image/png"})) == ["image/png"]
+    held = graph._repr_mimebundle_(include={"image/png"})["image/png"]
+    assert b64decode(held) == graph.png
+    assert graph.png.startswith(b"\x89PNG")
+    assert list(graph._repr_mimebundle_(exclude={"text/html"})) == ["text/plain"]
+    assert "\n" not in repr(graph)
+
+
+def test_without_frames_and_styles_the_picture_is_left(graph):
+    html = graph._repr_mimebundle_()["text/html"]
+    kept = re.sub(
+        r' style="[^"]*"', "", re.sub(r"<iframe.*?</iframe>", "", html, flags=re.DOTALL)
+    )
+    found = Parsed(kept)
+    assert [tag for tag, _ in found.elements] == ["div", "img"]
+    assert found.elements[1][1]["width"] == "100%"
+
+
+def test_hostile_labels_end_no_attribute():
+    base, new = (
+        pprofdiff.load(
+            DATA / "zstd" / side / "cpu.pb.gz", label="\"'></iframe><b>&quot;"
+        )
+        for side in ("base", "new")
+    )
+    html = pprofdiff.diff(base, new).flamegraph()._repr_mimebundle_()["text/html"]
+    found = Parsed(html)
+    assert [tag for tag, _ in found.elements] == ["div", "img", "iframe"]
+    inner = Parsed(
+        re.sub(
+            r"<!doctype html>|<script.*?</script>|<style.*?</style>",
+            "",
+            found.elements[2][1]["srcdoc"],
+            flags=re.DOTALL,
+        )
+    )
+    assert "b" not in inner.tags

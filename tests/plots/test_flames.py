@@ -1,0 +1,154 @@
+"""The flame graph drawn: widths add up, shades are the page's, names fit their frames."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+
+from pprofdiff import palette, plots
+from pprofdiff.diff.tree import call_tree, inclusive, noise_limit
+from pprofdiff.plots.flamenames import FrameName, fitted
+from pprofdiff.plots.flames import flame_rows
+from tests.plots.captured import HOSTILE, STORIES, profile_diff
+
+BUDGET = 900
+
+
+def boxes(ax):
+    """Return frames as (row, left, right) rows, and their fills."""
+    frames = ax.collections[0]
+    corners = np.array([path.vertices[:4] for path in frames.get_paths()])
+    fills = [to_hex(colour) for colour in frames.get_facecolors()]
+    return np.floor(corners[:, 0, 1]), corners[:, 0, 0], corners[:, 1, 0], fills
+
+
+@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("width", ["larger", "base", "new"])
+def test_frames_lie_within_what_calls_them_and_beside_each_other(story, width):
+    ax = plots.flamegraph(profile_diff(story, "cpu"), Figure().subplots(), width=width)
+    row, left, right, _ = boxes(ax)
+    assert (right >= left).all()
+    slack = 1e-9 * right[0]
+    for level in range(1, int(row.max()) + 1):
+        at = np.flatnonzero(row == level)
+        order = at[np.argsort(left[at])]
+        assert (left[order[1:]] >= right[order[:-1]] - slack).all()
+        above = np.flatnonzero(row == level - 1)
+        for i in at:
+            inside = (left[above] <= left[i] + slack) & (
+                right[above] >= right[i] - slack
+            )
+            assert inside.sum() == 1
+
+
+@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("kind", ["cpu", "allocs", "mutex"])
+def test_widths_are_the_larger_of_both_sides(story, kind):
+    diff = profile_diff(story, kind)
+    ax = plots.flamegraph(diff, Figure().subplots(), budget=BUDGET)
+    by = diff.normalization
+    whole = max(diff.totals[0] * by.base_factor, diff.totals[1] * by.new_factor)
+    _, left, right, _ = boxes(ax)
+    base, new = inclusive(call_tree(diff, BUDGET))
+    wanted = np.maximum(base * by.base_factor, new * by.new_factor)
+    assert right[0] >= whole
+    # Only frames that hold more than the larger side of their own are wider.
+    drawn = np.sort(right - left)[::-1][1:]
+    wanted = np.sort(wanted)[::-1][: len(drawn)]
+    assert (drawn >= wanted * (1 - 1e-9)).all()
+
+
+@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("kind", ["cpu", "allocs"])
+@pytest.mark.parametrize("theme", palette.THEMES)
+def test_shades_say_the_change_beyond_noise(story, kind, theme):
+    diff = profile_diff(story, kind)
+    ax = plots.flamegraph(
+        diff, Figure().subplots(), budget=BUDGET, theme=theme, rows=999
+    )
+    tree = call_tree(diff, BUDGET)
+    base, new = inclusive(tree)
+    by = diff.normalization
+    delta = new * by.new_factor - base * by.base_factor
+    limit = noise_limit(diff, tree)
+    beyond = delta != 0
+    if diff.model is not None:
+        z = delta / diff.model.sigma(base, new)
+        beyond = np.abs(z) >= (np.inf if limit is None else limit)
+    fills = set(boxes(ax)[3][1:])
+    more = {palette.colour(name, theme) for name in palette.WORSE}
+    less = {palette.colour(name, theme) for name in palette.BETTER}
+    assert not (fills & more) or (beyond & (delta > 0)).any()
+    assert not (fills & less) or (beyond & (delta < 0)).any()
+    assert fills <= more | less | {palette.colour("neutral", theme)}
+    if not beyond.any():
+        assert fills == {palette.colour("neutral", theme)}
+
+
+def test_two_equal_sides_are_grey_and_have_no_marks():
+    base = profile_diff("zstd", "cpu").base.profile
+    ax = plots.flamegraph(base - base, Figure().subplots())
+    assert set(boxes(ax)[3]) == {palette.colour("neutral")}
+    assert [len(marks.get_paths()) for marks in ax.collections[1:]] == [0, 0]
+
+
+def test_gone_is_hatched_and_new_has_an_outline():
+    diff = profile_diff("zstd", "allocs")
+    _, gone, fresh = plots.flamegraph(diff, Figure().subplots()).collections
+    assert gone.get_hatch()
+    status = diff.table("functions").status()
+    assert bool(len(gone.get_paths())) == (status == 2).any()
+    back = plots.flamegraph(diff.new.profile - diff.base.profile, Figure().subplots())
+    again = plots.flamegraph(diff.base.profile - diff.new.profile, Figure().subplots())
+    assert len(back.collections[1].get_paths()) == len(again.collections[2].get_paths())
+    assert len(fresh.get_paths()) == len(again.collections[1].get_paths())
+
+
+def test_names_stay_in_their_frames():
+    figure = Figure((9, 5), layout="constrained")
+    canvas = FigureCanvasAgg(figure)
+    ax = plots.flamegraph(profile_diff("syncpool", "cpu"), figure.subplots())
+    canvas.draw()
+    names = [text for text in ax.texts if isinstance(text, FrameName)]
+    shown = [text for text in names if text.get_text()]
+    assert len(shown) > 20
+    renderer = canvas.get_renderer()
+    for text in shown:
+        box = text.get_window_extent(renderer)
+        ends = [ax.transData.transform((x, 0))[0] for x in text._ends]
+        assert ends[0] <= box.x0
+        assert box.x1 <= ends[1] + 0.5
+
+
+@given(
+    st.text("ab./[]()*", min_size=0, max_size=30),
+    st.sampled_from(["", "  +12 ms"]),
+    st.floats(0, 40),
+)
+def test_what_is_written_fits(name, tail, room):
+    text = fitted((name, tail), room, len)
+    assert len(text) <= room
+    if len(name + tail) < room:
+        assert text == name + tail
+    if text and not text.endswith("…"):
+        assert name.endswith(text.removesuffix(tail)) or name == text
+
+
+@pytest.mark.parametrize("label", HOSTILE)
+def test_hostile_names_are_drawn(label):
+    diff = profile_diff("zstd", "cpu", (label, "pr"))
+    data = plots.image(lambda figure: plots.flamegraph(diff, figure.subplots()), "svg")
+    assert data.startswith(b"<svg")
+    assert plots.flamegraph_in_words(diff).isprintable()
+
+
+def test_rows_are_as_deep_as_asked():
+    diff = profile_diff("syncpool", "cpu")
+    assert flame_rows(diff, rows=7) == 7
+    ax = plots.flamegraph(diff, Figure().subplots(), rows=7)
+    assert boxes(ax)[0].max() == 6

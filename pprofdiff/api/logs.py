@@ -13,7 +13,7 @@ from pprofdiff.diff.bundle import BundleDiff
 from pprofdiff.diff.evidence import Evidence, LogRun
 from pprofdiff.diff.gcdiff import GCDiff, GCSide, compare_logs, unusable
 from pprofdiff.diff.gcwindow import Span, window_of
-from pprofdiff.diff.work import Work
+from pprofdiff.diff.work import Work, rated
 from pprofdiff.errors import FormatError
 from pprofdiff.model import gclog as columns
 from pprofdiff.report.gc import RATES, SUMS
@@ -217,7 +217,8 @@ class GCLogDiff(Reported, PlottedLogs, GCDiff):
         """
         span = Span(start, end)
         spans = span, span if new is None else Span(*new)
-        return _compared(*self.logs, spans, self.rates)
+        work = None if self.rates is None else rated(self.rates)
+        return _compared(*self.logs, spans, work)
 
     @property
     def bundle(self) -> BundleDiff:
@@ -238,33 +239,29 @@ def compare_gc_logs(
 ) -> GCLogDiff:
     """Return new minus base; of several logs of a side, the run with most cycles.
 
-    Operations counted in `work` were done in the window. Raises FormatError where a
-    side has no whole line, UsageError where a span holds no collection.
+    Operations counted in `work` were done in the span, or else the window. Raises
+    FormatError where a side has no whole line, UsageError where a span holds no
+    collection.
     """
-    found = _compared(tuple(base), tuple(new), spans, None)
-    if work is None:
-        return found
-    seconds = [s.steady.end_s - s.steady.start_s for s in (found.base, found.new)]
-    rates = work.per_second((seconds[0], seconds[1]))
-    return _compared(tuple(base), tuple(new), spans, rates)
+    return _compared(tuple(base), tuple(new), spans, work)
 
 
 def _compared(
     base: tuple[GCLog, ...],
     new: tuple[GCLog, ...],
     spans: Spans,
-    rates: tuple[float, float] | None,
+    work: Work | None,
 ) -> GCLogDiff:
     sides = [
         (logs[0].label or word, [LogRun(log.path, log) for log in logs])
         for logs, word in ((base, "base"), (new, "new"))
     ]
-    plain = compare_logs((sides[0], sides[1]), spans)
+    plain = compare_logs((sides[0], sides[1]), spans, work)
     if plain is None:
         raise FormatError(
             "; ".join(caveat.text for _, runs in sides for caveat in unusable(runs))
         )
-    return GCLogDiff(plain.base, plain.new, rates, (base, new))
+    return GCLogDiff(plain.base, plain.new, plain.rates, (base, new))
 
 
 def as_gc_log(log: columns.GCLog, label: str | None, path: str) -> GCLog:

@@ -11,10 +11,15 @@ from pprofdiff.diff.classes import Attribution
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import distinct, sums
 
-__all__ = ["Blame", "Categories", "blame", "categories", "dearest", "leaf_kinds"]
+__all__ = ["Blame", "Categories", "blame", "categories", "leaf_kinds"]
 
 Column = NDArray[np.int64]
 Pair = tuple[Column, Column]
+
+# A category and two functions share one integer: 2**28 functions are more than a
+# profile's 2 GB can name.
+_BITS = 28
+_MASK = (1 << _BITS) - 1
 
 
 class Categories(NamedTuple):
@@ -37,13 +42,13 @@ class Categories(NamedTuple):
 
 
 class Blame(NamedTuple):
-    """What call sites pay: one row for each category and function that occur together.
+    """What call sites pay: a row for each category, function and caller that occur.
 
-    `category` is a position in ``rules().categories``, `function` one in the union of
-    both sides' functions; `base` and `new` are raw int64 sums. `caller` is the function
-    of the program itself with the largest part of the row on either side, the same one
-    where the call site is the program's own, or -1 for none: what to look at when the
-    call site is in the standard library.
+    `category` is a position in ``rules().categories``, `function` and `caller` ones in
+    the union of both sides' functions; `base` and `new` are raw int64 sums. `caller` is
+    the program's own function nearest the call site, the same one where that is the
+    program's own, or -1 for none: what to look at when the call site is in the standard
+    library.
     """
 
     category: Column
@@ -72,41 +77,21 @@ def blame(sides: tuple[Attribution, Attribution], values: Pair, rows: Pair) -> B
     for side, v, union in zip(sides, values, rows, strict=True):
         paid = np.flatnonzero((side.payer >= 0) & (side.category != own))
         category = side.category[paid].astype(np.int64)
-        caller = np.append(union, -1)[side.owner[paid]]
-        parts.append((category << 32 | union[side.payer[paid]], caller, v[paid]))
-    keys = distinct(np.concatenate([key for key, _, _ in parts]))
-    places = [np.searchsorted(keys, key) for key, _, _ in parts]
-    base, new = (
-        sums(at, v, len(keys)) for at, (_, _, v) in zip(places, parts, strict=True)
-    )
-    callers = dearest(
-        [(at, caller, v) for at, (_, caller, v) in zip(places, parts, strict=True)],
-        len(keys),
-    )
+        # Of the caller one more: 0 stands for none.
+        caller = np.append(union, -1)[side.owner[paid]] + 1
+        key = category << 2 * _BITS | union[side.payer[paid]] << _BITS | caller
+        parts.append((key, v[paid]))
+    keys = distinct(np.concatenate([key for key, _ in parts]))
+    base, new = (sums(np.searchsorted(keys, key), v, len(keys)) for key, v in parts)
     some = (base != 0) | (new != 0)
     keys = keys[some]
-    return Blame(keys >> 32, keys & 0xFFFFFFFF, callers[some], base[some], new[some])
-
-
-def dearest(sides: list[tuple[Column, Column, Column]], size: int) -> Column:
-    """Return, for each of `size` rows, the caller that costs most, -1 for none.
-
-    `sides` are (row, caller, value) columns of base and new; a caller costs the larger
-    of its sums on the two, so that one that is gone still explains what it cost.
-    """
-    keys = [rows << 32 | (callers + 1) for rows, callers, _ in sides]
-    pairs = distinct(np.concatenate(keys))
-    costs = [
-        sums(np.searchsorted(pairs, key), values, len(pairs))
-        for key, (_, _, values) in zip(keys, sides, strict=True)
-    ]
-    cost = np.maximum(*costs)
-    order = np.argsort(cost, kind="stable")
-    order = order[cost[order] != 0]
-    found = np.full(size, -1, np.int64)
-    # Of several values assigned to one index numpy keeps the last: the largest.
-    found[pairs[order] >> 32] = (pairs[order] & 0xFFFFFFFF) - 1
-    return found
+    return Blame(
+        keys >> 2 * _BITS,
+        keys >> _BITS & _MASK,
+        (keys & _MASK) - 1,
+        base[some],
+        new[some],
+    )
 
 
 def leaf_kinds(

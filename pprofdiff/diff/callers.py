@@ -2,56 +2,60 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.diff.attribute import dearest
 from pprofdiff.diff.classes import owned
 from pprofdiff.diff.graph import walk
-from pprofdiff.model.csr import first_in_row
+from pprofdiff.model.csr import distinct, first_in_row, sums
 
 if TYPE_CHECKING:
     from pprofdiff.diff.compare import ProfileDiff
 
-__all__ = ["callers_of_leaves"]
+__all__ = ["Leaves", "leaves"]
 
 Column = NDArray[np.int64]
 
 
-def callers_of_leaves(diff: ProfileDiff) -> dict[str, str]:
-    """Return, by leaf function, the function of the program that most of it is for.
+class Leaves(NamedTuple):
+    """Raw int64 sums by the function that a stack ends in, and whom that is for.
 
-    That is the frame nearest the leaf that is not of the standard library, in the
-    stacks that cost most on either side. Leaves that are the program's own, or that no
-    function of the program calls, are left out.
+    `leaf` and `owner` are positions in the union of both sides' functions: `owner` is
+    the frame nearest the leaf that is not of the standard library, the leaf itself
+    where that is the program's own or no such frame calls it.
     """
-    functions = diff.paired_functions
-    sides = [_leaves_and_owners(diff, side) for side in (0, 1)]
-    found = dearest(sides, len(functions.names)).tolist()
-    names = functions.names
-    return {
-        names[leaf]: names[owner]
-        for leaf, owner in enumerate(found)
-        if owner not in (leaf, -1)
-    }
+
+    leaf: Column
+    owner: Column
+    base: Column
+    new: Column
 
 
-def _leaves_and_owners(diff: ProfileDiff, side: int) -> tuple[Column, Column, Column]:
-    """Return leaf and owner, as rows of the union, and value of a side's samples."""
+def leaves(diff: ProfileDiff) -> Leaves:
+    """Return what each leaf costs for each of its owners, rows of 0 left out."""
+    parts = [_keys_and_values(diff, side) for side in (0, 1)]
+    keys = distinct(np.concatenate([key for key, _ in parts]))
+    base, new = (sums(np.searchsorted(keys, key), v, len(keys)) for key, v in parts)
+    some = (base != 0) | (new != 0)
+    keys = keys[some]
+    return Leaves(keys >> 32, keys & 0xFFFFFFFF, base[some], new[some])
+
+
+def _keys_and_values(diff: ProfileDiff, side: int) -> tuple[Column, Column]:
+    """Return leaf and owner in one integer, and the value, of a side's samples."""
     functions = diff.paired_functions
     level, union = functions.levels[side], functions.rows[side]
     profile, values = (diff.base, diff.new)[side].profile, diff.values[side]
     own = owned(level.names)
     places = np.append(union, -1)
-    parts = [np.zeros((3, 0), np.int64)]
+    keys, amounts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for start, stop, frames in walk(profile):
         ids = np.append(level.ids[frames.line], -1)
         filled = np.diff(frames.offsets) > 0
-        leaf = ids[frames.offsets[:-1][filled]]
-        owner = ids[first_in_row(own[ids[:-1]], frames.offsets)[filled]]
-        some = values[start:stop][filled]
-        parts.append(np.stack([places[leaf], places[owner], some]))
-    joined = np.concatenate(parts, axis=1)
-    return joined[0], joined[1], joined[2]
+        leaf = places[ids[frames.offsets[:-1][filled]]]
+        owner = places[ids[first_in_row(own[ids[:-1]], frames.offsets)[filled]]]
+        keys.append(leaf << 32 | np.where(owner < 0, leaf, owner))
+        amounts.append(values[start:stop][filled])
+    return np.concatenate(keys), np.concatenate(amounts)

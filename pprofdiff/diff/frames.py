@@ -66,7 +66,7 @@ def categories_frame(diff: ProfileDiff) -> pd.DataFrame:
 
 
 def blame_frame(diff: ProfileDiff) -> pd.DataFrame:
-    """Return one row for each category and call site, by falling |delta scaled|.
+    """Return a row for each category, call site and caller, by falling |delta scaled|.
 
     Columns: category, function, caller (of the program itself, see `Blame`, or None),
     base, new, delta (int64, raw), delta_scaled.
@@ -81,7 +81,9 @@ def blame_frame(diff: ProfileDiff) -> pd.DataFrame:
         {
             "category": [ids[i] for i in sums.category.tolist()],
             "function": [names[i] for i in sums.function.tolist()],
-            "caller": [names[i] if i >= 0 else None for i in sums.caller.tolist()],
+            "caller": np.array(
+                [names[i] if i >= 0 else None for i in sums.caller.tolist()], object
+            ),
             "base": sums.base,
             "new": sums.new,
             "delta": sums.new - sums.base,

@@ -194,8 +194,8 @@ def compare_logs(
     """Compare both sides' GC logs, each (label, logs); None where one has no run.
 
     The run with the most collections stands for a side. `seconds` are what counted
-    `work` took; where they are not known, it is as long as the window. Raises
-    UsageError where a span holds no collection.
+    `work` took; where they are not known, it took as long as the span, or else the
+    window of collections. Raises UsageError where a span holds no collection.
     """
     base, new = (
         _side(label, logs, span)
@@ -206,11 +206,18 @@ def compare_logs(
     rates = None
     if work is not None:
         took = [
-            known or side.steady.end_s - side.steady.start_s
-            for known, side in zip(seconds, (base, new), strict=True)
+            known or _length(span, side)
+            for known, span, side in zip(seconds, spans, (base, new), strict=True)
         ]
         rates = work.per_second((took[0], took[1]))
     return GCDiff(base, new, rates)
+
+
+def _length(span: Span | None, side: GCSide) -> float:
+    """Return how long a span lasts; an open end is that of the window."""
+    start, end = span or (None, None)
+    start = side.steady.start_s if start is None else start
+    return (side.steady.end_s if end is None else end) - start
 
 
 def unusable(logs: Sequence[LogRun]) -> Iterator[Caveat]:

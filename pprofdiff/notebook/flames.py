@@ -21,6 +21,7 @@ from io import BytesIO
 
 from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.notebook import cut, environment, wanted
+from pprofdiff.palette import FILLS, colour
 
 __all__ = ["FlameGraph"]
 
@@ -101,7 +102,8 @@ class FlameGraph:
 def _few_colours(png: bytes) -> bytes:
     """Return a picture in its commonest colours, in a fifth of its bytes.
 
-    Fills are exact, which no palette that is found by averaging gives.
+    Fills are exact, which no palette that is found by averaging gives; those of the
+    legend are kept however little of them there is.
     """
     import numpy as np
     from PIL import Image
@@ -112,7 +114,9 @@ def _few_colours(png: bytes) -> bytes:
         small = drawn.convert("RGB").resize(size, Image.Resampling.BOX)
     dots = np.asarray(small, np.uint8).reshape(-1, 3)
     colours, counts = np.unique(dots, axis=0, return_counts=True)
-    commonest = colours[np.argsort(-counts, kind="stable")[:_COLOURS]]
+    meant = {bytes.fromhex(colour(name)[1:]) for name in (*FILLS, "text")}
+    named = np.array([row.tobytes() in meant for row in colours], np.bool_)
+    commonest = colours[np.lexsort((-counts, ~named))[:_COLOURS]]
     chosen = Image.new("P", (1, 1))
     chosen.putpalette(commonest.tobytes())
     plain = small.quantize(palette=chosen, dither=Image.Dither.NONE)

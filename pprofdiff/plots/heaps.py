@@ -45,7 +45,7 @@ _Data = GCDiff | GCSide | TraceDiff | TraceSide
 _MIB = 1 << 20
 _NS = 1e9
 # With more cycles than this, teeth are drawn as the band that they cover.
-_CROWD = 100
+_CROWD = 150
 _POINTS, _COLUMNS = 200, 100
 # Words at the ends of lines are at least so far apart, as a share of the axis.
 _APART = 0.075
@@ -96,7 +96,7 @@ def heap(
 
     One side takes the colour of new unless ``color`` says otherwise; both sides of a
     comparison are drawn one over the other. `heaps_of` draws them beside each other.
-    Over 100 GC cycles are drawn as the band that they cover, with medians of goal
+    Over 150 GC cycles are drawn as the band that they cover, with medians of goal
     and live. `kwargs` are of the line that is the heap, where it is a line.
     """
     data = drawable(data)
@@ -229,7 +229,8 @@ def _draw(ax: Axes, held: _Heap, style: dict[str, Any], theme: Theme) -> Artist:
 
 def _draw_crowd(ax: Axes, held: _Heap, shade: str, ink: str) -> Artist:
     """Draw the band that the heap covers, and the median of what else is known."""
-    x, low, _, high = banded(*held.heap, _COLUMNS)
+    # Every column holds a cycle or more: else it had a trigger without its end.
+    x, low, _, high = banded(*held.heap, min(_COLUMNS, held.cycles // 2))
     ax.fill_between(x, low, color=shade, alpha=0.14, linewidth=0)
     band = ax.fill_between(x, low, high, color=shade, alpha=0.4, linewidth=0)
     for name, line in held.known.items():

@@ -87,7 +87,7 @@ def _payer_rows(diff: ProfileDiff, most: int) -> list[list[Cell]]:
     ids = rules().categories
     paid = {c for g in rules().groups if g.id in _PAID for c in g.categories}
     wanted = np.array([c in paid for c in ids])[sums.category]
-    functions, at = csr.grouped(sums.function[wanted])
+    functions, at = csr.grouped(sums.function[wanted] << 32 | sums.caller[wanted] + 1)
     base, new = (
         csr.sums(at, column[wanted], len(functions)) for column in (sums.base, sums.new)
     )

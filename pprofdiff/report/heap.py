@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pprofdiff.diff.callers import callers_of_leaves
+from pprofdiff.diff.callers import Leaves, leaves
 from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.diff.scaling import scale_of
-from pprofdiff.diff.tables import Table
 from pprofdiff.report.blocks import Block, Cell, Grid, Words
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import delta_cell, value_cells
@@ -27,51 +26,48 @@ def call_sites(
 
     A site's objects and mean size stand beside its bytes where a profile has them.
     """
-    table = diff.table("functions")
-    judged = table.judge("flat")
-    quiet = np.zeros(len(table), bool) if judged is None else judged.noise
-    size = np.maximum(*table.scaled("flat"))
-    weight = np.where(quiet, size, np.abs(table.scaled_delta("flat")))
-    some = np.flatnonzero((table.base_flat != 0) | (table.new_flat != 0))
-    order = some[np.lexsort((-weight[some], quiet[some]))][:rows]
+    held, by = leaves(diff), diff.normalization
+    judged = diff.judge(held.base.tolist(), held.new.tolist())
+    quiet = np.zeros(len(held.leaf), bool) if judged is None else judged.noise
+    base, new = held.base * by.base_factor, held.new * by.new_factor
+    weight = np.where(quiet, np.maximum(base, new), np.abs(new - base))
+    order = np.lexsort((-weight, quiet))[:rows]
     objects = _objects(report, diff)
-    callers = callers_of_leaves(diff)
     yield Words("By call site (flat: allocated in this function itself)", "strong")
-    cells = [
-        _row(diff, table, int(i), (objects, callers), noise=bool(quiet[i]))
-        for i in order
-    ]
+    cells = [_row(diff, held, int(i), objects, noise=bool(quiet[i])) for i in order]
     labels = report.labels
     headings = (*labels, "Δ", "objects", "mean size", "call site")
     yield Grid(headings, ">>>>><", tuple(cells), 5)
 
 
-_Counts = dict[str, tuple[int, int]]
+# (base, new) objects by (leaf, owner).
+_Counts = dict[tuple[int, int], tuple[int, int]]
 
 
 def _objects(report: ReportModel, diff: ProfileDiff) -> _Counts | None:
-    """Return (base, new) objects by function, from the comparison that counts them."""
+    """Return how many objects, from the comparison of the profiles that counts them."""
     wanted = diff.sample_type.type.replace("_space", "_objects")
     for other in report.profiles:
         if other.new is diff.new and other.sample_type.type == wanted != "":
-            table = other.table("functions")
-            pairs = zip(table.base_flat.tolist(), table.new_flat.tolist(), strict=True)
-            return dict(zip(table.names, pairs, strict=True))
+            columns = (column.tolist() for column in leaves(other))
+            return {
+                (leaf, owner): (base, new)
+                for leaf, owner, base, new in zip(*columns, strict=True)
+            }
     return None
 
 
 def _row(
     diff: ProfileDiff,
-    table: Table,
+    held: Leaves,
     row: int,
-    known: tuple[_Counts | None, dict[str, str]],
+    objects: _Counts | None,
     *,
     noise: bool,
 ) -> list[Cell]:
-    base, new = int(table.base_flat[row]), int(table.new_flat[row])
-    scale = scale_of(diff)
-    name, (objects, callers) = table.names[row], known
-    counts = (objects or {}).get(name)
+    leaf, owner, base, new = (int(column[row]) for column in held)
+    scale, names = scale_of(diff), diff.paired_functions.names
+    counts = (objects or {}).get((leaf, owner))
     by = diff.normalization
     numbers = sizes = ""
     if counts is not None:
@@ -84,7 +80,7 @@ def _row(
         delta_cell(diff, scale, base, new, noise=noise),
         Cell(numbers),
         Cell(sizes),
-        Cell(f"{name} ← {callers[name]}" if name in callers else name),
+        Cell(names[leaf] if owner == leaf else f"{names[leaf]} ← {names[owner]}"),
     ]
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from pprofdiff import api
-from pprofdiff.diff.callers import callers_of_leaves
+from pprofdiff.diff.callers import leaves
 from pprofdiff.goruntime.names import is_standard_library, package_of
 
 DATA = Path(__file__).parents[1] / "data"
@@ -21,23 +21,25 @@ def owned(name):
 
 
 def costs_by_leaf_and_owner(profile, column):
-    """Return {leaf: {nearest frame of the program, or None: cost}} of one profile."""
+    """Return {(leaf, nearest frame of the program or the leaf): cost} of a profile."""
     frames = profile.frames()
     names = profile.function_names()
     functions = profile.locations.line_function[frames.line].tolist()
     bounds = frames.offsets.tolist()
-    found = defaultdict(lambda: defaultdict(int))
+    found = Counter()
     for i, value in enumerate(profile.values[:, column].tolist()):
         stack = [names[f] for f in functions[bounds[i] : bounds[i + 1]]]
-        if stack and value:
-            found[stack[0]][next(filter(owned, stack), None)] += value
+        if stack:
+            found[stack[0], next(filter(owned, stack), stack[0])] += value
     return found
 
 
+@pytest.mark.parametrize("kind", ["allocs", "heap", "cpu"])
 @pytest.mark.parametrize("story", STORIES)
-def test_callers_of_allocating_leaves(story):
+def test_each_owner_has_its_own_bytes(story, kind):
+    """A leaf that several functions call is not given to one of them."""
     diff = api.diff(
-        DATA / story / "base" / "allocs.pb.gz", DATA / story / "new" / "allocs.pb.gz"
+        DATA / story / "base" / f"{kind}.pb.gz", DATA / story / "new" / f"{kind}.pb.gz"
     )
     base, new = (
         costs_by_leaf_and_owner(side.profile, column)
@@ -46,19 +48,26 @@ def test_callers_of_allocating_leaves(story):
             (diff.new, diff.new_column),
         )
     )
-    found = callers_of_leaves(diff)
-    assert found
-    for leaf in sorted({*base, *new}):
-        costs = {
-            owner: max(base[leaf][owner], new[leaf][owner])
-            for owner in {*base[leaf], *new[leaf]}
-        }
-        most = max(costs.values())
-        likely = {owner for owner, cost in costs.items() if cost == most}
-        if leaf in found:
-            assert found[leaf] in likely
-        else:
-            assert likely & {leaf, None}
+    names = diff.paired_functions.names
+    found = {
+        (names[leaf], names[owner]): (old, fresh)
+        for leaf, owner, old, fresh in zip(
+            *(column.tolist() for column in leaves(diff)), strict=True
+        )
+    }
+    was = {n: b for n, b in zip(names, _base_names(diff), strict=True) if b}
+    assert found == {
+        pair: (base[tuple(was.get(n, n) for n in pair)], new[pair]) for pair in {*found}
+    }
+    sums = tuple(map(sum, zip(*found.values(), strict=True)))
+    assert sums == (sum(base.values()), sum(new.values()))
+
+
+def _base_names(diff):
+    """Return each function's name in the base, where that is another one."""
+    table = diff.table("functions")
+    known = dict(zip(table.names, table.base_names, strict=True))
+    return [known.get(name) for name in diff.paired_functions.names]
 
 
 @pytest.mark.parametrize("story", STORIES)

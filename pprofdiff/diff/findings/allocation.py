@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.diff.callers import callers_of_leaves
+from pprofdiff.diff.callers import Leaves, leaves
 from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.diff.findings.case import Case
 from pprofdiff.diff.findings.model import Claim, Fact, Finding
@@ -17,6 +17,7 @@ from pprofdiff.diff.findings.samples import words
 from pprofdiff.diff.findings.wording import arrow, listed, points, short, times
 from pprofdiff.diff.noise import CountModel
 from pprofdiff.diff.pace import common_pace, paced
+from pprofdiff.model.csr import grouped, sums
 from pprofdiff.units import percent
 
 __all__ = ["allocation"]
@@ -71,27 +72,20 @@ def allocation(case: Case) -> Iterator[Finding]:
 
 def _sites(diff: ProfileDiff, model: CountModel) -> list[_Site]:
     """Return the sites that moved beyond noise and pace, the largest change first."""
-    table = diff.table("functions")
     pace = None if diff.normalization.mode == "per_work" else common_pace(diff)
     model = paced(model, pace.ratio) if pace is not None else model
-    callers = callers_of_leaves(diff)
-    held: dict[str, list[int]] = {}
-    for row in np.flatnonzero((table.base_flat > 0) | (table.new_flat > 0)).tolist():
-        name = table.names[row]
-        held.setdefault(callers.get(name, name), []).append(row)
-    groups = list(held.values())
-    base = np.array([table.base_flat[rows].sum() for rows in groups], np.int64)
-    new = np.array([table.new_flat[rows].sum() for rows in groups], np.int64)
+    held, names = leaves(diff), diff.paired_functions.names
+    owners, at = grouped(held.owner)
+    base, new = (sums(at, column, len(owners)) for column in (held.base, held.new))
     delta = new * model.new_factor - base * model.base_factor
     whole = max(
         float(base.sum()) * model.base_factor, float(new.sum()) * model.new_factor
     )
     loud = ~model.judge(base, new).noise & (np.abs(delta) >= _SHARE * whole)
-    owners = list(held)
     return [
         _Site(
-            owners[i],
-            tuple(table.names[row] for row in _largest(groups[i], table.base_flat)),
+            names[int(owners[i])],
+            tuple(names[leaf] for leaf in _largest(held, at == i)),
             int(base[i]),
             int(new[i]),
             float(delta[i]),
@@ -101,8 +95,11 @@ def _sites(diff: ProfileDiff, model: CountModel) -> list[_Site]:
     ]
 
 
-def _largest(rows: list[int], values: NDArray[np.int64]) -> list[int]:
-    return sorted(rows, key=lambda row: -int(values[row]))
+def _largest(held: Leaves, chosen: NDArray[np.bool_]) -> list[int]:
+    """Return the leaves of the chosen rows, what is largest in the base first."""
+    order = np.argsort(-held.base[chosen], kind="stable")
+    found: list[int] = held.leaf[chosen][order].tolist()
+    return found
 
 
 def _title(diff: ProfileDiff, sites: list[_Site]) -> str:

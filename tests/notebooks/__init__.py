@@ -1,0 +1,1 @@
+"""The notebooks themselves, run as a reader runs them."""

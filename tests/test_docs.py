@@ -80,10 +80,14 @@ def test_a_command_of_the_readme(folder, cli, command, lines):
     assert not lines or re.fullmatch(as_pattern(lines), done.out), done.out
 
 
-@pytest.mark.parametrize("code", shown("python"))
-def test_the_python_of_the_readme(folder, code):
+def test_the_python_of_the_readme(folder):
+    """Its pieces go on from each other, as the cells of a notebook do."""
+    from matplotlib import pyplot as plt
+
     names = {}
-    exec(compile(code, "README.md", "exec"), names)  # noqa: S102 - our own readme
+    for code in shown("python"):
+        exec(compile(code, "README.md", "exec"), names)  # noqa: S102 - our own readme
+    plt.close("all")
     assert len(names["d"].functions)
 
 

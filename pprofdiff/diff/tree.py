@@ -91,16 +91,17 @@ def inclusive(tree: CallTree) -> tuple[Column, Column]:
     return sides[0], sides[1]
 
 
-def noise_limit(diff: ProfileDiff, tree: CallTree) -> float | None:
+def noise_limit(diff: ProfileDiff) -> float | None:
     """Return the |z| from which a node's inclusive change is beyond noise.
 
-    None where nothing is, or where chance has no model. All nodes are judged together
-    (`noise.CountModel.judge`). The limit lies a billionth below the least |z| beyond
+    None where nothing is, or where chance has no model. It is that of the table of
+    functions, cum: a node that holds all of a function is judged as its row is,
+    however many nodes are drawn. The limit lies a billionth below the least |z| beyond
     noise, so that z worked out in another order of operations falls on its side.
     """
-    if diff.model is None or not len(tree):
+    judged = diff.table("functions").judge("cum")
+    if judged is None:
         return None
-    judged = diff.model.judge(*inclusive(tree))
     changes = np.abs(judged.z[~judged.noise])
     return float(changes.min()) * (1 - _ROUNDING) if len(changes) else None
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.diff.scaling import scale_of
-from pprofdiff.diff.tree import CallTree, call_tree, inclusive, noise_limit
+from pprofdiff.diff.tree import call_tree, inclusive, noise_limit
 from pprofdiff.palette import BETTER, WORSE, Theme, colour
 from pprofdiff.plots.frame import framed, keyed, shown, titled, unit_in_words
 
@@ -163,7 +163,7 @@ def _frames(diff: ProfileDiff, width: Width, budget: int, rows: int) -> _Frames:
         wide,
         base,
         new,
-        _shades(diff, tree, raw, (base, new)),
+        _shades(diff, raw, (base, new)),
         [
             _whole(diff),
             *(
@@ -204,7 +204,6 @@ def _layout(depth: NDArray[np.int64], sizes: Floats) -> tuple[Floats, Floats]:
 
 def _shades(
     diff: ProfileDiff,
-    tree: CallTree,
     raw: list[NDArray[np.int64]],
     scaled: tuple[Floats, Floats],
 ) -> NDArray[np.int64]:
@@ -216,7 +215,7 @@ def _shades(
     step = np.searchsorted(np.array(_STEPS), part, "right")
     beyond = delta != 0
     if diff.model is not None:
-        limit = noise_limit(diff, tree)
+        limit = noise_limit(diff)
         z = np.abs(delta) / diff.model.sigma(raw[0], raw[1])
         beyond &= (z >= limit) if limit is not None else False
     return np.where(beyond, np.sign(delta) * step, 0).astype(np.int64)

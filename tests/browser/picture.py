@@ -1,8 +1,13 @@
-"""Draw the README's picture of a page anew: ``python -m tests.browser.picture``."""
+"""Draw the README's pictures of page and notebook: ``python -m tests.browser.picture``.
+
+It needs the extra ``notebooks``.
+"""
 
 from __future__ import annotations
 
+import re
 import shutil
+from contextlib import chdir, contextmanager
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,29 +19,56 @@ from pprofdiff.cli import main
 from tests.browser.conftest import FLAGS
 from tests.conftest import DATA
 
-PICTURE = Path(__file__).parent / "page.png"
+HERE = Path(__file__).parent
+README = HERE.parents[1] / "README.md"
 
 
-def draw():
-    """Write the top of a page, and its flame graph below."""
-    sides = [str(DATA / "zstd" / side) for side in ("base", "new")]
-    with TemporaryDirectory() as folder, sync_playwright() as playwright:
-        path = Path(folder) / "x.html"
-        main([*sides, "--no-paths", "-q", "-o", str(path)])
+@contextmanager
+def opened(path, *, width, height):
+    """Open a file in a browser window."""
+    with sync_playwright() as playwright:
         chromium = shutil.which("chromium")
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         page = browser.new_page(
-            viewport={"width": 1280, "height": 660}, reduced_motion="reduce"
+            viewport={"width": width, "height": height}, reduced_motion="reduce"
         )
         page.goto(path.as_uri())
-        top = page.screenshot()
-        place = page.locator("#flame").bounding_box()
-        strip = {**place, "x": 0, "width": 1280, "height": place["height"] + 24}
-        PICTURE.write_bytes(stacked(top, page.screenshot(clip=strip, full_page=True)))
+        yield page
         browser.close()
 
 
-def stacked(*pictures):
+def of_a_page(folder):
+    """Return the top of a page, and its flame graph."""
+    path = folder / "x.html"
+    sides = [str(DATA / "zstd" / side) for side in ("base", "new")]
+    main([*sides, "--no-paths", "-q", "-o", str(path)])
+    with opened(path, width=1280, height=660) as page:
+        top = page.screenshot()
+        place = page.locator("#flame").bounding_box()
+        strip = {**place, "x": 0, "width": 1280, "height": place["height"] + 24}
+        return top, page.screenshot(clip=strip, full_page=True)
+
+
+def of_a_notebook(folder):
+    """Return the README's first lines of Python as a notebook that ran."""
+    import nbformat
+    from nbclient import NotebookClient
+    from nbconvert import HTMLExporter
+
+    code = re.search(r"```python\n(.+?)\n```", README.read_text("utf-8"), re.DOTALL)[1]
+    before, *shown = re.split(r"\n(?=d[. ](?!= ))", code)
+    notebook = nbformat.v4.new_notebook()
+    notebook.cells = [nbformat.v4.new_code_cell(c) for c in (before, *shown)]
+    with chdir(DATA):
+        NotebookClient(notebook).execute()
+    path = folder / "x.html"
+    path.write_text(HTMLExporter().from_notebook_node(notebook)[0], "utf-8")
+    with opened(path, width=1000, height=1500) as page:
+        page.wait_for_timeout(500)
+        return (page.locator("main").screenshot(),)
+
+
+def stacked(pictures):
     """Return PNG files as one, each below the other, in few colours."""
     held = [Image.open(BytesIO(picture)).convert("RGB") for picture in pictures]
     size = max(p.width for p in held), sum(p.height for p in held)
@@ -51,4 +83,6 @@ def stacked(*pictures):
 
 
 if __name__ == "__main__":
-    draw()
+    with TemporaryDirectory() as scratch:
+        for name, draw in (("page", of_a_page), ("notebook", of_a_notebook)):
+            (HERE / f"{name}.png").write_bytes(stacked(draw(Path(scratch))))

@@ -75,7 +75,7 @@ def test_shades_say_the_change_beyond_noise(story, kind, theme):
     base, new = inclusive(tree)
     by = diff.normalization
     delta = new * by.new_factor - base * by.base_factor
-    limit = noise_limit(diff, tree)
+    limit = noise_limit(diff)
     beyond = delta != 0
     if diff.model is not None:
         z = delta / diff.model.sigma(base, new)

@@ -123,7 +123,7 @@ def _document(diff: ProfileDiff, tree: CallTree) -> dict[str, Any]:
         else {
             "step": [model.base_step, model.new_step],
             "dispersion": DISPERSION,
-            "limit": noise_limit(diff, tree),
+            "limit": noise_limit(diff),
         },
         "totals": list(diff.totals),
         "quantum": quantum,

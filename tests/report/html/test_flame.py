@@ -77,7 +77,7 @@ def test_what_numbers_mean_is_said(load_story, load_capture):
     held = load_story("syncpool")
     diff = compared(*(load_capture(s / "cpu.pb.gz") for s in (held.base, held.new)))
     document = read(diff, budget=10_000)
-    by, tree = diff.normalization, call_tree(diff, 10_000)
+    by = diff.normalization
     assert document["id"] == document["title"] == "cpu"
     assert document["mode"] == in_words(diff)
     assert document["scale"] == scale_of(diff)._asdict()
@@ -85,7 +85,7 @@ def test_what_numbers_mean_is_said(load_story, load_capture):
     assert document["model"] == {
         "step": [diff.model.base_step, diff.model.new_step],
         "dispersion": DISPERSION,
-        "limit": noise_limit(diff, tree),
+        "limit": noise_limit(diff),
     }
     assert document["totals"] == list(diff.totals)
     assert document["labels"] == ["base", "new"]

@@ -229,14 +229,14 @@ def cpu_only(case: Case) -> Iterator[Finding]:
     cpu = case.cpu
     if cpu is None or case.gc is not None or not cpu.moved("gc"):
         return
-    group = cpu.groups["gc"]
+    group, tax = cpu.groups["gc"], cpu.groups["gc_tax"]
     more = "more" if group.delta > 0 else "less"
     yield Finding(
         "gc-cpu",
-        f"GC costs {more} CPU",
+        f"GC with sweeping and barriers costs {more} CPU",
         f"Marking, assists and phases {cpu.words(group.base, group.new)}; sweeping and "
-        "barriers are counted with it. A CPU profile cannot tell whether cycles are "
-        "more frequent or dearer.",
+        f"barriers {cpu.words(tax.base, tax.new)}. A CPU profile cannot tell whether "
+        "cycles are more frequent or dearer.",
         (Fact("GC", "cpu profile", group.base, group.new, cpu.diff.unit),),
         "Run both with GODEBUG=gctrace=1 and give the logs too: they tell which.",
         direction="worse" if group.delta > 0 else "better",

@@ -9,6 +9,7 @@ from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.diff.gcdiff import GCDiff
 from pprofdiff.diff.scaling import scale_of
 from pprofdiff.diff.trace.compare import TraceDiff
+from pprofdiff.report.benchmarks import benchmark_headline
 from pprofdiff.report.compared import arrow_of
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.text import Section
@@ -27,7 +28,7 @@ class Tile(NamedTuple):
 
 
 def tiles(report: ReportModel, held: list[Section]) -> Iterator[Tile]:
-    """Yield a tile for each profile's total, then for GC logs and traces."""
+    """Yield a tile for each profile's total, then for logs, traces and benchmarks."""
     for section in held:
         if section.diff is not None:
             yield _total(section.diff)
@@ -35,6 +36,10 @@ def tiles(report: ReportModel, held: list[Section]) -> Iterator[Tile]:
         yield _cycles(report.bundle.gc)
     if report.bundle.trace is not None:
         yield from _waits(report.bundle.trace)
+    if report.bundle.benchmarks is not None:
+        told = benchmark_headline(report.bundle.benchmarks).removesuffix(".")
+        worse, _, rest = told.partition(", ")
+        yield Tile("benchmarks", worse, rest)
 
 
 def _total(diff: ProfileDiff) -> Tile:

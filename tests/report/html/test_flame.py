@@ -8,7 +8,6 @@ from base64 import b64decode
 import numpy as np
 import pytest
 from building import cpu
-from conftest import STORIES
 from hypothesis import strategies as st
 from strategies import profiles as any_profiles
 
@@ -18,6 +17,7 @@ from pprofdiff.diff.tree import NO_CATEGORY, SEVERAL, call_tree, noise_limit
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profile import ValueType
 from pprofdiff.report.html.flame import budgets, embedded, packed, varints
+from tests.conftest import STORIES
 from tests.diff.building import compared, given, profile, profiles
 
 from .unpacking import names_of, numbers, unpacked

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple, cast
 
 from pprofdiff.diff.evidence import BenchmarkRun, Evidence, LoadRun, LogRun, TraceRun
@@ -12,7 +11,6 @@ from pprofdiff.diff.side import Run, halves
 from pprofdiff.errors import UsageError
 from pprofdiff.loaders.pprof import decode
 from pprofdiff.model.merge import is_diff
-from pprofdiff.model.profile import ValueType
 from pprofdiff.options import Options
 from pprofdiff.parallel import both
 from pprofdiff.progress import Waiting
@@ -151,11 +149,9 @@ def _by_stack(run: TraceRun, state: str) -> Run:
     """
     if state == "cpu":
         return _sampled(run)
-    from pprofdiff.diff.trace.states import StateName, state_profile
+    from pprofdiff.diff.trace.states import StateName, named_for_state
 
-    profile = state_profile(run.trace, cast("StateName", state))
-    kinds = ValueType("intervals", "count"), ValueType(state, "nanoseconds")
-    return Run(run.path, replace(profile, sample_types=kinds))
+    return Run(run.path, named_for_state(run.trace, cast("StateName", state)))
 
 
 def _sampled(run: TraceRun) -> Run:

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pprofdiff.api.reported import Reported
-from pprofdiff.diff.benchmarks import BenchmarkDiff, compare_benchmarks
+from pprofdiff.diff.benchmarks import (
+    BenchmarkDiff,
+    compare_benchmarks,
+    pair_by_suffix,
+)
 from pprofdiff.diff.bundle import BundleDiff
 from pprofdiff.diff.evidence import BenchmarkRun, Evidence
 from pprofdiff.model import benchmark as columns
@@ -50,6 +54,22 @@ class Benchmarks:
     def __sub__(self, base: Benchmarks) -> BenchmarksDiff:
         """Return what changed from base to this."""
         return compare_outputs([base], [self])
+
+    def pair(self, suffix: str) -> BenchmarksDiff:
+        """Compare benchmarks under two names: ``XOld`` is base and ``X`` is new.
+
+        The same as ``--pair suffix=Old``; what has no partner is left out. Raises
+        UsageError where nothing has one.
+
+        >>> from pprofdiff import load
+        >>> pair = load("zstd/new/bench.txt").pair("Old").rows.set_index("unit")
+        >>> float(pair.loc["allocs/op", "base"]), float(pair.loc["allocs/op", "new"])
+        (63.0, 1.0)
+        """
+        base, new = pair_by_suffix(self.data, suffix)
+        return compare_outputs(
+            [Benchmarks(base, path=self.path)], [Benchmarks(new, path=self.path)]
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a measurement: name, procs, unit, run, value, iterations."""

@@ -31,10 +31,12 @@ from pprofdiff.api.profiles import Profile, compare_profiles, merged
 from pprofdiff.api.tracediff import compare_traces
 from pprofdiff.api.traces import Trace
 from pprofdiff.diff.gcwindow import Span
+from pprofdiff.diff.kinds import kind_name
 from pprofdiff.diff.work import Work, counted, rated
 from pprofdiff.errors import FormatError, IncompatibleProfilesError, UsageError
 from pprofdiff.loaders.pprof import decode
 from pprofdiff.model import benchmark, gclog
+from pprofdiff.model import profile as columns
 from pprofdiff.model.benchmark import Load
 from pprofdiff.sources import DEFAULT_MAX_SIZE, Source, read
 from pprofdiff.sources.intake import take
@@ -62,7 +64,7 @@ def load(source: Loadable, *, label: str | None = None) -> Any:  # noqa: ANN401
     That is a `Profile`, several of one folder merged, wherever there is one; else an
     execution `Trace`; else the `GCLog`, the `Benchmarks` or the load generator's
     summary of a text. Raises FetchError or FormatError, in one line, where there is
-    none.
+    none, and IncompatibleProfilesError where a folder's profiles are of several kinds.
 
     >>> load("syncpool/base/cpu.pb.gz").top(1).index[0]
     'memeqbody'
@@ -83,6 +85,7 @@ def load(source: Loadable, *, label: str | None = None) -> Any:  # noqa: ANN401
         ]
     profiles = [decode(s.content(), s.path) for s in sources if s.kind == "profile"]
     if profiles:
+        _of_one_kind(profiles, name)
         return merged(profiles, label, name)
     for found in (s for s in sources if s.kind == "trace"):
         return _as_trace(found, label)
@@ -90,6 +93,16 @@ def load(source: Loadable, *, label: str | None = None) -> Any:  # noqa: ANN401
         logs = cast("Sequence[gclog.GCLog | benchmark.Benchmarks | Load]", found.log)
         return _as_log(next(log for log in logs if log is not None), label, found.path)
     raise FormatError(f"{name}: neither a profile, trace, GC log nor benchmark output")
+
+
+def _of_one_kind(profiles: Sequence[columns.Profile], name: str) -> None:
+    """Raise IncompatibleProfilesError where profiles are of several kinds."""
+    kinds = dict.fromkeys(map(kind_name, profiles))
+    if len(kinds) > 1:
+        raise IncompatibleProfilesError(
+            f"{printable(name)}: profiles of several kinds ({', '.join(kinds)}): load "
+            "one file, or give both folders to pprofdiff.compare(base, new)"
+        )
 
 
 def _as_trace(source: Source, label: str | None) -> Trace:

@@ -148,7 +148,8 @@ class TraceDiff(Reported, PlottedTraces):
         """Both sides' waits for a processor: `Trace.latency`, and a column `side`."""
         from pprofdiff.diff.trace.frames import sided
 
-        return sided(*(side.waits.to_frame() for side in self.data.sides))
+        frames = (side.waits.to_frame(side.trace) for side in self.data.sides)
+        return sided(*frames)
 
     @property
     def stw(self) -> pd.DataFrame:

@@ -11,10 +11,11 @@ from pprofdiff.api.profiles import Profile, merged
 from pprofdiff.api.tracediff import TraceDiff, compare_traces
 from pprofdiff.diff.trace.collector import Collections
 from pprofdiff.diff.trace.exports import export
+from pprofdiff.diff.trace.goroutines import root_name
 from pprofdiff.diff.trace.mutators import mmu_curve
 from pprofdiff.diff.trace.processors import Processors, runnable, running
 from pprofdiff.diff.trace.side import TraceSide
-from pprofdiff.diff.trace.states import StateName, state_profile
+from pprofdiff.diff.trace.states import StateName, named_for_state
 from pprofdiff.diff.trace.tasks import cpu_profile, regions, tasks
 from pprofdiff.model import trace as columns
 from pprofdiff.model.tracemarks import RangeKind
@@ -56,9 +57,34 @@ class Trace:
 
     @cached_property
     def goroutines(self) -> pd.DataFrame:
-        """One row a root function: count, and time by state, reason and range.
+        """One row a root function, largest total first; index: its name.
 
-        The figures are those of ``go tool trace``; see `diff.trace.goroutines.Groups`.
+        Times are sums over its goroutines, int64 nanoseconds, 0 for what there was
+        none of; they are those of ``go tool trace`` (`diff.trace.goroutines.Times`).
+
+        ==================== ========================================= ==========
+        column               meaning                                   type
+        ==================== ========================================= ==========
+        count                how many goroutines                       int64
+        total_ns             their lives within the trace              int64
+        exec_ns              running                                   int64
+        sched_wait_ns        runnable, not running                     int64
+        syscall_ns,          in system calls, with a processor and     int64
+        syscall_block_ns     without
+        unknown_ns           not told by the trace                     int64
+        block_ns (reason)    blocked; a column for each reason that    int64
+                             Go names (`diff.trace.times`), such as
+                             network, sync or sleep, and
+                             ``block_ns ()`` if the trace tells none
+        range_ns (GC mark    within mark assists and sweeps; overlaps  int64
+        assist), range_ns    with the others
+        (GC incremental
+        sweep)
+        range_ns             stopping the world, for each kind that    int64
+        (stop-the-world (…)) the trace has
+        system, tracing      all of them are the runtime's, or there   bool
+                             because of the trace
+        ==================== ========================================= ==========
         """
         return self.side.groups.to_frame()
 
@@ -69,13 +95,49 @@ class Trace:
 
     @cached_property
     def states(self) -> pd.DataFrame:
-        """One row an interval of a goroutine; see `model.trace.Trace.to_frame`."""
-        return self.data.to_frame()
+        """One row an interval of a goroutine, by goroutine, then in time.
+
+        ============== ============================================= ============
+        column         meaning                                       type
+        ============== ============================================= ============
+        goroutine      Go's id of it, as in `latency`                int64
+        name           its root function, as in `goroutines`         categorical
+        state          running, runnable, waiting, syscall,          categorical
+                       syscall_blocked or gone
+        reason         why it waits or stopped, "" if not told       categorical
+        start_ns,      when it begins and ends                       int64
+        end_ns
+        stack          number of where it began                      int32
+        processor,     Go's ids of these, and of the goroutine that  Int64
+        thread, by     made the change; missing if there is none
+        ============== ============================================= ============
+        """
+        frame = self.data.to_frame()
+        frame["name"] = frame["name"].map(root_name).astype("category")
+        return frame
 
     @cached_property
     def latency(self) -> pd.DataFrame:
-        """One row a wait for a processor; see `diff.trace.latency.Waits.to_frame`."""
-        return self.side.waits.to_frame()
+        """One row a wait for a processor, by goroutine, then in time.
+
+        ============== ============================================= ============
+        column         meaning                                       type
+        ============== ============================================= ============
+        start_ns,      when it began, and how long it was            int64
+        duration_ns
+        goroutine      Go's id of it, as in `states`                 int64
+        name           its root function, as in `goroutines`         categorical
+        cut            only a part is seen, or it did not lead to    bool
+                       running: the duration is no latency
+        gc_mark_ns,    how much of it the GC was marking, the world  int64
+        stw_ns,        was stopped, no processor was idle; these
+        busy_ns        overlap
+        cause          what made it runnable: created, preempted,    categorical
+                       yielded, stopped, system call, unknown or
+                       ``unblocked: reason``
+        ============== ============================================= ============
+        """
+        return self.side.waits.to_frame(self.data)
 
     @cached_property
     def stw(self) -> pd.DataFrame:
@@ -153,8 +215,12 @@ class Trace:
         return pd.Series(found if len(found) else np.nan, index, "float64", "mmu")
 
     def profile(self, state: StateName) -> Profile:
-        """Return time running, runnable, blocked or syscall by stack."""
-        return merged([state_profile(self.data, state)], self.label, self.path)
+        """Return time running, runnable, blocked or syscall by stack.
+
+        Sample types are intervals/count and the state's name/nanoseconds, as with
+        ``--state``; labels are goroutine and reason. Raises UsageError for any other.
+        """
+        return merged([named_for_state(self.data, state)], self.label, self.path)
 
     def cpu(self) -> Profile | None:
         """Return the CPU samples inside the trace; None if no CPU profile ran."""

@@ -122,9 +122,9 @@ class Table:
 
         Index: name. Columns: base_flat, new_flat, delta_flat, ratio_flat, the same
         for cum (int64 raw values; a ratio is scaled new / scaled base, NaN where the
-        base is 0), delta_flat_scaled, delta_cum_scaled, status (categorical both, new,
-        gone), base_name, file, and z_flat, noise_flat, z_cum, noise_cum where chance
-        has a model.
+        base is 0), base_flat_scaled, new_flat_scaled, delta_flat_scaled, the same for
+        cum (float64), status (categorical both, new, gone), base_name, file, and
+        z_flat, noise_flat, z_cum, noise_cum where chance has a model.
         """
         import pandas as pd
 
@@ -139,6 +139,8 @@ class Table:
                 f"new_{column}": new,
                 f"delta_{column}": new - base,
                 f"ratio_{column}": ratio,
+                f"base_{column}_scaled": scaled_base,
+                f"new_{column}_scaled": scaled_new,
                 f"delta_{column}_scaled": scaled_new - scaled_base,
             }
             judged = self.judge(column)

@@ -117,6 +117,12 @@ def test_frames_of_values(cpu, name):
     assert all(type(label) is str for label in frame.index)
     assert frame["ratio_flat"].isna().equals(frame["base_flat"] == 0)
     assert frame["noise_flat"].dtype == bool
+    by = cpu.normalization
+    for column in ("flat", "cum"):
+        base, new = (frame[f"{s}_{column}_scaled"] for s in ("base", "new"))
+        assert base.equals(frame[f"base_{column}"] * by.base_factor)
+        assert new.equals(frame[f"new_{column}"] * by.new_factor)
+        assert (new - base).equals(frame[f"delta_{column}_scaled"])
     order = frame["delta_flat_scaled"].abs().to_numpy()
     assert (np.diff(order) <= 0).all()
     frame.loc[:, "base_flat"] = 0
@@ -292,37 +298,3 @@ def test_errors_are_ours_and_one_line(paths, call, error, said):
     assert said in str(caught.value)
     assert str(caught.value).isprintable()
     assert isinstance(caught.value, pprofdiff.PprofDiffError)
-
-
-def test_a_folder_is_merged(syncpool, tmp_path):
-    for name in ("one", "two"):
-        (tmp_path / f"{name}.pb.gz").write_bytes(
-            (syncpool.base / "cpu.pb.gz").read_bytes()
-        )
-    one = pprofdiff.load(syncpool.base / "cpu.pb.gz")
-    both = pprofdiff.load(tmp_path)
-    assert (both.values.sum(axis=0) == 2 * one.values.sum(axis=0)).all()
-
-
-@pytest.mark.parametrize(
-    ("path", "kind", "rows"),
-    [
-        ("syncpool/base/gctrace.log", "GCLog", 72),
-        ("zstd/new/bench.txt", "Benchmarks", 80),
-        ("load/hey.txt", "Load", 2000),
-    ],
-)
-def test_logs_load_as_what_they_are(data_folder, path, kind, rows):
-    place = data_folder / path
-    with place.open("rb") as file:
-        loaded = [
-            pprofdiff.load(x) for x in (place, str(place), place.read_bytes(), file)
-        ]
-    for log in loaded:
-        assert type(log).__name__ == kind
-        counted = {
-            "GCLog": lambda held: len(held.cycles),
-            "Benchmarks": lambda held: len(held.to_frame()),
-            "Load": lambda held: held.requests,
-        }[kind]
-        assert counted(log) == rows

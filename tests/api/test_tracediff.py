@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import pprofdiff
+from pprofdiff.diff.trace.states import STATES
 from tests.conftest import DATA, STORIES
 
 
@@ -101,6 +102,9 @@ def test_both_sides_rows_lie_below_each_other():
         for side in ("base", "new")
     ]
     for frame, one in ((d.waits, "latency"), (d.heap, "heap")):
+        assert {str(frame[c].dtype) for c in ("name", "cause") if c in frame} <= {
+            "category"
+        }
         for side, trace in zip(("base", "new"), alone, strict=True):
             own = frame[frame["side"] == side].drop(columns="side")
             wanted = getattr(trace, one)
@@ -111,6 +115,19 @@ def test_both_sides_rows_lie_below_each_other():
                 check_categorical=False,
                 check_dtype=False,
             )
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_time_in_a_state_is_compared_as_on_the_command_line(state, cli, tmp_path):
+    paths = [DATA / "health-check" / side / "trace.out" for side in ("base", "new")]
+    base, new = (pprofdiff.load(path).profile(state) for path in paths)
+    d = new - base
+    assert (d.name, d.sample_type.type, d.unit) == (state, state, "nanoseconds")
+    path = tmp_path / "x.json"
+    assert cli("--state", state, *paths, "-q", "-o", path).status == 0
+    (ours,) = json.loads(d.to_json())["comparisons"]
+    (theirs,) = json.loads(path.read_text("utf-8"))["comparisons"]
+    assert ours == theirs
 
 
 def test_a_plot_takes_the_object():

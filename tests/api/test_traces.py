@@ -31,8 +31,9 @@ FRAMES = {
         "processor": "Int64", "thread": "Int64", "by": "Int64",
     },
     "latency": {
-        "start_ns": "int64", "duration_ns": "int64", "goroutine": "int32", "cut": "bool",
-        "gc_mark_ns": "int64", "stw_ns": "int64", "busy_ns": "int64", "cause": "category",
+        "start_ns": "int64", "duration_ns": "int64", "goroutine": "int64",
+        "name": "category", "cut": "bool", "gc_mark_ns": "int64", "stw_ns": "int64",
+        "busy_ns": "int64", "cause": "category",
     },
     "stw": {"kind": "str", "start_ns": "int64", "duration_ns": "Int64"},
     "heap": {"time_ns": "int64", "live_bytes": "Int64", "goal_bytes": "Int64"},

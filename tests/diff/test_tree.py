@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from conftest import STORIES
 from hypothesis import strategies as st
 from strategies import profiles as any_profiles
 
@@ -25,6 +24,7 @@ from pprofdiff.diff.tree import (
     noise_limit,
 )
 from pprofdiff.model.csr import offsets_of
+from tests.conftest import STORIES
 
 from .building import compared, given, profile, profiles
 

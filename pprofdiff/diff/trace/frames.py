@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import union_categoricals
 
 from pprofdiff.diff.tables import STATUSES
 from pprofdiff.diff.trace.goroutines import Groups
@@ -172,9 +173,14 @@ def over_time(**series: Series) -> pd.DataFrame:
 
 
 def sided(base: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
-    """Return both sides' rows, one below the other, with a column `side` in front."""
+    """Return both sides' rows, one below the other, with a column `side` in front.
+
+    Categories are those of either side.
+    """
     parts = [base, new]
     frame = pd.concat(parts, ignore_index=True)
+    for name in base.select_dtypes("category"):
+        frame[name] = union_categoricals([part[name] for part in parts])
     sizes = [len(part) for part in parts]
     codes = np.repeat([0, 1], sizes)
     side = pd.Categorical.from_codes(codes.tolist(), pd.Index(_SIDES))

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from pprofdiff.diff.trace.calls import unnoticed
 from pprofdiff.diff.trace.pieces import pieces
-from pprofdiff.diff.trace.ranged import range_times
+from pprofdiff.diff.trace.ranged import ASSIST, SWEEP, range_times
 from pprofdiff.diff.trace.roots import is_system, is_tracing
 from pprofdiff.diff.trace.times import (
+    BLOCK_REASONS,
     absences,
     add_blocks,
     block_reasons,
@@ -105,8 +106,10 @@ class GoroutineStats(Times):
     def to_frame(self, trace: Trace) -> pd.DataFrame:
         """Return one row a goroutine of the trace that these are of, by its id.
 
-        Columns: name, then the fields, then ``block_ns (reason)`` and
-        ``range_ns (name)`` for each reason and range.
+        Columns: name, then the fields, then ``block_ns (reason)`` for each reason that
+        Go has, ``block_ns ()`` for none, and ``range_ns (name)`` for mark assists,
+        sweeps and each kind of stop of the world that the trace has; 0 where there was
+        none.
         """
         import pandas as pd
 
@@ -153,16 +156,18 @@ class Groups(Times):
 
 
 def _spread(held: Times) -> dict[str, object]:
-    """Return the columns of block and range times, by name."""
+    """Return the columns of block and range times, by name; those of Go come first."""
     tables = (
-        ("block_ns", held.reasons, held.block_ns),
-        ("range_ns", held.range_names, held.range_ns),
+        ("block_ns", (*BLOCK_REASONS, ""), held.reasons, held.block_ns),
+        ("range_ns", (ASSIST, SWEEP), held.range_names, held.range_ns),
     )
-    return {
-        f"{field} ({name})": table[:, place]
-        for field, names, table in tables
-        for place, name in enumerate(names)
-    }
+    none = np.zeros(len(held.total_ns), np.int64)
+    columns: dict[str, object] = {}
+    for field, known, names, table in tables:
+        columns |= {f"{field} ({name})": none for name in known}
+        for place, name in enumerate(names):
+            columns[f"{field} ({name})"] = table[:, place]
+    return columns
 
 
 def root_name(name: str) -> str:

@@ -66,13 +66,25 @@ class Waits:
         """Return the quantiles of the latencies."""
         return quantiles_of(self.latencies_ns)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row a wait; `goroutine` is a row of `Trace.goroutines`."""
+    def to_frame(self, trace: Trace) -> pd.DataFrame:
+        """Return one row a wait of the trace that these are of.
+
+        Columns: start_ns, duration_ns, goroutine (its id), name (its root function, as
+        in `Groups`), cut, gc_mark_ns, stw_ns, busy_ns, cause.
+        """
         import pandas as pd
 
-        names = ("start_ns", "duration_ns", "goroutine", "cut")
-        parts = ("gc_mark_ns", "stw_ns", "busy_ns")
-        columns = {name: getattr(self, name) for name in (*names, *parts)}
+        held = trace.goroutines
+        roots = np.array([root_name(text) for text in trace.strings], object)
+        place, names = pd.factorize(roots[held.name])
+        columns: dict[str, object] = {
+            "start_ns": self.start_ns,
+            "duration_ns": self.duration_ns,
+            "goroutine": held.id[self.goroutine],
+            "name": pd.Categorical.from_codes(place[self.goroutine], pd.Index(names)),
+        }
+        for part in ("cut", "gc_mark_ns", "stw_ns", "busy_ns"):
+            columns[part] = getattr(self, part)
         cause = pd.Categorical.from_codes(self.cause, pd.Index(self.causes))
         return pd.DataFrame({**columns, "cause": cause})
 

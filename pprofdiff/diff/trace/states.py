@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from pprofdiff.model.csr import Offsets, grouped, offsets_of, slices, take_rows
 from pprofdiff.model.profile import Profile, ValueType
 from pprofdiff.model.trace import State, Trace
 
-__all__ = ["STATES", "StateName", "state_profile"]
+__all__ = ["STATES", "StateName", "named_for_state", "state_profile"]
 
 StateName = Literal["running", "runnable", "blocked", "syscall"]
 Column = NDArray[np.int64]
@@ -75,6 +76,16 @@ def state_profile(
     kinds = _RUNS if state == "running" else DELAYS
     profile = profile_of(trace, frames, total.values, kinds, labels)
     return _timed(trace, profile)
+
+
+def named_for_state(trace: Trace, state: StateName) -> Profile:
+    """Return `state_profile` with sample types that tell which state it is of.
+
+    They are intervals (count) and the state's name (nanoseconds): a block profile has
+    contentions and delay too.
+    """
+    kinds = ValueType("intervals", "count"), ValueType(state, "nanoseconds")
+    return replace(state_profile(trace, state), sample_types=kinds)
 
 
 class _Scene(NamedTuple):
@@ -238,8 +249,6 @@ def _reasons(piece: Piece, rows: Column, state: StateName) -> Column:
 
 def _timed(trace: Trace, profile: Profile) -> Profile:
     """Return the profile with the traced time and, where it is known, the date."""
-    from dataclasses import replace
-
     time = None
     for sync in trace.syncs:
         if sync.wall_ns is not None and sync.snapshot_ns is not None:

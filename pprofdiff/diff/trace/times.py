@@ -10,6 +10,8 @@ from pprofdiff.model.csr import first_in_row, last_in_row, slices
 from pprofdiff.model.trace import State, Trace
 
 __all__ = [
+    "BLOCK_REASONS",
+    "FOREVER",
     "absences",
     "add_blocks",
     "block_reasons",
@@ -23,6 +25,26 @@ S = State
 
 # Go takes a goroutine that blocks for this reason for ended.
 FOREVER = "forever"
+# What Go 1.22 to 1.27 can name besides (runtime/traceruntime.go), in its order. Older
+# traces tell some of them; "" stands for what a trace does not tell.
+BLOCK_REASONS = (
+    "unspecified",
+    "network",
+    "select",
+    "sync.(*Cond).Wait",
+    "sync",
+    "chan send",
+    "chan receive",
+    "GC mark assist wait for work",
+    "GC background sweeper wait",
+    "system goroutine wait",
+    "preempted",
+    "wait for debug call",
+    "wait until GC ends",
+    "sleep",
+    "GC weak to strong wait",
+    "synctest",
+)
 
 
 def block_reasons(trace: Trace) -> tuple[tuple[str, ...], Column]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from pprofdiff.diff.trace.goroutines import INACTIVE, TIMES, groups, stats
+from pprofdiff.diff.trace.times import BLOCK_REASONS, FOREVER
 from pprofdiff.loaders.trace import decode
 from pprofdiff.model.csr import row_of_item
 from pprofdiff.model.trace import State
 from tests.traces import make, oracle, textform
+from tests.traces.toolchains import run_go
 
 from . import built
 from .real import CAPTURES, DATA
@@ -198,6 +202,15 @@ def test_groups_add_up(name, by):
     frame = found.to_frame()
     assert frame["exec_ns"].sum() == held.exec_ns.sum()
     assert len(held.to_frame(trace)) == len(held)
+
+
+@pytest.mark.go
+def test_reasons_are_those_that_go_has():
+    root = Path(run_go("env", "GOROOT").strip())
+    source = (root / "src/runtime/traceruntime.go").read_text("utf-8")
+    table = source.partition("traceBlockReasonStrings = ")[2].partition("\n}")[0]
+    found = re.findall(r'^\s+traceBlock\w+:\s+"(.+)",$', table, re.MULTILINE)
+    assert [*BLOCK_REASONS] == [reason for reason in found if reason != FOREVER]
 
 
 def test_groups_by_name_are_those_of_the_page():

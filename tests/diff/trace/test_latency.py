@@ -162,7 +162,7 @@ def test_groups_and_causes_add_up(name):
         assert table.total_ns.sum() == whole.total_ns
         assert table.max_ns.max() == whole.max_ns
         assert (np.diff(table.total_ns) <= 0).all()
-    frame = waits.to_frame()
+    frame = waits.to_frame(trace)
     assert Counter(frame[~frame.cut].cause) == dict(
         zip(by_cause(waits).name, by_cause(waits).count.tolist(), strict=True)
     )

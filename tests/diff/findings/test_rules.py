@@ -70,7 +70,7 @@ GROUPS = [
     ("leaf-clear", "clear", "Clearing memory costs"),
     ("leaf-hash", "hash", "Hashing costs"),
     ("gc-assist", "assist", "Goroutines that allocate help"),
-    ("gc-cpu", "mark", "GC costs"),
+    ("gc-cpu", "mark", "GC with sweeping and barriers costs"),
 ]
 
 

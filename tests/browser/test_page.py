@@ -6,8 +6,6 @@ import pytest
 
 from tests.conftest import STORIES
 
-AXE = "color-contrast", "serious", "critical"
-
 
 def sides(story):
     return f"{story}/base", f"{story}/new"
@@ -28,8 +26,7 @@ def test_a_story_opens_offline_and_leaves_nobody_out(
     with opened(written(*sides(story)), theme=theme) as page:
         assert page.locator("#summary h2").inner_text()
         assert page.locator("canvas").count() >= 1
-        found = axe.run(page).response["violations"]
-        assert [f for f in found if f["impact"] in ("serious", "critical")] == []
+        assert axe.run(page).response["violations"] == []
 
 
 @pytest.mark.parametrize("width", [390, 1280, 1920])

@@ -22,7 +22,6 @@ from pprofdiff.sources import (
     Source,
     read,
     read_sides,
-    without_places,
 )
 
 __all__ = ["Inputs", "gather", "made_pair"]
@@ -54,6 +53,8 @@ def gather(options: Options, screen: Screen, waiting: Waiting) -> Inputs:
     else:
         bundles = (Bundle(None, ()), read(options.new, how))
     if options.no_paths:
+        from pprofdiff.sources.hiding import without_places
+
         bundles = without_places(bundles[0]), without_places(bundles[1])
     sources = [source for bundle in bundles for source in bundle.sources]
     words = "base", "new"

@@ -92,15 +92,8 @@ class GCLog(columns.GCLog):
         unit           us, MiB, 1/s, share, percent or count         string
         ============== ============================================= ============
         """
-        import pandas as pd
-
-        values = [
-            figure.of(held)
-            for table, held in ((SUMS, self.side.whole), (RATES, self.side.steady))
-            for figure in table
-        ]
         frame = _figures()
-        frame.insert(3, "value", pd.Series(values, frame.index, "float64"))
+        frame.insert(3, "value", _values(self.side, frame))
         return frame
 
     def _repr_mimebundle_(
@@ -154,21 +147,8 @@ class GCLogDiff(Reported, PlottedLogs, GCDiff):
         unit           us, MiB, 1/s, share, percent or count         string
         ============== ============================================= ============
         """
-        import pandas as pd
-
         frame = _figures()
-        base, new = (
-            pd.Series(
-                [
-                    figure.of(held)
-                    for table, held in ((SUMS, side.whole), (RATES, side.steady))
-                    for figure in table
-                ],
-                frame.index,
-                "float64",
-            )
-            for side in (self.base, self.new)
-        )
+        base, new = (_values(side, frame) for side in (self.base, self.new))
         ratio = new / base.where(base != 0)
         values = {"base": base, "new": new, "delta": new - base, "ratio": ratio}
         for place, (name, column) in enumerate(values.items(), 3):
@@ -218,7 +198,7 @@ class GCLogDiff(Reported, PlottedLogs, GCDiff):
         span = Span(start, end)
         spans = span, span if new is None else Span(*new)
         work = None if self.rates is None else rated(self.rates)
-        return _compared(*self.logs, spans, work)
+        return compare_gc_logs(*self.logs, spans=spans, work=work)
 
     @property
     def bundle(self) -> BundleDiff:
@@ -243,15 +223,6 @@ def compare_gc_logs(
     FormatError where a side has no whole line, UsageError where a span holds no
     collection.
     """
-    return _compared(tuple(base), tuple(new), spans, work)
-
-
-def _compared(
-    base: tuple[GCLog, ...],
-    new: tuple[GCLog, ...],
-    spans: Spans,
-    work: Work | None,
-) -> GCLogDiff:
     sides = [
         (logs[0].label or word, [LogRun(log.path, log) for log in logs])
         for logs, word in ((base, "base"), (new, "new"))
@@ -261,7 +232,7 @@ def _compared(
         raise FormatError(
             "; ".join(caveat.text for _, runs in sides for caveat in unusable(runs))
         )
-    return GCLogDiff(plain.base, plain.new, plain.rates, (base, new))
+    return GCLogDiff(plain.base, plain.new, plain.rates, (tuple(base), tuple(new)))
 
 
 def as_gc_log(log: columns.GCLog, label: str | None, path: str) -> GCLog:
@@ -285,3 +256,15 @@ def _figures() -> pd.DataFrame:
         },
         index=pd.Index(ids, name="figure", dtype=object),
     )
+
+
+def _values(side: GCSide, frame: pd.DataFrame) -> pd.Series[float]:
+    """Return one side's figures as a column of the frame that names them."""
+    import pandas as pd
+
+    values = [
+        figure.of(held)
+        for table, held in ((SUMS, side.whole), (RATES, side.steady))
+        for figure in table
+    ]
+    return pd.Series(values, frame.index, "float64")

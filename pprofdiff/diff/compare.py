@@ -26,6 +26,8 @@ from pprofdiff.model.profile import Profile, ValueType
 if TYPE_CHECKING:
     import pandas as pd
 
+    from pprofdiff.diff.callers import Leaves
+
 __all__ = ["ProfileDiff", "compare"]
 
 _TOO_LARGE = float(1 << 63)
@@ -58,6 +60,12 @@ class ProfileDiff:
     def name(self) -> str:
         """What Go calls this kind of profile, such as cpu, allocs or mutex."""
         return kind_name(self.new.profile)
+
+    @property
+    def title(self) -> str:
+        """The name, and the sample type where that says more: allocs (alloc_space)."""
+        kind = self.sample_type.type
+        return self.name if self.name == kind else f"{self.name} ({kind})"
 
     @property
     def sample_type(self) -> ValueType:
@@ -167,6 +175,13 @@ class ProfileDiff:
         if self.attributions is None:
             return None
         return blame(self.attributions, self.values, self.paired_functions.rows)
+
+    @cached_property
+    def leaf_sums(self) -> Leaves:
+        """Raw sums by the function that a stack ends in, and whom that is for."""
+        from pprofdiff.diff.callers import leaves
+
+        return leaves(self)
 
     @cached_property
     def leaf_kind_sums(self) -> list[tuple[int, int, int, int]]:

@@ -73,9 +73,7 @@ def _kind(section: Section) -> str:
     diff = section.diff
     if diff is None:
         return _KINDS[section.kind]
-    kind = diff.sample_type.type
-    name = diff.name if diff.name == kind else f"{diff.name} ({kind})"
-    return f"{name}, {in_words(diff)}"
+    return f"{diff.title}, {in_words(diff)}"
 
 
 def _grid(section: Section, grids: list[Grid], report: ReportModel) -> Grid:

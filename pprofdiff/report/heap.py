@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pprofdiff.diff.callers import Leaves, leaves
+from pprofdiff.diff.callers import Leaves
 from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.diff.scaling import scale_of
 from pprofdiff.report.blocks import Block, Cell, Grid, Words
@@ -26,7 +26,7 @@ def call_sites(
 
     A site's objects and mean size stand beside its bytes where a profile has them.
     """
-    held, by = leaves(diff), diff.normalization
+    held, by = diff.leaf_sums, diff.normalization
     judged = diff.judge(held.base.tolist(), held.new.tolist())
     quiet = np.zeros(len(held.leaf), bool) if judged is None else judged.noise
     base, new = held.base * by.base_factor, held.new * by.new_factor
@@ -49,7 +49,7 @@ def _objects(report: ReportModel, diff: ProfileDiff) -> _Counts | None:
     wanted = diff.sample_type.type.replace("_space", "_objects")
     for other in report.profiles:
         if other.new is diff.new and other.sample_type.type == wanted != "":
-            columns = (column.tolist() for column in leaves(other))
+            columns = (column.tolist() for column in other.leaf_sums)
             return {
                 (leaf, owner): (base, new)
                 for leaf, owner, base, new in zip(*columns, strict=True)

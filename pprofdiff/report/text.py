@@ -105,9 +105,7 @@ def sections(
 
 def _title(report: ReportModel, diff: ProfileDiff) -> str:
     base, new = report.labels
-    kind = diff.sample_type.type
-    name = diff.name if diff.name == kind else f"{diff.name} ({kind})"
-    return f"{base} → {new}   {name}, {in_words(diff)}"
+    return f"{base} → {new}   {diff.title}, {in_words(diff)}"
 
 
 def inputs_grid(

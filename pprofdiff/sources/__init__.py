@@ -11,7 +11,6 @@ imported for URLs alone, the loaders for texts alone.
 from __future__ import annotations
 
 from pprofdiff.sources.gunzip import decompress
-from pprofdiff.sources.hiding import without_places
 from pprofdiff.sources.intake import recognise
 from pprofdiff.sources.kinds import READABLE, Kind
 from pprofdiff.sources.model import (
@@ -35,5 +34,4 @@ __all__ = [
     "read",
     "read_sides",
     "recognise",
-    "without_places",
 ]

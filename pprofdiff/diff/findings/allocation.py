@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.diff.callers import Leaves, leaves
+from pprofdiff.diff.callers import Leaves
 from pprofdiff.diff.compare import ProfileDiff
 from pprofdiff.diff.findings.case import Case
 from pprofdiff.diff.findings.model import Claim, Fact, Finding
@@ -74,7 +74,7 @@ def _sites(diff: ProfileDiff, model: CountModel) -> list[_Site]:
     """Return the sites that moved beyond noise and pace, the largest change first."""
     pace = None if diff.normalization.mode == "per_work" else common_pace(diff)
     model = paced(model, pace.ratio) if pace is not None else model
-    held, names = leaves(diff), diff.paired_functions.names
+    held, names = diff.leaf_sums, diff.paired_functions.names
     owners, at = grouped(held.owner)
     base, new = (sums(at, column, len(owners)) for column in (held.base, held.new))
     delta = new * model.new_factor - base * model.base_factor

@@ -114,7 +114,7 @@ def _document(diff: ProfileDiff, tree: CallTree) -> dict[str, Any]:
     )
     return {
         "id": diff.name if plain else f"{diff.name}/{kind}",
-        "title": diff.name if plain else f"{diff.name} ({kind})",
+        "title": diff.title,
         "mode": in_words(diff),
         "scale": scale_of(diff)._asdict(),
         "factor": [by.base_factor, by.new_factor],

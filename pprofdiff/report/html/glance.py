@@ -46,10 +46,7 @@ def _total(diff: ProfileDiff) -> Tile:
     """Return a profile's total, marked as its tables are."""
     scale, by = scale_of(diff), diff.normalization
     base, new = diff.totals[0] * by.base_factor, diff.totals[1] * by.new_factor
-    kind = diff.sample_type.type
-    name = diff.name if diff.name == kind else f"{diff.name} ({kind})"
-    if by.mode == "absolute":
-        name += ", absolute"
+    name = f"{diff.title}, absolute" if by.mode == "absolute" else diff.title
     values = f"{scale.number(base)} → {scale.number(new)} {scale.unit}"
     change = percent(new - base, base, signed=True) if base else ""
     judged = diff.judge([diff.totals[0]], [diff.totals[1]])

@@ -9,8 +9,6 @@ Names are resolved when they are first used, so that importing this is free.
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from pprofdiff._version import __version__
@@ -74,22 +72,6 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
     value = getattr(import_module(module), name)
     globals()[name] = value
     return value
-
-
-class _Package(ModuleType):
-    """Keeps ``pprofdiff.diff`` the function, beside the package of that name.
-
-    Importing a package sets it as an attribute of the one around it: that would
-    replace the function as soon as anything of ``pprofdiff/diff/`` is used.
-    """
-
-    def __setattr__(self, name: str, value: object) -> None:
-        """Set an attribute, but for the package ``diff``."""
-        if not (name == "diff" and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:

@@ -2,6 +2,6 @@
 
 import sys
 
-from pprofdiff.cli import main
+from pprofdiff.cli.main import main
 
 sys.exit(main())

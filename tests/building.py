@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pprofdiff.model.csr import offsets_of
-from pprofdiff.model.profile import (
+from pprofdiff.model.profiles.profile import (
     Functions,
     Labels,
     Locations,

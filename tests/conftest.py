@@ -12,7 +12,7 @@ import hypothesis
 import pytest
 
 from pprofdiff.api import load
-from pprofdiff.cli import main
+from pprofdiff.cli.main import main
 
 DATA = Path(__file__).parent / "data"
 STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")

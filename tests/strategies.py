@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from building import CPU, Frame, Place, Sample, built
 from hypothesis import strategies as st
 
-from pprofdiff.model.profile import Mapping, Profile, ValueType
+from pprofdiff.model.profiles.profile import Mapping, Profile, ValueType
+from tests.building import CPU, Frame, Place, Sample, built
 
 __all__ = ["HEAP", "mappings", "profiles", "samples"]
 

@@ -22,8 +22,8 @@ from pathlib import Path
 
 import pytest
 
-from pprofdiff.arguments import help_text
-from pprofdiff.options import FLAGS
+from pprofdiff.cli.arguments import help_text
+from pprofdiff.cli.options import FLAGS
 
 README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

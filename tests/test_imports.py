@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 HEAVY = {"numpy", "pandas", "matplotlib", "google.protobuf", "rich", "jinja2"}
 PROGRAM = """
 import json, sys
-from pprofdiff.cli import main
+from pprofdiff.cli.main import main
 status = main(json.loads(sys.argv[1]))
 sys.stdout.flush()
 print(json.dumps(sorted(sys.modules)), file=sys.stderr)
@@ -80,9 +80,13 @@ def test_a_diff_needs_numpy_and_protobuf_alone(syncpool, tmp_path, output):
 def test_what_is_for_traces_or_urls_waits_for_one(syncpool):
     names = after(syncpool.base / "cpu.pb.gz", syncpool.new / "cpu.pb.gz")
     assert "urllib.parse" not in names
-    parts = ("pprofdiff.diff.trace", "pprofdiff.loaders.trace", "pprofdiff.model.trace")
-    rules = ("blocking", "capacity", "lives", "traces", "waiting")
-    waiting = *parts, *(f"pprofdiff.diff.findings.{name}" for name in rules)
+    parts = (
+        "pprofdiff.analysis.traces",
+        "pprofdiff.loaders.traces",
+        "pprofdiff.model.traces.trace",
+    )
+    rules = ("blocking", "capacity", "lifetime", "traces", "waiting")
+    waiting = *parts, *(f"pprofdiff.analysis.findings.{name}" for name in rules)
     assert [name for name in names if name.startswith(waiting)] == []
 
 

@@ -6,15 +6,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pprofdiff.api.reported import Reported
-from pprofdiff.diff.benchmarks import (
+from pprofdiff.analysis.benchmarks.compare import (
     BenchmarkDiff,
     compare_benchmarks,
     pair_by_suffix,
 )
-from pprofdiff.diff.bundle import BundleDiff
-from pprofdiff.diff.evidence import BenchmarkRun, Evidence
-from pprofdiff.model import benchmark as columns
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.side import BenchmarkRun, Side
+from pprofdiff.api.reported import Reported
+from pprofdiff.model import benchmarks as columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ class Benchmarks:
 
     @property
     def results(self) -> tuple[columns.Result, ...]:
-        """One benchmark in one unit each; see `model.benchmark.Result`."""
+        """One benchmark in one unit each; see `model.benchmarks.Result`."""
         return self.data.results
 
     @property
@@ -151,16 +151,16 @@ class BenchmarksDiff(Reported):
         return base, new
 
     @property
-    def bundle(self) -> BundleDiff:
-        """The comparison by itself, as `pprofdiff.diff.bundle` holds it."""
+    def comparison(self) -> Comparison:
+        """The comparison by itself, as `pprofdiff.analysis.comparison` holds it."""
         base, new = (
-            Evidence(
+            Side(
                 label,
                 benchmarks=tuple(BenchmarkRun(one.path, one.data) for one in outputs),
             )
             for label, outputs in zip(self._labels, self.outputs, strict=True)
         )
-        return BundleDiff(base, new, benchmarks=self.data)
+        return Comparison(base, new, benchmarks=self.data)
 
 
 def compare_outputs(

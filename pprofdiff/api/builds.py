@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.profiles.kinds import is_snapshot, kind_name
+from pprofdiff.analysis.profiles.single import ProfileSums, profile_sums
 from pprofdiff.api.profiles import Diff, Profile, compare_profiles
-from pprofdiff.diff.kinds import is_snapshot, kind_name
-from pprofdiff.diff.single import Costs, costs_of
 from pprofdiff.errors import IncompatibleProfilesError, UsageError
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.model.profile import ValueType
+from pprofdiff.model.profiles.profile import ValueType
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,10 +112,10 @@ class Builds:
         )
 
     @cached_property
-    def costs(self) -> tuple[Costs, ...]:
+    def costs(self) -> tuple[ProfileSums, ...]:
         """Each build's flat and cum by function, and sums by category."""
         kind = self.sample_type.type
-        return tuple(costs_of(profile, kind) for profile in self.profiles)
+        return tuple(profile_sums(profile, kind) for profile in self.profiles)
 
     @property
     def totals(self) -> pd.DataFrame:

@@ -23,6 +23,9 @@ from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any, BinaryIO, cast
 
+from pprofdiff.analysis.gclogs.window import Span
+from pprofdiff.analysis.profiles.kinds import kind_name
+from pprofdiff.analysis.work import Work, counted, rated
 from pprofdiff.api.benchmarks import Benchmarks, compare_outputs
 from pprofdiff.api.builds import Builds
 from pprofdiff.api.comparison import Comparison, Paths, compare_paths
@@ -30,16 +33,13 @@ from pprofdiff.api.logs import GCLog, as_gc_log, compare_gc_logs
 from pprofdiff.api.profiles import Profile, compare_profiles, merged
 from pprofdiff.api.tracediff import compare_traces
 from pprofdiff.api.traces import Trace
-from pprofdiff.diff.gcwindow import Span
-from pprofdiff.diff.kinds import kind_name
-from pprofdiff.diff.work import Work, counted, rated
 from pprofdiff.errors import FormatError, IncompatibleProfilesError, UsageError
-from pprofdiff.loaders.pprof import decode
-from pprofdiff.model import benchmark, gclog
-from pprofdiff.model import profile as columns
-from pprofdiff.model.benchmark import Load
-from pprofdiff.sources import DEFAULT_MAX_SIZE, Source, read
-from pprofdiff.sources.intake import take
+from pprofdiff.inputs import DEFAULT_MAX_SIZE, Source, read
+from pprofdiff.inputs.intake import take
+from pprofdiff.loaders.profiles.pprof import decode
+from pprofdiff.model import benchmarks, gclogs
+from pprofdiff.model.benchmarks import Load
+from pprofdiff.model.profiles import profile as columns
 from pprofdiff.units import printable
 
 __all__ = ["compare", "diff", "load", "load_many"]
@@ -73,8 +73,8 @@ def load(source: Loadable, *, label: str | None = None) -> Any:  # noqa: ANN401
     """
     if isinstance(source, str | os.PathLike):
         name = os.fspath(source)
-        bundle = read([name])
-        label, sources = label or bundle.label, list(bundle.sources)
+        comparison = read([name])
+        label, sources = label or comparison.label, list(comparison.sources)
     else:
         file = BytesIO(source) if isinstance(source, bytes) else source
         name = str(getattr(source, "name", "bytes"))
@@ -90,7 +90,7 @@ def load(source: Loadable, *, label: str | None = None) -> Any:  # noqa: ANN401
     for found in (s for s in sources if s.kind == "trace"):
         return _as_trace(found, label)
     for found in (s for s in sources if s.log is not None):
-        logs = cast("Sequence[gclog.GCLog | benchmark.Benchmarks | Load]", found.log)
+        logs = cast("Sequence[gclogs.GCLog | benchmarks.Benchmarks | Load]", found.log)
         return _as_log(next(log for log in logs if log is not None), label, found.path)
     raise FormatError(f"{name}: neither a profile, trace, GC log nor benchmark output")
 
@@ -107,19 +107,19 @@ def _of_one_kind(profiles: Sequence[columns.Profile], name: str) -> None:
 
 def _as_trace(source: Source, label: str | None) -> Trace:
     """Return the trace that a source holds."""
-    from pprofdiff.loaders.trace import decode as decode_trace
+    from pprofdiff.loaders.traces import decode as decode_trace
 
     return Trace(decode_trace(source.content(), source.path), label, source.path)
 
 
 def _as_log(
-    log: gclog.GCLog | benchmark.Benchmarks | Load, label: str | None, path: str
+    log: gclogs.GCLog | benchmarks.Benchmarks | Load, label: str | None, path: str
 ) -> GCLog | Benchmarks | Load:
     """Return what a text holds, with where it is from."""
-    if isinstance(log, gclog.GCLog):
+    if isinstance(log, gclogs.GCLog):
         return as_gc_log(log, label, path)
     return (
-        Benchmarks(log, label, path) if isinstance(log, benchmark.Benchmarks) else log
+        Benchmarks(log, label, path) if isinstance(log, benchmarks.Benchmarks) else log
     )
 
 

@@ -9,27 +9,27 @@ from functools import cached_property
 from io import StringIO
 from typing import TYPE_CHECKING
 
+from pprofdiff.analysis import comparison as analysis
+from pprofdiff.analysis.gclogs.window import Span
+from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.side import Side
+from pprofdiff.analysis.work import Work
 from pprofdiff.api.benchmarks import Benchmarks, BenchmarksDiff
 from pprofdiff.api.logs import GCLogDiff, as_gc_log
 from pprofdiff.api.profiles import Diff
 from pprofdiff.api.reported import Reported
 from pprofdiff.api.tracediff import TraceDiff
 from pprofdiff.api.traces import Trace
-from pprofdiff.diff.bundle import BundleDiff, compare_bundles
-from pprofdiff.diff.comparable import Caveat
-from pprofdiff.diff.compare import ProfileDiff
-from pprofdiff.diff.evidence import Evidence
-from pprofdiff.diff.gcwindow import Span
-from pprofdiff.diff.work import Work
+from pprofdiff.cli.options import Options
+from pprofdiff.cli.progress import Waiting
+from pprofdiff.cli.screen import Screen
 from pprofdiff.errors import UsageError
-from pprofdiff.gathering import gather
-from pprofdiff.options import Options
-from pprofdiff.progress import Waiting
+from pprofdiff.inputs.sides import gather
 from pprofdiff.report.model import ReportModel, report_of
-from pprofdiff.screen import Screen
 
 if TYPE_CHECKING:
-    from pprofdiff.diff.gate.rules import Gate
+    from pprofdiff.analysis.gate.rules import Gate
 
 __all__ = ["Comparison", "Paths", "compare_paths"]
 
@@ -44,13 +44,13 @@ class Comparison(Reported):
     the GC log beside it. `notes` say what was left out.
     """
 
-    held: BundleDiff
+    data: analysis.Comparison
     notes: tuple[str, ...] = ()
 
     def report(self, gate: Gate | None = None) -> ReportModel:
         """Return the report that writers take, judged by the gate if there is one."""
         notes = [Caveat("input", note) for note in self.notes]
-        return report_of(self.held, warnings=notes, gate=gate)
+        return report_of(self.data, warnings=notes, gate=gate)
 
     def __repr__(self) -> str:
         """Return one line: the two sides, and what is compared."""
@@ -60,19 +60,19 @@ class Comparison(Reported):
             "benchmarks": self.benchmarks,
         }
         kinds = [*self.profiles, *(name for name, found in logs.items() if found)]
-        base, new = self.held.base.label, self.held.new.label
+        base, new = self.data.base.label, self.data.new.label
         return f"<Comparison {base!r} → {new!r}: {', '.join(kinds)}>"
 
     @property
-    def bundle(self) -> BundleDiff:
-        """What is compared, as `pprofdiff.diff.bundle` holds it."""
-        return self.held
+    def comparison(self) -> analysis.Comparison:
+        """What is compared, as `pprofdiff.analysis.comparison` holds it."""
+        return self.data
 
     @cached_property
     def profiles(self) -> dict[str, Diff]:
         """The profiles' diffs by name, such as cpu or ``allocs/alloc_objects``."""
         found: dict[str, Diff] = {}
-        for one in self.held.profiles:
+        for one in self.data.profiles:
             name = one.name
             key = f"{name}/{one.sample_type.type}" if name in found else name
             values = {f.name: getattr(one, f.name) for f in fields(ProfileDiff)}
@@ -89,33 +89,33 @@ class Comparison(Reported):
     @cached_property
     def gc(self) -> GCLogDiff | None:
         """The GC logs' diff, None where a side has none."""
-        found = self.held.gc
+        found = self.data.gc
         if found is None:
             return None
         base, new = (
             tuple(as_gc_log(run.log, side.label, run.path) for run in side.logs)
-            for side in (self.held.base, self.held.new)
+            for side in (self.data.base, self.data.new)
         )
         return GCLogDiff(found.base, found.new, found.rates, (base, new))
 
     @cached_property
     def trace(self) -> TraceDiff | None:
         """The execution traces' diff, None where a side has none."""
-        if self.held.trace is None:
+        if self.data.trace is None:
             return None
         base, new = (
             tuple(Trace(run.trace, side.label, run.path) for run in side.traces)
-            for side in (self.held.base, self.held.new)
+            for side in (self.data.base, self.data.new)
         )
-        return TraceDiff(self.held.trace, (base, new))
+        return TraceDiff(self.data.trace, (base, new))
 
     @cached_property
     def benchmarks(self) -> BenchmarksDiff | None:
         """The benchmarks' diff, None where a side has none."""
-        if self.held.benchmarks is None:
+        if self.data.benchmarks is None:
             return None
-        base, new = (_outputs(side) for side in (self.held.base, self.held.new))
-        return BenchmarksDiff(self.held.benchmarks, (base, new))
+        base, new = (_outputs(side) for side in (self.data.base, self.data.new))
+        return BenchmarksDiff(self.data.benchmarks, (base, new))
 
 
 def compare_paths(
@@ -136,7 +136,7 @@ def compare_paths(
     inputs = gather(options, screen, Waiting(StringIO(), enabled=False))
     if inputs.base is None:
         raise UsageError("base: there is nothing on this side")
-    found = compare_bundles(
+    found = analysis.compare_sides(
         inputs.base, inputs.new, normalize=normalize, work=work, spans=spans
     )
     return Comparison(found, tuple(inputs.notes))
@@ -148,7 +148,7 @@ def _words(paths: Paths) -> tuple[str, ...]:
     return tuple(os.fspath(path) for path in paths)
 
 
-def _outputs(side: Evidence) -> tuple[Benchmarks, ...]:
+def _outputs(side: Side) -> tuple[Benchmarks, ...]:
     return tuple(
         Benchmarks(run.benchmarks, side.label, run.path) for run in side.benchmarks
     )

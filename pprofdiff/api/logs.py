@@ -7,15 +7,15 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.gclogs.compare import GCDiff, GCSide, compare_logs, unusable
+from pprofdiff.analysis.gclogs.window import Span, window_of
+from pprofdiff.analysis.side import LogRun, Side
+from pprofdiff.analysis.work import Work, rated
 from pprofdiff.api.plotted import PlottedLogs
 from pprofdiff.api.reported import Reported
-from pprofdiff.diff.bundle import BundleDiff
-from pprofdiff.diff.evidence import Evidence, LogRun
-from pprofdiff.diff.gcdiff import GCDiff, GCSide, compare_logs, unusable
-from pprofdiff.diff.gcwindow import Span, window_of
-from pprofdiff.diff.work import Work, rated
 from pprofdiff.errors import FormatError
-from pprofdiff.model import gclog as columns
+from pprofdiff.model import gclogs as columns
 from pprofdiff.report.gc import RATES, SUMS
 
 if TYPE_CHECKING:
@@ -201,13 +201,13 @@ class GCLogDiff(Reported, PlottedLogs, GCDiff):
         return compare_gc_logs(*self.logs, spans=spans, work=work)
 
     @property
-    def bundle(self) -> BundleDiff:
-        """The comparison by itself, as `pprofdiff.diff.bundle` holds it."""
+    def comparison(self) -> Comparison:
+        """The comparison by itself, as `pprofdiff.analysis.comparison` holds it."""
         base, new = (
-            Evidence(side.label, logs=tuple(LogRun(log.path, log) for log in logs))
+            Side(side.label, logs=tuple(LogRun(log.path, log) for log in logs))
             for side, logs in zip((self.base, self.new), self.logs, strict=True)
         )
-        return BundleDiff(base, new, gc=self)
+        return Comparison(base, new, gc=self)
 
 
 def compare_gc_logs(

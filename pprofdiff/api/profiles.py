@@ -9,19 +9,19 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
+from pprofdiff.analysis.profiles.filters import filtered
+from pprofdiff.analysis.profiles.side import Run, side
+from pprofdiff.analysis.side import Side
+from pprofdiff.analysis.work import Work, counted
 from pprofdiff.api.plotted import PlottedProfiles
 from pprofdiff.api.reported import Path, Reported, delivered
-from pprofdiff.diff.bundle import BundleDiff
-from pprofdiff.diff.compare import ProfileDiff, compare
-from pprofdiff.diff.evidence import Evidence
-from pprofdiff.diff.filters import filtered
-from pprofdiff.diff.side import Run, side
-from pprofdiff.diff.work import Work, counted
+from pprofdiff.cli.options import Options
 from pprofdiff.errors import UsageError
-from pprofdiff.loaders.encode import compress, encode
-from pprofdiff.model import profile as columns
-from pprofdiff.model.merge import merge
-from pprofdiff.options import Options
+from pprofdiff.loaders.profiles.encode import compress, encode
+from pprofdiff.model.profiles import profile as columns
+from pprofdiff.model.profiles.merge import merge
 from pprofdiff.report.files import renderer_for
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _PATTERNS = (
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Profile(columns.Profile):
-    """A loaded profile: the columns of `model.profile.Profile`, and where from.
+    """A loaded profile: its columns (`model.profiles.profile.Profile`), and its path.
 
     ``new - base`` is ``diff(base, new)``: the direction is always new minus base.
     """
@@ -67,9 +67,9 @@ class Profile(columns.Profile):
         file           where it is, "" if the profile does not say   string
         ============== ============================================= ============
         """
-        from pprofdiff.diff.single import costs_of
+        from pprofdiff.analysis.profiles.single import profile_sums
 
-        frame = costs_of(self).functions_frame()
+        frame = profile_sums(self).functions_frame()
         return frame.sort_values(_flat_or_cum(by), ascending=False, kind="stable")[:n]
 
     @property
@@ -84,9 +84,9 @@ class Profile(columns.Profile):
         share          of the total                                  float64
         ============== ============================================= ============
         """
-        from pprofdiff.diff.single import costs_of
+        from pprofdiff.analysis.profiles.single import profile_sums
 
-        return costs_of(self).categories_frame()
+        return profile_sums(self).categories_frame()
 
     @property
     def stacks(self) -> pd.DataFrame:
@@ -94,7 +94,7 @@ class Profile(columns.Profile):
 
         `to_frame` has one row a sample, with its labels.
         """
-        from pprofdiff.diff.single import stacks_frame
+        from pprofdiff.analysis.profiles.single import stacks_frame
 
         return stacks_frame(self)
 
@@ -222,15 +222,15 @@ class Diff(Reported, PlottedProfiles, ProfileDiff):
                        chance has a model)                           bool
         ============== ============================================= ============
         """
-        from pprofdiff.diff.labels import labels_frame
+        from pprofdiff.analysis.profiles.labels import labels_frame
 
         return labels_frame(self)
 
     @property
-    def bundle(self) -> BundleDiff:
-        """The comparison by itself, as `pprofdiff.diff.bundle` holds it."""
-        base, new = (Evidence(s.label, s.runs) for s in (self.base, self.new))
-        return BundleDiff(base, new, (self,))
+    def comparison(self) -> Comparison:
+        """The comparison by itself, as `pprofdiff.analysis.comparison` holds it."""
+        base, new = (Side(s.label, s.runs) for s in (self.base, self.new))
+        return Comparison(base, new, (self,))
 
     def to_csv(self, path: Path | None = None) -> str | None:
         """Return all functions as CSV, or write it to `path`."""

@@ -8,15 +8,15 @@ from collections.abc import Collection
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pprofdiff.diff.bundle import BundleDiff
+from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.report.files import renderer_for, replace_files
 from pprofdiff.report.model import ReportModel, report_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pprofdiff.diff.gate.model import Verdict
-    from pprofdiff.diff.gate.rules import Gate
+    from pprofdiff.analysis.gate.model import Verdict
+    from pprofdiff.analysis.gate.rules import Gate
 
 __all__ = ["Path", "Reported", "delivered"]
 
@@ -36,12 +36,12 @@ class Reported(ABC):
 
     @property
     @abstractmethod
-    def bundle(self) -> BundleDiff:
-        """What is compared, as `pprofdiff.diff.bundle` holds it."""
+    def comparison(self) -> Comparison:
+        """What is compared, as `pprofdiff.analysis.comparison` holds it."""
 
     def report(self, gate: Gate | None = None) -> ReportModel:
         """Return the report that writers take, judged by the gate if there is one."""
-        return report_of(self.bundle, gate=gate)
+        return report_of(self.comparison, gate=gate)
 
     def check(self, *rules: str, strict: bool = False) -> Verdict:
         r"""Return what becomes of rules, written as for ``--fail-on``.
@@ -52,7 +52,7 @@ class Reported(ABC):
         >>> verdict = d.check("total:+5%", r"cum:main\..*:+5%")  # doctest: +SKIP
         >>> assert verdict, [rule.text for rule in verdict.tripped]  # doctest: +SKIP
         """
-        from pprofdiff.diff.gate.rules import Gate
+        from pprofdiff.analysis.gate.rules import Gate
 
         return self.report(Gate.of(rules, strict=strict)).verdict
 
@@ -73,7 +73,7 @@ class Reported(ABC):
                        where that cannot be told
         ============== ============================================= ============
         """
-        from pprofdiff.diff.findings.frames import findings_frame
+        from pprofdiff.analysis.findings.frames import findings_frame
 
         return findings_frame(self.report().findings)
 
@@ -91,7 +91,7 @@ class Reported(ABC):
         unit           their unit                                    string
         ============== ============================================= ============
         """
-        from pprofdiff.diff.findings.frames import evidence_frame
+        from pprofdiff.analysis.findings.frames import evidence_frame
 
         return evidence_frame(self.report().findings)
 

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.side import Side, TraceRun
+from pprofdiff.analysis.traces import compare
+from pprofdiff.analysis.work import Work
 from pprofdiff.api.plotted import PlottedTraces
 from pprofdiff.api.reported import Reported
-from pprofdiff.diff.bundle import BundleDiff
-from pprofdiff.diff.evidence import Evidence, TraceRun
-from pprofdiff.diff.trace import compare
-from pprofdiff.diff.work import Work
-from pprofdiff.model.trace import Trace
+from pprofdiff.model.traces.trace import Trace
 from pprofdiff.units import scaled
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class TraceDiff(Reported, PlottedTraces):
         delta_scaled
         ============== ============================================= ============
         """
-        from pprofdiff.diff.trace.frames import states_frame
+        from pprofdiff.analysis.traces.frames import states_frame
 
         return states_frame(self.data)
 
@@ -112,14 +112,14 @@ class TraceDiff(Reported, PlottedTraces):
         runtime        all of them are the runtime's or the trace's  bool
         ============== ============================================= ============
         """
-        from pprofdiff.diff.trace.frames import groups_frame
+        from pprofdiff.analysis.traces.frames import groups_frame
 
         return groups_frame(self.data)
 
     @property
     def created(self) -> pd.DataFrame:
         """As `goroutines`, by the function that created them."""
-        from pprofdiff.diff.trace.frames import groups_frame
+        from pprofdiff.analysis.traces.frames import groups_frame
 
         return groups_frame(self.data, "by_creation")
 
@@ -139,14 +139,14 @@ class TraceDiff(Reported, PlottedTraces):
         new_count
         ============== ============================================= ============
         """
-        from pprofdiff.diff.trace.frames import latency_frame
+        from pprofdiff.analysis.traces.frames import latency_frame
 
         return latency_frame(self.data)
 
     @property
     def waits(self) -> pd.DataFrame:
         """Both sides' waits for a processor: `Trace.latency`, and a column `side`."""
-        from pprofdiff.diff.trace.frames import sided
+        from pprofdiff.analysis.traces.frames import sided
 
         frames = (side.waits.to_frame(side.trace) for side in self.data.sides)
         return sided(*frames)
@@ -158,7 +158,7 @@ class TraceDiff(Reported, PlottedTraces):
         Columns: base_, new_, delta_count (int64); base_, new_, delta_total_ns (int64),
         delta_total_scaled; base_longest_ns, new_longest_ns (Int64).
         """
-        from pprofdiff.diff.trace.frames import stops_frame
+        from pprofdiff.analysis.traces.frames import stops_frame
 
         return stops_frame(self.data)
 
@@ -168,14 +168,14 @@ class TraceDiff(Reported, PlottedTraces):
 
         Columns: base, new, delta (float64); windows longer than a trace are left out.
         """
-        from pprofdiff.diff.trace.frames import mmu_frame
+        from pprofdiff.analysis.traces.frames import mmu_frame
 
         return mmu_frame(self.data)
 
     @property
     def heap(self) -> pd.DataFrame:
         """Both sides' `Trace.heap`: side, time_ns, live_bytes, goal_bytes."""
-        from pprofdiff.diff.trace.frames import heap_frame, sided
+        from pprofdiff.analysis.traces.frames import heap_frame, sided
 
         return sided(*(heap_frame(side.trace) for side in self.data.sides))
 
@@ -186,18 +186,18 @@ class TraceDiff(Reported, PlottedTraces):
         Columns: base, new, delta, ratio (float64; NaN where a trace does not tell, or
         the base is 0), unit (ns, bytes, share or count).
         """
-        from pprofdiff.diff.trace.frames import figures_frame
+        from pprofdiff.analysis.traces.frames import figures_frame
 
         return figures_frame(self.data)
 
     @property
-    def bundle(self) -> BundleDiff:
-        """The comparison by itself, as `pprofdiff.diff.bundle` holds it."""
+    def comparison(self) -> Comparison:
+        """The comparison by itself, as `pprofdiff.analysis.comparison` holds it."""
         base, new = (
-            Evidence(side.label, traces=tuple(TraceRun(t.path, t.data) for t in traces))
+            Side(side.label, traces=tuple(TraceRun(t.path, t.data) for t in traces))
             for side, traces in zip(self.data.sides, self.traces, strict=True)
         )
-        return BundleDiff(base, new, trace=self.data)
+        return Comparison(base, new, trace=self.data)
 
 
 def compare_traces(

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from pprofdiff.analysis.traces.collector import Collections
+from pprofdiff.analysis.traces.exports import export
+from pprofdiff.analysis.traces.goroutines import root_name
+from pprofdiff.analysis.traces.mutators import mmu_curve
+from pprofdiff.analysis.traces.processors import Processors, runnable, running
+from pprofdiff.analysis.traces.side import TraceSide
+from pprofdiff.analysis.traces.states import StateName, named_for_state
+from pprofdiff.analysis.traces.tasks import cpu_profile, regions, tasks
 from pprofdiff.api.profiles import Profile, merged
 from pprofdiff.api.tracediff import TraceDiff, compare_traces
-from pprofdiff.diff.trace.collector import Collections
-from pprofdiff.diff.trace.exports import export
-from pprofdiff.diff.trace.goroutines import root_name
-from pprofdiff.diff.trace.mutators import mmu_curve
-from pprofdiff.diff.trace.processors import Processors, runnable, running
-from pprofdiff.diff.trace.side import TraceSide
-from pprofdiff.diff.trace.states import StateName, named_for_state
-from pprofdiff.diff.trace.tasks import cpu_profile, regions, tasks
-from pprofdiff.model import trace as columns
-from pprofdiff.model.tracemarks import RangeKind
+from pprofdiff.model.traces import trace as columns
+from pprofdiff.model.traces.marks import RangeKind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ __all__ = ["Trace"]
 class Trace:
     """An execution trace, analysed as far as is asked; times are int64 nanoseconds.
 
-    `data` holds what was decoded, column by column; see `model.trace.Trace`.
+    `data` holds what was decoded, column by column; see `model.traces.trace.Trace`.
     """
 
     data: columns.Trace
@@ -166,7 +166,7 @@ class Trace:
 
         Each is what it last was; missing before the trace first tells it.
         """
-        from pprofdiff.diff.trace.frames import heap_frame
+        from pprofdiff.analysis.traces.frames import heap_frame
 
         return heap_frame(self.data)
 
@@ -176,7 +176,7 @@ class Trace:
 
         Columns: running, runnable (int64); both are 0 before the first row.
         """
-        from pprofdiff.diff.trace.frames import over_time
+        from pprofdiff.analysis.traces.frames import over_time
 
         held = over_time(running=running(self.data), runnable=runnable(self.data))
         return held.fillna(0).astype("int64")

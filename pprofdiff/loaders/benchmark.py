@@ -14,7 +14,7 @@ from itertools import chain
 
 from pprofdiff.errors import FormatError
 from pprofdiff.loaders.benchline import SPACE, Line, read_line, read_values, split_name
-from pprofdiff.model.benchmark import Benchmarks, Result
+from pprofdiff.model.benchmarks import Benchmarks, Result
 
 __all__ = ["BenchmarkScanner", "parse"]
 

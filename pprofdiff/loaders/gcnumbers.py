@@ -50,7 +50,7 @@ COLUMNS = (
     "globals_mb",
     "procs",
 )
-"""Rows of the arrays of `numbers`: the integer fields of `model.gclog.Cycles`."""
+"""Rows of the arrays of `numbers`: the integer fields of `model.gclogs.Cycles`."""
 MISSING = -1
 """What a line does not say."""
 START = 1

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.gcnumbers import COLUMNS, MISSING, Columns, numbers, unified
-from pprofdiff.model.gclog import Cycles
+from pprofdiff.model.gclogs import Cycles
 
 __all__ = [
     "FLAGS",

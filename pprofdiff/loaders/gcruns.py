@@ -23,7 +23,7 @@ from pprofdiff.loaders.gcrows import (
     joined,
 )
 from pprofdiff.loaders.gcstreams import told_apart
-from pprofdiff.model.gclog import GCRun
+from pprofdiff.model.gclogs import GCRun
 
 __all__ = ["split"]
 

@@ -30,7 +30,7 @@ from pprofdiff.loaders.gcrows import (
     torn_row,
 )
 from pprofdiff.loaders.gcruns import split
-from pprofdiff.model.gclog import GCLog
+from pprofdiff.model.gclogs import GCLog
 
 __all__ = ["GCScanner", "parse"]
 

@@ -6,7 +6,7 @@ import re
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-from pprofdiff.model.benchmark import Load
+from pprofdiff.model.benchmarks import Load
 
 __all__ = ["LoadScanner"]
 

@@ -9,8 +9,8 @@ from pprofdiff.loaders.gctrace import GCScanner
 from pprofdiff.loaders.load import LoadScanner
 
 if TYPE_CHECKING:
-    from pprofdiff.model.benchmark import Benchmarks, Load
-    from pprofdiff.model.gclog import GCLog
+    from pprofdiff.model.benchmarks import Benchmarks, Load
+    from pprofdiff.model.gclogs import GCLog
 
 __all__ = ["Log", "LogReader"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from pprofdiff.diff.compare import ProfileDiff
-from pprofdiff.diff.scaling import in_words, scale_of
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.scaling import in_words, scale_of
 from pprofdiff.notebook import ROWS, Card, cut
 from pprofdiff.report.answer import answer
 from pprofdiff.report.blocks import Cell, Grid, Stanza

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
 
-from pprofdiff.diff.compare import ProfileDiff
+from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.notebook import cut, environment, wanted
 from pprofdiff.palette import FILLS, colour
 

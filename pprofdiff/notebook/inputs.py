@@ -8,13 +8,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.diff.gcdiff import GCSide
-from pprofdiff.diff.kinds import is_snapshot, kind_name
-from pprofdiff.diff.single import Costs, costs_of
-from pprofdiff.diff.trace.side import TraceSide
+from pprofdiff.analysis.gclogs.compare import GCSide
+from pprofdiff.analysis.profiles.kinds import is_snapshot, kind_name
+from pprofdiff.analysis.profiles.single import ProfileSums, profile_sums
+from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.model.benchmark import Benchmarks
-from pprofdiff.model.profile import Profile
+from pprofdiff.model.benchmarks import Benchmarks
+from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.notebook import ROWS, Card
 from pprofdiff.plots.stacked import Many, scale_of_builds
 from pprofdiff.report.blocks import Cell, Grid
@@ -31,7 +31,7 @@ __all__ = [
 
 def profile_card(profile: Profile, label: str) -> Card:
     """Return a profile's runtime groups, or its dearest functions."""
-    costs = costs_of(profile)
+    costs = profile_sums(profile)
     kind = profile.sample_types[profile.sample_index()]
     scale = scale_for((costs.total,), kind.unit)
     if costs.categories is not None:
@@ -190,6 +190,6 @@ def builds_card(held: Many) -> Card:
     )
 
 
-def _sum(costs: Costs, places: Sequence[int]) -> int:
+def _sum(costs: ProfileSums, places: Sequence[int]) -> int:
     held: NDArray[np.int64] | None = costs.categories
     return 0 if held is None else int(held[list(places)].sum())

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.diff.compare import ProfileDiff
-from pprofdiff.diff.scaling import scale_of
-from pprofdiff.diff.tree import call_tree, inclusive, noise_limit
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.profiles.tree import call_tree, inclusive, noise_limit
 from pprofdiff.palette import BETTER, WORSE, Theme, colour
 from pprofdiff.plots.frame import framed, keyed, shown, titled, unit_in_words
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.diff.compare import ProfileDiff
-from pprofdiff.diff.scaling import in_words
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.scaling import in_words
 from pprofdiff.palette import Theme, colour
 from pprofdiff.units import printable, scale_for, scaled
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.diff.trace.compare import GroupPair, TraceDiff
-from pprofdiff.diff.trace.goroutines import Groups
+from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
+from pprofdiff.analysis.traces.goroutines import Groups
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.frame import (
     Ticks,

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.diff.gcdiff import GCDiff, GCSide
-from pprofdiff.diff.trace.compare import TraceDiff
-from pprofdiff.diff.trace.side import TraceSide
-from pprofdiff.model.tracemarks import Series
+from pprofdiff.analysis.gclogs.compare import GCDiff, GCSide
+from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.analysis.traces.side import TraceSide
+from pprofdiff.model.traces.marks import Series
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.frame import (
     SERIES,

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pprofdiff.diff.trace.compare import WINDOWS_NS, TraceDiff
-from pprofdiff.diff.trace.mutators import mmu_curve
-from pprofdiff.diff.trace.side import TraceSide
+from pprofdiff.analysis.traces.compare import WINDOWS_NS, TraceDiff
+from pprofdiff.analysis.traces.mutators import mmu_curve
+from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.frame import (
     SERIES,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pprofdiff.diff.gcdiff import GCDiff
-from pprofdiff.diff.trace.compare import TraceDiff
+from pprofdiff.analysis.gclogs.compare import GCDiff
+from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.plots.drawing import svg
 from pprofdiff.plots.heaps import heap_in_words, heaps_of
 from pprofdiff.plots.mutators import mmu, mmu_in_words

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.diff.compare import ProfileDiff
-from pprofdiff.diff.noise import LIMIT, CountModel
-from pprofdiff.diff.scaling import scale_of
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.stats.counts import LIMIT, CountModel
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.frame import (
     Ticks,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.diff.single import Costs
+from pprofdiff.analysis.profiles.single import ProfileSums
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.palette import Theme, colour, group
 from pprofdiff.plots.frame import (
@@ -64,7 +64,7 @@ class Many(Protocol):
         """The unit of raw values."""
 
     @property
-    def costs(self) -> tuple[Costs, ...]:
+    def costs(self) -> tuple[ProfileSums, ...]:
         """What each build costs."""
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from textwrap import wrap
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-from pprofdiff.diff.bundle import BundleDiff
-from pprofdiff.diff.compare import ProfileDiff
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.errors import UsageError
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.drawing import image
@@ -41,7 +41,7 @@ class Comparing(Protocol):
     """What holds a comparison."""
 
     @property
-    def bundle(self) -> BundleDiff:
+    def comparison(self) -> Comparison:
         """The comparison."""
 
 
@@ -54,7 +54,7 @@ class _Strip(NamedTuple):
 
 
 def picture(
-    compared: BundleDiff | Comparing,
+    compared: Comparison | Comparing,
     form: Literal["svg", "png"],
     *,
     answer: str = "",
@@ -67,14 +67,14 @@ def picture(
     one is drawn; of what the inputs do not have, nothing is. Raises UsageError where
     there is nothing to draw.
     """
-    bundle = compared if isinstance(compared, BundleDiff) else compared.bundle
-    strips = _strips(bundle)
+    comparison = compared if isinstance(compared, Comparison) else compared.comparison
+    strips = _strips(comparison)
     if not strips:
         raise UsageError(
             f"-o x.{form}: there is nothing to draw: a picture is of profiles, GC logs "
             "and execution traces; -o x.html has everything"
         )
-    labels = [shown(side.label, 40) for side in (bundle.base, bundle.new)]
+    labels = [shown(side.label, 40) for side in (comparison.base, comparison.new)]
     lines = wrap(printable(answer), _LONGEST_LINE, max_lines=3, placeholder=" …")
     head = _HEAD + _LINE * len(lines)
     heights = [head, *(strip.height for strip in strips)]
@@ -113,11 +113,11 @@ def _headed(
         at += _LINE
 
 
-def _strips(bundle: BundleDiff) -> list[_Strip]:
+def _strips(comparison: Comparison) -> list[_Strip]:
     strips: list[_Strip] = []
-    if bundle.profiles:
-        strips += _of_profile(bundle.profiles[0])
-    gc, trace = bundle.gc, bundle.trace
+    if comparison.profiles:
+        strips += _of_profile(comparison.profiles[0])
+    gc, trace = comparison.gc, comparison.trace
     if gc is not None:
         strips += [
             _Strip(230, lambda p, theme: heaps_of(gc, p, theme), heap_in_words(gc)),

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.diff.gcdiff import GCDiff, GCSide
-from pprofdiff.diff.trace.compare import TraceDiff
-from pprofdiff.diff.trace.quantiles import Quantiles, quantiles
+from pprofdiff.analysis.gclogs.compare import GCDiff, GCSide
+from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.analysis.traces.quantiles import Quantiles, quantiles
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.frame import (
     SERIES,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 
-from pprofdiff.diff.gate.model import Ruling, Verdict
+from pprofdiff.analysis.gate.model import Ruling, Verdict
 from pprofdiff.goruntime.names import is_standard_library, package_of
 from pprofdiff.units import printable
 

@@ -23,8 +23,8 @@ def answer(
         title, *rest = stanzas[0].words
         plain = [Words(words.text, "", words.lead.strip()) for words in rest]
         return [Words(title.text, "strong"), *plain]
-    if not lead and report.bundle.benchmarks is not None:
-        lead = benchmark_headline(report.bundle.benchmarks)
+    if not lead and report.comparison.benchmarks is not None:
+        lead = benchmark_headline(report.comparison.benchmarks)
     return [Words(lead or "No finding: the figures are in the tables.", "strong")]
 
 

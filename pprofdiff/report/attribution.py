@@ -7,11 +7,16 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.diff.attribute import Blame
-from pprofdiff.diff.compare import ProfileDiff
-from pprofdiff.diff.modelled import ModelledBlame
-from pprofdiff.diff.moved import Moved, moved, moved_categories, moved_groups
-from pprofdiff.diff.scaling import scale_of
+from pprofdiff.analysis.profiles.categories import Blame
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.groups import (
+    JudgedSum,
+    judged_categories,
+    judged_groups,
+    judged_sums,
+)
+from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
+from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model import csr
 from pprofdiff.report.blocks import Block, Cell, Grid, Words
@@ -31,20 +36,20 @@ def group_grid(diff: ProfileDiff, labels: tuple[str, str]) -> Grid:
     scale = scale_of(diff)
     details = {group.id: group.detail for group in rules().groups}
     rows: list[list[Cell]] = []
-    for group in moved_groups(diff):
+    for group in judged_groups(diff):
         name = f"{group.label}  {details[group.id]}".rstrip()
         rows.append(_line(diff, scale, group, Cell(name, "strong")))
-        parts = [p for p in moved_categories(diff, group.id) if _large(diff, p)]
+        parts = [p for p in judged_categories(diff, group.id) if _large(diff, p)]
         if len(parts) > 1:
             rows += [
                 _line(diff, scale, part, Cell(f"    {part.label}")) for part in parts
             ]
-    (whole,) = moved(diff, [("total", "total", *diff.totals)])
+    (whole,) = judged_sums(diff, [("total", "total", *diff.totals)])
     rows.append(_line(diff, scale, whole, Cell("total", "strong")))
     return Grid(("", *labels, "Δ", "share of total"), "<>>>>", tuple(rows), 0)
 
 
-def _large(diff: ProfileDiff, part: Moved) -> bool:
+def _large(diff: ProfileDiff, part: JudgedSum) -> bool:
     """Return whether a category is worth a line."""
     base, new = diff.totals
     return (
@@ -54,7 +59,7 @@ def _large(diff: ProfileDiff, part: Moved) -> bool:
     )
 
 
-def _line(diff: ProfileDiff, scale: Scale, row: Moved, name: Cell) -> list[Cell]:
+def _line(diff: ProfileDiff, scale: Scale, row: JudgedSum, name: Cell) -> list[Cell]:
     return [
         name,
         *value_cells(diff, scale, row.base, row.new),
@@ -66,7 +71,7 @@ def _line(diff: ProfileDiff, scale: Scale, row: Moved, name: Cell) -> list[Cell]
 def payers(
     diff: ProfileDiff,
     labels: tuple[str, str],
-    modelled: ModelledBlame | None,
+    modelled: MarkByAllocation | None,
     rows: int = _ROWS,
 ) -> Iterator[Block]:
     """Yield who pays for GC and allocation: up to `rows` call sites of user code."""
@@ -135,7 +140,7 @@ def _dearest(sums: Blame, rows: NDArray[np.int64]) -> int:
 
 
 def _modelled(
-    diff: ProfileDiff, labels: tuple[str, str], modelled: ModelledBlame
+    diff: ProfileDiff, labels: tuple[str, str], modelled: MarkByAllocation
 ) -> Iterator[Block]:
     """Yield background marking by allocating function."""
     by, scale = diff.normalization, scale_of(diff)

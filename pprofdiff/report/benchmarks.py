@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
 from typing import Any
 
-from pprofdiff.diff.benchmarks import (
+from pprofdiff.analysis.benchmarks.compare import (
     BenchmarkDiff,
     BenchmarkRow,
     BenchmarkTable,
     ConfigDifference,
     Geomean,
 )
-from pprofdiff.diff.benchunits import better, in_bytes
-from pprofdiff.diff.stats import Summary
+from pprofdiff.analysis.benchmarks.units import better, in_bytes
+from pprofdiff.analysis.stats.samples import Summary
 from pprofdiff.report.blocks import Block, Cell, Grid, Lines, Words
 from pprofdiff.units import Scale
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.diff.compare import ProfileDiff
-from pprofdiff.diff.scaling import scale_of
-from pprofdiff.diff.tables import Table
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.profiles.tables import Table
 from pprofdiff.report.blocks import Block, Cell, Grid, Words
 from pprofdiff.report.rows import delta_cell, ratio_cell, value_cells
 from pprofdiff.units import percent

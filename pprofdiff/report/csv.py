@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from pprofdiff.diff.tables import STATUSES
+from pprofdiff.analysis.profiles.tables import STATUSES
 from pprofdiff.errors import UsageError
 from pprofdiff.report.model import ReportModel
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.diff.classes import Attribution
-from pprofdiff.diff.compare import ProfileDiff
-from pprofdiff.diff.graph import walk
-from pprofdiff.diff.scaling import in_words, scale_of
+from pprofdiff.analysis.profiles.attribution import Attribution
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.graph import walk
+from pprofdiff.analysis.profiles.scaling import in_words, scale_of
 from pprofdiff.errors import UsageError
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import sums, unique_rows

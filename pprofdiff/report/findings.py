@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pprofdiff.diff.compare import ProfileDiff
-from pprofdiff.diff.findings.model import Explained, Finding, Findings
-from pprofdiff.diff.scaling import scale_of
+from pprofdiff.analysis.findings.model import Explained, Finding, Findings
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.blocks import Block, Stanza, Words
 from pprofdiff.report.model import ReportModel
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from pprofdiff.diff.gcdiff import GCDiff, GCSide
-from pprofdiff.diff.gcfigures import GCFigures
+from pprofdiff.analysis.gclogs.compare import GCDiff, GCSide
+from pprofdiff.analysis.gclogs.figures import GCFigures
 from pprofdiff.report.blocks import Block, Cell, Grid, Words
 from pprofdiff.units import percent, scale_for
 

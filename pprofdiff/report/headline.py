@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from pprofdiff.diff.compare import ProfileDiff
-from pprofdiff.diff.moved import Moved, moved_categories, moved_groups
-from pprofdiff.diff.scaling import scale_of
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.groups import (
+    JudgedSum,
+    judged_categories,
+    judged_groups,
+)
+from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.units import percent
 
 __all__ = ["headline"]
@@ -18,7 +22,7 @@ def headline(diff: ProfileDiff) -> str:
     for side, total in zip((diff.base, diff.new), diff.totals, strict=True):
         if diff.is_cpu and total == 0:
             return f"{side.label} has no samples: there is nothing to compare."
-    changed = [group for group in moved_groups(diff) if group.noise is False]
+    changed = [group for group in judged_groups(diff) if group.noise is False]
     changed.sort(key=lambda group: -abs(group.delta))
     whole = _whole(diff)
     if not changed:
@@ -31,7 +35,7 @@ def headline(diff: ProfileDiff) -> str:
     return f"{first}{more} {whole}"
 
 
-def _change(diff: ProfileDiff, group: Moved) -> str:
+def _change(diff: ProfileDiff, group: JudgedSum) -> str:
     """Return what one group costs more or less."""
     scale, by = scale_of(diff), diff.normalization
     base = scale.number(group.base * by.base_factor)
@@ -44,14 +48,14 @@ def _change(diff: ProfileDiff, group: Moved) -> str:
     return f"{text})"
 
 
-def _share(diff: ProfileDiff, group: Moved) -> str:
+def _share(diff: ProfileDiff, group: JudgedSum) -> str:
     base, new = diff.totals
     return f"{percent(group.base, base)} → {percent(group.new, new)}"
 
 
-def _most_of_it(diff: ProfileDiff, group: Moved) -> str:
+def _most_of_it(diff: ProfileDiff, group: JudgedSum) -> str:
     """Name the category that makes more than half of a group's change."""
-    parts = moved_categories(diff, group.id)
+    parts = judged_categories(diff, group.id)
     if len(parts) < 2:
         return ""
     largest = max(parts, key=lambda part: part.delta * (1 if group.delta > 0 else -1))

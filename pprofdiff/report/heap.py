@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pprofdiff.diff.callers import Leaves
-from pprofdiff.diff.compare import ProfileDiff
-from pprofdiff.diff.scaling import scale_of
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.leaf_owners import Leaves
+from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.blocks import Block, Cell, Grid, Words
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import delta_cell, value_cells

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from pprofdiff._version import __version__
-from pprofdiff.diff.bundle import BundleDiff
-from pprofdiff.diff.compare import ProfileDiff
-from pprofdiff.diff.modelled import ModelledBlame
-from pprofdiff.diff.noise import Judgement
-from pprofdiff.diff.tables import STATUSES, Table
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
+from pprofdiff.analysis.profiles.tables import STATUSES, Table
+from pprofdiff.analysis.stats.counts import Judgement
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.findings import finding_rows, unexplained_row
 from pprofdiff.report.model import Input, ReportModel
@@ -40,13 +40,13 @@ def render(report: ReportModel) -> str:
         "inputs": {"base": [_input(i) for i in base], "new": [_input(i) for i in new]},
         "filters": list(report.filters),
         "comparisons": [
-            *(_profile(diff, report.bundle.modelled) for diff in report.profiles),
-            *_logs(report.bundle),
+            *(_profile(diff, report.comparison.modelled) for diff in report.profiles),
+            *_logs(report.comparison),
         ],
         "findings": finding_rows(report.findings),
         "unexplained": unexplained_row(report.findings),
         "warnings": [w._asdict() for w in report.warnings],
-        "unpaired": [{"kind": k, "side": s} for k, s in report.bundle.lonely],
+        "unpaired": [{"kind": k, "side": s} for k, s in report.comparison.lonely],
         "verdict": verdict_row(report.verdict),
     }
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
@@ -56,25 +56,27 @@ def _input(entry: Input) -> Row:
     return entry._asdict()
 
 
-def _logs(bundle: BundleDiff) -> list[Row]:
+def _logs(comparison: Comparison) -> list[Row]:
     """Return the comparisons of GC logs and benchmarks."""
     rows: list[Row] = []
-    if bundle.gc is not None:
+    if comparison.gc is not None:
         from pprofdiff.report.gc import gc_row
 
-        rows.append(gc_row(bundle.gc))
-    if bundle.trace is not None:
+        rows.append(gc_row(comparison.gc))
+    if comparison.trace is not None:
         from pprofdiff.report.tracejson import trace_row
 
-        rows.append(trace_row(bundle.trace))
-    if bundle.benchmarks is not None:
+        rows.append(trace_row(comparison.trace))
+    if comparison.benchmarks is not None:
         from pprofdiff.report.benchmarks import benchmark_rows
 
-        rows.append({"kind": "benchmark", "rows": benchmark_rows(bundle.benchmarks)})
+        rows.append(
+            {"kind": "benchmark", "rows": benchmark_rows(comparison.benchmarks)}
+        )
     return rows
 
 
-def _profile(diff: ProfileDiff, modelled: ModelledBlame | None) -> Row:
+def _profile(diff: ProfileDiff, modelled: MarkByAllocation | None) -> Row:
     base, new = diff.totals
     by = diff.normalization
     return {
@@ -210,7 +212,7 @@ def _blame(diff: ProfileDiff) -> list[Row]:
     ]
 
 
-def _modelled(modelled: ModelledBlame | None) -> list[Row]:
+def _modelled(modelled: MarkByAllocation | None) -> list[Row]:
     if modelled is None:
         return []
     return [

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import NamedTuple
 from urllib.parse import quote
 
-from pprofdiff.diff.kinds import is_heap
+from pprofdiff.analysis.profiles.kinds import is_heap
 from pprofdiff.report import markup
 from pprofdiff.report.answer import answer, title_and_mode
 from pprofdiff.report.blocks import Block, Cell, Grid, Stanza, Words

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pprofdiff.diff.bundle import BundleDiff, gc_caveats, load_caveats
-from pprofdiff.diff.comparable import Caveat, go_version
-from pprofdiff.diff.compare import ProfileDiff
-from pprofdiff.diff.evidence import Evidence, LogRun, TraceRun
-from pprofdiff.diff.findings.model import Findings
-from pprofdiff.diff.findings.rules import find
-from pprofdiff.diff.gate.model import Verdict
-from pprofdiff.diff.kinds import kind_name
-from pprofdiff.diff.side import Run
+from pprofdiff.analysis.comparison import Comparison, gc_caveats, load_caveats
+from pprofdiff.analysis.findings.model import Findings
+from pprofdiff.analysis.findings.rules import find
+from pprofdiff.analysis.gate.model import Verdict
+from pprofdiff.analysis.profiles.caveats import Caveat, go_version
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.kinds import kind_name
+from pprofdiff.analysis.profiles.side import Run
+from pprofdiff.analysis.side import LogRun, Side, TraceRun
 
 if TYPE_CHECKING:
-    from pprofdiff.diff.gate.rules import Gate
+    from pprofdiff.analysis.gate.rules import Gate
 
 __all__ = ["Input", "ReportModel", "report_of"]
 
@@ -55,7 +55,7 @@ class ReportModel(NamedTuple):
 
     labels: tuple[str, str]
     inputs: tuple[tuple[Input, ...], tuple[Input, ...]]
-    bundle: BundleDiff
+    comparison: Comparison
     warnings: tuple[Caveat, ...]
     filters: tuple[str, ...]
     findings: Findings
@@ -64,11 +64,11 @@ class ReportModel(NamedTuple):
     @property
     def profiles(self) -> tuple[ProfileDiff, ...]:
         """The comparisons, most telling first."""
-        return self.bundle.profiles
+        return self.comparison.profiles
 
 
 def report_of(
-    bundle: BundleDiff,
+    comparison: Comparison,
     *,
     filters: Sequence[str] = (),
     warnings: Sequence[Caveat] = (),
@@ -80,29 +80,29 @@ def report_of(
     `saved` names, for each side, the copy of each of its runs; None for local files.
     """
     told: dict[str, Caveat] = {c.text: c for c in warnings}
-    for diff in bundle.profiles:
+    for diff in comparison.profiles:
         for caveat in diff.warnings:
             told.setdefault(caveat.text, caveat)
-    of_logs = [] if bundle.gc is None else bundle.gc.caveats()
-    if bundle.trace is not None:
-        of_logs += bundle.trace.caveats()
-    of_sides = bundle.base, bundle.new
+    of_logs = [] if comparison.gc is None else comparison.gc.caveats()
+    if comparison.trace is not None:
+        of_logs += comparison.trace.caveats()
+    of_sides = comparison.base, comparison.new
     for caveat in (*of_logs, *gc_caveats(*of_sides), *load_caveats(*of_sides)):
         told.setdefault(caveat.text, caveat)
-    findings, verdict = find(bundle), Verdict()
+    findings, verdict = find(comparison), Verdict()
     if gate is not None and gate.rules:
-        from pprofdiff.diff.gate.judging import judge, verdict_caveats
-        from pprofdiff.diff.gate.measures import Judged
+        from pprofdiff.analysis.gate.judging import judge, verdict_caveats
+        from pprofdiff.analysis.gate.measures import Judged
 
-        verdict = judge(gate, Judged(bundle, findings))
+        verdict = judge(gate, Judged(comparison, findings))
         for caveat in verdict_caveats(verdict):
             told.setdefault(caveat.text, caveat)
-    sides = (bundle.base, bundle.new)
+    sides = (comparison.base, comparison.new)
     copies = saved or tuple([None] * len(side.runs) for side in sides)
     return ReportModel(
-        labels=(bundle.base.label, bundle.new.label),
+        labels=(comparison.base.label, comparison.new.label),
         inputs=(_inputs(sides[0], copies[0]), _inputs(sides[1], copies[1])),
-        bundle=bundle,
+        comparison=comparison,
         warnings=tuple(told.values()),
         filters=tuple(filters),
         findings=findings,
@@ -110,7 +110,7 @@ def report_of(
     )
 
 
-def _inputs(side: Evidence, saved: Sequence[str | None]) -> tuple[Input, ...]:
+def _inputs(side: Side, saved: Sequence[str | None]) -> tuple[Input, ...]:
     """Return a side's files; all profiles together tell which Go built the program."""
     version = go_version(*(run.profile for run in side.runs))
     profiles = [

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pprofdiff.diff.compare import ProfileDiff
-from pprofdiff.diff.moved import moved_groups
-from pprofdiff.diff.noise import LIMIT
-from pprofdiff.diff.scaling import scale_of
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.groups import judged_groups
+from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.stats.counts import LIMIT
 from pprofdiff.report.blocks import Block, Words
 from pprofdiff.report.model import ReportModel
 
@@ -19,7 +19,7 @@ __all__ = ["next_steps", "noise_note"]
 def noise_note(diff: ProfileDiff) -> Iterator[Block]:
     """Yield what ``~`` means here, and the length of profile that would tell."""
     model = diff.model
-    groups = [group for group in moved_groups(diff) if group.noise]
+    groups = [group for group in judged_groups(diff) if group.noise]
     if model is None or not groups or 0 in diff.totals:
         return
     largest = max(groups, key=lambda group: abs(group.delta))
@@ -55,13 +55,13 @@ def next_steps(report: ReportModel) -> list[str]:
     first = report.profiles[0] if report.profiles else None
     steps: list[tuple[str, str]] = []
     if first is not None and first.is_cpu:
-        moved = [group for group in moved_groups(first) if group.noise is False]
+        moved = [group for group in judged_groups(first) if group.noise is False]
         top = max(moved, key=lambda group: abs(group.delta), default=None)
         name = top.id if top is not None and top.id != "user" else "gc"
         steps.append((f"--explain {name}", "which stacks, which rule"))
         if first.normalization.mode == "per_second":
             steps.append(("--rps BASE:NEW", "the cost of one operation"))
-    if report.bundle.trace is not None:
+    if report.comparison.trace is not None:
         steps.append(("--state runnable", "by stack; or blocked, syscall, running"))
     steps.append(("-o diff.json", "every row, for a script"))
     return [

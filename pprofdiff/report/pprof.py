@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from pprofdiff.cli.options import Options
 from pprofdiff.errors import IncompatibleProfilesError, UsageError
-from pprofdiff.loaders.encode import compress, encode
-from pprofdiff.model.merge import merge, normalized, subtract
-from pprofdiff.model.profile import Profile
-from pprofdiff.options import Options
+from pprofdiff.loaders.profiles.encode import compress, encode
+from pprofdiff.model.profiles.merge import merge, normalized, subtract
+from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.verdict import verdict_comments
 

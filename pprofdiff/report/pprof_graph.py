@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pprofdiff.diff.edges import Edges, Ends, edges
-from pprofdiff.diff.graph import Nodes, flat_and_cum, identify
+from pprofdiff.analysis.profiles.edges import Edges, Ends, edges
+from pprofdiff.analysis.profiles.graph import Nodes, flat_and_cum, identify
 from pprofdiff.units import scale
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pprofdiff.options import Options
+    from pprofdiff.cli.options import Options
     from pprofdiff.report.pprof_view import View
 
     Column = NDArray[np.int64]

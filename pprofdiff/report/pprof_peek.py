@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pprofdiff.diff.patterns import matcher
+from pprofdiff.analysis.profiles.regexp import matcher
 from pprofdiff.errors import UsageError
 from pprofdiff.report.pprof_graph import Graph, graph, graph_edges, output_unit
 from pprofdiff.report.pprof_top import report_header
@@ -16,9 +16,9 @@ from pprofdiff.units import label, percentage
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pprofdiff.diff.edges import Edges
-    from pprofdiff.model.profile import Profile
-    from pprofdiff.options import Options
+    from pprofdiff.analysis.profiles.edges import Edges
+    from pprofdiff.cli.options import Options
+    from pprofdiff.model.profiles.profile import Profile
 
 __all__ = ["render"]
 

@@ -38,8 +38,8 @@ from pprofdiff.units import label, percentage
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pprofdiff.model.profile import Profile
-    from pprofdiff.options import Options
+    from pprofdiff.cli.options import Options
+    from pprofdiff.model.profiles.profile import Profile
 
 __all__ = ["render", "report_header"]
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pprofdiff.diff.filters import active_filters, filtered
-from pprofdiff.diff.graph import outermost
-from pprofdiff.diff.prune import pruned_frames
-from pprofdiff.model.merge import base_samples
+from pprofdiff.analysis.profiles.filters import active_filters, filtered
+from pprofdiff.analysis.profiles.graph import outermost
+from pprofdiff.analysis.profiles.prune import pruned_frames
+from pprofdiff.model.profiles.merge import base_samples
 from pprofdiff.units import label, percentage, printable, scale
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pprofdiff.model.profile import Profile
-    from pprofdiff.options import Options
+    from pprofdiff.cli.options import Options
+    from pprofdiff.model.profiles.profile import Profile
 
 __all__ = ["View", "header", "no_warning", "text_of", "view"]
 

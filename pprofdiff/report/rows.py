@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from pprofdiff.diff.compare import ProfileDiff
+from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.report.blocks import Cell
 from pprofdiff.units import Scale, percent
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from pprofdiff.diff.compare import ProfileDiff
-from pprofdiff.diff.kinds import is_heap
-from pprofdiff.diff.scaling import in_words
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.kinds import is_heap
+from pprofdiff.analysis.profiles.scaling import in_words
 from pprofdiff.report.attribution import group_grid, payers
 from pprofdiff.report.blocks import Block, Cell, Grid, Lines, Words
 from pprofdiff.report.changes import joined_names, movers
@@ -76,7 +76,7 @@ def sections(
 
     Tables of functions and call sites get up to `rows` rows, None for a screen's worth.
     """
-    bundle = report.bundle
+    comparison = report.comparison
     for diff in report.profiles:
         heap = is_heap(diff.new.profile)
         if heap and diff.sample_type.type.endswith("_objects"):
@@ -85,21 +85,21 @@ def sections(
         if joined:
             body = chain(body, joined_names(diff))
         yield Section("profile", _title(report, diff), headline(diff), body, diff)
-    if bundle.gc is not None:
+    if comparison.gc is not None:
         from pprofdiff.report.gc import gc_blocks, gc_title
 
-        yield Section("gctrace", gc_title(bundle.gc), "", gc_blocks(bundle.gc))
-    if bundle.trace is not None:
+        yield Section("gctrace", gc_title(comparison.gc), "", gc_blocks(comparison.gc))
+    if comparison.trace is not None:
         from pprofdiff.report.trace import trace_blocks, trace_title
 
-        title = trace_title(bundle.trace)
-        yield Section("trace", title, "", trace_blocks(bundle.trace))
-    if bundle.benchmarks is not None:
+        title = trace_title(comparison.trace)
+        yield Section("trace", title, "", trace_blocks(comparison.trace))
+    if comparison.benchmarks is not None:
         from pprofdiff.report.benchmarks import benchmark_blocks
 
         base, new = report.labels
         title = f"{base} → {new}   benchmarks, medians ± 95% interval"
-        found = benchmark_blocks(bundle.benchmarks, report.labels)
+        found = benchmark_blocks(comparison.benchmarks, report.labels)
         yield Section("benchmark", title, "", iter(found))
 
 
@@ -160,7 +160,7 @@ def _body(
         yield group_grid(diff, report.labels)
         yield from movers(diff, report.labels, "cum", granularity, **limit)
         yield from movers(diff, report.labels, "flat", granularity, **limit)
-        yield from payers(diff, report.labels, report.bundle.modelled, **limit)
+        yield from payers(diff, report.labels, report.comparison.modelled, **limit)
         yield from noise_note(diff)
     elif is_heap(diff.new.profile):
         from pprofdiff.report.heap import call_sites
@@ -176,7 +176,7 @@ def _body(
 
 def cautions(report: ReportModel) -> Iterator[Block]:
     """Yield what was not compared, and what to know before trusting the rest."""
-    for kind, label in report.bundle.lonely:
+    for kind, label in report.comparison.lonely:
         what = _NOUNS.get(kind, " profile")
         yield Words(f"Only {label} has a {kind}{what}: not compared.")
     for warning in report.warnings:

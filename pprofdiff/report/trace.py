@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pprofdiff.diff.trace.compare import GroupPair, StateTime, TraceDiff
+from pprofdiff.analysis.traces.compare import GroupPair, StateTime, TraceDiff
 from pprofdiff.report.blocks import Block, Cell, Grid, Words
 from pprofdiff.report.compared import arrow_of, compared, percents
 from pprofdiff.report.tracegc import by, collector_blocks, processor_grid

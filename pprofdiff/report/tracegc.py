@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pprofdiff.diff.trace.collector import Collections
-from pprofdiff.diff.trace.compare import TraceDiff
-from pprofdiff.diff.trace.side import TraceSide
+from pprofdiff.analysis.traces.collector import Collections
+from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.report.blocks import Block, Cell, Grid, Words
 from pprofdiff.report.compared import arrow, arrow_of, compared, shares
 from pprofdiff.units import Scale

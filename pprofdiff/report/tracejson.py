@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from pprofdiff.diff.trace.compare import GroupPair, TraceDiff
-from pprofdiff.diff.trace.goroutines import Groups
-from pprofdiff.diff.trace.quantiles import (
+from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
+from pprofdiff.analysis.traces.goroutines import Groups
+from pprofdiff.analysis.traces.quantiles import (
     GroupQuantiles,
     Quantiles,
     grouped_quantiles,
 )
-from pprofdiff.diff.trace.side import TraceSide
-from pprofdiff.diff.trace.tasks import Durations
+from pprofdiff.analysis.traces.side import TraceSide
+from pprofdiff.analysis.traces.tasks import Durations
 
 __all__ = ["trace_row"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from pprofdiff.diff.gate.model import Ruling, Verdict
+from pprofdiff.analysis.gate.model import Ruling, Verdict
 from pprofdiff.report.blocks import Block, Stanza, Words
 from pprofdiff.units import printable
 

@@ -24,7 +24,7 @@ def test_it_is_the_command_s_report(story, cli, tmp_path):
 
 def test_each_kind_is_an_object_of_its_own():
     both = pprofdiff.compare(DATA / "zstd/base", DATA / "zstd/new")
-    held = both.bundle
+    held = both.comparison
     assert [d.totals for d in both.profiles.values()] == [
         d.totals for d in held.profiles
     ]

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pprofdiff.analysis.traces.goroutines import INACTIVE
+from pprofdiff.analysis.traces.times import BLOCK_REASONS
 from pprofdiff.api.traces import Trace
-from pprofdiff.diff.trace.goroutines import INACTIVE
-from pprofdiff.diff.trace.times import BLOCK_REASONS
+from tests.analysis.traces.built import empty
 from tests.api.test_traces import entry, loaded
 from tests.conftest import STORIES
-from tests.diff.trace.built import empty
 
 
 @pytest.mark.parametrize("story", STORIES)

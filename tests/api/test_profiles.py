@@ -109,7 +109,7 @@ def test_a_side_without_the_key():
     )
     from dataclasses import replace
 
-    from pprofdiff.model.profile import Labels
+    from pprofdiff.model.profiles.profile import Labels
 
     d = pprofdiff.diff(replace(base, labels=Labels.none()), new)
     frame = d.labels.set_index("value")

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import pprofdiff
-from pprofdiff.diff.trace.states import STATES
+from pprofdiff.analysis.traces.states import STATES
 from tests.conftest import DATA, STORIES
 
 

@@ -11,14 +11,14 @@ import pandas as pd
 import pytest
 
 import pprofdiff
+from pprofdiff.analysis.side import TraceRun
+from pprofdiff.analysis.traces.compare import compare_traces
+from pprofdiff.analysis.traces.states import STATES
 from pprofdiff.api.traces import Trace
-from pprofdiff.diff.evidence import TraceRun
-from pprofdiff.diff.trace.compare import compare_traces
-from pprofdiff.diff.trace.states import STATES
-from pprofdiff.model.tracemarks import CPUSamples, RangeKind, Regions, Series, Tasks
+from pprofdiff.model.traces.marks import CPUSamples, RangeKind, Regions, Series, Tasks
 from pprofdiff.report.tracejson import trace_row
+from tests.analysis.traces.built import END, SOME, START, STRINGS, empty, traces
 from tests.conftest import DATA, STORIES
-from tests.diff.trace.built import END, SOME, START, STRINGS, empty, traces
 from tests.traces import make
 
 TIMES = ["exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns", "unknown_ns"]

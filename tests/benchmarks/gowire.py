@@ -1,6 +1,6 @@
 """profile.proto as ``runtime/pprof`` writes it, for a million messages at once.
 
-What differs from `pprofdiff.loaders.encode` is what a reader notices: samples carry
+What differs from `pprofdiff.loaders.profiles.encode` is what a reader notices: samples carry
 their values before their locations, numbers are packed only if there are more than
 two of them, and a location stands directly before the first sample that needs it
 (src/runtime/pprof/proto.go and protobuf.go). Written apart from the package, so that

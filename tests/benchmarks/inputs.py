@@ -184,7 +184,7 @@ def _interleaved(
 
 def _header(seconds: int) -> bytes:
     """Return what stands before the samples: types, time, duration, period."""
-    from pprofdiff.loaders.schema import message_class
+    from pprofdiff.loaders.profiles.schema import message_class
 
     message = message_class("Profile")(
         time_nanos=1_760_000_000_000_000_000,
@@ -199,7 +199,7 @@ def _header(seconds: int) -> bytes:
 
 def _trailer(strings: list[str]) -> bytes:
     """Return what stands after the samples: the mapping and the strings."""
-    from pprofdiff.loaders.schema import message_class
+    from pprofdiff.loaders.profiles.schema import message_class
 
     message = message_class("Profile")()
     message.mapping.add(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pprofdiff.cli import main
+from pprofdiff.cli.main import main
 
 # Without these Chromium calls home at every start.
 FLAGS = (

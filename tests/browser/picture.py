@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from pprofdiff.cli import main
+from pprofdiff.cli.main import main
 from tests.browser.conftest import FLAGS
 from tests.conftest import DATA
 

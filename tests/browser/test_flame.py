@@ -9,8 +9,8 @@ import pytest
 
 import pprofdiff
 from pprofdiff import palette
-from pprofdiff.diff.scaling import scale_of
-from pprofdiff.loaders.encode import compress, encode
+from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.loaders.profiles.encode import compress, encode
 from tests.building import MS, Frame, Place, Sample, built
 
 HOSTILE = (

@@ -16,7 +16,7 @@ import pytest
 from pprofdiff.goruntime.classify import classify, compile_traits
 from pprofdiff.goruntime.names import alias, canonical_user, normalise
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.loaders.pprof import decode
+from pprofdiff.loaders.profiles.pprof import decode
 
 DATA = Path(__file__).parent.parent / "data"
 CAPTURES = sorted((DATA / "versions").glob("go1.*"))

@@ -10,7 +10,7 @@ import pytest
 
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.goruntime.versions import format_go_version, infer_go_version
-from pprofdiff.loaders.pprof import decode
+from pprofdiff.loaders.profiles.pprof import decode
 
 CAPTURES = sorted((Path(__file__).parent.parent / "data" / "versions").glob("go1.*"))
 FUNCTION = re.compile(

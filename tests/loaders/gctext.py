@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from pprofdiff.model.gclog import Cycles
+from pprofdiff.model.gclogs import Cycles
 
 DATA = Path(__file__).parents[1] / "data"
 CAPTURES = sorted(

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pprofdiff.loaders.load import LoadScanner
-from pprofdiff.model.benchmark import Load
+from pprofdiff.model.benchmarks import Load
 
 DATA = Path(__file__).parents[1] / "data" / "load"
 REPORTS = {path.stem: path.read_bytes() for path in sorted(DATA.glob("*.txt"))}

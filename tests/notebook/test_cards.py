@@ -41,9 +41,9 @@ THINGS = [*DIFFS, *(f"{kind} alone" for kind in DIFFS), "builds", "folders"]
 
 @pytest.mark.parametrize("name", THINGS)
 def test_a_table_is_plain_and_small(name):
-    bundle = thing(name)._repr_mimebundle_()
-    assert list(bundle) == ["text/plain", "text/html"]
-    found = Parsed(bundle["text/html"])
+    comparison = thing(name)._repr_mimebundle_()
+    assert list(comparison) == ["text/plain", "text/html"]
+    found = Parsed(comparison["text/html"])
     assert found.tags <= PLAIN
     for _, attributes in found.elements:
         assert set(attributes) <= {"class", "scope", "align", "style"}
@@ -52,16 +52,16 @@ def test_a_table_is_plain_and_small(name):
     # Eight groups and the total.
     assert 1 <= len(rows) <= 9
     assert all(len(row) == len(head) for row in rows)
-    assert len(bundle["text/html"]) < 6_000
+    assert len(comparison["text/html"]) < 6_000
 
 
 @pytest.mark.parametrize("name", THINGS)
 def test_the_text_twin_has_the_same_cells(name):
-    bundle = thing(name)._repr_mimebundle_()
-    plain = bundle["text/plain"]
+    comparison = thing(name)._repr_mimebundle_()
+    plain = comparison["text/plain"]
     assert plain.splitlines()[0] == repr(thing(name))
     squeezed = " ".join(plain.split())
-    for row in Parsed(bundle["text/html"]).rows:
+    for row in Parsed(comparison["text/html"]).rows:
         for cell in row:
             assert " ".join(cell.split()) in squeezed
 

@@ -23,9 +23,9 @@ def graph(request):
 
 
 def test_a_frame_lies_over_the_picture(graph):
-    bundle = graph._repr_mimebundle_()
-    assert list(bundle) == ["text/plain", "text/html"]
-    found = Parsed(bundle["text/html"])
+    comparison = graph._repr_mimebundle_()
+    assert list(comparison) == ["text/plain", "text/html"]
+    found = Parsed(comparison["text/html"])
     (_, outer), (_, image), (_, frame) = found.elements
     assert [tag for tag, _ in found.elements] == ["div", "img", "iframe"]
     assert frame["sandbox"] == "allow-scripts"
@@ -34,7 +34,7 @@ def test_a_frame_lies_over_the_picture(graph):
     assert "position:relative" in outer["style"]
     assert "position:absolute" in frame["style"]
     assert b64decode(image["src"].removeprefix("data:image/png;base64,")) == graph.png
-    assert image["alt"] == bundle["text/plain"]
+    assert image["alt"] == comparison["text/plain"]
     assert found.text.strip() == ""
 
 

@@ -198,8 +198,14 @@ def test_it_uses_public_names_alone(notebook):
         ("from pprofdiff import plots, load\nplots.waterfall(load('x'))", []),
         ("import pprofdiff.plots as p\np.drawing", ["pprofdiff.plots.drawing"]),
         ("import pprofdiff.diff", ["pprofdiff.diff"]),
-        ("import pprofdiff.diff.stats", ["pprofdiff.diff.stats"]),
-        ("from pprofdiff.diff import stats", ["pprofdiff.diff.stats"]),
+        (
+            "import pprofdiff.analysis.stats.samples",
+            ["pprofdiff.analysis.stats.samples"],
+        ),
+        (
+            "from pprofdiff.analysis.stats import samples as stats",
+            ["pprofdiff.analysis.stats.samples"],
+        ),
         ("from pprofdiff.units import scaled", ["pprofdiff.units.scaled"]),
         ("import pprofdiff as p\np.palette", ["pprofdiff.palette"]),
         ("import pprofdiff\npprofdiff.load('x')._plain", ["_plain"]),

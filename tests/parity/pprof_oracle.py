@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from pprofdiff.loaders.encode import encode
-from pprofdiff.model.merge import merge, normalized, subtract
-from pprofdiff.options import Options
+from pprofdiff.cli.options import Options
+from pprofdiff.loaders.profiles.encode import encode
+from pprofdiff.model.profiles.merge import merge, normalized, subtract
 from pprofdiff.report import pprof_peek, pprof_top
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from pprofdiff.model.profile import Profile
+    from pprofdiff.model.profiles.profile import Profile
 
 __all__ = ["Pprof", "blocks", "flags", "ours", "prepared", "settled"]
 

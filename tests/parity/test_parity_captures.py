@@ -10,8 +10,8 @@ import pytest
 from pprof_oracle import ours, prepared, settled
 
 from pprofdiff.errors import UsageError
-from pprofdiff.loaders.pprof import decode
-from pprofdiff.model.merge import merge
+from pprofdiff.loaders.profiles.pprof import decode
+from pprofdiff.model.profiles.merge import merge
 
 DATA = Path(__file__).parents[1] / "data" / "syncpool"
 KINDS = ("cpu", "allocs", "heap", "block", "mutex", "goroutine")

@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from building import CPU, MAIN, MS, Frame, Place, Sample, built, cpu, parsed
 from pprof_oracle import ours, prepared
-from strategies import HEAP
 from test_parity_fixtures import rows
 
 from pprofdiff.report import pprof_top
+from tests.building import CPU, MAIN, MS, Frame, Place, Sample, built, cpu, parsed
+from tests.strategies import HEAP
 
 
 def test_2_8_1_normalize_keeps_samples_of_types_with_ratio_1(pprof):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from building import CPU
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pprof_oracle import blocks, flags, ours, prepared, settled
-from strategies import HEAP, profiles
 
-from pprofdiff.diff.filters import filtered
-from pprofdiff.diff.prune import pruned_frames
-from pprofdiff.options import Options
+from pprofdiff.analysis.profiles.filters import filtered
+from pprofdiff.analysis.profiles.prune import pruned_frames
+from pprofdiff.cli.options import Options
+from tests.building import CPU
+from tests.strategies import HEAP, profiles
 
 few = settings(
     derandomize=True,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from pprofdiff.analysis.gclogs.compare import compare_logs
+from pprofdiff.analysis.side import LogRun, TraceRun
+from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.api import diff, load
-from pprofdiff.diff.evidence import LogRun, TraceRun
-from pprofdiff.diff.gcdiff import compare_logs
-from pprofdiff.diff.trace.compare import compare_traces
 
 DATA = Path(__file__).parents[1] / "data"
 LABELS = ("main", "pr")

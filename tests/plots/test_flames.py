@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from pprofdiff import palette, plots
-from pprofdiff.diff.tree import call_tree, inclusive, noise_limit
+from pprofdiff.analysis.profiles.tree import call_tree, inclusive, noise_limit
 from pprofdiff.plots.flamenames import FrameName, fitted
 from pprofdiff.plots.flames import flame_rows
 from tests.plots.captured import HOSTILE, STORIES, profile_diff

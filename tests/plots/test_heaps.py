@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from pprofdiff import palette, plots
-from pprofdiff.model.gclog import GCLog, GCRun
+from pprofdiff.model.gclogs import GCLog, GCRun
 from pprofdiff.plots.frame import banded, thinned
 from pprofdiff.plots.heaps import heaps_of
-from tests.diff.cycles import cycles_of
+from tests.analysis.gclogs.cycles import cycles_of
 from tests.plots.captured import LogRun, compare_logs, pools, story_logs, trace_diff
 
 MIB = 1 << 20

@@ -6,8 +6,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from pprofdiff import palette, plots
-from pprofdiff.diff.trace.compare import WINDOWS_NS
-from pprofdiff.diff.trace.mutators import mmu
+from pprofdiff.analysis.traces.compare import WINDOWS_NS
+from pprofdiff.analysis.traces.mutators import mmu
 from pprofdiff.plots.mutators import windows
 from tests.plots.captured import STORIES, trace_diff
 

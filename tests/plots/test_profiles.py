@@ -8,7 +8,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from pprofdiff import palette, plots
-from pprofdiff.diff.noise import LIMIT
+from pprofdiff.analysis.stats.counts import LIMIT
 from tests.plots.captured import DATA, STORIES, load, profile_diff
 
 

@@ -37,7 +37,7 @@ def compared(kind, label="base"):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_there_is_is_in_it(kind):
-    data = plots.picture(compared(kind).bundle, "svg", answer="It is the answer.")
+    data = plots.picture(compared(kind).comparison, "svg", answer="It is the answer.")
     top = fromstring(data)  # noqa: S314 - our own
     words = " ".join("".join(text.itertext()) for text in top.findall(".//{*}text"))
     assert "It is the answer." in words
@@ -61,7 +61,7 @@ def test_the_same_bytes_every_time(form, theme):
 @pytest.mark.parametrize("label", HOSTILE)
 @pytest.mark.parametrize("kind", KINDS)
 def test_hostile_labels(kind, label):
-    data = plots.picture(compared(kind, label).bundle, "svg", answer=label)
+    data = plots.picture(compared(kind, label).comparison, "svg", answer=label)
     assert fromstring(data) is not None  # noqa: S314 - our own
     assert b"</script>" not in data
 
@@ -69,4 +69,4 @@ def test_hostile_labels(kind, label):
 def test_nothing_to_draw_is_said():
     d = pprofdiff.diff(DATA / "zstd/base/bench.txt", DATA / "zstd/new/bench.txt")
     with pytest.raises(pprofdiff.UsageError, match="nothing to draw"):
-        plots.picture(d.bundle, "png")
+        plots.picture(d.comparison, "png")

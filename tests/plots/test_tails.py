@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
 from pprofdiff import palette, plots
-from pprofdiff.diff.trace.quantiles import nearest
-from pprofdiff.model.gclog import GCLog, GCRun
+from pprofdiff.analysis.traces.quantiles import nearest
+from pprofdiff.model.gclogs import GCLog, GCRun
 from pprofdiff.plots.tails import survival
-from tests.diff.cycles import cycles_of
+from tests.analysis.gclogs.cycles import cycles_of
 from tests.plots.captured import STORIES, LogRun, compare_logs, pools, trace_diff
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pprofdiff.diff.gate.model import Ruling, Verdict
+from pprofdiff.analysis.gate.model import Ruling, Verdict
 from pprofdiff.report.annotations import commands
 
 TRIPS, SILENT, PASSES = "cum:codec.Compress$:+1%", "cum:nothing:+1%", "group:gc:+90pp"

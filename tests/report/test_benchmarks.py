@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pprofdiff.diff.benchmarks import compare_benchmarks, pair_by_suffix
+from pprofdiff.analysis.benchmarks.compare import compare_benchmarks, pair_by_suffix
 from pprofdiff.loaders.benchmark import parse
 from pprofdiff.report import plain
 from pprofdiff.report.benchmarks import benchmark_blocks, benchmark_rows
 from pprofdiff.report.blocks import Grid, Lines
-from tests.diff.benchstat import benchstat_program
-from tests.diff.benchtext import DATA, drawn, printed, saved
+from tests.analysis.benchmarks.benchstat import benchstat_program
+from tests.analysis.benchmarks.benchtext import DATA, drawn, printed, saved
 
 from .golden import check
 

@@ -9,7 +9,7 @@ from statistics import fmean, median
 
 import pytest
 
-from tests.diff.benchtext import printed
+from tests.analysis.benchmarks.benchtext import printed
 from tests.loaders.gctext import reference
 
 from .test_json import FLOAT, INPUT, INT, TEXT, check, never
@@ -56,7 +56,7 @@ BENCHMARK = {
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     """Return a function: words in, the JSON report out."""
-    from pprofdiff.cli import main
+    from pprofdiff.cli.main import main
 
     path = tmp_path_factory.mktemp("json") / "x.json"
 

@@ -9,7 +9,7 @@ from numbers import Number
 import numpy as np
 import pytest
 
-from pprofdiff.diff.levels import NO_STACK
+from pprofdiff.analysis.profiles.granularity import NO_STACK
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.json import SCHEMA
 
@@ -54,7 +54,7 @@ def never(text):
 @pytest.fixture(scope="module")
 def written(tmp_path_factory, load_story):
     """Return a function: words in, the JSON report of syncpool out."""
-    from pprofdiff.cli import main
+    from pprofdiff.cli.main import main
 
     story = load_story("syncpool")
     path = tmp_path_factory.mktemp("json") / "x.json"
@@ -309,7 +309,7 @@ def test_filters_are_said_as_typed(written):
 
 
 def test_a_kind_of_one_side_is_said(tmp_path, load_story):
-    from pprofdiff.cli import main
+    from pprofdiff.cli.main import main
 
     story = load_story("syncpool")
     for side, names in (("a", ("cpu", "mutex")), ("b", ("cpu", "heap"))):

@@ -10,18 +10,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from building import CPU, MS, Frame, Place, Sample, built
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pprofdiff.diff.bundle import compare_bundles
-from pprofdiff.diff.comparable import Caveat
-from pprofdiff.diff.evidence import BenchmarkRun, Evidence
-from pprofdiff.diff.side import Run
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.analysis.profiles.side import Run
+from pprofdiff.analysis.side import BenchmarkRun, Side
 from pprofdiff.loaders.benchmark import parse
 from pprofdiff.report.markdown import MOST, render
 from pprofdiff.report.model import report_of
-from tests.diff.benchtext import printed
+from tests.analysis.benchmarks.benchtext import printed
+from tests.building import CPU, MS, Frame, Place, Sample, built
 
 from .golden import FOLDER, check
 from .reading import HOSTILE, sound, tables, tokens
@@ -160,7 +160,7 @@ def report(names, words, *, saved=None):
         for i in (0, 5)
     ]
     sides = [
-        Evidence(
+        Side(
             label,
             (Run(path, profile(names, factor)),),
             benchmarks=(BenchmarkRun(path, parse(text.encode(), path)),),
@@ -170,7 +170,7 @@ def report(names, words, *, saved=None):
         )
     ]
     return report_of(
-        compare_bundles(*sides),
+        compare_sides(*sides),
         filters=words[4:5],
         warnings=[Caveat("x", words[5])],
         saved=saved,
@@ -215,7 +215,7 @@ def test_names_of_ten_thousand_characters_leave_room_for_the_rest():
     page = render(report(names, ["x" * 10_000, "y" * 10_000, *names[:4]]))
     assert len(page) <= MOST
     assert "**Got slower (cum)" in page
-    assert "**Costs more (flat)" in page
+    assert "**ProfileSums more (flat)" in page
     assert "Left out" not in page
     sound(page)
 
@@ -319,8 +319,8 @@ def test_a_summary_that_cannot_be_written_is_said(
 def test_what_cannot_be_compared_is_said_before_all(load_capture, data_folder):
     base = load_capture(data_folder / "syncpool" / "base" / "cpu.pb.gz")
     twice = Run("b", replace(base, values=base.values * 2))
-    sides = Evidence("base", (Run("a", base),)), Evidence("new", (twice,))
-    page = render(report_of(compare_bundles(*sides)))
+    sides = Side("base", (Run("a", base),)), Side("new", (twice,))
+    page = render(report_of(compare_sides(*sides)))
     _, _, first, second, *_ = page.split("\n\n")
     assert first.startswith("**!** new probably did 2.00× the work of base. Give --rps")
     assert second.startswith("**")

@@ -11,13 +11,13 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
 from pprofdiff import demo
-from pprofdiff.arguments import parse
-from pprofdiff.progress import Waiting
+from pprofdiff.cli.arguments import parse
+from pprofdiff.cli.progress import Waiting
+from pprofdiff.cli.run import compared
+from pprofdiff.cli.screen import Screen
 from pprofdiff.report.blocks import Grid
 from pprofdiff.report.terminal import draw
 from pprofdiff.report.text import blocks
-from pprofdiff.running import compared
-from pprofdiff.screen import Screen
 
 PICTURE = Path(__file__).parent / "golden" / "demo.svg"
 THEME = TerminalTheme(

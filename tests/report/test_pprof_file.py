@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
+from pprofdiff.analysis.profiles.granularity import NO_STACK
 from pprofdiff.api import diff, load
-from pprofdiff.diff.levels import NO_STACK
-from pprofdiff.model.merge import BASE_LABEL, base_samples
+from pprofdiff.model.profiles.merge import BASE_LABEL, base_samples
 
 UNITS = {
     "ns": 1,

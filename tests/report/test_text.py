@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.loaders.encode import encode
-from tests.diff.building import profile
+from pprofdiff.loaders.profiles.encode import encode
+from tests.analysis.building import profile
 
 from .golden import check
 

@@ -7,13 +7,13 @@ import re
 import pytest
 
 import pprofdiff
-from pprofdiff.arguments import parse
-from pprofdiff.progress import Waiting
+from pprofdiff.cli.arguments import parse
+from pprofdiff.cli.progress import Waiting
+from pprofdiff.cli.run import compared as report_of
+from pprofdiff.cli.screen import Screen
 from pprofdiff.report.compared import arrow_of, compared
 from pprofdiff.report.terminal import render
 from pprofdiff.report.text import blocks
-from pprofdiff.running import compared as report_of
-from pprofdiff.screen import Screen
 from tests.conftest import DATA
 from tests.traces import make
 

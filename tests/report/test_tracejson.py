@@ -10,15 +10,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from pprofdiff.diff.evidence import TraceRun
-from pprofdiff.diff.trace.compare import compare_traces
-from pprofdiff.diff.trace.goroutines import stats
-from pprofdiff.loaders.trace import decode
-from pprofdiff.model.trace import State
-from pprofdiff.model.tracemarks import RangeKind
+from pprofdiff.analysis.side import TraceRun
+from pprofdiff.analysis.traces.compare import compare_traces
+from pprofdiff.analysis.traces.goroutines import stats
+from pprofdiff.loaders.traces import decode
+from pprofdiff.model.traces.marks import RangeKind
+from pprofdiff.model.traces.trace import State
 from pprofdiff.report.tracejson import trace_row
+from tests.analysis.traces.built import END, START, empty
 from tests.conftest import DATA, STORIES
-from tests.diff.trace.built import END, START, empty
 from tests.traces import make
 
 INT, SHARE, TEXT, FLAG = "int", "share", "text", "flag"
@@ -85,7 +85,7 @@ def traces(story):
 @pytest.fixture(scope="module")
 def entry(tmp_path_factory):
     """Return a function: a story's name in, its entry in the JSON report out."""
-    from pprofdiff.cli import main
+    from pprofdiff.cli.main import main
 
     @cache
     def read(story):

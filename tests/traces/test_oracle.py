@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from pprofdiff.loaders.pprof import decode
+from pprofdiff.loaders.profiles.pprof import decode
 
 from . import make, oracle, textform
 from .toolchains import MissingGoError, run_go, version

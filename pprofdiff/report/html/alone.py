@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pprofdiff.diff.compare import ProfileDiff
+from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.report.html.flame import embedded, packed
 from pprofdiff.report.html.shell import shell, template
 from pprofdiff.units import printable

@@ -16,11 +16,17 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from pprofdiff.diff.compare import ProfileDiff
-from pprofdiff.diff.noise import DISPERSION
-from pprofdiff.diff.scaling import in_words, scale_of
-from pprofdiff.diff.side import Side
-from pprofdiff.diff.tree import NO_CATEGORY, SEVERAL, CallTree, call_tree, noise_limit
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.scaling import in_words, scale_of
+from pprofdiff.analysis.profiles.side import ProfileSide
+from pprofdiff.analysis.profiles.tree import (
+    NO_CATEGORY,
+    SEVERAL,
+    CallTree,
+    call_tree,
+    noise_limit,
+)
+from pprofdiff.analysis.stats.counts import DISPERSION
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import distinct
 
@@ -136,7 +142,7 @@ def _document(diff: ProfileDiff, tree: CallTree) -> dict[str, Any]:
     }
 
 
-def _frames(side: Side) -> int:
+def _frames(side: ProfileSide) -> int:
     """Return how many frames a side's stacks have, inlined ones too, and one more."""
     profile = side.profile
     lines = np.diff(profile.locations.line_offsets)

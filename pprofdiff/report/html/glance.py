@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pprofdiff.diff.compare import ProfileDiff
-from pprofdiff.diff.gcdiff import GCDiff
-from pprofdiff.diff.scaling import scale_of
-from pprofdiff.diff.trace.compare import TraceDiff
+from pprofdiff.analysis.gclogs.compare import GCDiff
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.report.benchmarks import benchmark_headline
 from pprofdiff.report.compared import arrow_of
 from pprofdiff.report.model import ReportModel
@@ -32,12 +32,12 @@ def tiles(report: ReportModel, held: list[Section]) -> Iterator[Tile]:
     for section in held:
         if section.diff is not None:
             yield _total(section.diff)
-    if report.bundle.gc is not None:
-        yield _cycles(report.bundle.gc)
-    if report.bundle.trace is not None:
-        yield from _waits(report.bundle.trace)
-    if report.bundle.benchmarks is not None:
-        told = benchmark_headline(report.bundle.benchmarks).removesuffix(".")
+    if report.comparison.gc is not None:
+        yield _cycles(report.comparison.gc)
+    if report.comparison.trace is not None:
+        yield from _waits(report.comparison.trace)
+    if report.comparison.benchmarks is not None:
+        told = benchmark_headline(report.comparison.benchmarks).removesuffix(".")
         worse, _, rest = told.partition(", ")
         yield Tile("benchmarks", worse, rest)
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from pprofdiff.diff.scaling import scale_of
+from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.errors import UsageError
 from pprofdiff.plots import Chart, charts
 from pprofdiff.report.answer import answer, title_and_mode
@@ -121,7 +121,7 @@ def _part(report: ReportModel, section: Section, number: int) -> Part:
     """Return one comparison as the template draws it."""
     diff = section.diff
     title, mode = title_and_mode(report, section)
-    timed = {"gctrace": report.bundle.gc, "trace": report.bundle.trace}
+    timed = {"gctrace": report.comparison.gc, "trace": report.comparison.trace}
     drawable = timed.get(section.kind)
     unit = "" if diff is None else scale_of(diff).unit
     return Part(

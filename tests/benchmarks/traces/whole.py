@@ -11,10 +11,10 @@ from __future__ import annotations
 import sys
 
 import pprofdiff
-from pprofdiff.diff.trace.compare import WINDOWS_NS
-from pprofdiff.diff.trace.latency import by_cause
-from pprofdiff.diff.trace.mutators import mmu, utilisation
-from pprofdiff.diff.trace.side import TraceSide
+from pprofdiff.analysis.traces.compare import WINDOWS_NS
+from pprofdiff.analysis.traces.latency import by_cause
+from pprofdiff.analysis.traces.mutators import mmu, utilisation
+from pprofdiff.analysis.traces.side import TraceSide
 
 
 def analyse(path: str) -> None:

@@ -7,18 +7,23 @@ from base64 import b64decode
 
 import numpy as np
 import pytest
-from building import cpu
 from hypothesis import strategies as st
-from strategies import profiles as any_profiles
 
-from pprofdiff.diff.noise import DISPERSION
-from pprofdiff.diff.scaling import in_words, scale_of
-from pprofdiff.diff.tree import NO_CATEGORY, SEVERAL, call_tree, noise_limit
+from pprofdiff.analysis.profiles.scaling import in_words, scale_of
+from pprofdiff.analysis.profiles.tree import (
+    NO_CATEGORY,
+    SEVERAL,
+    call_tree,
+    noise_limit,
+)
+from pprofdiff.analysis.stats.counts import DISPERSION
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.model.profile import ValueType
+from pprofdiff.model.profiles.profile import ValueType
 from pprofdiff.report.html.flame import budgets, embedded, packed, varints
+from tests.analysis.building import compared, given, profile, profiles
+from tests.building import cpu
 from tests.conftest import STORIES
-from tests.diff.building import compared, given, profile, profiles
+from tests.strategies import profiles as any_profiles
 
 from .unpacking import names_of, numbers, unpacked
 

@@ -6,14 +6,14 @@ import json
 import re
 
 import pytest
-from building import CPU, MS, Frame, Place, Sample, built
 
-from pprofdiff.diff.bundle import compare_bundles
-from pprofdiff.diff.evidence import Evidence
-from pprofdiff.diff.side import Run
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.profiles.side import Run
+from pprofdiff.analysis.side import Side
 from pprofdiff.report.html.page import render
 from pprofdiff.report.model import report_of
 from pprofdiff.units import printable
+from tests.building import CPU, MS, Frame, Place, Sample, built
 from tests.conftest import STORIES
 from tests.report.reading import HOSTILE
 
@@ -49,8 +49,8 @@ def compared(names, labels=("base", "new")):
             for i, name in enumerate(names)
         ]
         profile = built(samples, CPU, duration_ns=10**10)
-        sides.append(Evidence(label, (Run(f"{label}.pb.gz", profile),)))
-    return report_of(compare_bundles(*sides))
+        sides.append(Side(label, (Run(f"{label}.pb.gz", profile),)))
+    return report_of(compare_sides(*sides))
 
 
 @pytest.mark.parametrize("story", STORIES)

@@ -1,0 +1,1 @@
+"""Two builds' benchmarks compared, as benchstat compares them."""

@@ -1,0 +1,211 @@
+"""What becomes of GOMAXPROCS × time: goroutines' share, GC's, and what is not real."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.model import Fact, Finding
+from pprofdiff.analysis.findings.traces import (
+    MANY_POINTS,
+    POINTS,
+    WAITS,
+    cycles_tell,
+    direction,
+    far,
+    long,
+    scaled,
+    shares_differ,
+    time_fact,
+)
+from pprofdiff.analysis.findings.wording import arrow, short
+from pprofdiff.units import percent
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.traces.compare import TraceDiff
+    from pprofdiff.analysis.traces.side import TraceSide
+
+__all__ = ["gc_capacity", "overcommitted", "utilisation"]
+
+# Where processors are idle for most of the time that goroutines wait, and they wait for
+# longer than it takes to wake a thread, the threads are waiting too.
+_IDLE, _TOO_LONG_NS = 0.5, 1_000_000
+# Traces of 2 s of one program, on a machine that did other work too, had 14 to 26 % of
+# GC, those of 0.2 s 13 to 33 %, and of another that hardly collects 0.6 to 2.9 %: only
+# more than that, by ratio and by points, is the build's.
+_MATTERS, _POINTS_MATTER = 5.0, 0.05
+_MB = 1 << 20
+
+
+def overcommitted(case: Case) -> Iterator[Finding]:
+    """Goroutines wait although processors are idle: there are fewer CPUs than that."""
+    diff = case.trace
+    if diff is None or min(len(side.waits) for side in diff.sides) < WAITS:
+        return
+    base, new = (_waiting_beside_idle(side) for side in diff.sides)
+    late = max(side.latency.p99_ns or 0 for side in diff.sides)
+    limits = [_limit(side) for side in diff.sides]
+    same = abs(new - base) < POINTS and limits[0] == limits[1]
+    if max(base, new) < _IDLE or late < _TOO_LONG_NS or max(limits) < 2 or same:
+        return
+    yield Finding(
+        "gomaxprocs-over",
+        f"GOMAXPROCS is {_same(limits)}, probably more than the CPU that the process "
+        "gets",
+        f"For {percent(base, 1)} → {percent(new, 1)} of the time that goroutines "
+        "waited for a processor, one was idle: the operating system had not yet run "
+        "its thread."
+        f"{_beside_cpu(case)}",
+        (
+            Fact("waiting while a processor was idle", "trace", base, new, "ratio"),
+            Fact("GOMAXPROCS", "trace", limits[0], limits[1], "processors"),
+        ),
+        "Set GOMAXPROCS to the CPU limit (Go 1.25 does so itself in containers).",
+        severity="minor" if limits[0] != limits[1] else "info",
+        direction=direction(*limits),
+        weight=max(base, new),
+    )
+
+
+def _waiting_beside_idle(side: TraceSide) -> float:
+    """Return the share of waiting with an idle processor, but for stopped worlds."""
+    waits = side.waits
+    whole = int(waits.duration_ns.sum())
+    # No processor is free to take while the world is stopped, though most are idle.
+    rest = np.maximum(waits.duration_ns - waits.busy_ns - waits.stw_ns, 0)
+    return int(rest.sum()) / whole if whole else 0.0
+
+
+def _limit(side: TraceSide) -> int:
+    return int(side.processors.gomaxprocs.value.max(initial=0))
+
+
+def _beside_cpu(case: Case) -> str:
+    """Return how many goroutines ran at once, and the CPU profiles' rate."""
+    diff, cpu = case.trace, case.cpu
+    if diff is None or cpu is None:
+        return ""
+    spans = cpu.diff.base.profile.duration_ns, cpu.diff.new.profile.duration_ns
+    if not spans[0] or not spans[1]:
+        return ""
+    ran = [side.processors.goroutine_ns / max(side.wall_ns, 1) for side in diff.sides]
+    cores = [t / span for t, span in zip(cpu.diff.totals, spans, strict=True) if span]
+    return (
+        f" While traced, goroutines ran on {ran[0]:.2f} → {ran[1]:.2f} processors at a "
+        f"time; the CPU profiles, of another time, have {cores[0]:.2f} → "
+        f"{cores[1]:.2f} cores."
+    )
+
+
+def _same(limits: list[int]) -> str:
+    base, new = limits
+    return str(base) if base == new else f"{base} → {new}"
+
+
+def utilisation(case: Case) -> Iterator[Finding]:
+    """Tell which share of GOMAXPROCS × time goroutines run for, where it moved."""
+    diff = case.trace
+    if diff is None:
+        return
+    base, new = (side.processors.utilisation for side in diff.sides)
+    if base is None or new is None or abs(new - base) < MANY_POINTS:
+        return
+    ran = [side.processors.goroutine_ns for side in diff.sides]
+    waited = [int(side.waits.duration_ns.sum()) for side in diff.sides]
+    at_once, queued = (
+        [ns / max(side.wall_ns, 1) for ns, side in zip(sums, diff.sides, strict=True)]
+        for sums in (ran, waited)
+    )
+    text = f"On average {at_once[0]:.2f} → {at_once[1]:.2f} ran at once"
+    if far(queued[0], queued[1], 1 + MANY_POINTS):
+        text += f", and {queued[0]:.2f} → {queued[1]:.2f} waited for a processor"
+    yield Finding(
+        "utilisation",
+        f"Goroutines run for {percent(base, 1)} → {percent(new, 1)} of GOMAXPROCS × "
+        "time",
+        f"{text}. That is wall time with a processor, not CPU time.",
+        (
+            Fact("goroutines' share of capacity", "trace", base, new, "ratio"),
+            time_fact("goroutines running", *ran),
+            time_fact("goroutines runnable", *waited),
+        ),
+        weight=abs(new - base),
+    )
+
+
+def gc_capacity(case: Case) -> Iterator[Finding]:
+    """Tell GC's share of capacity, where traces hold cycles enough."""
+    diff = case.trace
+    if diff is None or case.gc is not None or case.cpu is not None:
+        return
+    base, new = (side.collections for side in diff.sides)
+    if not cycles_tell(diff):
+        return
+    old, fresh = base.gc_fraction, new.gc_fraction
+    if old is None or fresh is None or not shares_differ(old, fresh):
+        return
+    waited = [int(side.waits.gc_mark_ns.sum()) for side in diff.sides]
+    stops = [_longest_stop(side) for side in diff.sides]
+    stopped = arrow(stops[0], stops[1], "ns")
+    moved = abs(fresh - old)
+    matters = far(old, fresh, _MATTERS) and moved >= _POINTS_MATTER
+    yield Finding(
+        "gc-capacity",
+        f"GC takes {percent(old, 1)} → {percent(fresh, 1)} of GOMAXPROCS × time",
+        f"{_cycles(diff)}. Marking was on for "
+        f"{arrow(base.mark_wall_ns, new.mark_wall_ns, 'ns')} of that wall time"
+        f"{_live(diff)}; the longest stop of the world took {stopped}. "
+        f"Added up, goroutines waited {scaled(diff, *waited)} for a processor while GC "
+        "was marking.",
+        (
+            Fact("GC share of capacity", "trace", old, fresh, "ratio"),
+            Fact("cycles begun", "trace", base.begun, new.begun, "cycles"),
+            time_fact("marking, wall", base.mark_wall_ns, new.mark_wall_ns),
+            time_fact("longest stop of the world by GC, wall", *stops),
+            time_fact("runnable while GC was marking", *waited),
+        ),
+        "A GC log of each tells the CPU time of a cycle.",
+        severity="minor" if matters and long(diff) else "info",
+        direction=direction(old, fresh),
+        # The cause stands before what it entails.
+        weight=4 + moved,
+    )
+
+
+def _cycles(diff: TraceDiff) -> str:
+    """Return how many cycles began, and what began them."""
+    base, new = (side.triggers for side in diff.sides)
+    spans = arrow(diff.base.wall_ns, diff.new.wall_ns, "ns")
+    number = f"{sum(base.values())} → {sum(new.values())} cycles in {spans}"
+    names = list(dict.fromkeys([*base, *new]))
+    if len(names) == 1:
+        return f"{number}, all begun by {_cause(names[0])}"
+    parts = [f"{base.get(n, 0)} → {new.get(n, 0)} by {_cause(n)}" for n in names]
+    return f"{number}, begun: {', '.join(parts)}"
+
+
+def _cause(name: str) -> str:
+    """Return what began cycles, a function's package shortened."""
+    head, inside, function = name.partition(" in ")
+    return f"{head}{inside}{short(function)}" if inside else name
+
+
+def _longest_stop(side: TraceSide) -> int:
+    """Return the longest time that the GC stopped the world, 0 for none."""
+    stops = side.collections.stops
+    return max((s.duration.max_ns or 0 for s in stops if s.of_gc), default=0)
+
+
+def _live(diff: TraceDiff) -> str:
+    """Return the heap when cycles ended, on average, where the traces tell."""
+    means = []
+    for side in diff.sides:
+        cycles = side.collections.cycles
+        held = cycles.live_end_bytes[cycles.ended & (cycles.live_end_bytes > 0)]
+        if not len(held):
+            return ""
+        means.append(float(held.mean()))
+    return f", to a live heap of {arrow(means[0], means[1], 'bytes')}"

@@ -1,0 +1,125 @@
+"""What else differs between the sides: load, GOMAXPROCS, the Go release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.model import Fact, Finding
+from pprofdiff.analysis.findings.wording import listed, times
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.units import percent
+
+__all__ = ["processors", "throughput", "unlike_load", "upgrade"]
+
+_POINT = 0.01
+# A pace known no better than this factor is given as a range.
+_CLOSE = 1.5
+
+
+def unlike_load(case: Case) -> Iterator[Finding]:
+    """Most functions moved by one factor: the sides did not do equal work."""
+    pace = None if case.cpu is None else case.cpu.pace
+    if pace is None or not pace.sure:
+        return
+    base, new = case.labels
+    low, high = pace.span
+    factor = times(pace.ratio) if high < _CLOSE * low else f"{low:.2g} to {times(high)}"
+    yield Finding(
+        "not-comparable",
+        f"{new} probably did {factor} the work of {base}",
+        "That is what most functions outside the runtime cost, new over base: another "
+        "load moves them together. What moved otherwise is what changed.",
+        (Fact("pace of most functions", "cpu profile", 1.0, pace.ratio, "ratio"),),
+        f"Give --rps {base.upper()}:{new.upper()}, operations a second, and all is by "
+        "operation.",
+        severity="minor",
+    )
+
+
+def processors(case: Case) -> Iterator[Finding]:
+    """GOMAXPROCS differs."""
+    gc = case.gc
+    if gc is None or gc.base.steady.procs == gc.new.steady.procs:
+        return
+    base, new = gc.base.steady.procs, gc.new.steady.procs
+    yield Finding(
+        "gomaxprocs",
+        f"GOMAXPROCS differs: {base:g} → {new:g}",
+        "Shares of capacity, scheduling and idle marking change with it.",
+        (Fact("GOMAXPROCS", "gctrace P", base, new, "processors"),),
+        "Compare builds under one GOMAXPROCS.",
+        severity="minor",
+    )
+
+
+def upgrade(case: Case) -> Iterator[Finding]:
+    """Another Go release, the program's own code unchanged: the runtime moved."""
+    cpu = case.cpu
+    if cpu is None:
+        return
+    runtime = [g for g in cpu.groups.values() if g.id not in ("user", "syscall")]
+    changed = [g for g in runtime if g.noise is False]
+    if not cpu.other_release or not changed or cpu.moved("user"):
+        return
+    delta = sum(g.delta for g in runtime)
+    base, new = (sum(getattr(g, side) for g in runtime) for side in ("base", "new"))
+    yield Finding(
+        "go-upgrade",
+        f"The Go release changed, your own code costs the same: the runtime costs "
+        f"{'more' if delta > 0 else 'less'}",
+        f"Runtime, in all groups: {cpu.words(base, new)}; "
+        f"{listed([g.label for g in changed])} moved beyond noise.",
+        (Fact("runtime groups", "cpu profile", base, new, cpu.diff.unit),),
+        "Build both with one Go release to see what your change does.",
+        direction="worse" if delta > 0 else "better",
+        claim=cpu.of_groups(*(g.id for g in runtime)),
+        weight=float("inf"),
+    )
+
+
+def throughput(case: Case) -> Iterator[Finding]:
+    """Operations a second moved: which groups' CPU by operation accounts for it."""
+    cpu, work = case.cpu, case.comparison.work
+    if cpu is None or work is None or cpu.diff.normalization.mode != "per_work":
+        return
+    diff = cpu.diff
+    spans = diff.base.profile.duration_ns, diff.new.profile.duration_ns
+    rates = work.per_second((_seconds(spans[0]), _seconds(spans[1])))
+    if rates is None:
+        return
+    by = diff.normalization
+    base = diff.totals[0] * by.base_factor
+    delta = diff.totals[1] * by.new_factor - base
+    labels = {group.id: group.label for group in rules().groups}
+    parts = sorted(cpu.groups.values(), key=lambda g: -abs(g.delta))
+    shown = [
+        f"{labels[g.id]} {percent(g.delta, base, signed=True)}"
+        for g in parts
+        if abs(g.delta) >= _POINT * base and g.noise is not True
+    ]
+    risen = rates[1] / rates[0] - 1
+    change = percent(risen, 1, signed=True) if risen < 1 else times(risen + 1)
+    yield Finding(
+        "throughput",
+        f"Operations a second: {rates[0]:,.6g} → {rates[1]:,.6g} ({change}), each at "
+        f"{percent(delta, base, signed=True)} CPU",
+        f"Of {case.labels[0]}'s CPU by operation: {listed(shown)}." if shown else "",
+        (
+            Fact("operations per second", work.reason, *rates, "1/s"),
+            *(
+                Fact(
+                    f"{labels[g.id]} by operation",
+                    "cpu profile",
+                    g.base * by.base_factor,
+                    g.new * by.new_factor,
+                    diff.unit,
+                )
+                for g in parts
+            ),
+        ),
+    )
+
+
+def _seconds(nanoseconds: int | None) -> float | None:
+    return nanoseconds / 1e9 if nanoseconds else None

@@ -1,0 +1,117 @@
+"""Functions of the program that both sides have, and that cost more or less."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.claims import Samples
+from pprofdiff.analysis.findings.functions import one_sided
+from pprofdiff.analysis.findings.model import Claim, Fact, Finding
+from pprofdiff.analysis.findings.wording import listed, short, times
+
+__all__ = ["own_cost"]
+
+# A function matters if it moved by this share of all CPU, and by this factor.
+_SHARE, _TIMES = 0.03, 1.25
+_NAMED = 3
+
+_Pair = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+class _Mover(NamedTuple):
+    """A function by its row, with its raw CPU time and scaled new ÷ base."""
+
+    row: int
+    base: int
+    new: int
+    ratio: float
+
+
+def own_cost(case: Case) -> Iterator[Finding]:
+    """Name functions whose own work, with the libraries it uses, changed its cost.
+
+    Not what is below a function that is gone or new: that is a finding of its own.
+    Where the load differs, a function is compared with what the others moved by.
+    """
+    cpu = case.cpu
+    if cpu is None or cpu.other_release:
+        return
+    gone, fresh = one_sided(cpu)
+    told = cpu.under(gone | fresh).plus(cpu.bookkeeping)
+    owners = _owner(cpu, told, 0), _owner(cpu, told, 1)
+    movers = _movers(cpu, owners)
+    for dearer in (True, False):
+        some = [m for m in movers if (m.ratio > 1) == dearer]
+        if some:
+            yield _finding(cpu, owners, some, dearer=dearer)
+
+
+def _owner(cpu: Samples, told: Claim, side: int) -> NDArray[np.int64]:
+    """Return each sample's function of the program nearest the leaf, -1 for none."""
+    owner = cpu.sides[side].owner
+    rows = cpu.diff.paired_functions.rows[side]
+    found = np.append(rows, -1)[owner]
+    return np.where(told[side], -1, found)
+
+
+def _movers(cpu: Samples, owners: _Pair) -> list[_Mover]:
+    """Return the functions that moved beyond noise and pace, the largest first."""
+    sums = []
+    for owner, values in zip(owners, cpu.diff.values, strict=True):
+        kept = owner >= 0
+        by_row = np.bincount(owner[kept], values[kept], len(cpu.names))
+        sums.append(by_row.astype(np.int64))
+    rows = np.flatnonzero((sums[0] > 0) & (sums[1] > 0))
+    base, new = sums[0][rows], sums[1][rows]
+    model, by = cpu.paced_model, cpu.diff.normalization
+    delta = new * model.new_factor - base * model.base_factor
+    plain = new * by.new_factor - base * by.base_factor
+    ratio = new * model.new_factor / (base * model.base_factor)
+    loud = ~model.judge(base, new).noise & (np.abs(delta) >= _SHARE * cpu.whole)
+    loud &= (np.abs(np.log(ratio)) > np.log(_TIMES)) & (plain * delta > 0)
+    order = np.argsort(-np.abs(delta), kind="stable").tolist()
+    return [
+        _Mover(int(rows[i]), int(base[i]), int(new[i]), float(ratio[i]))
+        for i in order
+        if loud[i]
+    ]
+
+
+def _finding(
+    cpu: Samples, owners: _Pair, movers: list[_Mover], *, dearer: bool
+) -> Finding:
+    first = movers[0]
+    names = [short(cpu.names[m.row]) for m in movers[:_NAMED]]
+    verb = "costs" if len(names) == 1 else "cost"
+    amounts = "; ".join(
+        f"{name} {cpu.words(m.base, m.new)} ({times(m.ratio)})"
+        for name, m in zip(names, movers, strict=False)
+    )
+    rest = len(movers) - _NAMED
+    if len(names) == 1:
+        title = f"{names[0]} {verb} {times(first.ratio)} as much CPU"
+    else:
+        title = f"{listed(names)} {verb} {'more' if dearer else 'less'} CPU"
+    chosen = np.zeros(len(cpu.names) + 1, np.bool_)
+    chosen[[m.row for m in movers]] = True
+    claim = Claim(chosen[owners[0]], chosen[owners[1]])
+    return Finding(
+        "dearer" if dearer else "cheaper",
+        title,
+        f"{amounts}{f'; and {rest} more' if rest > 0 else ''}: their own work and that "
+        "of the libraries they call, without GC and allocation."
+        if len(movers) > 1
+        else f"{amounts}: its own work and that of the libraries it calls, without GC "
+        "and allocation.",
+        tuple(
+            Fact(f"for {cpu.names[m.row]}", "cpu profile", m.base, m.new, cpu.diff.unit)
+            for m in movers
+        ),
+        direction="worse" if dearer else "better",
+        claim=claim,
+    )

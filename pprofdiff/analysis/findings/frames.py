@@ -1,0 +1,35 @@
+"""Findings as DataFrames; imported only when somebody asks for one."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from pprofdiff.analysis.findings.model import SEVERITIES, Fact, Findings
+
+__all__ = ["evidence_frame", "findings_frame"]
+
+_DIRECTIONS = ("worse", "better", "neutral")
+
+
+def findings_frame(findings: Findings) -> pd.DataFrame:
+    """Return one row a finding, in order; columns as `Reported.findings` says."""
+    found = findings.found
+    explains = [float("nan") if f.explains is None else f.explains for f in found]
+    return pd.DataFrame(
+        {
+            "id": [f.id for f in found],
+            "severity": pd.Categorical([f.severity for f in found], SEVERITIES),
+            "direction": pd.Categorical([f.direction for f in found], _DIRECTIONS),
+            "title": [f.title for f in found],
+            "text": [f.text for f in found],
+            "advice": [f.advice for f in found],
+            "explains": pd.Series(explains, dtype="float64"),
+        }
+    )
+
+
+def evidence_frame(findings: Findings) -> pd.DataFrame:
+    """Return one row a fact, in the findings' order."""
+    rows = [(f.id, *fact) for f in findings.found for fact in f.evidence]
+    frame = pd.DataFrame(rows, columns=["finding", *Fact._fields])
+    return frame.astype({"base": "float64", "new": "float64"})

@@ -1,0 +1,252 @@
+"""Work that vanished, appeared, or moved from one function to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.claims import Samples
+from pprofdiff.analysis.findings.model import Claim, Fact, Finding
+from pprofdiff.analysis.findings.wording import listed, short
+from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, package_of
+from pprofdiff.model.csr import distinct, grouped, last_in_row
+from pprofdiff.units import percent
+
+__all__ = ["functions", "one_sided"]
+
+Mask = NDArray[np.bool_]
+
+# A function matters from this share of a side's CPU on.
+_SHARE = 0.02
+# It is gone where less than this share of its share is left (other callers keep some).
+_LEFT = 0.005
+_NAMED = 3
+# With so many samples expected, none at all has a chance of one in a thousand.
+_TELLING = 7
+# Functions that swap places under a parent must cancel but for this share.
+_CANCELS = 0.25
+
+
+class _Root(NamedTuple):
+    """A function that is on one side only, and nothing above it in its stacks is.
+
+    `parent` is the function that called it most, -1 for none; `value` is the raw CPU
+    time under it, but for GC and allocation.
+    """
+
+    row: int
+    parent: int
+    value: int
+
+
+class _Change(NamedTuple):
+    """Roots of one side (0: gone, 1: new), and which samples are under each."""
+
+    side: int
+    roots: tuple[_Root, ...]
+    root_of_sample: NDArray[np.int64]
+
+
+def functions(case: Case) -> Iterator[Finding]:
+    """Functions above a share that are gone, new, or stand in for one another."""
+    cpu = case.cpu
+    if cpu is None:
+        return
+    gone, fresh = one_sided(cpu)
+    if not gone.any() and not fresh.any():
+        return
+    before, after = _change(cpu, 0, gone), _change(cpu, 1, fresh)
+    swapped = {r.parent for r in before.roots} & {r.parent for r in after.roots}
+    for parent in sorted(swapped - {-1}):
+        yield _moved(cpu, parent, (before, after))
+    for change in (before, after):
+        roots = [r for r in change.roots if r.parent == -1 or r.parent not in swapped]
+        if roots:
+            yield _gone_or_new(case, cpu, change, roots)
+
+
+def one_sided(cpu: Samples) -> tuple[Mask, Mask]:
+    """Return, over the union, which functions are as good as gone, and which new."""
+    table, (base_total, new_total) = cpu.table, cpu.diff.totals
+    told = ~cpu.paced_model.judge(table.base_cum, table.new_cum).noise
+    told &= np.array([_tells(cpu, name) for name in table.names], bool)
+    base, new = table.base_cum / base_total, table.new_cum / new_total
+    at = np.array([cpu.row[name] for name in table.names], np.int64)
+    gone, fresh = (np.zeros(len(cpu.names), np.bool_) for _ in range(2))
+    gone[at[told & (base >= _SHARE) & (new <= _LEFT * base)]] = True
+    fresh[at[told & (new >= _SHARE) & (base <= _LEFT * new)]] = True
+    return gone, fresh
+
+
+def _tells(cpu: Samples, name: str) -> bool:
+    """Return whether it is news that a function is gone or new.
+
+    Between Go releases, functions of the standard library come and go.
+    """
+    if is_runtime_like(name):
+        return False
+    return not (cpu.other_release and is_standard_library(package_of(name)))
+
+
+def _change(cpu: Samples, side: int, chosen: Mask) -> _Change:
+    """Find the outermost of the chosen functions in each of a side's stacks."""
+    values = cpu.diff.values[side]
+    root = np.full(len(values), -1, np.int64)
+    parent = np.full(len(values), -1, np.int64)
+    if chosen.any():
+        for start, stop, ids, offsets in cpu.stacks(side):
+            last = last_in_row(chosen[ids], offsets)
+            held = last >= 0
+            padded = np.append(ids, -1)
+            root[start:stop] = np.where(held, padded[last], -1)
+            above = np.where(held & (last + 1 < offsets[1:]), padded[last + 1], -1)
+            parent[start:stop] = above
+    kept = ~cpu.bookkeeping[side]
+    roots = []
+    for row in distinct(root[root >= 0]).tolist():
+        under = root == row
+        value = int(values[under & kept].sum())
+        callers, at = grouped(parent[under])
+        most = int(np.argmax(np.bincount(at, np.abs(values[under]))))
+        roots.append(_Root(row, int(callers[most]), value))
+    least = _SHARE / 2 * cpu.diff.totals[side]
+    roots = [r for r in roots if r.value >= least and _expected(cpu, side, r)]
+    roots.sort(key=lambda r: -r.value)
+    return _Change(side, tuple(roots), root)
+
+
+def _expected(cpu: Samples, side: int, root: _Root) -> bool:
+    """Return whether the other side's samples of the caller would show the function.
+
+    Where its caller hardly runs on the other side, nothing can be said of it there.
+    """
+    if root.parent < 0:
+        return True
+    here, there = (cpu.cum[side], cpu.cum[1 - side])
+    part = here[root.row] / here[root.parent]
+    period = (cpu.model.new_step, cpu.model.base_step)[side]
+    by = cpu.diff.normalization
+    factor = (by.new_factor, by.base_factor)[side]
+    return bool(part * there[root.parent] * factor / period >= _TELLING)
+
+
+def _under_any(change: _Change, roots: list[_Root]) -> Mask:
+    """Return which samples of the change's side are under one of these roots."""
+    under = np.zeros(len(change.root_of_sample), np.bool_)
+    for root in roots:
+        under |= change.root_of_sample == root.row
+    return under
+
+
+def _claim(cpu: Samples, change: _Change, roots: list[_Root]) -> Claim:
+    """Claim what is under these roots, without GC and allocation."""
+    under = _under_any(change, roots)
+    sides = [np.zeros(len(mask), np.bool_) for mask in cpu.bookkeeping]
+    sides[change.side] = under & ~cpu.bookkeeping[change.side]
+    return Claim(sides[0], sides[1])
+
+
+def _gone_or_new(
+    case: Case, cpu: Samples, change: _Change, roots: list[_Root]
+) -> Finding:
+    gone = change.side == 0
+    here, there = case.labels if gone else case.labels[::-1]
+    share = percent(_under(cpu, change, roots), cpu.diff.totals[change.side])
+    named = listed([short(cpu.names[r.row]) for r in roots[:_NAMED]])
+    several = len(roots) > 1
+    if gone:
+        left = any(cpu.cum[1][r.row] for r in roots)
+        end = "all but gone" if left else "gone"
+        title = f"{named}, {share} of {here}'s CPU, {'are' if several else 'is'} {end}"
+        advice = f"Check that {there} does not need it: else work is skipped."
+    else:
+        verb = "take" if several else "takes"
+        held = any(cpu.cum[0][r.row] for r in roots)
+        end = "next to none" if held else "none"
+        title = f"{named} {verb} {share} of {here}'s CPU, {end} of {there}'s"
+        advice = f"Check that {here} is meant to do this work."
+    claim = _claim(cpu, change, roots)
+    dearest = _dearest(cpu, change, claim)
+    called = "; ".join(_called(cpu.names, r) for r in roots[:_NAMED])
+    rest = len(roots) - _NAMED
+    text = f"{called}{f'; and {rest} more' if rest > 0 else ''}."
+    if dearest is not None:
+        text += f" Most of it is in {short(cpu.names[dearest])}."
+    return Finding(
+        "work-vanished" if gone else "work-appeared",
+        title,
+        text,
+        _facts(cpu, roots),
+        advice,
+        direction="better" if gone else "worse",
+        claim=claim,
+    )
+
+
+def _called(names: list[str], root: _Root) -> str:
+    by = f", called by {short(names[root.parent])}" if root.parent >= 0 else ""
+    return f"{short(names[root.row])}{by}"
+
+
+def _under(cpu: Samples, change: _Change, roots: list[_Root]) -> int:
+    """Return the raw CPU time under roots, GC and allocation included."""
+    under = _under_any(change, roots)
+    return int(cpu.diff.values[change.side][under].sum())
+
+
+def _dearest(cpu: Samples, change: _Change, claim: Claim) -> int | None:
+    """Return the function of the program that is the leaf of most claimed samples."""
+    side = change.side
+    payer = cpu.sides[side].payer[claim[side]]
+    values = cpu.diff.values[side][claim[side]]
+    held = payer >= 0
+    if not held.any():
+        return None
+    row = int(np.argmax(np.bincount(payer[held], values[held])))
+    found = int(cpu.diff.paired_functions.rows[side][row])
+    return None if found in {r.row for r in change.roots} else found
+
+
+def _facts(cpu: Samples, roots: list[_Root]) -> tuple[Fact, ...]:
+    table = cpu.table
+    place = {name: i for i, name in enumerate(table.names)}
+    rows = [place[cpu.names[r.row]] for r in roots]
+    return tuple(
+        Fact(
+            f"{table.names[i]} (cum)",
+            "cpu profile",
+            int(table.base_cum[i]),
+            int(table.new_cum[i]),
+            cpu.diff.unit,
+        )
+        for i in rows
+    )
+
+
+def _moved(cpu: Samples, parent: int, changes: tuple[_Change, _Change]) -> Finding:
+    """Say what took the place of what under one parent, and whether that costs."""
+    roots = [[r for r in c.roots if r.parent == parent] for c in changes]
+    old, fresh = (
+        listed([short(cpu.names[r.row]) for r in rs[:_NAMED]]) for rs in roots
+    )
+    claim = _claim(cpu, changes[0], roots[0]).plus(_claim(cpu, changes[1], roots[1]))
+    base, new = cpu.sums(claim)
+    delta, by = cpu.scaled_delta(base, new), cpu.paced_model
+    apart = new * by.new_factor - base * by.base_factor
+    largest = max(new * by.new_factor, base * by.base_factor)
+    by_chance = bool(by.judge(np.array([base]), np.array([new])).noise[0])
+    cancels = abs(apart) <= _CANCELS * largest or by_chance
+    verb = "stand" if len(roots[1]) > 1 else "stands"
+    end = "cost moved, it did not change" if cancels else "at another cost"
+    return Finding(
+        "work-moved",
+        f"{fresh} {verb} in for {old} under {short(cpu.names[parent])}: {end}",
+        f"{cpu.words(base, new)}, without GC and allocation.",
+        _facts(cpu, [*roots[0], *roots[1]]),
+        direction="neutral" if cancels else "worse" if delta > 0 else "better",
+        claim=None if cancels else claim,
+    )

@@ -1,0 +1,316 @@
+"""Garbage collection: how often, how dear, who asked for it, who helps marking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import log
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.model import Claim, Fact, Finding
+from pprofdiff.analysis.findings.wording import arrow, listed, short, times
+from pprofdiff.analysis.profiles.groups import judged_categories
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.model import csr
+from pprofdiff.units import percent
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.gclogs.compare import Factors, GCDiff
+
+__all__ = ["assist", "cpu_only", "dearer", "forced", "frequency"]
+
+_GROUPS = ("gc", "gc_tax")
+# Factors closer to 1 than this are not worth a sentence.
+_OFTEN, _DEAR = 1.10, 1.15
+# A cause explains a factor if it accounts for so much of its logarithm.
+_MOST = 0.5
+_MB = 1 << 20
+
+
+def frequency(case: Case) -> Iterator[Finding]:
+    """GC runs more or less often, and whether heap, goal or allocation is why."""
+    gc = case.gc
+    if gc is None or gc.factors is None or not gc.sure("cycles"):
+        return
+    factors = gc.factors
+    if abs(log(factors.cycles)) < log(_OFTEN):
+        return
+    per = "per operation" if gc.per_work else "a second"
+    by = " by operation" if gc.per_work else ""
+    fewer_bytes = -log(factors.bytes_per_cycle)
+    heap = fewer_bytes / log(factors.cycles) >= _MOST
+    if heap:
+        reason = _heap_reason(gc)
+    else:
+        reason = f"{times(factors.allocation)} as many bytes are allocated {per}"
+    advice = _cadence(gc) if heap and factors.cycles > 1 else ""
+    yield Finding(
+        "gc-frequency",
+        f"GC runs {times(factors.cycles)} as often{by} because {reason}",
+        _sums_up(gc, factors),
+        _evidence(gc),
+        advice,
+        direction="worse" if factors.cycles > 1 else "better",
+        severity="minor" if case.cpu is None else "info",
+        claim=_claim(case, factors.cycles),
+        weight=abs(log(factors.cycles)),
+    )
+
+
+def _claim(case: Case, factor: float) -> Claim | None:
+    """Claim GC's CPU, unless it moved the other way than the factor."""
+    if case.cpu is None:
+        return None
+    claim = case.cpu.of_groups(*_GROUPS)
+    return claim if (case.cpu.delta(claim) > 0) == (factor > 1) else None
+
+
+def _heap_reason(gc: GCDiff) -> str:
+    """Return why fewer or more bytes fit between two cycles."""
+    old, fresh = gc.base.steady.heap, gc.new.steady.heap
+    paces = old.effective_gogc or 0.0, fresh.effective_gogc or 0.0
+    if min(paces) > 0 and abs(log(paces[1] / paces[0])) > log(1.2):
+        return (
+            f"the goal is {paces[0]:.0f} → {paces[1]:.0f}% above the live heap: "
+            "GOGC or a memory limit differs"
+        )
+    if old.mean_live and fresh.mean_live:
+        live = fresh.mean_live / old.mean_live
+        return f"the live heap is {times(live)} as large, and with it the goal"
+    return "another amount of memory is allocated between cycles"
+
+
+def _sums_up(gc: GCDiff, factors: Factors) -> str:
+    """Return the factors of GC CPU, with the figures that they are ratios of."""
+    old, fresh = gc.base.steady, gc.new.steady
+    rate = "by operation" if gc.per_work else "a second"
+    cpu = arrow(old.gc_cpu_us_per_cycle, fresh.gc_cpu_us_per_cycle, "us")
+    live = arrow(old.heap.mean_live * _MB, fresh.heap.mean_live * _MB, "bytes")
+    goal = arrow(old.heap.mean_goal * _MB, fresh.heap.mean_goal * _MB, "bytes")
+    words = [
+        f"{arrow(old.cycles_per_second or 0, fresh.cycles_per_second or 0, '')} cycles",
+        "a second,",
+        f"each taking {cpu} of CPU. Live heap {live}, goal {goal} (means).",
+    ]
+    if old.allocated_mb_per_second and fresh.allocated_mb_per_second:
+        allocated = arrow(
+            old.allocated_mb_per_second * _MB,
+            fresh.allocated_mb_per_second * _MB,
+            "bytes",
+        )
+        words.append(f"Allocated a second: {allocated}.")
+    whole = gc.base.whole.heap.allocated, gc.new.whole.heap.allocated
+    if whole[0] and whole[1]:
+        in_all = arrow(whole[0] * _MB, whole[1] * _MB, "bytes")
+        less = percent(whole[1] - whole[0], whole[0], signed=True)
+        where = "windows" if gc.base.asked or gc.new.asked else "whole logs"
+        words.append(f"Allocated in the {where}: {in_all} ({less}).")
+    words.append(
+        f"GC CPU {rate} {times(factors.gc_cpu)} = allocation "
+        f"{times(factors.allocation)} ÷ bytes a cycle {times(factors.bytes_per_cycle)} "
+        f"× CPU a cycle {times(factors.cpu_per_cycle)}."
+    )
+    return " ".join(words)
+
+
+def _cadence(gc: GCDiff) -> str:
+    """Return the settings that bring back the base's bytes from cycle to cycle."""
+    restored = gc.restored
+    if restored is None:
+        return ""
+    text = f"GOGC={restored.gogc:.0f} restores {gc.base.label}'s cadence"
+    if restored.heap_mb is None:
+        return f"{text}; from Go 1.19 GOMEMLIMIT can do it too."
+    held = restored.heap_mb + (restored.outside_mb or 0)
+    return (
+        f"{text}, at a heap of {restored.heap_mb:.0f} MB; so does GOGC=off with "
+        f"GOMEMLIMIT={held:.0f}MiB plus what the runtime holds outside the heap."
+    )
+
+
+def _evidence(gc: GCDiff) -> tuple[Fact, ...]:
+    """Return the window's figures, each with the fields it is made of."""
+    old, fresh = gc.base.steady, gc.new.steady
+    before, after = old.heap, fresh.heap
+    facts = (
+        Fact(
+            "cycles per second",
+            "gctrace N, @T",
+            old.cycles_per_second,
+            fresh.cycles_per_second,
+            "1/s",
+        ),
+        Fact(
+            "GC CPU per cycle",
+            "gctrace S+A+D+T",
+            old.gc_cpu_us_per_cycle / 1000,
+            fresh.gc_cpu_us_per_cycle / 1000,
+            "ms",
+        ),
+        Fact("live heap, mean", "gctrace H2", before.mean_live, after.mean_live, "MiB"),
+        Fact("goal, mean", "gctrace goal", before.mean_goal, after.mean_goal, "MiB"),
+        Fact(
+            "allocated per cycle",
+            "gctrace H0, H1, H2",
+            before.per_cycle,
+            after.per_cycle,
+            "MiB",
+        ),
+        Fact(
+            "allocated per second",
+            "gctrace H0, H1, H2, @T",
+            old.allocated_mb_per_second,
+            fresh.allocated_mb_per_second,
+            "MiB/s",
+        ),
+        Fact(
+            "effective GOGC",
+            "gctrace goal, H2",
+            before.effective_gogc,
+            after.effective_gogc,
+            "%",
+        ),
+    )
+    return tuple(fact for fact in facts if (fact.base, fact.new) != (None, None))
+
+
+def dearer(case: Case) -> Iterator[Finding]:
+    """One cycle costs more or less: live bytes, or objects and pointers in them."""
+    gc = case.gc
+    if gc is None or gc.factors is None or not gc.sure("cpu"):
+        return
+    factors = gc.factors
+    if abs(log(factors.cpu_per_cycle)) < log(_DEAR):
+        return
+    reason, facts = _marking_reason(case, gc, factors.cpu_per_cycle)
+    old, fresh = gc.base.steady, gc.new.steady
+    cpu = arrow(old.gc_cpu_us_per_cycle, fresh.gc_cpu_us_per_cycle, "us")
+    yield Finding(
+        "gc-cycle-cost",
+        f"A GC cycle costs {times(factors.cpu_per_cycle)} as much CPU{reason}",
+        f"A cycle takes {cpu} of CPU.",
+        (*_evidence(gc), *facts),
+        direction="worse" if factors.cpu_per_cycle > 1 else "better",
+        severity="minor" if case.cpu is None else "info",
+        claim=_claim(case, factors.cpu_per_cycle),
+        weight=abs(log(factors.cpu_per_cycle)),
+    )
+
+
+def _marking_reason(
+    case: Case, gc: GCDiff, ratio: float
+) -> tuple[str, tuple[Fact, ...]]:
+    """Return what decides the cost of marking: bytes, or objects, that are live."""
+    live = gc.base.steady.heap.mean_live, gc.new.steady.heap.mean_live
+    grown = log(live[1] / live[0]) if all(live) else 0.0
+    if grown / log(ratio) >= _MOST:
+        return f", the live heap being {times(live[1] / live[0])} as large", ()
+    as_large = f"{live[0]:.0f} → {live[1]:.0f} MB"
+    counts = case.of_type("inuse_objects")
+    if counts is None or min(counts.totals) <= 0:
+        return (
+            f" at a live heap of {as_large}: objects and pointers in it decide",
+            (),
+        )
+    base, new = counts.totals
+    fact = Fact("live objects", "heap profile inuse_objects", base, new, "objects")
+    if log(new / base) / log(ratio) > 0:
+        return (
+            f" at a live heap of {as_large}: it holds {base:,} → {new:,} objects",
+            (fact,),
+        )
+    return f" at a live heap of {as_large}, and not for more objects", (fact,)
+
+
+def cpu_only(case: Case) -> Iterator[Finding]:
+    """GC moved, and without a log nothing tells frequency from cost."""
+    cpu = case.cpu
+    if cpu is None or case.gc is not None or not cpu.moved("gc"):
+        return
+    group, tax = cpu.groups["gc"], cpu.groups["gc_tax"]
+    more = "more" if group.delta > 0 else "less"
+    yield Finding(
+        "gc-cpu",
+        f"GC with sweeping and barriers costs {more} CPU",
+        f"Marking, assists and phases {cpu.words(group.base, group.new)}; sweeping and "
+        f"barriers {cpu.words(tax.base, tax.new)}. A CPU profile cannot tell whether "
+        "cycles are more frequent or dearer.",
+        (Fact("GC", "cpu profile", group.base, group.new, cpu.diff.unit),),
+        "Run both with GODEBUG=gctrace=1 and give the logs too: they tell which.",
+        direction="worse" if group.delta > 0 else "better",
+        claim=cpu.of_groups(*_GROUPS),
+    )
+
+
+def forced(case: Case) -> Iterator[Finding]:
+    """Cycles that no heap growth triggered: runtime.GC, or the two-minute timer."""
+    gc = case.gc
+    if gc is None:
+        return
+    old, fresh = gc.base.whole, gc.new.whole
+    for what, id_, base, new, why in (
+        ("forced", "gc-forced", old.forced, fresh.forced, "by runtime.GC"),
+        ("timer", "gc-timer", old.timer, fresh.timer, "after two minutes without one"),
+    ):
+        shares = base / old.cycles, new / fresh.cycles
+        if max(shares) < (_MOST if what == "forced" else 0.1):
+            continue
+        risen = shares[1] - shares[0]
+        yield Finding(
+            id_,
+            f"{base} of {old.cycles} → {new} of {fresh.cycles} GC cycles were forced "
+            f"{why}",
+            "The heap did not reach its goal: GC runs by the clock or by request, not "
+            "by what is allocated.",
+            (Fact(f"cycles forced {why}", f"gctrace {what}", base, new, "cycles"),),
+            "" if what == "forced" else "Latency spikes two minutes apart are these.",
+            severity="minor" if abs(risen) > 0.25 else "info",
+            direction=(
+                "neutral" if abs(risen) <= 0.25 else "worse" if risen > 0 else "better"
+            ),
+        )
+
+
+def assist(case: Case) -> Iterator[Finding]:
+    """Who is made to help marking while allocating."""
+    cpu = case.cpu
+    if cpu is None or cpu.diff.blame_sums is None:
+        return
+    diff = cpu.diff
+    found = [c for c in judged_categories(diff, "gc") if c.id == "gc.mark.assist"]
+    if not found or found[0].noise is not False:
+        return
+    sums, names = cpu.diff.blame_sums, cpu.names
+    rows = np.flatnonzero(sums.category == rules().categories.index("gc.mark.assist"))
+    functions, at = csr.grouped(
+        np.where(sums.caller[rows] >= 0, sums.caller[rows], sums.function[rows])
+    )
+    base = csr.sums(at, sums.base[rows], len(functions))
+    new = csr.sums(at, sums.new[rows], len(functions))
+    order = np.argsort(-np.maximum(base, new), kind="stable")[:3].tolist()
+    payers = [
+        f"{short(names[int(functions[i])])} ({cpu.words(base[i], new[i])})"
+        for i in order
+    ]
+    (moved,) = found
+    more = "more" if moved.delta > 0 else "less"
+    yield Finding(
+        "gc-assist",
+        f"Goroutines that allocate help {more} with marking",
+        f"Mark assist {cpu.words(moved.base, moved.new)}"
+        + (f", paid by {listed(payers)}." if payers else "."),
+        tuple(
+            Fact(
+                f"mark assist under {names[int(functions[i])]}",
+                "cpu profile",
+                int(base[i]),
+                int(new[i]),
+                diff.unit,
+            )
+            for i in order
+        ),
+        direction="worse" if moved.delta > 0 else "better",
+        claim=cpu.of(["gc.mark.assist"]),
+    )

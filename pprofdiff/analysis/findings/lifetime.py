@@ -1,0 +1,201 @@
+"""What share of their life goroutines lose: waiting for a processor, or to the GC."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.model import Fact, Finding
+from pprofdiff.analysis.findings.traces import (
+    MANY_POINTS,
+    WAITS,
+    cycles_tell,
+    direction,
+    far,
+    foreign,
+    long,
+    runnable_ns,
+    scaled,
+    shares_differ,
+    sides_of,
+    time_fact,
+)
+from pprofdiff.analysis.findings.waiting import latency
+from pprofdiff.analysis.findings.wording import arrow, short
+from pprofdiff.units import percent
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
+    from pprofdiff.analysis.traces.goroutines import Groups
+    from pprofdiff.analysis.traces.side import TraceSide
+
+__all__ = ["life_lost", "life_waiting"]
+
+# GC is why goroutines wait if so much of the change is while it is marking.
+_MOST = 0.5
+# One long assist is a large part of a short life: fewer than this are chance.
+_MANY_ASSISTS = 20
+# Traces of 2 s of one program had shares of 7 to 18 %, and of 12 to 30 %.
+_SURE_RATIO = 5.0
+
+
+class _Life(NamedTuple):
+    """Goroutines of a root function, and what share of life they lose, base and new."""
+
+    pair: GroupPair
+    shares: tuple[float, float]
+
+    @property
+    def moved(self) -> float:
+        return abs(self.shares[1] - self.shares[0])
+
+
+def life_waiting(case: Case) -> Iterator[Finding]:
+    """Tell whose goroutines wait for a processor for another part of their life."""
+    diff = case.trace
+    if diff is None or next(latency(case), None) is not None:
+        return
+    counts = [_counts(side, side.waits.goroutine) for side in diff.sides]
+    found = [
+        _Life(pair, _of_life(diff, pair, runnable_ns(diff, pair)))
+        for pair in _both(diff)
+        if min(counts[0][pair.base], counts[1][pair.new]) >= WAITS
+    ]
+    found = [life for life in found if shares_differ(*life.shares)]
+    if not found:
+        return
+    pair, shares = max(found, key=lambda life: life.moved)
+    waits, marking = runnable_ns(diff, pair), _marking(diff, pair)
+    in_gc = _of_life(diff, pair, marking)
+    decides = (in_gc[1] - in_gc[0]) / (shares[1] - shares[0]) >= _MOST
+    base, new = (
+        side.group_waits.row(side.groups.names[row]).p99_ns
+        for side, row in sides_of(diff, pair)
+    )
+    late = (
+        f" 99 % of their waits end within {arrow(base, new, 'ns')}."
+        if base and new
+        else ""
+    )
+    yield Finding(
+        "sched-life",
+        f"Goroutines of {short(pair.name)} wait for a processor for {_to(shares)} of "
+        "their life" + (f", for {_to(in_gc)} while GC is marking" if decides else ""),
+        f"They wait {scaled(diff, *waits)}; while GC is marking "
+        f"{scaled(diff, *marking)}.{late}",
+        (
+            time_fact(f"runnable: {pair.name}", *waits),
+            time_fact(f"runnable while GC is marking: {pair.name}", *marking),
+            time_fact(f"p99 of runnable time: {pair.name}", base, new),
+        ),
+        direction=direction(*shares),
+        weight=abs(shares[1] - shares[0]),
+    )
+
+
+def _marking(diff: TraceDiff, pair: GroupPair) -> tuple[int, int]:
+    """Return how long a group's goroutines were runnable while GC was marking."""
+    base, new = (
+        int(side.waits.gc_mark_ns[_of_group(side, row)].sum())
+        for side, row in sides_of(diff, pair)
+    )
+    return base, new
+
+
+def _both(diff: TraceDiff) -> Iterator[GroupPair]:
+    """Yield the program's root functions that both sides have."""
+    for pair in diff.groups:
+        if pair.base < 0 or pair.new < 0:
+            continue
+        if not any(foreign(side, row) for side, row in sides_of(diff, pair)):
+            yield pair
+
+
+def _counts(side: TraceSide, goroutine: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Return how many of something goroutines of each group have."""
+    held = side.groups
+    counts: NDArray[np.int64] = np.bincount(
+        held.group_of[goroutine], minlength=len(held)
+    )
+    return counts
+
+
+def _of_group(side: TraceSide, row: int) -> NDArray[np.bool_]:
+    """Mark the waits of the goroutines of a root function."""
+    marked: NDArray[np.bool_] = side.groups.group_of[side.waits.goroutine] == row
+    return marked
+
+
+def _of_life(
+    diff: TraceDiff, pair: GroupPair, times_ns: tuple[int, int]
+) -> tuple[float, float]:
+    """Return what shares of a group's life some times are, base and new."""
+    base, new = (
+        time / max(int(side.groups.total_ns[row]), 1)
+        for time, (side, row) in zip(times_ns, sides_of(diff, pair), strict=True)
+    )
+    return base, new
+
+
+def _to(shares: tuple[float, float]) -> str:
+    return f"{percent(shares[0], 1)} → {percent(shares[1], 1)}"
+
+
+def life_lost(case: Case) -> Iterator[Finding]:
+    """Goroutines lose part of their life to assists, sweeping, stopping the world."""
+    diff = case.trace
+    if diff is None:
+        return
+    assists = [_assists(side) for side in diff.sides]
+    found = [
+        _Life(
+            pair,
+            (_lost(diff.base.groups, pair.base), _lost(diff.new.groups, pair.new)),
+        )
+        for pair in _both(diff)
+        if max(assists[0][pair.base], assists[1][pair.new]) >= _MANY_ASSISTS
+    ]
+    worst = max(found, key=lambda life: life.moved, default=None)
+    if worst is None or not shares_differ(*worst.shares):
+        return
+    name, shares = worst.pair.name, worst.shares
+    matters = worst.moved >= MANY_POINTS and far(*shares, _SURE_RATIO)
+    yield Finding(
+        "gc-life",
+        f"Goroutines of {short(name)} spend {_to(shares)} of their life in mark "
+        "assists, sweeping and stopping the world",
+        "That is wall time from begin to end of each: time blocked or runnable within "
+        "it counts.",
+        (Fact(f"share of life of {name}", "trace", shares[0], shares[1], "ratio"),),
+        "Allocate less on this path, or raise GOGC." if shares[1] > shares[0] else "",
+        severity="minor" if matters and cycles_tell(diff) and long(diff) else "info",
+        direction=direction(*shares),
+        # What GC costs stands before what it entails.
+        weight=1 + worst.moved,
+    )
+
+
+def _assists(side: TraceSide) -> NDArray[np.int64]:
+    """Return how many mark assists the goroutines of each group made."""
+    from pprofdiff.analysis.traces.spans import ranges_of
+    from pprofdiff.model.traces.marks import RangeKind
+
+    made, _ = ranges_of(side.trace, RangeKind.MARK_ASSIST)
+    return _counts(side, made.goroutine)
+
+
+def _lost(held: Groups, row: int) -> float:
+    """Return the share of a group's life within what its goroutines do for the GC."""
+    from pprofdiff.analysis.traces.ranged import ASSIST, STOPPED, SWEEP
+
+    wanted = [
+        place
+        for place, name in enumerate(held.range_names)
+        if name in (ASSIST, SWEEP) or name.startswith(f"{STOPPED} (GC")
+    ]
+    total = int(held.total_ns[row])
+    return int(held.range_ns[row, wanted].sum()) / total if total else 0.0

@@ -1,0 +1,89 @@
+"""What a rule says: a sentence, its evidence, and the samples that it speaks of."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.profiles.groups import JudgedSum
+
+__all__ = ["SEVERITIES", "Claim", "Explained", "Fact", "Finding", "Findings"]
+
+SEVERITIES = ("info", "minor", "major")
+
+
+class Fact(NamedTuple):
+    """One piece of evidence: what, from which field of which input, base and new.
+
+    None stands for what a side does not tell.
+    """
+
+    what: str
+    source: str
+    base: float | None
+    new: float | None
+    unit: str
+
+
+class Claim(NamedTuple):
+    """Which samples of the CPU profiles a finding speaks of: bool, one a sample."""
+
+    base: NDArray[np.bool_]
+    new: NDArray[np.bool_]
+
+    def plus(self, other: Claim) -> Claim:
+        """Return the samples of either claim."""
+        return Claim(self.base | other.base, self.new | other.new)
+
+    def within(self, other: Claim) -> Claim:
+        """Return the samples of both claims."""
+        return Claim(self.base & other.base, self.new & other.new)
+
+    def without(self, other: Claim) -> Claim:
+        """Return the samples that `other` does not speak of."""
+        return Claim(self.base & ~other.base, self.new & ~other.new)
+
+
+class Finding(NamedTuple):
+    """One thing that changed, and why.
+
+    `id` is stable; `title` is one short sentence, `text` the numbers behind it and
+    `advice` what to do, "" for nothing. `severity` is ``info``, ``minor`` or
+    ``major``, `direction` ``worse``, ``better`` or ``neutral``. `explains` is the
+    scaled delta of CPU that `claim` covers, None without a claim; `detail` tells that
+    findings before it explain most of that already. `weight` ranks what explains
+    equally much.
+    """
+
+    id: str
+    title: str
+    text: str
+    evidence: tuple[Fact, ...]
+    advice: str = ""
+    severity: str = "info"
+    direction: str = "neutral"
+    claim: Claim | None = None
+    explains: float | None = None
+    detail: bool = False
+    weight: float = 0.0
+
+
+class Explained(NamedTuple):
+    """How much of the CPU profiles' delta the findings explain, in scaled values.
+
+    `left` are the groups whose unexplained part is still beyond noise, as far as can
+    be told, by falling size.
+    """
+
+    total: float
+    explained: float
+    left: tuple[JudgedSum, ...]
+
+
+class Findings(NamedTuple):
+    """All findings, the one that explains most first; None without CPU profiles."""
+
+    found: tuple[Finding, ...]
+    explained: Explained | None

@@ -1,0 +1,237 @@
+"""Rules on profiles: functions, packages, groups, categories and the total."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.gate.measures import (
+    Asked,
+    Figure,
+    Found,
+    Judged,
+    Kind,
+    Missing,
+)
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.regexp import Matches, matcher
+from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.units import Scale
+
+__all__ = ["CATEGORY", "CUM", "FLAT", "GROUP", "PACKAGE", "TOTAL"]
+
+Column = NDArray[np.int64]
+Rows = tuple[Sequence[str], Column, Column]
+
+
+def _flat(asked: Asked, judged: Judged) -> Found:
+    """Measure each function that matches by its own cost."""
+    return _named(asked, judged, "functions", "flat")
+
+
+def _cum(asked: Asked, judged: Judged) -> Found:
+    """Measure each function that matches with its callees."""
+    return _named(asked, judged, "functions", "cum")
+
+
+def _packages(asked: Asked, judged: Judged) -> Found:
+    """Measure each package that matches with its callees."""
+    return _named(asked, judged, "packages", "cum")
+
+
+def _groups(asked: Asked, judged: Judged) -> Found:
+    """Measure a group of runtime categories, judged together with the others."""
+
+    def rows(diff: ProfileDiff) -> Rows | None:
+        sums = diff.category_sums
+        if sums is None:
+            return None
+        ids, base, new = zip(*sums.groups(), strict=True)
+        return ids, np.array(base, np.int64), np.array(new, np.int64)
+
+    return _of_runtime(asked, judged, rows)
+
+
+def _categories(asked: Asked, judged: Judged) -> Found:
+    """Measure a runtime category, judged together with the others."""
+
+    def rows(diff: ProfileDiff) -> Rows | None:
+        sums = diff.category_sums
+        return None if sums is None else (sums.ids, sums.base, sums.new)
+
+    return _of_runtime(asked, judged, rows)
+
+
+def _total(asked: Asked, judged: Judged) -> Found:
+    """Measure all of a profile."""
+    diff = _profile(asked, judged)
+    if isinstance(diff, Missing):
+        return diff
+    base, new = (np.array([side], np.int64) for side in diff.totals)
+    return _figures(asked, diff, ((f"all of {diff.name}",), base, new), [0])
+
+
+def _named(asked: Asked, judged: Judged, granularity: str, column: str) -> Found:
+    """Measure the rows of a table whose name, on either side, the pattern matches."""
+    matches = _pattern(asked)
+    diff = _profile(asked, judged)
+    if isinstance(diff, Missing):
+        return diff
+    table = diff.table(granularity)
+    found = [
+        row
+        for row, (name, older) in enumerate(
+            zip(table.names, table.base_names, strict=True)
+        )
+        if matches(name) or (older is not None and matches(older))
+    ]
+    if not found:
+        noun = granularity.removesuffix("s")
+        return Missing(f"no {noun} on either side of {diff.name} matches")
+    figures = _figures(asked, diff, (table.names, *table.raw(column)), found)
+    if granularity != "functions" or isinstance(figures, Missing):
+        return figures
+    begins = _first_lines(diff.new.profile)
+    return [
+        figure._replace(file=file, line=begins.get((figure.what, file), 0))
+        for figure, file in zip(figures, (table.files[i] for i in found), strict=True)
+    ]
+
+
+def _first_lines(profile: Profile) -> dict[tuple[str, str], int]:
+    """Return the line at which each (function, file) begins, where the file says."""
+    strings, functions = profile.strings, profile.functions
+    begins = np.flatnonzero(functions.start_line > 0)
+    columns = (functions.name, functions.filename, functions.start_line)
+    return {
+        (strings[name], strings[file]): line
+        for name, file, line in zip(*(c[begins].tolist() for c in columns), strict=True)
+    }
+
+
+def _of_runtime(
+    asked: Asked,
+    judged: Judged,
+    rows: Callable[[ProfileDiff], Rows | None],
+) -> Found:
+    """Measure the row whose id the rule names."""
+    diff = _profile(asked, judged)
+    if isinstance(diff, Missing):
+        return diff
+    held = rows(diff)
+    if held is None:
+        return Missing(f"{diff.name} has no runtime {asked.kind}: that takes CPU time")
+    return _figures(asked, diff, held, [list(held[0]).index(asked.subject)])
+
+
+def _profile(asked: Asked, judged: Judged) -> ProfileDiff | Missing:
+    """Return the comparison that a rule is on: that after ``@``, else cpu or the only.
+
+    Its name is that of the profile or of its sample type.
+    """
+    profiles = judged.comparison.profiles
+    names = tuple(dict.fromkeys(diff.name for diff in profiles))
+    if asked.source:
+        for diff in profiles:
+            if asked.source in (diff.name, diff.sample_type.type):
+                return diff
+        held = f"there are: {', '.join(names)}" if names else "there is no profile"
+        return Missing(f"no {asked.source} profile is compared; {held}")
+    for diff in profiles:
+        if diff.is_cpu or len(names) == 1:
+            return diff
+    if not profiles:
+        return Missing("no profile is compared")
+    return Missing(
+        f"which profile? type {asked.kind}@{names[0]}:…; there are: {', '.join(names)}"
+    )
+
+
+def _figures(asked: Asked, diff: ProfileDiff, rows: Rows, chosen: list[int]) -> Found:
+    """Return the chosen rows as the limit has them; all rows are judged together."""
+    names, base, new = rows
+    if 0 in diff.totals:
+        label = diff.base.label if diff.totals[0] == 0 else diff.new.label
+        return Missing(f"{label} has no samples of {diff.name}")
+    points = asked.limit.unit == "pp"
+    model = diff.model
+    if points:
+        factors = 100 / diff.totals[0], 100 / diff.totals[1]
+        model = None if model is None else _of_shares(model, factors)
+        scale, unit = Scale(1, "% of the total", 1), "pp"
+    else:
+        by = diff.normalization
+        factors = by.base_factor, by.new_factor
+        scale, unit = scale_of(diff), diff.unit
+        if not asked.limit.relative and not asked.limit.fits(unit):
+            raise asked.wrong(
+                f"{diff.sample_type.type} is in {unit}; a limit is {_example(diff)}"
+            )
+    noise = None if model is None else model.judge(base, new).noise
+    return [
+        Figure(
+            what=names[i],
+            base=int(base[i]) * factors[0],
+            new=int(new[i]) * factors[1],
+            unit=unit,
+            scale=scale,
+            noise=None if noise is None else bool(noise[i]),
+            unsure=f"no sample count tells how far {diff.sample_type.type} may move "
+            "by chance",
+        )
+        for i in chosen
+    ]
+
+
+def _of_shares(model: CountModel, factors: tuple[float, float]) -> CountModel:
+    """Return how far a share may move by chance: as the value does, without pace."""
+    base, new = (
+        step / factor
+        for step, factor in (
+            (model.base_step, model.base_factor),
+            (model.new_step, model.new_factor),
+        )
+    )
+    return CountModel(base * factors[0], new * factors[1], *factors)
+
+
+def _example(diff: ProfileDiff) -> str:
+    """Return limits that fit a profile."""
+    unit = {"nanoseconds": "+5% or +50ms", "bytes": "+5% or +2MB"}
+    return unit.get(diff.unit, "+5% or +100")
+
+
+def _pattern(asked: Asked) -> Matches:
+    """Return what the rule's pattern matches; raises UsageError for a wrong one."""
+    return matcher(asked.subject, f"--fail-on {asked.text}")
+
+
+def _no_points(asked: Asked) -> None:
+    if asked.limit.unit == "pp":
+        raise asked.wrong("the total is all of it and has no points; type total:+5%")
+
+
+def _known(ids: Callable[[], Sequence[str]]) -> Callable[[Asked], None]:
+    """Return a check that the subject is one of these ids."""
+
+    def check(asked: Asked) -> None:
+        if asked.subject not in ids():
+            raise asked.wrong(
+                f"there is no {asked.kind} {asked.subject}; there are: "
+                f"{', '.join(ids())}"
+            )
+
+    return check
+
+
+FLAT = Kind(_pattern, _flat)
+CUM = Kind(_pattern, _cum)
+PACKAGE = Kind(_pattern, _packages)
+GROUP = Kind(_known(lambda: [group.id for group in rules().groups]), _groups)
+CATEGORY = Kind(_known(lambda: rules().categories), _categories)
+TOTAL = Kind(_no_points, _total)

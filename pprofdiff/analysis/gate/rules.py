@@ -1,0 +1,110 @@
+"""The rules of ``--fail-on``: one grammar, and a table of what each kind measures.
+
+A rule is ``KIND[@PROFILE]:SUBJECT:LIMIT``; which parts a kind has is a row of
+`options.RULES`, and what it measures is the row of the same name here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from pprofdiff.analysis.gate.benchmarks import BENCH
+from pprofdiff.analysis.gate.findings import FINDING
+from pprofdiff.analysis.gate.limits import Limit, parse_limit
+from pprofdiff.analysis.gate.measures import Asked, Kind
+from pprofdiff.analysis.gate.pauses import PAUSE
+from pprofdiff.analysis.gate.profiles import CATEGORY, CUM, FLAT, GROUP, PACKAGE, TOTAL
+from pprofdiff.cli.options import RULES, RuleForm
+from pprofdiff.errors import UsageError
+
+__all__ = ["KINDS", "Gate", "parse_rule"]
+
+KINDS: dict[str, Kind] = {
+    "cum": CUM,
+    "flat": FLAT,
+    "package": PACKAGE,
+    "group": GROUP,
+    "category": CATEGORY,
+    "total": TOTAL,
+    "bench": BENCH,
+    "pause": PAUSE,
+    "finding": FINDING,
+}
+
+_FORMS = {form.kind: form for form in RULES}
+# A finding is none or one too many.
+_NONE = Limit(1, Decimal(0), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The rules to judge; `strict` lets noise, and a lack of data, trip them."""
+
+    rules: tuple[Asked, ...] = ()
+    strict: bool = False
+
+    @classmethod
+    def of(cls, texts: Sequence[str], *, strict: bool = False) -> Gate:
+        """Return the gate of rules as typed; raises UsageError with what to type."""
+        return cls(tuple(parse_rule(text) for text in texts), strict)
+
+
+def parse_rule(text: str) -> Asked:
+    """Return the rule that a text spells; raises UsageError with a right one.
+
+    The kind ends at the first colon, the limit begins after the last: a pattern may
+    hold colons.
+    """
+    head, _, rest = text.partition(":")
+    kind, at, source = head.partition("@")
+    form = _FORMS.get(kind)
+    if form is None:
+        raise UsageError(
+            f"--fail-on {text}: there is no rule {kind or 'without a kind'}; there "
+            f"are: {', '.join(_FORMS)}; such as {RULES[0].example}"
+        )
+    if at and (not source or not form.source):
+        why = "a profile's name stands after @" if form.source else f"{kind} takes no @"
+        raise _wrong(text, form, why)
+    subject, given = _parts(text, form, rest)
+    limit = _limit(text, form, given)
+    asked = Asked(text, kind, source, subject, limit)
+    KINDS[kind].check(asked)
+    return asked
+
+
+def _parts(text: str, form: RuleForm, rest: str) -> tuple[str, str]:
+    """Return a rule's subject and limit, "" for those its kind has not."""
+    if not form.limited:
+        subject, given = rest, ""
+    elif not form.subject:
+        subject, given = "", rest
+    else:
+        subject, _, given = rest.rpartition(":")
+    if form.subject and not subject:
+        raise _wrong(text, form, f"{form.subject} or its limit is missing")
+    return subject, given
+
+
+def _limit(text: str, form: RuleForm, given: str) -> Limit:
+    """Return the limit, of a sign that the kind allows."""
+    if not form.limited:
+        return _NONE
+    try:
+        limit = parse_limit(given)
+    except ValueError as error:
+        raise _wrong(text, form, str(error)) from None
+    if not limit.sign and not form.ceiling:
+        raise _wrong(text, form, f"the limit {given} has no sign")
+    if limit.sign < 0 and not form.less:
+        raise _wrong(text, form, f"less is better: the limit is +{str(limit)[1:]}")
+    return limit
+
+
+def _wrong(text: str, form: RuleForm, why: str) -> UsageError:
+    return UsageError(
+        f"--fail-on {text}: {why}; {form.kind} rules are {form.form}, such as "
+        f"{form.example}"
+    )

@@ -1,0 +1,1 @@
+"""Two builds' GC logs compared: which collections count, and what they add up to."""

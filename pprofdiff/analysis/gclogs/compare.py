@@ -1,0 +1,258 @@
+"""Two GC logs compared: figures of both, and which factor moved the collector's CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from pprofdiff.analysis.gclogs.figures import GCFigures, figures
+from pprofdiff.analysis.gclogs.window import Span, Window, window_of
+from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.analysis.side import LogRun
+from pprofdiff.analysis.work import Work
+from pprofdiff.model.gclogs import Cycles, GCRun
+
+__all__ = ["Factors", "GCDiff", "GCSide", "Restored", "compare_logs", "unusable"]
+
+# Fewer cycles than this say nothing of how much they vary.
+_FEW = 5
+
+
+@dataclass(frozen=True, eq=False)
+class GCSide:
+    """One build's collections: the run that is compared, and the window in it.
+
+    `whole` sums over all lines read, or those asked for with ``--window``; `window` is
+    what rates and means are of; `others` counts further runs in the side's logs.
+    """
+
+    label: str
+    path: str
+    run: GCRun
+    window: Window
+    asked: bool
+    others: int
+
+    @cached_property
+    def whole(self) -> GCFigures:
+        """Sums over everything that was asked for."""
+        return figures(self.cycles if self.asked else self.run.cycles)
+
+    @cached_property
+    def cycles(self) -> Cycles:
+        """The collections in the window."""
+        return self.window.of(self.run.cycles)
+
+    @cached_property
+    def steady(self) -> GCFigures:
+        """Rates and means within the window."""
+        return figures(self.cycles)
+
+
+class _Pace(NamedTuple):
+    """What factors divide, none of it 0: cycles a second, CPU and bytes a cycle."""
+
+    cycles: float
+    cpu: float
+    size: float
+
+    @classmethod
+    def of(cls, steady: GCFigures) -> _Pace | None:
+        cycles, size = steady.cycles_per_second, steady.heap.per_cycle
+        cpu = steady.gc_cpu_us_per_cycle
+        found = cycles or 0.0, cpu, size or 0.0
+        return cls(*found) if min(found) > 0 else None
+
+
+class Factors(NamedTuple):
+    """New over base: gc_cpu = cycles × cpu_per_cycle = allocation ÷ bytes × cpu.
+
+    Each is a ratio of rates or means in the window; `allocation`, `cycles` and
+    `gc_cpu` are per second, or per operation where both sides' rates are known.
+    """
+
+    gc_cpu: float
+    cycles: float
+    cpu_per_cycle: float
+    allocation: float
+    bytes_per_cycle: float
+
+
+class Restored(NamedTuple):
+    """What would give new the base's cadence: as many bytes from one cycle to the next.
+
+    `gogc` in percent; `heap_mb` is the heap that follows, live and allocated, to which
+    GOMEMLIMIT must add what the process holds outside it (`outside_mb` of it is in the
+    log: stacks and globals), or None before Go 1.18, whose logs cannot come from a
+    version with GOMEMLIMIT.
+    """
+
+    gogc: float
+    heap_mb: float | None
+    outside_mb: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class GCDiff:
+    """Base and new collections; `rates` are operations per second (base, new)."""
+
+    base: GCSide
+    new: GCSide
+    rates: tuple[float, float] | None
+
+    @property
+    def per_work(self) -> bool:
+        """Whether `factors` are by operation done."""
+        return self.rates is not None
+
+    @cached_property
+    def factors(self) -> Factors | None:
+        """Which factor moved; None where a side has no rate or no allocation."""
+        old, fresh = _Pace.of(self.base.steady), _Pace.of(self.new.steady)
+        if old is None or fresh is None:
+            return None
+        rates = self.rates or (1.0, 1.0)
+        cycles = fresh.cycles / old.cycles / (rates[1] / rates[0])
+        cpu = fresh.cpu / old.cpu
+        size = fresh.size / old.size
+        return Factors(cycles * cpu, cycles, cpu, cycles * size, size)
+
+    @cached_property
+    def restored(self) -> Restored | None:
+        """The GOGC and heap that restore the base's cadence, where that can be told."""
+        old, fresh = self.base.steady, self.new.steady
+        if (
+            old.heap.per_cycle is None
+            or fresh.heap.per_cycle is None
+            or min(old.heap.per_cycle, fresh.heap.per_cycle) <= 0
+            or fresh.heap.mean_live < 1
+        ):
+            return None
+        cycles = self.new.cycles
+        outside = 0.0
+        if cycles.stacks_mb is not None and cycles.globals_mb is not None:
+            outside = float((cycles.stacks_mb + cycles.globals_mb).mean())
+        gogc = 100 * old.heap.per_cycle / (fresh.heap.mean_live + outside)
+        if cycles.stacks_mb is None:
+            return Restored(gogc, None, None)
+        return Restored(gogc, fresh.heap.mean_live + old.heap.per_cycle, outside)
+
+    def caveats(self) -> list[Caveat]:
+        """Return what to know of the logs: missing lines, further processes."""
+        return [*_caveats(self.base), *_caveats(self.new)]
+
+    def sure(self, what: str) -> bool:
+        """Whether ``cycles`` or ``cpu`` per cycle differ by over three standard errors.
+
+        Cycles are taken as independent draws of their interval and of their CPU time.
+        """
+        sides = []
+        for side in (self.base, self.new):
+            cycles = side.cycles
+            values = (
+                np.diff(cycles.start_ms) / np.maximum(np.diff(cycles.number), 1)
+                if what == "cycles"
+                else cycles.sweep_termination_cpu_us
+                + cycles.assist_cpu_us
+                + cycles.background_cpu_us
+                + cycles.mark_termination_cpu_us
+            )
+            if len(values) < _FEW:
+                return False
+            sides.append((float(values.mean()), float(values.var(ddof=1)), len(values)))
+        (old, old_var, n), (fresh, fresh_var, m) = sides
+        return abs(fresh - old) > 3 * sqrt(old_var / n + fresh_var / m)
+
+
+def _caveats(side: GCSide) -> Iterator[Caveat]:
+    run, path = side.run, side.path
+    if run.lines_seen < run.lines_expected:
+        yield Caveat(
+            "gctrace-gaps",
+            f"{path}: {run.lines_seen} of {run.lines_expected} GC lines intact; sums "
+            "are of these, rates go by the cycles' numbers",
+        )
+    if side.others:
+        yield Caveat(
+            "gctrace-runs",
+            f"{side.label}: {side.others + 1} processes in the GC logs; compared is "
+            f"the one with most cycles, {run.lines_seen} in {path}",
+        )
+
+
+def compare_logs(
+    sides: tuple[tuple[str, Sequence[LogRun]], tuple[str, Sequence[LogRun]]],
+    spans: tuple[Span | None, Span | None] = (None, None),
+    work: Work | None = None,
+    seconds: tuple[float | None, float | None] = (None, None),
+) -> GCDiff | None:
+    """Compare both sides' GC logs, each (label, logs); None where one has no run.
+
+    The run with the most collections stands for a side. `seconds` are what counted
+    `work` took; where they are not known, it took as long as the span, or else the
+    window of collections. Raises UsageError where a span holds no collection.
+    """
+    base, new = (
+        _side(label, logs, span)
+        for (label, logs), span in zip(sides, spans, strict=True)
+    )
+    if base is None or new is None:
+        return None
+    rates = None
+    if work is not None:
+        took = [
+            known or _length(span, side)
+            for known, span, side in zip(seconds, spans, (base, new), strict=True)
+        ]
+        rates = work.per_second((took[0], took[1]))
+    return GCDiff(base, new, rates)
+
+
+def _length(span: Span | None, side: GCSide) -> float:
+    """Return how long a span lasts; an open end is that of the window."""
+    start, end = span or (None, None)
+    start = side.steady.start_s if start is None else start
+    return (side.steady.end_s if end is None else end) - start
+
+
+def unusable(logs: Sequence[LogRun]) -> Iterator[Caveat]:
+    """Yield why each log that is not compared is not: nothing is summed by guess."""
+    for path, log in logs:
+        if log.mixed:
+            yield Caveat(
+                "gctrace-mixed",
+                f"{path}: lines of several processes alternate and cannot be told "
+                "apart: not compared; write one log a process",
+            )
+        elif not any(run.lines_seen for run in log.runs):
+            torn = sum(run.torn for run in log.runs)
+            yield Caveat(
+                "gctrace-torn",
+                f"{path}: none of {torn} GC lines is whole: other output tore them; "
+                "write standard error to a file of its own",
+            )
+
+
+def _side(label: str, logs: Sequence[LogRun], span: Span | None) -> GCSide | None:
+    runs = [
+        (run, entry)
+        for entry in logs
+        for run in entry.log.runs
+        if run.lines_seen and not entry.log.mixed
+    ]
+    if not runs:
+        return None
+    run, entry = max(runs, key=lambda pair: pair[0].lines_seen)
+    return GCSide(
+        label=label,
+        path=entry.path,
+        run=run,
+        window=window_of(run, span, entry.path),
+        asked=span is not None,
+        others=len(runs) - 1,
+    )

@@ -1,0 +1,198 @@
+"""What the collections of one window add up to, each figure with its unit in its name.
+
+Wall and CPU time never share a figure. Sums are over the lines that were read; rates
+count cycles by their numbers, so that lines that are missing do not lower them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.model.gclogs import Cycles
+
+__all__ = ["CycleTimes", "GCFigures", "HeapFigures", "figures"]
+
+# Heaps smaller than this say too little: gctrace rounds to whole MiB.
+_TELLING_MB = 20
+_P99 = 0.99
+
+
+class HeapFigures(NamedTuple):
+    """Heap sizes and allocation over a window, MiB; None where the log cannot say."""
+
+    mean_trigger: float
+    mean_peak: float
+    mean_live: float
+    mean_goal: float
+    median_live: float
+    median_goal: float
+    effective_gogc: float | None
+    """Median of (G_next − H2) ÷ (H2 + stacks + globals), percent."""
+    allocated: int | None
+    """Σ(H0_next − H2) + Σ(H1 − H0); None where lines are missing."""
+    allocated_during_mark: int
+    """The second of these sums: bytes allocated while marking."""
+    allocated_error: int
+    """How far `allocated` may be off, since every heap size is rounded down."""
+    per_cycle: float | None
+    """Allocated from one collection's start to the next one's, mean."""
+
+
+class CycleTimes(NamedTuple):
+    """Sums of a window's times, microseconds, by field of a gctrace line.
+
+    The line: ``gc N @T U%: s+m+t ms clock, S+A/D/I+T ms cpu, …``.
+    """
+
+    sweep_termination_wall_us: int
+    """Σs."""
+    mark_wall_us: int
+    """Σm."""
+    mark_termination_wall_us: int
+    """Σt."""
+    sweep_termination_cpu_us: int
+    """ΣS."""
+    assist_cpu_us: int
+    """ΣA."""
+    background_cpu_us: int
+    """ΣD: dedicated and fractional workers."""
+    idle_cpu_us: int
+    """ΣI: workers on processors with nothing else to do."""
+    mark_termination_cpu_us: int
+    """ΣT."""
+
+    @property
+    def stw_wall_us(self) -> int:
+        """Σ(s+t): both stop-the-world phases, wall time."""
+        return self.sweep_termination_wall_us + self.mark_termination_wall_us
+
+    @property
+    def stw_cpu_us(self) -> int:
+        """Σ(S+T): both stop-the-world phases, capacity kept from the program."""
+        return self.sweep_termination_cpu_us + self.mark_termination_cpu_us
+
+    @property
+    def gc_cpu_us(self) -> int:
+        """Σ(S+A+D+T): GC CPU time as the runtime defines it, without idle marking."""
+        return self.stw_cpu_us + self.assist_cpu_us + self.background_cpu_us
+
+
+class GCFigures(NamedTuple):
+    """Sums and means over a window; None where the log cannot say."""
+
+    cycles: int
+    first_cycle: int
+    last_cycle: int
+    start_s: float
+    end_s: float
+    """When the first and the last of the window's cycles started."""
+    cycles_per_second: float | None
+    """(N_last − N_first) ÷ (T_last − T_first)."""
+    times: CycleTimes
+    worst_pause_us: int
+    p99_pause_us: int
+    """Of all stop-the-world phases, each by itself; nearest rank."""
+    forced: int
+    timer: int
+    procs: float
+    """GOMAXPROCS, mean."""
+    heap: HeapFigures
+
+    @property
+    def gc_cpu_us_per_cycle(self) -> float:
+        """GC CPU time of one collection, mean, without idle marking."""
+        return self.times.gc_cpu_us / self.cycles
+
+    @property
+    def gc_cpu_share(self) -> float | None:
+        """Share of all CPU capacity: GC CPU a cycle × cycles a second ÷ GOMAXPROCS."""
+        if self.cycles_per_second is None:
+            return None
+        return self.gc_cpu_us_per_cycle / 1e6 * self.cycles_per_second / self.procs
+
+    @property
+    def mark_wall_share(self) -> float | None:
+        """Share of wall time in which marking goes on."""
+        if self.cycles_per_second is None:
+            return None
+        return self.times.mark_wall_us / self.cycles / 1e6 * self.cycles_per_second
+
+    @property
+    def allocated_mb_per_second(self) -> float | None:
+        """Bytes a cycle × cycles a second."""
+        if self.heap.per_cycle is None or self.cycles_per_second is None:
+            return None
+        return self.heap.per_cycle * self.cycles_per_second
+
+
+def figures(cycles: Cycles) -> GCFigures:
+    """Return what at least one collection adds up to."""
+    number, start = cycles.number, cycles.start_ms
+    seconds = (int(start[-1]) - int(start[0])) / 1000
+    pauses = np.concatenate(
+        [cycles.sweep_termination_wall_us, cycles.mark_termination_wall_us]
+    )
+    return GCFigures(
+        cycles=len(cycles),
+        first_cycle=int(number[0]),
+        last_cycle=int(number[-1]),
+        start_s=int(start[0]) / 1000,
+        end_s=int(start[-1]) / 1000,
+        cycles_per_second=(
+            (int(number[-1]) - int(number[0])) / seconds if seconds > 0 else None
+        ),
+        times=CycleTimes(*[int(getattr(cycles, f).sum()) for f in CycleTimes._fields]),
+        worst_pause_us=int(pauses.max()),
+        p99_pause_us=_nearest_rank(pauses, _P99),
+        forced=int(cycles.forced.sum()),
+        timer=int(cycles.timer.sum()),
+        procs=float(cycles.procs.mean()),
+        heap=_heap(cycles),
+    )
+
+
+def _heap(cycles: Cycles) -> HeapFigures:
+    followed = np.flatnonzero(np.diff(cycles.number) == 1)
+    between = cycles.heap_start_mb[followed + 1] - cycles.heap_live_mb[followed]
+    during = cycles.heap_end_mb - cycles.heap_start_mb
+    per_cycle = between + during[followed]
+    whole = len(followed) == len(cycles) - 1
+    return HeapFigures(
+        mean_trigger=float(cycles.heap_start_mb.mean()),
+        mean_peak=float(cycles.heap_end_mb.mean()),
+        mean_live=float(cycles.heap_live_mb.mean()),
+        mean_goal=float(cycles.goal_mb.mean()),
+        median_live=float(np.median(cycles.heap_live_mb)),
+        median_goal=float(np.median(cycles.goal_mb)),
+        effective_gogc=_effective_gogc(cycles, followed),
+        allocated=int(between.sum() + during.sum()) if whole else None,
+        allocated_during_mark=int(during.sum()),
+        # The sum telescopes to H0_last − H0_first + Σ(H1 − H2), each off by under 1.
+        allocated_error=len(cycles) + 1,
+        per_cycle=float(per_cycle.mean()) if len(per_cycle) else None,
+    )
+
+
+def _nearest_rank(values: NDArray[np.int64], share: float) -> int:
+    """Return the smallest value that at least `share` of the values do not exceed."""
+    return int(np.sort(values)[int(np.ceil(share * len(values))) - 1])
+
+
+def _effective_gogc(cycles: Cycles, followed: NDArray[np.integer]) -> float | None:
+    """Return the GOGC that the goals follow from, which a memory limit lowers.
+
+    From Go 1.18 stacks and globals count as live (runtime/mgcpacer.go, commit).
+    """
+    live = cycles.heap_live_mb[followed]
+    scanned = live.astype(np.float64)
+    for more in (cycles.stacks_mb, cycles.globals_mb):
+        if more is not None:
+            scanned = scanned + more[followed]
+    telling = live >= _TELLING_MB
+    if not telling.any():
+        return None
+    grown = cycles.goal_mb[followed + 1] - live
+    return float(np.median(100 * grown[telling] / scanned[telling]))

@@ -1,0 +1,61 @@
+"""In what the two sides are compared: absolute, per second, per operation, share.
+
+Scaling is in floating point and happens once, here; raw integers stay beside it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pprofdiff.analysis.work import Work
+from pprofdiff.errors import UsageError
+
+__all__ = ["Normalization", "choose"]
+
+
+class Normalization(NamedTuple):
+    """How raw values become comparable: scaled = raw × factor of its side.
+
+    `mode` is ``absolute``, ``per_second`` (factor 1 / seconds), ``per_work`` (factor
+    1 / operations) or ``share`` (new brought to the base's total, as ``go tool pprof
+    -normalize``); `reason` says, for people, why this one.
+    """
+
+    mode: str
+    base_factor: float
+    new_factor: float
+    reason: str
+
+
+def choose(
+    *,
+    totals: tuple[int, int],
+    durations_ns: tuple[int | None, int | None],
+    work: Work | None,
+    share: bool,
+    snapshot: bool,
+) -> Normalization:
+    """Choose how to compare (base, new) pairs of totals and durations.
+
+    `work` (operations done, or done per second of a duration) wins, then `share`,
+    then durations if both sides have one, else absolute. A `snapshot` (live memory,
+    goroutines) is not a rate: no duration says anything about it. Raises UsageError
+    for work and share together.
+    """
+    if work is not None and share:
+        raise UsageError("-normalize and --work contradict each other: give one")
+    if share:
+        base, new = totals
+        factor = base / new if new else 0.0
+        return Normalization("share", 1.0, factor, "-normalize: new scaled to base")
+    if snapshot:
+        return Normalization("absolute", 1.0, 1.0, "a snapshot is not a rate")
+    done = None if work is None else work.done(durations_ns)
+    if work is not None and done is not None:
+        return Normalization("per_work", 1 / done[0], 1 / done[1], work.reason)
+    base_ns, new_ns = durations_ns
+    if base_ns and new_ns:
+        reason = "both profiles have a duration"
+        return Normalization("per_second", 1e9 / base_ns, 1e9 / new_ns, reason)
+    reason = "no duration on both sides; --work BASE:NEW compares by operation"
+    return Normalization("absolute", 1.0, 1.0, reason)

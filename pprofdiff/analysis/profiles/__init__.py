@@ -1,0 +1,1 @@
+"""Two profiles of one kind compared: by function, line, stack and runtime category."""

@@ -1,0 +1,178 @@
+"""Are the two sides comparable? What to know before believing a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pprofdiff.analysis.normalization import Normalization
+from pprofdiff.analysis.profiles.kinds import is_cpu, kind_name
+from pprofdiff.analysis.profiles.side import ProfileSide
+from pprofdiff.goruntime.versions import format_go_version, infer_go_version
+from pprofdiff.model.profiles.merge import is_diff
+from pprofdiff.model.profiles.profile import Profile
+
+__all__ = ["Caveat", "comparability", "go_version"]
+
+_FEW_SAMPLES = 500
+_SHORT_S = 5.0
+_UNLIKE = 0.10
+
+_Versions = tuple[str | None, str | None]
+
+
+class Caveat(NamedTuple):
+    """One thing to know: a stable `id`, and a sentence for people."""
+
+    id: str
+    text: str
+
+
+def go_version(*profiles: Profile) -> str | None:
+    """Return the Go versions that all functions' names allow, such as go1.21-1.22."""
+    names = (name for profile in profiles for name in profile.function_names())
+    return format_go_version(*infer_go_version(names)) or None
+
+
+def comparability(
+    base: ProfileSide, new: ProfileSide, totals: tuple[int, int], how: Normalization
+) -> tuple[Caveat, ...]:
+    """Return what makes this pair less comparable than it looks."""
+    return (
+        *_inputs(base, new),
+        *_versions(base, new),
+        *_sampling(base, new),
+        *_lengths(base, new),
+        *_load(new, totals, how),
+        *_since_start(new, how),
+    )
+
+
+def _inputs(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
+    for side in (base, new):
+        if is_diff(side.profile):
+            yield Caveat(
+                "diffed-input",
+                f"{side.label} already is a diff (it has pprof::base samples): "
+                "its values are differences",
+            )
+        if len(side.runs) > 1:
+            yield Caveat(
+                "merged-input",
+                f"{side.label} is {len(side.runs)} profiles added up; "
+                "times and durations are their sums",
+            )
+
+
+def _versions(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
+    spans = [infer_go_version(s.profile.function_names()) for s in (base, new)]
+    words = [format_go_version(*span) for span in spans]
+    if not all(words) or not _apart(spans[0], spans[1]):
+        return
+    yield Caveat(
+        "go-version",
+        f"{base.label} was built with {words[0]}, {new.label} with {words[1]}: "
+        "runtime functions were renamed and split; trust the categories, not single "
+        "runtime functions",
+    )
+    if is_cpu(new.profile) and _crosses(spans, (1, 18)):
+        yield Caveat(
+            "sampler-1.18",
+            "Linux CPU profiles before Go 1.18 use one timer for the process and miss "
+            "bursts on many cores (golang/go#35057): shares across 1.17/1.18 are not "
+            "comparable",
+        )
+    if kind_name(new.profile) == "mutex" and _crosses(spans, (1, 22)):
+        yield Caveat(
+            "mutex-1.22",
+            "from Go 1.22 mutex profiles include locks inside the runtime: "
+            "new entries there are no regression",
+        )
+
+
+def _number(version: str) -> tuple[int, int]:
+    major, minor = version.split(".")[:2]
+    return int(major), int(minor)
+
+
+def _apart(base: _Versions, new: _Versions) -> bool:
+    """Return whether two spans of versions share no version."""
+    low, high = (max, min)
+    lows = [_number(s[0]) for s in (base, new) if s[0]]
+    highs = [_number(s[1]) for s in (base, new) if s[1]]
+    return bool(lows and highs) and low(lows) > high(highs)
+
+
+def _crosses(spans: list[_Versions], version: tuple[int, int]) -> bool:
+    """Return whether one span ends before `version` and the other begins at it."""
+    ends = [s[1] is not None and _number(s[1]) < version for s in spans]
+    begins = [s[0] is not None and _number(s[0]) >= version for s in spans]
+    return (ends[0] and begins[1]) or (ends[1] and begins[0])
+
+
+def _sampling(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
+    periods = base.profile.period, new.profile.period
+    if periods[0] and periods[1] and periods[0] != periods[1]:
+        yield Caveat(
+            "period",
+            f"sampled at unlike periods ({periods[0]} and {periods[1]}): values are "
+            "comparable, sample counts are not",
+        )
+    if not is_cpu(new.profile):
+        return
+    for side in (base, new):
+        counted = [k.type for k in side.profile.sample_types]
+        if "samples" not in counted:
+            continue
+        column = side.profile.values[:, counted.index("samples")]
+        count = int(abs(column).sum())
+        if count < _FEW_SAMPLES:
+            yield Caveat(
+                "few-samples",
+                f"{side.label} has {count} samples; under {_FEW_SAMPLES} only large "
+                "changes can be told from chance: profile for longer",
+            )
+
+
+def _lengths(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
+    spans = base.profile.duration_ns, new.profile.duration_ns
+    if not spans[0] or not spans[1]:
+        return
+    seconds = [span / 1e9 for span in spans if span]
+    if abs(seconds[1] / seconds[0] - 1) > _UNLIKE:
+        yield Caveat(
+            "duration",
+            f"unlike durations ({seconds[0]:.1f} s and {seconds[1]:.1f} s)",
+        )
+    if is_cpu(new.profile) and min(seconds) < _SHORT_S:
+        yield Caveat(
+            "short",
+            f"a profile of {min(seconds):.1f} s: up to Go 1.25 durations read "
+            "0.1-0.2 s too long, which matters under 5 s",
+        )
+
+
+def _since_start(new: ProfileSide, how: Normalization) -> Iterator[Caveat]:
+    if how.mode == "per_work" and not new.profile.duration_ns:
+        yield Caveat(
+            "since-start",
+            f"{kind_name(new.profile)} counts since the program began: it is right by "
+            "operation only if --work does too",
+        )
+
+
+def _load(
+    new: ProfileSide, totals: tuple[int, int], how: Normalization
+) -> Iterator[Caveat]:
+    if not is_cpu(new.profile) or not totals[0] or not totals[1]:
+        return
+    if how.mode not in ("absolute", "per_second"):
+        return
+    scaled = totals[0] * how.base_factor, totals[1] * how.new_factor
+    ratio = scaled[1] / scaled[0]
+    if ratio > 0 and abs(ratio - 1) > _UNLIKE:
+        yield Caveat(
+            "load",
+            f"the two sides differ in all by {ratio:.2f}×: if they did not do the "
+            "same work, give --work BASE:NEW (operations done) to compare by operation",
+        )

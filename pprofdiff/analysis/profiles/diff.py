@@ -1,0 +1,299 @@
+"""Two sides of one kind of profile, subtracted: `compare` makes a `ProfileDiff`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.normalization import Normalization, choose
+from pprofdiff.analysis.profiles.attribution import Attribution
+from pprofdiff.analysis.profiles.categories import (
+    Blame,
+    Categories,
+    blame,
+    categories,
+    leaf_kinds,
+)
+from pprofdiff.analysis.profiles.caveats import Caveat, comparability
+from pprofdiff.analysis.profiles.kinds import is_cpu, is_snapshot, is_state, kind_name
+from pprofdiff.analysis.profiles.rows import PairedRows, SampleValues, pair_rows
+from pprofdiff.analysis.profiles.side import ProfileSide
+from pprofdiff.analysis.profiles.tables import Table
+from pprofdiff.analysis.stats.counts import CountModel, Judgement
+from pprofdiff.analysis.work import Work
+from pprofdiff.errors import FormatError, IncompatibleProfilesError
+from pprofdiff.model.profiles.profile import Profile, ValueType
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from pprofdiff.analysis.profiles.leaf_owners import Leaves
+
+__all__ = ["ProfileDiff", "compare"]
+
+_TOO_LARGE = float(1 << 63)
+
+
+@dataclass(frozen=True, eq=False)
+class ProfileDiff:
+    """What changed between two sides, in one sample type.
+
+    `functions`, `lines`, `files`, `packages`, `stacks`, `categories` and `blame` are
+    DataFrames, made when asked for; every raw number is an int64 in `unit`.
+    """
+
+    base: ProfileSide
+    new: ProfileSide
+    base_column: int
+    new_column: int
+    normalization: Normalization
+    warnings: tuple[Caveat, ...]
+
+    def __repr__(self) -> str:
+        """Return one line: sample type, totals and their delta."""
+        base, new = self.totals
+        return (
+            f"<{type(self).__name__} {self.sample_type.type}/{self.unit}: "
+            f"base {base}, new {new}, delta {new - base:+d}>"
+        )
+
+    @cached_property
+    def name(self) -> str:
+        """What Go calls this kind of profile, such as cpu, allocs or mutex."""
+        return kind_name(self.new.profile)
+
+    @property
+    def title(self) -> str:
+        """The name, and the sample type where that says more: allocs (alloc_space)."""
+        kind = self.sample_type.type
+        return self.name if self.name == kind else f"{self.name} ({kind})"
+
+    @property
+    def sample_type(self) -> ValueType:
+        """The sample type that is compared."""
+        return self.new.profile.sample_types[self.new_column]
+
+    @property
+    def unit(self) -> str:
+        """The unit of every raw number."""
+        return self.sample_type.unit
+
+    @cached_property
+    def values(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Each side's values of the compared type, int64, one a sample."""
+        base, new = self.base.profile, self.new.profile
+        return base.values[:, self.base_column], new.values[:, self.new_column]
+
+    @cached_property
+    def totals(self) -> tuple[int, int]:
+        """The sums of all values, base and new, raw."""
+        base, new = self.values
+        return int(base.sum()), int(new.sum())
+
+    @cached_property
+    def model(self) -> CountModel | None:
+        """How far values may move by chance; None where chance has no model."""
+        base = _sample_worth(self.base.profile, self.base_column)
+        new = _sample_worth(self.new.profile, self.new_column)
+        if base is None or new is None:
+            return None
+        by = self.normalization
+        return CountModel(
+            base * by.base_factor, new * by.new_factor, by.base_factor, by.new_factor
+        )
+
+    @cached_property
+    def is_cpu(self) -> bool:
+        """Whether samples are CPU time."""
+        return is_cpu(self.new.profile)
+
+    @property
+    def classified(self) -> bool:
+        """Whether stacks have runtime categories: CPU time, or a trace's in a state."""
+        return self.is_cpu or is_state(self.new.profile)
+
+    def judge(self, base: Sequence[int], new: Sequence[int]) -> Judgement | None:
+        """Judge raw sums of any grouping; None where chance has no model."""
+        if self.model is None:
+            return None
+        return self.model.judge(np.array(base, np.int64), np.array(new, np.int64))
+
+    @property
+    def paired_functions(self) -> PairedRows:
+        """The functions of both sides, and which is which."""
+        return self._paired("functions")
+
+    @cached_property
+    def _pairs(self) -> dict[str, PairedRows]:
+        return {}
+
+    def _paired(self, granularity: str) -> PairedRows:
+        """Return both sides at a granularity, aggregated when first asked for."""
+        if granularity not in self._pairs:
+            self._pairs[granularity] = pair_rows(
+                SampleValues(self.base.profile, self.values[0]),
+                SampleValues(self.new.profile, self.values[1]),
+                granularity,
+                (self.normalization, self.model),
+                classified=self.classified and granularity == "functions",
+            )
+        return self._pairs[granularity]
+
+    def table(self, granularity: str = "functions") -> Table:
+        """Return the rows of functions, lines, files, packages or stacks."""
+        if granularity == "stacks":
+            return self._stacks
+        return self._paired(granularity).table
+
+    @cached_property
+    def _stacks(self) -> Table:
+        from pprofdiff.analysis.profiles.stacks import NamedStacks, stack_table
+
+        functions = self.paired_functions
+        base, new = (
+            NamedStacks.of(side.profile, functions.levels[i], functions.rows[i], values)
+            for i, (side, values) in enumerate(
+                zip((self.base, self.new), self.values, strict=True)
+            )
+        )
+        return stack_table(base, new, functions.names, self.normalization, self.model)
+
+    @property
+    def attributions(self) -> tuple[Attribution, Attribution] | None:
+        """What each side's samples are; None where they are not `classified`."""
+        return self.paired_functions.attributions
+
+    @cached_property
+    def category_sums(self) -> Categories | None:
+        """Raw sums by category; None where samples are not `classified`."""
+        if self.attributions is None:
+            return None
+        return categories(self.attributions, self.values)
+
+    @cached_property
+    def blame_sums(self) -> Blame | None:
+        """Raw sums by category and call site; None where they are not `classified`."""
+        if self.attributions is None:
+            return None
+        return blame(self.attributions, self.values, self.paired_functions.rows)
+
+    @cached_property
+    def leaf_sums(self) -> Leaves:
+        """Raw sums by the function that a stack ends in, and whom that is for."""
+        from pprofdiff.analysis.profiles.leaf_owners import leaves
+
+        return leaves(self)
+
+    @cached_property
+    def leaf_kind_sums(self) -> list[tuple[int, int, int, int]]:
+        """Raw sums as (category, leaf kind, base, new), both positions in the rules.
+
+        The second dimension of a cost: what the leaf does, whoever owns it.
+        """
+        if self.attributions is None:
+            return []
+        return leaf_kinds(self.attributions, self.values)
+
+    @property
+    def functions(self) -> pd.DataFrame:
+        """One row a function; see `Table.to_frame`."""
+        return self.table("functions").to_frame()
+
+    @property
+    def lines(self) -> pd.DataFrame:
+        """One row a source line, named ``function file:line``."""
+        return self.table("lines").to_frame()
+
+    @property
+    def files(self) -> pd.DataFrame:
+        """One row a source file."""
+        return self.table("files").to_frame()
+
+    @property
+    def packages(self) -> pd.DataFrame:
+        """One row a Go package."""
+        return self.table("packages").to_frame()
+
+    @property
+    def stacks(self) -> pd.DataFrame:
+        """One row a stack, function names joined with ``;``, root first."""
+        return self.table("stacks").to_frame()
+
+    @property
+    def categories(self) -> pd.DataFrame:
+        """One row a runtime category; see `frames.categories_frame`."""
+        from pprofdiff.analysis.profiles.frames import categories_frame
+
+        return categories_frame(self)
+
+    @property
+    def blame(self) -> pd.DataFrame:
+        """One row for each category and call site; see `frames.blame_frame`."""
+        from pprofdiff.analysis.profiles.frames import blame_frame
+
+        return blame_frame(self)
+
+
+def compare(
+    base: ProfileSide,
+    new: ProfileSide,
+    *,
+    sample_type: str | int | None = None,
+    normalize: bool = False,
+    work: Work | None = None,
+) -> ProfileDiff:
+    """Subtract base from new in one sample type (default: what pprof takes for new).
+
+    Raises UsageError where new has no such sample type, IncompatibleProfilesError
+    where base does not have it in the same unit.
+    """
+    new_column = new.profile.sample_index(sample_type)
+    kind = new.profile.sample_types[new_column]
+    base_column = _column_of(base, kind)
+    totals = _total(base, base_column), _total(new, new_column)
+    normalization = choose(
+        totals=totals,
+        durations_ns=(base.profile.duration_ns, new.profile.duration_ns),
+        work=work,
+        share=normalize,
+        snapshot=is_snapshot(kind),
+    )
+    caveats = comparability(base, new, totals, normalization)
+    return ProfileDiff(base, new, base_column, new_column, normalization, caveats)
+
+
+def _total(side: ProfileSide, column: int) -> int:
+    """Return the sum of a column, which all further sums are parts of."""
+    values = side.profile.values[:, column]
+    if float(np.abs(values.astype(np.float64)).sum()) >= _TOO_LARGE:
+        raise FormatError(
+            f"{side.runs[0].path}: its values add up to more than 64 bits hold; "
+            "it is damaged, or not a profile of one program"
+        )
+    return int(values.sum())
+
+
+def _column_of(side: ProfileSide, kind: ValueType) -> int:
+    """Return where a side holds a sample type."""
+    if kind in side.profile.sample_types:
+        return side.profile.sample_types.index(kind)
+    held = ", ".join(f"{t.type}/{t.unit}" for t in side.profile.sample_types)
+    raise IncompatibleProfilesError(
+        f"{side.runs[0].path} has no {kind.type}/{kind.unit} to subtract; "
+        f"it has: {held or 'no values'}"
+    )
+
+
+def _sample_worth(profile: Profile, column: int) -> float | None:
+    """Return what one sample adds to a column, None where that is not known."""
+    kind, sampled = profile.sample_types[column], profile.period_type
+    if kind.type == "samples":
+        return 1.0
+    if not profile.period or sampled is None or sampled.type not in ("cpu", "space"):
+        return None
+    return float(profile.period) if sampled.unit == kind.unit else None

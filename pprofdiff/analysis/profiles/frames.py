@@ -1,0 +1,126 @@
+"""Categories and blame as DataFrames; imported only when somebody asks for one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.profiles.tables import STATUSES
+from pprofdiff.goruntime.rules import rules
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.profiles.diff import ProfileDiff
+
+__all__ = ["blame_frame", "categories_frame", "compared_frame"]
+
+Column = NDArray[np.int64]
+
+# Of the categories, where there are none.
+_COLUMNS = {
+    "group": "str",
+    **dict.fromkeys(("base", "new", "delta"), "int64"),
+    **dict.fromkeys(("base_scaled", "new_scaled", "delta_scaled"), "float64"),
+    **dict.fromkeys(("base_share", "new_share", "z"), "float64"),
+    "noise": "bool",
+}
+
+
+def categories_frame(diff: ProfileDiff) -> pd.DataFrame:
+    """Return one row a category that either side has.
+
+    Index: category id. Columns: group, base, new, delta (int64, raw), base_scaled,
+    new_scaled, delta_scaled, base_share, new_share (of the total), z and noise. Empty
+    where samples are not CPU time.
+    """
+    sums, model = diff.category_sums, diff.model
+    if sums is None or model is None:
+        return pd.DataFrame(
+            {name: pd.Series(dtype=kind) for name, kind in _COLUMNS.items()},
+            index=pd.Index([], name="category", dtype=object),
+        )
+    group = {c: g.id for g in rules().groups for c in g.categories}
+    judged = model.judge(sums.base, sums.new)
+    by = diff.normalization
+    base, new = sums.base * by.base_factor, sums.new * by.new_factor
+    totals = [max(total, 1) for total in diff.totals]
+    frame = pd.DataFrame(
+        {
+            "group": [group[c] for c in sums.ids],
+            "base": sums.base,
+            "new": sums.new,
+            "delta": sums.new - sums.base,
+            "base_scaled": base,
+            "new_scaled": new,
+            "delta_scaled": new - base,
+            "base_share": sums.base / totals[0],
+            "new_share": sums.new / totals[1],
+            "z": judged.z,
+            "noise": judged.noise,
+        },
+        index=pd.Index(list(sums.ids), name="category", dtype=object),
+    )
+    return frame[(frame["base"] != 0) | (frame["new"] != 0)]
+
+
+def blame_frame(diff: ProfileDiff) -> pd.DataFrame:
+    """Return a row for each category, call site and caller, by falling |delta scaled|.
+
+    Columns: category, function, caller (of the program itself, see `Blame`, or None),
+    base, new, delta (int64, raw), delta_scaled.
+    """
+    sums = diff.blame_sums
+    if sums is None:
+        return pd.DataFrame({"category": [], "function": [], "delta": []})
+    ids = rules().categories
+    names = diff.paired_functions.names
+    by = diff.normalization
+    frame = pd.DataFrame(
+        {
+            "category": [ids[i] for i in sums.category.tolist()],
+            "function": [names[i] for i in sums.function.tolist()],
+            "caller": np.array(
+                [names[i] if i >= 0 else None for i in sums.caller.tolist()], object
+            ),
+            "base": sums.base,
+            "new": sums.new,
+            "delta": sums.new - sums.base,
+            "delta_scaled": sums.new * by.new_factor - sums.base * by.base_factor,
+        }
+    )
+    order = np.argsort(-frame["delta_scaled"].abs().to_numpy(), kind="stable")
+    return frame.iloc[order].reset_index(drop=True)
+
+
+def compared_frame(
+    diff: ProfileDiff, names: dict[str, list[str]], base: Column, new: Column
+) -> pd.DataFrame:
+    """Return rows of any grouping of samples, by falling |delta scaled|, then names.
+
+    `names` are the columns that name a row; `base` and `new` are raw int64 sums, 0
+    where a side has no such row. Columns after them: base, new, delta, status
+    (categorical both, new, gone), base_scaled, new_scaled, delta_scaled, and z and
+    noise where chance has a model.
+    """
+    by = diff.normalization
+    status = np.where((base != 0) & (new != 0), 0, np.where(new != 0, 1, 2))
+    scaled = base * by.base_factor, new * by.new_factor
+    columns: dict[str, object] = {
+        **{name: pd.Series(words, dtype="str") for name, words in names.items()},
+        "base": base,
+        "new": new,
+        "delta": new - base,
+        "status": pd.Categorical.from_codes(status.tolist(), pd.Index(STATUSES)),
+        "base_scaled": scaled[0],
+        "new_scaled": scaled[1],
+        "delta_scaled": scaled[1] - scaled[0],
+    }
+    if diff.model is not None:
+        judged = diff.model.judge(base, new)
+        columns |= {"z": judged.z, "noise": judged.noise}
+    frame = pd.DataFrame(columns)
+    keys = [np.array(words, object) for words in reversed(names.values())]
+    order = np.lexsort((*keys, -np.abs(scaled[1] - scaled[0])))
+    return frame.iloc[order].reset_index(drop=True)

@@ -1,0 +1,72 @@
+"""Groups and categories of a comparison, each judged: what changed beyond chance."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.goruntime.rules import rules
+
+__all__ = ["JudgedSum", "judged_categories", "judged_groups", "judged_sums"]
+
+# Before Go 1.22 a stack does not tell which kind of worker marks, and which kind does
+# is the pacer's choice, not the program's: one line for both.
+_SHOWN_AS = {"gc.mark.dedicated": "gc.mark.bg", "gc.mark.fractional": "gc.mark.bg"}
+
+
+class JudgedSum(NamedTuple):
+    """One group or other row: raw sums, scaled delta, and whether it may be chance."""
+
+    id: str
+    label: str
+    base: int
+    new: int
+    delta: float
+    noise: bool | None
+
+
+def judged_groups(diff: ProfileDiff) -> list[JudgedSum]:
+    """Return every group of categories, in the order of the table."""
+    sums = diff.category_sums
+    if sums is None:
+        return []
+    labels = {group.id: group.label for group in rules().groups}
+    return judged_sums(
+        diff, [(g, labels[g], base, new) for g, base, new in sums.groups()]
+    )
+
+
+def judged_categories(diff: ProfileDiff, group: str) -> list[JudgedSum]:
+    """Return a group's categories that either side has, in the rules' order.
+
+    Dedicated and fractional mark workers count as background mark.
+    """
+    sums = diff.category_sums
+    if sums is None:
+        return []
+    own = next(g.categories for g in rules().groups if g.id == group)
+    labels = rules().category_labels
+    held: dict[str, tuple[str, str, int, int]] = {}
+    for name, base, new in zip(
+        sums.ids, sums.base.tolist(), sums.new.tolist(), strict=True
+    ):
+        if name in own and (base or new):
+            shown = _SHOWN_AS.get(name, name)
+            _, _, base_held, new_held = held.get(shown, ("", "", 0, 0))
+            held[shown] = shown, labels[shown], base_held + base, new_held + new
+    return judged_sums(diff, list(held.values()))
+
+
+def judged_sums(
+    diff: ProfileDiff, rows: list[tuple[str, str, int, int]]
+) -> list[JudgedSum]:
+    """Judge rows of (id, label, base, new), raw, together."""
+    judged = diff.judge([row[2] for row in rows], [row[3] for row in rows])
+    noise = [None] * len(rows) if judged is None else judged.noise.tolist()
+    by = diff.normalization
+    return [
+        JudgedSum(
+            name, label, base, new, new * by.new_factor - base * by.base_factor, chance
+        )
+        for (name, label, base, new), chance in zip(rows, noise, strict=True)
+    ]

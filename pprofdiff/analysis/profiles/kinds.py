@@ -1,0 +1,62 @@
+"""Which kind of profile this is, told from its sample types and stacks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pprofdiff.model.profiles.profile import Profile, ValueType
+
+__all__ = ["is_cpu", "is_heap", "is_snapshot", "is_state", "kind_name"]
+
+_LEADING = 200
+_STATES = ("running", "runnable", "blocked", "syscall")
+
+
+def is_cpu(profile: Profile) -> bool:
+    """Return whether samples are CPU time."""
+    return any(kind.type == "cpu" for kind in profile.sample_types)
+
+
+def is_state(profile: Profile) -> bool:
+    """Return whether samples are a trace's time in a state, made by ``--state``."""
+    types = [kind.type for kind in profile.sample_types]
+    return len(types) == 2 and types[0] == "intervals" and types[1] in _STATES
+
+
+def is_heap(profile: Profile) -> bool:
+    """Return whether samples are allocations, recorded where they were made."""
+    return any(kind.type.startswith("alloc_") for kind in profile.sample_types)
+
+
+def is_snapshot(kind: ValueType) -> bool:
+    """Return whether a sample type says how much there is, not how much happened."""
+    return kind.type.startswith("inuse_") or kind.type in ("goroutine", "threadcreate")
+
+
+def kind_name(profile: Profile) -> str:
+    """Return cpu, allocs, heap, block, mutex, goroutine …: what Go calls the profile.
+
+    Block and mutex profiles have equal sample types; they differ in whether stacks
+    end where goroutines wait or where a holder unlocks (runtime/mprof.go).
+    """
+    if is_cpu(profile):
+        return "cpu"
+    if is_heap(profile):
+        return "allocs" if profile.default_sample_type == "alloc_space" else "heap"
+    types = [kind.type for kind in profile.sample_types]
+    if "contentions" in types:
+        return "mutex" if _unlocks(profile) else "block"
+    return types[-1] if types else "empty"
+
+
+def _unlocks(profile: Profile) -> bool:
+    """Return whether most of the first stacks end in an unlock."""
+    starts = profile.stack_offsets[:-1]
+    filled = starts[np.diff(profile.stack_offsets) > 0][:_LEADING]
+    if not len(filled):
+        return False
+    first_lines = profile.locations.line_offsets[:-1][profile.stack_locations[filled]]
+    names = profile.function_names()
+    leaves = profile.locations.line_function[first_lines].tolist()
+    unlocking = sum(f >= 0 and "nlock" in names[f] for f in leaves)
+    return bool(unlocking * 2 > len(leaves))

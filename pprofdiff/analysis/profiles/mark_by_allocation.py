@@ -1,0 +1,68 @@
+"""Background marking, charged to call sites by their share of allocated bytes.
+
+Marking has no caller: a CPU profile cannot say who makes it necessary (golang/go
+#32222). Where an allocs profile lies beside the CPU profile, each allocating call
+site is given the share of marking that it has of the bytes allocated. That is a
+model: it takes every byte to cost the same to mark, pointers or not (golang/go#55900),
+and is labelled so wherever it is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+
+__all__ = ["BACKGROUND_MARK", "MarkByAllocation", "apportion_mark"]
+
+BACKGROUND_MARK = (
+    "gc.mark.dedicated",
+    "gc.mark.fractional",
+    "gc.mark.idle",
+    "gc.mark.bg",
+)
+
+
+class MarkByAllocation(NamedTuple):
+    """Background mark by allocating function; int64 columns add up to it exactly."""
+
+    functions: list[str]
+    base: NDArray[np.int64]
+    new: NDArray[np.int64]
+
+
+def apportion_mark(diffs: Sequence[ProfileDiff]) -> MarkByAllocation | None:
+    """Return who allocates what is marked, or None without both kinds of profile."""
+    cpu = next((d for d in diffs if d.is_cpu), None)
+    allocs = next((d for d in diffs if d.sample_type.type == "alloc_space"), None)
+    if cpu is None or allocs is None or cpu.category_sums is None:
+        return None
+    sums = cpu.category_sums
+    rows = [sums.ids.index(category) for category in BACKGROUND_MARK]
+    table = allocs.table("functions")
+    base = _shared_out(int(sums.base[rows].sum()), table.base_flat)
+    new = _shared_out(int(sums.new[rows].sum()), table.new_flat)
+    some = np.flatnonzero((base != 0) | (new != 0))
+    names = [table.names[i] for i in some.tolist()]
+    return MarkByAllocation(names, base[some], new[some])
+
+
+def _shared_out(amount: int, weights: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Split an amount by weights in whole numbers that add up (largest remainders)."""
+    positive = np.maximum(weights, 0)
+    whole = int(positive.sum())
+    if whole == 0:
+        return np.zeros(len(weights), np.int64)
+    exact = positive * (amount / whole)
+    parts = np.floor(exact).astype(np.int64)
+    short = amount - int(parts.sum())
+    if short > 0:
+        ranked = np.argsort(parts - exact, kind="stable")
+        parts[ranked[:short]] += 1
+    elif short < 0:
+        parts[int(parts.argmax())] += short
+    return parts

@@ -1,0 +1,270 @@
+"""The heaviest paths from the root of stacks, found level by level.
+
+All stacks go down one frame at a time. A path outside the heaviest seen so far is not
+among the heaviest of all, nor is any path that begins with it: its stacks stop there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.model.csr import sums
+from pprofdiff.model.profiles.profile import Index, Profile
+
+__all__ = ["DEEPEST", "Paths", "Stacks", "heaviest_paths"]
+
+Column = NDArray[np.int64]
+
+# Frames of a stack that are followed from its root. A goroutine's stack can be deeper
+# (1 GB: runtime.maxstacksize), what people look at is not.
+DEEPEST = 4096
+
+# Cells of a table that is faster than sorting, for each item that is looked up in it.
+_CELLS_AN_ITEM = 8
+
+
+class Stacks(NamedTuple):
+    """One side's samples that have a value, as stacks of numbered functions.
+
+    Stack i is of sample ``sample[i]``, with ``values[i]`` (int64). Its locations are
+    ``locations[leaf[i]]`` to ``locations[root[i]]``; where it has none, `root` is below
+    `leaf`. By location: `outermost`, the last of its lines. By line: the number of its
+    `function`, and whether it is the `innermost` of its location; one line more than
+    the profile has is for stacks without a location.
+    """
+
+    sample: Column
+    values: Column
+    leaf: Column
+    root: Column
+    locations: Index
+    outermost: Index
+    function: NDArray[np.int32]
+    innermost: NDArray[np.bool_]
+
+    @classmethod
+    def of(
+        cls,
+        profile: Profile,
+        numbers: NDArray[np.int32],
+        ids: NDArray[np.int32],
+        values: Column,
+    ) -> Stacks:
+        """Return a side's stacks.
+
+        `numbers` are of the side's functions, the last for samples without a frame;
+        `ids` gives each location line its function.
+        """
+        sample = np.flatnonzero(values)
+        ends = profile.locations.line_offsets
+        innermost = np.zeros(len(ids) + 1, np.bool_)
+        innermost[ends] = True
+        return cls(
+            sample,
+            values[sample],
+            profile.stack_offsets[:-1][sample],
+            profile.stack_offsets[1:][sample] - 1,
+            profile.stack_locations,
+            (ends[1:] - 1).astype(np.int32),
+            np.append(numbers[ids], numbers[-1]),
+            innermost,
+        )
+
+
+class Paths(NamedTuple):
+    """Paths that stacks were followed along, callers before callees.
+
+    Path 0 is the empty one, of depth -1. For each path: `parent`, `depth`, the number
+    of its last `function`, the `weight` (float64), how many `callees` (distinct next
+    functions) it has, and whether it is `kept` as one of the heaviest. For each stack,
+    base and new: the longest of these paths that it begins with (`reached`), and
+    whether it `ended` there.
+    """
+
+    parent: Column
+    depth: Column
+    function: Column
+    weight: NDArray[np.float64]
+    callees: Column
+    kept: NDArray[np.bool_]
+    reached: tuple[Column, ...]
+    ended: tuple[NDArray[np.bool_], ...]
+
+
+class _Level(NamedTuple):
+    """Paths of one depth that were among the heaviest when they were met."""
+
+    parent: Column
+    function: Column
+    weight: NDArray[np.float64]
+
+
+class _Front(NamedTuple):
+    """A side's stacks that are still followed, each at one of its frames.
+
+    `path` counts from the first of the paths one frame shorter, `place` is the position
+    in `Stacks.locations`, and `line` (int32) the frame's line.
+    """
+
+    stack: Column
+    path: Column
+    place: Column
+    line: Index
+
+    @classmethod
+    def of(cls, side: Stacks) -> _Front:
+        """Return all stacks of a side, at their root."""
+        line = np.full(len(side.root), len(side.function) - 1, np.int32)
+        filled = np.flatnonzero(side.root >= side.leaf)
+        line[filled] = side.outermost[side.locations[side.root[filled]]]
+        stack = np.arange(len(line), dtype=np.int64)
+        return cls(stack, np.zeros_like(stack), np.maximum(side.root, side.leaf), line)
+
+    def take(self, rows: NDArray[np.bool_]) -> _Front:
+        """Return the chosen stacks."""
+        if rows.all():
+            return self
+        return _Front(
+            self.stack[rows], self.path[rows], self.place[rows], self.line[rows]
+        )
+
+    def ends(self, side: Stacks) -> NDArray[np.bool_]:
+        """Return which stacks are at their leaf."""
+        at_last: NDArray[np.bool_] = self.place == side.leaf[self.stack]
+        return at_last & side.innermost[self.line]
+
+    def next(self, side: Stacks) -> _Front:
+        """Return the stacks, none of them at its leaf, one frame further."""
+        over = side.innermost[self.line]
+        place = self.place - over
+        line = self.line - np.int32(1)
+        line[over] = side.outermost[side.locations[place[over]]]
+        return self._replace(place=place, line=line)
+
+
+def heaviest_paths(
+    sides: tuple[Stacks, Stacks],
+    factors: tuple[float, float],
+    functions: int,
+    budget: int,
+) -> Paths:
+    """Return the `budget` heaviest paths, and those met while looking for them.
+
+    `factors` scale the two sides' values, and `functions` is how many there are.
+    """
+    fronts = [_Front.of(side) for side in sides]
+    reached = tuple(np.zeros(len(side.sample), np.int64) for side in sides)
+    ended = tuple(np.zeros(len(side.sample), np.bool_) for side in sides)
+    met = [_Level(np.full(1, -1), np.full(1, -1), np.zeros(1))]
+    callees = []
+    best, weights = np.zeros(0, np.int64), np.zeros(0)
+    first, stop = 0, 1
+    for depth in range(DEEPEST + 1):
+        keys, rows = _callees(sides, fronts, functions)
+        parent = keys // functions
+        callees.append(np.bincount(parent, minlength=stop - first))
+        if depth == DEEPEST or not len(keys):
+            break
+        weight = _weights(sides, fronts, rows, factors, len(keys))
+        pool = np.append(weights, weight)
+        chosen = _largest(pool, budget)
+        fresh = chosen[chosen >= len(best)] - len(best)
+        path = np.full(len(keys), -1, np.int64)
+        path[fresh] = np.arange(len(fresh))
+        best, weights = np.append(best, path + stop)[chosen], pool[chosen]
+        met.append(
+            _Level(parent[fresh] + first, keys[fresh] % functions, weight[fresh])
+        )
+        first, stop = stop, stop + len(fresh)
+        for i, (side, front, row) in enumerate(zip(sides, fronts, rows, strict=True)):
+            arrived = front._replace(path=path[row])
+            arrived = arrived.take(arrived.path >= 0)
+            reached[i][arrived.stack] = arrived.path + first
+            at_leaf = arrived.ends(side)
+            ended[i][arrived.stack] = at_leaf
+            fronts[i] = arrived.take(~at_leaf).next(side)
+    return Paths(*_columns(met, callees), _marked(best, stop), reached, ended)
+
+
+def _columns(
+    met: list[_Level], callees: list[Column]
+) -> tuple[Column, Column, Column, NDArray[np.float64], Column]:
+    """Return parent, depth, function, weight and callees of all paths."""
+    sizes = [len(level.parent) for level in met]
+    return (
+        np.concatenate([level.parent for level in met]),
+        np.repeat(np.arange(-1, len(met) - 1), sizes),
+        np.concatenate([level.function for level in met]),
+        np.concatenate([level.weight for level in met]),
+        np.concatenate(callees),
+    )
+
+
+def _marked(best: Column, paths: int) -> NDArray[np.bool_]:
+    """Return which paths are kept: the empty one, and the best."""
+    kept = np.zeros(paths, np.bool_)
+    kept[0] = kept[best] = True
+    return kept
+
+
+def _callees(
+    sides: tuple[Stacks, Stacks], fronts: list[_Front], functions: int
+) -> tuple[Column, list[Column]]:
+    """Return the distinct keys (path × functions + function), and each stack's row."""
+    keys = [
+        front.path * functions + side.function[front.line]
+        for side, front in zip(sides, fronts, strict=True)
+    ]
+    found, row = _grouped(np.concatenate(keys))
+    return found, np.split(row, [len(keys[0])])
+
+
+def _weights(
+    sides: tuple[Stacks, Stacks],
+    fronts: list[_Front],
+    rows: list[Column],
+    factors: tuple[float, float],
+    size: int,
+) -> NDArray[np.float64]:
+    """Return the weight of each of `size` paths, at most that of the path it goes on.
+
+    Sums are of integers, and what follows never turns the order of two numbers.
+    """
+    base, new = (
+        sums(row, np.abs(side.values[front.stack]), size) * factor
+        for side, front, row, factor in zip(sides, fronts, rows, factors, strict=True)
+    )
+    return base + new
+
+
+def _grouped(keys: Column) -> tuple[Column, Column]:
+    """Return the distinct keys (none below 0), rising, and each one's place in them."""
+    size = int(keys.max(initial=-1)) + 1
+    if size <= _CELLS_AN_ITEM * len(keys):
+        places = np.zeros(size, np.int32)
+        places[keys] = 1
+        found = np.flatnonzero(places)
+        places[found] = np.arange(len(found), dtype=np.int32)
+        return found, places[keys].astype(np.int64)
+    order = np.argsort(keys)
+    ranked = keys[order]
+    fresh = np.ones(len(ranked), np.bool_)
+    fresh[1:] = ranked[1:] != ranked[:-1]
+    place = np.empty(len(keys), np.int64)
+    place[order] = np.cumsum(fresh) - 1
+    return ranked[fresh], place
+
+
+def _largest(weights: NDArray[np.float64], most: int) -> Column:
+    """Return the places of the `most` largest, rising; of equal ones the first."""
+    if len(weights) <= most:
+        return np.arange(len(weights))
+    if most <= 0:
+        return np.zeros(0, np.int64)
+    least = np.partition(weights, len(weights) - most)[len(weights) - most]
+    chosen = weights > least
+    chosen[np.flatnonzero(weights == least)[: most - int(chosen.sum())]] = True
+    return np.flatnonzero(chosen)

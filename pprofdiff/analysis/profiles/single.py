@@ -1,0 +1,120 @@
+"""One profile by itself: flat and cum by function, stacks, runtime categories."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.profiles.granularity import NO_STACK
+from pprofdiff.analysis.profiles.kinds import is_cpu, is_state
+from pprofdiff.analysis.profiles.prune import pruned_frames
+from pprofdiff.analysis.profiles.rows import SampleValues, summed_rows
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.csr import sums
+from pprofdiff.model.profiles.profile import Profile
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ProfileSums", "profile_sums", "stacks_frame"]
+
+Column = NDArray[np.int64]
+
+
+class ProfileSums(NamedTuple):
+    """Flat and cum (int64) by function, and sums by category, in `unit`.
+
+    `categories` follows ``rules().categories`` and adds up to `total`; it is None
+    where stacks have no runtime categories.
+    """
+
+    names: list[str]
+    files: list[str]
+    flat: Column
+    cum: Column
+    categories: Column | None
+    unit: str
+    total: int
+
+    def functions_frame(self) -> pd.DataFrame:
+        """Return one row a function with a value, by falling flat, cum, then name."""
+        import pandas as pd
+
+        place = sorted(range(len(self.names)), key=self.names.__getitem__)
+        rank = np.empty(len(place), np.int64)
+        rank[place] = np.arange(len(place))
+        order = np.lexsort((rank, -np.abs(self.cum), -np.abs(self.flat)))
+        order = order[(self.flat[order] != 0) | (self.cum[order] != 0)]
+        rows = order.tolist()
+        names = [self.names[i] for i in rows]
+        return pd.DataFrame(
+            {
+                "flat": self.flat[order],
+                "cum": self.cum[order],
+                "file": [self.files[i] for i in rows],
+            },
+            index=pd.Index(names, name="function", dtype=object),
+        )
+
+    def categories_frame(self) -> pd.DataFrame:
+        """Return one row a category that has a value: group, value, share of total."""
+        import pandas as pd
+
+        known = rules()
+        group = {c: g.id for g in known.groups for c in g.categories}
+        values = np.zeros(0, np.int64) if self.categories is None else self.categories
+        rows = np.flatnonzero(values)
+        ids = [known.categories[i] for i in rows.tolist()]
+        return pd.DataFrame(
+            {
+                "group": pd.Series([group[c] for c in ids], dtype="str").to_numpy(),
+                "value": values[rows],
+                "share": values[rows] / max(self.total, 1),
+            },
+            index=pd.Index(ids, name="category", dtype=object),
+        )
+
+
+def profile_sums(profile: Profile, sample_type: str | int | None = None) -> ProfileSums:
+    """Return what a profile's functions and categories cost in one sample type.
+
+    Raises UsageError where there is no such sample type.
+    """
+    column = profile.sample_index(sample_type)
+    plain = pruned_frames(profile) if profile.drop_frames else profile
+    values = plain.values[:, column]
+    classified = is_cpu(profile) or is_state(profile)
+    found = summed_rows(SampleValues(plain, values), "functions", classified=classified)
+    categories = None
+    if found.attribution is not None:
+        count = len(rules().categories)
+        categories = sums(found.attribution.category, values, count)
+    return ProfileSums(
+        found.level.names,
+        found.level.files,
+        found.flat,
+        found.cum,
+        categories,
+        profile.sample_types[column].unit,
+        int(values.sum()),
+    )
+
+
+def stacks_frame(profile: Profile) -> pd.DataFrame:
+    """Return one row a distinct stack, and one int64 column a sample type.
+
+    Index: functions root first, joined with ``;``. Rows come by falling value of the
+    default sample type.
+    """
+    import pandas as pd
+
+    from pprofdiff.model.profiles.tabular import stack_names
+
+    stacks = [stack or NO_STACK for stack in stack_names(profile)[0]]
+    columns = {k.type: profile.values[:, i] for i, k in enumerate(profile.sample_types)}
+    index = pd.Index(stacks, name="stack", dtype=object)
+    frame = pd.DataFrame(columns, index).groupby(level=0).sum()
+    by = profile.sample_types[profile.sample_index()].type
+    return frame.sort_values(by, ascending=False, kind="stable")

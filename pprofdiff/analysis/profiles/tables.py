@@ -1,0 +1,153 @@
+"""Flat and cum of both sides, row by row: functions, lines, files, packages, stacks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.normalization import Normalization
+from pprofdiff.analysis.stats.counts import CountModel, Judgement
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["STATUSES", "Table"]
+
+Column = NDArray[np.int64]
+
+STATUSES = ("both", "new", "gone")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """One row for each function (or line, file, package, stack) of either side.
+
+    `names` are the new side's, the base's for what is gone; `base_names` holds the
+    base's name where it differs, else None. The four value columns are raw int64 in
+    the sample type's unit, 0 where a side has no such row.
+    """
+
+    kind: str
+    names: list[str]
+    base_names: list[str | None]
+    files: list[str]
+    base_flat: Column
+    new_flat: Column
+    base_cum: Column
+    new_cum: Column
+    normalization: Normalization
+    model: CountModel | None
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.names)
+
+    def raw(self, column: str) -> tuple[Column, Column]:
+        """Return (base, new) of ``flat`` or ``cum``."""
+        if column == "flat":
+            return self.base_flat, self.new_flat
+        return self.base_cum, self.new_cum
+
+    def status(self) -> NDArray[np.int8]:
+        """Return each row's position in `STATUSES`."""
+        base = (self.base_flat != 0) | (self.base_cum != 0)
+        new = (self.new_flat != 0) | (self.new_cum != 0)
+        return np.where(base & new, 0, np.where(new, 1, 2)).astype(np.int8)
+
+    def delta(self, column: str) -> Column:
+        """Return new − base of ``flat`` or ``cum``, raw."""
+        base, new = self.raw(column)
+        return new - base
+
+    def scaled(self, column: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return (base, new) of ``flat`` or ``cum`` after scaling."""
+        base, new = self.raw(column)
+        factors = self.normalization
+        return (
+            base * np.float64(factors.base_factor),
+            new * np.float64(factors.new_factor),
+        )
+
+    def scaled_delta(self, column: str) -> NDArray[np.float64]:
+        """Return new − base of ``flat`` or ``cum`` after scaling."""
+        base, new = self.scaled(column)
+        return new - base
+
+    def columns(self) -> dict[str, list[int] | list[float]]:
+        """Return what writers list of each row: raw integers, then scaled deltas."""
+        return {
+            "base_flat": self.base_flat.tolist(),
+            "new_flat": self.new_flat.tolist(),
+            "delta_flat": self.delta("flat").tolist(),
+            "base_cum": self.base_cum.tolist(),
+            "new_cum": self.new_cum.tolist(),
+            "delta_cum": self.delta("cum").tolist(),
+            "delta_flat_scaled": self.scaled_delta("flat").tolist(),
+            "delta_cum_scaled": self.scaled_delta("cum").tolist(),
+        }
+
+    def judge(self, column: str) -> Judgement | None:
+        """Judge each row's delta, or None where chance has no model."""
+        return None if self.model is None else self.model.judge(*self.raw(column))
+
+    def order(self, *columns: str) -> NDArray[np.int64]:
+        """Return rows by falling |scaled delta| of the columns in turn, then name."""
+        by_name = sorted(range(len(self)), key=self.names.__getitem__)
+        rank = np.empty(len(self), np.int64)
+        rank[by_name] = np.arange(len(self))
+        sizes = [-np.abs(self.scaled_delta(column)) for column in columns]
+        return np.lexsort((rank, *reversed(sizes))).astype(np.int64)
+
+    def take(self, rows: NDArray[np.integer]) -> Table:
+        """Return the chosen rows, in that order."""
+        at = rows.tolist()
+        return Table(
+            self.kind,
+            [self.names[i] for i in at],
+            [self.base_names[i] for i in at],
+            [self.files[i] for i in at],
+            self.base_flat[rows],
+            self.new_flat[rows],
+            self.base_cum[rows],
+            self.new_cum[rows],
+            self.normalization,
+            self.model,
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the rows as a DataFrame, by falling |delta flat|, then cum, then name.
+
+        Index: name. Columns: base_flat, new_flat, delta_flat, ratio_flat, the same
+        for cum (int64 raw values; a ratio is scaled new / scaled base, NaN where the
+        base is 0), base_flat_scaled, new_flat_scaled, delta_flat_scaled, the same for
+        cum (float64), status (categorical both, new, gone), base_name, file, and
+        z_flat, noise_flat, z_cum, noise_cum where chance has a model.
+        """
+        import pandas as pd
+
+        columns: dict[str, object] = {}
+        for column in ("flat", "cum"):
+            base, new = self.raw(column)
+            scaled_base, scaled_new = self.scaled(column)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ratio = np.where(base == 0, np.nan, scaled_new / scaled_base)
+            columns |= {
+                f"base_{column}": base,
+                f"new_{column}": new,
+                f"delta_{column}": new - base,
+                f"ratio_{column}": ratio,
+                f"base_{column}_scaled": scaled_base,
+                f"new_{column}_scaled": scaled_new,
+                f"delta_{column}_scaled": scaled_new - scaled_base,
+            }
+            judged = self.judge(column)
+            if judged is not None:
+                columns |= {f"z_{column}": judged.z, f"noise_{column}": judged.noise}
+        status = pd.Categorical.from_codes(self.status().tolist(), pd.Index(STATUSES))
+        columns |= {"status": status, "base_name": self.base_names, "file": self.files}
+        index = pd.Index(self.names, name=self.kind, dtype=object)
+        frame = pd.DataFrame(columns, index=index)
+        return frame.iloc[self.order("flat", "cum")]

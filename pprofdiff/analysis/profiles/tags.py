@@ -1,0 +1,155 @@
+"""Samples chosen by their labels: ``key=value`` patterns and ranges of numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pprofdiff.analysis.profiles.regexp import matcher
+from pprofdiff.errors import UsageError
+from pprofdiff.model.csr import unique_tuples
+from pprofdiff.units import scale
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from pprofdiff.analysis.profiles.regexp import Matches
+    from pprofdiff.model.profiles.profile import Labels, Profile
+
+    Test = Callable[[Profile], NDArray[np.bool_]]
+    InRange = Callable[[int, str], bool]
+
+__all__ = ["number_units", "tag_test"]
+
+_NUMBER = re.compile(r"([+-]?[0-9]+)([A-Za-z]+)?")
+_BYTES = ("alignment", "request")
+
+
+def number_units(profile: Profile) -> dict[str, str]:
+    """Return the unit of each numeric label's key: the first that a sample gives.
+
+    A key without any unit counts in bytes if it is ``alignment`` or ``request``, else
+    its own name is its unit.
+    """
+    labels, strings = profile.labels, profile.strings
+    rows = np.flatnonzero(_numeric(labels))
+    units: dict[str, str] = {}
+    keys = {strings[i] for i in np.unique(labels.key[rows]).tolist()}
+    rows = rows[labels.unit[rows] != 0]
+    first, _ = unique_tuples((labels.key[rows], labels.unit[rows]))
+    for row in rows[first].tolist():
+        if unit := strings[labels.unit[row]]:
+            units.setdefault(strings[labels.key[row]], unit)
+    for key in keys - set(units):
+        units[key] = "bytes" if key in _BYTES else key
+    return units
+
+
+def tag_test(option: str, value: str, units: dict[str, str], notes: list[str]) -> Test:
+    """Return the test (bool by sample) that ``-tagfocus`` or ``-tagignore`` asks for.
+
+    ``key=`` before the rest limits it to one key. A range such as ``32kb``, ``:64kb``,
+    ``4mb:`` or ``12kb:64mb`` looks at numbers in the key's unit, which is said in
+    `notes`; anything else is patterns separated by commas, looked for in text labels:
+    all of them in ``key:value``, or, with a key given, any of them in a value.
+    """
+    wanted, separator, rest = value.partition("=")
+    key, spelled = (wanted, rest) if separator else (None, value)
+    in_range = _range(option, spelled)
+    if in_range is not None:
+        notes.append(
+            f"{option}={value} is read as a range of numbers, not as a pattern"
+        )
+        return partial(_has_number, key=key, in_range=in_range, units=units)
+    patterns = [matcher(pattern, option) for pattern in spelled.split(",")]
+    return partial(_has_texts, key=key, patterns=patterns)
+
+
+def _has_texts(
+    profile: Profile, *, key: str | None, patterns: list[Matches]
+) -> NDArray[np.bool_]:
+    """Return which samples have text labels in which the patterns are found."""
+    strings, labels = profile.strings, profile.labels
+
+    def holds(row: int, found: Matches) -> bool:
+        name, text = strings[labels.key[row]], strings[labels.text[row]]
+        return found(f"{name}:{text}") if key is None else name == key and found(text)
+
+    rows = np.flatnonzero(labels.text != 0)
+    marks = [
+        _marked(profile, rows, labels.text, partial(holds, found=found))
+        for found in patterns
+    ]
+    combine = np.logical_and if key is None else np.logical_or
+    found: NDArray[np.bool_] = combine.reduce(marks, axis=0)
+    return found
+
+
+def _has_number(
+    profile: Profile, *, key: str | None, in_range: InRange, units: dict[str, str]
+) -> NDArray[np.bool_]:
+    """Return which samples have a number in range, under the key if one is given."""
+    strings, labels = profile.strings, profile.labels
+
+    def holds(row: int) -> bool:
+        name = strings[labels.key[row]]
+        known = key is None or name == key
+        return known and in_range(int(labels.number[row]), units.get(name, ""))
+
+    rows = np.flatnonzero(_numeric(labels))
+    return _marked(profile, rows, labels.number, holds)
+
+
+def _numeric(labels: Labels) -> NDArray[np.bool_]:
+    """Return which labels are numbers; those without any value are nothing."""
+    valued = (labels.number != 0) | (labels.unit != 0)
+    numeric: NDArray[np.bool_] = valued & (labels.text == 0)
+    return numeric
+
+
+def _marked(
+    profile: Profile,
+    rows: NDArray[np.int64],
+    column: NDArray[np.int64] | NDArray[np.int32],
+    holds: Callable[[int], bool],
+) -> NDArray[np.bool_]:
+    """Return which samples have a label that holds, asked once for equal labels."""
+    labels = profile.labels
+    first, group = unique_tuples((labels.key[rows], column[rows]))
+    found = np.array([holds(row) for row in rows[first].tolist()], np.bool_)
+    marked = np.zeros(len(profile), np.bool_)
+    marked[labels.sample[rows[found[group]]]] = True
+    return marked
+
+
+def _range(option: str, text: str) -> InRange | None:
+    """Return the test for a range of numbers; None if the text is not a range."""
+    found = list(_NUMBER.finditer(text))[:2]
+    if not found:
+        return None
+    if any(not -(1 << 63) <= int(m[1]) < 1 << 63 for m in found):
+        raise UsageError(f"{option}: {text!r} is out of the range of 64-bit numbers")
+    low, unit = scale(int(found[0][1]), found[0][2] or "", found[0][2] or "")
+    high = low
+    if len(found) == 2:
+        high, other = scale(int(found[1][1]), found[1][2] or "", unit)
+        if text != f"{found[0][0]}:{found[1][0]}" or unit != other:
+            return None
+    elif text == f"{found[0][0]}:":
+        high = math.inf
+    elif text == f":{found[0][0]}":
+        low = -math.inf
+    elif text != found[0][0]:
+        return None
+
+    def in_range(value: int, its_unit: str) -> bool:
+        number, name = scale(value, its_unit, unit)
+        return name == unit and low <= number <= high
+
+    return in_range

@@ -1,0 +1,212 @@
+"""The call tree of both sides, root first, folded to a budget of nodes.
+
+A node is a path of functions from the root of a stack; both sides' paths are one where
+their functions are paired. The heaviest nodes stay. As no node outweighs what calls it,
+they form a tree; all else that one of them calls is folded into one leaf. So self
+values add up to the totals whatever the budget.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.paths import Paths, Stacks, heaviest_paths
+from pprofdiff.model.csr import sums
+
+__all__ = [
+    "NO_CATEGORY",
+    "SEVERAL",
+    "CallTree",
+    "call_tree",
+    "inclusive",
+    "noise_limit",
+]
+
+Column = NDArray[np.int64]
+
+# What stands for a category where a node's own samples have none, or several.
+NO_CATEGORY = -1
+SEVERAL = -2
+
+# How far, relatively, the limit lies below the least z beyond noise.
+_ROUNDING = 1e-9
+
+
+class CallTree(NamedTuple):
+    """The nodes in preorder; of siblings the heaviest first, what is folded last.
+
+    `depth` (int32) is 0 for functions that nothing calls, and `size` (int32) the number
+    of rows of a node's subtree, itself among them. `name` (int32) is a row of
+    ``ProfileDiff.paired_functions.names``, -1 for a leaf that stands for `folded`
+    (int32, else 0) smaller callees and all below them. `base_self` and `new_self`
+    (int64) are raw sums of the samples that end here, or in what is folded.
+    `category` (int16) is the position in ``rules().categories`` that these samples
+    share, `SEVERAL` or `NO_CATEGORY`.
+    """
+
+    depth: NDArray[np.int32]
+    size: NDArray[np.int32]
+    name: NDArray[np.int32]
+    folded: NDArray[np.int32]
+    base_self: Column
+    new_self: Column
+    category: NDArray[np.int16]
+
+    def __len__(self) -> int:
+        """Return the number of nodes."""
+        return len(self.depth)
+
+
+def call_tree(diff: ProfileDiff, budget: int) -> CallTree:
+    """Return the union of both sides' call trees, with at most `budget` functions.
+
+    A node's weight is the sum of the scaled absolute values of its samples, base and
+    new; samples of value 0 take no part. Of equal weights those nearer the root stay,
+    then those first by name. Below each node at most one leaf holds what is folded:
+    also all that is deeper than `paths.DEEPEST`.
+    """
+    names = diff.paired_functions.names
+    rows = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
+    sides = _stacks(diff, rows)
+    by = diff.normalization
+    paths = heaviest_paths(
+        sides, (abs(by.base_factor), abs(by.new_factor)), len(names), budget
+    )
+    return _laid_out(diff, sides, paths, rows)
+
+
+def inclusive(tree: CallTree) -> tuple[Column, Column]:
+    """Return (base, new), raw int64: what each node has with all below it, exactly."""
+    at = np.arange(len(tree))
+    sides = []
+    for own in (tree.base_self, tree.new_self):
+        # Sums that wrap around on the way are right again in the difference.
+        until = np.append(0, np.cumsum(own))
+        sides.append(until[at + tree.size] - until[at])
+    return sides[0], sides[1]
+
+
+def noise_limit(diff: ProfileDiff) -> float | None:
+    """Return the |z| from which a node's inclusive change is beyond noise.
+
+    None where nothing is, or where chance has no model. It is that of the table of
+    functions, cum: a node that holds all of a function is judged as its row is,
+    however many nodes are drawn. The limit lies a billionth below the least |z| beyond
+    noise, so that z worked out in another order of operations falls on its side.
+    """
+    judged = diff.table("functions").judge("cum")
+    if judged is None:
+        return None
+    changes = np.abs(judged.z[~judged.noise])
+    return float(changes.min()) * (1 - _ROUNDING) if len(changes) else None
+
+
+def _stacks(diff: ProfileDiff, rows: Column) -> tuple[Stacks, Stacks]:
+    """Return both sides' stacks; a function's number is its place in `rows`."""
+    functions = diff.paired_functions
+    number = np.empty(len(rows), np.int32)
+    number[rows] = np.arange(len(rows), dtype=np.int32)
+    base, new = (
+        Stacks.of(
+            side.profile,
+            number[functions.rows[i]],
+            functions.levels[i].ids,
+            diff.values[i],
+        )
+        for i, side in enumerate((diff.base, diff.new))
+    )
+    return base, new
+
+
+def _laid_out(
+    diff: ProfileDiff, sides: tuple[Stacks, Stacks], paths: Paths, rows: Column
+) -> CallTree:
+    """Return the tree of the kept paths, and of leaves for what they don't hold."""
+    kept = np.flatnonzero(paths.kept)[1:]
+    called = np.bincount(paths.parent[kept], minlength=len(paths.kept))
+    left = np.where(paths.kept, paths.callees - called, 0)
+    folding = np.flatnonzero(left)
+    count = len(kept) + len(folding)
+    node_of, leaf_of = (np.full(len(paths.kept), count, np.int64) for _ in range(2))
+    node_of[kept] = np.arange(len(kept))
+    leaf_of[folding] = np.arange(len(kept), count)
+    depth = np.concatenate((paths.depth[kept], paths.depth[folding] + 1))
+    parent = node_of[np.concatenate((paths.parent[kept], folding))]
+    none = np.full(len(folding), -1)
+    # The sort is stable, and paths of one parent come by name.
+    leaf = np.arange(count) >= len(kept)
+    weight = np.append(paths.weight[kept], none)
+    order = np.lexsort((-weight, leaf, parent, depth))
+    start, size = _preorder(order, depth, parent)
+    home = _nearest_kept(paths)
+    ends = [
+        start[np.where(paths.kept[at] & ended, node_of[at], leaf_of[home[at]])]
+        for at, ended in zip(paths.reached, paths.ended, strict=True)
+    ]
+    base_self, new_self = (
+        sums(row, side.values, count) for row, side in zip(ends, sides, strict=True)
+    )
+    place = np.argsort(start)
+    return CallTree(
+        depth[place].astype(np.int32),
+        size[place].astype(np.int32),
+        np.append(rows[paths.function[kept]], none)[place].astype(np.int32),
+        np.append(np.zeros(len(kept), np.int64), left[folding])[place].astype(np.int32),
+        base_self,
+        new_self,
+        _categories(diff, sides, ends, count),
+    )
+
+
+def _preorder(order: Column, depth: Column, parent: Column) -> tuple[Column, Column]:
+    """Return each node's place in preorder, and the number of nodes of its subtree.
+
+    `order` lists nodes by depth, then parent, then as siblings are to stand; the parent
+    of the uppermost is the number of nodes.
+    """
+    count = len(order)
+    size = np.ones(count + 1, np.int64)
+    start = np.full(count + 1, -1)
+    ends = [0, *np.cumsum(np.bincount(depth)).tolist()]
+    levels = [order[a:b] for a, b in pairwise(ends)]
+    for level in reversed(levels):
+        np.add.at(size, parent[level], size[level])
+    for level in levels:
+        above, own = parent[level], size[level]
+        before = np.cumsum(own) - own
+        first = np.ones(len(level), np.bool_)
+        first[1:] = above[1:] != above[:-1]
+        before -= before[first][np.cumsum(first) - 1]
+        start[level] = start[above] + 1 + before
+    return start[:-1], size[:-1]
+
+
+def _nearest_kept(paths: Paths) -> Column:
+    """Return the kept path that each path is, or that it is nearest below."""
+    found = np.where(paths.kept, np.arange(len(paths.kept)), paths.parent)
+    while not paths.kept[found].all():
+        found = found[found]
+    return found
+
+
+def _categories(
+    diff: ProfileDiff, sides: tuple[Stacks, Stacks], ends: list[Column], count: int
+) -> NDArray[np.int16]:
+    """Return the category that all samples of each node share; `ends` is their node."""
+    found = np.full(count, NO_CATEGORY, np.int16)
+    if diff.attributions is None:
+        return found
+    known = [
+        (row, attribution.category[side.sample])
+        for row, attribution, side in zip(ends, diff.attributions, sides, strict=True)
+    ]
+    for row, category in known:
+        found[row] = category
+    several = [row[found[row] != category] for row, category in known]
+    found[np.concatenate(several)] = SEVERAL
+    return found

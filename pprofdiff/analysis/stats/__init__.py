@@ -1,0 +1,1 @@
+"""How sure a change is: intervals, tests and marks for everything that is compared."""

@@ -1,0 +1,272 @@
+"""What the garbage collector did: mark phases, workers, assists, sweeps, stops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.traces.quantiles import Quantiles, quantiles
+from pprofdiff.analysis.traces.spans import (
+    Cover,
+    cover,
+    ends_of,
+    held,
+    ranges_of,
+    row_at,
+    rows_within,
+    value_at,
+)
+from pprofdiff.model.csr import distinct
+from pprofdiff.model.traces.marks import RangeKind, Series
+from pprofdiff.model.traces.trace import ProcessorState, State, Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Collections", "Cycles", "Runs", "Stop", "collections", "worker_runs"]
+
+Column = NDArray[np.int64]
+WORKER = "runtime.gcBgMarkWorker"
+_MODES = {"GC (dedicated)": "dedicated", "GC (fractional)": "fractional"}
+_MODES["GC (idle)"] = "idle"
+
+
+class Runs(NamedTuple):
+    """Running intervals of mark workers, by goroutine, then in order.
+
+    `row` is a row of `Trace.intervals`; the run is [`start_ns`, `end_ns`), its label
+    came at `label_ns`, and says `mode`: "dedicated", "fractional" or "idle".
+    """
+
+    row: Column
+    start_ns: Column
+    end_ns: Column
+    label_ns: Column
+    mode: NDArray[np.str_]
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Stops of the world of one kind, such as "GC mark termination".
+
+    A stop lasts from its request to its end. `stopping_ns` of it go by until the last
+    processor goes idle in it, 0 where none does as none ran. What the trace shows only
+    a part of is not in the quantiles.
+    """
+
+    kind: str
+    count: int
+    total_ns: int
+    duration: Quantiles
+    stopping: Quantiles
+
+    @property
+    def of_gc(self) -> bool:
+        """Tell whether the GC stopped the world, as internal/trace does."""
+        return "GC" in self.kind
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cycles:
+    """Mark phases, one row each, int64 columns; -1 where the trace does not tell.
+
+    `seen` marks those whose begin is in the trace, and `ended` those whose end is.
+    `live_start_bytes`, `live_end_bytes` and `goal_bytes` are the heap then, and the
+    goal when it began.
+    """
+
+    start_ns: Column
+    end_ns: Column
+    seen: NDArray[np.bool_]
+    ended: NDArray[np.bool_]
+    live_start_bytes: Column
+    live_end_bytes: Column
+    goal_bytes: Column
+
+    def __len__(self) -> int:
+        """Return the number of mark phases."""
+        return len(self.start_ns)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a mark phase, with the fields as columns."""
+        import pandas as pd
+
+        return pd.DataFrame({name: getattr(self, name) for name in self.__slots__})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Collections:
+    """What the garbage collector did in a trace; times in nanoseconds.
+
+    `begun` counts the mark phases that began in it, `mark_wall_ns` is how long marking
+    was on. `worker_ns` is the time mark workers ran, by mode (dedicated, fractional,
+    idle). Mark assists are split by what the goroutine did meanwhile: `assist_cpu_ns`
+    running, `assist_wait_ns` blocked or runnable. `sweep_ns` is the time of sweeps on
+    a processor, that swept `swept_bytes` and freed `reclaimed_bytes`. `gc_busy_ns` is
+    the processor time the program did not have: dedicated and fractional workers and
+    assists, and GOMAXPROCS processors while the GC stopped the world; time that is
+    both is counted once. `allocated_bytes` estimates what was allocated: what
+    the live heap grew by, summed; None where the trace has fewer than two values.
+    """
+
+    begun: int
+    cycles: Cycles
+    mark_wall_ns: int
+    worker_ns: dict[str, int]
+    assists: int
+    assist_cpu_ns: int
+    assist_wait_ns: int
+    sweeps: int
+    sweep_ns: int
+    swept_bytes: int
+    reclaimed_bytes: int
+    stops: tuple[Stop, ...]
+    stw_ns: int
+    gc_stw_ns: int
+    gc_busy_ns: int
+    capacity_ns: int
+    allocated_bytes: int | None
+
+    @property
+    def gc_fraction(self) -> float | None:
+        """Return `gc_busy_ns` over GOMAXPROCS × wall time; None without either."""
+        return self.gc_busy_ns / self.capacity_ns if self.capacity_ns else None
+
+
+def collections(trace: Trace) -> Collections:
+    """Return what the garbage collector did."""
+    runs = worker_runs(trace)
+    length = runs.end_ns - runs.start_ns
+    assists, assist_end = ranges_of(trace, RangeKind.MARK_ASSIST)
+    _, row, start, end = rows_within(
+        trace, assists.goroutine, assists.start_ns, assist_end
+    )
+    state = trace.intervals.state[row]
+    ran, waited = state == State.RUNNING, state == State.WAITING
+    waited |= state == State.RUNNABLE
+    sweeps, sweep_end = ranges_of(trace, RangeKind.SWEEP)
+    stops, stop_end = ranges_of(trace, RangeKind.STOP_THE_WORLD)
+    of_gc = np.array(["GC" in trace.strings[n] for n in stops.name.tolist()], np.bool_)
+    stopped = cover(stops.start_ns[of_gc], stop_end[of_gc])
+    # An idle worker takes nothing from the program, an assist is not a worker.
+    ours = runs.mode != "idle"
+    used = (
+        np.concatenate((runs.start_ns[ours], start[ran])),
+        np.concatenate((runs.end_ns[ours], end[ran])),
+    )
+    free_ns = int((used[1] - used[0] - stopped.overlap(*used)).sum())
+    cycles = _cycles(trace)
+    marking, marked = ranges_of(trace, RangeKind.GC_MARK)
+    return Collections(
+        begun=int(cycles.seen.sum()),
+        cycles=cycles,
+        mark_wall_ns=int((marked - marking.start_ns).sum()),
+        worker_ns={m: int(length[runs.mode == m].sum()) for m in _MODES.values()},
+        assists=len(assists),
+        assist_cpu_ns=int((end - start)[ran].sum()),
+        assist_wait_ns=int((end - start)[waited].sum()),
+        sweeps=len(sweeps),
+        sweep_ns=int((sweep_end - sweeps.start_ns).sum()),
+        swept_bytes=int(np.maximum(sweeps.swept, 0).sum()),
+        reclaimed_bytes=int(np.maximum(sweeps.reclaimed, 0).sum()),
+        stops=_stops(trace),
+        stw_ns=int((stop_end - stops.start_ns).sum()),
+        gc_stw_ns=stopped.total_ns,
+        gc_busy_ns=free_ns + _capacity(trace, stopped),
+        capacity_ns=_capacity(trace, cover(*_whole(trace))),
+        allocated_bytes=_grown(trace.heap_live_bytes),
+    )
+
+
+def worker_runs(trace: Trace) -> Runs:
+    """Return when mark workers ran, and how.
+
+    The runtime labels a worker after each start. Now and then it labels a goroutine of
+    the program that got the processor instead: what has another root function is none.
+    """
+    labels, rows = trace.labels, trace.intervals
+    texts = [_MODES.get(trace.strings[n], "") for n in labels.label.tolist()]
+    mode = np.array(texts, np.str_) if texts else np.zeros(0, "U1")
+    names = ("", WORKER)
+    worker = np.array([text in names for text in trace.strings], np.bool_)
+    some = worker[trace.goroutines.name[labels.goroutine]] & (mode != "")
+    goroutine, time = labels.goroutine[some].astype(np.int64), labels.time_ns[some]
+    row = row_at(rows.offsets, rows.start_ns, goroutine, time)
+    running = (row >= 0) & (rows.state[row] == State.RUNNING)
+    row, time, mode = row[running], time[running], mode[some][running]
+    # The last label of a run holds.
+    order = np.lexsort((time, row))
+    last = np.ones(len(row), np.bool_)
+    last[:-1] = row[order][1:] != row[order][:-1]
+    order = order[last]
+    row, goroutine = row[order], goroutine[running][order]
+    end = ends_of(trace, row, goroutine)
+    return Runs(row, rows.start_ns[row], end, time[order], mode[order])
+
+
+def _stops(trace: Trace) -> tuple[Stop, ...]:
+    """Return the stops of the world by kind, the longest total first."""
+    stops, end = ranges_of(trace, RangeKind.STOP_THE_WORLD)
+    whole = stops.seen & (stops.end_ns >= 0)
+    length, stopping = end - stops.start_ns, _stopping(trace, stops.start_ns, end)
+    found = []
+    for name in distinct(stops.name).tolist():
+        some = stops.name == name
+        found.append(
+            Stop(
+                kind=trace.strings[name],
+                count=int(some.sum()),
+                total_ns=int(length[some].sum()),
+                duration=quantiles(length[some & whole]),
+                stopping=quantiles(stopping[some & whole]),
+            )
+        )
+    return tuple(sorted(found, key=lambda stop: (-stop.total_ns, stop.kind)))
+
+
+def _stopping(trace: Trace, start_ns: Column, end_ns: Column) -> Column:
+    """Return how long after each stop's begin the last processor stopped (int64)."""
+    rows = trace.processor_intervals
+    # A processor that the trace first mentions here did nothing now.
+    begun = np.ones(len(rows), np.bool_)
+    begun[rows.offsets[:-1][np.diff(rows.offsets) > 0]] = False
+    idle = np.sort(rows.start_ns[begun & (rows.state == ProcessorState.IDLE)])
+    place = np.searchsorted(idle, end_ns, "right")
+    last = np.append(start_ns.min(initial=0) - 1, idle)[place]
+    return np.maximum(last - start_ns, 0)
+
+
+def _cycles(trace: Trace) -> Cycles:
+    """Return the mark phases as a table."""
+    marking, end = ranges_of(trace, RangeKind.GC_MARK)
+    return Cycles(
+        start_ns=marking.start_ns,
+        end_ns=end,
+        seen=marking.seen,
+        ended=marking.end_ns >= 0,
+        live_start_bytes=value_at(trace.heap_live_bytes, marking.start_ns),
+        live_end_bytes=value_at(trace.heap_live_bytes, end),
+        goal_bytes=value_at(trace.heap_goal_bytes, marking.start_ns),
+    )
+
+
+def _capacity(trace: Trace, spans: Cover) -> int:
+    """Return the processor time that these spans are: GOMAXPROCS × their length."""
+    low, high = trace.start_ns, trace.end_ns
+    start, end, value = held(trace.gomaxprocs, low_ns=low, high_ns=high)
+    return int((spans.overlap(start, end) * value).sum())
+
+
+def _whole(trace: Trace) -> tuple[Column, Column]:
+    """Return the trace as a span."""
+    return np.array([trace.start_ns]), np.array([trace.end_ns])
+
+
+def _grown(series: Series) -> int | None:
+    """Return the sum of what a series rises by; None for fewer than two values."""
+    if len(series.value) < 2:
+        return None
+    return int(np.maximum(np.diff(series.value), 0).sum())

@@ -1,0 +1,256 @@
+"""Two execution traces compared: goroutines' time, latency, GC and processors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.analysis.side import TraceRun
+from pprofdiff.analysis.traces.goroutines import Groups
+from pprofdiff.analysis.traces.latency import blocks
+from pprofdiff.analysis.traces.mutators import distribution, mmu
+from pprofdiff.analysis.traces.quantiles import spreads
+from pprofdiff.analysis.traces.side import TraceSide
+from pprofdiff.analysis.work import Work
+from pprofdiff.goruntime.names import canonical_user
+from pprofdiff.identity.names import pair_names
+
+__all__ = [
+    "RANKS",
+    "WINDOWS_NS",
+    "GroupPair",
+    "StateTime",
+    "TraceDiff",
+    "compare_traces",
+]
+
+Column = NDArray[np.int64]
+
+WINDOWS_NS = (1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
+"""Windows of minimum mutator utilisation."""
+
+# Windows of which the worst share is told, beside the worst one.
+_SPREAD_NS, _WORST = (10_000_000,), 0.01
+
+# So many user tasks tell what load there was, and so unlike rates that it differed.
+_FEW_TASKS, _UNLIKE = 20, 1.25
+
+RANKS = {"p50": 500, "p90": 900, "p99": 990, "p99.9": 999}
+"""Quantiles of latencies, in thousandths."""
+
+
+class StateTime(NamedTuple):
+    """Time in one state over all goroutines of the program, raw nanoseconds.
+
+    `state` is running, runnable, syscall, syscall_block, unknown or blocked; `reason`
+    says why blocked, "" otherwise.
+    """
+
+    state: str
+    reason: str
+    base_ns: int
+    new_ns: int
+
+
+class GroupPair(NamedTuple):
+    """Goroutines of one function: rows of each side's `Groups`, -1 for none."""
+
+    name: str
+    base: int
+    new: int
+
+
+@dataclass(frozen=True, eq=False)
+class TraceDiff:
+    """Base and new traces; `rates` are operations per second (base, new) if known."""
+
+    base: TraceSide
+    new: TraceSide
+    rates: tuple[float, float] | None
+
+    @property
+    def sides(self) -> tuple[TraceSide, TraceSide]:
+        """Base and new."""
+        return self.base, self.new
+
+    @property
+    def mode(self) -> str:
+        """``per_work`` where rates are known, else ``per_second`` of wall time."""
+        return "per_second" if self.rates is None else "per_work"
+
+    @cached_property
+    def factors(self) -> tuple[float, float]:
+        """What raw times are multiplied by: 1 / wall seconds, or 1 / operations."""
+        rates = self.rates or (1.0, 1.0)
+        base, new = (
+            1e9 / max(side.wall_ns, 1) / rate
+            for side, rate in zip(self.sides, rates, strict=True)
+        )
+        return base, new
+
+    @cached_property
+    def states(self) -> tuple[StateTime, ...]:
+        """Where the program's goroutines spend time; blocked by reason."""
+        columns = {
+            "running": "exec_ns",
+            "runnable": "sched_wait_ns",
+            "syscall": "syscall_ns",
+            "syscall_block": "syscall_block_ns",
+            "unknown": "unknown_ns",
+        }
+        rows = [
+            StateTime(state, "", *(side.of_program(column) for side in self.sides))
+            for state, column in columns.items()
+        ]
+        held = [_blocked(side) for side in self.sides]
+        reasons = {*held[0], *held[1]}
+        blocked = [
+            StateTime("blocked", name, held[0].get(name, 0), held[1].get(name, 0))
+            for name in reasons
+        ]
+        blocked.sort(key=lambda row: (-max(row.base_ns, row.new_ns), row.reason))
+        return (*rows, *(row for row in blocked if row.base_ns or row.new_ns))
+
+    @cached_property
+    def groups(self) -> tuple[GroupPair, ...]:
+        """Root functions of both sides, paired by name, those that moved most first."""
+        return self._paired(self.base.groups, self.new.groups)
+
+    @cached_property
+    def creations(self) -> tuple[GroupPair, ...]:
+        """As `groups`, of `TraceSide.by_creation`: functions that create goroutines."""
+        return self._paired(self.base.by_creation, self.new.by_creation)
+
+    def _paired(self, base: Groups, new: Groups) -> tuple[GroupPair, ...]:
+        found = pair_names(base.names, new.names, [(_loosely(base), _loosely(new))])
+        pairs = [
+            GroupPair(new.names[fresh] if fresh >= 0 else base.names[old], old, fresh)
+            for old, fresh in zip(
+                found.base_row.tolist(), found.new_row.tolist(), strict=True
+            )
+        ]
+        return tuple(sorted(pairs, key=lambda pair: -self._moved(pair, base, new)))
+
+    def _moved(self, pair: GroupPair, base: Groups, new: Groups) -> float:
+        """Return how much a group's time on and before processors moved, scaled."""
+        amounts = [
+            0
+            if row < 0
+            else int(held.exec_ns[row] + held.sched_wait_ns[row] + held.syscall_ns[row])
+            for held, row in ((base, pair.base), (new, pair.new))
+        ]
+        return abs(amounts[1] * self.factors[1] - amounts[0] * self.factors[0])
+
+    @cached_property
+    def latency_intervals(self) -> dict[str, tuple[int, int] | None]:
+        """95 % intervals of new's less base's latency quantiles, by `RANKS`.
+
+        None where a side has too few generations or GC cycles to draw again.
+        """
+        base, new = (_in_blocks(side) for side in self.sides)
+        return dict(zip(RANKS, spreads(base, new, RANKS.values()), strict=True))
+
+    @cached_property
+    def mmu(self) -> dict[int, tuple[float | None, float | None]]:
+        """Minimum mutator utilisation, base and new, by window in ns.
+
+        Windows longer than a trace are left out.
+        """
+        base, new = (side.utilisation for side in self.sides)
+        longest = min(side.wall_ns for side in self.sides)
+        return {
+            window: (mmu(base, window), mmu(new, window))
+            for window in WINDOWS_NS
+            if window <= longest
+        }
+
+    @cached_property
+    def worst_windows(self) -> dict[int, tuple[float | None, float | None]]:
+        """The share left in the worst 1 % of windows, by window in ns.
+
+        That is a quantile of the distribution of which `mmu` is the least value.
+        """
+        longest = min(side.wall_ns for side in self.sides)
+        found = {}
+        for window in _SPREAD_NS:
+            if window <= longest:
+                base, new = (
+                    distribution(side.utilisation, window, (_WORST,))
+                    for side in self.sides
+                )
+                found[window] = base[0] if base else None, new[0] if new else None
+        return found
+
+    def caveats(self) -> list[Caveat]:
+        """Return what to know of the traces: short, cut off, further ones, versions."""
+        found = [caveat for side in self.sides for caveat in side.caveats()]
+        return found if self.rates else [*found, *_unlike_work(*self.sides)]
+
+
+def _loosely(held: Groups) -> Callable[[int], str]:
+    """Return the key by which root functions pair whose closures were renumbered."""
+    return lambda row: canonical_user(held.names[row])
+
+
+def _blocked(held: TraceSide) -> dict[str, int]:
+    """Return how long the program's goroutines were blocked, by reason."""
+    return {
+        name: held.of_program("block_ns", place)
+        for place, name in enumerate(held.groups.reasons)
+    }
+
+
+def _unlike_work(base: TraceSide, new: TraceSide) -> list[Caveat]:
+    """Return that both sides did not do as much, by the user tasks they had most of."""
+    held = [
+        dict(zip(side.tasks.name, side.tasks.count.tolist(), strict=True))
+        for side in (base, new)
+    ]
+    counts = {name: (held[0][name], held[1][name]) for name in {*held[0]} & {*held[1]}}
+    name = max(counts, key=lambda name: (sum(counts[name]), name), default="")
+    if not name or min(counts[name]) < _FEW_TASKS:
+        return []
+    old, fresh = (
+        count / side.wall_ns * 1e9
+        for count, side in zip(counts[name], (base, new), strict=True)
+    )
+    if 1 / _UNLIKE <= fresh / old <= _UNLIKE:
+        return []
+    return [
+        Caveat(
+            "trace-work",
+            f"user tasks {name}: {old:,.0f} → {fresh:,.0f} a second: times per second "
+            f"are of unlike work; --rps {old:.0f}:{fresh:.0f} gives them by task",
+        )
+    ]
+
+
+def _in_blocks(held: TraceSide) -> tuple[Column, Column]:
+    """Return latencies, and the stretch of the trace that each lies in."""
+    waits = held.waits
+    return waits.latencies_ns, blocks(held.trace, waits.start_ns[~waits.cut])
+
+
+def compare_traces(
+    base: tuple[str, Sequence[TraceRun]],
+    new: tuple[str, Sequence[TraceRun]],
+    work: Work | None = None,
+    seconds: tuple[float | None, float | None] = (None, None),
+) -> TraceDiff:
+    """Compare both sides' traces, each (label, at least one trace).
+
+    `seconds` are what counted `work` took.
+    """
+    rates = None if work is None else work.per_second(seconds)
+    return TraceDiff(_side(*base), _side(*new), rates)
+
+
+def _side(label: str, runs: Sequence[TraceRun]) -> TraceSide:
+    longest = max(runs, key=lambda run: run.trace.end_ns - run.trace.start_ns)
+    return TraceSide(label, longest.path, longest.trace, len(runs) - 1)

@@ -1,0 +1,242 @@
+"""Two traces as DataFrames; imported only when somebody asks for one.
+
+Times are raw int64 nanoseconds; ``…_scaled`` are nanoseconds per second of wall time,
+or by operation (`TraceDiff.mode`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import union_categoricals
+
+from pprofdiff.analysis.profiles.tables import STATUSES
+from pprofdiff.analysis.traces.goroutines import Groups
+from pprofdiff.analysis.traces.quantiles import Quantiles
+from pprofdiff.model.traces.marks import Series
+from pprofdiff.model.traces.trace import Trace
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.traces.compare import TraceDiff
+    from pprofdiff.analysis.traces.side import TraceSide
+
+__all__ = [
+    "figures_frame",
+    "groups_frame",
+    "heap_frame",
+    "latency_frame",
+    "mmu_frame",
+    "over_time",
+    "sided",
+    "states_frame",
+    "stops_frame",
+]
+
+Column = NDArray[np.int64]
+
+_TIMES = ("total", "exec", "sched_wait", "syscall", "syscall_block", "unknown")
+_SIDES = ("base", "new")
+_QUANTILES = {
+    "p50": "p50_ns",
+    "p90": "p90_ns",
+    "p99": "p99_ns",
+    "p99.9": "p999_ns",
+    "max": "max_ns",
+}
+
+
+def states_frame(diff: TraceDiff) -> pd.DataFrame:
+    """Return one row a state of the program's goroutines, blocked by reason."""
+    rows = diff.states
+    base = np.array([row.base_ns for row in rows], np.int64)
+    new = np.array([row.new_ns for row in rows], np.int64)
+    names = {"state": [row.state for row in rows], "reason": [r.reason for r in rows]}
+    return pd.DataFrame({**names, **_compared(diff, "", base, new)})
+
+
+def groups_frame(diff: TraceDiff, by: str = "groups") -> pd.DataFrame:
+    """Return one row a root function, those that moved most first.
+
+    `by` is ``groups``, or ``by_creation`` for functions that created goroutines.
+    """
+    pairs = diff.groups if by == "groups" else diff.creations
+    held = [getattr(side, by) for side in diff.sides]
+    rows = [np.array([pair[i] for pair in pairs], np.int64) for i in (1, 2)]
+    there = [row >= 0 for row in rows]
+    status = np.where(there[0] & there[1], 0, np.where(there[1], 1, 2))
+    columns: dict[str, object] = {
+        "status": pd.Categorical.from_codes(status.tolist(), pd.Index(STATUSES))
+    }
+    counts = [_at(g.count, row) for g, row in zip(held, rows, strict=True)]
+    columns |= {"base_count": counts[0], "new_count": counts[1]}
+    columns["delta_count"] = counts[1] - counts[0]
+    for name in (*_TIMES, "block"):
+        base, new = (
+            _at(_total(groups, name), row)
+            for groups, row in zip(held, rows, strict=True)
+        )
+        columns |= _compared(diff, name, base, new)
+    marks = [
+        _at(g.system | g.tracing, row, missing=1).astype(np.bool_)
+        for g, row in zip(held, rows, strict=True)
+    ]
+    columns["runtime"] = marks[0] & marks[1]
+    index = pd.Index([pair.name for pair in pairs], name="name", dtype=object)
+    return pd.DataFrame(columns, index=index)
+
+
+def latency_frame(diff: TraceDiff) -> pd.DataFrame:
+    """Return one row a quantile of waits for a processor."""
+    sides = [side.latency for side in diff.sides]
+    index = pd.Index(list(_QUANTILES), name="quantile", dtype=object)
+    base, new = (
+        pd.Series([getattr(held, f) for f in _QUANTILES.values()], index, "Int64")
+        for held in sides
+    )
+    bounds = [diff.latency_intervals.get(name) for name in _QUANTILES]
+    frame = pd.DataFrame({"base_ns": base, "new_ns": new, "delta_ns": new - base})
+    for place, name in enumerate(("delta_low_ns", "delta_high_ns")):
+        ends = [bound[place] if bound else None for bound in bounds]
+        frame[name] = pd.Series(ends, index, "Int64")
+    counts = [held.count for held in sides]
+    return frame.assign(base_count=counts[0], new_count=counts[1])
+
+
+def stops_frame(diff: TraceDiff) -> pd.DataFrame:
+    """Return one row a kind of stop of the world."""
+    held = [{stop.kind: stop for stop in s.collections.stops} for s in diff.sides]
+    kinds = sorted({*held[0], *held[1]})
+    columns: dict[str, object] = {}
+    for name, field in (("count", "count"), ("total", "total_ns")):
+        base, new = (
+            np.array([getattr(s.get(k), field, 0) for k in kinds], np.int64)
+            for s in held
+        )
+        if name == "count":
+            columns |= {"base_count": base, "new_count": new}
+            columns["delta_count"] = new - base
+        else:
+            columns |= _compared(diff, name, base, new)
+    for side, stops in zip(_SIDES, held, strict=True):
+        longest = [_longest(stops[k].duration if k in stops else None) for k in kinds]
+        columns[f"{side}_longest_ns"] = pd.array(longest, "Int64")
+    return pd.DataFrame(columns, index=pd.Index(kinds, name="kind", dtype=object))
+
+
+def mmu_frame(diff: TraceDiff) -> pd.DataFrame:
+    """Return one row a window: least shares left to the program."""
+    rows = [
+        [np.nan if share is None else share for share in shares]
+        for shares in diff.mmu.values()
+    ]
+    index = pd.Index(np.array(list(diff.mmu), np.int64), name="window_ns")
+    shares = np.array(rows, np.float64).reshape(-1, 2)
+    frame = pd.DataFrame(shares, index, columns=list(_SIDES))
+    return frame.assign(delta=frame["new"] - frame["base"])
+
+
+def figures_frame(diff: TraceDiff) -> pd.DataFrame:
+    """Return one row a figure of the whole trace: base, new, delta, ratio, unit."""
+    base, new = (_figures(side) for side in diff.sides)
+    index = pd.Index(list(base), name="figure", dtype=object)
+    frame = pd.DataFrame(
+        {
+            "base": [value for value, _ in base.values()],
+            "new": [value for value, _ in new.values()],
+        },
+        index=index,
+        dtype="float64",
+    )
+    frame["delta"] = frame["new"] - frame["base"]
+    frame["ratio"] = frame["new"] / frame["base"].where(frame["base"] != 0)
+    frame["unit"] = [unit for _, unit in base.values()]
+    return frame
+
+
+def heap_frame(trace: Trace) -> pd.DataFrame:
+    """Return one row a change of live_bytes or goal_bytes (Int64), by time_ns."""
+    return over_time(live_bytes=trace.heap_live_bytes, goal_bytes=trace.heap_goal_bytes)
+
+
+def over_time(**series: Series) -> pd.DataFrame:
+    """Return series side by side, by time_ns, each filled with what it last was."""
+    parts = [
+        pd.DataFrame({name: one.value}, index=one.time_ns)
+        for name, one in series.items()
+    ]
+    parts = [part[~part.index.duplicated(keep="last")] for part in parts]
+    whole = parts[0].join(parts[1], how="outer").ffill().astype("Int64")
+    return whole.rename_axis("time_ns").reset_index()
+
+
+def sided(base: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
+    """Return both sides' rows, one below the other, with a column `side` in front.
+
+    Categories are those of either side.
+    """
+    parts = [base, new]
+    frame = pd.concat(parts, ignore_index=True)
+    for name in base.select_dtypes("category"):
+        frame[name] = union_categoricals([part[name] for part in parts])
+    sizes = [len(part) for part in parts]
+    codes = np.repeat([0, 1], sizes)
+    side = pd.Categorical.from_codes(codes.tolist(), pd.Index(_SIDES))
+    frame.insert(0, "side", pd.Series(side))
+    return frame
+
+
+def _compared(
+    diff: TraceDiff, name: str, base: Column, new: Column
+) -> dict[str, object]:
+    """Return the columns of one time: raw, and the scaled delta."""
+    word = f"{name}_" if name else ""
+    scaled = [side * by for side, by in zip((base, new), diff.factors, strict=True)]
+    columns: dict[str, object] = {
+        f"base_{word}ns": base,
+        f"new_{word}ns": new,
+        f"delta_{word}ns": new - base,
+    }
+    if not name:
+        columns |= {"base_scaled": scaled[0], "new_scaled": scaled[1]}
+    return columns | {f"delta_{word}scaled": scaled[1] - scaled[0]}
+
+
+def _total(held: Groups, name: str) -> Column:
+    if name == "block":
+        return np.asarray(held.block_ns.sum(axis=1), np.int64)
+    column: Column = getattr(held, f"{name}_ns")
+    return column
+
+
+def _at(column: Column, rows: Column, missing: int = 0) -> Column:
+    """Return the values at rows, `missing` at row -1."""
+    found: Column = np.append(column, missing)[rows].astype(np.int64)
+    return found
+
+
+def _longest(held: Quantiles | None) -> int | None:
+    return None if held is None else held.max_ns
+
+
+def _figures(side: TraceSide) -> dict[str, tuple[float | None, str]]:
+    held, ran = side.collections, side.processors
+    worker = held.worker_ns
+    return {
+        "wall": (side.wall_ns, "ns"),
+        "events": (side.trace.events, "count"),
+        "capacity": (ran.capacity_ns, "ns"),
+        "goroutine": (ran.goroutine_ns, "ns"),
+        "utilisation": (ran.utilisation, "share"),
+        "gc_cycles": (held.begun, "count"),
+        "gc_mark_wall": (held.mark_wall_ns, "ns"),
+        **{f"gc_worker_{mode}": (ns, "ns") for mode, ns in worker.items()},
+        "gc_assist_cpu": (held.assist_cpu_ns, "ns"),
+        "gc_assist_wait": (held.assist_wait_ns, "ns"),
+        "gc_sweep": (held.sweep_ns, "ns"),
+        "gc_fraction": (held.gc_fraction, "share"),
+        "stw": (held.stw_ns, "ns"),
+        "allocated": (held.allocated_bytes, "bytes"),
+    }

@@ -1,0 +1,250 @@
+"""Mutator utilisation: the share of the processors that is the program's, over time.
+
+The definition is that of ``go tool trace``'s page /mmu (`MutatorUtilizationV2` and
+`MMUCurve` of internal/trace/gc.go), but for three defects of it, seen in Go 1.26.8:
+
+- A goroutine stays a mark worker when it has stopped, and its next start counts twice,
+  for the start and for its label. A processor's counter never gets back to 0, and after
+  some cycles the processors look busy with GC for ever: on a real trace of mean 0.86 it
+  tells 0.27. Here a goroutine is a worker from its label until it stops.
+- An assist that was on before the trace, of a goroutine that does not run, is counted
+  when it is first mentioned, which nothing takes back. Here it counts while it runs.
+- `MMUCurve.MUD`, which gives quantiles of windows, never fills its distribution
+  (`addMU` returns before that), and tells the minimum for every quantile.
+"""
+
+from __future__ import annotations
+
+from enum import IntFlag
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.traces.collector import worker_runs
+from pprofdiff.analysis.traces.spans import (
+    Cover,
+    clipped,
+    cover,
+    ranges_of,
+    rows_within,
+    steps,
+)
+from pprofdiff.model.csr import distinct
+from pprofdiff.model.traces.marks import RangeKind
+from pprofdiff.model.traces.trace import State, Trace
+
+__all__ = [
+    "ALL",
+    "Taken",
+    "Utilisation",
+    "distribution",
+    "mean",
+    "mmu",
+    "mmu_curve",
+    "utilisation",
+]
+
+Column = NDArray[np.int64]
+Shares = NDArray[np.float64]
+_HALVINGS = 60
+
+
+class Taken(IntFlag):
+    """What takes processors from the program."""
+
+    STW = 1
+    BACKGROUND = 2
+    ASSIST = 4
+    SWEEP = 8
+
+
+ALL = Taken.STW | Taken.BACKGROUND | Taken.ASSIST | Taken.SWEEP
+
+
+class Utilisation(NamedTuple):
+    """The program's share of the processors: from ``time_ns[i]`` on it is ``share[i]``.
+
+    `time_ns` is int64 and rises strictly; `share` is float64 in [0, 1]. The last row is
+    the end of it, with share 0.
+    """
+
+    time_ns: Column
+    share: Shares
+
+    @property
+    def duration_ns(self) -> int:
+        """Return how much time this covers, 0 for no rows."""
+        return int(self.time_ns[-1] - self.time_ns[0]) if len(self.time_ns) else 0
+
+
+def utilisation(trace: Trace, flags: Taken = ALL) -> Utilisation:
+    """Return 1 - (processors that work for the GC) / GOMAXPROCS, 0 in stops for the GC.
+
+    It begins where the trace first tells GOMAXPROCS, and has no rows if it never does.
+    Idle workers are not counted, an assist only while its goroutine executes, and a
+    processor that does two of these at once is one.
+    """
+    limits = trace.gomaxprocs
+    if not len(limits.value) or limits.time_ns[0] >= trace.end_ns:
+        return Utilisation(np.zeros(0, np.int64), np.zeros(0))
+    low, high = int(limits.time_ns[0]), trace.end_ns
+    start, end = _per_processor(trace, flags, low, high)
+    used = steps(start, end)
+    stopped = _stopped(trace, low, high) if flags & Taken.STW else None
+    edges = [np.array([low, high]), used.time_ns, limits.time_ns]
+    if stopped is not None:
+        edges += [stopped.start_ns, stopped.end_ns]
+    times = distinct(np.concatenate(edges))
+    times = times[times <= high]
+    gc = np.append(0, used.value)[np.searchsorted(used.time_ns, times, "right")]
+    place = np.searchsorted(limits.time_ns, times, "right") - 1
+    limit = np.maximum(limits.value[place], 1)
+    share = 1 - np.minimum(gc, limit) / limit
+    if stopped is not None:
+        share[stopped.overlap(times, times + 1) > 0] = 0
+    share[-1] = 0
+    kept = np.ones(len(times), np.bool_)
+    kept[1:-1] = share[1:-1] != share[:-2]
+    return Utilisation(times[kept], share[kept])
+
+
+def mean(series: Utilisation) -> float | None:
+    """Return the mean share, None for a series without duration."""
+    if not series.duration_ns:
+        return None
+    return float(_integral(series)[-1] / series.duration_ns)
+
+
+def mmu(series: Utilisation, window_ns: int) -> float | None:
+    """Return the minimum mutator utilisation: the lowest mean share of any window.
+
+    A window longer than the series is cut to it; one of 0 ns or less has 0, as in Go.
+    None for a series without duration.
+    """
+    if not series.duration_ns:
+        return None
+    if window_ns <= 0:
+        return 0.0
+    window = min(window_ns, series.duration_ns)
+    share, time = series.share, series.time_ns - series.time_ns[0]
+    # As a window moves, its mean can only turn from falling to rising where its left
+    # edge meets a fall or its right edge a rise.
+    falls = np.append(False, share[1:] < share[:-1])
+    rises = np.append(False, share[1:] > share[:-1])
+    last = int(time[-1]) - window
+    left = np.concatenate((time[falls], time[rises] - window, [0, last]))
+    left = left[(left >= 0) & (left <= last)]
+    return float(_window_means(series, left, window).min())
+
+
+def mmu_curve(series: Utilisation, windows_ns: Column) -> Shares:
+    """Return the MMU of each window (float64), no values without a duration."""
+    if not series.duration_ns:
+        return np.zeros(0)
+    return np.array([mmu(series, window) for window in windows_ns.tolist()], np.float64)
+
+
+def distribution(
+    series: Utilisation, window_ns: int, shares_below: tuple[float, ...]
+) -> tuple[float, ...] | None:
+    """Return quantiles of the mean share over all windows of a length (Go's MUD).
+
+    The value at 0.01 is the mean share that the worst 1 % of windows do not exceed.
+    Where there is one window, all are its mean. None for a series without duration.
+    """
+    if not series.duration_ns or window_ns <= 0:
+        return None
+    window = min(window_ns, series.duration_ns)
+    time = series.time_ns - series.time_ns[0]
+    last = int(time[-1]) - window
+    left = distinct(np.concatenate((time, time - window, [0, last])))
+    left = left[(left >= 0) & (left <= last)]
+    value = _window_means(series, left, window)
+    if len(left) == 1:
+        return (float(value[0]),) * len(shares_below)
+    low = np.minimum(value[:-1], value[1:])
+    high = np.maximum(value[:-1], value[1:])
+    mass = np.diff(left).astype(np.float64)
+    return tuple(_quantile(low, high, mass, below) for below in shares_below)
+
+
+def _quantile(low: Shares, high: Shares, mass: Shares, below: float) -> float:
+    """Return the least value that the wanted part of the mass does not exceed.
+
+    Mass i is spread evenly over [low, high]. The part below a value is monotone, so
+    halving finds it to the last bit, without sums of steep densities that cancel.
+    """
+    wanted = below * mass.sum()
+    bottom, top = float(low.min()), float(high.max())
+    width = np.where(high > low, high - low, 1.0)
+    flat = high <= low
+
+    def reached(value: float) -> bool:
+        part = np.clip((value - low) / width, 0, 1)
+        return bool(np.dot(np.where(flat, value >= low, part), mass) >= wanted)
+
+    if reached(bottom):
+        return bottom
+    for _ in range(_HALVINGS):
+        middle = (bottom + top) / 2
+        if reached(middle):
+            top = middle
+        else:
+            bottom = middle
+    return top
+
+
+def _integral(series: Utilisation) -> Shares:
+    """Return the nanoseconds that are the program's until each row (float64)."""
+    total = np.zeros(len(series.time_ns))
+    np.cumsum(series.share[:-1] * np.diff(series.time_ns), out=total[1:])
+    return total
+
+
+def _window_means(series: Utilisation, left: Column, window: int) -> Shares:
+    """Return the mean share of the windows that begin so long after the first row."""
+    time, total = series.time_ns - series.time_ns[0], _integral(series)
+    gained = np.interp(left + window, time, total) - np.interp(left, time, total)
+    return np.asarray(gained / window, np.float64)
+
+
+def _stopped(trace: Trace, low: int, high: int) -> Cover:
+    """Return when the world was stopped for the GC."""
+    stops, end = ranges_of(trace, RangeKind.STOP_THE_WORLD)
+    of_gc = np.array(["GC" in trace.strings[n] for n in stops.name.tolist()], np.bool_)
+    return cover(*clipped(stops.start_ns[of_gc], end[of_gc], low, high))
+
+
+def _per_processor(
+    trace: Trace, flags: Taken, low: int, high: int
+) -> tuple[Column, Column]:
+    """Return spans of GC work, such that a processor has no two at once."""
+    rows, found = trace.intervals, []
+    if flags & Taken.BACKGROUND:
+        runs = worker_runs(trace)
+        ours = runs.mode != "idle"
+        processor = rows.processor[runs.row[ours]]
+        found.append((processor, runs.label_ns[ours], runs.end_ns[ours]))
+    if flags & Taken.ASSIST:
+        assists, end = ranges_of(trace, RangeKind.MARK_ASSIST)
+        _, row, start, end = rows_within(
+            trace, assists.goroutine, assists.start_ns, end
+        )
+        state = rows.state[row]
+        some = (state == State.RUNNING) | (state == State.SYSCALL)
+        found.append((rows.processor[row[some]], start[some], end[some]))
+    if flags & Taken.SWEEP:
+        sweeps, end = ranges_of(trace, RangeKind.SWEEP)
+        found.append((sweeps.processor, sweeps.start_ns, end))
+    if not found:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    processor, start, end = (
+        np.concatenate([part[i] for part in found]) for i in range(3)
+    )
+    start, end = clipped(start, end, low, high)
+    # One time axis after the other makes the union of each processor's own.
+    shift = processor.astype(np.int64) * (high - low + 1)
+    merged = cover(start - low + shift, end - low + shift)
+    shift = merged.start_ns // (high - low + 1) * (high - low + 1) - low
+    return merged.start_ns - shift, merged.end_ns - shift

@@ -1,0 +1,153 @@
+"""One build's execution trace, analysed as far as is asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.analysis.traces.collector import Collections, collections
+from pprofdiff.analysis.traces.goroutines import GoroutineStats, Groups, groups, stats
+from pprofdiff.analysis.traces.latency import Waits, by_cause, by_group, runnable
+from pprofdiff.analysis.traces.mutators import Utilisation, utilisation
+from pprofdiff.analysis.traces.processors import Load, Processors, load, processors
+from pprofdiff.analysis.traces.quantiles import GroupQuantiles, Quantiles
+from pprofdiff.analysis.traces.tasks import Durations, regions, tasks
+from pprofdiff.analysis.traces.triggers import triggers
+from pprofdiff.model.traces.trace import State, Trace
+from pprofdiff.units import scaled
+
+__all__ = ["TraceSide"]
+
+_SHORT_NS = 1_000_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class TraceSide:
+    """One build's trace, analysed as far as is asked.
+
+    `others` counts further traces of the side: the longest stands for it.
+    """
+
+    label: str
+    path: str
+    trace: Trace
+    others: int = 0
+
+    @property
+    def wall_ns(self) -> int:
+        """How long was traced."""
+        return self.trace.end_ns - self.trace.start_ns
+
+    @cached_property
+    def stats(self) -> GoroutineStats:
+        """Times of each goroutine."""
+        return stats(self.trace)
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Times by root function."""
+        return groups(self.trace, self.stats)
+
+    @cached_property
+    def by_creation(self) -> Groups:
+        """Times by the function that created goroutines."""
+        return groups(self.trace, self.stats, "creation")
+
+    @cached_property
+    def waits(self) -> Waits:
+        """Time runnable, wait by wait."""
+        return runnable(self.trace)
+
+    @cached_property
+    def latency(self) -> Quantiles:
+        """Latencies of all waits."""
+        return self.waits.quantiles()
+
+    @cached_property
+    def causes(self) -> GroupQuantiles:
+        """Latencies by what made the goroutine runnable."""
+        return by_cause(self.waits)
+
+    @cached_property
+    def group_waits(self) -> GroupQuantiles:
+        """Latencies by root function."""
+        return by_group(self.waits, self.trace)
+
+    @cached_property
+    def collections(self) -> Collections:
+        """What the garbage collector did."""
+        return collections(self.trace)
+
+    @cached_property
+    def triggers(self) -> dict[str, int]:
+        """What began the GC cycles, and how many each."""
+        return triggers(self.trace)
+
+    @cached_property
+    def processors(self) -> Processors:
+        """What processors did."""
+        return processors(self.trace)
+
+    @cached_property
+    def running_at_once(self) -> Load:
+        """How many goroutines are running at once."""
+        return load(self.trace, State.RUNNING)
+
+    @cached_property
+    def runnable_at_once(self) -> Load:
+        """How many goroutines are runnable at once."""
+        return load(self.trace, State.RUNNABLE)
+
+    @cached_property
+    def tasks(self) -> Durations:
+        """Durations of user tasks by type."""
+        return tasks(self.trace)
+
+    @cached_property
+    def regions(self) -> Durations:
+        """Durations of user regions by type."""
+        return regions(self.trace)
+
+    @cached_property
+    def utilisation(self) -> Utilisation:
+        """The program's share of the processors over time."""
+        return utilisation(self.trace)
+
+    def of_program(self, column: str, place: int | None = None) -> int:
+        """Return a column's sum over the program's own goroutines."""
+        held = self.groups
+        own = ~(held.system | held.tracing)
+        values = getattr(held, column)
+        return int((values if place is None else values[:, place])[own].sum())
+
+    def caveats(self) -> list[Caveat]:
+        """Return what to know of this trace: short, cut off, one of several."""
+        found = []
+        if self.wall_ns < _SHORT_NS:
+            found.append(
+                Caveat(
+                    "trace-short",
+                    f"{self.label}: a trace of {scaled(self.wall_ns, 'ns')}, GC cycles "
+                    f"begun in it: {self.collections.begun}; another run may differ",
+                )
+            )
+        missing = self.trace.missing
+        if missing is not None:
+            share = 100 * (1 - missing.read / max(missing.total, 1))
+            found.append(
+                Caveat(
+                    "trace-cut",
+                    f"{self.path}: {share:.0f} % of the file could not be read: "
+                    f"{missing.why}",
+                )
+            )
+        if self.others:
+            found.append(
+                Caveat(
+                    "trace-several",
+                    f"{self.label}: {self.others + 1} traces; compared is the longest, "
+                    f"{self.path}",
+                )
+            )
+        return found

@@ -1,0 +1,136 @@
+"""What the program says of itself: durations of its tasks and regions, CPU samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.traces.goroutines import root_name
+from pprofdiff.analysis.traces.profiles import Sums, profile_of, summed, taken
+from pprofdiff.analysis.traces.quantiles import (
+    GroupQuantiles,
+    Quantiles,
+    grouped_quantiles,
+)
+from pprofdiff.model.csr import grouped
+from pprofdiff.model.profiles.profile import Profile, ValueType
+from pprofdiff.model.traces.trace import Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PERIOD_NS", "Durations", "cpu_profile", "regions", "tasks"]
+
+Column = NDArray[np.int64]
+
+PERIOD_NS = 10_000_000
+"""CPU time a sample stands for: ``pprof.StartCPUProfile`` always takes 100 Hz."""
+
+_KINDS = (ValueType("samples", "count"), ValueType("cpu", "nanoseconds"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Durations:
+    """Tasks or regions by name, one row each, by name; columns are int64.
+
+    `count` is how many there are, `complete` how many begin and end in the trace:
+    `durations` has these's quantiles, in nanoseconds, for the names that have some.
+    """
+
+    name: tuple[str, ...]
+    count: Column
+    complete: Column
+    durations: GroupQuantiles
+
+    def __len__(self) -> int:
+        """Return the number of names."""
+        return len(self.name)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a name: count, complete, and quantiles where there are any.
+
+        Times are nanoseconds (Int64), missing for a name without complete ones.
+        """
+        import pandas as pd
+
+        held = self.durations
+        place = {name: row for row, name in enumerate(held.name)}
+        rows = np.array([place.get(name, -1) for name in self.name], np.int64)
+        columns: dict[str, object] = {
+            "name": pd.Series(self.name, dtype="str"),
+            "count": self.count,
+            "complete": self.complete,
+        }
+        for field in fields(Quantiles)[1:]:
+            values = np.append(getattr(held, field.name), 0)[rows]
+            columns[field.name] = pd.arrays.IntegerArray(values, rows < 0)
+        return pd.DataFrame(columns)
+
+
+def tasks(trace: Trace) -> Durations:
+    """Return the durations of user tasks by type (the name given to ``trace.NewTask``).
+
+    A task whose begin the trace does not show has no name: "".
+    """
+    return _durations(trace, trace.tasks.name, trace.tasks.start_ns, trace.tasks.end_ns)
+
+
+def regions(trace: Trace) -> Durations:
+    """Return the durations of user regions by type (``trace.WithRegion``).
+
+    One that was left without an end is not complete, though its goroutine ended.
+    """
+    held = trace.regions
+    return _durations(trace, held.name, held.start_ns, held.end_ns)
+
+
+def _durations(
+    trace: Trace, name: NDArray[np.int32], start_ns: Column, end_ns: Column
+) -> Durations:
+    """Return durations by name; a time of -1 is one the trace does not tell."""
+    found, group = grouped(name)
+    texts = tuple(trace.strings[i] for i in found.tolist())
+    whole = (start_ns >= 0) & (end_ns >= 0)
+    times = grouped_quantiles(group[whole], (end_ns - start_ns)[whole], texts)
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    count = np.bincount(group, minlength=len(texts))
+    complete = np.bincount(group[whole], minlength=len(texts))
+    return Durations(
+        tuple(texts[i] for i in order), count[order], complete[order], times
+    )
+
+
+def cpu_profile(trace: Trace) -> Profile | None:
+    """Return the CPU samples inside a trace as a profile, None if there are none.
+
+    Sample types are samples (count) and cpu (nanoseconds, by `PERIOD_NS`: a trace does
+    not tell the rate). The label ``goroutine`` is the root function of the goroutine
+    that ran; samples of threads that ran none have none.
+    """
+    held = trace.samples
+    if not len(held):
+        return None
+    found, group = grouped(trace.goroutines.name)
+    # Place 0 is for no goroutine.
+    names = ["", *(root_name(trace.strings[i]) for i in found.tolist())]
+    name = np.append(group + 1, 0)[held.goroutine]
+    ones = np.ones(len(held), np.int64)
+    keys = np.stack((held.stack.astype(np.int64), name))
+    total = summed([Sums(keys, ones, ones * PERIOD_NS)], 2)
+    stack, name = total.keys
+    profile = profile_of(
+        trace,
+        taken(trace, stack),
+        total.values,
+        _KINDS,
+        [("goroutine", names, name)],
+    )
+    return replace(
+        profile,
+        period_type=_KINDS[1],
+        period=PERIOD_NS,
+        duration_ns=trace.end_ns - trace.start_ns,
+    )

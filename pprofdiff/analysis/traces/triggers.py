@@ -1,0 +1,49 @@
+"""What began each garbage collection: the heap, the program, or two minutes gone by."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from pprofdiff.analysis.traces.spans import ranges_of
+from pprofdiff.model.traces.marks import RangeKind
+from pprofdiff.model.traces.trace import Trace
+
+__all__ = ["HEAP", "TIMER", "UNKNOWN", "triggers"]
+
+HEAP = "the heap at its goal"
+TIMER = "two minutes without a cycle"
+UNKNOWN = "unknown"
+_BY_PROGRAM = "runtime.GC"
+_BY_TIMER = "runtime.forcegchelper"
+_RUNTIME = ("runtime.", "runtime/debug.")
+
+
+def triggers(trace: Trace) -> dict[str, int]:
+    """Return how many GC cycles of a trace each cause began, the most first.
+
+    A cause is `HEAP`, `TIMER` (``runtime.forcegchelper``), "runtime.GC in" and the
+    function that calls it, or `UNKNOWN`; told from the stack of the begin
+    (``gcStart`` in runtime/mgc.go).
+    """
+    marking, _ = ranges_of(trace, RangeKind.GC_MARK)
+    stacks = Counter(marking.stack[marking.seen].tolist())
+    found: Counter[str] = Counter()
+    for stack, count in stacks.items():
+        found[_cause(trace, stack)] += count
+    return dict(found.most_common())
+
+
+def _cause(trace: Trace, stack: int) -> str:
+    """Return what a stack of a begin says."""
+    held = trace.stacks
+    frames = held.frame[held.offsets[stack] : held.offsets[stack + 1]]
+    names = [trace.strings[name] for name in held.function[frames].tolist()]
+    if not names:
+        return UNKNOWN
+    if _BY_TIMER in names:
+        return TIMER
+    if _BY_PROGRAM not in names:
+        return HEAP
+    above = names[names.index(_BY_PROGRAM) + 1 :]
+    caller = next((name for name in above if not name.startswith(_RUNTIME)), "")
+    return f"{_BY_PROGRAM} in {caller}" if caller else _BY_PROGRAM

@@ -1,0 +1,34 @@
+"""Did anything change? The question of ``--only-if-changed``."""
+
+from __future__ import annotations
+
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.findings.model import Findings
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.groups import judged_groups
+
+__all__ = ["changed"]
+
+
+def changed(comparison: Comparison, findings: Findings) -> bool:
+    """Return whether anything moved beyond noise, for better or worse.
+
+    That is a runtime group, a function by flat or cum, a benchmark, or a finding of
+    more than informative weight: findings judge GC logs and traces. What chance has no
+    model for, such as goroutine counts, says nothing here.
+    """
+    if any(finding.severity != "info" for finding in findings.found):
+        return True
+    if comparison.benchmarks is not None and any(
+        row.significant and row.delta for row in comparison.benchmarks.rows
+    ):
+        return True
+    return any(map(_moved, comparison.profiles))
+
+
+def _moved(diff: ProfileDiff) -> bool:
+    if any(group.noise is False for group in judged_groups(diff)):
+        return True
+    table = diff.table()
+    judged = (table.judge(column) for column in ("flat", "cum"))
+    return any(not one.noise.all() for one in judged if one is not None)

@@ -1,0 +1,1 @@
+"""The command line: words to options to a run to an exit status; all that prints."""

@@ -1,0 +1,283 @@
+"""The command line's words to `Options`: pprof's spelling, and the usual one.
+
+``-diff_base=x``, ``--diff-base x`` and ``-diff_base x`` are one flag; switches take a
+value only after ``=``, as in Go's flag package, so that none can swallow a profile.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pprofdiff.cli.flag_values import flag_value
+from pprofdiff.cli.options import (
+    FLAGS,
+    PPROF_ONLY,
+    REFUSED,
+    REFUSED_WITH_VALUE,
+    RULES,
+    Flag,
+    Options,
+)
+from pprofdiff.errors import UsageError
+
+__all__ = ["help_text", "parse"]
+
+_SHORT = {"o": "output", "q": "quiet", "h": "help", "V": "version"}
+# Words that ask about pprofdiff itself, and the view that answers.
+_ASKING = {"help": "help", "version": "version"}
+# Flags that go tool pprof does not know.
+_OURS = {
+    "work",
+    "rps",
+    "window",
+    "pair",
+    "state",
+    "explain",
+    "joined",
+    "color",
+    "progress",
+    "quiet",
+    "max_size",
+    "fail_on",
+    "strict",
+    "only_if_changed",
+    "github_summary",
+    "no_paths",
+}
+_LABEL = re.compile(r"[^/\\.:=?#]+=")
+_BY_NAME = {flag.name: flag for flag in FLAGS}
+_WITHOUT_VALUE = ("set", "bool")
+
+
+def parse(argv: list[str]) -> Options:
+    """Return the options that the words spell; raises UsageError with what to type.
+
+    ``--help`` and ``--version`` are the views of that name.
+    """
+    flags, places = _split(argv)
+    chosen: dict[str, object] = {}
+    for typed, name, value in flags:
+        if name in _ASKING:
+            return Options(view=_ASKING[name])
+        if name in REFUSED:
+            command = _for_pprof(flags, places)
+            raise UsageError(f"-{typed} is not here; type: {command}")
+        _store(chosen, _flag(typed, name), value)
+    if chosen.get("explain") and chosen.get("view"):
+        raise UsageError(f"-explain and -{chosen['view']} are two views: give one")
+    _no_gate_beside(chosen)
+    options = Options(**chosen)  # type: ignore[arg-type]
+    if options.work and options.rps:
+        raise UsageError("--work and --rps say the same in two ways: give one")
+    if options.normalize and options.rps:
+        raise UsageError("-normalize and --rps contradict each other: give one")
+    if options.view == "report":
+        for typed, name, _ in flags:
+            if name in PPROF_ONLY:
+                raise UsageError(f"-{typed} goes with -top or -peek: add one of them")
+    return _with_sides(options, places)
+
+
+def _no_gate_beside(chosen: dict[str, object]) -> None:
+    """Refuse a gate with a view that shows no verdict."""
+    view = "explain" if chosen.get("explain") else chosen.get("view")
+    for name in ("fail_on", "strict", "only_if_changed", "github_summary"):
+        if view and chosen.get(name):
+            typed = name.replace("_", "-")
+            raise UsageError(f"--{typed} is of the report: leave out -{view}")
+
+
+def _split(argv: list[str]) -> tuple[list[tuple[str, str, str]], list[str]]:
+    """Return flags, as (typed, plain name, value), and places.
+
+    A flag that takes a value takes the next word, unless it has one after ``=``.
+    """
+    flags: list[tuple[str, str, str]] = []
+    places: list[str] = []
+    words = list(argv)
+    while words:
+        word = words.pop(0)
+        if word == "--":
+            places += words
+            break
+        if word == "-" or not word.startswith("-"):
+            places.append(word)
+            continue
+        typed, equals, value = word.lstrip("-").partition("=")
+        name = typed.replace("-", "_")
+        name = _SHORT.get(name, name)
+        if _takes_value(name) and not equals:
+            if not words:
+                raise UsageError(f"-{typed} needs a value: -{typed}=…")
+            value = words.pop(0)
+        flags.append((typed, name, value))
+    return flags, places
+
+
+def _takes_value(name: str) -> bool:
+    """Return whether a flag is nothing without a value."""
+    if name in _BY_NAME:
+        return _BY_NAME[name].kind not in _WITHOUT_VALUE
+    return name in REFUSED_WITH_VALUE
+
+
+def _flag(typed: str, name: str) -> Flag:
+    """Return the flag of this name."""
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, _BY_NAME, n=1)
+    hint = f"; did you mean -{near[0]}?" if near else "; see pprofdiff --help"
+    raise UsageError(f"unknown flag -{typed}{hint}")
+
+
+def _for_pprof(flags: list[tuple[str, str, str]], places: list[str]) -> str:
+    """Return the same request to ``go tool pprof``: its flags, its base, its source."""
+    from shlex import join
+
+    words = ["go", "tool", "pprof"]
+    based = False
+    for _, name, value in flags:
+        if name in ("base", "diff_base"):
+            based = True
+            words.append(f"-{name}={_without_label(value)}")
+        elif name in REFUSED or (name in _BY_NAME and name not in _OURS):
+            with_value = value or _takes_value(name)
+            words.append(f"-{name}={value}" if with_value else f"-{name}")
+    bare = [_without_label(place) for place in places]
+    if len(bare) == 2 and not based:
+        bare[0] = f"-diff_base={bare[0]}"
+    return join([*words, *bare])
+
+
+def _without_label(place: str) -> str:
+    """Return a place as go tool pprof takes it."""
+    return place.partition("=")[2] if _LABEL.match(place) else place
+
+
+def _store(chosen: dict[str, object], flag: Flag, value: str) -> None:
+    """Set what one flag says."""
+    if flag.kind == "append":
+        held = chosen.get(flag.field, ())
+        chosen[flag.field] = (*held, value)  # type: ignore[misc]
+        if flag.field == "base":
+            _agree(chosen, "subtract", flag.name)
+    elif flag.kind == "set":
+        if not flag_value(flag, value):
+            return
+        if flag.name == "mean_delay":
+            _agree(chosen, "sample_index", "delay")
+            chosen["mean"] = True
+        else:
+            _agree(chosen, flag.field, flag.value)
+    elif flag.name == "sample_index":
+        _agree(chosen, flag.field, value)
+    else:
+        if flag.name == "peek":
+            _agree(chosen, "view", "peek")
+        chosen[flag.field] = flag_value(flag, value)
+
+
+def _agree(chosen: dict[str, object], field: str, value: str) -> None:
+    """Set a field that may have one value only."""
+    held = chosen.setdefault(field, value)
+    if held != value:
+        raise UsageError(f"-{held} and -{value} contradict each other: give one")
+
+
+def _with_sides(options: Options, places: list[str]) -> Options:
+    """Return the options with base and new told apart."""
+    if options.pair and (options.base or len(places) > 1):
+        raise UsageError("--pair compares benchmarks of one file: give one")
+    if options.base:
+        if not places:
+            raise UsageError("give the new profile too: pprofdiff -diff_base=BASE NEW")
+        return options._replace(new=tuple(places))
+    if len(places) == 2:
+        return options._replace(base=(places[0],), new=(places[1],))
+    if len(places) == 1:
+        return options._replace(new=(places[0],))
+    if not places:
+        raise UsageError(
+            "give two profiles, pprofdiff BASE NEW; or try: pprofdiff demo"
+        )
+    raise UsageError(
+        f"{len(places)} profiles: which are base and which new? "
+        "pprofdiff -diff_base=B1 -diff_base=B2 N1 N2"
+    )
+
+
+def help_text() -> str:
+    """Return what ``--help`` prints, made from the table of flags."""
+    lines = [
+        "usage: pprofdiff [flags] BASE NEW",
+        "       pprofdiff demo",
+        "",
+        "What changed between two builds of a Go program, and how much of it is",
+        "garbage collection, allocation, the scheduler, locks or your own code.",
+        "",
+        "BASE and NEW are pprof profiles, execution traces, GODEBUG=gctrace=1 logs,",
+        "benchmark output, folders of these, URLs such as",
+        "http://host:6060/debug/pprof/profile, - for standard input, or label=path.",
+        "",
+    ]
+    group = ""
+    for flag in FLAGS:
+        if flag.group != group:
+            group = flag.group
+            lines += ["", f"{group}:"] if lines[-1] else [f"{group}:"]
+        mark = "* " if flag.name in PPROF_ONLY else ""
+        lines.append(f"  {_typed(flag):<24} {mark}{flag.help}")
+    lines += ["", *_rules_help()]
+    lines += [
+        "",
+        "*: of -top and -peek only.",
+        "Exit status: 0 done, 1 a rule of --fail-on tripped, 2 error.",
+        "Flags may be spelled -x_y, --x_y or --x-y, with =value or the value next.",
+        "",
+        "Examples:",
+        "  pprofdiff main=base/cpu.pb.gz pr=new/cpu.pb.gz",
+        "  pprofdiff base/ new/ -o diff.json",
+        "  pprofdiff --rps 120000:98000 base/ new/",
+        "  pprofdiff --pair suffix=Old bench.txt",
+        "  pprofdiff -top --state runnable -diff_base=base/trace.out new/trace.out",
+        "  pprofdiff -top -diff_base=base/cpu.pb.gz new/cpu.pb.gz",
+        "  pprofdiff base/cpu.pb.gz new/cpu.pb.gz --explain gc.mark",
+        "  pprofdiff base/ new/ --fail-on 'package:ingest:+20%' --fail-on total:+5%",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _rules_help() -> list[str]:
+    """Return the table of rules, and what a limit is."""
+    return [
+        "Rules of --fail-on trip where new is worse than base by more than LIMIT:",
+        *(f"  {rule.form:<36} {rule.help}" for rule in RULES),
+        "LIMIT: +5% of base; +2pp, points of the total; +50ms, +2MB or +100, in the",
+        "  report's mode; -5% for a benchmark unit where more is better, such as MB/s;",
+        "  1ms, without a sign, is a ceiling for pauses: new may not be over it.",
+        "KIND@PROFILE judges another profile than cpu: total@allocs:+5%,",
+        "  cum@inuse_space:main:+2MB; pause@trace:… a trace, not the GC log.",
+        "No rule trips by noise; what matches nothing is said, and is no pass.",
+        'Kept rules: fail-on = ["…"], strict = true in pprofdiff.toml, or under',
+        "  [tool.pprofdiff] in pyproject.toml, of the working directory.",
+    ]
+
+
+def _typed(flag: Flag) -> str:
+    """Return a flag as it is typed."""
+    arguments = {
+        "set": "",
+        "bool": "",
+        "str": "=REGEX" if flag.group.startswith("Choose") else "=X",
+        "append": {"output": "=FILE", "fail_on": "=RULE"}.get(flag.name, "=PROFILE"),
+        "work": "=BASE:NEW",
+        "window": "=FROM:TO",
+        "pair": "=suffix=WORD",
+        "choice": "=STATE" if flag.name == "state" else "=WHEN",
+        "size": "=SIZE",
+    }
+    if flag.name in ("peek", "explain"):
+        return f"-{flag.name}=REGEX"
+    return f"-{flag.name}{arguments.get(flag.kind, '=N')}"

@@ -1,0 +1,73 @@
+"""Rules kept in a file: `pprofdiff.toml`, or `[tool.pprofdiff]` of `pyproject.toml`.
+
+Both are looked for in the working directory only; the first that is there counts, and
+what is typed on the command line counts instead of it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from pprofdiff.cli.options import Options
+from pprofdiff.errors import FetchError, FormatError, UsageError
+
+__all__ = ["with_settings"]
+
+_OWN, _PROJECT = "pprofdiff.toml", "pyproject.toml"
+_EXAMPLE = 'fail-on = ["total:+5%"]'
+
+
+def with_settings(options: Options, folder: str) -> Options:
+    """Return the options with the folder's rules, unless some were typed.
+
+    Raises FetchError for a file that cannot be read, FormatError for one that is no
+    TOML, UsageError for a key or value that has no meaning.
+    """
+    found, name = _table(os.path.join(folder, _OWN), ()), _OWN
+    if found is None:
+        name = _PROJECT
+        found = _table(os.path.join(folder, name), ("tool", "pprofdiff"))
+    if found is None:
+        return options
+    unknown = sorted(set(found) - {"fail-on", "strict"})
+    if unknown:
+        raise UsageError(
+            f"{name}: there is no setting {unknown[0]}; there are: fail-on, strict"
+        )
+    rules, strict = found.get("fail-on", []), found.get("strict", False)
+    if not isinstance(rules, list) or not all(isinstance(r, str) for r in rules):
+        raise UsageError(f"{name}: fail-on is a list of rules, such as {_EXAMPLE}")
+    if not isinstance(strict, bool):
+        raise UsageError(f"{name}: strict is true or false")
+    return options._replace(
+        fail_on=options.fail_on or tuple(rules),
+        strict=options.strict or strict,
+    )
+
+
+def _table(path: str, keys: tuple[str, ...]) -> dict[str, object] | None:
+    """Return the table under these keys of a file, None without file or table."""
+    name = os.path.basename(path)
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise FetchError(f"{name}: cannot be read: {error.strerror or error}") from None
+    # A project's file that never names us is its own business, sound or not.
+    if keys and b"pprofdiff" not in data:
+        return None
+    import tomllib
+
+    try:
+        held: object = tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise FormatError(f"{name}: is no TOML: {error}") from None
+    for key in keys:
+        if not isinstance(held, dict) or key not in held:
+            return None
+        held = held[key]
+    if isinstance(held, dict):
+        return held
+    raise UsageError(f"{name}: [tool.pprofdiff] is a table, such as {_EXAMPLE}")

@@ -1,0 +1,1 @@
+"""Which function of the base build is which function of the new one."""

@@ -1,0 +1,116 @@
+"""Which name of the base build is which name of the new one.
+
+A pairing is one to one: a name that both sides have is itself; what is left over is
+paired by a looser key (alias table, closure numbers, type arguments) only where the
+key leaves no choice. No two names of one side are ever merged.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Pairing", "pair_names"]
+
+Key = Callable[[int], Hashable | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairing:
+    """Rows of a union of base and new names.
+
+    `base_row` and `new_row` (int64) are positions in the two sides' lists, -1 where
+    a side has no such name. Rows of the new side come first, in its order, then the
+    names that are gone, in the base's order.
+    """
+
+    base_row: NDArray[np.int64]
+    new_row: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.new_row)
+
+    def spread(self, base: NDArray[np.int64], new: NDArray[np.int64]) -> _Pair:
+        """Return both sides' columns by union row, 0 where a side has none."""
+        return _placed(base, self.base_row), _placed(new, self.new_row)
+
+    def union_of_base(self) -> NDArray[np.int64]:
+        """Return the union row of each of the base's names."""
+        return _inverse(self.base_row)
+
+    def union_of_new(self) -> NDArray[np.int64]:
+        """Return the union row of each of the new side's names."""
+        return _inverse(self.new_row)
+
+
+_Pair = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+def _placed(column: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return ``column[rows]`` with 0 for row -1."""
+    padded = np.append(column, 0)
+    return padded[rows]
+
+
+def _inverse(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where each non-negative value of `rows` stands."""
+    at = np.flatnonzero(rows >= 0)
+    inverse = np.empty(len(at), np.int64)
+    inverse[rows[at]] = at
+    return inverse
+
+
+def pair_names(
+    base: Sequence[Hashable], new: Sequence[Hashable], keys: Sequence[_Keys] = ()
+) -> Pairing:
+    """Pair two lists of distinct names.
+
+    Equal names pair first. Then, for each (base key, new key) pair of functions in
+    `keys`, in order, names still single are paired where both sides have the same
+    number of them under one key: the first with the first and so on. A key of None
+    takes no part.
+    """
+    place = {name: i for i, name in enumerate(base)}
+    partner = [place.get(name, -1) for name in new]
+    taken = set(partner)
+    lone_base = [i for i in range(len(base)) if i not in taken]
+    lone_new = [i for i, p in enumerate(partner) if p < 0]
+    for base_key, new_key in keys:
+        if not lone_base or not lone_new:
+            break
+        for old, fresh in _matched(lone_base, lone_new, base_key, new_key):
+            partner[fresh] = old
+        taken = set(partner)
+        lone_base = [i for i in lone_base if i not in taken]
+        lone_new = [i for i in lone_new if partner[i] < 0]
+    return Pairing(
+        np.array([*partner, *lone_base], np.int64),
+        np.array([*range(len(new)), *(-1 for _ in lone_base)], np.int64),
+    )
+
+
+_Keys = tuple[Key, Key]
+
+
+def _matched(
+    base: list[int], new: list[int], base_key: Key, new_key: Key
+) -> list[tuple[int, int]]:
+    """Return (base, new) pairs under keys that leave no choice."""
+    groups: dict[Hashable, tuple[list[int], list[int]]]
+    groups = defaultdict(lambda: ([], []))
+    for side, (rows, key) in enumerate(((base, base_key), (new, new_key))):
+        for row in rows:
+            value = key(row)
+            if value is not None:
+                groups[value][side].append(row)
+    return [
+        pair
+        for old, fresh in groups.values()
+        if len(old) == len(fresh)
+        for pair in zip(old, fresh, strict=True)
+    ]

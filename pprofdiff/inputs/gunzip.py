@@ -1,0 +1,139 @@
+"""Bounded decompression: gzip as the Go runtime, servers and log rotation write it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pprofdiff.errors import FormatError
+from pprofdiff.inputs.model import DEFAULT_MAX_SIZE
+from pprofdiff.inputs.wording import too_large
+
+if TYPE_CHECKING:
+    import zlib
+    from collections.abc import Iterator
+
+GZIP_MAGIC = b"\x1f\x8b"
+
+_GZIP = 31  # zlib's window bits: 15, plus 16 for a gzip header and its checksum
+_FIRST_BITE = 512
+_MAX_MEMBERS = 1 << 17
+
+
+def decompress(data: bytes, name: str, max_size: int = DEFAULT_MAX_SIZE) -> bytes:
+    """Return `data` gunzipped, or as it is when it is not gzip.
+
+    Several gzip members in a row are joined; zero padding after them is ignored.
+    Memory stays below `max_size` plus one member's output, whatever the input.
+
+    Raises
+    ------
+    FormatError
+        The stream is cut off or damaged, something else follows it, or the result
+        holds more than `max_size` bytes.
+
+    """
+    if not data.startswith(GZIP_MAGIC):
+        if len(data) > max_size:
+            raise FormatError(too_large(name, max_size))
+        return data
+    stream = Gunzip(name, max_size, piece=max_size + 1)
+    parts = list(stream.feed(data))
+    stream.close()
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+class Gunzip:
+    """Gunzips, as `decompress` does, what is fed in pieces of at least two bytes.
+
+    `feed` and `close` raise what `decompress` raises.
+    """
+
+    def __init__(self, name: str, max_size: int, piece: int) -> None:
+        """Give out at most `piece` bytes at a time, `max_size` in all."""
+        self._name = name
+        self._max_size = self._left = max_size
+        self._piece = piece
+        self._stream: zlib._Decompress | None = None
+        self._bite = 0
+        self._members = 0
+        self._fed = 0
+        self._half = b""  # of a member's two magic bytes
+        self._stray = 0  # bytes that are not gzip, after it
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Yield what `data` holds; it is read only as far as that is asked for."""
+        self._fed += len(data)
+        if self._half:
+            data, self._half = self._half + data, b""
+        position = 0
+        while position < len(data):
+            if self._stream is None:
+                position = self._begin(data, position)
+            else:
+                output, position = self._take(self._stream, data, position)
+                if output:
+                    yield output
+
+    def close(self) -> None:
+        """Check that the stream came to its end, and that nothing follows it."""
+        rest = self._stray + len(self._half)
+        if rest:
+            msg = f"{self._name}: {rest} bytes that are not gzip follow its gzip stream"
+            raise FormatError(f"{msg}; fetch it again")
+        if self._stream is not None:
+            msg = f"{self._name}: gzip stream is cut off after {self._fed} bytes"
+            raise FormatError(f"{msg}; fetch it again")
+
+    def _begin(self, data: bytes, position: int) -> int:
+        """Begin the member at `position`, if one is there; return where it begins."""
+        import zlib
+
+        if self._members and not self._stray:
+            position = _after_padding(data, position)
+        if data.startswith(GZIP_MAGIC, position) and not self._stray:
+            self._members += 1
+            if self._members > _MAX_MEMBERS:
+                msg = f"{self._name}: holds more than {_MAX_MEMBERS} gzip members"
+                raise FormatError(f"{msg}; gunzip it first")
+            self._stream = zlib.decompressobj(_GZIP)
+            # zlib copies what follows the member, so later members are fed in growing
+            # bites: many tiny ones stay linear. The first, usually the only one, whole.
+            self._bite = _FIRST_BITE if self._members > 1 else len(data)
+            return position
+        if data[position:] == GZIP_MAGIC[:1] and not self._stray:
+            self._half = data[position:]
+        else:
+            self._stray += len(data) - position
+        return len(data)
+
+    def _take(
+        self, stream: zlib._Decompress, data: bytes, position: int
+    ) -> tuple[bytes, int]:
+        """Return the member's next output and how far `data` is read."""
+        import zlib
+
+        fed = memoryview(data)[position : position + self._bite]
+        try:
+            output = stream.decompress(fed, min(self._piece, self._left + 1))
+        except zlib.error as error:
+            raise FormatError(_damaged(self._name, error)) from None
+        self._left -= len(output)
+        if self._left < 0:
+            raise FormatError(too_large(self._name, self._max_size))
+        self._bite *= 2
+        if stream.eof:
+            self._stream = None
+        rest = len(stream.unused_data) + len(stream.unconsumed_tail)
+        return output, position + len(fed) - rest
+
+
+def _after_padding(data: bytes, position: int) -> int:
+    """Return the position of the first byte that is not zero."""
+    if not data.startswith(b"\0", position):
+        return position
+    return len(data) - len(data[position:].lstrip(b"\0"))
+
+
+def _damaged(name: str, error: Exception) -> str:
+    cause = str(error).rpartition(": ")[2]
+    return f"{name}: gzip stream is damaged ({cause}); fetch it again"

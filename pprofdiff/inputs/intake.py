@@ -1,0 +1,159 @@
+"""An input's bytes as they come in: kept if they are binary, read at once if text."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from pprofdiff.errors import FormatError
+from pprofdiff.inputs.gunzip import GZIP_MAGIC, Gunzip
+from pprofdiff.inputs.model import DEFAULT_MAX_SIZE
+from pprofdiff.inputs.recognition import LOGS, Kind, binary_kind, text_kind
+from pprofdiff.inputs.wording import too_large
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import BinaryIO
+
+    from pprofdiff.loaders.logs import Log
+
+_HEAD = 1 << 16
+_FIRST_CHUNK = 1 << 17
+_BINARY_CHUNK = 1 << 26
+_TEXT_CHUNK = 1 << 20
+
+
+class Intake(NamedTuple):
+    """One input, read to its end."""
+
+    kinds: tuple[Kind, ...]
+    """One kind, or all the kinds of log that a text is."""
+    start: bytes
+    """The first 64 KiB, gunzipped."""
+    data: bytes
+    """The bytes as they came, still compressed; empty for a text."""
+    log: Log | None
+    """What a text holds, None for anything else."""
+
+
+class _Begun(NamedTuple):
+    """An input of which the first 64 KiB are known."""
+
+    kind: Kind | None
+    """What those say it is, None for a text."""
+    start: bytes
+    chunks: _Chunks
+    plain: Iterator[bytes]
+    """All of it, gunzipped."""
+
+
+def take(file: BinaryIO, name: str, max_size: int) -> Intake:
+    """Read `file` to its end; a text is never held whole.
+
+    Raises
+    ------
+    FormatError
+        It holds more than `max_size` bytes, as they come or gunzipped, or it is a
+        gzip stream that is damaged within its first 64 KiB, or one of a text and
+        damaged anywhere.
+    OSError
+        It cannot be read.
+
+    """
+    begun = _begin(file, name, max_size)
+    if begun.kind is None:
+        return _text(begun)
+    begun.chunks.size = _BINARY_CHUNK
+    data = b"".join(chain(begun.chunks.kept, begun.chunks))
+    return Intake((begun.kind,), begun.start, data, None)
+
+
+def take_bytes(data: bytes, name: str, max_size: int) -> Intake:
+    """Return what `data` is; see `take`. Binary data may be larger than `max_size`."""
+    begun = _begin(BytesIO(data), name, max_size)
+    if begun.kind is None:
+        return _text(begun)
+    return Intake((begun.kind,), begun.start, data, None)
+
+
+def recognise(
+    data: bytes, name: str, max_size: int = DEFAULT_MAX_SIZE
+) -> tuple[Kind, ...]:
+    """Return what `data`, gzip or plain, is: one kind, or several kinds of log at once.
+
+    Only the first 64 KiB decide, but for text: GC lines, benchmark results and load
+    generators' reports are looked for in all of it.
+
+    Raises
+    ------
+    FormatError
+        The gzip stream is damaged, or a text's is cut off or holds over `max_size`.
+
+    """
+    return take_bytes(data, name, max_size).kinds
+
+
+class _Chunks:
+    """A file's bytes in pieces of `size`, FormatError beyond `max_size` of them."""
+
+    def __init__(self, file: BinaryIO, name: str, max_size: int) -> None:
+        self.size = _FIRST_CHUNK
+        self.kept: list[bytes] = []
+        """The pieces until `size` is set anew."""
+        self._file = file
+        self._name = name
+        self._max_size = self._room = max_size
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Go on where the last iteration stopped."""
+        while chunk := self._file.read(min(self._room + 1, self.size)):
+            self._room -= len(chunk)
+            if self._room < 0:
+                raise FormatError(too_large(self._name, self._max_size))
+            if self.size == _FIRST_CHUNK:
+                self.kept.append(chunk)
+            yield chunk
+
+
+def _begin(file: BinaryIO, name: str, max_size: int) -> _Begun:
+    """Read as much as tells what `file` is."""
+    chunks = _Chunks(file, name, max_size)
+    plain = _plain(chunks, name, max_size)
+    held: list[bytes] = []
+    size = 0
+    while size < _HEAD and (piece := next(plain, b"")):
+        held.append(piece)
+        size += len(piece)
+    start = b"".join(held)[:_HEAD]
+    kind = binary_kind(start, whole=size < _HEAD) if start else Kind.EMPTY
+    return _Begun(kind, start, chunks, chain(held, plain))
+
+
+def _plain(chunks: Iterable[bytes], name: str, max_size: int) -> Iterator[bytes]:
+    """Yield what the chunks hold, gunzipped if they are gzip."""
+    chunks = iter(chunks)
+    first = next(chunks, b"")
+    if not first.startswith(GZIP_MAGIC):
+        yield from chain((first,), chunks)
+        return
+    stream = Gunzip(name, max_size, piece=_TEXT_CHUNK)
+    for chunk in chain((first,), chunks):
+        yield from stream.feed(chunk)
+    stream.close()
+
+
+def _text(begun: _Begun) -> Intake:
+    """Read a text to its end and return what it holds."""
+    from pprofdiff.loaders.logs import LogReader
+
+    begun.chunks.size = _TEXT_CHUNK
+    begun.chunks.kept.clear()
+    reader = LogReader()
+    for piece in begun.plain:
+        reader.feed(piece)
+    log = reader.close()
+    kinds = tuple(k for k, part in zip(LOGS, log, strict=True) if part is not None)
+    if not kinds:
+        return Intake((text_kind(begun.start),), begun.start, b"", None)
+    return Intake(kinds, begun.start, b"", log)

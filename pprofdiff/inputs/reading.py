@@ -1,0 +1,207 @@
+"""Arguments -> one `SideInputs` a side: files, folders, standard input and URLs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pprofdiff.errors import FetchError, FormatError, PprofDiffError, UsageError
+from pprofdiff.inputs.intake import take, take_bytes
+from pprofdiff.inputs.model import DEFAULT_OPTIONS, SideInputs, Skipped, Source
+from pprofdiff.inputs.places import Place, Sort, locate, unreadable
+from pprofdiff.inputs.recognition import READABLE, refusal
+from pprofdiff.units import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from pprofdiff.inputs.intake import Intake
+    from pprofdiff.inputs.model import ReadOptions
+
+
+def read(
+    arguments: Sequence[str], options: ReadOptions = DEFAULT_OPTIONS
+) -> SideInputs:
+    """Read the inputs of one side; see `read_sides`."""
+    return _read_all((arguments,), options)[0]
+
+
+def read_sides(
+    base: Sequence[str], new: Sequence[str], options: ReadOptions = DEFAULT_OPTIONS
+) -> tuple[SideInputs, SideInputs]:
+    """Read both sides' inputs; all URLs, of both sides, are fetched at once.
+
+    An argument is a file, a folder (every file directly in it, by name), a URL, a
+    `host:port`, `-` for standard input, or any of these after `label=`. Local inputs
+    are read first, so that a mistyped name costs no 30 s fetch. A folder's entries
+    that cannot be used are listed in `SideInputs.skipped`; an argument that cannot be
+    used is an error.
+
+    Raises
+    ------
+    FetchError
+        A file, folder or URL does not exist or cannot be read.
+    FormatError
+        An input is of no kind that is read here, is damaged, or is larger than
+        `options.max_size`.
+    UsageError
+        A side has no input or two labels, or standard input is asked for twice.
+
+    """
+    base_bundle, new_bundle = _read_all((base, new), options)
+    return base_bundle, new_bundle
+
+
+def _read_all(
+    sides: Sequence[Sequence[str]], options: ReadOptions
+) -> tuple[SideInputs, ...]:
+    places = [[locate(argument) for argument in side] for side in sides]
+    labels = [_common_label(side) for side in places]
+    every = [place for side in places for place in side]
+    if sum(place.sort is Sort.STDIN for place in every) > 1:
+        msg = "-: standard input can be read only once"
+        raise UsageError(msg)
+    local = [
+        None if place.sort is Sort.URL else _read_local(place, options)
+        for place in every
+    ]
+    fetched = iter(_read_urls([p for p in every if p.sort is Sort.URL], options))
+    parts = iter([next(fetched) if part is None else part for part in local])
+    return tuple(
+        _joined(label, [next(parts) for _ in side])
+        for label, side in zip(labels, places, strict=True)
+    )
+
+
+def _common_label(side: Sequence[Place]) -> str | None:
+    """Return the one label that a side's arguments give, None if they give none."""
+    if not side:
+        msg = "no input is given; each side needs a file, a folder, a URL or -"
+        raise UsageError(msg)
+    labels = dict.fromkeys(place.label for place in side if place.label is not None)
+    if len(labels) > 1:
+        first, second, *_ = map(printable, labels)
+        msg = f"one side is labelled both {first} and {second}; give it one label"
+        raise UsageError(msg)
+    return next(iter(labels), None)
+
+
+def _joined(label: str | None, parts: Sequence[SideInputs]) -> SideInputs:
+    return SideInputs(
+        label,
+        tuple(source for part in parts for source in part.sources),
+        tuple(entry for part in parts for entry in part.skipped),
+    )
+
+
+def _read_local(place: Place, options: ReadOptions) -> SideInputs:
+    if place.sort is Sort.FOLDER:
+        return _read_folder(place, options)
+    if place.sort is Sort.STDIN:
+        name, taken = "standard input", _read_stdin(options.max_size)
+    else:
+        name = printable(place.target)
+        taken = _read_file(place.target, options.max_size)
+    return SideInputs(place.label, _sources(place, name, taken))
+
+
+def _read_urls(places: Sequence[Place], options: ReadOptions) -> list[SideInputs]:
+    if not places:
+        return []
+    from pprofdiff.inputs.fetch import fetch_all
+    from pprofdiff.inputs.urls import request_for
+
+    fetched = fetch_all([request_for(p.target, options) for p in places], options)
+    return [
+        SideInputs(
+            place.label,
+            tuple(
+                replace(source, saved_to=copy.saved_to)
+                for source in _sources(
+                    place,
+                    copy.request.shown,
+                    take_bytes(copy.data, copy.request.shown, options.max_size),
+                )
+            ),
+        )
+        for place, copy in zip(places, fetched, strict=True)
+    ]
+
+
+def _sources(place: Place, name: str, taken: Intake) -> tuple[Source, ...]:
+    """Return a source for each kind that was read; FormatError if it is no input."""
+    if taken.kinds[0] not in READABLE:
+        raise refusal(taken.kinds[0], name, taken.start)
+    return tuple(
+        Source(place.argument, place.label, name, taken.data, kind, log=taken.log)
+        for kind in taken.kinds
+    )
+
+
+def _read_folder(place: Place, options: ReadOptions) -> SideInputs:
+    from pathlib import Path
+
+    try:
+        paths = sorted(Path(place.target).iterdir())
+    except OSError as error:
+        raise FetchError(unreadable(place.target, error)) from None
+    sources: list[Source] = []
+    skipped: list[Skipped] = []
+    for path in paths:
+        name = printable(str(path))
+        try:
+            taken = _read_entry(path, name, options.max_size)
+            sources += _sources(place, name, taken)
+        except PprofDiffError as error:
+            skipped.append(Skipped(name, str(error)))
+        except OSError as error:  # the entry cannot even be looked at
+            skipped.append(Skipped(name, unreadable(name, error)))
+    if not sources:
+        raise FormatError(_unusable(place.target, skipped))
+    return SideInputs(place.label, tuple(sources), tuple(skipped))
+
+
+def _unusable(folder: str, skipped: Sequence[Skipped]) -> str:
+    name = printable(folder)
+    if not skipped:
+        return f"{name}: empty folder"
+    shown = "; ".join(entry.reason for entry in skipped[:3])
+    more = f"; and {len(skipped) - 3} more" if len(skipped) > 3 else ""
+    return f"{name}: nothing in this folder can be compared ({shown}{more})"
+
+
+def _read_entry(path: Path, name: str, max_size: int) -> Intake:
+    """Read a folder's entry; PprofDiffError if it is not to be looked into."""
+    if path.name.startswith("."):
+        msg = f"{name}: hidden; name it to read it"
+        raise FormatError(msg)
+    if path.is_dir():
+        msg = f"{name}: a folder within a folder; name it to read it"
+        raise FormatError(msg)
+    # Opening a pipe could wait for ever, a device could be endless.
+    if not path.is_file():
+        msg = f"{name}: not a regular file, or a broken link"
+        raise FormatError(msg)
+    return _read_file(str(path), max_size)
+
+
+def _read_file(path: str, max_size: int) -> Intake:
+    name = printable(path)
+    try:
+        with open(path, "rb") as file:
+            return take(file, name, max_size)
+    except OSError as error:
+        raise FetchError(unreadable(path, error)) from None
+
+
+def _read_stdin(max_size: int) -> Intake:
+    import sys
+
+    if sys.stdin is None:
+        msg = "standard input: closed"
+        raise FetchError(msg)
+    try:
+        return take(sys.stdin.buffer, "standard input", max_size)
+    except OSError as error:
+        raise FetchError(unreadable("standard input", error)) from None

@@ -1,0 +1,46 @@
+"""Names of inputs that say nothing of the machine or server they come from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from pprofdiff.inputs.model import SideInputs
+
+__all__ = ["without_places"]
+
+_URL = re.compile(r"https?://[^/?#]*([^?#]*)", re.IGNORECASE)
+_NAMELESS = "profile from a URL"
+
+
+def without_places(side: SideInputs) -> SideInputs:
+    """Return a side whose inputs are called by the last part of their path or URL.
+
+    Several of one name are numbered: ``cpu.pb.gz``, ``cpu.pb.gz (2)``. Copies of what
+    was fetched are not mentioned.
+    """
+    counts: dict[str, int] = {}
+    names: dict[str, str] = {}
+    for source in side.sources:
+        if source.path not in names:
+            name = _last_part(source.path)
+            counts[name] = counts.get(name, 0) + 1
+            number = counts[name]
+            names[source.path] = name if number == 1 else f"{name} ({number})"
+    return side._replace(
+        sources=tuple(
+            replace(s, argument=names[s.path], path=names[s.path], saved_to=None)
+            for s in side.sources
+        ),
+        skipped=tuple(
+            entry._replace(path=_last_part(entry.path), reason="")
+            for entry in side.skipped
+        ),
+    )
+
+
+def _last_part(path: str) -> str:
+    """Return the last part of a path, or of a URL's path."""
+    url = _URL.match(path)
+    parts = re.split(r"[/\\]", url[1] if url else path)
+    return next(filter(None, reversed(parts)), _NAMELESS if url else path)

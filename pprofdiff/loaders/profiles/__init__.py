@@ -1,0 +1,1 @@
+"""The bytes of profile.proto to `model.profiles.profile.Profile`, and back."""

@@ -1,0 +1,1 @@
+"""Profiles as columns: one, several merged, and their sample types."""

@@ -1,0 +1,174 @@
+"""Profiles added to and subtracted from each other by the rules of ``go tool pprof``.
+
+What is the same (profile/merge.go of github.com/google/pprof): functions of one start
+line, name, system name and file; mappings of one size (in pages), offset and build ID
+or file; locations of one place in one mapping, with equal lines; samples of one stack
+and equal labels. Samples whose values are all 0 vanish.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pprofdiff.errors import IncompatibleProfilesError, UsageError
+from pprofdiff.model.csr import (
+    offsets_of,
+    sums,
+    unique_rows,
+    unique_tuples,
+)
+from pprofdiff.model.profiles.profile import Labels, Profile
+from pprofdiff.model.profiles.sample_types import scaled, with_common_types
+from pprofdiff.model.profiles.tables import joined, pruned
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "BASE_LABEL",
+    "base_samples",
+    "is_diff",
+    "is_subtracted",
+    "merge",
+    "normalized",
+    "subtract",
+]
+
+# The label, with value "true", that pprof's -diff_base gives the base's samples.
+BASE_LABEL = "pprof::base"
+
+
+def merge(profiles: Sequence[Profile]) -> Profile:
+    """Return the sum of the profiles; one alone is returned as it is.
+
+    Raises UsageError for no profile, IncompatibleProfilesError where the sample types
+    or period types cannot be compared.
+    """
+    if not profiles:
+        raise UsageError("there is no profile to merge; name at least one")
+    alike = with_common_types(profiles)
+    if len(alike) == 1:
+        return alike[0]
+    return pruned(_summed(joined(alike)))
+
+
+def subtract(new: Profile, base: Profile, *, label: bool) -> Profile:
+    """Return new minus base, as pprof's -diff_base (label) or -base (no label) does.
+
+    With `label`, the base's samples carry ``pprof::base`` = ``true``, so that they
+    stay apart from the new ones; without, equal stacks of one build cancel.
+    """
+    negated = base.with_values(-base.values)
+    return merge([new, _labelled(negated) if label else negated])
+
+
+def normalized(new: Profile, base: Profile) -> Profile:
+    """Return `new` scaled so that each sample type's total is the base's.
+
+    The ratio of a type with total 0 is 0; values are rounded half away from zero.
+    Raises IncompatibleProfilesError unless both have the same types and units.
+    """
+    if (new.sample_types, new.period_type) != (base.sample_types, base.period_type):
+        raise IncompatibleProfilesError(
+            "to normalize, both sides need the same sample types and units, but they "
+            f"have {_kinds(new)} and {_kinds(base)}"
+        )
+    totals = base.values.sum(axis=0).tolist(), new.values.sum(axis=0).tolist()
+    ratios = [b / n if n else 0.0 for b, n in zip(*totals, strict=True)]
+    return scaled(new, ratios)
+
+
+def base_samples(profile: Profile) -> NDArray[np.bool_]:
+    """Return which samples (bool, one each) are marked as the base of a diff."""
+    marked = np.zeros(len(profile), np.bool_)
+    if BASE_LABEL in profile.strings:
+        strings, labels = profile.strings, profile.labels
+        keys = [i for i, s in enumerate(strings) if s == BASE_LABEL]
+        texts = [i for i, s in enumerate(strings) if s == "true"]
+        rows = np.isin(labels.key, keys) & np.isin(labels.text, texts)
+        marked[labels.sample[rows]] = True
+    return marked
+
+
+def is_diff(profile: Profile) -> bool:
+    """Return whether the profile was written by a diff that kept its sides apart."""
+    return bool(base_samples(profile).any())
+
+
+def is_subtracted(profile: Profile) -> bool:
+    """Return whether the profile has values below 0: something was subtracted."""
+    return bool((profile.values < 0).any())
+
+
+def _kinds(profile: Profile) -> str:
+    """Return the sample types, and the period's, in words."""
+    kinds = " ".join(f"{k.type}/{k.unit}" for k in profile.sample_types)
+    period = profile.period_type
+    return f"{kinds} (period {period.type}/{period.unit})" if period else kinds
+
+
+def _labelled(profile: Profile) -> Profile:
+    """Return the profile with every sample marked as the base's."""
+    size, labels = len(profile), profile.labels
+    strings = [*profile.strings, BASE_LABEL, "true"]
+    key, text = len(strings) - 2, len(strings) - 1
+    older = [i for i, s in enumerate(profile.strings) if s == BASE_LABEL]
+    others = np.flatnonzero(~np.isin(labels.key, older) | (labels.text == 0))
+    samples = np.concatenate((np.arange(size), labels.sample[others]))
+    order = np.argsort(samples, kind="stable")
+
+    def column(mark: int, column: NDArray[Any]) -> NDArray[Any]:
+        marks = np.full(size, mark, column.dtype)
+        return np.concatenate((marks, column[others]))[order]
+
+    marked = Labels(
+        samples[order],
+        column(key, labels.key),
+        column(text, labels.text),
+        column(0, labels.number),
+        column(0, labels.unit),
+    )
+    return replace(profile, strings=tuple(strings), labels=marked)
+
+
+def _summed(profile: Profile) -> Profile:
+    """Return the profile with equal samples added up, and without those that are 0."""
+    some = np.flatnonzero(profile.values.any(axis=1))
+    profile = _taken(profile, some)
+    first, group = unique_rows(
+        profile.stack_offsets, profile.stack_locations, _label_sets(profile)
+    )
+    if len(first) == len(group):
+        return profile
+    values = np.empty((len(first), profile.values.shape[1]), np.int64)
+    for column in range(values.shape[1]):
+        values[:, column] = sums(group, profile.values[:, column], len(first))
+    left = np.flatnonzero(values.any(axis=1))
+    return _taken(profile, first[left]).with_values(values[left])
+
+
+def _taken(profile: Profile, samples: NDArray[np.int64]) -> Profile:
+    """Return the chosen samples, in rising order; all of them as they are."""
+    return profile if len(samples) == len(profile) else profile.take(samples)
+
+
+def _label_sets(profile: Profile) -> NDArray[np.int64] | None:
+    """Return equal numbers (int64, one a sample) for equal labels; None without any.
+
+    The order of keys does not count; that of one key's values does.
+    """
+    labels = profile.labels
+    if not len(labels):
+        return None
+    numeric = labels.text == 0
+    order = np.lexsort((labels.key, numeric, labels.sample))
+    columns = (labels.key, labels.text, labels.number, labels.unit)
+    _, token = unique_tuples([column[order] for column in columns])
+    counts = np.bincount(labels.sample, minlength=len(profile))
+    _, sets = unique_rows(offsets_of(counts), token)
+    return sets

@@ -1,0 +1,263 @@
+"""A profile as columns: strings, functions, locations, stacks and values.
+
+The fields carry the meaning that profile.proto gives them
+(https://github.com/google/pprof/blob/main/proto/profile.proto); ids are replaced
+by positions, and every string by its position in `Profile.strings`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.errors import UsageError
+from pprofdiff.model.csr import Offsets, expand, offsets_of, row_of_item, take_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "Frames",
+    "Functions",
+    "Labels",
+    "Locations",
+    "Mapping",
+    "Profile",
+    "ValueType",
+]
+
+Column = NDArray[np.int64]
+Index = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class ValueType:
+    """What a number counts and in which unit, such as cpu in nanoseconds."""
+
+    type: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """One mapped file of the process: the program itself comes first."""
+
+    start: int = 0
+    limit: int = 0
+    offset: int = 0
+    file: str = ""
+    build_id: str = ""
+    has_functions: bool = False
+    has_filenames: bool = False
+    has_line_numbers: bool = False
+    has_inline_frames: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Functions:
+    """Functions, one row each.
+
+    `name`, `system_name`, `filename` are int32 positions in `Profile.strings`;
+    `start_line` is int64, 0 where unknown.
+    """
+
+    name: Index
+    system_name: Index
+    filename: Index
+    start_line: Column
+
+    def __len__(self) -> int:
+        """Return the number of functions."""
+        return len(self.name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Locations:
+    """Program locations with their lines, innermost inlined function first.
+
+    `address` uint64; `mapping` int32 position in `Profile.mappings` or -1; `folded`
+    bool. The lines of location i are rows ``line_offsets[i]:line_offsets[i+1]`` of
+    `line_function` (int32 position in functions, or -1), `line_number` and
+    `line_column` (int64). A location that the file gives no line has one line with
+    function -1 and number 0, so that every location is at least one frame.
+    """
+
+    address: NDArray[np.uint64]
+    mapping: Index
+    folded: NDArray[np.bool_]
+    line_offsets: Offsets
+    line_function: Index
+    line_number: Column
+    line_column: Column
+
+    def __len__(self) -> int:
+        """Return the number of locations."""
+        return len(self.address)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """The samples' labels, one row each, in the order of their samples.
+
+    `sample` int64, rising; `key`, `text`, `unit` int32 positions in
+    `Profile.strings`; `number` int64. A label is text if `text` is not 0
+    (profile.proto: position 0 is the empty string), else a number with a unit.
+    """
+
+    sample: Column
+    key: Index
+    text: Index
+    number: Column
+    unit: Index
+
+    def __len__(self) -> int:
+        """Return the number of labels."""
+        return len(self.sample)
+
+    def take(self, rows: NDArray[np.integer], samples: Column) -> Labels:
+        """Return the chosen labels, attached to `samples` instead."""
+        return Labels(
+            samples, self.key[rows], self.text[rows], self.number[rows], self.unit[rows]
+        )
+
+    @classmethod
+    def none(cls) -> Labels:
+        """Return the labels of samples that have none."""
+        index, column = np.zeros(0, np.int32), np.zeros(0, np.int64)
+        return cls(column, index, index, column, index)
+
+
+class Frames(NamedTuple):
+    """Stacks with inlined functions written out, leaf first.
+
+    Frame j of stack i is ``line[offsets[i] + j]``: the position (int32) of a line in
+    `Locations.line_function` and its fellows.
+    """
+
+    offsets: Offsets
+    line: Index
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """One profile: samples of stacks with an int64 value for each sample type.
+
+    Stack i is ``stack_locations[stack_offsets[i]:stack_offsets[i+1]]``, leaf first
+    (int32 positions in `locations`); `values` is int64 of shape (samples, sample
+    types). `default_sample_type`, `time_ns`, `duration_ns` and `period` are None
+    where the file does not say. `strings[0]` is the empty string.
+    """
+
+    strings: tuple[str, ...]
+    sample_types: tuple[ValueType, ...]
+    functions: Functions
+    locations: Locations
+    mappings: tuple[Mapping, ...]
+    stack_offsets: Offsets
+    stack_locations: Index
+    values: NDArray[np.int64]
+    labels: Labels
+    period_type: ValueType | None = None
+    period: int | None = None
+    time_ns: int | None = None
+    duration_ns: int | None = None
+    default_sample_type: str | None = None
+    drop_frames: str = ""
+    keep_frames: str = ""
+    comments: tuple[str, ...] = ()
+    doc_url: str = ""
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        """Return one line: sample types, samples, functions, duration."""
+        kinds = ", ".join(f"{t.type}/{t.unit}" for t in self.sample_types)
+        span = "" if self.duration_ns is None else f", {self.duration_ns / 1e9:.1f} s"
+        return (
+            f"<Profile {kinds}: {len(self)} samples, "
+            f"{len(self.functions)} functions{span}>"
+        )
+
+    def sample_index(self, name: str | int | None = None) -> int:
+        """Return the column of `values` that a sample type names.
+
+        As in ``go tool pprof -sample_index``: None means the profile's default type,
+        else the last; a number is a position; a name also matches with a leading
+        ``inuse_`` left out. Raises UsageError if there is none such.
+        """
+        names = [t.type for t in self.sample_types]
+        if not names:
+            raise UsageError("the profile has no sample types: there is no value")
+        if name is None or name == "":
+            default = self.default_sample_type
+            return names.index(default) if default in names else len(names) - 1
+        if isinstance(name, int) or name.isdecimal():
+            if 0 <= int(name) < len(names):
+                return int(name)
+        else:
+            for candidate in (name, name.removeprefix("inuse_"), f"inuse_{name}"):
+                if candidate in names:
+                    return names.index(candidate)
+        known = ", ".join(names)
+        raise UsageError(f"no sample type {name!r} in the profile; it has: {known}")
+
+    def frames(self) -> Frames:
+        """Return every stack's frames with inlined functions written out."""
+        counts = np.diff(self.locations.line_offsets)
+        if (counts == 1).all():
+            return Frames(self.stack_offsets, self.stack_locations)
+        starts = self.locations.line_offsets[:-1].astype(np.int32)
+        located = counts.astype(np.int32)[self.stack_locations]
+        ends = np.zeros(len(located) + 1, np.int64)
+        np.cumsum(located, out=ends[1:])
+        shift = starts[self.stack_locations]
+        shift -= ends[:-1].astype(np.int32)
+        lines = np.repeat(shift, located)
+        lines += np.arange(int(ends[-1]), dtype=np.int32)
+        return Frames(ends[self.stack_offsets], lines)
+
+    def function_names(self) -> list[str]:
+        """Return the name of each function, by position."""
+        strings = self.strings
+        return [strings[i] for i in self.functions.name.tolist()]
+
+    def take(self, samples: NDArray[np.integer]) -> Profile:
+        """Return the profile with the chosen samples only, in that order."""
+        offsets, items = take_rows(self.stack_offsets, self.stack_locations, samples)
+        label_counts = np.bincount(self.labels.sample, minlength=len(self))
+        label_offsets = offsets_of(label_counts)
+        chosen = label_counts[samples]
+        rows = expand(label_offsets[:-1][samples], chosen)
+        return replace(
+            self,
+            stack_offsets=offsets,
+            stack_locations=items,
+            values=self.values[samples],
+            labels=self.labels.take(rows, row_of_item(offsets_of(chosen))),
+        )
+
+    def with_values(self, values: NDArray[np.int64]) -> Profile:
+        """Return the profile with other values: int64, one row a sample."""
+        return replace(self, values=values)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a sample, its stack named root first with ``;`` between.
+
+        Columns: ``stack``, ``leaf``, one int64 column for each sample type, and one
+        for each label key (several values of one key are joined with a comma; None
+        where a sample has no such label).
+        """
+        import pandas as pd
+
+        from pprofdiff.model.profiles.tabular import label_columns, stack_names
+
+        stacks, leaves = stack_names(self)
+        columns: dict[str, object] = {"stack": stacks, "leaf": leaves}
+        for i, kind in enumerate(self.sample_types):
+            columns[kind.type] = self.values[:, i]
+        return pd.DataFrame({**columns, **label_columns(self)})

@@ -1,0 +1,119 @@
+"""Several profiles' sample types brought to one list, in one unit each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pprofdiff.errors import IncompatibleProfilesError
+from pprofdiff.model.profiles.profile import Profile, ValueType
+from pprofdiff.units import common_unit, comparable, scale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["rounded", "scaled", "with_common_types"]
+
+
+def with_common_types(profiles: Sequence[Profile]) -> list[Profile]:
+    """Return the profiles cut to the sample types that all of them have.
+
+    Types are matched by name and keep the first profile's order; values are scaled to
+    the finest of their units, as is the period. Raises IncompatibleProfilesError where
+    no type is common, or units or period types cannot be compared.
+    """
+    names = _common_names(profiles)
+    if not names:
+        kinds = "; ".join(_spelled(p.sample_types) for p in profiles)
+        raise IncompatibleProfilesError(
+            f"the profiles have no sample type in common ({kinds}); "
+            "compare profiles of one kind"
+        )
+    cut = [_cut(profile, names) for profile in profiles]
+    if len(cut) == 1:
+        return cut
+    units = [_common([p.sample_types[i] for p in cut]) for i in range(len(names))]
+    period_types = [p.period_type or ValueType("", "") for p in cut]
+    period_unit = _common(period_types)
+    return [_in_units(p, units, period_unit) for p in cut]
+
+
+def _spelled(kinds: Sequence[ValueType]) -> str:
+    """Return sample types as pprof writes them."""
+    return " ".join(f"{k.type}/{k.unit}" for k in kinds) or "none"
+
+
+def _common_names(profiles: Sequence[Profile]) -> list[str]:
+    """Return the types that each profile has once, in the first's order."""
+    seen = Counter(kind.type for p in profiles for kind in p.sample_types)
+    return [k.type for k in profiles[0].sample_types if seen[k.type] == len(profiles)]
+
+
+def _cut(profile: Profile, names: list[str]) -> Profile:
+    """Return the profile with these sample types only, in this order."""
+    held = [kind.type for kind in profile.sample_types]
+    if held == names:
+        return profile
+    places = [held.index(name) for name in names]
+    default = profile.default_sample_type
+    return replace(
+        profile,
+        sample_types=tuple(profile.sample_types[i] for i in places),
+        values=profile.values[:, places],
+        default_sample_type=default if default in names else names[0],
+    )
+
+
+def _common(kinds: Sequence[ValueType]) -> str:
+    """Return the finest unit of types that can be compared."""
+    first = kinds[0]
+    for kind in kinds[1:]:
+        if kind.type != first.type or not comparable(kind.unit, first.unit):
+            raise IncompatibleProfilesError(
+                f"{_spelled([first])} and {_spelled([kind])} cannot be compared; "
+                "compare profiles of one kind"
+            )
+    return common_unit([kind.unit for kind in kinds])
+
+
+def _in_units(profile: Profile, units: list[str], period_unit: str) -> Profile:
+    """Return the profile with its values and its period in these units."""
+    held = profile.sample_types
+    ratios = [scale(1, k.unit, unit)[0] for k, unit in zip(held, units, strict=True)]
+    kinds = tuple(ValueType(k.type, u) for k, u in zip(held, units, strict=True))
+    if kinds != held:
+        profile = replace(scaled(profile, ratios), sample_types=kinds)
+    kind = profile.period_type
+    if kind is not None and kind.unit != period_unit:
+        period = int(scale(profile.period or 0, kind.unit, period_unit)[0])
+        kind = ValueType(kind.type, period_unit)
+        profile = replace(profile, period_type=kind, period=period or None)
+    return profile
+
+
+def rounded(values: NDArray[np.int64], ratio: float) -> NDArray[np.int64]:
+    """Return ``values * ratio`` (int64), rounded half away from zero as Go rounds."""
+    products = values.astype(np.float64) * ratio
+    whole = np.trunc(products)
+    whole += np.copysign(np.abs(products - whole) >= 0.5, products)
+    return whole.astype(np.int64)
+
+
+def scaled(profile: Profile, ratios: Sequence[float]) -> Profile:
+    """Return the profile with each sample type multiplied by its ratio, rounded.
+
+    Unlike ``go tool pprof``, which forgets samples whose only values are of types with
+    ratio 1, no sample is lost that has a value left.
+    """
+    if all(ratio == 1 for ratio in ratios):
+        return profile
+    values = profile.values.copy()
+    for column, ratio in enumerate(ratios):
+        if ratio != 1:
+            values[:, column] = rounded(profile.values[:, column], ratio)
+    return profile.with_values(values)

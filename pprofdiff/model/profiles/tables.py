@@ -1,0 +1,242 @@
+"""Several profiles under one set of tables, and tables cut to what samples use."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.model.csr import (
+    first_places,
+    offsets_of,
+    take_rows,
+    unique_rows,
+    unique_tuples,
+)
+from pprofdiff.model.profiles.profile import (
+    Functions,
+    Labels,
+    Locations,
+    Mapping,
+    Profile,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["joined", "pruned"]
+
+Array = NDArray[Any]
+
+_PAGE = 0x1000
+
+
+def joined(profiles: Sequence[Profile]) -> Profile:
+    """Return all samples, one profile's after another's, over shared tables.
+
+    The profiles have the same sample types. Equal functions, mappings and locations
+    become one; the header is that of pprof's merge: earliest time, summed duration,
+    longest period, the first default type and page, each comment once.
+    """
+    strings, texts = _strings(profiles)
+    functions, function_of = _functions(profiles, texts)
+    mappings, mapping_of, shift_of = _mappings(profiles)
+    locations, location_of = _locations(profiles, function_of, mapping_of, shift_of)
+    items = [
+        places[p.stack_locations]
+        for p, places in zip(profiles, location_of, strict=True)
+    ]
+    depths = [np.diff(p.stack_offsets) for p in profiles]
+    return replace(
+        profiles[0],
+        strings=strings,
+        functions=functions,
+        locations=locations,
+        mappings=mappings,
+        stack_offsets=offsets_of(np.concatenate(depths)),
+        stack_locations=np.concatenate(items),
+        values=np.concatenate([p.values for p in profiles]),
+        labels=_labels(profiles, texts),
+        **_header(profiles),
+    )
+
+
+def _header(profiles: Sequence[Profile]) -> dict[str, Any]:
+    """Return the fields that describe the measurement as a whole."""
+    times = [p.time_ns for p in profiles if p.time_ns is not None]
+    defaults = [p.default_sample_type for p in profiles if p.default_sample_type]
+    return {
+        "time_ns": min(times, default=None),
+        "duration_ns": _clamped(sum(p.duration_ns or 0 for p in profiles)) or None,
+        "period": max((p.period for p in profiles if p.period), default=None),
+        "default_sample_type": defaults[0] if defaults else None,
+        "doc_url": next((p.doc_url for p in profiles if p.doc_url), ""),
+        "comments": tuple(dict.fromkeys(c for p in profiles for c in p.comments)),
+    }
+
+
+def _clamped(number: int) -> int:
+    """Return the int64 nearest to a number."""
+    return max(-(1 << 63), min(number, (1 << 63) - 1))
+
+
+def _strings(profiles: Sequence[Profile]) -> tuple[tuple[str, ...], list[Array]]:
+    """Return the union of the string tables, and each string's place in it (int32)."""
+    places: dict[str, int] = {"": 0}
+    texts = [
+        np.array([places.setdefault(s, len(places)) for s in p.strings], np.int32)
+        for p in profiles
+    ]
+    return tuple(places), texts
+
+
+def _split(group: Array, sizes: Sequence[int], *, none: bool = False) -> list[Array]:
+    """Cut `group` into int32 parts of these sizes; with `none`, -1 stays -1."""
+    parts = np.split(group.astype(np.int32), np.cumsum(sizes)[:-1])
+    return [np.append(part, np.int32(-1)) for part in parts] if none else parts
+
+
+def _functions(
+    profiles: Sequence[Profile], texts: list[Array]
+) -> tuple[Functions, list[Array]]:
+    """Return the distinct functions, and the place of each profile's own ones."""
+    pairs = list(zip(profiles, texts, strict=True))
+    columns = [
+        np.concatenate([text[p.functions.name] for p, text in pairs]),
+        np.concatenate([text[p.functions.system_name] for p, text in pairs]),
+        np.concatenate([text[p.functions.filename] for p, text in pairs]),
+        np.concatenate([p.functions.start_line for p in profiles]),
+    ]
+    first, group = unique_tuples(columns)
+    sizes = [len(p.functions) for p in profiles]
+    return Functions(*(c[first] for c in columns)), _split(group, sizes, none=True)
+
+
+def _mappings(
+    profiles: Sequence[Profile],
+) -> tuple[tuple[Mapping, ...], list[Array], list[Array]]:
+    """Return distinct mappings, each own one's place, and its addresses' shift."""
+    merged: dict[tuple[int, int, str], tuple[int, Mapping]] = {}
+    places, shifts = [], []
+    for profile in profiles:
+        place, shift = [], []
+        for mapping in profile.mappings:
+            # Sizes in whole pages: builds differ by a few bytes, loaders by a base.
+            pages = -((mapping.limit - mapping.start) % (1 << 64) // -_PAGE)
+            key = (pages, mapping.offset, mapping.build_id or mapping.file)
+            at, kept = merged.setdefault(key, (len(merged), mapping))
+            place.append(at)
+            shift.append((kept.start - mapping.start) % (1 << 64))
+        places.append(np.array([*place, -1], np.int32))
+        shifts.append(np.array([*shift, 0], np.uint64))
+    return tuple(m for _, m in merged.values()), places, shifts
+
+
+def _locations(
+    profiles: Sequence[Profile],
+    function_of: list[Array],
+    mapping_of: list[Array],
+    shift_of: list[Array],
+) -> tuple[Locations, list[Array]]:
+    """Return the distinct locations, and the place of each profile's own ones."""
+    tables = [p.locations for p in profiles]
+    address = np.concatenate(
+        [t.address + s[t.mapping] for t, s in zip(tables, shift_of, strict=True)]
+    )
+    mapping = np.concatenate(
+        [m[t.mapping] for t, m in zip(tables, mapping_of, strict=True)]
+    )
+    folded = np.concatenate([t.folded for t in tables])
+    lines = (
+        np.concatenate(
+            [f[t.line_function] for t, f in zip(tables, function_of, strict=True)]
+        ),
+        np.concatenate([t.line_number for t in tables]),
+        np.concatenate([t.line_column for t in tables]),
+    )
+    offsets = offsets_of(np.concatenate([np.diff(t.line_offsets) for t in tables]))
+    _, line_group = unique_tuples(lines)
+    _, head_group = unique_tuples((address.view(np.int64), mapping, folded))
+    first, group = unique_rows(offsets, line_group, head_group)
+    table = Locations(address, mapping, folded, offsets, *lines)
+    return _chosen(table, first), _split(group, [len(t) for t in tables])
+
+
+def _chosen(table: Locations, rows: Array) -> Locations:
+    """Return these locations, in this order."""
+    offsets, lines = take_rows(
+        table.line_offsets, np.arange(len(table.line_function)), rows
+    )
+    return Locations(
+        table.address[rows],
+        table.mapping[rows],
+        table.folded[rows],
+        offsets,
+        table.line_function[lines],
+        table.line_number[lines],
+        table.line_column[lines],
+    )
+
+
+def _labels(profiles: Sequence[Profile], texts: list[Array]) -> Labels:
+    """Return all labels, except those without a value, which pprof does not see."""
+    starts = offsets_of(np.array([len(p) for p in profiles])).tolist()
+    triples = list(zip([p.labels for p in profiles], texts, starts[:-1], strict=True))
+    labels = Labels(
+        np.concatenate([x.sample + start for x, _, start in triples]),
+        np.concatenate([text[x.key] for x, text, _ in triples]),
+        np.concatenate([text[x.text] for x, text, _ in triples]),
+        np.concatenate([x.number for x, _, _ in triples]),
+        np.concatenate([text[x.unit] for x, text, _ in triples]),
+    )
+    valued = (labels.text != 0) | (labels.number != 0) | (labels.unit != 0)
+    if valued.all():
+        return labels
+    rows = np.flatnonzero(valued)
+    return labels.take(rows, labels.sample[rows])
+
+
+def pruned(profile: Profile) -> Profile:
+    """Return the profile without the table rows that no sample uses.
+
+    Rows are numbered in order of first use, as pprof numbers them; the first mapping,
+    which is the program itself, stays first.
+    """
+    used = _in_order(profile.stack_locations, len(profile.locations))
+    locations = _chosen(profile.locations, used)
+    owners = _in_order(locations.line_function, len(profile.functions))
+    functions = profile.functions
+    main = np.zeros(min(len(profile.mappings), 1), np.int32)
+    mapped = _in_order(np.concatenate((main, locations.mapping)), len(profile.mappings))
+    return replace(
+        profile,
+        functions=Functions(
+            functions.name[owners],
+            functions.system_name[owners],
+            functions.filename[owners],
+            functions.start_line[owners],
+        ),
+        locations=replace(
+            locations,
+            mapping=_places(mapped, len(profile.mappings))[locations.mapping],
+            line_function=_places(owners, len(functions))[locations.line_function],
+        ),
+        mappings=tuple(profile.mappings[i] for i in mapped.tolist()),
+        stack_locations=_places(used, len(profile.locations))[profile.stack_locations],
+    )
+
+
+def _in_order(items: Array, size: int) -> Array:
+    """Return the ids that occur (from 0 up), in order of first appearance."""
+    places = first_places(items[items >= 0] if (items < 0).any() else items, size)
+    found = np.flatnonzero(places >= 0)
+    return found[np.argsort(places[found])]
+
+
+def _places(order: Array, size: int) -> Array:
+    """Return the new place (int32) of each old one, -1 where it is gone, or was -1."""
+    places = np.full(size + 1, -1, np.int32)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    return places

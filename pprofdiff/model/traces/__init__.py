@@ -1,0 +1,1 @@
+"""Execution traces as columns: what moved, and what happened beside it."""

@@ -1,0 +1,307 @@
+"""Each rule on a pair that fires it, and on pairs next to it that must not."""
+
+from __future__ import annotations
+
+import pytest
+
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.findings.rules import find
+from pprofdiff.analysis.profiles.side import Run
+from pprofdiff.analysis.side import LogRun, Side
+from pprofdiff.analysis.work import rated
+from pprofdiff.loaders.gctrace import parse
+from pprofdiff.model.profiles.profile import ValueType
+from tests.analysis.building import profile
+
+MAIN = "main.main"
+WORK = ("example.com/a.Work", "example.com/a.Serve", MAIN)
+SCHEDULE = (
+    "runtime.findRunnable",
+    "runtime.schedule",
+    "runtime.park_m",
+    "runtime.mcall",
+)
+LOCK = ("sync.(*Mutex).Lock", "example.com/a.Cache.Get", MAIN)
+COPY = ("runtime.memmove", "example.com/a.Join", MAIN)
+CLEAR = ("runtime.memclrNoHeapPointers", "example.com/a.Reset", MAIN)
+HASH = ("runtime.memhash64", "runtime.mapaccess1_fast64", "example.com/a.Find", MAIN)
+MARK = ("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")
+ASSIST = (
+    "runtime.scanobject", "runtime.gcDrainN", "runtime.gcAssistAlloc", "runtime.mallocgc",
+    "runtime.newobject", "example.com/a.New", MAIN,
+)  # fmt: skip
+
+
+def cpu(**samples):
+    """Return a CPU profile: stacks by the names above, with numbers of samples."""
+    stacks = {
+        name.lower(): stack for name, stack in globals().items() if name.isupper()
+    }
+    return profile([(stacks[name], count) for name, count in samples.items()])
+
+
+def findings(base, new, *, logs=(None, None), work=None):
+    """Return what is found, by id, of profiles and GC logs (text)."""
+    sides = []
+    for label, given, text in (("base", base, logs[0]), ("new", new, logs[1])):
+        runs = (Run(label, given),) if given else ()
+        held = (LogRun("log", parse(text.encode(), "log")),) if text else ()
+        sides.append(Side(label, runs, held))
+    found = find(compare_sides(*sides, work=work)).found
+    assert len({f.id for f in found}) == len(found)
+    return {f.id: f for f in found}
+
+
+def gctrace(cycles=40, *, every=0.5, cpu_ms=20, live=100, end="", procs=4, before=""):
+    """Return a log of equal collections: the heap doubles, GOGC is 100."""
+    # No log is as regular as arithmetic: the last digits differ from line to line.
+    return "".join(
+        f"{before}gc {i} @{i * every + i % 3 / 1000:.3f}s 5%: 0.10+{cpu_ms}+0.20 ms "
+        f"clock, 0.40+1.0/{cpu_ms + i % 3}/0+0.80 ms cpu, {2 * live}->{2 * live + 4}->"
+        f"{live} MB, {2 * live} MB goal, 0 MB stacks, 0 MB globals, {procs} P{end}\n"
+        for i in range(1, cycles + 1)
+    )
+
+
+GROUPS = [
+    ("scheduler", "schedule", "Scheduling costs"),
+    ("locks", "lock", "Locks and channels cost"),
+    ("leaf-copy", "copy", "Copying costs"),
+    ("leaf-clear", "clear", "Clearing memory costs"),
+    ("leaf-hash", "hash", "Hashing costs"),
+    ("gc-assist", "assist", "Goroutines that allocate help"),
+    ("gc-cpu", "mark", "GC with sweeping and barriers costs"),
+]
+
+
+@pytest.mark.parametrize(("id_", "stack", "title"), GROUPS)
+@pytest.mark.parametrize("more", [True, False])
+def test_what_costs_more_or_less(id_, stack, title, more):
+    few, many = cpu(work=2000, **{stack: 40}), cpu(work=2000, **{stack: 400})
+    found = findings(*((few, many) if more else (many, few)))
+    assert found[id_].title.startswith(f"{title} {'more' if more else 'less'}")
+    assert found[id_].direction == ("worse" if more else "better")
+    assert found[id_].severity == "major"
+    period = few.period
+    assert found[id_].explains == (360 if more else -360) * period / 10e9 * 1e9
+
+
+@pytest.mark.parametrize(("id_", "stack", "_title"), GROUPS)
+def test_what_chance_moves_is_not_said(id_, stack, _title):
+    assert id_ not in findings(
+        cpu(work=2000, **{stack: 100}), cpu(work=2000, **{stack: 115})
+    )
+
+
+@pytest.mark.parametrize(("id_", "stack", "_title"), GROUPS[:2])
+def test_what_is_under_a_hundredth_is_not_said(id_, stack, _title):
+    base, new = cpu(work=100_000, **{stack: 100}), cpu(work=100_000, **{stack: 900})
+    assert id_ not in findings(base, new)
+
+
+def test_gc_is_not_blamed_blindly_where_logs_tell_more():
+    base, new = cpu(work=2000, mark=40), cpu(work=2000, mark=400)
+    logs = gctrace(), gctrace(every=0.05)
+    assert "gc-cpu" not in findings(base, new, logs=logs)
+    assert "gc-frequency" in findings(base, new, logs=logs)
+
+
+def contended(seconds, site="example.com/a.Store.Put"):
+    """Return a mutex profile of as many seconds of waiting, over ten seconds."""
+    types = (ValueType("contentions", "count"), ValueType("delay", "nanoseconds"))
+    stack = ("sync.(*Mutex).Unlock", site, MAIN)
+    delay = int(seconds * 1e9)
+    return profile([(stack, (100, delay))], types=types, period=None)
+
+
+def test_contention_moved():
+    found = findings(contended(0.1), contended(5))["contention"]
+    assert found.title.startswith("Goroutines wait 50.0× as long for locks")
+    assert "a.Store.Put" in found.title
+    assert found.direction == "worse"
+    assert findings(contended(5), contended(0.1))["contention"].direction == "better"
+    assert "contention" not in findings(contended(5), contended(8))
+    assert "contention" not in findings(contended(0.01), contended(0.1))
+
+
+def test_contention_that_follows_the_work_is_none():
+    assert "contention" not in findings(
+        contended(0.5), contended(5), work=rated((100.0, 1000.0))
+    )
+
+
+OLD = ("example.com/a.Old", "example.com/a.Serve", MAIN)
+NEW = ("example.com/a.New", "example.com/a.Serve", MAIN)
+ELSEWHERE = ("example.com/a.New", "example.com/b.Extra", MAIN)
+
+
+def test_work_vanished_and_appeared():
+    base = profile([(WORK, 2000), (OLD, 200)])
+    new = profile([(WORK, 2000)])
+    gone = findings(base, new)["work-vanished"]
+    assert gone.title == "a.Old, 9.1% of base's CPU, is gone"
+    assert "called by a.Serve" in gone.text
+    assert (gone.evidence[0].base, gone.evidence[0].new) == (200 * base.period, 0)
+    fresh = findings(new, base)["work-appeared"]
+    assert fresh.title == "a.Old takes 9.1% of new's CPU, none of base's"
+    assert -gone.explains == fresh.explains == 200 * base.period / 10
+
+
+@pytest.mark.parametrize(
+    ("base", "new"),
+    [
+        ([(WORK, 2000), (OLD, 30)], [(WORK, 2000)]),  # under 2 %
+        ([(WORK, 2000), (OLD, 200)], [(WORK, 2000), (OLD, 20)]),  # some of it is left
+        ([(WORK, 100), (OLD, 5)], [(WORK, 100)]),  # by chance
+        ([(WORK, 2000), (SCHEDULE, 200)], [(WORK, 2000)]),  # the runtime's
+    ],
+)
+def test_nothing_vanished(base, new):
+    assert "work-vanished" not in findings(profile(base), profile(new))
+
+
+def test_what_its_caller_took_along_says_nothing_of_its_own():
+    # Where the caller hardly runs, as under less load, its callee is not gone.
+    base = profile([(WORK, 200), (OLD, 100), (LOCK, 3000)])
+    new = profile([(WORK, 3), (LOCK, 3000)])
+    assert "a.Old" not in findings(base, new).get("work-vanished", gone_nothing()).title
+
+
+def gone_nothing():
+    """Return a stand-in for a finding that is not there."""
+    from pprofdiff.analysis.findings.model import Finding
+
+    return Finding("none", "", "", ())
+
+
+def test_cost_that_moved_under_one_parent_is_no_regression():
+    base, new = profile([(WORK, 2000), (OLD, 200)]), profile([(WORK, 2000), (NEW, 205)])
+    found = findings(base, new)
+    moved = found["work-moved"]
+    assert moved.title == (
+        "a.New stands in for a.Old under a.Serve: cost moved, it did not change"
+    )
+    assert (moved.severity, moved.direction, moved.explains) == (
+        "info",
+        "neutral",
+        None,
+    )
+    assert not {"work-vanished", "work-appeared"} & set(found)
+
+
+def test_what_stands_in_at_another_cost_is_one():
+    base, new = profile([(WORK, 2000), (OLD, 200)]), profile([(WORK, 2000), (NEW, 600)])
+    moved = findings(base, new)["work-moved"]
+    assert moved.title.endswith("under a.Serve: at another cost")
+    assert moved.direction == "worse"
+    assert moved.explains == 400 * base.period / 10
+
+
+def test_work_under_another_parent_is_two_findings():
+    base = profile([(WORK, 2000), (OLD, 200)])
+    new = profile([(WORK, 2000), (ELSEWHERE, 200)])
+    assert {"work-vanished", "work-appeared"} <= set(findings(base, new))
+
+
+def test_gc_runs_more_often_because_the_heap_is_smaller():
+    found = findings(None, None, logs=(gctrace(), gctrace(every=0.25, live=50)))
+    finding = found["gc-frequency"]
+    assert finding.title == (
+        "GC runs 2.00× as often because the live heap is 0.50× as large, and with it "
+        "the goal"
+    )
+    assert finding.advice.startswith("GOGC=208 restores base's cadence")
+    assert (finding.severity, finding.direction) == ("minor", "worse")
+
+
+def test_gc_runs_more_often_because_more_is_allocated():
+    found = findings(None, None, logs=(gctrace(), gctrace(every=0.25)))
+    assert found["gc-frequency"].title == (
+        "GC runs 2.00× as often because 2.00× as many bytes are allocated a second"
+    )
+    assert found["gc-frequency"].advice == ""
+
+
+def test_gc_runs_more_often_because_gogc_differs():
+    tight = gctrace(every=0.25).replace(
+        "200->204->100 MB, 200 MB", "150->154->100 MB, 150 MB"
+    )
+    found = findings(None, None, logs=(gctrace(), tight))
+    assert "the goal is 100 → 50% above the live heap" in found["gc-frequency"].title
+
+
+def test_gc_that_costs_more_by_cycle():
+    logs = gctrace(cpu_ms=20), gctrace(cpu_ms=40)
+    found = findings(None, None, logs=logs)
+    assert found["gc-cycle-cost"].title.startswith("A GC cycle costs 1.8")
+    assert "live heap of 100 → 100 MB" in found["gc-cycle-cost"].title
+    assert "gc-frequency" not in found
+
+
+@pytest.mark.parametrize(
+    "new", [gctrace(every=0.48), gctrace(cpu_ms=21), gctrace(cycles=4, every=0.25)]
+)
+def test_gc_that_hardly_differs(new):
+    found = findings(None, None, logs=(gctrace(), new))
+    assert not {"gc-frequency", "gc-cycle-cost"} & set(found)
+
+
+def test_forced_cycles():
+    log = gctrace()
+    forced = findings(None, None, logs=(log, gctrace(end=" (forced)")))["gc-forced"]
+    assert forced.title.startswith("0 of 40 → 40 of 40 GC cycles were forced by")
+    assert (forced.severity, forced.direction) == ("minor", "worse")
+    both = findings(None, None, logs=[gctrace(end=" (forced)")] * 2)["gc-forced"]
+    assert (both.severity, both.direction) == ("info", "neutral")
+    assert "gc-forced" not in findings(None, None, logs=(log, log))
+
+
+def test_cycles_of_the_two_minute_timer():
+    timed = gctrace(every=120.0, before="GC forced\n")
+    found = findings(None, None, logs=(gctrace(), timed))["gc-timer"]
+    assert found.title == (
+        "0 of 40 → 40 of 40 GC cycles were forced after two minutes without one"
+    )
+    assert "two minutes" in found.advice
+    assert (
+        findings(None, None, logs=(timed, gctrace()))["gc-timer"].direction == "better"
+    )
+
+
+def test_gomaxprocs():
+    found = findings(None, None, logs=(gctrace(), gctrace(procs=8)))
+    assert found["gomaxprocs"].title == "GOMAXPROCS differs: 4 → 8"
+    assert "gomaxprocs" not in findings(None, None, logs=(gctrace(), gctrace()))
+
+
+PACKAGES = [(f"example.com/p{i}.F", MAIN) for i in range(6)]
+
+
+def test_another_load_is_told():
+    base = profile([(stack, 100) for stack in PACKAGES])
+    new = profile([(stack, 300) for stack in PACKAGES])
+    found = findings(base, new)["not-comparable"]
+    assert found.title == "new probably did 3.00× the work of base"
+    assert "--rps BASE:NEW" in found.advice
+    assert "not-comparable" not in findings(base, new, work=rated((1.0, 3.0)))
+    one = profile([(PACKAGES[0], 400), *((stack, 100) for stack in PACKAGES[1:])])
+    assert "not-comparable" not in findings(base, one)
+
+
+def test_throughput_is_accounted_for():
+    base, new = cpu(work=2000, mark=100), cpu(work=2000, mark=600)
+    found = findings(base, new, work=rated((1000.0, 800.0)))["throughput"]
+    assert found.title.startswith("Operations a second: 1,000 → 800 (−20.0%)")
+    assert "GC +31.0%" in found.text
+    assert found.direction == "neutral"
+    assert "throughput" not in findings(base, new)
+
+
+def test_a_go_upgrade(load_capture, data_folder):
+    base, new = (
+        load_capture(data_folder / "versions" / f"go1.{minor}" / "cpu.pb.gz")
+        for minor in (25, 26)
+    )
+    found = findings(base, new)
+    assert found["go-upgrade"].title.startswith("The Go release changed, your own code")
+    assert "go-upgrade" not in findings(base, base)

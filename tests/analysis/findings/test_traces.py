@@ -1,0 +1,200 @@
+"""Rules over traces, each on a pair that fires it and on pairs beside it that must not."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.findings import traces
+from pprofdiff.analysis.findings.rules import find
+from pprofdiff.analysis.side import Side, TraceRun
+from pprofdiff.analysis.work import rated
+from pprofdiff.cli.main import main
+from pprofdiff.loaders.traces import decode
+from pprofdiff.model.traces.marks import Series
+
+STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
+IDS = {
+    "sched-latency", "sched-life", "gc-life", "gomaxprocs-over", "utilisation",
+    "gc-capacity", "blocked-sync", "blocked-assist", "syscall-blocked",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def load(data_folder):
+    """Return a function: a capture's folder in, its trace out, read once."""
+
+    @cache
+    def read(folder):
+        place = f"{folder}/trace.out"
+        return decode((data_folder / place).read_bytes(), place)
+
+    return read
+
+
+@pytest.fixture(scope="module")
+def told(load):
+    """Return a function: a story in, findings of its traces alone out, by id."""
+
+    @cache
+    def find_(name, *, back=False):
+        sides = load(f"{name}/base"), load(f"{name}/new")
+        return findings(*(reversed(sides) if back else sides))
+
+    return find_
+
+
+def findings(base, new, work=None):
+    """Return what is found, by id, of two traces."""
+    sides = [
+        Side(label, traces=(TraceRun("trace.out", trace),))
+        for label, trace in (("base", base), ("new", new))
+    ]
+    found = find(compare_sides(*sides, work=work)).found
+    assert len({f.id for f in found}) == len(found)
+    return {f.id: f for f in found}
+
+
+# Which story fires a rule, which way it goes, and which one beside it does not.
+FIRES = [
+    ("sched-latency", "health-check", "better", "node-pool"),
+    ("sched-life", "node-pool", "better", "health-check"),
+    ("gc-life", "zstd", "better", "node-pool"),
+    ("gomaxprocs-over", "health-check", "neutral", "node-pool"),
+    ("utilisation", "health-check", "neutral", "node-pool"),
+    ("gc-capacity", "node-pool", "better", "health-check"),
+    ("blocked-sync", "zstd", "worse", "rss-search"),
+    ("blocked-sync", "health-check", "better", "node-pool"),
+    ("blocked-assist", "health-check", "better", "zstd"),
+    ("syscall-blocked", "health-check", "better", "node-pool"),
+]
+OPPOSITE = {"better": "worse", "worse": "better", "neutral": "neutral"}
+
+
+@pytest.mark.parametrize(("id_", "story", "way", "beside"), FIRES)
+def test_what_fires_a_rule_and_what_does_not(told, id_, story, way, beside):
+    assert told(story)[id_].direction == way
+    assert told(story, back=True)[id_].direction == OPPOSITE[way]
+    assert id_ not in told(beside)
+
+
+def test_every_rule_is_tried():
+    assert {id_ for id_, *_ in FIRES} == IDS
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_a_trace_and_itself_tell_nothing(load, name):
+    trace = load(f"{name}/base")
+    assert findings(trace, trace) == {}
+    assert findings(trace, trace, rated((7.0, 7.0))) == {}
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_short_traces_tell_of_moments(told, name):
+    # All are 0.2 s but one.
+    severities = {f.severity for f in told(name).values()}
+    assert severities == ({"minor", "info"} if name == "node-pool" else {"info"})
+
+
+def test_as_long_ones_matter_where_runs_of_one_build_never_differ_so(load, monkeypatch):
+    monkeypatch.setattr(traces, "_LONG_NS", 0)
+    for name, ids in (
+        ("zstd", {"gc-life", "blocked-sync"}),  # GC 0.25×: too near
+        ("node-pool", {"gc-capacity"}),
+        ("health-check", set()),  # 0.49× of waits, 0.22× of locks: runs differ so
+        ("syncpool", set()),
+        ("rss-search", set()),
+    ):
+        found = findings(load(f"{name}/base"), load(f"{name}/new"))
+        assert {f.id for f in found.values() if f.severity != "info"} == ids
+
+
+def test_node_pool_is_told_by_traces_alone(told):
+    first, probe = told("node-pool").values()
+    assert first.title == "GC takes 6.1% → 0.1% of GOMAXPROCS × time"
+    assert "3 → 3 cycles in 3.20 → 3.20 s, all begun by runtime.GC in main.collect" in (
+        first.text
+    )
+    assert "Marking was on for 717 → 13 ms of that wall time" in first.text
+    assert "the longest stop of the world took 182 → 190 µs" in first.text
+    assert "waited 825 → 22 ms a second for a processor while GC was" in first.text
+    assert probe.title == (
+        "Goroutines of main.probe wait for a processor for 8.2% → 3.6% of their life, "
+        "for 6.9% → 0.4% while GC is marking"
+    )
+    assert probe.text.startswith("They wait 81.9 → 35.7 ms a second;")
+
+
+def test_health_check_is_told_by_traces_alone(told):
+    found = told("health-check")
+    wait = found["sched-latency"]
+    assert next(iter(found)) == "sched-latency"
+    assert wait.title == (
+        "99 % of waits for a processor end within 29.0 → 14.2 ms (0.49×)"
+    )
+    assert "for those of checker.(*Checker).Round.func1" in wait.text
+    assert "for those just created" in wait.text
+    assert "no processor was idle for 39.8% → 20.7%" in wait.text
+    assert found["gomaxprocs-over"].title.startswith("GOMAXPROCS is 8, probably more")
+    assert found["blocked-sync"].title.endswith("change in debuglog.(*Logger).Debug")
+    assert "5.28 → 0.00 s a second of it" in found["blocked-sync"].text
+
+
+def test_at_most_two_reasons_to_block_are_told(told):
+    for name in STORIES:
+        assert sum(id_.startswith("blocked-") for id_ in told(name)) <= 2
+
+
+def test_by_operation_times_are_scaled_so(load):
+    sides = load("health-check/base"), load("health-check/new")
+    found = findings(*sides, rated((100.0, 200.0)))["blocked-sync"]
+    assert "for 75.3 → 8.3 ms an operation" in found.title
+    assert found.evidence == findings(*sides)["blocked-sync"].evidence  # raw
+    # The same time a second is half of it by operation where twice as many are done.
+    same = findings(sides[0], sides[0], rated((100.0, 210.0)))["blocked-sync"]
+    assert same.direction == "better"
+
+
+def limited(trace, limit):
+    """Return a trace as if GOMAXPROCS had been another."""
+    return replace(
+        trace, gomaxprocs=Series(np.array([trace.start_ns]), np.array([limit]))
+    )
+
+
+def test_gomaxprocs_that_differs_and_is_too_much(load):
+    trace = load("health-check/base")
+    found = findings(trace, limited(trace, 16))["gomaxprocs-over"]
+    assert found.title.startswith("GOMAXPROCS is 8 → 16, probably more")
+    assert (found.severity, found.direction) == ("minor", "worse")
+    back = findings(limited(trace, 16), trace)["gomaxprocs-over"]
+    assert (back.severity, back.direction) == ("minor", "better")
+    assert "gomaxprocs-over" not in findings(limited(trace, 1), limited(trace, 1))
+
+
+def test_in_bundles_nothing_is_told_twice(load_story, tmp_path):
+    path = tmp_path / "x.json"
+    found = {}
+    for name in STORIES:
+        story = load_story(name)
+        assert main([f"base={story.base}", f"new={story.new}", "-q", f"-o={path}"]) == 0
+        report = json.loads(path.read_text("utf-8"))
+        found[name] = {finding["id"]: finding for finding in report["findings"]}
+        # GC logs and CPU profiles tell more of GC than traces, and mutex profiles of locks.
+        assert "gc-capacity" not in found[name]
+        assert not {"blocked-sync", "contention"} <= set(found[name])
+    health = found["health-check"]
+    assert "debuglog.(*Logger).Debug" in health["contention"]["title"]
+    # Processors held and cores of CPU have a label each.
+    assert re.search(
+        r"ran on 2\.68 → 1\.49 processors at a time; the CPU profiles, of another time, "
+        r"have \d\.\d+ → \d\.\d+ cores",
+        health["gomaxprocs-over"]["text"],
+    )
+    assert "main.probe" in found["node-pool"]["sched-life"]["title"]

@@ -1,0 +1,103 @@
+"""Nothing above "info" is said of two runs of one build, fresh ones each time."""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations
+
+import pytest
+
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.findings import traces
+from pprofdiff.analysis.findings.rules import find
+from pprofdiff.analysis.side import Side, TraceRun
+from pprofdiff.loaders.traces import decode
+from tests.traces import make
+from tests.traces.toolchains import MissingGoError, version
+
+SITUATIONS = ("gc", "http", "sync", "files", "procs", "stops", "generations")
+RUNS = 3
+EVENTS = 4_000_000
+
+
+def runs(maker, folder):
+    """Run one program a few times, and return the traces."""
+    try:
+        go = version()
+        program = make._built(go)
+    except MissingGoError as missing:
+        pytest.skip(str(missing))
+    found = []
+    for number in range(RUNS):
+        path = folder / f"{maker}{number}.trace"
+        make._execute([str(program), maker, str(path)], make.MAKERS[maker].godebug)
+        found.append(TraceRun(path.name, decode(path.read_bytes(), path.name)))
+    return found
+
+
+def findings(base, new):
+    """Return what is found of two traces."""
+    sides = [Side(s, traces=(run,)) for s, run in (("base", base), ("new", new))]
+    return find(compare_sides(*sides)).found
+
+
+@pytest.mark.go
+@pytest.mark.parametrize("maker", SITUATIONS)
+def test_of_two_runs_of_one_build_nothing_matters(maker, tmp_path):
+    for base, new in permutations(runs(maker, tmp_path), 2):
+        found = findings(base, new)
+        assert [(f.id, f.title) for f in found if f.severity != "info"] == []
+        assert all(f.evidence for f in found)
+
+
+def long_run(path):
+    """Run a busy program for as long as findings ask for, and return its trace."""
+    events = EVENTS
+    while True:
+        try:
+            make.big(path, events)
+        except MissingGoError as missing:
+            pytest.skip(str(missing))
+        trace = decode(path.read_bytes(), path.name)
+        path.unlink()
+        if trace.end_ns - trace.start_ns >= traces._LONG_NS:
+            return TraceRun(path.name, trace)
+        events *= 2
+
+
+@pytest.mark.go
+def test_nor_of_runs_that_are_long_enough_to_say_so(tmp_path):
+    found = [long_run(tmp_path / f"big{number}.trace") for number in range(2)]
+    for base, new in permutations(found, 2):
+        told = findings(base, new)
+        assert [(f.id, f.title) for f in told if f.severity != "info"] == []
+
+
+@pytest.mark.go
+@pytest.mark.parametrize("maker", SITUATIONS)
+def test_of_a_run_and_itself_nothing_is_said(maker, tmp_path):
+    run = runs(maker, tmp_path)[0]
+    assert findings(run, run) == ()
+
+
+@pytest.mark.go
+@pytest.mark.parametrize(("one", "other"), list(combinations(SITUATIONS, 2)))
+def test_of_any_two_programs_findings_have_numbers_and_turn_round(one, other, traced):
+    there, back = (
+        findings(traced[one], traced[other]),
+        findings(traced[other], traced[one]),
+    )
+    opposite = {"better": "worse", "worse": "better", "neutral": "neutral"}
+    turned = {f.id: (f.severity, opposite[f.direction]) for f in back}
+    assert {f.id: (f.severity, f.direction) for f in there} == turned
+    assert sum(f.id.startswith("blocked-") for f in there) <= 2
+    for finding in there:
+        words = f"{finding.title} {finding.text}"
+        assert any(letter.isdigit() for letter in words)
+        assert not {"nan", "inf", "None"} & set(words.split())
+
+
+@pytest.fixture(scope="module")
+def traced(tmp_path_factory):
+    """Return one trace of each situation."""
+    folder = tmp_path_factory.mktemp("traces")
+    return {maker: runs(maker, folder)[0] for maker in SITUATIONS}

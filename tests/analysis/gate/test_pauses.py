@@ -1,0 +1,96 @@
+"""Whether longer pauses are chance: counted out, and on halves of real logs."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb
+
+import hypothesis
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from pprofdiff.analysis.gate import pauses
+from pprofdiff.analysis.gate.pauses import PERCENTILES
+from pprofdiff.loaders.gctrace import parse
+
+CHANCE = 0.025
+SIZES = st.integers(1, 8)
+
+
+def exceeding(base, new, rank):
+    """Return the share of all orders of as many values in which new passes as often."""
+    held = sorted(base)[max(-(-len(base) * rank // 1000) - 1, 0)]
+    above, over = sum(b > held for b in base), sum(n > held for n in new)
+    places = range(len(base) + len(new))
+    orders = list(combinations(places, len(base)))
+    hits = 0
+    for order in orders:
+        threshold = order[len(base) - 1 - above]
+        hits += sum(p > threshold for p in set(places) - set(order)) >= over
+    return hits / len(orders)
+
+
+@hypothesis.settings(derandomize=True)
+@hypothesis.given(
+    base=st.lists(st.integers(0, 20), min_size=1, max_size=7),
+    new=st.lists(st.integers(0, 40), min_size=1, max_size=7),
+    rank=st.sampled_from(list(PERCENTILES.values())),
+)
+def test_the_chance_is_that_of_all_orders(base, new, rank):
+    said = pauses._may_be_equal(np.array(base), np.array(new), rank)
+    most = exceeding(base, [max(base) + 1] * len(new), rank)
+    if most > CHANCE:
+        assert said is None
+    else:
+        assert said == (exceeding(base, new, rank) > CHANCE)
+
+
+@hypothesis.settings(derandomize=True)
+@hypothesis.given(
+    new=st.lists(st.integers(0, 20), min_size=1, max_size=60),
+    rank=st.sampled_from(list(PERCENTILES.values())),
+    limit=st.integers(0, 20),
+)
+def test_a_ceiling_is_passed_by_more_than_its_share(new, rank, limit):
+    over, count, share = sum(n > limit for n in new), len(new), 1 - rank / 1000
+    chance = sum(
+        comb(count, k) * share**k * (1 - share) ** (count - k)
+        for k in range(over, count + 1)
+    )
+    # The longest pause is a fact: nothing may be longer.
+    expected = rank < 1000 and chance > CHANCE
+    assert pauses._may_be_below(np.array(new), rank, limit) == expected
+
+
+def test_large_logs_stay_within_the_floating_point():
+    rng = np.random.default_rng(1)
+    base, new = (rng.integers(1, 10**6, 400_000) for _ in range(2))
+    for rank in PERCENTILES.values():
+        assert pauses._may_be_equal(base, new, rank)
+        assert rank == 1000 or not pauses._may_be_equal(base, new * 2, rank)
+
+
+LOGS = ("syncpool/base", "health-check/new", "rss-search/base", "versions/go1.21")
+
+
+@pytest.mark.parametrize("folder", LOGS)
+def test_halves_of_one_log_hardly_differ(data_folder, folder):
+    """A test at 2.5 % may say so of 2.5 % of random halves; of 200, 14 with p = 0.001."""
+    path = data_folder / folder / "gctrace.log"
+    run = max(parse(path.read_bytes(), folder).runs, key=lambda run: run.lines_seen)
+    stops = np.stack(
+        [
+            run.cycles.sweep_termination_wall_us,
+            run.cycles.mark_termination_wall_us,
+        ]
+    )
+    rng = np.random.default_rng(1)
+    false = dict.fromkeys(PERCENTILES, 0)
+    for _ in range(200):
+        order = rng.permutation(stops.shape[1])
+        base, new = (stops[:, half].ravel() for half in np.array_split(order, 2))
+        for name, rank in PERCENTILES.items():
+            false[name] += pauses._may_be_equal(base, new, rank) is False
+    print(folder, false)
+    assert max(false.values()) < 14

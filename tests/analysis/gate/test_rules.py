@@ -1,0 +1,193 @@
+"""Each kind of rule trips on a story, and not on the story told backwards.
+
+That none trips on unchanged runs is `test_unchanged`.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pprofdiff.cli.options import RULES
+
+# Rules that trip when a story is told forwards (or backwards), by file.
+SYNCPOOL = ("syncpool", 1, "cpu.pb.gz", ("--work=10088400:8579600",))
+BACK = ("--work=8579600:10088400",)
+TOLD = [
+    ("total:+5%", *SYNCPOOL),
+    ("total@samples:+5%", *SYNCPOOL[:3], (*SYNCPOOL[3], "-sample_index=samples")),
+    ("group:gc:+2pp", *SYNCPOOL),
+    ("group:gc:+50%", *SYNCPOOL),
+    ("group:gc:+100ns", *SYNCPOOL),
+    ("category:gc.mark.assist:+1pp", *SYNCPOOL),
+    (r"cum:runtime\.gcDrain$:+5%", *SYNCPOOL),
+    ("package:^strings$:+10pp", "rss-search", -1, "cpu.pb.gz", ()),
+    (r"cum:^strings\.ToLower$:+0.5pp", "rss-search", -1, "cpu.pb.gz", ()),
+    (r"flat:bytealg\.MakeNoZero$:+5%", "rss-search", -1, "allocs.pb.gz", ()),
+    (r"cum@allocs:ToLower:+2MB", "rss-search", -1, "allocs.pb.gz", ()),
+    ("bench:allocs/op:+0%", "zstd", -1, "bench.txt", ()),
+    ("bench:allocs/op:+5", "zstd", -1, "bench.txt", ()),
+    ("bench:ns/op:^Compress-:+5%", "zstd", -1, "bench.txt", ()),
+    ("bench:MB/s:-5%", "zstd", -1, "bench.txt", ()),
+    ("pause:p99:+10%", "syncpool", 1, "gctrace.log", ()),
+    ("pause:p99:+100us", "syncpool", 1, "gctrace.log", ()),
+    ("pause:p99:1ms", "syncpool", 1, "gctrace.log", ()),
+    ("pause@gctrace:max:+10%", "syncpool", 1, "gctrace.log", ()),
+    ("finding:major", "node-pool", -1, "cpu.pb.gz", ()),
+    ("finding:minor", *SYNCPOOL),
+]
+
+
+def sides(data_folder, story, direction, file):
+    """Return both files, the other way round for -1."""
+    base, new = (data_folder / story / side / file for side in ("base", "new"))
+    return (base, new)[::direction]
+
+
+def test_there_is_a_story_for_every_kind():
+    kinds = {rule.partition(":")[0].partition("@")[0] for rule, *_ in TOLD}
+    assert kinds == {form.kind for form in RULES}
+
+
+@pytest.mark.parametrize(("rule", "story", "direction", "file", "words"), TOLD, ids=str)
+def test_a_rule_trips_where_the_story_gets_worse(  # noqa: PLR0917 - a story's parts
+    judged, data_folder, rule, story, direction, file, words
+):
+    outcome, rows = judged(
+        *sides(data_folder, story, direction, file), rule, words=words
+    )
+    row = rows[rule]
+    assert (outcome, row["outcome"]) == ("fail", "fail")
+    assert row["tripped"] >= 1
+    assert row["noise"] is False
+    assert (row["base_scaled"] < row["new_scaled"]) != (rule == "bench:MB/s:-5%")
+
+
+@pytest.mark.parametrize(("rule", "story", "direction", "file", "words"), TOLD, ids=str)
+def test_and_not_where_it_gets_better(  # noqa: PLR0917 - a story's parts
+    judged, data_folder, rule, story, direction, file, words
+):
+    if words:
+        words = (*BACK, *words[1:])
+    base, new = sides(data_folder, story, -direction, file)
+    for strict in ((), ("--strict",)):
+        outcome, rows = judged(base, new, rule, words=(*words, *strict))
+        assert (outcome, rows[rule]["outcome"]) == ("pass", "pass"), rows
+        assert rows[rule]["matched"] >= 1
+        assert rows[rule]["tripped"] == 0
+
+
+def test_the_figures_are_those_of_the_report(judged, data_folder, tmp_path):
+    rules = ("group:gc:+2pp", "total:+5%", "pause:p99:+10%")
+    judged(data_folder / "syncpool/base", data_folder / "syncpool/new", *rules)
+    report = json.loads((tmp_path / "x.json").read_text("utf-8"))
+    cpu, *_ = (c for c in report["comparisons"] if c.get("name") == "cpu")
+    gc = next(c for c in report["comparisons"] if c["kind"] == "gctrace")
+    group, total, pause = report["verdict"]["rules"]
+    by = cpu["normalization"]
+    (raw,) = (g for g in cpu["groups"] if g["id"] == "gc")
+    for side in ("base", "new"):
+        share = 100 * raw[side] / cpu["total"][side]
+        assert group[f"{side}_scaled"] == pytest.approx(share)
+        assert total[f"{side}_scaled"] == cpu["total"][side] * by[f"{side}_factor"]
+        assert pause[f"{side}_scaled"] == gc[side]["p99_pause_ms"] * 1e6
+
+
+NOTHING = {
+    "cum:no.such.function:+5%": "no function on either side of cpu matches",
+    "package:no/such:+5%": "no package on either side of cpu matches",
+    "total@block:+5%": "no block profile is compared; there are: cpu",
+    "bench:allocs/op:+0%": "no benchmark output is compared",
+    "pause:p99:+10%": "neither GC log nor trace is compared",
+    "pause@trace:p99:1ms": "no trace is compared",
+}
+
+
+def test_what_matches_nothing_is_no_pass(judged, syncpool):
+    base, new = (side / "cpu.pb.gz" for side in (syncpool.base, syncpool.new))
+    outcome, rows = judged(base, new, *NOTHING)
+    assert outcome == "none"
+    for rule, why in NOTHING.items():
+        row = rows[rule]
+        assert (row["outcome"], row["figure"], row["matched"]) == ("no data", why, 0)
+        assert row["base_scaled"] is row["new_scaled"] is row["noise"] is None
+    outcome, rows = judged(base, new, *NOTHING, words=["--strict"])
+    assert outcome == "fail"
+    assert {row["outcome"] for row in rows.values()} == {"fail"}
+
+
+def test_one_rule_with_data_makes_a_pass_beside_one_without(judged, syncpool):
+    base, new = (side / "cpu.pb.gz" for side in (syncpool.base, syncpool.new))
+    outcome, rows = judged(base, new, "total:+5%", "cum:no.such:+5%")
+    assert outcome == "pass"
+    assert [row["outcome"] for row in rows.values()] == ["pass", "no data"]
+
+
+def test_where_chance_has_no_model_only_a_strict_gate_judges(judged, data_folder):
+    base, new = sides(data_folder, "syncpool", 1, "goroutine.pb.gz")
+    rule = "cum:http:+5%"
+    _, rows = judged(base, new, rule)
+    assert rows[rule]["outcome"] == "no data"
+    assert rows[rule]["noise"] is None
+    assert "by chance" in rows[rule]["figure"]
+    outcome, rows = judged(base, new, rule, words=["--strict"])
+    assert outcome == rows[rule]["outcome"] == "fail"
+
+
+def bench(path, *values, unit="allocs/op"):
+    """Write benchmark output: one line a value."""
+    lines = "".join(f"BenchmarkX-2 \t 100\t {value} {unit}\n" for value in values)
+    path.write_text(lines, "utf-8")
+    return path
+
+
+# Base, new, the outcome, and that of a strict gate.
+SAMPLES = {
+    "apart": ((3,) * 6, (4,) * 6, "fail", "fail"),
+    "one each": ((3,), (4,), "no data", "fail"),
+    "three each": ((3,) * 3, (4,) * 3, "no data", "fail"),
+    "overlapping": ((3, 5, 3, 5, 4, 4), (5, 3, 4, 5, 4, 5), "pass", "fail"),
+    "equal": ((3,) * 6, (3,) * 6, "pass", "pass"),
+    "from none": ((0,) * 6, (1,) * 6, "fail", "fail"),
+    "to none": ((1,) * 6, (0,) * 6, "pass", "pass"),
+}
+
+
+@pytest.mark.parametrize("case", SAMPLES)
+def test_benchmarks_are_judged_by_the_u_test(judged, tmp_path, case):
+    base, new, told, strict = SAMPLES[case]
+    files = bench(tmp_path / "a.txt", *base), bench(tmp_path / "b.txt", *new)
+    rule = "bench:allocs/op:+0%"
+    _, rows = judged(*files, rule)
+    assert rows[rule]["outcome"] == told
+    _, rows = judged(*files, rule, words=["--strict"])
+    assert rows[rule]["outcome"] == strict
+
+
+def test_a_limit_in_a_benchmarks_own_unit(judged, tmp_path):
+    files = [
+        bench(tmp_path / name, *values, unit="ns/op")
+        for name, values in (("a.txt", [1000] * 6), ("b.txt", [1060] * 6))
+    ]
+    outcomes = {
+        "bench:ns/op:+50": "fail",
+        "bench:ns/op:+60": "pass",
+        "bench:sec/op:+0.00000005": "fail",
+        "bench:sec/op:+0.00000007": "pass",
+        "bench:ns/op:+5%": "fail",
+        "bench:ns/op:+6%": "pass",
+        "bench:ns/op:Y:+6%": "no data",
+        "bench:B/op:+6%": "no data",
+    }
+    _, rows = judged(*files, *outcomes)
+    assert {rule: row["outcome"] for rule, row in rows.items()} == outcomes
+
+
+def test_a_unit_of_unknown_direction_goes_by_the_sign(judged, tmp_path):
+    files = [
+        bench(tmp_path / name, *values, unit="hits")
+        for name, values in (("a.txt", [100] * 6), ("b.txt", [50] * 6))
+    ]
+    _, rows = judged(*files, "bench:hits:-5%", "bench:hits:+5%")
+    assert [row["outcome"] for row in rows.values()] == ["fail", "pass"]

@@ -1,0 +1,62 @@
+"""Noise never trips a rule: eight runs of one build, every pair, both ways."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.findings.rules import find
+from pprofdiff.analysis.gate import measures
+from pprofdiff.analysis.gate.judging import judge
+from pprofdiff.analysis.gate.rules import Gate
+from pprofdiff.analysis.profiles.side import Run
+from pprofdiff.analysis.side import Side
+from pprofdiff.analysis.unchanged import changed
+from pprofdiff.goruntime.rules import rules
+
+GROUPS = [
+    f"group:{group.id}:+0{unit}" for group in rules().groups for unit in ("%", "pp")
+]
+CATEGORIES = [f"category:{name}:+0{unit}" for name in rules().categories for unit in ("%", "pp")]  # fmt: skip
+TABLES = [f"{kind}:.:+0{unit}" for kind in ("cum", "flat", "package") for unit in ("%", "pp")]  # fmt: skip
+ALL = ["total:+0%", "finding:minor", *GROUPS, *CATEGORIES, *TABLES]
+
+
+@pytest.fixture(scope="module")
+def pairs(load_capture, data_folder):
+    """Return every ordered pair of runs, compared, with its findings."""
+    paths = sorted((data_folder / "unchanged").glob("run*/cpu.pb.gz"))
+    sides = [Side(p.parent.name, (Run(p.name, load_capture(p)),)) for p in paths]
+    inputs = [compare_sides(base, new) for base, new in permutations(sides, 2)]
+    assert len(inputs) == 56
+    return [(comparison, find(comparison)) for comparison in inputs]
+
+
+def test_no_rule_trips_by_noise(pairs):
+    """A table holds a false change in one of twenty pairs at most, here in none."""
+    gate = Gate.of(ALL)
+    tripped = [
+        (comparison.base.label, comparison.new.label, ruling.text)
+        for comparison, findings in pairs
+        for ruling in judge(gate, measures.Judged(comparison, findings)).rules
+        if ruling.outcome == "fail"
+    ]
+    assert tripped == []
+
+
+def test_but_a_strict_gate_does(pairs):
+    gate = Gate.of(["total:+0%", "flat:.:+0%"], strict=True)
+    tripped = [0, 0]
+    for comparison, findings in pairs:
+        for place, ruling in enumerate(
+            judge(gate, measures.Judged(comparison, findings)).rules
+        ):
+            tripped[place] += ruling.outcome == "fail"
+    # One of two runs costs more than the other, whichever way they are compared.
+    assert tripped == [len(pairs) // 2, len(pairs)]
+
+
+def test_nothing_counts_as_changed(pairs):
+    assert not any(changed(comparison, findings) for comparison, findings in pairs)

@@ -1,0 +1,144 @@
+"""Figures of collections: equal to their definitions, and numbers whatever comes in."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+import hypothesis
+import pytest
+from hypothesis import strategies as st
+
+from pprofdiff.analysis.gclogs.compare import compare_logs
+from pprofdiff.analysis.gclogs.figures import figures
+from pprofdiff.analysis.side import LogRun
+from pprofdiff.analysis.work import counted, rated
+from pprofdiff.model.gclogs import GCLog
+from pprofdiff.report.gc import gc_blocks, gc_row, gc_title
+from tests.analysis.building import given
+
+from .cycles import cycles_of, run_of, runs, slow
+
+
+def near(value, wanted):
+    """Return whether a float is a fraction but for rounding; None is None only."""
+    if wanted is None or value is None:
+        return value is wanted
+    return value == pytest.approx(float(wanted), rel=1e-9, abs=1e-12)
+
+
+@given(runs())
+def test_figures_are_their_definitions(rows):
+    found, wanted = figures(cycles_of(rows)), slow(rows)
+    assert found.cycles == len(rows)
+    assert (found.first_cycle, found.last_cycle) == (
+        rows[0]["number"],
+        rows[-1]["number"],
+    )
+    for field in found.times._fields:
+        assert getattr(found.times, field) == sum(row[field] for row in rows)
+    for field in ("forced", "timer"):
+        assert getattr(found, field) == sum(row[field] for row in rows)
+    exact = {
+        "gc_cpu_us": found.times.gc_cpu_us,
+        "worst": found.worst_pause_us,
+        "p99": found.p99_pause_us,
+        "allocated": found.heap.allocated,
+        "marking": found.heap.allocated_during_mark,
+    }
+    assert exact == {name: wanted[name] for name in exact}
+    close = {
+        "rate": found.cycles_per_second,
+        "per_cycle": found.heap.per_cycle,
+        "gogc": found.heap.effective_gogc,
+        "share": found.gc_cpu_share,
+        "mark_share": found.mark_wall_share,
+        "mb_per_second": found.allocated_mb_per_second,
+    }
+    assert {n: v for n, v in close.items() if not near(v, wanted[n])} == {}
+
+
+@given(runs(least=3), st.data())
+def test_a_missing_line_takes_its_own_part_and_no_more(rows, data):
+    gone = data.draw(st.integers(1, len(rows) - 2))
+    whole = figures(cycles_of(rows))
+    gappy = figures(cycles_of(rows[:gone] + rows[gone + 1 :]))
+    assert gappy.cycles_per_second == whole.cycles_per_second
+    assert gappy.heap.allocated is None
+    for field in whole.times._fields:
+        part = getattr(whole.times, field) - getattr(gappy.times, field)
+        assert part == rows[gone][field]
+
+
+@given(runs(), st.integers(0, 10**6), st.integers(0, 10**5))
+def test_when_and_at_which_number_a_run_begins_is_of_no_account(rows, later, further):
+    moved = [
+        row | {"number": row["number"] + further, "start_ms": row["start_ms"] + later}
+        for row in rows
+    ]
+    one, other = figures(cycles_of(rows)), figures(cycles_of(moved))
+    assert (one.times, one.heap) == (other.times, other.heap)
+    assert one.cycles_per_second == other.cycles_per_second
+
+
+def test_a_single_collection_has_sums_and_no_rate():
+    found = figures(
+        cycles_of(
+            [{"heap_start_mb": 4, "heap_end_mb": 6, "heap_live_mb": 2, "goal_mb": 5}]
+        )
+    )
+    assert (found.cycles, found.heap.allocated, found.heap.mean_live) == (1, 2, 2.0)
+    assert found.cycles_per_second is None
+    assert found.gc_cpu_share is None
+    assert found.mark_wall_share is None
+    assert found.heap.per_cycle is None
+    assert found.heap.effective_gogc is None
+    assert found.allocated_mb_per_second is None
+
+
+def test_heap_sizes_that_are_rounded_to_little_tell_no_gogc():
+    small = [{"heap_live_mb": 19, "goal_mb": 40, "heap_start_mb": 38}] * 4
+    assert figures(cycles_of(small)).heap.effective_gogc is None
+    telling = [{"heap_live_mb": 20, "goal_mb": 40, "heap_start_mb": 38}] * 4
+    assert figures(cycles_of(telling)).heap.effective_gogc == 100.0
+
+
+def test_stacks_and_globals_count_as_live():
+    row = {"heap_live_mb": 80, "goal_mb": 180, "stacks_mb": 15, "globals_mb": 5}
+    assert figures(cycles_of([row] * 3)).heap.effective_gogc == 100.0
+
+
+def log_of(rows):
+    return LogRun("log", GCLog((run_of(rows),), {}))
+
+
+def leaves(value):
+    """Return all numbers inside dicts."""
+    if isinstance(value, dict):
+        return [leaf for held in value.values() for leaf in leaves(held)]
+    return [value] if isinstance(value, float | int) else []
+
+
+works = st.sampled_from((None, rated((5.0, 7.0)), counted((5, 7))))
+
+
+@hypothesis.example([{}], [{}], None)
+@hypothesis.example([{}] * 9, [{}] * 9, counted((1, 1)))
+@given(runs(), runs(), works)
+def test_whatever_the_log_holds_all_figures_are_numbers(base, new, work):
+    base, new = ([dict(row) for row in rows] for rows in (base, new))
+    gc = compare_logs((("a", [log_of(base)]), ("b", [log_of(new)])), work=work)
+    row = gc_row(gc)
+    assert all(isfinite(leaf) for leaf in leaves(row))
+    for what in ("cycles", "cpu"):
+        assert gc.sure(what) in (True, False)
+    assert gc_title(gc)
+    text = " ".join(repr(block) for block in gc_blocks(gc))
+    assert not {"nan", "inf"} & set(text.replace("×", " ").split())
+
+
+@given(runs(least=6))
+def test_factors_of_a_run_and_itself_are_one(rows):
+    gc = compare_logs((("a", [log_of(rows)]), ("b", [log_of(rows)])))
+    assert gc.factors is None or set(gc.factors) == {1.0}
+    assert not gc.sure("cycles")
+    assert not gc.sure("cpu")

@@ -1,0 +1,69 @@
+"""What makes two sides less comparable than they look is said, and only then."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pprofdiff.model.profiles.merge import subtract
+from pprofdiff.model.profiles.profile import ValueType
+from tests.analysis.building import compared, profile
+
+OLD = "runtime.(*mspan).sweep"  # until Go 1.16
+PLAIN = "runtime.findrunnable"  # until Go 1.18
+MAPS = "internal/runtime/maps.(*Map).Get"  # from Go 1.24
+
+
+def cpu(samples=1000, name="main.f", **how):
+    """Return a CPU profile."""
+    return profile([([name], samples)], **how)
+
+
+def said(base, new, **how):
+    """Return the ids of the caveats."""
+    return [c.id for c in compared(base, new, **how).warnings]
+
+
+def test_two_alike_have_no_caveat():
+    assert said(cpu(), cpu()) == []
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "how", "caveats"),
+    [
+        (cpu(499), cpu(500), {}, ["few-samples"]),
+        (cpu(10), cpu(10), {}, ["few-samples", "few-samples"]),
+        (cpu(), cpu(duration_ns=12 * 10**9), {}, ["duration", "load"]),
+        (cpu(), cpu(duration_ns=10_900_000_000), {}, []),
+        (cpu(duration_ns=4 * 10**9), cpu(duration_ns=4 * 10**9), {}, ["short"]),
+        (cpu(), cpu(2000), {}, ["load"]),
+        (cpu(2000), cpu(), {}, ["load"]),
+        (cpu(), cpu(2000), {"work": (1, 2)}, []),
+        (cpu(), cpu(2000), {"normalize": True}, []),
+        (cpu(), cpu(2000, period=5_000_000), {}, ["period"]),
+        (cpu(name=OLD), cpu(name=MAPS), {}, ["go-version", "sampler-1.18"]),
+        (cpu(name=MAPS), cpu(name=OLD), {}, ["go-version", "sampler-1.18"]),
+        (cpu(name=PLAIN), cpu(name=MAPS), {}, ["go-version"]),
+        (cpu(name=OLD), cpu(), {}, []),
+        (subtract(cpu(2000), cpu(), label=True), cpu(), {}, ["diffed-input", "duration", "load"]),
+        (cpu(duration_ns=None), cpu(duration_ns=None), {"work": (1, 1)}, ["since-start"]),
+    ],
+)  # fmt: skip
+def test_caveats(base, new, how, caveats):
+    assert sorted(said(base, new, **how)) == sorted(caveats)
+
+
+def test_caveats_of_cpu_time_are_not_made_of_other_kinds():
+    types = (ValueType("alloc_objects", "count"), ValueType("alloc_space", "bytes"))
+    one = profile([(["main.f"], (1, 2))], types=types, duration_ns=10**9)
+    assert said(one, replace(one, values=one.values * 50)) == []
+
+
+def test_each_caveat_is_one_sentence_and_names_the_side():
+    for caveat in compared(cpu(10), cpu(10, duration_ns=10**9, period=1)).warnings:
+        assert caveat.text.isprintable()
+        assert not caveat.text.endswith(".")
+    texts = [c.text for c in compared(cpu(10), cpu()).warnings if c.id == "few-samples"]
+    assert len(texts) == 1
+    assert texts[0].startswith("base has 10 samples")

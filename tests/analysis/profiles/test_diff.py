@@ -1,0 +1,440 @@
+"""What holds for every diff: zero against itself, odd, additive, exact in integers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume
+from hypothesis import strategies as st
+
+from pprofdiff.analysis.profiles.filters import filtered
+from pprofdiff.analysis.profiles.granularity import GRANULARITIES, NO_STACK
+from pprofdiff.analysis.profiles.tables import STATUSES
+from pprofdiff.cli.options import Options
+from pprofdiff.errors import IncompatibleProfilesError, UsageError
+from pprofdiff.goruntime.names import package_of
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.profiles.merge import merge
+from pprofdiff.model.profiles.profile import ValueType
+from tests.analysis.building import compared, given, profile, profiles, stacks
+
+TABLES = (*GRANULARITIES, "stacks")
+SIDES = ("base", "new")
+
+
+def exact(column):
+    """Return the sum of int64 numbers as Python adds them: without wrapping."""
+    return sum(column.tolist())
+
+
+@given(profiles())
+def test_a_diff_against_itself_is_zero(same):
+    diff = compared(same, same)
+    assert diff.totals[0] == diff.totals[1] == exact(same.values[:, 1])
+    for granularity in TABLES:
+        table = diff.table(granularity)
+        for column in ("flat", "cum"):
+            assert not table.delta(column).any()
+            assert not table.scaled_delta(column).any()
+            assert table.judge(column).noise.all()
+        assert not table.status().any()
+        assert table.base_names == [None] * len(table)
+    assert (diff.category_sums.base == diff.category_sums.new).all()
+    assert (diff.blame_sums.base == diff.blame_sums.new).all()
+    assert all(base == new for *_, base, new in diff.leaf_kind_sums)
+
+
+def rows(diff, granularity):
+    """Return the rows of a table by the base's and the new side's name."""
+    table = diff.table(granularity)
+    before = [
+        b if b is not None else n
+        for b, n in zip(table.base_names, table.names, strict=True)
+    ]
+    numbers = zip(
+        *(c.tolist() for c in (*table.raw("flat"), *table.raw("cum"))), strict=True
+    )
+    return {(b, n): row for b, n, row in zip(before, table.names, numbers, strict=True)}
+
+
+@pytest.mark.parametrize("granularity", GRANULARITIES)
+@given(base=profiles(), new=profiles())
+def test_the_other_way_round_changes_the_sign_alone(granularity, base, new):
+    there, back = (
+        rows(compared(*pair), granularity) for pair in ((base, new), (new, base))
+    )
+    assert {
+        (n, b): (f1, f0, c1, c0) for (b, n), (f0, f1, c0, c1) in there.items()
+    } == back
+
+
+@given(profiles(), profiles())
+def test_the_other_way_round_in_categories_blame_and_stacks(base, new):
+    there, back = compared(base, new), compared(new, base)
+    assert there.category_sums.base.tolist() == back.category_sums.new.tolist()
+    assert there.category_sums.new.tolist() == back.category_sums.base.tolist()
+    assert [
+        (i, n, b) for i, b, n in there.category_sums.groups()
+    ] == back.category_sums.groups()
+    assert [(c, k, n, b) for c, k, b, n in there.leaf_kind_sums] == back.leaf_kind_sums
+
+    def bills(diff):
+        sums = diff.blame_sums
+        return Counter(
+            zip(
+                *(c.tolist() for c in (sums.category, sums.base, sums.new)), strict=True
+            )
+        )
+
+    assert Counter({(c, n, b): k for (c, b, n), k in bills(there).items()}) == bills(
+        back
+    )
+    for one, other in (("base", "new"), ("new", "base")):
+        column = f"{one}_flat", f"{other}_flat"
+        assert Counter(getattr(there.table("stacks"), column[0]).tolist()) == Counter(
+            getattr(back.table("stacks"), column[1]).tolist()
+        )
+
+
+@pytest.mark.parametrize("granularity", TABLES)
+@given(base=profiles(), new=profiles())
+def test_flat_adds_up_to_the_total(granularity, base, new):
+    diff = compared(base, new)
+    table = diff.table(granularity)
+    sums = tuple(exact(column) for column in table.raw("flat"))
+    wholes = tuple(sum(v for _, v in stacks(p)) for p in (base, new))
+    assert sums == diff.totals == wholes
+    assert exact(table.delta("flat")) == wholes[1] - wholes[0]
+
+
+@pytest.mark.parametrize("granularity", TABLES)
+@given(base=profiles(), new=profiles())
+def test_samples_without_a_frame_are_one_row(granularity, base, new):
+    table = compared(base, new).table(granularity)
+    wanted = tuple(sum(v for names, v in stacks(p) if not names) for p in (base, new))
+    held = [i for i, name in enumerate(table.names) if name == NO_STACK]
+    assert len(held) == any(wanted)
+    for i in held:
+        for column in ("flat", "cum"):
+            assert tuple(int(side[i]) for side in table.raw(column)) == wanted
+        assert (table.files[i], table.base_names[i]) == ("", None)
+
+
+def test_a_function_of_that_name_is_another_row():
+    plain = profile([(["main.f"], 5), ([], 3)])
+    odd = profile([([NO_STACK, "main.f"], 5), ([], 3)])
+    for base, new in ((plain, odd), (odd, plain), (odd, odd)):
+        diff = compared(base, new)
+        for granularity in TABLES:
+            table = diff.table(granularity)
+            assert tuple(exact(c) for c in table.raw("flat")) == diff.totals
+
+
+@given(profiles(), profiles(), st.sampled_from((".", "runtime", r"main\.")))
+def test_flat_adds_up_whatever_is_hidden(base, new, hidden):
+    options = Options()._replace(hide=hidden)
+    diff = compared(*(filtered(p, options).profile for p in (base, new)))
+    for granularity in TABLES:
+        table = diff.table(granularity)
+        assert tuple(exact(c) for c in table.raw("flat")) == diff.totals
+
+
+@given(profiles(), profiles())
+def test_everything_adds_up(base, new):
+    diff = compared(base, new)
+    sums = diff.category_sums
+    assert (exact(sums.base), exact(sums.new)) == diff.totals
+    assert tuple(sum(g[i] for g in sums.groups()) for i in (1, 2)) == diff.totals
+    assert [c for g in rules().groups for c in g.categories] == list(sums.ids)
+    kinds = Counter(), Counter()
+    for category, _, b, n in diff.leaf_kind_sums:
+        kinds[0][category] += b
+        kinds[1][category] += n
+    for side, counted in zip((sums.base, sums.new), kinds, strict=True):
+        assert [counted[i] for i in range(len(sums.ids))] == side.tolist()
+
+
+@given(profiles(counts=st.integers(0, 10**6)), profiles(counts=st.integers(0, 10**6)))
+def test_nobody_pays_more_than_there_is(base, new):
+    diff = compared(base, new)
+    sums, bill = diff.category_sums, diff.blame_sums
+    user = sums.ids.index("user")
+    names = diff.paired_functions.names
+    for paid, whole, side in ((bill.base, sums.base, base), (bill.new, sums.new, new)):
+        assert user not in bill.category
+        by_category = np.zeros(len(whole), np.int64)
+        np.add.at(by_category, bill.category, paid)
+        assert (by_category <= whole).all()
+        present = {name for stack, _ in stacks(side) for name in stack}
+        for function, amount in zip(bill.function.tolist(), paid.tolist(), strict=True):
+            assert not names[function].startswith("runtime.")
+            if amount and side is new:
+                assert names[function] in present
+    cells = list(zip(bill.category.tolist(), bill.function.tolist(), strict=True))
+    assert len(set(cells)) == len(cells)
+
+
+@given(profiles(), profiles())
+def test_functions_by_hand(base, new):
+    diff = compared(base, new)
+    wanted = {side: (Counter(), Counter()) for side in SIDES}
+    for side, given_side in zip(SIDES, (base, new), strict=True):
+        flat, cum = wanted[side]
+        for names, value in stacks(given_side):
+            flat[names[0] if names else NO_STACK] += value
+            for name in set(names) or {NO_STACK}:  # however often it recurs
+                cum[name] += value
+    for (b, n), row in rows(diff, "functions").items():
+        assert row == tuple(
+            wanted[side][i][name]
+            for i in (0, 1)
+            for side, name in zip(SIDES, (b, n), strict=True)
+        )
+    held = {name for pair in rows(diff, "functions") for name in pair}
+    assert {
+        name for side in SIDES for c in wanted[side] for name, v in c.items() if v
+    } <= held
+
+
+@given(profiles(), profiles())
+def test_packages_by_hand(base, new):
+    table = compared(base, new).table("packages")
+    for side, given_side in zip(SIDES, (base, new), strict=True):
+        flat, cum = Counter(), Counter()
+        for names, value in stacks(given_side):
+            packages = [package_of(name) or "<no package>" for name in names]
+            packages = packages or [NO_STACK]
+            flat.update({packages[0]: value})
+            cum.update(dict.fromkeys(packages, value))
+        for name, f, c in zip(
+            table.names,
+            *(getattr(table, f"{side}_{k}").tolist() for k in ("flat", "cum")),
+            strict=True,
+        ):
+            assert (f, c) == (flat[name], cum[name])
+
+
+@given(profiles(), profiles())
+def test_stacks_by_hand(base, new):
+    diff = compared(base, new)
+    shown = dict(rows(diff, "functions").keys())
+    table = diff.table("stacks")
+    for side, given_side in zip(SIDES, (base, new), strict=True):
+        wanted = Counter()
+        for names, value in stacks(given_side):
+            title = [
+                shown.get(name, name) if side == "base" else name for name in names
+            ]
+            wanted[";".join(reversed(title)) or NO_STACK] += value
+        held = dict(
+            zip(table.names, getattr(table, f"{side}_flat").tolist(), strict=True)
+        )
+        assert {k: v for k, v in wanted.items() if v} == {
+            k: v for k, v in held.items() if v
+        }
+    assert len(set(table.names)) == len(table)
+    assert (table.base_flat == table.base_cum).all()
+
+
+def test_recursion_counts_once():
+    deep = profile([(["main.f", "main.g", "main.f", "main.f", "main.main"], 7)])
+    (table,) = (compared(deep, profile([])).table(g) for g in ["functions"])
+    held = dict(
+        zip(
+            table.names,
+            zip(table.base_flat.tolist(), table.base_cum.tolist(), strict=True),
+            strict=True,
+        )
+    )
+    second = 7 * 10_000_000
+    assert held == {
+        "main.f": (second, second),
+        "main.g": (0, second),
+        "main.main": (0, second),
+    }
+
+
+@given(profiles(), profiles())
+def test_the_order_of_rows_is_the_size_of_the_change(base, new):
+    diff = compared(base, new)
+    for granularity in TABLES:
+        table = diff.table(granularity)
+        flat, cum = (np.abs(table.scaled_delta(c)) for c in ("flat", "cum"))
+        order = table.order("flat", "cum").tolist()
+        keys = [(-flat[i], -cum[i], table.names[i]) for i in order]
+        assert keys == sorted(keys)
+        assert sorted(order) == list(range(len(table)))
+
+
+@given(profiles(), profiles())
+def test_status_says_which_side_has_the_row(base, new):
+    present = [
+        {name for names, _ in stacks(p) for name in names or [NO_STACK]}
+        for p in (base, new)
+    ]
+    table = compared(base, new).table("functions")
+    for name, before, status in zip(
+        table.names, table.base_names, table.status().tolist(), strict=True
+    ):
+        held = (before or name) in present[0], name in present[1]
+        assert STATUSES[status] != "both" or held == (True, True)
+        assert held[1] or STATUSES[status] == "gone"
+        assert held[0] or STATUSES[status] == "new"
+
+
+PATTERNS = st.fixed_dictionaries(
+    {},
+    optional={
+        "focus": st.sampled_from(("main", r"\.F$", "runtime", "nothing")),
+        "ignore": st.sampled_from(("mallocgc", "fmt", "func1")),
+        "hide": st.sampled_from(("runtime", "systemstack|mcall")),
+        "show": st.sampled_from(("main|runtime", "a/f.go")),
+    },
+)
+
+
+@given(profiles(), profiles(), PATTERNS)
+def test_filters_commute_with_the_diff(base, new, patterns):
+    options = Options()._replace(**patterns)
+    one, other = (filtered(p, options).profile for p in (base, new))
+    diff = compared(one, other)
+    for given_side, side in ((one, "base"), (other, "new")):
+        alone = compared(given_side, given_side).table("functions")
+        wanted = dict(
+            zip(
+                alone.names,
+                zip(alone.new_flat.tolist(), alone.new_cum.tolist(), strict=True),
+                strict=True,
+            )
+        )
+        table = diff.table("functions")
+        names = (
+            [b or n for b, n in zip(table.base_names, table.names, strict=True)]
+            if side == "base"
+            else table.names
+        )
+        held = zip(
+            names,
+            *(getattr(table, f"{side}_{c}").tolist() for c in ("flat", "cum")),
+            strict=True,
+        )
+        assert {n: (f, c) for n, f, c in held if (f, c) != (0, 0)} == {
+            k: v for k, v in wanted.items() if v != (0, 0)
+        }
+    whole = compared(base, new)
+    both = (
+        merge([filtered(merge([base]), options).profile]),
+        merge([filtered(merge([new]), options).profile]),
+    )
+    assert compared(*both).totals == diff.totals
+    assert (
+        "hide" in patterns
+        or "show" in patterns
+        or all(
+            abs(a) <= sum(abs(v) for _, v in stacks(p))
+            for a, p in zip(diff.totals, (base, new), strict=True)
+        )
+    )
+    if not patterns:
+        assert diff.totals == whole.totals
+
+
+@given(profiles(), profiles(), profiles())
+def test_runs_of_a_side_add_up(first, second, new):
+    assume(all(p.values.max(initial=0) < 1 << 58 for p in (first, second)))
+    assert compared(merge([first, second]), new).totals[0] == sum(
+        compared(p, new).totals[0] for p in (first, second)
+    )
+
+
+@given(
+    profiles(),
+    profiles(),
+    st.sampled_from(["absolute", "per_second", "per_work", "share"]),
+)
+def test_scaled_is_raw_times_the_factor_of_its_side(base, new, mode):
+    how = {"per_work": {"work": (7.0, 9.5)}, "share": {"normalize": True}}.get(mode, {})
+    if mode == "absolute":
+        base = replace(base, duration_ns=None)
+    diff = compared(base, new, **how)
+    by = diff.normalization
+    for granularity in TABLES:
+        table = diff.table(granularity)
+        for column in ("flat", "cum"):
+            raw, scaled = table.raw(column), table.scaled(column)
+            assert (scaled[0] == raw[0] * by.base_factor).all()
+            assert (scaled[1] == raw[1] * by.new_factor).all()
+            assert (table.scaled_delta(column) == scaled[1] - scaled[0]).all()
+
+
+def test_sample_types_by_name_and_position():
+    one = profile([(["main.f"], 5)])
+    assert compared(one, one, sample_type="samples").totals == (5, 5)
+    assert compared(one, one, sample_type=0).totals == (5, 5)
+    assert (
+        compared(one, one, sample_type="1").totals
+        == compared(one, one).totals
+        == (5 * 10**7, 5 * 10**7)
+    )
+    with pytest.raises(UsageError, match="speed"):
+        compared(one, one, sample_type="speed")
+
+
+def test_samples_are_classified_too():
+    one = profile([(["runtime.mallocgc", "main.f"], 5), (["main.f"], 2)])
+    diff = compared(one, one, sample_type="samples")
+    assert {g: b for g, b, _ in diff.category_sums.groups() if b} == {
+        "alloc": 5,
+        "user": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    "types",
+    [
+        (ValueType("samples", "count"), ValueType("cpu", "microseconds")),
+        (ValueType("samples", "count"), ValueType("wall", "nanoseconds")),
+        (ValueType("samples", "count"),),
+    ],
+)
+def test_what_cannot_be_subtracted(types):
+    other = profile([(["main.f"], (1,) * len(types))], types=types)
+    with pytest.raises(
+        IncompatibleProfilesError, match=r"^base\.pb\.gz has no cpu/nanoseconds"
+    ):
+        compared(other, profile([(["main.f"], 1)]))
+
+
+def test_the_types_may_stand_in_another_order():
+    turned = profile(
+        [(["main.f"], (30, 3))],
+        types=(ValueType("cpu", "nanoseconds"), ValueType("samples", "count")),
+    )
+    assert compared(turned, profile([(["main.f"], 5)])).totals == (30, 5 * 10**7)
+
+
+def test_values_beyond_53_bits_are_exact():
+    big = (1 << 62) - 1
+    base = profile([(["main.f"], (1, big)), (["main.f", "main.main"], (1, 1))])
+    new = profile([(["main.f"], (1, big - 1))])
+    diff = compared(base, new)
+    assert diff.totals == (big + 1, big - 1)
+    table = diff.table("functions")
+    held = dict(zip(table.names, table.delta("cum").tolist(), strict=True))
+    assert held == {"main.f": -2, "main.main": -1}
+    assert exact(diff.category_sums.base) == big + 1
+
+
+def test_equal_changes_stand_by_name():
+    diff = compared(
+        profile([(["main.b"], 5), (["main.c"], 5), (["main.a"], 5)]), profile([])
+    )
+    table = diff.table("functions")
+    assert [table.names[i] for i in table.order("flat").tolist()] == [
+        "main.a",
+        "main.b",
+        "main.c",
+    ]

@@ -1,0 +1,106 @@
+"""Go's regular expressions in Python, against Go's own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from pprofdiff.analysis.profiles.regexp import matcher
+from pprofdiff.errors import UsageError
+
+TEXTS = (
+    "", "a", "b", "aa", "ab", "A", "a.b", "a b", "a\nb", "a\n", "\nb", "x{,3}", "xxx",
+    "runtime.mallocgc", "main.(*Cache[go.shape.string]).Get", "encoding/json.Decode",
+    "main.run.func1", "µs", "Ω", "K", "\u212a", "ſ", "\v", "\t", "_", "-", "]", "[", "^",
+    "&", "~", "|", "\\", "(c)", "a.b(c)", "12", "1", "/src/a_b.go", "a\x00b", "/", "\x85",
+)  # fmt: skip
+PATTERNS = (
+    "", "a", "^a$", "^a", "b$", "(?m)^b$", "(?s)a.b", "a.b", r"\.", r"a|b", "(a|b)b", "(?:)",
+    "(?i)A", "a(?i)b|A", "(?i:a)B", "(?i)k", "(?i)S", "(?-i)a", "(?i)a(?-i)b", "(?U)a+",
+    "(?P<n>a)b", "(?<n>a)b", r"\d", r"\D", r"\w", r"\W", r"\s", r"\S", r"^\w+$", r"^\s$",
+    r"[\d.]", r"[^\d]", r"[\W]", r"[^\S]", "[[:alpha:]]", "[[:^alpha:]]", "[^[:punct:]]",
+    "[[:word:][:space:]]", r"\bb", r"\Bb", r"\Aa", r"a\z", r"\Qa.b(c)\E", r"\Qa.b", r"\Qab\E+",
+    r"\x61", r"\x{62}", r"\141", r"\0", r"\n", r"\v", r"\a", r"\/", r"\-", r"\_", "x{,3}",
+    "^x{3}$", "x{2,}", "x{1,2}?", "x*?", "x{", "x{a}", "[]a]", "[^]a]", "[a-]", "[-a]", "[a-c]",
+    r"[\]\[]", "[a&&b]", "[a||b]", "[a~~b]", "[a--b]", "[[]", r"[\^]", "^*a", "$*", r"(?m)^\w$",
+    "Ω", "[α-ω]", "(?i)ω", "µ+", "main\\.\\(\\*Cache", "json|xml", ".*", "(a)(b)?(c)*", "(?i)[k]",
+    "(?s:.)$", "(?i)[^k]", "a{1,1000}", "(?im)^B", "[[:alpha:]-z]", "{", "a{2}|b", "}", "]",
+    # What Go refuses.
+    "(?=a)", "(?!a)", "(?<=a)b", "(?<!a)b", r"(a)\1", r"\8", "a**", "a*+", "a+?+", "a{2}{3}",
+    "*a", "(*a)", "|*", "(", ")", "a)", "(a", "[", "[a", "[z-a]", r"[a-\d]", "(?>a)", "(?#a)",
+    "a{1001}", "a{2,1}", r"\y", r"\Z", r"\G", "\\", "(?)", "(?x)a", "(?i", r"\x{110000}",
+    "[[:foo:]]", "(?P<a", "(?P=a)", r"\x6", "[]", "[^]", "(?P<>a)", "(?i*", "a++", "a?+",
+)  # fmt: skip
+PROGRAM = """
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+)
+
+func main() {
+	var in struct{ Patterns, Texts []string }
+	if err := json.NewDecoder(os.Stdin).Decode(&in); err != nil {
+		panic(err)
+	}
+	out := map[string][]bool{}
+	for _, p := range in.Patterns {
+		re, err := regexp.Compile(p)
+		if err != nil {
+			out[p] = nil
+			continue
+		}
+		found := []bool{}
+		for _, t := range in.Texts {
+			found = append(found, re.MatchString(t))
+		}
+		out[p] = found
+	}
+	json.NewEncoder(os.Stdout).Encode(out)
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory):
+    """Return, by pattern, which texts Go matches; None if Go refuses it."""
+    source = tmp_path_factory.mktemp("regexp") / "main.go"
+    source.write_text(PROGRAM)
+    asked = json.dumps({"Patterns": PATTERNS, "Texts": TEXTS})
+    done = subprocess.run(
+        ["go", "run", str(source)],
+        input=asked,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+@pytest.mark.go
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_matches_what_go_matches(answers, pattern):
+    want = answers[pattern]
+    if want is None:
+        with pytest.raises(UsageError, match="is not a regular expression of Go"):
+            matcher(pattern, "focus")
+    else:
+        found = matcher(pattern, "focus")
+        assert [t for t in TEXTS if found(t)] == [
+            t for t, yes in zip(TEXTS, want, strict=True) if yes
+        ]
+
+
+@pytest.mark.parametrize("pattern", [r"\pL", r"\p{Greek}", r"\P{Lu}", r"[\p{L}]"])
+def test_unicode_classes_are_refused_in_so_many_words(pattern):
+    with pytest.raises(UsageError, match="Unicode classes"):
+        matcher(pattern, "hide")
+
+
+def test_the_error_names_the_option():
+    with pytest.raises(UsageError, match=r"^tagfocus: '\(' "):
+        matcher("(", "tagfocus")

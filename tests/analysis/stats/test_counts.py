@@ -1,0 +1,137 @@
+"""The count model: its arithmetic, and what it promises of counts made by chance.
+
+It promises: where nothing changed, at most 5 % of tables hold a row that is called a
+change (Benjamini and Hochberg's rate, which is the chance of any false row where all
+rows are unchanged), as long as counts vary by no more than `DISPERSION` times their
+mean.
+"""
+
+from __future__ import annotations
+
+from math import erfc, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from pprofdiff.analysis.stats.counts import DISPERSION, LIMIT, CountModel
+from tests.analysis.building import given
+
+COUNTS = st.lists(st.tuples(*[st.integers(0, 10**7)] * 2), min_size=1, max_size=30)
+STEP = 10_000_000
+
+
+def model(base_factor=1.0, new_factor=1.0):
+    """Return the model of CPU profiles sampled every 10 ms."""
+    return CountModel(STEP * base_factor, STEP * new_factor, base_factor, new_factor)
+
+
+def columns(counts):
+    """Return raw base and new of numbers of samples."""
+    base, new = np.array(counts, np.int64).T
+    return base * STEP, new * STEP
+
+
+def judged(counts, **factors):
+    """Judge numbers of samples."""
+    return model(**factors).judge(*columns(counts))
+
+
+@given(COUNTS)
+def test_one_row_alone_by_hand(counts):
+    for base, new in counts:
+        verdict = judged([(base, new)])
+        sigma = sqrt(DISPERSION * max(base + new, 1))
+        assert verdict.z[0] == pytest.approx((new - base) / sigma, rel=1e-9, abs=1e-12)
+        assert verdict.p[0] == pytest.approx(
+            erfc(abs(verdict.z[0]) / sqrt(2)), rel=1e-9, abs=1e-300
+        )
+        assert verdict.q[0] == verdict.p[0]
+        assert verdict.noise[0] == (abs(verdict.z[0]) < LIMIT)
+
+
+@given(COUNTS)
+def test_adjusted_rates_by_hand(counts):
+    verdict = judged(counts)
+    p = sorted(verdict.p.tolist())
+    for own, q in zip(verdict.p.tolist(), verdict.q.tolist(), strict=True):
+        wanted = min(
+            min(1.0, v * len(p) / (k + 1)) for k, v in enumerate(p) if v >= own
+        )
+        assert q == pytest.approx(wanted, rel=1e-12)
+    assert (verdict.noise == ((np.abs(verdict.z) < LIMIT) | (verdict.q > 0.05))).all()
+
+
+@given(COUNTS, st.floats(0.01, 100), st.floats(0.01, 100))
+def test_the_unit_does_not_matter(counts, factor, other):
+    one, both = judged(counts), judged(counts, base_factor=factor, new_factor=factor)
+    assert one.z == pytest.approx(both.z, rel=1e-9, abs=1e-9)
+    there = judged(counts, base_factor=factor, new_factor=other)
+    back = judged([(n, b) for b, n in counts], base_factor=other, new_factor=factor)
+    assert there.z == pytest.approx(-back.z, rel=1e-9, abs=1e-9)
+
+
+def test_longer_profiles_tell_more():
+    short, long = judged([(100, 140)]), judged([(1000, 1400)])
+    assert short.noise[0]
+    assert not long.noise[0]
+    assert long.z[0] == pytest.approx(short.z[0] * sqrt(10))
+
+
+def test_the_length_that_is_needed_is_enough():
+    counts = [(100, 140)]
+    times = model().lengths_needed(judged(counts).z)[0]
+    grown = [(100 * times, 140 * times)]
+    delta, spread = grown[0][1] - grown[0][0], sqrt(DISPERSION * sum(grown[0]))
+    assert delta / spread == pytest.approx(LIMIT)
+
+
+def test_more_rows_need_more_evidence():
+    clear = (100, 160)
+    assert not judged([clear]).noise[0]
+    crowd = [clear, *[(500, 500)] * 1000]
+    assert judged(crowd).noise.all()
+
+
+def test_one_sample_against_none_is_no_change():
+    assert judged([(0, 1), (1, 0), (0, 0)]).noise.all()
+    assert not judged([(0, 30)]).noise[0]
+
+
+def test_no_rows():
+    verdict = model().judge(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    assert [len(x) for x in (verdict.z, verdict.p, verdict.q, verdict.noise)] == [0] * 4
+
+
+@pytest.mark.parametrize("rows", [1, 8, 300])
+def test_chance_alone_is_called_a_change_in_at_most_one_table_of_twenty(rows):
+    random = np.random.default_rng(rows)
+    trials, means = 2000, 10 ** random.uniform(0, 4, rows)
+    # A negative binomial has variance DISPERSION times its mean.
+    shape = means / (DISPERSION - 1)
+    base, new = (
+        random.negative_binomial(shape, 1 / DISPERSION, (trials, rows))
+        for _ in range(2)
+    )
+    false = sum(
+        bool((~model().judge(b * STEP, n * STEP).noise).any())
+        for b, n in zip(base, new, strict=True)
+    )
+    assert false / trials <= 0.05
+
+
+@pytest.mark.parametrize("rows", [8, 300])
+def test_real_changes_are_found_beside_many_unchanged_rows(rows):
+    random = np.random.default_rng(rows)
+    means = np.full(rows, 400.0)
+    grown = means.copy()
+    grown[0] *= 1.5
+    found = false = 0
+    for _ in range(500):
+        verdict = model().judge(
+            random.poisson(means) * STEP, random.poisson(grown) * STEP
+        )
+        found += not verdict.noise[0]
+        false += int((~verdict.noise[1:]).sum())
+    assert found >= 475
+    assert false <= 25

@@ -1,0 +1,120 @@
+"""Whole sides: profiles paired by kind, runs of one kind added up."""
+
+from __future__ import annotations
+
+import pytest
+
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.profiles.side import Run, halves
+from pprofdiff.analysis.side import Side
+from pprofdiff.errors import UsageError
+from pprofdiff.model.profiles.merge import subtract
+from pprofdiff.model.profiles.profile import ValueType
+
+from .building import compared, given, profile, profiles
+
+
+def kind(*types, stack=("main.f",), **how):
+    """Return a profile of these sample types, in bytes or whatever."""
+    return profile(
+        [(stack, (7,) * len(types))],
+        types=tuple(ValueType(t, "count") for t in types),
+        period=None,
+        **how,
+    )
+
+
+CPU = profile([(["main.f"], 5)])
+HEAP = kind("alloc_objects", "alloc_space", "inuse_objects", "inuse_space")
+BLOCK = kind("contentions", "delay", stack=("runtime.selectgo", "main.f"))
+MUTEX = kind("contentions", "delay", stack=("sync.(*Mutex).Unlock", "main.f"))
+GOROUTINE = kind("goroutine")
+
+
+def evidence(label, *profiles_):
+    """Return a side of these profiles."""
+    return Side(
+        label, tuple(Run(f"{label}{i}.pb.gz", p) for i, p in enumerate(profiles_))
+    )
+
+
+def test_kinds_are_paired_whatever_their_order():
+    comparison = compare_sides(
+        evidence("a", GOROUTINE, MUTEX, CPU, HEAP, BLOCK),
+        evidence("b", BLOCK, HEAP, CPU, MUTEX, GOROUTINE),
+    )
+    shown = [(d.name, d.sample_type.type) for d in comparison.profiles]
+    assert shown == [
+        ("cpu", "cpu"), ("heap", "inuse_space"), ("heap", "inuse_objects"),
+        ("block", "delay"), ("mutex", "delay"), ("goroutine", "goroutine"),
+    ]  # fmt: skip
+    assert comparison.lonely == ()
+
+
+def test_a_kind_of_one_side_only_is_said_and_not_fatal():
+    comparison = compare_sides(evidence("a", CPU, MUTEX), evidence("b", CPU, HEAP))
+    assert [d.name for d in comparison.profiles] == ["cpu"]
+    assert set(comparison.lonely) == {("mutex", "a"), ("heap", "b")}
+
+
+def test_nothing_in_common():
+    with pytest.raises(
+        UsageError, match=r"a has mutex.*b has heap|b has heap.*a has mutex"
+    ):
+        compare_sides(evidence("a", MUTEX, MUTEX), evidence("b", HEAP))
+
+
+def test_runs_of_one_kind_add_up_and_say_so():
+    comparison = compare_sides(evidence("a", CPU, CPU), evidence("b", CPU))
+    (diff,) = comparison.profiles
+    assert diff.totals == (100_000_000, 50_000_000)
+    assert diff.normalization.base_factor == pytest.approx(
+        diff.normalization.new_factor / 2
+    )
+    assert any(
+        c.id == "merged-input" and c.text.startswith("a is 2 profiles")
+        for c in diff.warnings
+    )
+
+
+def test_a_chosen_sample_type_is_the_only_one():
+    comparison = compare_sides(
+        evidence("a", HEAP), evidence("b", HEAP), sample_type="alloc_space"
+    )
+    assert [d.sample_type.type for d in comparison.profiles] == ["alloc_space"]
+
+
+def test_a_chosen_sample_type_of_one_kind_leaves_the_others_out():
+    comparison = compare_sides(
+        evidence("a", CPU, HEAP), evidence("b", CPU, HEAP), sample_type="alloc_space"
+    )
+    assert [(d.name, d.sample_type.type) for d in comparison.profiles] == [
+        ("heap", "alloc_space")
+    ]
+
+
+def test_a_sample_type_that_no_kind_has():
+    with pytest.raises(UsageError, match=r"speed.*samples, cpu"):
+        compare_sides(
+            evidence("a", CPU, HEAP), evidence("b", CPU, HEAP), sample_type="speed"
+        )
+
+
+def test_a_kind_that_one_side_has_is_left_out_beside_a_chosen_type():
+    comparison = compare_sides(
+        evidence("a", CPU, MUTEX, HEAP), evidence("b", CPU, HEAP), sample_type="samples"
+    )
+    assert [(d.name, d.sample_type.type) for d in comparison.profiles] == [
+        ("cpu", "samples")
+    ]
+    assert comparison.lonely == (("mutex", "a"),)
+
+
+@given(profiles(), profiles())
+def test_the_halves_of_a_written_diff_are_its_sides(base, new):
+    written = subtract(new, base, label=True)
+    back = compared(*halves(written))
+    there = compared(base, new)
+    assert back.totals == there.totals
+    assert back.category_sums.base.tolist() == there.category_sums.base.tolist()
+    assert back.category_sums.new.tolist() == there.category_sums.new.tolist()

@@ -1,0 +1,189 @@
+"""Work that nobody typed: what a load generator, or one benchmark, tells."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.inferred_work import inferred_work
+from pprofdiff.analysis.profiles.side import Run
+from pprofdiff.analysis.side import BenchmarkRun, LoadRun, Side
+from pprofdiff.analysis.work import counted, rated
+from pprofdiff.loaders.benchmark import parse
+from pprofdiff.model.benchmarks import Load
+from tests.analysis.benchmarks.benchtext import printed
+
+from .building import profile
+
+WORK = ("example.com/a.Encode", "example.com/a.BenchmarkEncode")
+LOOP = (*WORK, "testing.(*B).runN", "testing.(*B).launch")
+SERVED = ("example.com/a.Serve", "net/http.(*conn).serve")
+
+
+def hey(per_second, tool="hey"):
+    return LoadRun("load.txt", Load(tool, 10.0, None, None, per_second, None, ()))
+
+
+def bench(*rows, unit="ns/op"):
+    """Return benchmark output of (name, values)."""
+    runs = {f"{name}-4": [{unit: value} for value in values] for name, values in rows}
+    text = printed(runs)
+    return BenchmarkRun("bench.txt", parse(text.encode(), "bench.txt"))
+
+
+def evidence(*given, stacks=(LOOP,)):
+    """Return a side: a CPU profile of each stack, and what is given."""
+    profiles = tuple(Run("cpu", profile([(stack, 200)])) for stack in stacks)
+    return Side(
+        "side",
+        profiles,
+        benchmarks=tuple(g for g in given if isinstance(g, BenchmarkRun)),
+        loads=tuple(g for g in given if isinstance(g, LoadRun)),
+    )
+
+
+def rates(base, new):
+    work = inferred_work(base, new)
+    return None if work is None else work.rates
+
+
+ENCODE = bench(("Encode", [100, 200, 400]))
+FASTER = bench(("Encode", [50, 50, 90]))
+
+
+@pytest.mark.parametrize("tool", ["hey", "wrk"])
+def test_load_on_both_sides_tells_operations_a_second(tool):
+    sides = [evidence(hey(rate, tool), stacks=(SERVED,)) for rate in (120.5, 98.0)]
+    work = inferred_work(*sides)
+    assert (work.rates, work.counts) == ((120.5, 98.0), None)
+    assert work.reason == f"{tool}: 120.5 and 98 operations per second"
+
+
+@pytest.mark.parametrize(
+    ("base", "new"),
+    [
+        ([hey(1.0)], []),
+        ([], [hey(1.0)]),
+        ([hey(1.0), hey(2.0)], [hey(1.0)]),  # which of the two?
+        ([hey(0.0)], [hey(1.0)]),
+    ],
+)
+def test_load_that_tells_nothing(base, new):
+    sides = [evidence(*given, stacks=(SERVED,)) for given in (base, new)]
+    assert rates(*sides) is None
+
+
+def test_load_goes_before_benchmarks():
+    base, new = evidence(hey(5.0), ENCODE), evidence(hey(7.0), FASTER)
+    assert rates(base, new) == (5.0, 7.0)
+
+
+def test_the_one_benchmark_that_was_profiled_tells_them_over_all_runs():
+    # The profile is of all runs: their iterations over the time they all took.
+    work = inferred_work(evidence(ENCODE), evidence(FASTER))
+    means = sum([100, 200, 400]) / 3, sum([50, 50, 90]) / 3
+    assert work.rates == pytest.approx(tuple(1e9 / mean for mean in means))
+    assert work.reason.startswith("BenchmarkEncode: 4,285,71")
+
+
+def test_seconds_are_seconds():
+    one = bench(("Encode", [0.5]), unit="sec/op")
+    assert rates(evidence(one), evidence(one)) == (2.0, 2.0)
+
+
+def test_values_of_several_files_count_together():
+    base = evidence(bench(("Encode", [100])), bench(("Encode", [300, 300])))
+    assert rates(base, evidence(FASTER))[0] == pytest.approx(3 / 700e-9)
+
+
+@pytest.mark.parametrize(
+    ("base", "new"),
+    [
+        (evidence(ENCODE, stacks=(SERVED,)), evidence(FASTER)),
+        (evidence(ENCODE), evidence(FASTER, stacks=(SERVED,))),
+        (evidence(ENCODE, stacks=(LOOP, SERVED)), evidence(FASTER)),
+        (evidence(ENCODE, stacks=()), evidence(FASTER, stacks=())),
+        (evidence(ENCODE), evidence()),
+        (evidence(ENCODE), evidence(bench(("Decode", [9])))),
+        (
+            evidence(bench(("A", [1]), ("B", [2]))),
+            evidence(bench(("A", [1]), ("B", [2]))),
+        ),
+        (evidence(bench(("Encode", [9]), unit="B/op")), evidence(FASTER)),
+        (evidence(bench(("Encode", [0]))), evidence(FASTER)),
+    ],
+    ids=[
+        "base profile of a server", "new profile of a server", "one of two profiles",
+        "no profile", "no benchmark", "no common one", "two common ones", "no time", "0",
+    ],
+)  # fmt: skip
+def test_benchmarks_that_tell_nothing(base, new):
+    assert rates(base, new) is None
+
+
+def test_what_only_one_side_has_does_not_matter():
+    both = bench(("Encode", [100]), ("Added", [5]))
+    assert rates(evidence(ENCODE), evidence(both)) == pytest.approx(
+        (3 / 700e-9, 1 / 100e-9)
+    )
+
+
+def test_one_benchmark_at_two_gomaxprocs_is_two():
+    text = "".join(
+        f"BenchmarkEncode{p} \t 100 \t {ns} ns/op\n"
+        for p, ns in (("", 900), ("-2", 100))
+    )
+    both = BenchmarkRun("bench.txt", parse(text.encode(), "bench.txt"))
+    assert rates(evidence(both), evidence(both)) is None
+
+
+def test_one_name_in_two_packages_is_two():
+    texts = [
+        printed({"Encode-4": [{"ns/op": ns}]}, config=[f"pkg: {p}"])
+        for p, ns in (("a", 1), ("b", 9))
+    ]
+    both = BenchmarkRun("bench.txt", parse("".join(texts).encode(), "bench.txt"))
+    assert rates(evidence(both), evidence(both)) is None
+
+
+@pytest.mark.parametrize("value", ["Inf", "NaN", "1e-300", "1e300"])
+def test_a_time_that_cannot_be_tells_nothing_and_refuses_nothing(value):
+    odd = bench(("Encode", [value]))
+    assert rates(evidence(odd), evidence(odd)) is None
+
+
+@pytest.mark.parametrize("rate", [float("inf"), float("nan"), 1e300, 1e-300])
+def test_a_rate_that_cannot_be_does_not_either(rate):
+    sides = [evidence(hey(rate), stacks=(SERVED,)) for _ in range(2)]
+    assert rates(*sides) is None
+
+
+def modes(base, new, **how):
+    """Return the mode of a comparison's comparison, and what work it rests on."""
+    comparison = compare_sides(base, new, **how)
+    (diff,) = comparison.profiles
+    return diff.normalization.mode, comparison.work
+
+
+def test_what_was_typed_wins():
+    base, new = evidence(hey(5.0)), evidence(hey(7.0))
+    assert modes(base, new)[1].rates == (5.0, 7.0)
+    for typed in (counted((3, 4)), rated((3, 4))):
+        mode, work = modes(base, new, work=typed)
+        assert (mode, work) == ("per_work", typed)
+        assert work.reason.startswith("--")
+
+
+def test_normalize_is_never_contradicted():
+    base, new = evidence(hey(5.0), ENCODE), evidence(hey(7.0), FASTER)
+    assert modes(base, new, normalize=True) == ("share", None)
+
+
+def test_rates_need_a_duration():
+    base, new = evidence(hey(5.0)), evidence(hey(7.0))
+    short = replace(base.runs[0].profile, duration_ns=None)
+    untimed = base._replace(runs=(Run("cpu", short),))
+    assert modes(untimed, new)[0] == "absolute"
+    assert modes(base, new)[0] == "per_work"

@@ -1,0 +1,151 @@
+"""Two traces compared: sums are those of each side, and a trace and itself are equal."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pprofdiff.analysis.side import TraceRun
+from pprofdiff.analysis.traces.compare import RANKS, WINDOWS_NS, compare_traces
+from pprofdiff.analysis.traces.goroutines import groups, stats
+from pprofdiff.analysis.work import counted, rated
+from pprofdiff.loaders.traces import decode
+from pprofdiff.model.traces.marks import Tasks
+
+from . import built
+from .built import START
+
+STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
+COLUMNS = {
+    "running": "exec_ns",
+    "runnable": "sched_wait_ns",
+    "syscall": "syscall_ns",
+    "syscall_block": "syscall_block_ns",
+    "unknown": "unknown_ns",
+}
+
+
+@pytest.fixture(scope="module")
+def run(data_folder):
+    """Return a function: a capture's folder in, its trace out."""
+
+    def read(path):
+        place = f"{path}/trace.out"
+        return TraceRun(place, decode((data_folder / place).read_bytes(), place))
+
+    return read
+
+
+@pytest.fixture(scope="module")
+def compared(run):
+    """Return a function: a story in, its traces compared."""
+
+    def of(name, work=None, seconds=(None, None)):
+        sides = [(s, [run(f"{name}/{s}")]) for s in ("base", "new")]
+        return compare_traces(*sides, work, seconds)
+
+    return of
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_states_add_up_to_what_the_programs_goroutines_did(compared, name):
+    diff = compared(name)
+    for side, field in zip(diff.sides, ("base_ns", "new_ns"), strict=True):
+        held = groups(side.trace, stats(side.trace))
+        own = ~(held.system | held.tracing)
+        rows = {row.state: getattr(row, field) for row in diff.states if not row.reason}
+        for state, column in COLUMNS.items():
+            assert rows[state] == getattr(held, column)[own].sum()
+        blocked = sum(getattr(r, field) for r in diff.states if r.state == "blocked")
+        assert blocked == held.block_ns[own].sum()
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_every_group_of_both_sides_is_there_once(compared, name):
+    diff = compared(name)
+    for side, place in zip(diff.sides, ("base", "new"), strict=True):
+        rows = [getattr(pair, place) for pair in diff.groups]
+        assert sorted(row for row in rows if row >= 0) == list(range(len(side.groups)))
+    for pair in diff.groups:
+        assert max(pair.base, pair.new) >= 0
+
+
+def test_scaled_is_by_second_or_by_operation(compared):
+    alone = compared("health-check")
+    assert alone.mode == "per_second"
+    for side, factor in zip(alone.sides, alone.factors, strict=True):
+        assert factor == 1e9 / side.wall_ns
+    by_work = compared("health-check", rated((10.0, 20.0)))
+    assert by_work.mode == "per_work"
+    assert by_work.factors == (alone.factors[0] / 10, alone.factors[1] / 20)
+    done = compared("health-check", counted((100, 100)), (10.0, 5.0))
+    assert done.rates == (10.0, 20.0)
+
+
+def test_a_trace_and_itself_do_not_differ(run):
+    one = run("health-check/base")
+    diff = compare_traces(("a", [one]), ("b", [one]))
+    assert all(row.base_ns == row.new_ns for row in diff.states)
+    assert all(pair.base == pair.new for pair in diff.groups)
+    for base, new in diff.mmu.values():
+        assert base == new
+
+
+def test_short_traces_say_so_and_have_no_interval(compared):
+    diff = compared("health-check")
+    assert [c.id for c in diff.caveats()] == ["trace-short"] * 2
+    assert "another run may differ" in diff.caveats()[0].text
+    assert set(diff.latency_intervals) == set(RANKS)
+    assert diff.latency_intervals["p99"] is None
+
+
+def test_windows_that_a_trace_holds_have_a_utilisation(compared):
+    diff = compared("zstd")
+    assert list(diff.mmu) == [w for w in WINDOWS_NS if w <= 200_000_000]
+    for shares in diff.mmu.values():
+        assert all(0 <= share <= 1 for share in shares)
+
+
+def test_the_longest_of_several_traces_stands_for_a_side(run):
+    long, short = run("syncpool/base"), run("node-pool/base")
+    walls = [r.trace.end_ns - r.trace.start_ns for r in (long, short)]
+    diff = compare_traces(("a", [short, long]), ("b", [long]))
+    assert diff.base.wall_ns == max(walls)
+    assert diff.base.others == 1
+    assert "trace-several" in [c.id for c in diff.caveats()]
+
+
+def test_health_checks_wait_for_a_processor(compared):
+    """What tests/data/README.md says: 8.4 → 5.9 s runnable in 200 ms of trace."""
+    diff = compared("health-check")
+    waited = next(row for row in diff.states if row.state == "runnable")
+    everybody = [int(np.sum(side.stats.sched_wait_ns)) for side in diff.sides]
+    assert waited.base_ns <= everybody[0]
+    assert waited.base_ns > waited.new_ns
+    p99 = [side.waits.quantiles().p99_ns for side in diff.sides]
+    assert p99[0] > 1.5 * p99[1]
+
+
+def with_tasks(count, seconds):
+    """Return a trace of so many user tasks, all called mail, and nothing else."""
+    index, time = np.zeros(count, np.int32), np.arange(count)
+    mails = Tasks(time, time, index + 1, index, index, time, time + 1, index)
+    end = START + seconds * 10**9
+    return replace(built.empty(), strings=("", "mail"), tasks=mails, end_ns=end)
+
+
+def test_unlike_numbers_of_user_tasks_are_said():
+    trace = with_tasks(300, seconds=2)
+    base = TraceRun("base", trace)
+    for some, said in ((300, False), (250, False), (150, True), (10, False)):
+        new = TraceRun("new", replace(trace, tasks=trace.tasks.take(np.arange(some))))
+        told = [c.text for c in compare_traces(("a", [base]), ("b", [new])).caveats()]
+        found = [text for text in told if "user tasks" in text]
+        assert bool(found) == said
+        if said:
+            assert "mail: 150 → 75 a second" in found[0]
+            assert "--rps 150:75" in found[0]
+            by_task = compare_traces(("a", [base]), ("b", [new]), rated((150, 75)))
+            assert not any("user tasks" in c.text for c in by_task.caveats())

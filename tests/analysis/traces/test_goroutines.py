@@ -1,0 +1,256 @@
+"""Times of goroutines are those of Go's own summary, to the nanosecond but for ties."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from pprofdiff.analysis.traces.goroutines import INACTIVE, TIMES, groups, stats
+from pprofdiff.analysis.traces.times import BLOCK_REASONS, FOREVER
+from pprofdiff.loaders.traces import decode
+from pprofdiff.model.csr import row_of_item
+from pprofdiff.model.traces.trace import State
+from tests.traces import make, oracle, textform
+from tests.traces.toolchains import run_go
+
+from . import built
+from .real import CAPTURES, DATA
+from .ties import Ties
+
+VERSIONS = ("1.22.12", "1.23.12", "1.24.13", "1.25.14", "1.26.8", "1.27.3")
+MAKERS = ("http", "gc", "sync", "files")
+MADE = [
+    *(f"{maker}-{version}" for version in VERSIONS for maker in MAKERS),
+    "stops-1.22.12", "coroutines-1.23.12", "alloc-1.24.13", "flight-1.25.14",
+    "generations-1.26.8", "whole-1.27.3", "procs-1.27.3",
+    "sync-1.11.13", "http-1.17.13", "gc-1.19.4", "files-1.20.14", "stops-1.21.13",
+]  # fmt: skip
+PROGRAMS = (
+    "stress",
+    "stress-start-stop",
+    "cgo-callback",
+)
+OLD = (
+    "stress_1_11_good", "http_1_19_good", "stress_start_stop_1_19_good",
+    "stress_1_21_good", "fmt_1_21_pprof_good",
+)  # fmt: skip
+FIGURES = ("total_ns", *TIMES)
+
+
+def path_of(name):
+    """Return a trace's file: a capture's, a maker's, one of GOROOT's programs or data."""
+    if "/" in name:
+        return DATA / name / "trace.out"
+    if name in PROGRAMS:
+        return make.goroot_trace(name)
+    if name in OLD:
+        return textform.data().parent / "internal/tracev1/testdata" / name
+    return make.trace(*name.rsplit("-", 1))
+
+
+@cache
+def read(name):
+    """Return a trace, and its figures."""
+    trace = decode(path_of(name).read_bytes(), name)
+    return trace, stats(trace)
+
+
+def near(ours, theirs, slack):
+    """Tell whether two times, either of which may be missing, are equal but for ties."""
+    if ours == theirs:  # a time of -1 is one: that of the first event of old traces
+        return True
+    if theirs is None or ours < 0:
+        return theirs is None and ours < 0
+    return abs(ours - theirs) <= slack
+
+
+def differences(trace, held, told, ties):
+    """Yield where figures differ from those that Go tells."""
+    places = {g: i for i, g in enumerate(trace.goroutines.id.tolist())}
+    assert set(places) == {g["id"] for g in told}
+    rows, spans = ties.of_goroutines(trace)
+    again = returning(trace)
+    for theirs in told:
+        g = theirs["id"]
+        i = places[g]
+        if i in again:
+            continue
+        slack = int(rows[i])
+        if trace.strings[trace.goroutines.name[i]] != theirs["name"]:
+            yield g, "name", trace.strings[trace.goroutines.name[i]], theirs["name"]
+        for field, key in (
+            ("created_ns", "creation_ns"), ("started_ns", "start_ns"),
+            ("ended_ns", "end_ns"), *((f, f) for f in FIGURES),
+        ):  # fmt: skip
+            ours = int(getattr(held, field)[i])
+            if not near(ours, theirs[key], slack):
+                yield g, field, ours, theirs[key], slack
+        for names, table, key, most in (
+            (held.reasons, held.block_ns, "block_ns", slack),
+            (held.range_names, held.range_ns, "range_ns", int(spans[i])),
+        ):
+            assert set(theirs[key]) <= set(names), key
+            for column, name in enumerate(names):
+                ours = int(table[i, column])
+                if not near(ours, theirs[key].get(name, 0), most):
+                    yield g, name, ours, theirs[key].get(name, 0), most
+
+
+def returning(trace):
+    """Return the goroutines that begin again: Go's summary has their last life only."""
+    held = trace.intervals
+    gone = held.state == State.GONE
+    gone[held.offsets[1:] - 1] = False
+    return set(row_of_item(held.offsets)[gone].tolist())
+
+
+@pytest.mark.go
+def test_only_goroutines_of_c_begin_again():
+    trace, held = read("cgo-callback")
+    found = sorted(returning(trace))
+    names = {trace.strings[trace.goroutines.name[i]] for i in found}
+    assert names <= {"runtime.cgocallback", ""}
+    parts = np.sum([getattr(held, field) for field in TIMES], axis=0)
+    assert (parts + held.block_ns.sum(axis=1) == held.total_ns)[found].all()
+    assert not any(returning(read(name)[0]) for name in CAPTURES)
+
+
+@pytest.mark.go
+@pytest.mark.parametrize("name", [*CAPTURES, *MADE, *PROGRAMS, *OLD])
+def test_figures_are_those_of_go(name):
+    trace, held = read(name)
+    told = oracle.summary(path_of(name))
+    assert told["error"] is None
+    found = list(differences(trace, held, told["goroutines"], Ties(path_of(name))))
+    assert found == []
+
+
+NOBODY = 18446744073709551615
+FORGOTTEN = (
+    (0, """ProcStatus dt=1 p=0 pstatus=1
+        GoStatus dt=1 g=1 m=0 gstatus=2
+        GoSyscallBegin dt=10 p_seq=1 stack=0
+        GoSyscallEndBlocked dt={end}"""),
+    (1, """ProcStatus dt=1 p=1 pstatus=1
+        GoStatus dt=1 g=2 m=1 gstatus=2
+        GoStop dt=100 reason_string=0 stack=0
+        ProcStop dt=1
+        ProcSteal dt=1 p=0 p_seq=2 m=0
+        ProcStart dt=1 p=0 p_seq=3
+        GoStart dt=1 g=2 g_seq=1
+        GoSyscallBegin dt=10 p_seq=4 stack=0
+        GoSyscallEndBlocked dt=9000"""),
+    (2, """ProcStatus dt=1 p=2 pstatus=1
+        GoStatus dt=1 g=3 m=2 gstatus=2
+        ProcSteal dt=5000 p=0 p_seq=5 m=1"""),
+    *((NOBODY, text) for text in ("Frequency freq=15625000", "Stacks", "Strings")),
+)  # fmt: skip
+
+
+def written(batches):
+    """Return a trace of one generation, of (thread, events in text form)."""
+    text = "Trace Go1.22\n"
+    for thread, events in batches:
+        size = len(textform.encode("Trace Go1.22\n" + events)) - 16
+        text += f"EventBatch gen=1 m={thread} time=0 size={size}\n{events}\n"
+    return textform.encode(text)
+
+
+@pytest.mark.go
+@pytest.mark.parametrize(("end", "noticed"), [(50, True), (1000, False), (8000, True)])
+def test_a_lost_processor_goes_unnoticed_where_go_does_not_notice(end, noticed):
+    content = written([(m, text.format(end=end)) for m, text in FORGOTTEN])
+    trace = decode(content)
+    held = stats(trace)
+    second = trace.goroutines.id.tolist().index(2)
+    assert (held.syscall_block_ns[second] > 0) == noticed
+    told = oracle.summary(content)
+    ties = Ties(content)
+    assert list(differences(trace, held, told["goroutines"], ties)) == []
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+def test_states_of_a_goroutine_add_up_to_its_life(name):
+    trace, held = read(name)
+    parts = [getattr(held, field) for field in TIMES]
+    total = np.sum(parts, axis=0) + held.block_ns.sum(axis=1)
+    lost = trace.intervals.state[trace.intervals.offsets[1:] - 1]
+    once = lost != State.SYSCALL_BLOCKED
+    assert (total[once] == held.total_ns[once]).all()
+    assert (total >= held.total_ns).all()
+    assert (held.unknown_ns == 0).all()
+
+
+@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("by", ["name", "creation"])
+def test_groups_add_up(name, by):
+    trace, held = read(name)
+    found = groups(trace, held, by)
+    assert found.count.sum() == len(trace.goroutines)
+    assert (np.bincount(found.group_of) == found.count).all()
+    for field in (*FIGURES, "block_ns", "range_ns"):
+        whole = getattr(held, field)
+        for row in range(len(found)):
+            own = whole[found.group_of == row].sum(axis=0)
+            assert (own == getattr(found, field)[row]).all()
+    assert (np.diff(found.total_ns) <= 0).all()
+    frame = found.to_frame()
+    assert frame["exec_ns"].sum() == held.exec_ns.sum()
+    assert len(held.to_frame(trace)) == len(held)
+
+
+@pytest.mark.go
+def test_reasons_are_those_that_go_has():
+    root = Path(run_go("env", "GOROOT").strip())
+    source = (root / "src/runtime/traceruntime.go").read_text("utf-8")
+    table = source.partition("traceBlockReasonStrings = ")[2].partition("\n}")[0]
+    found = re.findall(r'^\s+traceBlock\w+:\s+"(.+)",$', table, re.MULTILINE)
+    assert [*BLOCK_REASONS] == [reason for reason in found if reason != FOREVER]
+
+
+def test_groups_by_name_are_those_of_the_page():
+    trace, held = read("health-check/base")
+    found = groups(trace, held)
+    names = [trace.strings[i] for i in trace.goroutines.name.tolist()]
+    assert found.names == [
+        names[found.group_of.tolist().index(i)] or INACTIVE for i in range(len(found))
+    ]
+    told = dict(zip(found.names, found.system.tolist(), strict=True))
+    assert told["main.main"] is False
+    assert told["runtime.bgsweep"] is True
+    tracing = {n for n, t in zip(found.names, found.tracing, strict=True) if t}
+    assert tracing == {
+        "runtime/trace.(*traceMultiplexer).startLocked.func1",
+        "runtime.(*traceAdvancerState).start.func1",
+        "runtime.traceStartReadCPU.func1",
+    }
+
+
+@given(built.traces())
+@settings(derandomize=True)
+def test_figures_are_those_counted_nanosecond_by_nanosecond(trace):
+    held = stats(trace)
+    for g in range(len(trace.goroutines)):
+        spent = dict.fromkeys(State, 0)
+        blocked = dict.fromkeys(held.reasons, 0)
+        rows = built.rows_of(trace, g)
+        for start, end, state, row in rows:
+            for _ in range(start, end if state != State.GONE else start):
+                spent[state] += 1
+                if state == State.WAITING:
+                    blocked[trace.reasons[trace.intervals.reason[row]]] += 1
+        last = rows[-1]
+        open_call = last[1] - last[0] if last[2] == State.SYSCALL_BLOCKED else 0
+        assert held.exec_ns[g] == spent[State.RUNNING]
+        assert held.sched_wait_ns[g] == spent[State.RUNNABLE] + open_call
+        calls = spent[State.SYSCALL] + spent[State.SYSCALL_BLOCKED]
+        assert held.syscall_ns[g] + held.syscall_block_ns[g] == calls
+        assert held.block_ns[g].tolist() == list(blocked.values())
+        ended = last[0] if last[2] == State.GONE else -1
+        assert held.ended_ns[g] == ended
+        assert held.total_ns[g] == (ended if ended >= 0 else trace.end_ns) - rows[0][0]

@@ -1,0 +1,185 @@
+"""Runnable intervals: against Go's events, and against counting nanoseconds."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pprofdiff.analysis.traces.latency import blocks, by_cause, by_group, runnable
+from pprofdiff.loaders.profiles.pprof import decode
+from pprofdiff.model.traces.marks import RangeKind
+from pprofdiff.model.traces.trace import ProcessorState, State
+from tests.traces import oracle
+
+from .built import SOME, limit_at, processor_states, rows_of, traces, within
+from .real import ALL, path_of, slack_ns, trace_of
+
+# What Go's events are called by `oracle`.
+CAUSES = {
+    ("created", ""): "created",
+    ("yielded", "preempted"): "preempted",
+    ("yielded", "runtime.Gosched"): "yielded",
+    ("syscall", ""): "system call",
+    ("unblocked", ""): "unblocked",
+    ("unknown", ""): "unknown",
+}
+
+
+def cause_of(wait):
+    """Return our word for the cause of one of the oracle's waits."""
+    told = wait["cause"], wait["reason"]
+    if told in CAUSES:
+        return CAUSES[told]
+    return f"unblocked: {told[1]}" if told[0] == "unblocked" else "stopped"
+
+
+@pytest.mark.go
+@pytest.mark.parametrize("name", ALL)
+def test_waits_are_those_of_go(name):
+    trace = trace_of(name)
+    waits = runnable(trace)
+    ids = trace.goroutines.id[waits.goroutine].tolist()
+    ours = {}
+    columns = (ids, waits.start_ns, waits.duration_ns, waits.cause, waits.cut)
+    for g, start, lasts, cause, cut in zip(*(list(c) for c in columns), strict=True):
+        if not cut:
+            ours.setdefault(g, []).append((start, lasts, waits.causes[cause]))
+    theirs = {}
+    for wait in oracle.summary(path_of(name))["sched_waits"]:
+        if wait["cause"] != "unknown":
+            lasts = wait["end_ns"] - wait["start_ns"]
+            row = wait["start_ns"], lasts, cause_of(wait)
+            theirs.setdefault(wait["goroutine"], []).append(row)
+    assert {g: len(rows) for g, rows in ours.items()} == {
+        g: len(rows) for g, rows in theirs.items()
+    }
+    slack = slack_ns(trace)
+    for g, rows in ours.items():
+        for mine, go in zip(rows, theirs[g], strict=True):
+            assert mine[2] == go[2]
+            assert abs(int(mine[0]) - go[0]) <= slack
+            assert abs(int(mine[1]) - go[1]) <= slack
+
+
+@pytest.mark.go
+def test_the_time_after_the_first_run_is_that_of_pprof_sched():
+    """What tests/data/README.md says of health-check: 8.4 → 5.9 s, in Go's own words.
+
+    Go leaves out what comes before a goroutine runs for the first time, so the wait of
+    a new goroutine for its start, and with it most of the waiting here.
+    """
+    seconds, whole = [], []
+    for name in ("health-check/base", "health-check/new"):
+        trace = trace_of(name)
+        waits = runnable(trace)
+        running = np.flatnonzero(trace.intervals.state == State.RUNNING)
+        owner = np.searchsorted(trace.intervals.offsets, running, "right") - 1
+        first = np.full(len(trace.goroutines), trace.end_ns)
+        np.minimum.at(first, owner, trace.intervals.start_ns[running])
+        ran = ~waits.cut & (waits.start_ns >= first[waits.goroutine])
+        profile = decode(gzip.decompress(oracle.profile(path_of(name), "sched")))
+        count, total = profile.values.sum(axis=0).tolist()
+        assert count == ran.sum()
+        assert abs(int(waits.duration_ns[ran].sum()) - total) <= count
+        seconds.append(round(total / 1e9, 1))
+        whole.append(round(waits.quantiles().total_ns / 1e9, 1))
+    assert seconds == [8.4, 5.9]
+    assert whole == [25.3, 17.6]
+
+
+@given(traces())
+@SOME
+def test_every_wait_and_what_held_it_up(trace):
+    waits = runnable(trace)
+    marking = {t for _, t in within(trace, RangeKind.GC_MARK)}
+    stopped = {t for _, t in within(trace, RangeKind.STOP_THE_WORLD)}
+    states = [processor_states(trace, p) for p in range(len(trace.processors))]
+    busy = {
+        t
+        for t in range(trace.start_ns, trace.end_ns)
+        if sum(s.get(t, ProcessorState.IDLE) != ProcessorState.IDLE for s in states)
+        >= limit_at(trace, t)
+    }
+    expected = []
+    for g in range(len(trace.goroutines)):
+        rows = rows_of(trace, g)
+        for i, (start, end, state, _) in enumerate(rows):
+            if state != State.RUNNABLE:
+                continue
+            time = set(range(start, end))
+            cut = i + 1 == len(rows) or (i == 0 and not trace.goroutines.born[g])
+            parts = [len(time & held) for held in (marking, stopped, busy)]
+            expected.append((g, start, end - start, cut, *parts))
+    columns = (
+        waits.goroutine, waits.start_ns, waits.duration_ns, waits.cut,
+        waits.gc_mark_ns, waits.stw_ns, waits.busy_ns,
+    )  # fmt: skip
+    assert list(zip(*(c.tolist() for c in columns), strict=True)) == expected
+
+
+@given(traces())
+@SOME
+def test_causes(trace):
+    waits = runnable(trace)
+    found = iter(waits.cause.tolist())
+    for g in range(len(trace.goroutines)):
+        before = None
+        for _, _, state, row in rows_of(trace, g):
+            if state == State.RUNNABLE:
+                reason = trace.reasons[trace.intervals.reason[row]]
+                assert waits.causes[next(found)] == expected_cause(
+                    trace, before, reason, born=trace.goroutines.born[g]
+                )
+            before = state, row
+
+
+def expected_cause(trace, before, reason, *, born):
+    """Return the cause of a runnable row after the row `before` (state, row)."""
+    if before is None:
+        return "created" if born else "unknown"
+    state, row = before
+    if state == State.RUNNING:
+        named = {"preempted": "preempted", "runtime.Gosched": "yielded"}
+        return named.get(reason, "stopped")
+    if state == State.WAITING:
+        why = trace.reasons[trace.intervals.reason[row]]
+        return f"unblocked: {why}" if why else "unblocked"
+    return "system call"
+
+
+@pytest.mark.parametrize("name", ["health-check/base", "zstd/base"])
+def test_groups_and_causes_add_up(name):
+    trace = trace_of(name)
+    waits = runnable(trace)
+    whole = waits.quantiles()
+    for table in (by_cause(waits), by_group(waits, trace)):
+        assert table.count.sum() == whole.count == (~waits.cut).sum()
+        assert table.total_ns.sum() == whole.total_ns
+        assert table.max_ns.max() == whole.max_ns
+        assert (np.diff(table.total_ns) <= 0).all()
+    frame = waits.to_frame(trace)
+    assert Counter(frame[~frame.cut].cause) == dict(
+        zip(by_cause(waits).name, by_cause(waits).count.tolist(), strict=True)
+    )
+    for part in (waits.gc_mark_ns, waits.stw_ns, waits.busy_ns):
+        assert (part >= 0).all()
+        assert (part <= waits.duration_ns).all()
+
+
+@pytest.mark.go
+@given(st.data())
+@settings(derandomize=True, max_examples=20)
+def test_blocks_are_generations_or_cycles(data):
+    name = data.draw(st.sampled_from(["generations-1.27.3", "rss-search/base"]))
+    trace = trace_of(name)
+    time = data.draw(st.integers(trace.start_ns, trace.end_ns))
+    begins = [sync.time_ns for sync in trace.syncs]
+    if len(begins) < 5:
+        marking = trace.ranges.kind == RangeKind.GC_MARK
+        begins = trace.ranges.start_ns[marking].tolist()
+    assert blocks(trace, np.array([time])).tolist() == [sum(b <= time for b in begins)]

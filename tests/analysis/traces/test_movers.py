@@ -1,0 +1,96 @@
+"""Who waits: sums by function are those of the states, whatever is counted where."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pprofdiff.analysis.side import TraceRun
+from pprofdiff.analysis.traces.compare import compare_traces
+from pprofdiff.analysis.traces.movers import movers
+from pprofdiff.analysis.traces.states import STATES, state_profile
+from tests.analysis.traces.built import SOME, traces
+from tests.analysis.traces.real import STORIES, trace_of
+
+
+def compared(base, new):
+    """Return two traces compared."""
+    sides = (("base", base), ("new", new))
+    return compare_traces(*((label, [TraceRun(label, t)]) for label, t in sides))
+
+
+def check_sums(diff):
+    """Check the times of all functions against those of the states."""
+    for state, names in (
+        ("running", {"running"}),
+        ("runnable", {"runnable"}),
+        ("syscall", {"syscall", "syscall_block"}),
+        ("blocked", {"blocked"}),
+    ):
+        found = [m for m in movers(diff, state) if m.reason != "forever"]
+        rows = [row for row in diff.states if row.state in names]
+        for field in ("base_ns", "new_ns"):
+            told = sum(getattr(row, field) for row in rows)
+            assert sum(getattr(m, field) for m in found) == told, (state, field)
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_times_add_up_to_those_of_the_states(name):
+    diff = compared(trace_of(f"{name}/base"), trace_of(f"{name}/new"))
+    check_sums(diff)
+    by_reason = {}
+    for m in movers(diff, "blocked"):
+        base, new = by_reason.get(m.reason, (0, 0))
+        by_reason[m.reason] = base + m.base_ns, new + m.new_ns
+    rows = {
+        r.reason: (r.base_ns, r.new_ns) for r in diff.states if r.state == "blocked"
+    }
+    by_reason.pop("forever", None)
+    assert {k: v for k, v in by_reason.items() if any(v)} == rows
+
+
+@SOME
+@given(traces(), traces(), st.sampled_from(STATES))
+def test_of_any_traces_it_is_the_time_of_the_programs_goroutines(base, new, state):
+    diff = compared(base, new)
+    found = movers(diff, state)
+    for side, field in ((diff.base, "base"), (diff.new, "new")):
+        held = side.groups
+        own = ~(held.system | held.tracing)[held.group_of]
+        whole = state_profile(side.trace, state, goroutines=own).values.sum(axis=0)
+        told = [
+            sum(getattr(m, f"{field}_{what}") for m in found)
+            for what in ("number", "ns")
+        ]
+        assert told == whole.tolist()
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_what_moved_most_is_first_and_each_is_there_once(name):
+    diff = compared(trace_of(f"{name}/base"), trace_of(f"{name}/new"))
+    found = movers(diff, "blocked")
+    moved = [
+        abs(m.new_ns * diff.factors[1] - m.base_ns * diff.factors[0]) for m in found
+    ]
+    assert np.all(np.diff(moved) <= 0)
+    assert len({(m.reason, m.function) for m in found}) == len(found)
+
+
+def test_it_is_the_programs_function_nearest_the_leaf():
+    diff = compared(trace_of("health-check/base"), trace_of("health-check/new"))
+    first = next(m for m in movers(diff, "blocked") if m.reason == "sync")
+    # log.(*Logger).Printf and sync.(*Mutex).Lock are nearer, and the library's.
+    assert first.function.endswith("debuglog.(*Logger).Debug")
+    assert (first.base_number, first.new_number) == (239, 0)
+
+
+def test_backwards_sides_are_swapped():
+    base, new = trace_of("zstd/base"), trace_of("zstd/new")
+    there, back = (
+        movers(compared(base, new), "blocked"),
+        movers(compared(new, base), "blocked"),
+    )
+    swapped = {(m.reason, m.function): (m.new_ns, m.base_ns) for m in back}
+    assert {(m.reason, m.function): (m.base_ns, m.new_ns) for m in there} == swapped

@@ -1,0 +1,128 @@
+"""Processors and counts of goroutines: identities, Go's sums, and counting."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from pprofdiff.analysis.traces.processors import (
+    busy,
+    load,
+    processors,
+    runnable,
+    running,
+)
+from pprofdiff.model.traces.trace import ProcessorState, State
+from tests.traces import oracle
+
+from .built import END, SOME, START, empty, limit_at, processor_states, rows_of, traces
+from .real import ALL, path_of, slack_ns, trace_of
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_states_of_a_processor_are_its_life(name):
+    trace = trace_of(name)
+    found = processors(trace)
+    held = trace.processor_intervals
+    life = trace.end_ns - held.start_ns[held.offsets[:-1]]
+    assert found.life_ns.tolist() == life.tolist()
+    sums = found.running_ns + found.idle_ns + found.syscall_ns
+    assert sums.tolist() == life.tolist()
+    assert found.steals.sum() == held.stolen.sum()
+    assert found.wall_ns == trace.end_ns - trace.start_ns
+    # A goroutine runs on a processor that runs.
+    assert found.goroutine_ns <= found.running_ns.sum()
+    assert 0 < found.utilisation <= 1
+    assert found.to_frame().running_ns.sum() == found.running_ns.sum()
+
+
+@pytest.mark.go
+@pytest.mark.parametrize("name", ALL)
+def test_idle_time_is_that_of_go(name):
+    """Go knows running and idle; a processor in a system call is a running one."""
+    trace, go = trace_of(name), oracle.summary(path_of(name))["procs"]
+    found, held = processors(trace), trace.processor_intervals
+    changes = np.diff(held.offsets).tolist()
+    assert sorted(found.id.tolist()) == sorted(map(int, go))
+    for place, number in enumerate(found.id.tolist()):
+        assert abs(int(found.idle_ns[place]) - go[str(number)].get("Idle", 0)) <= (
+            slack_ns(trace) * changes[place]
+        )
+
+
+@given(traces())
+@SOME
+def test_counts_are_right_at_every_nanosecond(trace):
+    for series, state in (
+        (running(trace), State.RUNNING),
+        (runnable(trace), State.RUNNABLE),
+    ):
+        count = dict.fromkeys(range(START, END), 0)
+        for g in range(len(trace.goroutines)):
+            for start, end, is_in, _ in rows_of(trace, g):
+                for time in range(start, end) if is_in == state else ():
+                    count[time] += 1
+        assert values_at(series) == count
+        assert (np.diff(series.time_ns) > 0).all()
+        assert (np.diff(series.value) != 0).all()
+        told = load(trace, state)
+        assert told.most == max(count.values())
+        assert told.mean == pytest.approx(
+            sum(count.values()) / (END - START), rel=1e-12
+        )
+        if len(series.value):
+            assert series.value[-1] == 0
+
+
+def values_at(series):
+    """Return the value of a series in each nanosecond."""
+    time, value = series.time_ns.tolist(), series.value.tolist()
+    found = {}
+    for at in range(START, END):
+        before = [v for t, v in zip(time, value, strict=True) if t <= at]
+        found[at] = before[-1] if before else 0
+    return found
+
+
+@given(traces())
+@SOME
+def test_busy_is_when_no_processor_is_idle(trace):
+    states = [processor_states(trace, p) for p in range(len(trace.processors))]
+    expected = [
+        t
+        for t in range(START, END)
+        if sum(s[t] != ProcessorState.IDLE for s in states) >= limit_at(trace, t)
+    ]
+    found = busy(trace)
+    spans = zip(found.start_ns.tolist(), found.end_ns.tolist(), strict=True)
+    assert [t for start, end in spans for t in range(start, end)] == expected
+    assert found.total_ns == len(expected)
+    assert (found.start_ns[1:] > found.end_ns[:-1]).all()
+
+
+@given(traces())
+@SOME
+def test_capacity_is_gomaxprocs_over_time(trace):
+    found = processors(trace)
+    assert found.capacity_ns == sum(limit_at(trace, t) for t in range(START, END))
+    for p in range(len(trace.processors)):
+        states = list(processor_states(trace, p).values())
+        assert found.running_ns[p] == states.count(ProcessorState.RUNNING)
+        assert found.syscall_ns[p] == states.count(ProcessorState.SYSCALL)
+    ran = sum(
+        end - start
+        for g in range(len(trace.goroutines))
+        for start, end, state, _ in rows_of(trace, g)
+        if state == State.RUNNING
+    )
+    assert found.goroutine_ns == ran
+
+
+def test_an_empty_trace_has_none():
+    trace = empty()
+    found = processors(trace)
+    assert (found.utilisation, found.capacity_ns, len(found)) == (None, 0, 0)
+    assert load(trace, State.RUNNING).most == 0
+    assert load(trace, State.RUNNING).mean == 0
+    assert busy(trace).total_ns == 0

@@ -1,0 +1,687 @@
+"""The command line from outside: exit statuses, one-line errors, streams, terminals."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import pty
+import re
+import shlex
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import threading
+from fcntl import ioctl
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from termios import TIOCSWINSZ
+
+import pytest
+
+from pprofdiff import __version__
+from tests.loaders.profiles.spelling import CANONICAL
+
+ROOT = Path(__file__).parents[2]
+PPROFDIFF = [sys.executable, "-W", "error", "-m", "pprofdiff"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+
+
+def command(*words, **how):
+    """Run the command line in a process of its own, anywhere."""
+    how.setdefault("env", ENVIRONMENT)
+    return subprocess.run(
+        [*PPROFDIFF, *map(str, words)], check=False, capture_output=True, **how
+    )
+
+
+@pytest.fixture
+def cpu(syncpool):
+    """Return two CPU captures."""
+    return syncpool.base / "cpu.pb.gz", syncpool.new / "cpu.pb.gz"
+
+
+@pytest.fixture
+def here(cpu, tmp_path, monkeypatch):
+    """Stand in a folder with base.pb.gz, new.pb.gz, and what is no profile."""
+    for path, name in zip(cpu, ("base", "new"), strict=True):
+        shutil.copy(path, tmp_path / f"{name}.pb.gz")
+    whole = cpu[0].read_bytes()
+    files = {
+        "cut.pb.gz": whole[: len(whole) // 2],
+        "empty.pb.gz": b"",
+        "text.txt": b"heap profile: 1: 2 [3: 4] @ heap/1048576\n1: 2 [3: 4] @ 0x1 0x2\n",
+        "goroutines.txt": b"goroutine 1 [running]:\nmain.main()\n",
+        "gperf.prof": b"".join(
+            n.to_bytes(8, "little") for n in (0, 3, 0, 10000, 0, 1, 1, 4096)
+        ),
+        "notes.txt": b"hello\n",
+        "main": b"\x7fELF\2\1\1" + bytes(60),
+        "page.html": b"<!DOCTYPE html><title>x</title>",
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "notes.txt").write_text("hello\n")
+    (tmp_path / "nothing").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def complaint(done):
+    """Return the one line of a run that failed, and check that it is one."""
+    assert done.status == 2
+    assert done.out == ""
+    assert re.fullmatch(r"pprofdiff: .+\n", done.err)
+    assert "internal error" not in done.err
+    return done.err.removeprefix("pprofdiff: ").rstrip()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("bose.pb.gz", "new.pb.gz"),
+            r"bose\.pb\.gz: no such file; did you mean base\.pb\.gz\?",
+        ),
+        (
+            ("base.pb.gz", "nowhere/new.pb.gz"),
+            r"nowhere/new\.pb\.gz: no such file, nor a folder nowhere",
+        ),
+        (("nothing", "new.pb.gz"), r"nothing: .*empty"),
+        (("folder", "new.pb.gz"), r"folder: nothing in this folder.*notes\.txt"),
+        (("text.txt", "new.pb.gz"), r"text\.txt: .*debug=1"),
+        (("goroutines.txt", "new.pb.gz"), r"goroutines\.txt: .*debug=2"),
+        (("gperf.prof", "new.pb.gz"), r"gperf\.prof: gperftools.*go tool pprof -proto"),
+        (
+            ("cut.pb.gz", "new.pb.gz"),
+            r"cut\.pb\.gz: .*(cut off|truncated|incomplete|ends)",
+        ),
+        (("empty.pb.gz", "new.pb.gz"), r"empty\.pb\.gz: empty"),
+        (("notes.txt", "new.pb.gz"), r"notes\.txt: .*hello"),
+        (("main", "new.pb.gz"), r"main: program"),
+        (("page.html", "new.pb.gz"), r"page\.html: web page"),
+        (("base.pb.gz", "cut.pb.gz"), r"cut\.pb\.gz: "),
+        (("a=cut.pb.gz", "b=new.pb.gz"), r"cut\.pb\.gz: "),
+        (("base.pb.gz", "new.pb.gz", "-focus=["), r"focus"),
+        (("base.pb.gz", "new.pb.gz", "-explain=["), r"explain"),
+        (("base.pb.gz", "new.pb.gz", "-explain=no.such.thing"), r"no\.such\.thing"),
+        (("base.pb.gz", "new.pb.gz", "-sample_index=speed"), r"speed.*samples, cpu"),
+        (("base.pb.gz", "new.pb.gz", "-o=x.docx"), r"x\.docx.*\.json"),
+        (
+            ("base.pb.gz", "new.pb.gz", "-o=nowhere/x.json"),
+            r"nowhere/x\.json: cannot be written",
+        ),
+        (("base.pb.gz", "new.pb.gz", "-o=folder/"), r"folder"),
+        (("base.pb.gz", "new.pb.gz", "--max-size=1KB"), r"base\.pb\.gz: .*--max-size"),
+        (
+            ("base.pb.gz", "new.pb.gz", "-normalize", "--work=1:2"),
+            r"-normalize and --work",
+        ),
+        (("base.pb.gz", "new.pb.gz", "--work=0:1"), r"work 0:1"),
+        (("base.pb.gz", "new.pb.gz", "--work=nan:1"), r"work nan:1"),
+        (("base.pb.gz", "new.pb.gz", "--work=inf:1"), r"work inf:1"),
+        (("base.pb.gz", "new.pb.gz", "--work=1:1e999"), r"work 1:"),
+        (("base.pb.gz", "new.pb.gz", "--timeout=nan"), r"timeout"),
+        (("base.pb.gz", "new.pb.gz", "--timeout=-1"), r"timeout"),
+        (("base.pb.gz", "new.pb.gz", "--seconds=0"), r"seconds"),
+        (("base.pb.gz",), r"base\.pb\.gz: compared with what\?"),
+        (("-", "-"), r"standard input can be read only once"),
+        (("base.pb.gz", "new.pb.gz", "extra.pb.gz"), r"-diff_base"),
+        (("base.pb.gz", "new.pb.gz", "--tpo"), r"did you mean -top\?"),
+        (("ftp://host/profile", "new.pb.gz"), r"only http"),
+        (("", "new.pb.gz"), r"empty"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_one_line_says_what_is_wrong(cli, here, words, said):
+    assert re.search(said, complaint(cli(*words)))
+
+
+def test_two_kinds_of_profile_cannot_be_subtracted(cli, syncpool):
+    heap, cpu = syncpool.base / "heap.pb.gz", syncpool.new / "cpu.pb.gz"
+    said = complaint(cli(heap, cpu))
+    assert str(heap) in said
+    assert "inuse_space" in said
+
+
+def test_a_flag_that_pprof_has_gets_a_command(cli, here):
+    said = complaint(cli("-http=:0", "base.pb.gz", "new.pb.gz"))
+    assert said.endswith("go tool pprof -http=:0 -diff_base=base.pb.gz new.pb.gz")
+
+
+@pytest.mark.go
+@pytest.mark.parametrize(
+    ("words", "by_hand"),
+    [
+        (["-tree", "base.pb.gz", "new.pb.gz"], ["-tree"]),
+        (["base.pb.gz", "new.pb.gz", "-raw"], ["-raw"]),
+        (["-traces", "--diff-base=base.pb.gz", "new.pb.gz"], ["-traces"]),
+        (["-tags", "main=base.pb.gz", "pr=new.pb.gz"], ["-tags"]),
+        (["-list", "mallocgc$", "base.pb.gz", "new.pb.gz"], ["-list=mallocgc$"]),
+        (
+            ["-tree", "-focus", "main", "base.pb.gz", "new.pb.gz"],
+            ["-tree", "-focus=main"],
+        ),
+    ],
+    ids=" ".join,
+)
+def test_the_offered_command_does_the_same(cli, here, words, by_hand):
+    _, _, offered = complaint(cli(*words)).partition("type: ")
+    hand = ["go", "tool", "pprof", *by_hand, "-diff_base=base.pb.gz", "new.pb.gz"]
+    assert shlex.split(offered) == hand
+    offer, wanted = (
+        subprocess.run(w, capture_output=True, text=True, check=False)
+        for w in (shlex.split(offered), hand)
+    )
+    assert offer.stdout
+    # pprof has no order for equal edges of -tree: each run draws another one.
+    assert sorted(offer.stdout.splitlines()) == sorted(wanted.stdout.splitlines())
+
+
+def test_help_and_version(cli):
+    for word in ("--help", "-h", "-help", "help"):
+        assert cli(word) == (0, cli("--help").out, "")
+    for word in ("--version", "-V", "-version"):
+        assert cli(word) == (0, f"pprofdiff {__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["-focus=-h", "base.pb.gz", "new.pb.gz"],
+        ["-focus", "--help", "base.pb.gz", "new.pb.gz"],
+        ["-focus", "-V", "base.pb.gz", "new.pb.gz"],
+    ],
+    ids=" ".join,
+)
+def test_a_value_is_no_call_for_help(cli, here, words):
+    assert "usage:" not in cli(*words).out
+    assert __version__ not in cli(*words).out
+
+
+def test_a_report_is_data_and_nothing_else_is(cli, here):
+    done = cli("base.pb.gz", "new.pb.gz")
+    assert (done.status, done.err) == (0, "")
+    assert done.out.startswith("base → new")
+    quiet = cli("base.pb.gz", "new.pb.gz", "-q", "-o", "x.json")
+    assert quiet == (0, "", "")
+    assert json.loads(Path("x.json").read_text("utf-8"))["schema"] == "pprofdiff/1"
+
+
+def test_the_same_input_gives_the_same_bytes(here):
+    runs = []
+    for seed in ("1", "2"):
+        done = command(
+            "base.pb.gz",
+            "new.pb.gz",
+            "-o=x.json",
+            "-o=x.csv",
+            "-o=x.pb.gz",
+            env={**ENVIRONMENT, "PYTHONHASHSEED": seed},
+        )
+        assert done.returncode == 0
+        runs.append(
+            [
+                done.stdout,
+                *(
+                    Path(f"x.{ending}").read_bytes()
+                    for ending in ("json", "csv", "pb.gz")
+                ),
+            ]
+        )
+    assert runs[0] == runs[1]
+
+
+def test_ways_to_say_the_same(cli, here):
+    plain = cli("base.pb.gz", "new.pb.gz").out
+    assert cli("-diff_base=base.pb.gz", "new.pb.gz").out == plain
+    assert cli("--diff-base", "base.pb.gz", "new.pb.gz").out == plain
+    assert cli("new.pb.gz", "-base", "base.pb.gz").out == plain
+
+
+def test_labels_are_the_words_of_the_tables(cli, here):
+    out = cli("main=base.pb.gz", "pr=new.pb.gz").out
+    assert out.startswith("main → pr")
+    assert re.search(r"^ +main +base\.pb\.gz", out, re.MULTILINE)
+    assert re.search(r" +main +pr +Δ", out)
+
+
+def test_a_file_of_that_name_wins_over_a_label(cli, here):
+    Path("main=base.pb.gz").write_bytes(Path("new.pb.gz").read_bytes())
+    out = cli("main=base.pb.gz", "new.pb.gz").out
+    assert "No group changed beyond noise" in out
+
+
+def test_standard_input(here):
+    for words in (("-", "new.pb.gz"), ("was=-", "new.pb.gz")):
+        done = command(*words, input=Path("base.pb.gz").read_bytes())
+        assert (done.returncode, done.stderr) == (0, b"")
+    plain = gzip.decompress(Path("new.pb.gz").read_bytes())
+    assert command("base.pb.gz", "-", input=plain).returncode == 0
+    nothing = command("-", "new.pb.gz", input=b"")
+    assert nothing.returncode == 2
+    assert re.fullmatch(rb"pprofdiff: standard input: empty.*\n", nothing.stderr)
+
+
+def test_from_another_folder(here, cpu):
+    done = command(*cpu, cwd="/")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert str(cpu[0]).encode() in done.stdout
+
+
+@pytest.fixture
+def server(here):
+    """Serve the folder; return ``127.0.0.1:port``."""
+
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as httpd:
+        thread = threading.Thread(target=httpd.serve_forever, args=(0.01,))
+        thread.start()
+        yield f"127.0.0.1:{httpd.server_port}"
+        httpd.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("scheme", ["http://", ""])
+def test_both_sides_from_urls(cli, server, scheme):
+    done = cli(f"main={scheme}{server}/base.pb.gz", f"pr={scheme}{server}/new.pb.gz")
+    assert done.status == 0
+    copies = re.findall(r"\(copy: (.+?)\)", done.out)
+    assert [Path(p).read_bytes() for p in copies] == [
+        Path(f"{n}.pb.gz").read_bytes() for n in ("base", "new")
+    ]
+    assert all(path in done.err for path in copies)
+    assert done.out.startswith("main → pr")
+
+
+def test_one_url_twice_is_two_copies(cli, server):
+    done = cli(
+        f"-diff_base={server}/base.pb.gz",
+        f"-diff_base={server}/base.pb.gz",
+        f"{server}/base.pb.gz",
+        "-o=x.json",
+    )
+    assert done.status == 0
+    saved = re.findall(r"^Saved (.+)$", done.err, re.MULTILINE)
+    assert len(set(saved)) == 3
+    assert sorted(re.findall(r"\(copy: (.+?)\)", done.out)) == sorted(saved)
+    inputs = json.loads(Path("x.json").read_text("utf-8"))["inputs"]
+    told = [entry["saved_to"] for side in ("base", "new") for entry in inputs[side]]
+    assert sorted(told) == sorted(saved)
+
+
+def test_local_files_have_no_copies(cli, here, server):
+    done = cli("base.pb.gz", f"{server}/new.pb.gz", "-o=x.json")
+    (copy,) = re.findall(r"\(copy: (.+?)\)", done.out)
+    inputs = json.loads(Path("x.json").read_text("utf-8"))["inputs"]
+    assert [inputs[s][0]["saved_to"] for s in ("base", "new")] == [None, copy]
+
+
+def test_a_fetched_diff_is_one_copy_on_both_sides(cli, server):
+    assert cli("base.pb.gz", "new.pb.gz", "-q", "-o=both.pb.gz").status == 0
+    done = cli(f"{server}/both.pb.gz")
+    assert done.status == 0
+    (saved,) = re.findall(r"^Saved (.+)$", done.err, re.MULTILINE)
+    assert re.findall(r"\(copy: (.+?)\)", done.out) == [saved, saved]
+
+
+def test_a_url_that_is_not_there(cli, server):
+    done = cli(f"http://{server}/base.pb.gz", f"http://{server}/nope.pb.gz")
+    assert done.status == 2
+    assert "404" in done.err
+    assert done.err.splitlines()[-1].startswith("pprofdiff: http")
+
+
+def test_an_output_survives_a_run_that_fails(cli, here):
+    for name in ("x.json", "x.csv", "x.pb.gz"):
+        Path(name).write_text("kept")
+    for words in (
+        ("base.pb.gz", "cut.pb.gz", "-o=x.json"),
+        ("base.pb.gz", "new.pb.gz", "-o=x.json", "-o=x.docx"),
+        ("base.pb.gz", "new.pb.gz", "-o=x.json", "-o=x.csv", "-o=nowhere/x.pb.gz"),
+        ("base.pb.gz", "new.pb.gz", "-o=x.csv", "-focus=["),
+        ("base.pb.gz", "new.pb.gz", "-o=x.json", "-explain=no.such.thing"),
+    ):
+        complaint(cli(*words))
+        assert {Path(f"x.{end}").read_text() for end in ("json", "csv", "pb.gz")} == {
+            "kept"
+        }, words
+    assert not [p for p in here.iterdir() if p.name.startswith(("tmp", ".tmp"))]
+
+
+def test_several_outputs_of_one_run_agree(cli, here):
+    done = cli(
+        "base.pb.gz",
+        "new.pb.gz",
+        "-o=x.json",
+        "-o=y.json",
+        "--output",
+        "z.csv",
+        "-o",
+        "z.pb.gz",
+    )
+    assert (done.status, done.err) == (0, "")
+    assert Path("x.json").read_bytes() == Path("y.json").read_bytes()
+    rows = json.loads(Path("x.json").read_text("utf-8"))["comparisons"][0]["functions"]
+    assert len(rows) == len(Path("z.csv").read_text("utf-8").splitlines()) - 1
+    assert Path("z.pb.gz").stat().st_size > 10_000
+
+
+def test_output_to_a_device_and_through_a_link(cli, here):
+    Path("real.json").write_text("old")
+    Path("link.json").symlink_to("real.json")
+    assert cli("base.pb.gz", "new.pb.gz", "-q", "-o=link.json").status == 0
+    assert json.loads(Path("link.json").read_text("utf-8"))
+    assert Path("link.json").is_symlink()
+    done = command("base.pb.gz", "new.pb.gz", "-q", "-o=x.json")
+    assert done.returncode == 0
+    assert Path("x.json").stat().st_mode & 0o777 == 0o666 & ~_umask()
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written(cli, here):
+    Path("locked").mkdir(mode=0o500)
+    assert "locked/x.json" in complaint(
+        cli("base.pb.gz", "new.pb.gz", "-o=locked/x.json")
+    )
+
+
+def test_a_reader_that_leaves(here):
+    with subprocess.Popen(
+        [*PPROFDIFF, "base.pb.gz", "new.pb.gz"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    ) as process:
+        process.stdout.close()
+        said = process.stderr.read()
+    assert (process.returncode, said) == (0, b"")
+
+
+@pytest.mark.parametrize("word", ["--color=never", "--color=always", "-top", "-proto"])
+def test_a_disk_that_is_full(here, word):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*PPROFDIFF, word, "base.pb.gz", "new.pb.gz"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=ENVIRONMENT,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    said = "standard output: cannot be written: No space left on device"
+    assert done.stderr == f"pprofdiff: {said}\n"
+
+
+def test_an_interrupt_is_one_line(here):
+    os.mkfifo("pipe.pb.gz")
+    # What runs in the background ignores interrupts, and its children do.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Python warns of a pipe that an interrupt left open: that is no error here.
+    process = subprocess.Popen(
+        [sys.executable, *PPROFDIFF[3:], "pipe.pb.gz", "new.pb.gz"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT,
+    )  # fmt: skip
+    signal.signal(signal.SIGINT, before)
+    with process, Path("pipe.pb.gz").open("wb"):  # opens once the reader is there
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate()
+    assert process.returncode == 2
+    assert (out, err) == (b"", b"pprofdiff: interrupted\n")
+
+
+@pytest.mark.parametrize("color", ["never", "always"])
+def test_output_that_cannot_spell_everything(here, color):
+    done = command(
+        "base.pb.gz",
+        "new.pb.gz",
+        f"--color={color}",
+        env={
+            **ENVIRONMENT,
+            "PYTHONIOENCODING": "",
+            "LC_ALL": "C",
+            "PYTHONUTF8": "0",
+            "PYTHONCOERCECLOCALE": "0",
+        },
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    drawn = bare(done.stdout.decode("ascii"))
+    assert "base > new" in drawn
+    assert "\\" not in drawn
+    assert re.search(r"^GC  .* \^ \+0\.\d+ ", drawn, re.MULTILINE)
+    assert re.search(r" v -0\.\d+ ", drawn)
+
+
+# Terminals.
+
+# ECMA-48 SGR, colours alone: 30-49, 90-107.
+COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:[34]\d|9[0-7]|10[0-7])[;m]")
+
+NAME = "example.com/x.(*Cache[go.shape.string]).Get"
+NAMES = [
+    NAME,
+    "example.com/x.[red]bold[/red]",
+    "example.com/x.</script><b>",
+    "example.com/x.世界.Größe",
+    "example.com/x." + "f" * 10_000,
+    "example.com/x.[/x]",
+    ":smile:.f",
+]
+
+
+@pytest.fixture
+def named(tmp_path):
+    """Return two profiles in which functions with awkward names cost 10 s more."""
+    words = [
+        b"",
+        b"samples",
+        b"count",
+        b"cpu",
+        b"nanoseconds",
+        *(name.encode() for name in NAMES),
+    ]
+    head = [
+        (1, [(1, 1), (2, 2)]),
+        (1, [(1, 3), (2, 4)]),
+        (11, [(1, 3), (2, 4)]),
+        (12, 10_000_000),
+        (10, 10_000_000_000),
+    ]
+    head += [(6, word) for word in words]
+    for i in range(len(NAMES)):
+        head += [(5, [(1, i + 1), (2, 5 + i)]), (4, [(1, i + 1), (4, [(1, i + 1)])])]
+    paths = []
+    for name, count in (("base", 1000), ("new", 2000)):
+        samples = [
+            (2, [(1, (i + 1,)), (2, (count + i, (count + i) * 10_000_000))])
+            for i in range(len(NAMES))
+        ]
+        paths.append(tmp_path / f"{name}.pb.gz")
+        paths[-1].write_bytes(gzip.compress(CANONICAL.write([*head, *samples], None)))
+    return paths
+
+
+def terminal(words, columns=80, **environment):
+    """Run the command line on a terminal; return its exit status and what it drew."""
+    leader, follower = pty.openpty()
+    ioctl(follower, TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    settings = {k: v for k, v in ENVIRONMENT.items() if k not in ("COLUMNS", "LINES")}
+    settings |= {"TERM": "xterm-256color", **environment}
+    drawn = bytearray()
+    with subprocess.Popen(
+        [*PPROFDIFF, *map(str, words)],
+        stdin=follower,
+        stdout=follower,
+        stderr=follower,
+        env=settings,
+    ) as process:
+        os.close(follower)
+        try:
+            while chunk := os.read(leader, 1 << 16):
+                drawn += chunk
+        except OSError:  # how Linux says that nobody has the terminal open any more
+            pass
+    os.close(leader)
+    return process.returncode, drawn.decode().replace("\r\n", "\n")
+
+
+def bare(drawn):
+    """Return the text without its colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", drawn)
+
+
+@pytest.mark.parametrize("columns", [80, 120, 40])
+def test_a_terminal_gets_colour_and_lines_that_fit(named, columns):
+    status, drawn = terminal(named, columns)
+    assert status == 0
+    assert "\x1b[" in drawn
+    assert "\x1b" not in bare(drawn)
+    if columns >= 80:
+        # East Asian characters are two columns wide.
+        assert (
+            max(
+                len(line) + sum(c in "世界" for c in line)
+                for line in bare(drawn).splitlines()
+            )
+            <= columns
+        )
+
+
+def test_real_reports_fit_a_terminal(cpu):
+    status, drawn = terminal(cpu)
+    assert status == 0
+    lines = bare(drawn).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any("…" in line for line in lines)
+    # Numbers are whole: the total line shows both totals and the delta.
+    total = next(line for line in lines if line.startswith("total"))
+    assert len(re.findall(r"\d\.\d{3}", total)) == 3
+
+
+def test_a_narrow_terminal_keeps_the_end_of_names(named):
+    _, drawn = terminal(named)
+    assert "(*Cache[go.shape.string]).Get" in bare(drawn)
+    assert "[red]bold[/red]" in bare(drawn)
+    assert "</script><b>" in bare(drawn)
+    assert ":smile:" in bare(drawn)
+
+
+def test_files_and_pipes_get_names_verbatim(cli, named):
+    out = cli(*named).out
+    assert "\x1b" not in out
+    for name in NAMES:
+        assert re.search(rf"(^|  ){re.escape(name)}$", out, re.MULTILINE), name[:40]
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "coloured"),
+    [
+        ([], {}, True),
+        ([], {"NO_COLOR": "1"}, False),
+        ([], {"NO_COLOR": ""}, True),
+        ([], {"NO_COLOR": "1", "FORCE_COLOR": "1"}, False),
+        (["--color=never"], {}, False),
+        (["--color=never"], {"FORCE_COLOR": "1"}, False),
+        (["--color=always"], {"NO_COLOR": "1"}, True),
+        ([], {"TERM": "dumb"}, False),
+    ],
+)
+def test_colour_on_a_terminal(named, words, environment, coloured):
+    status, drawn = terminal([*named, *words], **environment)
+    assert status == 0
+    # Bold is no colour: https://no-color.org speaks of colours alone.
+    assert bool(COLOUR.search(drawn)) == coloured
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "coloured"),
+    [
+        ([], {}, False),
+        ([], {"FORCE_COLOR": "1"}, True),
+        ([], {"FORCE_COLOR": ""}, False),
+        ([], {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        (["--color=always"], {}, True),
+        (["--color=always"], {"NO_COLOR": "1"}, True),
+        (["--color=never"], {"FORCE_COLOR": "1"}, False),
+    ],
+)
+def test_colour_in_a_pipe(named, words, environment, coloured):
+    done = command(*named, *words, env={**ENVIRONMENT, **environment})
+    assert (done.returncode, done.stderr) == (0, b"")
+    drawn = done.stdout.decode()
+    assert bool(COLOUR.search(drawn)) == coloured
+    text = bare(drawn)
+    # Nothing is cut where nobody said how wide the reader is.
+    assert all(
+        re.search(rf"(^|  ){re.escape(name)} *$", text, re.MULTILINE) for name in NAMES
+    )
+
+
+WIDE = "example.com/" + "世界" * 60 + ".(*T).Größe"
+
+
+@pytest.mark.parametrize("words", [[], ["-explain=example"]], ids=str)
+def test_a_pipe_gets_wide_names_whole(named, words):
+    for path in named:
+        held = gzip.decompress(path.read_bytes())
+        path.write_bytes(held.replace(*(_field(n) for n in (NAMES[4], WIDE))))
+    done = command(*named, *words, env={**ENVIRONMENT, "FORCE_COLOR": "1"})
+    assert (done.returncode, done.stderr) == (0, b"")
+    text = bare(done.stdout.decode())
+    assert re.search(rf"  {re.escape(WIDE)}(  .*)?$", text, re.MULTILINE)
+    assert "…" not in text.replace("pprofdiff …", "")
+
+
+def _field(name):
+    """Return a name as the string table of a profile holds it."""
+    return CANONICAL.write([(6, name.encode())], None)
+
+
+def test_a_long_word_stays_whole_in_a_pipe(here):
+    word = "x" * 300
+    done = command(
+        "base.pb.gz",
+        "new.pb.gz",
+        f"-hide={word}",
+        env={**ENVIRONMENT, "FORCE_COLOR": "1"},
+    )
+    lines = [line for line in bare(done.stdout.decode()).splitlines() if word in line]
+    assert len(lines) == 2  # the choice, and that it matched nothing
+
+
+@pytest.mark.parametrize("columns", [80, 60])
+def test_a_terminal_cuts_wide_names_at_the_front(named, columns):
+    for path in named:
+        held = gzip.decompress(path.read_bytes())
+        path.write_bytes(held.replace(*(_field(n) for n in (NAMES[4], WIDE))))
+    _, drawn = terminal(named, columns)
+    assert re.search(r"…世?界?.*\.\(\*T\)\.Größe *$", bare(drawn), re.MULTILINE)
+
+
+def test_errors_on_a_terminal_are_plain(tmp_path):
+    status, drawn = terminal([tmp_path / "none.pb.gz", tmp_path / "none.pb.gz"])
+    assert status == 2
+    assert drawn.startswith("pprofdiff: ")
+    assert "\x1b" not in drawn
+
+
+def test_control_characters_in_a_file_name_stay_off_the_terminal(tmp_path):
+    path = tmp_path / "a\x1b]0;owned\x07\nb.pb.gz"
+    path.write_bytes(b"")
+    status, drawn = terminal([path, path])
+    assert status == 2
+    assert "\x1b" not in drawn
+    assert len(drawn.splitlines()) == 1

@@ -1,0 +1,285 @@
+"""Kinds are told from content: real bytes where they can be had, and any bytes at all."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import struct
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pprofdiff.errors import FormatError
+from pprofdiff.inputs import READABLE, Kind, recognise
+from pprofdiff.inputs.recognition import LOGS, refusal
+
+GC_LINE = (
+    b"gc 7 @0.123s 4%: 0.026+0.65+0.015 ms clock, 0.41+0.24/1.1/0.50+0.25 ms cpu, "
+    b"4->4->1 MB, 5 MB goal, 16 P\n"
+)
+BENCH_LINE = b"BenchmarkDecode/small-8   \t  1000\t      1234.5 ns/op\t 12 B/op\n"
+TRACE = b"go 1.22 trace\0\0\0"
+WRK = (Path(__file__).parents[1] / "data/load/wrk.txt").read_bytes()
+PROFILE = (
+    b"\x0a\x04\x08\x01\x10\x02"  # sample_type
+    b"\x12\x06\x0a\x01\x01\x12\x01\x0a"  # sample
+    b"\x32\x00\x32\x03cpu\x32\x0bnanoseconds"  # string_table
+    b"\x48\x80\x80\x80\x80\x01\x50\x01"  # time_nanos, duration_nanos
+)
+GPERFTOOLS = struct.pack("<5Q", 0, 3, 0, 10_000, 0)
+
+
+def kinds(data):
+    return recognise(data, "x")
+
+
+def outcome(data):
+    """Return the kinds, or the error that says why there are none."""
+    try:
+        return kinds(data)
+    except FormatError as error:
+        return error
+
+
+def fetch(address, path):
+    with urllib.request.urlopen(f"http://{address}{path}") as response:
+        return response.read()
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (PROFILE, Kind.PROFILE),
+        (TRACE, Kind.TRACE),
+        (b"go 1.5 trace\0\0\0\0", Kind.TRACE),
+        (GC_LINE, Kind.GCTRACE),
+        (b"12:00 worker 1" + GC_LINE, Kind.GCTRACE),
+        (b'{"log":"' + GC_LINE[:-1] + b'"}\n', Kind.GCTRACE),
+        (b"BenchmarkX-2   \t" + GC_LINE, Kind.GCTRACE),
+        (bytes(9000) + b"\n" + GC_LINE, Kind.GCTRACE),
+        (BENCH_LINE, Kind.BENCHMARK),
+        (b"goos: linux\r\n" + BENCH_LINE, Kind.BENCHMARK),
+        (b"BenchmarkX 1 NaN widgets\n", Kind.BENCHMARK),
+        (b"BenchmarkX-2   \tlog\n      50\t 3 ns/op\n", Kind.BENCHMARK),
+        (WRK, Kind.LOAD),
+        (b"BenchmarkX\n    x_test.go:8: BenchmarkX-8 1 2 ns/op\n", Kind.UNKNOWN),
+        (b"", Kind.EMPTY),
+        (b"heap profile: 1: 2 [3: 4] @ heap/1048576\n", Kind.LEGACY_PROFILE_TEXT),
+        (b"heap profile:  1: 2 [ 3: 4] @ heapprofile\n", Kind.GPERFTOOLS_HEAP),
+        (b"goroutine profile: total 4\n4 @ 0x1\n", Kind.LEGACY_PROFILE_TEXT),
+        (b"--- contention:\ncycles/second=1\n", Kind.LEGACY_PROFILE_TEXT),
+        (b"goroutine 1 [running]:\nmain.main()\n", Kind.GOROUTINE_DUMP),
+        (GPERFTOOLS, Kind.GPERFTOOLS),
+        (struct.pack(">5I", 0, 3, 1, 10_000, 0), Kind.GPERFTOOLS),
+        (b"mode: atomic\nx/y.go:1.1,2.2 3 4\n", Kind.COVERAGE),
+        (b"PERFILE2" + bytes(96), Kind.PERF_DATA),
+        (b"JAVA PROFILE 1.0.2\0", Kind.JAVA),
+        (b"FLR\0\0\2\0\1", Kind.JAVA),
+        (b"main.main;main.work 12\nmain.main 3;x 4\n", Kind.FOLDED_STACKS),
+        (b"\n<!DOCTYPE html>\n<html>", Kind.HTML),
+        (b'{"error": "no"}', Kind.JSON),
+        (b"[\n  1, 2]", Kind.JSON),
+        (b"PK\3\4rest", Kind.ARCHIVE),
+        (b"\xff\xfeg\0c\0", Kind.UTF16_TEXT),
+        (b"num_symbols: 1\n", Kind.UNKNOWN),
+        (b"\n\nplain words about a gc 1 at night\n", Kind.UNKNOWN),
+        (b"\x00\x01\x02\x03", Kind.UNKNOWN),
+    ],
+    ids=lambda value: value if isinstance(value, Kind) else "",
+)
+def test_kind(data, kind, pack):
+    assert kinds(pack(data)) == (kind,)
+
+
+def test_gzip_inside_gzip_is_named():
+    assert kinds(gzip.compress(gzip.compress(PROFILE))) == (Kind.COMPRESSED,)
+
+
+def test_a_log_can_be_several_kinds():
+    assert kinds(BENCH_LINE + GC_LINE) == (Kind.GCTRACE, Kind.BENCHMARK)
+    assert kinds(WRK + GC_LINE) == (Kind.GCTRACE, Kind.LOAD)
+    assert kinds(WRK + BENCH_LINE + GC_LINE) == (*LOGS,)
+
+
+def test_every_member_of_a_gzip_stream_is_looked_at():
+    parts = map(gzip.compress, (b"", b"some text\n", GC_LINE))
+    assert kinds(b"".join(parts)) == (Kind.GCTRACE,)
+    assert kinds(gzip.compress(PROFILE[:6]) + gzip.compress(PROFILE[6:])) == (
+        Kind.PROFILE,
+    )
+
+
+@pytest.mark.parametrize("text", [b"", b"text\n", GC_LINE, GC_LINE * 9000])
+def test_a_text_that_is_cut_off_is_an_error(text):
+    packed = gzip.compress(text)
+    with pytest.raises(
+        FormatError, match=r"^x: gzip stream is cut off after \d+ bytes"
+    ):
+        kinds(packed[:-1])
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_the_first_gc_line_may_come_late(pack):
+    log = b"12:00:01 request handled in 3 ms\n" * 10_000
+    assert kinds(pack(log)) == (Kind.UNKNOWN,)
+    assert kinds(pack(log + GC_LINE)) == (Kind.GCTRACE,)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x0a\x04\x08\x01\x18\x02" + PROFILE,  # a value type with a field 3
+        b"\x32\x01a" + PROFILE,  # a first string that is not empty
+        b"\x08\x01" + PROFILE,  # sample_type as a number
+        b"\x00\x00" + PROFILE,  # field 0
+        b"\x48" + b"\xff" * 11 + PROFILE,  # a number that never ends
+        b"\x48\x01",  # neither sample type nor string
+        b"\nP1 text\n",
+    ],
+)
+def test_what_is_nearly_a_profile(data):
+    assert kinds(data) == (Kind.UNKNOWN,)
+
+
+def test_a_field_that_profile_proto_may_gain_is_no_obstacle():
+    assert kinds(PROFILE + b"\x82\x01\x01a" + b"\x8d\x01\0\0\0\0") == (Kind.PROFILE,)
+
+
+def test_a_long_profile_may_begin_with_its_samples():
+    sample = b"\x12\x06\x0a\x01\x01\x12\x01\x0a"
+    assert kinds(sample * 1000 + PROFILE) == (Kind.PROFILE,)
+    assert kinds(sample * 10) == (Kind.UNKNOWN,)
+
+
+def test_a_program_is_named():
+    assert kinds(Path(sys.executable).read_bytes()) == (Kind.PROGRAM,)
+
+
+@pytest.mark.parametrize("kind", sorted(set(Kind) - READABLE))
+def test_every_other_kind_is_refused_in_one_line(kind):
+    text = str(refusal(kind, "dir/x.pb.gz", b"\x1b[2J\nbytes"))
+    assert text.startswith("dir/x.pb.gz: ")
+    assert text.isprintable()
+
+
+def test_the_refusal_of_unknown_bytes_shows_them():
+    assert str(refusal(Kind.UNKNOWN, "x", b"\x1b\xffhello")).endswith(
+        r"it begins with \x1b\xffhello"
+    )
+
+
+@pytest.mark.go
+@pytest.mark.parametrize(
+    "path",
+    [
+        "profile?seconds=1",
+        *("heap", "allocs", "block", "mutex", "goroutine", "threadcreate"),
+        "heap?seconds=1",
+    ],
+)
+def test_profiles_of_a_go_program(go_server, path):
+    data = fetch(go_server.address, f"/debug/pprof/{path}")
+    assert kinds(data) == (Kind.PROFILE,)
+    assert kinds(gzip.decompress(data)) == (Kind.PROFILE,)
+
+
+@pytest.mark.go
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/debug/pprof/trace?seconds=0.1", Kind.TRACE),
+        ("/debug/pprof/heap?debug=1", Kind.LEGACY_PROFILE_TEXT),
+        ("/debug/pprof/allocs?debug=1", Kind.LEGACY_PROFILE_TEXT),
+        ("/debug/pprof/block?debug=1", Kind.LEGACY_PROFILE_TEXT),
+        ("/debug/pprof/mutex?debug=1", Kind.LEGACY_PROFILE_TEXT),
+        ("/debug/pprof/goroutine?debug=1", Kind.LEGACY_PROFILE_TEXT),
+        ("/debug/pprof/threadcreate?debug=1", Kind.LEGACY_PROFILE_TEXT),
+        ("/debug/pprof/goroutine?debug=2", Kind.GOROUTINE_DUMP),
+        ("/debug/pprof/", Kind.HTML),
+        ("/debug/pprof/cmdline", Kind.UNKNOWN),
+        ("/debug/pprof/symbol", Kind.UNKNOWN),
+        ("/heapdump", Kind.HEAP_DUMP),
+    ],
+)
+def test_other_answers_of_a_go_program(go_server, path, kind):
+    assert kinds(fetch(go_server.address, path)) == (kind,)
+
+
+@pytest.mark.go
+def test_the_gc_log_and_binary_of_a_go_program(go_server):
+    assert kinds(go_server.log.read_bytes()) == (Kind.GCTRACE,)
+    assert kinds(go_server.binary.read_bytes()) == (Kind.PROGRAM,)
+
+
+@pytest.mark.go
+def test_benchmark_output_in_gos_own_tests(go_root):
+    folder = go_root / "src/cmd/internal/test2json/testdata"
+    assert kinds((folder / "bench.test").read_bytes()) == (Kind.BENCHMARK,)
+    assert kinds((folder / "bench.json").read_bytes()) == (Kind.JSON,)
+
+
+@pytest.mark.go
+@pytest.mark.parametrize(
+    "view", ["top", "tree", "traces", "raw", "dot", "callgrind", "proto"]
+)
+def test_what_go_tool_pprof_prints(go_server, tmp_path, view):
+    profile, printed = tmp_path / "heap.pb.gz", tmp_path / "printed"
+    profile.write_bytes(fetch(go_server.address, "/debug/pprof/heap"))
+    subprocess.run(
+        ["go", "tool", "pprof", f"-{view}", f"-output={printed}", profile],
+        check=True,
+        stderr=subprocess.PIPE,
+    )
+    expected = Kind.PROFILE if view == "proto" else Kind.PPROF_REPORT
+    assert kinds(printed.read_bytes()) == (expected,)
+
+
+@pytest.mark.go
+def test_the_gperftools_bytes_above_are_what_pprof_takes_for_one(go_root, tmp_path):
+    path = tmp_path / "cpu.prof"
+    sample, end = struct.pack("<3Q", 1, 1, 0x401000), struct.pack("<3Q", 0, 1, 0)
+    path.write_bytes(GPERFTOOLS + sample + end)
+    answer = subprocess.run(
+        ["go", "tool", "pprof", "-raw", path],
+        check=True,
+        capture_output=True,
+    )
+    assert b"PeriodType: cpu nanoseconds\nPeriod: 10000000" in answer.stdout
+    assert kinds(path.read_bytes()) == (Kind.GPERFTOOLS,)
+
+
+BEGINNINGS = [
+    *(b"", PROFILE, TRACE, GC_LINE, BENCH_LINE, GPERFTOOLS, b"\x1f\x8b\x08\0", b"\x0a"),
+    *(b"heap profile: ", b"goroutine 1 [", b"MZ", b"{", b"<", b"a;b 1\n", b"\n"),
+]
+
+
+@given(st.sampled_from(BEGINNINGS), st.binary(max_size=300), st.booleans())
+def test_any_bytes_are_some_kind_or_a_format_error(beginning, rest, packed):
+    data = beginning + rest
+    found = outcome(gzip.compress(data) if packed else data)
+    if isinstance(found, FormatError):
+        assert str(found).isprintable()
+    else:
+        assert found
+        assert set(found) <= READABLE or len(found) == 1
+        assert str(refusal(found[0], "x", data)).isprintable()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_damaged_profiles_and_gzip_streams(seed):
+    noise = random.Random(seed)
+    data = bytearray(gzip.compress(PROFILE * 50, compresslevel=0))
+    for _ in range(200):
+        data[noise.randrange(2, len(data))] = noise.randrange(256)
+        found = outcome(bytes(data))
+        if isinstance(found, FormatError):
+            assert str(found).startswith("x: ")
+        else:
+            assert set(found) <= set(Kind)

@@ -1,0 +1,185 @@
+"""Texts are read as they come: files, pipes, standard input and gzip, in little memory."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pprofdiff.inputs
+from pprofdiff.errors import FormatError
+from pprofdiff.inputs import Kind, ReadOptions, read
+
+DATA = Path(__file__).parents[1] / "data"
+BENCH = (DATA / "zstd/base/bench.txt").read_bytes()
+GC_LOG = (DATA / "zstd/base/gctrace.log").read_bytes()
+WRK = (DATA / "load/wrk.txt").read_bytes()
+OTHER = b"12:00:01 request handled in 3 ms, 42 bytes\n"
+# More than one block before, between and after, each beginning in another.
+TEXT = OTHER * 150_000 + GC_LOG + OTHER * 150_000 + BENCH + WRK + OTHER * 100_000
+ROOT = str(Path(pprofdiff.inputs.__file__).parents[2])
+MIB = 1 << 20
+
+REPORT = """
+import resource, sys
+from pprofdiff.inputs import read
+sources = read(sys.argv[1:]).sources
+log = sources[0].log
+print([(s.path, str(s.kind), len(s.data), s.log is log) for s in sources])
+print(log.gc and log.gc.longest.lines_seen, log.benchmarks and len(log.benchmarks.results))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Return an empty working directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def check(sources, path):
+    """Assert that these are the sources of `TEXT`."""
+    assert [(s.path, s.kind, s.data) for s in sources] == [
+        (path, Kind.GCTRACE, b""),
+        (path, Kind.BENCHMARK, b""),
+        (path, Kind.LOAD, b""),
+    ]
+    log = sources[0].log
+    assert all(s.log is log for s in sources)
+    assert log.gc.longest.lines_seen == GC_LOG.count(b"\ngc ") + 1
+    assert len(log.benchmarks.results) == 8
+    assert log.load.requests == 164714
+    assert "log=" not in repr(sources[0])
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_a_file(here, pack):
+    (here / "log").write_bytes(pack(TEXT))
+    check(read(["log"]).sources, "log")
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_a_folder(here, pack):
+    (here / "run").mkdir()
+    (here / "run" / "log").write_bytes(pack(TEXT))
+    check(read(["run"]).sources, "run/log")
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_a_named_pipe(here, pack):
+    (here / "log").write_bytes(pack(TEXT))
+    os.mkfifo(here / "pipe")
+    with subprocess.Popen(["cp", "log", "pipe"]):
+        check(read(["pipe"]).sources, "pipe")
+
+
+def test_a_pipe_that_trickles(here):
+    os.mkfifo(here / "pipe")
+    code = (
+        "import time\nwith open('pipe', 'wb', buffering=0) as f:\n"
+        f"    for piece in ({GC_LOG[:50]!r}, {GC_LOG[50:400]!r}, {BENCH[:300]!r}):\n"
+        "        f.write(piece); time.sleep(0.05)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code]):
+        sources = read(["pipe"]).sources
+    assert [s.kind for s in sources] == [Kind.GCTRACE, Kind.BENCHMARK]
+
+
+def test_members_of_a_rotated_log(here):
+    data = b"".join(gzip.compress(part) for part in (OTHER, b"", GC_LOG, BENCH))
+    (here / "log.gz").write_bytes(data)
+    assert [s.kind for s in read(["log.gz"]).sources] == [Kind.GCTRACE, Kind.BENCHMARK]
+
+
+@pytest.mark.parametrize("missing", [1, 9, 1000])
+def test_a_compressed_text_that_is_cut_off(here, missing):
+    data = gzip.compress(TEXT)[:-missing]
+    (here / "log.gz").write_bytes(data)
+    with pytest.raises(FormatError) as caught:
+        read(["log.gz"])
+    assert str(caught.value) == (
+        f"log.gz: gzip stream is cut off after {len(data)} bytes; fetch it again"
+    )
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_the_size_limit_holds(here, pack):
+    (here / "log").write_bytes(pack(TEXT))
+    assert read(["log"], ReadOptions(max_size=len(TEXT))).sources
+    with pytest.raises(FormatError, match=r"^log: holds more than 8 MiB; raise --max"):
+        read(["log"], ReadOptions(max_size=8 * MIB))
+
+
+def test_an_endless_text_stops_at_the_limit(here):
+    os.mkfifo(here / "pipe")
+    endless = ["sh", "-c", "yes served > pipe"]
+    with (
+        subprocess.Popen(endless, stderr=subprocess.DEVNULL),
+        pytest.raises(FormatError, match=r"^pipe: holds more than 20 MiB"),
+    ):
+        read(["pipe"], ReadOptions(max_size=20 * MIB))
+
+
+def reported(arguments, text, repeats):
+    """Pipe a text, repeated, to a process of its own; return what it reports."""
+    with subprocess.Popen(
+        [sys.executable, "-c", REPORT, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": ROOT},
+    ) as process:
+        for piece in (GC_LOG, *[text] * repeats, BENCH):
+            process.stdin.write(piece)
+        process.stdin.close()
+        found, held, peak = process.stdout.read().decode().splitlines()
+    return found, held, int(peak)
+
+
+def test_standard_input_takes_no_memory_for_its_length():
+    text = OTHER * (MIB // len(OTHER))
+    short, long = (reported(["-"], text, repeats) for repeats in (16, 144))
+    assert short[:2] == long[:2]
+    name = "standard input"
+    assert long[0] == str([(name, "gctrace", 0, True), (name, "benchmark", 0, True)])
+    assert long[1] == f"{GC_LOG.count(b'gc ')} 8"
+    # 128 MiB more went through; ru_maxrss is in KiB on Linux, in bytes on macOS.
+    assert long[2] - short[2] < 16 * 1024 * (1024 if sys.platform == "darwin" else 1)
+
+
+def test_a_text_that_is_no_log_is_refused(here):
+    (here / "big.txt").write_bytes(OTHER * 200_000)
+    with pytest.raises(FormatError, match=r"it begins with 12:00:01 request handled"):
+        read(["big.txt"])
+
+
+def test_profiles_do_without_the_log_readers():
+    code = (
+        "import sys; from pprofdiff.inputs import read; read(sys.argv[1:]); "
+        "print(*(name for name in sys.modules if 'pprofdiff' in name or name == 'numpy'))"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code, str(DATA / "zstd/base/cpu.pb.gz")],
+        check=True,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": ROOT},
+    )
+    loaded = set(answer.stdout.decode().split())
+    assert "pprofdiff.inputs.intake" in loaded
+    assert not {name for name in loaded if "loaders" in name or name == "numpy"}
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_a_log_from_a_server_is_saved_and_read(serve_bytes, saved, pack):
+    data = pack(TEXT)
+    host = serve_bytes(data)
+    sources = read([f"{host}/logs"]).sources
+    check(sources, f"http://{host}/logs")
+    (copy,) = saved.iterdir()
+    assert [s.saved_to for s in sources] == [str(copy)] * 3
+    assert copy.read_bytes() == data
+    assert copy.name.endswith(".log" if pack is bytes else ".log.gz")

@@ -1,0 +1,236 @@
+"""`decode` against a slow reader made of protobuf's own classes, on every spelling."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pprofdiff.errors import FormatError
+from pprofdiff.loaders.profiles.pprof import decode
+from pprofdiff.loaders.profiles.schema import message_class
+
+from .plain import Refused, frozen, plain, read
+from .spelling import CANONICAL, Spelling
+from .strategies import messages, spellings
+
+SEED = Random(0)
+SMALL = [
+    (1, [(1, 1), (2, 2)]),
+    (2, [(1, (1, 2)), (2, (7,)), (3, [(1, 1), (2, 2)])]),
+    (3, [(1, 1), (5, 2)]),
+    (4, [(1, 1), (2, 1), (4, [(1, 1), (2, 10)])]),
+    (4, [(1, 2), (2, 1), (4, [(1, 1), (2, 11)]), (4, [(1, 2), (2, 12)])]),
+    (5, [(1, 1), (2, 3)]),
+    (5, [(1, 2), (2, 4)]),
+    *((6, s) for s in (b"", b"cpu", b"ns", b"main.f", b"main.g")),
+]
+
+
+def same(data: bytes) -> bool:
+    """Fail unless decode agrees with the slow reader; return whether it was read."""
+    try:
+        expected = read(data)
+    except Refused:
+        with pytest.raises(FormatError, match=r"^cpu: ") as caught:
+            decode(data, "cpu")
+        assert "\n" not in str(caught.value)
+        return False
+    profile = decode(data, "cpu")
+    frozen(profile)
+    assert plain(profile) == expected
+    return True
+
+
+@settings(max_examples=400, deadline=None)
+@given(messages(), spellings, st.randoms(use_true_random=False))
+def test_any_spelling_of_any_profile_is_read_as_protobuf_reads_it(
+    fields, spelling, random
+):
+    same(spelling.write(fields, random))
+
+
+@settings(max_examples=200, deadline=None)
+@given(messages(sound=True), spellings, st.randoms(use_true_random=False))
+def test_how_a_sound_profile_is_spelled_changes_nothing(fields, spelling, random):
+    data = CANONICAL.write(fields, random)
+    assert same(data)
+    other = spelling.write(fields, random)
+    assert plain(decode(other)) == plain(decode(data))
+
+
+def test_the_slow_reader_reads_what_was_written():
+    found = read(CANONICAL.write(SMALL, SEED))
+    assert found["sample_types"] == [("cpu", "ns")]
+    assert found["samples"] == [([0, 1], [7], [(1, 2, 0, 0)])]
+    assert [len(lines) for *_, lines in found["locations"]] == [1, 2]
+    assert found["functions"] == [(3, 0, 0, 0), (4, 0, 0, 0)]
+
+
+@pytest.mark.parametrize("wire", [0, 1, 2, 3, 5])
+@pytest.mark.parametrize("last", [0x00, 0x7F, 0x80, 0xFF])
+@pytest.mark.parametrize(
+    "level",
+    [
+        "profile",
+        "sample_type",
+        "sample",
+        "label",
+        "mapping",
+        "location",
+        "line",
+        "function",
+    ],
+)
+def test_an_unknown_field_is_skipped(level, wire, last):
+    field = {
+        0: b"\x81\x01",
+        1: bytes([9, 8, 7, 6, 5, 4, 3, last]),
+        2: bytes([3, 1, 2, last]),
+        3: b"\x38\x01\xa4\x06",
+        5: bytes([1, 2, 3, last]),
+    }[wire]
+    unknown = bytes([100 << 3 & 0x7F | wire | 0x80, 100 >> 4]) + field
+    for after in (True, False):
+        data = _with(unknown, level, after=after)
+        assert same(data)
+        assert plain(decode(data)) == plain(decode(CANONICAL.write(SMALL, SEED)))
+
+
+def _with(unknown: bytes, level: str, *, after: bool) -> bytes:
+    """Return SMALL with a field put into every message of one level."""
+    number = {"sample_type": 1, "sample": 2, "label": 2, "mapping": 3, "location": 4,
+              "line": 4, "function": 5}.get(level)  # fmt: skip
+    inner = {"label": 3, "line": 4}.get(level)
+
+    def put(body: bytes) -> bytes:
+        return body + unknown if after else unknown + body
+
+    def write(fields, where, change):
+        return CANONICAL.write(
+            [(n, change(v) if n == where else v) for n, v in fields], SEED
+        )
+
+    def here(value):
+        return put(CANONICAL.write(value, SEED)) if isinstance(value, list) else value
+
+    def there(value):
+        return write(value, inner, here)
+
+    out = write(SMALL, number, there if inner else here)
+    return out if number else put(out)
+
+
+@pytest.mark.parametrize("table", ["mapping", "function", "location"])
+@pytest.mark.parametrize("spelled", [True, False], ids=["0", "absent"])
+def test_the_id_0_defines_nothing(table, spelled):
+    number = {"mapping": 3, "function": 5, "location": 4}[table]
+    row = (number, [(1, 0)] if spelled else [(2, 1)])
+    assert not same(CANONICAL.write([*SMALL, row], SEED))
+
+
+@pytest.mark.parametrize("field", [1, 2])
+def test_a_reference_to_0_means_none(field):
+    line = [(4, [(1, 0), (2, 9)])] if field == 1 else []
+    fields = [*SMALL, (4, [(1, 3), *([(2, 0)] if field == 2 else []), *line])]
+    data = CANONICAL.write(fields, SEED)
+    assert same(data)
+    locations = decode(data).locations
+    assert locations.mapping[2] == -1
+    assert locations.line_function[-1] == -1
+
+
+@pytest.mark.parametrize(
+    "top", [3, 5000, 1 << 31, 1 << 32, (1 << 63) + 5, (1 << 64) - 1]
+)
+def test_ids_may_be_any_64_bits(top):
+    fields = [
+        *SMALL[:3],
+        (4, [(1, 1), (4, [(1, top)])]),
+        (4, [(1, top), (2, 1), (4, [(1, 1)])]),
+        (2, [(1, (top, 1, top)), (2, (1,))]),
+        (4, [(1, 2)]),
+        (5, [(1, top), (2, 3)]),
+        (5, [(1, 1), (2, 4)]),
+        *SMALL[7:],
+    ]
+    data = CANONICAL.write(fields, SEED)
+    assert same(data)
+    profile = decode(data)
+    assert profile.stack_locations.tolist() == [0, 2, 1, 0, 1]
+    assert profile.locations.line_function.tolist() == [0, 1, -1]
+
+
+def test_an_empty_file_is_an_empty_profile():
+    assert same(b"")
+    assert len(decode(b"")) == 0
+
+
+def test_a_profile_without_samples_keeps_its_types():
+    data = CANONICAL.write([f for f in SMALL if f[0] != 2], SEED)
+    assert same(data)
+    assert decode(data).values.shape == (0, 1)
+
+
+def test_several_values_and_units_of_one_label_key_stay_in_order():
+    rows = [[(1, 1), (3, n), (4, 2)] for n in (5, -5, 0)] + [
+        [(1, 1), (2, 3)],
+        [(1, 1), (2, 4)],
+    ]
+    sample = (2, [(1, (1,)), (2, (1,)), *((3, row) for row in rows)])
+    data = CANONICAL.write([*SMALL, sample], SEED)
+    assert same(data)
+    labels = decode(data).labels
+    assert labels.sample.tolist() == [0, 1, 1, 1, 1, 1]
+    assert labels.number.tolist() == [0, 5, -5, 0, 0, 0]
+    assert labels.text.tolist() == [2, 0, 0, 0, 3, 4]
+
+
+def test_strings_that_are_not_utf8_are_readable():
+    data = CANONICAL.write([*SMALL, (6, b"bad \xff\xfe name")], SEED)
+    assert same(data)
+    assert decode(data).strings[-1] == "bad \ufffd\ufffd name"
+
+
+@pytest.mark.parametrize("part", [1, 3])
+@pytest.mark.parametrize("odd", [False, True], ids=["plain", "unknown fields"])
+def test_samples_of_several_chunks_keep_their_order_and_labels(part, odd):
+    random = Random(5)
+    message = message_class("Profile")()
+    message.sample_type.add(type=1, unit=2)
+    message.string_table.extend([b"", b"cpu", b"ns"])
+    for i in range(1, 301):
+        message.location.add(id=i * part, address=i)
+    for i in range(40_000):
+        depth = random.randint(0, 4)
+        sample = message.sample.add(
+            location_id=[random.randint(1, 300) * part for _ in range(depth)],
+            value=[i - 20_000],
+        )
+        if i % 9_999 == 5:
+            sample.label.add(key=1, num=i)
+    data = message.SerializeToString()
+    if odd:
+        data += CANONICAL.write([(2, [(1, (part,)), (2, (5,)), (16, 3)])], random)
+    assert same(data)
+
+
+@pytest.mark.parametrize("field", [1, 2, 3, 6])
+def test_a_long_list_may_stand_unpacked(field):
+    number = {1: 1, 2: 2, 3: 3, 6: 1}[field]
+    unpacked = Spelling(unpack=1.0)
+    types = [(1, [(1, 1)])] * (300 if field == 2 else 1)
+    values = tuple(range(-100, 200)) if field == 2 else (3,)
+    stack = tuple([1, 2] * (1500 if field == 1 else 3 if field == 3 else 5000))
+    if field == 3:
+        sample = [
+            (1, stack),
+            (2, values),
+            *[(number, [(1, 1), (3, n)]) for n in range(2000)],
+        ]
+    else:
+        sample = [(1, stack), (2, values)]
+    fields = [*types, (2, sample), *SMALL[2:]]
+    assert same(unpacked.write(fields, SEED))

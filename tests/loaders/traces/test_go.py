@@ -1,0 +1,171 @@
+"""`decode` against Go's own reader: every row of what ``go tool trace`` prints."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from pprofdiff.errors import FormatError
+from pprofdiff.loaders.traces import decode
+from pprofdiff.model.csr import row_of_item
+from tests.traces import make, oracle
+
+from . import parsed
+from .conftest import FLIGHT, KINDS, OBJECTS
+from .ours import Plain
+
+pytestmark = pytest.mark.go
+
+CAPTURES = sorted((Path(__file__).parents[2] / "data").glob("*/*/trace.out"))
+# Called from C, goroutines end and begin again.
+SOURCES = [*CAPTURES, *KINDS, "cgo-callback"]
+# What the file is made of, beside events of a time.
+STRUCTURAL = {
+    "EventBatch", "ExperimentalBatch", "Strings", "String", "Stacks", "Stack",
+    "CPUSamples", "CPUSample", "Frequency", "Sync", "ClockSnapshot", "EndOfGeneration",
+}  # fmt: skip
+
+
+def name_of(source):
+    """Return what a test of a source is called."""
+    if isinstance(source, str):
+        return source
+    if isinstance(source, Path):
+        return "-".join(source.parts[-3:-1])
+    return "-".join(source)
+
+
+@pytest.fixture(scope="module", params=SOURCES, ids=name_of)
+def path(request, traces):
+    """Return the path of a trace."""
+    source = request.param
+    if isinstance(source, str):
+        return make.goroot_trace(source)
+    return source if isinstance(source, Path) else traces(*source)
+
+
+@cache
+def reference(path):
+    """Return Go's events of a file; None where Go itself finds it broken."""
+    events, fault = parsed.events_of(path)
+    return None if fault else events
+
+
+@cache
+def read(path):
+    """Return a decoded trace."""
+    return Plain(decode(path.read_bytes(), path.name))
+
+
+@pytest.fixture(name="both")
+def _both(path):
+    """Return (ours, Go's events) of a trace that Go can read."""
+    events = reference(path)
+    if events is None:
+        # Go 1.25's flight recorder writes such at times: its first status is missing.
+        with pytest.raises(FormatError):
+            read(path)
+        pytest.skip("Go's reader refuses this trace, and so do we")
+    return read(path), events
+
+
+def test_goroutines(both):
+    ours, events = both
+    parsed.assert_same(ours.goroutines(), parsed.goroutines(events))
+
+
+def test_names_of_goroutines(both):
+    ours, events = both
+    assert ours.names() == parsed.names(events)
+
+
+def test_processors(both):
+    ours, events = both
+    parsed.assert_processors(ours.processors(), parsed.processors(events))
+
+
+def test_ranges(both):
+    ours, events = both
+    parsed.assert_same(ours.ranges(), parsed.ranges(events))
+
+
+@pytest.mark.parametrize("kind", ["tasks", "regions"])
+def test_tasks_and_regions(both, kind):
+    ours, events = both
+
+    def order(row):
+        return row[:4], *(-1 if value is None else value for value in row[4:])
+
+    mine = sorted(getattr(ours, kind)(), key=lambda row: str(order(row)))
+    theirs = sorted(getattr(parsed, kind)(events), key=lambda row: str(order(row)))
+    assert len(mine) == len(theirs)
+    assert [
+        pair for pair in zip(mine, theirs, strict=True) if not parsed.same(*pair)
+    ] == []
+
+
+@pytest.mark.parametrize("kind", ["logs", "labels", "samples"])
+def test_logs_labels_and_samples(both, kind):
+    ours, events = both
+    by_goroutine = {"mine": {}, "theirs": {}}
+    for side, rows in (
+        ("mine", getattr(ours, kind)()),
+        ("theirs", getattr(parsed, kind)(events)),
+    ):
+        for row in rows:
+            by_goroutine[side].setdefault(row[1], []).append(row)
+    parsed.assert_same(by_goroutine["mine"], by_goroutine["theirs"])
+
+
+def test_metrics(both):
+    ours, events = both
+    found, expected = ours.metrics(), parsed.metrics(events)
+    assert sorted(found) == sorted(expected)
+    for name, rows in expected.items():
+        # At one time on two threads either may be first.
+        assert sorted(v for _, v in found[name]) == sorted(v for _, v in rows)
+        assert parsed.same([t for t, _ in found[name]], [t for t, _ in rows])
+
+
+def test_events_are_as_many_as_go_counts(both, path):
+    ours, _ = both
+    if ours.trace.experimental:
+        pytest.skip("Go's footprint knows no experimental events")
+    counts = {name: row.count for name, row in oracle.footprint(path).items()}
+    assert len(ours.trace.samples) == counts.get("CPUSample", 0)
+    timed = sum(n for name, n in counts.items() if name not in STRUCTURAL)
+    assert ours.trace.events == timed
+
+
+def test_begin_and_end(both):
+    ours, events = both
+    syncs = [event.time for event in events if event.kind == "Sync"]
+    held = ours.trace
+    assert parsed.same([*(s.time_ns for s in held.syncs), held.end_ns], syncs)
+    assert held.start_ns == held.syncs[0].time_ns
+    assert held.missing is None
+
+
+def test_every_thread_does_one_thing_at_a_time(both):
+    ours, _ = both
+    trace = ours.trace
+    offsets, rows = trace.by_thread()
+    ends = trace.ends_ns(trace.intervals)
+    starts = trace.intervals.start_ns[rows]
+    thread = row_of_item(offsets)
+    same = thread[1:] == thread[:-1]
+    assert (ends[rows][:-1][same] <= starts[1:][same]).all()
+
+
+@pytest.mark.parametrize("source", [k for k in KINDS if k[1] != FLIGHT], ids=name_of)
+def test_new_traces_show_what_they_are_made_for(traces, source):
+    trace = read(traces(*source)).trace
+    assert len(trace.syncs) > 1
+    assert len(trace.tasks) == 30
+    assert len(trace.regions) == 90
+    assert len(trace.samples) > 0
+    assert set(trace.gomaxprocs.value.tolist()) >= {1, 3, 4}
+    assert (trace.experimental > 0) == (source[1] == OBJECTS)
+    assert set(trace.intervals.state.tolist()) >= set(range(5))

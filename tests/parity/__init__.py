@@ -1,0 +1,1 @@
+"""pprofdiff beside go tool pprof, flag by flag."""

@@ -5,12 +5,19 @@ Scaling is in floating point and happens once, here; raw integers stay beside it
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
 
 __all__ = ["Normalization", "choose"]
+
+
+_Column = NDArray[np.int64] | NDArray[np.float64]
+_Floats = NDArray[np.float64]
 
 
 class Normalization(NamedTuple):
@@ -25,6 +32,28 @@ class Normalization(NamedTuple):
     base_factor: float
     new_factor: float
     reason: str
+
+    @overload
+    def scaled(self, base: float, new: float) -> tuple[float, float]: ...
+    @overload
+    def scaled(self, base: _Column, new: _Column) -> tuple[_Floats, _Floats]: ...
+    def scaled(
+        self, base: float | _Column, new: float | _Column
+    ) -> tuple[float | _Floats, float | _Floats]:
+        """Return (base, new) of raw numbers, or of int64 columns, as they compare."""
+        return base * self.base_factor, new * self.new_factor
+
+    @overload
+    def delta(self, base: float, new: float) -> float: ...
+    @overload
+    def delta(self, base: _Column, new: _Column) -> _Floats: ...
+    def delta(self, base: float | _Column, new: float | _Column) -> float | _Floats:
+        """Return new − base after scaling."""
+        return new * self.new_factor - base * self.base_factor
+
+    def ratio(self, base: float, new: float) -> float | None:
+        """Return new ÷ base after scaling, None where base is 0."""
+        return new * self.new_factor / (base * self.base_factor) if base else None
 
 
 def choose(

@@ -215,7 +215,7 @@ def test_names_of_ten_thousand_characters_leave_room_for_the_rest():
     page = render(report(names, ["x" * 10_000, "y" * 10_000, *names[:4]]))
     assert len(page) <= MOST
     assert "**Got slower (cum)" in page
-    assert "**ProfileSums more (flat)" in page
+    assert "**Costs more (flat)" in page
     assert "Left out" not in page
     sound(page)
 

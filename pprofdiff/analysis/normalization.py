@@ -39,7 +39,7 @@ class Normalization(NamedTuple):
     def scaled(self, base: _Column, new: _Column) -> tuple[_Floats, _Floats]: ...
     def scaled(
         self, base: float | _Column, new: float | _Column
-    ) -> tuple[float | _Floats, float | _Floats]:
+    ) -> tuple[object, object]:
         """Return (base, new) of raw numbers, or of int64 columns, as they compare."""
         return base * self.base_factor, new * self.new_factor
 
@@ -47,7 +47,7 @@ class Normalization(NamedTuple):
     def delta(self, base: float, new: float) -> float: ...
     @overload
     def delta(self, base: _Column, new: _Column) -> _Floats: ...
-    def delta(self, base: float | _Column, new: float | _Column) -> float | _Floats:
+    def delta(self, base: float | _Column, new: float | _Column) -> object:
         """Return new − base after scaling."""
         return new * self.new_factor - base * self.base_factor
 

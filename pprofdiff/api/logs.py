@@ -16,7 +16,7 @@ from pprofdiff.api.plotted import PlottedLogs
 from pprofdiff.api.reported import Reported
 from pprofdiff.errors import FormatError
 from pprofdiff.model import gclogs as columns
-from pprofdiff.report.gc import RATES, SUMS
+from pprofdiff.report.sections.gclogs import RATES, SUMS
 
 if TYPE_CHECKING:
     import pandas as pd

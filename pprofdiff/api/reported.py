@@ -109,8 +109,8 @@ class Reported(ABC):
 
     def to_text(self, path: Path | None = None) -> str | None:
         """Return the report that the command line prints, or write it to `path`."""
-        from pprofdiff.report.plain import render
-        from pprofdiff.report.text import blocks
+        from pprofdiff.report.text.plain import render
+        from pprofdiff.report.text.report import blocks
 
         return delivered(render(blocks(self.report())), path)
 

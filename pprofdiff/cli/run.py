@@ -15,8 +15,8 @@ from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.screen import Screen
 from pprofdiff.errors import UsageError
 from pprofdiff.inputs.sides import Inputs, gather, made_pair
-from pprofdiff.report.blocks import Block
 from pprofdiff.report.model import ReportModel, report_of
+from pprofdiff.report.text.layout import Block
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _tell(report: ReportModel, options: Options, screen: Screen, *, free: bool) 
     way into a file or another program, they go to standard error.
     """
     if options.github_summary:
-        from pprofdiff.report.annotations import commands
+        from pprofdiff.report.markdown.annotations import commands
 
         for line in commands(report.verdict):
             if free:
@@ -65,7 +65,7 @@ def _tell(report: ReportModel, options: Options, screen: Screen, *, free: bool) 
             else:
                 screen.say(line)
     elif free:
-        from pprofdiff.report.verdict import verdict_lines
+        from pprofdiff.report.sections.verdict import verdict_lines
 
         for line in verdict_lines(report.verdict):
             screen.say(printable(line))
@@ -97,12 +97,12 @@ def _unchanged(report: ReportModel) -> bool:
 def _shown(report: ReportModel, options: Options) -> Iterable[Block]:
     """Return what the screen gets."""
     if options.explain:
-        from pprofdiff.report.explain import explain
+        from pprofdiff.report.sections.profiles.explain import explain
 
         return explain(report, options.explain)
     if options.quiet:
         return ()
-    from pprofdiff.report.text import blocks
+    from pprofdiff.report.text.report import blocks
 
     return blocks(report, joined=options.joined, granularity=options.granularity)
 
@@ -119,7 +119,7 @@ def _renderers(options: Options) -> list[tuple[str, Callable[[ReportModel], byte
 
 def _pprof_view(options: Options, screen: Screen) -> None:
     """Write what ``go tool pprof`` writes, to where ``-output`` says."""
-    from pprofdiff.report.pprof import view_bytes
+    from pprofdiff.report.pprof.profile import view_bytes
 
     with Waiting(screen.messages, enabled=options.progress) as waiting:
         inputs = gather(options, screen, waiting)
@@ -220,10 +220,10 @@ def _draw(blocks: list[Block], options: Options, screen: Screen) -> None:
         return
     color, terminal = screen.wants_color(options.color), screen.out.isatty()
     if color or terminal:
-        from pprofdiff.report.terminal import render as drawn
+        from pprofdiff.report.text.terminal import render as drawn
 
         screen.write(drawn(blocks, color=color, fit=terminal))
         return
-    from pprofdiff.report.plain import render
+    from pprofdiff.report.text.plain import render
 
     screen.write(render(blocks))

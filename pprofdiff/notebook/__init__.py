@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.errors import PprofDiffError
 from pprofdiff.plots.frame import shown as shortened
-from pprofdiff.report.blocks import Block, Cell, Grid, Words
-from pprofdiff.report.plain import render
+from pprofdiff.report.text.layout import Block, Cell, Grid, Words
+from pprofdiff.report.text.plain import render
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import in_words, scale_of
 from pprofdiff.notebook import ROWS, Card, cut
-from pprofdiff.report.answer import answer
-from pprofdiff.report.blocks import Cell, Grid, Stanza
-from pprofdiff.report.findings import finding_blocks
 from pprofdiff.report.model import ReportModel
-from pprofdiff.report.rows import delta_cell, ratio_cell, value_cells
-from pprofdiff.report.text import Section, sections
+from pprofdiff.report.sections.answer import answer
+from pprofdiff.report.sections.findings import finding_blocks
+from pprofdiff.report.sections.profiles.cells import delta_cell, ratio_cell, value_cells
+from pprofdiff.report.text.layout import Cell, Grid, Stanza
+from pprofdiff.report.text.report import Section, sections
 
 __all__ = ["comparison_card"]
 

@@ -17,7 +17,7 @@ from pprofdiff.model.benchmarks import Benchmarks
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.notebook import ROWS, Card
 from pprofdiff.plots.stacked import Many, scale_of_builds
-from pprofdiff.report.blocks import Cell, Grid
+from pprofdiff.report.text.layout import Cell, Grid
 from pprofdiff.units import percent, scale_for, scaled
 
 __all__ = [
@@ -70,7 +70,7 @@ def profile_card(profile: Profile, label: str) -> Card:
 
 def log_card(log: HasSide) -> Card:
     """Return what a GC log adds up to, and its rates under load."""
-    from pprofdiff.report.gc import RATES, SUMS
+    from pprofdiff.report.sections.gclogs import RATES, SUMS
 
     side = log.side
     chosen = (

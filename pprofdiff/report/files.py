@@ -19,7 +19,7 @@ Renderer = Callable[["ReportModel"], bytes]
 
 
 def _json(report: ReportModel) -> bytes:
-    from pprofdiff.report.json import render
+    from pprofdiff.report.json.document import render
 
     return render(report).encode()
 
@@ -31,7 +31,7 @@ def _csv(report: ReportModel) -> bytes:
 
 
 def _markdown(report: ReportModel) -> bytes:
-    from pprofdiff.report.markdown import render
+    from pprofdiff.report.markdown.comment import render
 
     return render(report).encode()
 
@@ -43,19 +43,19 @@ def _html(report: ReportModel) -> bytes:
 
 
 def _svg(report: ReportModel) -> bytes:
-    from pprofdiff.report.figure import render
+    from pprofdiff.report.image import render
 
     return render(report, "svg")
 
 
 def _png(report: ReportModel) -> bytes:
-    from pprofdiff.report.figure import render
+    from pprofdiff.report.image import render
 
     return render(report, "png")
 
 
 def _pprof(report: ReportModel) -> bytes:
-    from pprofdiff.report.pprof import render
+    from pprofdiff.report.pprof.profile import render
 
     return render(report)
 

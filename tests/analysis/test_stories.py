@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 
 from pprofdiff.analysis.profiles.groups import judged_categories, judged_groups
-from pprofdiff.report.headline import headline
+from pprofdiff.report.sections.profiles.headline import headline
 
 from .building import compared
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pprofdiff.analysis.stats.counts import DISPERSION
-from pprofdiff.report.headline import headline
+from pprofdiff.report.sections.profiles.headline import headline
 
 from .building import PERIOD, compared
 

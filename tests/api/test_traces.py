@@ -16,7 +16,7 @@ from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.analysis.traces.states import STATES
 from pprofdiff.api.traces import Trace
 from pprofdiff.model.traces.marks import CPUSamples, RangeKind, Regions, Series, Tasks
-from pprofdiff.report.tracejson import trace_row
+from pprofdiff.report.json.traces import trace_row
 from tests.analysis.traces.built import END, SOME, START, STRINGS, empty, traces
 from tests.conftest import DATA, STORIES
 from tests.traces import make

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from pprofdiff.cli.options import Options
 from pprofdiff.loaders.profiles.encode import encode
 from pprofdiff.model.profiles.merge import merge, normalized, subtract
-from pprofdiff.report import pprof_peek, pprof_top
+from pprofdiff.report.pprof import peek as pprof_peek
+from pprofdiff.report.pprof import top as pprof_top
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ import pytest
 from pprof_oracle import ours, prepared
 from test_parity_fixtures import rows
 
-from pprofdiff.report import pprof_top
+from pprofdiff.report.pprof import top as pprof_top
 from tests.building import CPU, MAIN, MS, Frame, Place, Sample, built, cpu, parsed
 from tests.strategies import HEAP
 

@@ -10,7 +10,7 @@ import pytest
 
 from pprofdiff.api import diff
 from pprofdiff.report.csv import render as as_csv
-from pprofdiff.report.json import render as as_json
+from pprofdiff.report.json.document import render as as_json
 
 NUMBERS = ("base_flat", "new_flat", "delta_flat", "base_cum", "new_cum", "delta_cum")
 SCALED = ("delta_flat_scaled", "delta_cum_scaled")

@@ -11,9 +11,11 @@ import pytest
 
 from pprofdiff.api import diff
 from pprofdiff.errors import FetchError, UsageError
-from pprofdiff.report import csv, markdown, pprof
-from pprofdiff.report import json as report_json
+from pprofdiff.report import csv
 from pprofdiff.report.files import renderer_for, replace_files
+from pprofdiff.report.json import document as report_json
+from pprofdiff.report.markdown import comment as markdown
+from pprofdiff.report.pprof import profile as pprof
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from itertools import groupby
 from math import isfinite
 from typing import NamedTuple
 
-from pprofdiff.report.blocks import Block, Cell, Grid, Lines, Stanza, Words
+from pprofdiff.report.text.layout import Block, Cell, Grid, Lines, Stanza, Words
 from pprofdiff.units import printable
 
 __all__ = ["Bars", "Column", "Drawn", "Paragraph", "Square", "drawn", "split"]

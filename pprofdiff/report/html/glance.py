@@ -9,10 +9,10 @@ from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.traces.compare import TraceDiff
-from pprofdiff.report.benchmarks import benchmark_headline
-from pprofdiff.report.compared import arrow_of
 from pprofdiff.report.model import ReportModel
-from pprofdiff.report.text import Section
+from pprofdiff.report.sections.benchmarks import benchmark_headline
+from pprofdiff.report.sections.traces.cells import arrow_of
+from pprofdiff.report.text.report import Section
 from pprofdiff.units import percent
 
 __all__ = ["Tile", "tiles"]

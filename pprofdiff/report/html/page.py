@@ -9,17 +9,17 @@ from markupsafe import Markup
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.errors import UsageError
 from pprofdiff.plots import Chart, charts
-from pprofdiff.report.answer import answer, title_and_mode
-from pprofdiff.report.blocks import Stanza, Words
-from pprofdiff.report.changes import joined_names
-from pprofdiff.report.findings import finding_blocks
 from pprofdiff.report.html.blocks import Drawn, drawn, split
 from pprofdiff.report.html.flame import budgets, embedded, packed
 from pprofdiff.report.html.glance import tiles
 from pprofdiff.report.html.shell import shell, template
 from pprofdiff.report.model import ReportModel
-from pprofdiff.report.text import Section, cautions, inputs_grid, sections
-from pprofdiff.report.verdict import summary
+from pprofdiff.report.sections.answer import answer, title_and_mode
+from pprofdiff.report.sections.findings import finding_blocks
+from pprofdiff.report.sections.profiles.functions import joined_names
+from pprofdiff.report.sections.verdict import summary
+from pprofdiff.report.text.layout import Stanza, Words
+from pprofdiff.report.text.report import Section, cautions, inputs_grid, sections
 from pprofdiff.units import printable
 
 __all__ = ["MOST", "render"]

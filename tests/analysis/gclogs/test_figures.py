@@ -13,7 +13,7 @@ from pprofdiff.analysis.gclogs.figures import figures
 from pprofdiff.analysis.side import LogRun
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.model.gclogs import GCLog
-from pprofdiff.report.gc import gc_blocks, gc_row, gc_title
+from pprofdiff.report.sections.gclogs import gc_blocks, gc_row, gc_title
 from tests.analysis.building import given
 
 from .cycles import cycles_of, run_of, runs, slow

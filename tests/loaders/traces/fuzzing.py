@@ -18,9 +18,9 @@ from pprofdiff.analysis.side import TraceRun
 from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.errors import FormatError
 from pprofdiff.loaders.traces import decode
-from pprofdiff.report.plain import render
-from pprofdiff.report.trace import trace_blocks
-from pprofdiff.report.tracejson import trace_row
+from pprofdiff.report.json.traces import trace_row
+from pprofdiff.report.sections.traces.section import trace_blocks
+from pprofdiff.report.text.plain import render
 
 __all__ = ["CPU_SECONDS", "MEMORY", "mutations"]
 

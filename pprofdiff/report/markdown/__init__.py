@@ -1,0 +1,1 @@
+"""The comment on a pull request, and annotations of a workflow."""

@@ -1,0 +1,207 @@
+"""Blocks as Markdown that GitHub and GitLab show alike: names as code, never as markup.
+
+Every writer of Markdown gets its text through `inline`, or through `summary` where
+Markdown is not read. A word that any renderer could take for more than a word (markup,
+a mention, an issue, a commit, a link, an emoji) becomes a code span, in which none of
+that is looked for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html import escape
+
+from pprofdiff.report.text.layout import Block, Cell, Grid, Lines, Stanza, Words
+from pprofdiff.units import printable
+
+__all__ = ["emphasis", "inline", "render", "summary"]
+
+# A name longer than this loses its middle; JSON has it in full.
+_LONGEST_NAME = 400
+_LONGEST_PARAGRAPH = 3000
+# How many words on a bracket may close: main.(*Map[go.shape.string, go.shape.int]).Get.
+_REACH = 16
+
+# What a word may hold beside letters and digits and still be nothing but a word.
+_BARE = frozenset(".,;:()'\"?!+-−–—×÷±=→←▲▼…∞%·’")
+_RISKY = re.compile(
+    r"[^\W\d_]\.[^\W\d_]"  # main.run; www.example.com
+    r"|:(?=.)"  # :emoji:; https://example.com
+    r"|[!%](?=\w)"  # GitLab's merge requests and milestones
+    r"|\b[A-Za-z]+-\d"  # GH-1
+    r"|\b(?=[a-f]*\d)[0-9a-f]{7,40}\b"  # a commit
+)
+# Words after all: <0.1%, µs/op.
+_BELOW = re.compile(r"<[\d.]+%?")
+_PER_OP = re.compile(r"(?<=[^\W\d_])/(?:op|s)\b")
+_LONG = re.compile(f"[^ ]{{{_LONGEST_NAME + 1},}}")
+_SPACES = re.compile("( +)")
+# A list's mark, or what makes one of a number.
+_LIST = re.compile(r"^(?:([0-9]*)([-+.)])(?=[-+ ]|$))")
+
+_Span = Callable[[str], str]
+
+
+def inline(text: str, most: int = _LONGEST_NAME) -> str:
+    """Return text as Markdown, fit for a paragraph, a heading or a table's cell.
+
+    It is one line without a pipe; of more than `most` characters the middle goes.
+    """
+    return _written(_fitting(text, most), _code)
+
+
+def summary(text: str) -> str:
+    """Return text as HTML, fit for where Markdown is not read."""
+    return _written(_fitting(text, _LONGEST_NAME), _html_code)
+
+
+def emphasis(text: str, most: int = _LONGEST_NAME) -> str:
+    """Return text as strong Markdown."""
+    written = inline(text.strip(), most)
+    return f"**{written}**" if written else ""
+
+
+def render(block: Block) -> str:
+    """Return one block, without a line break at its end."""
+    if isinstance(block, Grid):
+        return _table(block)
+    if isinstance(block, Lines):
+        return _fenced([cell.text for cell in block.lines])
+    if isinstance(block, Stanza):
+        return _stanza(block)
+    return _paragraph(block)
+
+
+def _table(block: Grid) -> str:
+    sides = ["---:" if side == ">" else ":---" for side in block.align]
+    rows = [[inline(text) for text in block.headings], sides]
+    rows += [[_cell(cell) for cell in row] for row in block.rows]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _cell(cell: Cell) -> str:
+    """Return a cell; of a strong one the name is, not the words two spaces behind."""
+    if cell.style != "strong":
+        return inline(cell.text.rstrip())
+    name, _, rest = cell.text.strip().partition("  ")
+    return f"{emphasis(name)} {inline(rest.strip())}".rstrip()
+
+
+def _fenced(lines: list[str]) -> str:
+    text = "\n".join(printable(line) for line in lines)
+    fence = "`" * max(3, _longest_run(text) + 1)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def _stanza(block: Stanza) -> str:
+    """Return paragraphs; behind a number they are one item of a list."""
+    first, *rest = block.words
+    number = first.lead if re.fullmatch(r"\d+\. ", first.lead) else ""
+    if number:
+        first = replace(first, lead="")
+    indent = " " * len(number)
+    below = [indent + _paragraph(words) for words in rest]
+    return "\n\n".join([number + _paragraph(first), *below])
+
+
+def _paragraph(block: Words) -> str:
+    strong = block.style in ("strong", "worse", "better")
+    write = emphasis if strong else inline
+    text = write(block.text.strip(), _LONGEST_PARAGRAPH)
+    lead = "**!**" if block.lead == "! " else block.lead.strip()
+    return f"{lead} {text}" if lead else _no_list(text)
+
+
+def _no_list(text: str) -> str:
+    """Return a paragraph that does not begin a list."""
+    return _LIST.sub(r"\1\\\2", text)
+
+
+def _fitting(text: str, most: int) -> str:
+    """Return printable text with long words cut, and then itself."""
+    words = _LONG.sub(lambda found: _cut(found[0], _LONGEST_NAME), printable(text))
+    return _cut(words, most)
+
+
+def _cut(text: str, most: int) -> str:
+    """Return text without its middle where it is longer than `most`."""
+    if len(text) <= most:
+        return text
+    kept = most // 2
+    return f"{text[:kept]}…{text[len(text) - kept + 1 :]}"
+
+
+def _written(text: str, code: _Span) -> str:
+    """Return text with what could be markup in code; runs of spaces stay as wide."""
+    words = _SPACES.split(text.rstrip(" "))
+    written = []
+    at = 0
+    while at < len(words):
+        # Words and spaces take turns; text that begins with spaces has "" before them.
+        if at % 2:
+            wide = len(words[at]) - (at > 1 or words[0] != "")
+            written.append("&nbsp;" * wide + words[at][wide:])
+            at += 1
+            continue
+        after = _closed(words, at)
+        written.append(_word("".join(words[at:after]), code))
+        at = after
+    return "".join(written)
+
+
+def _closed(words: list[str], at: int) -> int:
+    """Return where the name that begins at a word ends: with its brackets closed."""
+    depth = 0
+    for end in range(at, min(at + 2 * _REACH, len(words)), 2):
+        depth += words[end].count("[") - words[end].count("]")
+        if depth <= 0:
+            return end + 1
+    return at + 1
+
+
+def _word(word: str, code: _Span) -> str:
+    """Return a word, as code if it could be more, without what a sentence adds."""
+    if _BELOW.fullmatch(word):
+        return escape(word)
+    if word == "~" or _plain(word):
+        return word
+    before = after = ""
+    closed = word.count("(") <= word.count(")")
+    if word.startswith("(") and not (closed and word.rstrip(".,;:")[-1:] != ")"):
+        before, word = "(", word[1:]
+    while word[-1:] and word[-1] in ".,;:)":
+        if word[-1] == ")" and word.count(")") <= word.count("("):
+            break
+        word, after = word[:-1], word[-1] + after
+    return f"{before}{word if _plain(word) else _coded(word, code)}{after}"
+
+
+def _plain(word: str) -> bool:
+    """Return whether a word is nothing but a word, whoever renders it."""
+    bare = word.rstrip(".,;:)")
+    if _RISKY.search(bare):
+        return False
+    return all(char.isalnum() or char in _BARE for char in _PER_OP.sub("", word))
+
+
+def _coded(word: str, code: _Span) -> str:
+    """Return a word as code; pipes stand between, as tables differ in escaping them."""
+    return "&#124;".join(code(part) if part else "" for part in word.split("|"))
+
+
+def _code(text: str) -> str:
+    fence = "`" * (_longest_run(text) + 1)
+    ends = text[0] + text[-1]
+    pad = " " if "`" in ends or ends == "  " else ""
+    return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def _html_code(text: str) -> str:
+    return f"<code>{escape(text)}</code>"
+
+
+def _longest_run(text: str) -> int:
+    """Return how many backticks stand in a row at most."""
+    return max(map(len, re.findall("`+", text)), default=0)

@@ -1,0 +1,93 @@
+"""The text of ``go tool pprof -peek``: functions between their callers and callees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pprofdiff.analysis.profiles.regexp import matcher
+from pprofdiff.errors import UsageError
+from pprofdiff.report.pprof.graph import Graph, graph, graph_edges, output_unit
+from pprofdiff.report.pprof.top import report_header
+from pprofdiff.report.pprof.view import View, no_warning, text_of, view
+from pprofdiff.units import label, percentage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pprofdiff.analysis.profiles.edges import Edges
+    from pprofdiff.cli.options import Options
+    from pprofdiff.model.profiles.profile import Profile
+
+__all__ = ["render"]
+
+_RULE = "-" * 58 + "+" + "-" * 13
+_COLUMNS = (
+    f"{'flat':>10}{'flat%':>7}{'sum%':>7}{'cum':>11}{'cum%':>7}"
+    f"{'calls':>8}{'calls%':>7} + context \t \t "
+)
+
+
+def render(
+    profile: Profile, options: Options, warn: Callable[[str], None] = no_warning
+) -> str:
+    """Return the text of ``-peek=<options.peek>``, which ends with a newline.
+
+    Nothing is trimmed. Raises UsageError if no function with a value matches.
+    """
+    matches = matcher(options.peek, "peek")
+    seen = view(profile, options, warn)
+    drawn = graph(seen, options, trim=False, nodecount=0)
+    unit = output_unit(seen, drawn, options.unit)
+    places = [i for i, name in enumerate(drawn.names) if matches(name)]
+    if not places:
+        raise UsageError(f"no matches found for regexp: {options.peek}")
+    wanted = np.zeros(len(drawn.nodes), np.bool_)
+    wanted[drawn.shown[places]] = True
+    calls = _Calls(seen, drawn, graph_edges(seen, drawn, (wanted, wanted)), unit)
+    lines = report_header(seen, drawn, unit, options)
+    lines += [_RULE, _COLUMNS]
+    running = 0
+    for place in places:
+        node = int(drawn.shown[place])
+        flat, cum = int(drawn.flat[node]), int(drawn.cum[node])
+        running += flat
+        lines += [_RULE, *calls.of(node, cum, "callee")]
+        lines.append(
+            f"{label(flat, seen.unit, unit):>10} {percentage(flat, seen.total)} "
+            f"{percentage(running, seen.total)} {label(cum, seen.unit, unit):>10} "
+            f"{percentage(cum, seen.total)}{'| ':>18}{drawn.names[place]}"
+        )
+        lines += calls.of(node, cum, "caller")
+    return text_of([*lines, _RULE])
+
+
+class _Calls:
+    """The lines above and below a node: its callers and its callees."""
+
+    def __init__(self, seen: View, drawn: Graph, found: Edges, unit: str) -> None:
+        self.seen = seen
+        self.nodes = drawn.nodes
+        self.found = found
+        self.unit = unit
+
+    def of(self, node: int, cum: int, role: str) -> list[str]:
+        """Return the lines of all edges in which the node has this role."""
+        found = self.found
+        rows = np.flatnonzero(getattr(found, role) == node)
+        others = found.caller if role == "callee" else found.callee
+        items = sorted(
+            (-abs(weight), self.nodes.printable(other), weight, inline)
+            for other, weight, inline in zip(
+                others[rows].tolist(),
+                found.weight[rows].tolist(),
+                found.inline[rows].tolist(),
+                strict=True,
+            )
+        )
+        return [
+            f"{label(weight, self.seen.unit, self.unit):>50} "
+            f"{percentage(weight, cum)} |   {name}{' (inline)' if inline else ''}"
+            for _, name, weight, inline in items
+        ]

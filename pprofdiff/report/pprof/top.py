@@ -1,0 +1,121 @@
+"""The text of ``go tool pprof -top``, for one profile or for a difference.
+
+Rows, order, columns and headers are those of pprof with ``-symbolize=none``, byte for
+byte, except where pprof is wrong:
+
+======  ==============================================================================
+2.8.1   -normalize keeps samples whose only values are of types with ratio 1; pprof
+        drops them.
+2.8.3   -mean of a -diff_base is the difference of the two means, and its total the
+        base's mean; pprof divides the net value by the net count.
+2.8.7   Build IDs of one character are read; pprof panics.
+2.8.8   Locations that differ in the column of an inlined line alone stay apart;
+        pprof's key overwrites that column.
+2.8.9   The time of merged profiles is the earliest that any of them gives; pprof
+        prints none, or a later one, where a profile without a time follows.
+2.8.10  Values above 2**53 are subtracted exactly; pprof passes them through float64.
+2.8.11  Several -base or -diff_base are summed, as several new profiles are; pprof takes
+        the last alone.
+======  ==============================================================================
+
+Control characters are escaped, which pprof prints as they are: what a profile names
+must not move a terminal's cursor. Other names are those in the file: pprof without
+``-symbolize=none`` also cuts argument lists out of some Go names, since they look like
+C++ to it.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pprofdiff.report.pprof.graph import Graph, graph, graph_edges, output_unit
+from pprofdiff.report.pprof.view import View, header, no_warning, text_of, view
+from pprofdiff.units import label, percentage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pprofdiff.cli.options import Options
+    from pprofdiff.model.profiles.profile import Profile
+
+__all__ = ["render", "report_header"]
+
+
+def render(
+    profile: Profile, options: Options, warn: Callable[[str], None] = no_warning
+) -> str:
+    """Return the text of ``-top``, which ends with a newline.
+
+    `profile` is merged, or subtracted, before; `warn` is told of filters that matched
+    nothing. Raises UsageError for options that cannot be used.
+    """
+    seen = view(profile, options, warn)
+    drawn = graph(seen, options, trim=options.trim, nodecount=options.nodecount)
+    unit = output_unit(seen, drawn, options.unit)
+    lines = report_header(seen, drawn, unit, options)
+    lines.append(f"{'flat':>10} {'flat':>5}% {'sum':>5}% {'cum':>10} {'cum':>5}%")
+    flats = drawn.flat[drawn.shown].tolist()
+    rows = zip(
+        flats,
+        accumulate(flats),
+        drawn.cum[drawn.shown].tolist(),
+        drawn.names,
+        _inline_marks(seen, drawn),
+        strict=True,
+    )
+    for flat, running, cum, name, mark in rows:
+        lines.append(
+            f"{label(flat, seen.unit, unit):>10} {percentage(flat, seen.total)} "
+            f"{percentage(running, seen.total)} {label(cum, seen.unit, unit):>10} "
+            f"{percentage(cum, seen.total)}  {name}{mark}"
+        )
+    return text_of(lines)
+
+
+def report_header(seen: View, drawn: Graph, unit: str, options: Options) -> list[str]:
+    """Return the lines above a table of nodes."""
+    shown = int(drawn.flat[drawn.shown].sum())
+    share = percentage(shown, seen.total).strip()
+    lines = header(seen, unit, options)
+    lines.append(
+        f"Showing nodes accounting for {label(shown, seen.unit, unit)}, {share} "
+        f"of {label(seen.total, seen.unit, unit)} total"
+    )
+    if seen.total == 0:
+        return lines
+    if drawn.dropped:
+        plural = "s" if drawn.dropped > 1 else ""
+        cutoff = abs(int(float(seen.total) * options.nodefraction))
+        lines.append(
+            f"Dropped {drawn.dropped} node{plural} "
+            f"(cum <= {label(cutoff, seen.unit, unit)})"
+        )
+    if 0 < len(drawn.shown) < drawn.nodes_before:
+        lines.append(
+            f"Showing top {len(drawn.shown)} nodes out of {drawn.nodes_before}"
+        )
+    return lines
+
+
+def _inline_marks(seen: View, drawn: Graph) -> list[str]:
+    """Return, for each shown node, pprof's word on whether calls of it are inlined."""
+    offsets = seen.profile.locations.line_offsets
+    inner = np.ones(len(drawn.line_nodes), np.bool_)
+    inner[offsets[1:] - 1] = False
+    size = len(drawn.nodes)
+    wanted = np.zeros(size, np.bool_)
+    wanted[drawn.shown] = True
+    ever = np.zeros(size, np.bool_)
+    ever[drawn.line_nodes[inner & (drawn.line_nodes >= 0)]] = True
+    wanted &= ever
+    if not wanted.any():
+        return [""] * len(drawn.shown)
+    found = graph_edges(seen, drawn, (np.zeros(size, np.bool_), wanted))
+    inline, called = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+    inline[found.callee[found.inline]] = True
+    called[found.callee[~found.inline]] = True
+    marks = np.array(["", " (inline)", " (partial-inline)"])
+    return list(marks[np.where(inline, 1 + called, 0)[drawn.shown]])

@@ -1,0 +1,1 @@
+"""Sections on profiles: groups, functions, call sites, who pays."""

@@ -1,0 +1,1 @@
+"""The report as text: on a terminal with colours, everywhere else plain."""

@@ -1,0 +1,142 @@
+"""Blocks on a terminal, with rich: colour, and names cut to the width there is.
+
+Names reach rich as `Text` only: its markup would eat ``Cache[go.shape.string]``.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+
+from rich.cells import cell_len
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from pprofdiff.report.text.layout import Block, Cell, Grid, Lines, Stanza
+
+__all__ = ["draw", "render"]
+
+# Wrapping of sentences where no terminal says how wide it is.
+_PIPE_WIDTH = 80
+
+# Blue is less and orange more, with a sign and a mark on every number. Both stand out
+# from a black ground as well as from a white one: nobody can ask a terminal which.
+_STYLES = {
+    "": "",
+    "strong": "bold",
+    "faint": "dim",
+    "worse": "#d75f00",
+    "better": "#0087d7",
+    "warn": "yellow",
+    "heading": "bold",
+}
+
+
+def render(blocks: Iterable[Block], *, color: bool, fit: bool) -> str:
+    """Return the blocks as a terminal draws them.
+
+    `fit` keeps them to the terminal's width; else they are as wide as their longest
+    name.
+    """
+    held = list(blocks)
+    drawn = io.StringIO()
+    console = Console(
+        file=drawn,
+        highlight=False,
+        no_color=not color,
+        force_terminal=True,
+        width=None if fit else max(_PIPE_WIDTH, *map(_width, held)),
+    )
+    draw(held, console)
+    return drawn.getvalue()
+
+
+def draw(blocks: Iterable[Block], console: Console) -> None:
+    """Draw the blocks on a console, an empty line between them."""
+    for i, block in enumerate(blocks):
+        if i:
+            console.print()
+        console.print(_drawn(block, console.width))
+
+
+def _width(block: Block) -> int:
+    """Return how wide a block must be for nothing of it to be cut."""
+    if isinstance(block, Grid):
+        return sum(width + 2 for width in _widths(block))
+    if isinstance(block, Lines):
+        return max((cell_len(cell.text) for cell in block.lines), default=0)
+    if isinstance(block, Stanza):
+        return max(map(_width, block.words), default=0)
+    longest = max(map(cell_len, block.text.split()), default=0)
+    return cell_len(block.lead) + longest
+
+
+def _widths(block: Grid) -> list[int]:
+    """Return the width of each column; East Asian characters are two wide."""
+    rows = [block.headings, *([cell.text for cell in row] for row in block.rows)]
+    return [max(cell_len(row[i]) for row in rows) for i in range(len(block.headings))]
+
+
+def _drawn(block: Block, width: int) -> RenderableType:
+    """Return one block as rich draws it."""
+    if isinstance(block, Grid):
+        return _grid(block, width)
+    if isinstance(block, Lines):
+        return Text("\n").join(_text(cell) for cell in block.lines)
+    if isinstance(block, Stanza):
+        return Group(*(_drawn(words, width) for words in block.words))
+    words = Text(block.text, style=_STYLES[block.style])
+    if not block.lead:
+        return words
+    table = Table.grid(padding=0)
+    table.add_row(Text(block.lead, style=_STYLES[block.style]), words)
+    return Padding(table, 0)
+
+
+def _text(cell: Cell) -> Text:
+    return Text(cell.text, style=_STYLES[cell.style], no_wrap=True)
+
+
+def _grid(block: Grid, width: int) -> Table:
+    """Return a table; names that do not fit lose the front of their path."""
+    table = Table(
+        box=None,
+        padding=(0, 2, 0, 0),
+        pad_edge=False,
+        show_edge=False,
+        show_header=any(block.headings),
+    )
+    widths = _widths(block)
+    taken = sum(w + 2 for i, w in enumerate(widths) if i != block.flexible)
+    room = max(width - taken, 16)
+    for i, (heading, side) in enumerate(zip(block.headings, block.align, strict=True)):
+        table.add_column(
+            Text(heading),
+            justify="right" if side == ">" else "left",
+            no_wrap=True,
+            max_width=room if i == block.flexible else None,
+            header_style="bold",
+        )
+    for row in block.rows:
+        cells = list(row)
+        name = cells[block.flexible]
+        cells[block.flexible] = Cell(_fitting(name.text, room), name.style)
+        table.add_row(*(_text(cell) for cell in cells))
+    return table
+
+
+def _fitting(name: str, room: int) -> str:
+    """Return the end of a name that fits, from a path's part on where there is one."""
+    if cell_len(name) <= room:
+        return name
+    indent = len(name) - len(name.lstrip())
+    left = max(room - 2 - indent, 1)
+    kept = name[-left:]
+    while cell_len(kept) > left:
+        kept = kept[1:]
+    slash = kept.find("/")
+    if 0 <= slash < len(kept) // 2:
+        kept = kept[slash:]
+    return f"{' ' * indent}…{kept}"

@@ -1,0 +1,327 @@
+"""The JSON report: every field that other tools may rely on, and sums that add up."""
+
+from __future__ import annotations
+
+import json
+import math
+from numbers import Number
+
+import numpy as np
+import pytest
+
+from pprofdiff.analysis.profiles.granularity import NO_STACK
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.report.json.document import SCHEMA
+
+INT, FLOAT, TEXT, FLAG = "int", "float", "text", "flag"
+# What a field holds; a trailing ? means that it may be null.
+INPUT = {
+    "path": TEXT, "kind": TEXT, "samples": "int?", "go_version": "text?", "build_id": "text?",
+    "duration_ns": "int?", "time_ns": "int?", "period": "int?", "saved_to": "text?",
+    "cycles": "int?", "expected": "int?", "results": "int?", "events": "int?", "per_second": "float?",
+}  # fmt: skip
+AMOUNTS = {"base": INT, "new": INT, "delta": INT}
+VERDICT = {"z": FLOAT, "q": FLOAT, "noise": FLAG}
+FUNCTION = {
+    "name": TEXT, "file": "text?", "status": TEXT, "base_flat": INT, "new_flat": INT, "delta_flat": INT,
+    "base_cum": INT, "new_cum": INT, "delta_cum": INT, "delta_flat_scaled": FLOAT, "delta_cum_scaled": FLOAT,
+}  # fmt: skip
+SCALED = {"base_scaled": FLOAT, "new_scaled": FLOAT, "delta_scaled": FLOAT}
+
+
+def fits(value, kind):
+    """Return whether a value is of a kind; True and 1 are not the same thing."""
+    if kind.endswith("?"):
+        return value is None or fits(value, kind[:-1])
+    if kind == FLOAT:
+        return isinstance(value, float) and math.isfinite(value)
+    wanted = {INT: int, TEXT: str, FLAG: bool}[kind]
+    return type(value) is wanted
+
+
+def check(entry, fields, more=()):
+    """Check that an entry has these fields, of these kinds, and no unknown ones."""
+    assert set(fields) <= set(entry) <= {*fields, *more}
+    for field, kind in fields.items():
+        assert fits(entry[field], kind), (field, entry[field])
+
+
+def never(text):
+    """Refuse what JSON has not."""
+    pytest.fail(f"{text} in the report")
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory, load_story):
+    """Return a function: words in, the JSON report of syncpool out."""
+    from pprofdiff.cli.main import main
+
+    story = load_story("syncpool")
+    path = tmp_path_factory.mktemp("json") / "x.json"
+
+    def write(*words, kinds=""):
+        base, new = (str(p / kinds) for p in (story.base, story.new))
+        assert main([f"main={base}", f"pr={new}", "-q", f"-o={path}", *words]) == 0
+        return json.loads(path.read_text("utf-8"), parse_constant=never)
+
+    return write
+
+
+@pytest.fixture(scope="module")
+def whole(written, load_story):
+    """Return the report on everything in both folders, by operation."""
+    work = load_story("syncpool").work
+    return written(f"--work={work[0]}:{work[1]}")
+
+
+def test_the_frame(whole):
+    check(
+        whole,
+        {"schema": TEXT, "version": TEXT, "rules": TEXT},
+        (
+            "labels",
+            "inputs",
+            "filters",
+            "comparisons",
+            "findings",
+            "unexplained",
+            "warnings",
+            "unpaired",
+            "verdict",
+        ),
+    )
+    assert whole["schema"] == SCHEMA == "pprofdiff/1"
+    assert whole["labels"] == {"base": "main", "new": "pr"}
+    assert whole["verdict"] == {"outcome": "none", "rules": []}
+    assert whole["filters"] == whole["unpaired"] == []
+    for warning in whole["warnings"]:
+        check(warning, {"id": TEXT, "text": TEXT})
+    for side in ("base", "new"):
+        assert {entry["kind"] for entry in whole["inputs"][side]} == {
+            "cpu",
+            "allocs",
+            "heap",
+            "block",
+            "mutex",
+            "goroutine",
+            "gctrace",
+            "trace",
+        }
+        for entry in whole["inputs"][side]:
+            check(entry, INPUT)
+    cpu = next(e for e in whole["inputs"]["base"] if e["kind"] == "cpu")
+    assert cpu["go_version"] == "go1.26"
+    assert cpu["period"] == 10_000_000
+    assert len(cpu["build_id"]) == 40
+
+
+def profiles(report):
+    """Return the comparisons of profiles."""
+    return [c for c in report["comparisons"] if c["kind"] == "profile"]
+
+
+def test_every_comparison(whole):
+    kinds = [(c["name"], c["sample_type"]) for c in profiles(whole)]
+    assert len(set(kinds)) == len(kinds)
+    assert {
+        "cpu",
+        "alloc_space",
+        "alloc_objects",
+        "inuse_space",
+        "inuse_objects",
+        "delay",
+        "goroutine",
+    } == {k for _, k in kinds}
+    for entry in profiles(whole):
+        check(
+            entry,
+            {"kind": TEXT, "name": TEXT, "sample_type": TEXT, "unit": TEXT},
+            (
+                "normalization",
+                "total",
+                "groups",
+                "categories",
+                "leaf_kinds",
+                "functions",
+                "blame",
+                "blame_modelled",
+            ),
+        )
+        assert entry["kind"] == "profile"
+        check(
+            entry["normalization"],
+            {"mode": TEXT, "base_factor": FLOAT, "new_factor": FLOAT, "reason": TEXT},
+        )
+        check(entry["total"], AMOUNTS)
+        for group in entry["groups"]:
+            check(group, {"id": TEXT, "label": TEXT, **AMOUNTS})
+        for category in entry["categories"]:
+            check(category, {"id": TEXT, **AMOUNTS, **SCALED}, ["significance"])
+            check(category["significance"], VERDICT)
+        for row in entry["leaf_kinds"]:
+            check(row, {"category": TEXT, "kind": TEXT, **AMOUNTS})
+        for row in entry["functions"]:
+            check(row, FUNCTION, ["base_name", "significance"])
+            assert row["status"] in ("both", "new", "gone")
+            assert fits(row.get("base_name"), "text?")
+            for verdict in (row["significance"] or {}).values():
+                check(verdict, VERDICT)
+            assert row["significance"] is None or set(row["significance"]) == {
+                "flat",
+                "cum",
+            }
+        for row in entry["blame"]:
+            check(
+                row,
+                {"category": TEXT, "function": TEXT, "caller": "text?", **AMOUNTS},
+            )
+        for row in entry["blame_modelled"]:
+            check(row, {"category": TEXT, "function": TEXT, "model": TEXT, **AMOUNTS})
+
+
+def test_no_number_is_text_and_no_text_is_a_number(whole):
+    def walk(value):
+        for inner in (
+            value.values()
+            if isinstance(value, dict)
+            else value
+            if isinstance(value, list)
+            else ()
+        ):
+            yield from walk(inner)
+        yield value
+
+    texts = [v for v in walk(whole) if isinstance(v, str)]
+    assert not [t for t in texts if t in ("NaN", "nan", "inf", "None")]
+    assert all(math.isfinite(v) for v in walk(whole) if isinstance(v, Number))
+
+
+def without_a_stack(profile, column):
+    """Return what samples without any frame are worth."""
+    return int(profile.values[np.diff(profile.stack_offsets) == 0, column].sum())
+
+
+def test_sums_add_up(whole, load_capture, load_story):
+    story = load_story("syncpool")
+    for entry in profiles(whole):
+        total = entry["total"]
+        for side, folder in (("base", story.base), ("new", story.new)):
+            measured = load_capture(folder / f"{entry['name']}.pb.gz")
+            column = measured.sample_index(entry["sample_type"])
+            assert total[side] == int(measured.values[:, column].sum())
+            bare = [f for f in entry["functions"] if f["name"] == NO_STACK]
+            for name in (f"{side}_flat", f"{side}_cum"):
+                assert sum(f[name] for f in bare) == without_a_stack(measured, column)
+            assert all(f["file"] is None for f in bare)
+        for side in ("base", "new", "delta"):
+            assert sum(f[f"{side}_flat"] for f in entry["functions"]) == total[side]
+            for table in ("groups", "categories", "leaf_kinds"):
+                assert (
+                    not entry[table]
+                    or sum(r[side] for r in entry[table]) == total[side]
+                )
+        for row in (
+            *entry["groups"],
+            *entry["categories"],
+            *entry["leaf_kinds"],
+            *entry["blame"],
+            *entry["blame_modelled"],
+            total,
+        ):
+            assert row["delta"] == row["new"] - row["base"]
+        for row in entry["functions"]:
+            assert row["delta_flat"] == row["new_flat"] - row["base_flat"]
+            assert row["delta_cum"] == row["new_cum"] - row["base_cum"]
+
+
+def test_samples_without_a_stack_are_one_function(whole):
+    cpu = profiles(whole)[0]
+    (bare,) = [f for f in cpu["functions"] if f["name"] == NO_STACK]
+    assert bare["base_flat"] == bare["base_cum"] > 0
+
+
+def test_scaled_numbers_are_raw_ones_times_the_factor(whole):
+    for entry in profiles(whole):
+        by = entry["normalization"]
+        for row in entry["categories"]:
+            assert (
+                row["delta_scaled"]
+                == row["new"] * by["new_factor"] - row["base"] * by["base_factor"]
+            )
+        for row in entry["functions"]:
+            for column in ("flat", "cum"):
+                wanted = (
+                    row[f"new_{column}"] * by["new_factor"]
+                    - row[f"base_{column}"] * by["base_factor"]
+                )
+                assert row[f"delta_{column}_scaled"] == wanted
+
+
+def test_groups_are_the_sums_of_their_categories(whole):
+    cpu = profiles(whole)[0]
+    amounts = {c["id"]: c for c in cpu["categories"]}
+    assert list(amounts) == list(rules().categories)
+    assert [g["id"] for g in cpu["groups"]] == [g.id for g in rules().groups]
+    for shown, group in zip(cpu["groups"], rules().groups, strict=True):
+        for side in ("base", "new"):
+            assert shown[side] == sum(amounts[c][side] for c in group.categories)
+    for category in amounts:
+        for side in ("base", "new"):
+            assert (
+                sum(b[side] for b in cpu["blame"] if b["category"] == category)
+                <= amounts[category][side]
+            )
+
+
+def test_the_modelled_mark_is_the_background_mark(whole):
+    cpu = profiles(whole)[0]
+    marks = ("gc.mark.dedicated", "gc.mark.fractional", "gc.mark.idle", "gc.mark.bg")
+    for side in ("base", "new"):
+        measured = sum(c[side] for c in cpu["categories"] if c["id"] in marks)
+        assert sum(row[side] for row in cpu["blame_modelled"]) == measured > 0
+    assert all(c["blame_modelled"] == [] for c in profiles(whole)[1:])
+
+
+@pytest.mark.parametrize(
+    ("words", "kinds", "mode"),
+    [
+        ((), "cpu.pb.gz", "per_second"),
+        (("-normalize",), "cpu.pb.gz", "share"),
+        (("--work=3:4",), "cpu.pb.gz", "per_work"),
+        (("--work=3:4",), "heap.pb.gz", "absolute"),
+        ((), "allocs.pb.gz", "absolute"),
+    ],
+)
+def test_the_mode_is_said(written, words, kinds, mode):
+    document = written(*words, kinds=kinds)
+    assert document["comparisons"][0]["normalization"]["mode"] == mode
+
+
+def test_filters_are_said_as_typed(written):
+    document = written("-focus=mallocgc", "-hide", "xyzzy", kinds="cpu.pb.gz")
+    assert document["filters"] == ["-focus=mallocgc", "-hide=xyzzy"]
+    assert [w["text"] for w in document["warnings"] if w["id"] == "filter"] == [
+        "hide=xyzzy matched no samples"
+    ]
+    entry = document["comparisons"][0]
+    assert 0 < entry["total"]["base"] < 20_000_000_000
+    assert any("mallocgc" in f["name"] for f in entry["functions"])
+
+
+def test_a_kind_of_one_side_is_said(tmp_path, load_story):
+    from pprofdiff.cli.main import main
+
+    story = load_story("syncpool")
+    for side, names in (("a", ("cpu", "mutex")), ("b", ("cpu", "heap"))):
+        (tmp_path / side).mkdir()
+        for name in names:
+            (tmp_path / side / f"{name}.pb.gz").write_bytes(
+                (story.base / f"{name}.pb.gz").read_bytes()
+            )
+    path = tmp_path / "x.json"
+    assert main([f"a={tmp_path / 'a'}", f"b={tmp_path / 'b'}", "-q", f"-o={path}"]) == 0
+    held = json.loads(path.read_text("utf-8"))["unpaired"]
+    assert sorted(held, key=str) == [
+        {"kind": "heap", "side": "b"},
+        {"kind": "mutex", "side": "a"},
+    ]

@@ -1,0 +1,237 @@
+"""Traces in the JSON report: every field, and sums that are those of what was read."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from pprofdiff.analysis.side import TraceRun
+from pprofdiff.analysis.traces.compare import compare_traces
+from pprofdiff.analysis.traces.goroutines import stats
+from pprofdiff.loaders.traces import decode
+from pprofdiff.model.traces.marks import RangeKind
+from pprofdiff.model.traces.trace import State
+from pprofdiff.report.json.traces import trace_row
+from tests.analysis.traces.built import END, START, empty
+from tests.conftest import DATA, STORIES
+from tests.traces import make
+
+INT, SHARE, TEXT, FLAG = "int", "share", "text", "flag"
+QUANTILES = {
+    "count": INT, "total_ns": INT, "p50_ns": "int?", "p90_ns": "int?", "p99_ns": "int?",
+    "p999_ns": "int?", "max_ns": "int?",
+}  # fmt: skip
+LOAD = {"mean": "share?", "most": INT}
+SIDE = {
+    "path": TEXT, "format": TEXT, "wall_ns": INT, "events": INT, "gomaxprocs": "int?",
+    "capacity_ns": INT, "goroutine_ns": INT, "utilisation": "share?", "steals": INT,
+    "running_at_once": LOAD, "runnable_at_once": LOAD, "gc_cycles": INT,
+    "gc_triggers": {}, "gc_mark_wall_ns": INT, "gc_worker_ns": {}, "gc_assist_cpu_ns": INT,
+    "gc_assist_wait_ns": INT, "gc_sweep_ns": INT, "gc_fraction": "share?", "stw_ns": {},
+    "stw": [{"kind": TEXT, "count": INT, "duration": QUANTILES, "stopping": QUANTILES}],
+    "allocated_bytes": "int?",
+}  # fmt: skip
+LIFE = ("running", "runnable", "syscall", "syscall_block", "unknown", "blocked")
+SUMS = ("exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns", "total_ns", "unknown_ns")  # fmt: skip
+GROUP = {
+    "count": INT, **dict.fromkeys(SUMS, INT), "block_ns": {}, "range_ns": {},
+    "capacity_share": "share?", "life_share": dict.fromkeys(LIFE, "share?"),
+    "latency": QUANTILES, "system": FLAG, "tracing": FLAG,
+}  # fmt: skip
+DURATIONS = {"complete": INT, **QUANTILES}
+BOTH = {"base": "share?", "new": "share?"}
+WAITS = {**QUANTILES, "by_cause": {}, "gc_mark_ns": INT, "stw_ns": INT, "busy_ns": INT}
+ENTRY = {
+    "kind": TEXT, "normalization": {"mode": TEXT, "base_factor": SHARE, "new_factor": SHARE},
+    "base": SIDE, "new": SIDE,
+    "states": [{"state": TEXT, "reason": TEXT, "base_ns": INT, "new_ns": INT}],
+    "goroutines": [{"name": TEXT, "base": (GROUP,), "new": (GROUP,)}],
+    "created_by": [{"name": TEXT, "base": (GROUP,), "new": (GROUP,)}],
+    "latency": {"base": WAITS, "new": WAITS, "delta_interval_ns": {}},
+    "mmu": [{"window_ns": INT, **BOTH}],
+    "tasks": [{"name": TEXT, "base": (DURATIONS,), "new": (DURATIONS,)}],
+    "regions": [{"name": TEXT, "base": (DURATIONS,), "new": (DURATIONS,)}],
+}  # fmt: skip
+
+
+def fits(value, shape):
+    """Return whether a value has a shape: a word, fields, a list, or (fields,) or null."""
+    if isinstance(shape, list):
+        return all(fits(one, shape[0]) for one in value)
+    if isinstance(shape, tuple):
+        return value is None or fits(value, shape[0])
+    if isinstance(shape, dict):
+        same = isinstance(value, dict) and (not shape or set(value) == set(shape))
+        return same and all(fits(value[name], shape[name]) for name in shape)
+    if shape.endswith("?"):
+        return value is None or fits(value, shape[:-1])
+    if shape == SHARE:
+        return type(value) is float and math.isfinite(value) and value >= 0
+    return type(value) is {INT: int, TEXT: str, FLAG: bool}[shape]
+
+
+@cache
+def traces(story):
+    """Return a story's two traces."""
+    paths = [DATA / story / side / "trace.out" for side in ("base", "new")]
+    return [decode(path.read_bytes(), str(path)) for path in paths]
+
+
+@pytest.fixture(scope="module")
+def entry(tmp_path_factory):
+    """Return a function: a story's name in, its entry in the JSON report out."""
+    from pprofdiff.cli.main import main
+
+    @cache
+    def read(story):
+        path = tmp_path_factory.mktemp("json") / "x.json"
+        sides = [str(DATA / story / side / "trace.out") for side in ("base", "new")]
+        assert main([*sides, "-q", f"-o={path}"]) == 0
+        (found,) = json.loads(path.read_text("utf-8"))["comparisons"]
+        return found
+
+    return read
+
+
+def both(story, entry):
+    """Yield each side's word, its trace and the entry."""
+    for word, trace in zip(("base", "new"), traces(story), strict=True):
+        yield word, trace, entry(story)
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_every_field_is_there_and_nothing_else(entry, story):
+    found = entry(story)
+    assert set(found) == set(ENTRY)
+    for name, shape in ENTRY.items():
+        assert fits(found[name], shape), name
+    assert found["kind"] == "trace"
+    for row in (*found["goroutines"], *found["created_by"]):
+        held = [row[word] for word in ("base", "new") if row[word]]
+        assert held
+        assert all(0 not in one["block_ns"].values() for one in held)
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_a_side_is_what_was_read(entry, story):
+    for word, trace, found in both(story, entry):
+        side, ranges = found[word], trace.ranges
+        assert side["wall_ns"] == trace.end_ns - trace.start_ns
+        assert (side["events"], side["format"]) == (trace.events, "go1.26")
+        assert side["gomaxprocs"] == trace.gomaxprocs.value[-1]
+        ends = np.where(ranges.end_ns < 0, trace.end_ns, ranges.end_ns)
+        lasts, marking = ends - ranges.start_ns, ranges.kind == RangeKind.GC_MARK
+        assert side["gc_mark_wall_ns"] == lasts[marking].sum()
+        assert side["gc_cycles"] == (marking & ranges.seen).sum()
+        assert sum(side["gc_triggers"].values()) == side["gc_cycles"]
+        stops = {}
+        for row in np.flatnonzero(ranges.kind == RangeKind.STOP_THE_WORLD).tolist():
+            kind = trace.strings[ranges.name[row]]
+            stops[kind] = stops.get(kind, 0) + int(lasts[row])
+        assert side["stw_ns"] == stops
+        assert {stop["kind"] for stop in side["stw"]} == set(stops)
+        state = trace.intervals.state == State.RUNNING
+        ran = (trace.ends_ns(trace.intervals) - trace.intervals.start_ns)[state].sum()
+        assert side["goroutine_ns"] == ran
+        assert side["utilisation"] == ran / side["capacity_ns"]
+        mean = side["running_at_once"]["mean"]
+        assert mean == pytest.approx(ran / side["wall_ns"], rel=1e-9)
+        assert 0 < side["running_at_once"]["most"] <= side["gomaxprocs"]
+
+
+@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("table", ["goroutines", "created_by"])
+def test_groups_add_up_to_the_goroutines(entry, story, table):
+    for word, trace, found in both(story, entry):
+        held = stats(trace)
+        rows = [row[word] for row in found[table] if row[word]]
+        names = [row["name"] for row in found[table]]
+        assert len(set(names)) == len(names)
+        assert sum(row["count"] for row in rows) == len(held)
+        for field in SUMS:
+            assert sum(row[field] for row in rows) == getattr(held, field).sum()
+        for field, keys in (("block_ns", "reasons"), ("range_ns", "range_names")):
+            values = getattr(held, field).sum(axis=0).tolist()
+            wanted = dict(zip(getattr(held, keys), values, strict=True))
+            for name, value in wanted.items():
+                assert sum(row[field].get(name, 0) for row in rows) == value
+        for row in rows:
+            assert row["capacity_share"] == row["exec_ns"] / found[word]["capacity_ns"]
+            if row["total_ns"]:
+                share = row["life_share"]["runnable"]
+                assert share == row["sched_wait_ns"] / row["total_ns"]
+        latency = found["latency"][word]
+        for field in ("count", "total_ns"):
+            assert sum(row["latency"][field] for row in rows) == latency[field]
+            causes = latency["by_cause"].values()
+            assert sum(cause[field] for cause in causes) == latency[field]
+        worst = [row["latency"]["max_ns"] for row in rows]
+        assert max(ns for ns in worst if ns is not None) == latency["max_ns"]
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_states_are_those_of_the_programs_own_groups(entry, story):
+    columns = dict(zip(LIFE, ("exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns", "unknown_ns"), strict=False))  # fmt: skip
+    for word, _, found in both(story, entry):
+        rows = [row[word] for row in found["goroutines"] if row[word]]
+        own = [row for row in rows if not (row["system"] or row["tracing"])]
+        for state in found["states"]:
+            if state["state"] == "blocked":
+                wanted = sum(row["block_ns"].get(state["reason"], 0) for row in own)
+            else:
+                wanted = sum(row[columns[state["state"]]] for row in own)
+            assert state[f"{word}_ns"] == wanted
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_longer_windows_leave_no_less(entry, story):
+    found = entry(story)
+    windows = [row["window_ns"] for row in found["mmu"]]
+    assert windows == sorted(windows)
+    assert windows[-1] <= min(found[word]["wall_ns"] for word in ("base", "new"))
+    for word in ("base", "new"):
+        # A window ten times as long is ten of the shorter ones.
+        shares = [0.0, *(row[word] for row in found["mmu"]), 1.0]
+        assert all(b >= a - 1e-9 for a, b in pairwise(shares))
+
+
+@pytest.mark.go
+def test_tasks_and_regions_by_name(tmp_path, cli):
+    tasks, plain = make.trace("tasks", "1.26.8"), make.trace("sync", "1.26.8")
+    path = tmp_path / "x.json"
+    assert cli(plain, tasks, "-q", f"-o={path}").status == 0
+    (found,) = json.loads(path.read_text("utf-8"))["comparisons"]
+    assert fits(found, ENTRY)
+    assert all(row["base"] is None for row in (*found["tasks"], *found["regions"]))
+    counted = {
+        r["name"]: (r["new"]["count"], r["new"]["complete"]) for r in found["tasks"]
+    }
+    assert counted == {
+        "ended elsewhere": (1, 1), "mail": (5, 5), "never ended": (1, 0), "order": (5, 5),
+    }  # fmt: skip
+    rows = {row["name"]: row["new"] for row in found["regions"]}
+    assert rows["never ended"] == dict.fromkeys(QUANTILES) | {
+        "count": 1, "complete": 0, "total_ns": 0,
+    }  # fmt: skip
+    assert rows["whole order"]["p50_ns"] >= rows["stock"]["p50_ns"] > 0
+
+
+def test_what_a_trace_does_not_tell_is_null():
+    run = TraceRun("x", empty())
+    found = trace_row(compare_traces(("base", [run]), ("new", [run])))
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert fits(found, ENTRY)
+    side = found["base"]
+    assert side["wall_ns"] == END - START
+    assert side["gomaxprocs"] is None
+    assert side["utilisation"] is side["gc_fraction"] is None
+    assert side["allocated_bytes"] is None
+    latency = found["latency"]["base"]
+    assert (latency["count"], latency["p99_ns"], latency["max_ns"]) == (0, None, None)
+    assert set(found["latency"]["delta_interval_ns"].values()) == {None}
+    assert found["goroutines"] == found["tasks"] == found["mmu"] == []

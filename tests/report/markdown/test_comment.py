@@ -1,0 +1,326 @@
+"""The comment: as it was last looked at, and what holds for every one."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.analysis.profiles.side import Run
+from pprofdiff.analysis.side import BenchmarkRun, Side
+from pprofdiff.loaders.benchmark import parse
+from pprofdiff.report.markdown.comment import MOST, render
+from pprofdiff.report.model import report_of
+from tests.analysis.benchmarks.benchtext import printed
+from tests.building import CPU, MS, Frame, Place, Sample, built
+from tests.report.golden import FOLDER, check
+from tests.report.reading import HOSTILE, sound, tables, tokens
+
+CASES = {
+    "syncpool.work": (
+        "main=syncpool/base",
+        "pr=syncpool/new",
+        "--work=10088400:8579600",
+    ),
+    "zstd.fail-on": (
+        "zstd/base",
+        "zstd/new",
+        "--fail-on=total:+5%",
+        r"--fail-on=cum:json\.Marshal$:+5%",
+    ),
+    "pair": ("zstd/new/bench.txt", "--pair=suffix=Old"),
+    "unchanged.cpu": ("unchanged/run1/cpu.pb.gz", "unchanged/run2/cpu.pb.gz"),
+    "heap": ("syncpool/base/heap.pb.gz", "syncpool/new/heap.pb.gz"),
+}
+GOLDEN = ("syncpool.work", "zstd.fail-on", "pair")
+
+
+@pytest.fixture
+def comment(cli, data_folder, monkeypatch, tmp_path):
+    """Return a function: words in, (the comment, the report that was printed) out."""
+    monkeypatch.chdir(data_folder)
+
+    def run(*words):
+        done = cli(*words, "-o", tmp_path / "x.md")
+        assert done.status == (1 if any("fail-on" in str(w) for w in words) else 0)
+        assert done.err == ""
+        return (tmp_path / "x.md").read_text("utf-8"), done.out
+
+    return run
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_as_it_was_last_looked_at(comment, name):
+    check(f"markdown.{name}", comment(*CASES[name])[0])
+
+
+def test_the_readme_shows_it_as_it_is():
+    readme = (Path(__file__).parents[3] / "README.md").read_text("utf-8")
+    (example,) = re.findall(
+        r"^```markdown\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL
+    )
+    page = (FOLDER / "markdown.syncpool.work.txt").read_text("utf-8")
+    for piece in filter(None, example.split("…\n")):
+        _, found, page = page.partition(piece)
+        assert found, piece
+
+
+def words_of(cells):
+    """Return a row's words, one space between them."""
+    return " ".join(" ".join(cells).split())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_its_figures_are_those_of_the_report(comment, name):
+    page, printed_out = comment(*CASES[name])
+    lines = {" ".join(line.split()) for line in printed_out.splitlines()}
+    *shown, inputs = tables(page)
+    assert inputs[0][:3] == ["side", "file", "kind"]
+    # In the report the table of inputs has no headings.
+    rows = [row for table in (*shown, inputs[1:]) for row in table if any(row)]
+    assert len(rows) > 5
+    assert {words_of(row) for row in rows} <= lines
+    sound(page)
+
+
+def unfolded(page):
+    """Return what shows while everything is folded."""
+    return re.sub(r"<details>.*?</details>\n", "", page, flags=re.DOTALL)
+
+
+def test_it_reads_well_with_everything_folded(comment):
+    page = unfolded(comment(*CASES["zstd.fail-on"])[0])
+    _, title, verdict, ruling, answer, *_ = page.split("\n\n")
+    assert title == "### base → new"
+    assert verdict == "**Verdict** fail: 1 of 2 rules tripped"
+    assert ruling.startswith(r"- fail: `cum:json\.Marshal$:+5%`: ")
+    assert answer.startswith("**")
+    assert "no longer allocate" in answer
+    assert page.count("no longer allocate") == 1
+    assert "- **cpu, in cores**" in page
+    slower, costlier = tables(page)
+    assert len(slower) == len(costlier) == 6
+    assert slower[0] == ["base", "new", "Δ", "own ratio", "of new", "function"]
+    assert all(row[2].startswith("▲ +") for row in slower[1:] + costlier[1:])
+    assert "- only:" not in page
+
+
+def test_nothing_beyond_noise_is_said_first(comment):
+    page = unfolded(comment(*CASES["unchanged.cpu"])[0])
+    assert page.split("\n\n")[2].startswith("**No group changed beyond noise.")
+    assert "Got slower (cum): nothing beyond noise." in page
+    assert page.count("within noise.") == 1
+
+
+def test_benchmarks_alone_are_not_folded(comment):
+    page = comment(*CASES["pair"])[0]
+    assert page.count("<details open>") == 1
+    assert "\n**0 of 4 medians got worse, 4 better.**\n" in page
+
+
+def test_filters_are_named(comment):
+    page, _ = comment(
+        "syncpool/base/cpu.pb.gz", "syncpool/new/cpu.pb.gz", "-focus=a|@b|mallocgc"
+    )
+    assert "- only: `-focus=a`&#124;`@b`&#124;`mallocgc`\n" in page
+    sound(page)
+
+
+def profile(names, factor):
+    """Return a CPU profile of these functions, one below the other and each alone."""
+    places = [
+        Place((Frame(name, "a.go"),), 0x400000 + i) for i, name in enumerate(names)
+    ]
+    rows = [
+        Sample(
+            (place, *places[:i]), (90 * factor * (i + 1), 900 * MS * factor * (i + 1))
+        )
+        for i, place in enumerate(places)
+    ]
+    return built(rows, CPU, duration_ns=10**10)
+
+
+def report(names, words, *, saved=None):
+    """Return the comparison of two builds in which whatever can has a hostile name.
+
+    `words` are two labels, two paths, a filter and a warning.
+    """
+    texts = [
+        printed({f"X{''.join(n.split())}": [{"ns/op": 9 + i}] * 6 for n in names})
+        for i in (0, 5)
+    ]
+    sides = [
+        Side(
+            label,
+            (Run(path, profile(names, factor)),),
+            benchmarks=(BenchmarkRun(path, parse(text.encode(), path)),),
+        )
+        for label, path, text, factor in zip(
+            words[:2], words[2:4], texts, (1, 2), strict=True
+        )
+    ]
+    return report_of(
+        compare_sides(*sides),
+        filters=words[4:5],
+        warnings=[Caveat("x", words[5])],
+        saved=saved,
+    )
+
+
+hostile = st.lists(st.sampled_from(HOSTILE), max_size=6).map("".join)
+
+
+@settings(derandomize=True, max_examples=40)
+@given(
+    st.lists(hostile.filter(bool), min_size=3, max_size=8, unique=True),
+    st.lists(hostile.map("w{}".format), min_size=6, max_size=6),
+)
+def test_no_name_is_markup(names, words):
+    page = render(report(names, words))
+    assert len(page) <= MOST
+    sound(page)
+    columns = [line.count("|") for line in page.splitlines() if line.startswith("| ")]
+    widths = [len(table[0]) for table in tables(page) for _ in [*table, "---"]]
+    assert columns == [width + 1 for width in widths]
+    assert all(len(row) == len(table[0]) for table in tables(page) for row in table)
+    blocks = [t.content for t in tokens(page) if t.type == "html_block"]
+    opened = sum(block.startswith("<details") for block in blocks)
+    assert 3 <= opened == sum(block.startswith("</details>") for block in blocks)
+
+
+def test_a_name_is_shown_as_it_is():
+    names = [
+        "main.(*Map[go.shape.string, go.shape.int]).Get",
+        "<script>|@all `#1`\u202e",
+    ]
+    page = render(report(names, ["a", "b", "c", "d", "e", "f"]))
+    seen = {row[-1] for table in tables(page) for row in table}
+    assert {names[0], "<script>|@all `#1`\\u202e"} <= {
+        re.sub("  .*", "", s) for s in seen
+    }
+
+
+def test_names_of_ten_thousand_characters_leave_room_for_the_rest():
+    names = [f"main.{letter * 10_000}" for letter in "abcdefgh"]
+    page = render(report(names, ["x" * 10_000, "y" * 10_000, *names[:4]]))
+    assert len(page) <= MOST
+    assert "**Got slower (cum)" in page
+    assert "**Costs more (flat)" in page
+    assert "Left out" not in page
+    sound(page)
+
+
+@pytest.mark.parametrize("count", [300, 3_000])
+def test_what_does_not_fit_is_left_out_whole_and_named(cli, tmp_path, count):
+    for name, figure in (("base", 90), ("new", 130)):
+        results = {
+            f"Work/case={i}-8": [{"ns/op": figure + i, "B/op": i, "allocs/op": 2}]
+            for i in range(count)
+        }
+        (tmp_path / name).write_text(printed(results), "utf-8")
+    done = cli(tmp_path / "base", tmp_path / "new", "-q", "-o", tmp_path / "x.md")
+    assert (done.status, done.err) == (0, "")
+    page = (tmp_path / "x.md").read_text("utf-8")
+    assert len(page) <= MOST
+    sound(page)
+    # A table is there with all its rows, geomean and heading among them, or not at all.
+    held = [table for table in tables(page) if any("Work" in row[0] for row in table)]
+    assert {len(table) for table in held} <= {count + 2}
+    assert len(held) == (2 if count == 300 else 0)
+    _, _, note = page.partition("\nLeft out")
+    assert "\n- benchmarks, medians ± 95% interval: allocs/op\n" in note
+    assert note.count("\n- benchmarks") == 3 - len(held)
+    assert note.endswith("`pprofdiff … -o report.json` has all of it.\n")
+
+
+def test_the_marker_is_of_the_labels_alone(comment):
+    first = comment(*CASES["syncpool.work"])[0].splitlines()[0]
+    other = comment("main=zstd/base", "pr=zstd/new")[0].splitlines()[0]
+    assert first == other == "<!-- pprofdiff main pr -->"
+    assert comment(*CASES["heap"])[0].startswith("<!-- pprofdiff base new -->\n")
+    page = render(report(["main.f"], ["--> x", "a\nb", "p", "q", "r", "s"]))
+    assert page.startswith("<!-- pprofdiff --%3E%20x a%5Cnb -->\n\n### ")
+
+
+def test_copies_on_this_machine_are_not_named():
+    words = ["a", "b", "http://host/x", "http://host/y", "r", "s"]
+    page = render(report(["main.f"], words, saved=(["/home/me/x"], ["/home/me/y"])))
+    assert "http://host/x" in page
+    assert "/home/me" not in page
+
+
+def test_the_same_input_makes_the_same_bytes(data_folder, tmp_path):
+    made = []
+    for seed in ("1", "2"):
+        target = tmp_path / f"{seed}.md"
+        subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "pprofdiff",
+                "-q",
+                "-o",
+                target,
+                *CASES["syncpool.work"],
+            ],
+            cwd=data_folder,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            check=True,
+        )
+        made.append(target.read_bytes())
+    assert made[0] == made[1]
+
+
+def test_the_summary_of_a_step_is_added_to(comment, cli, monkeypatch, tmp_path):
+    place = tmp_path / "summary"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(place))
+    page, _ = comment(*CASES["heap"], "--github-summary")
+    assert place.read_text("utf-8") == page
+    place.write_text("# Before", "utf-8")
+    comment(*CASES["heap"], "--github-summary")
+    assert place.read_text("utf-8") == f"# Before\n{page}"
+    refused = cli(*CASES["heap"], "-top", "--github-summary")
+    assert (refused.status, refused.out) == (2, "")
+    assert "--github-summary is of the report" in refused.err
+
+
+@pytest.mark.parametrize("value", [None, ""])
+def test_without_a_step_there_is_no_summary(cli, data_folder, monkeypatch, value):
+    monkeypatch.chdir(data_folder)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("GITHUB_STEP_SUMMARY", value)
+    done = cli(*CASES["heap"], "--github-summary")
+    assert (done.status, done.out) == (2, "")
+    assert done.err.count("\n") == 1
+    assert "GITHUB_STEP_SUMMARY is not set" in done.err
+
+
+def test_a_summary_that_cannot_be_written_is_said(
+    cli, data_folder, monkeypatch, tmp_path
+):
+    monkeypatch.chdir(data_folder)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "no" / "summary"))
+    done = cli(*CASES["heap"], "--github-summary")
+    assert (done.status, done.out) == (2, "")
+    assert "cannot be written" in done.err
+
+
+def test_what_cannot_be_compared_is_said_before_all(load_capture, data_folder):
+    base = load_capture(data_folder / "syncpool" / "base" / "cpu.pb.gz")
+    twice = Run("b", replace(base, values=base.values * 2))
+    sides = Side("base", (Run("a", base),)), Side("new", (twice,))
+    page = render(report_of(compare_sides(*sides)))
+    _, _, first, second, *_ = page.split("\n\n")
+    assert first.startswith("**!** new probably did 2.00× the work of base. Give --rps")
+    assert second.startswith("**")
+    assert page.count("probably did") == 1

@@ -1,0 +1,248 @@
+"""Benchmarks as text and as JSON: benchstat's figures in the report's form."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pprofdiff.analysis.benchmarks.compare import compare_benchmarks, pair_by_suffix
+from pprofdiff.loaders.benchmark import parse
+from pprofdiff.report.sections.benchmarks import benchmark_blocks, benchmark_rows
+from pprofdiff.report.text import plain
+from pprofdiff.report.text.layout import Grid, Lines
+from tests.analysis.benchmarks.benchstat import benchstat_program
+from tests.analysis.benchmarks.benchtext import DATA, drawn, printed, saved
+from tests.report.golden import check
+
+LABELS = ("main", "pr")
+ZSTD = tuple(
+    (DATA / "zstd" / side / "bench.txt").read_text("utf-8") for side in ("base", "new")
+)
+# What can be missing, differ, be 0 or be on one side only.
+ODD = (
+    printed(
+        {
+            "Same-4": [{"ns/op": 120, "B/op": 0, "allocs/op": 0}] * 6,
+            "Fresh-4": [
+                {"ns/op": 3.1 + i / 10, "B/op": 0, "allocs/op": 0} for i in range(8)
+            ],
+            "Few-4": [{"ns/op": 1e9 + i, "B/op": 16, "allocs/op": 1} for i in range(3)],
+            "Gone-4": [{"ns/op": 7, "B/op": 8, "allocs/op": 2}],
+        },
+        config=("goos: linux", "pkg: example.com/odd", "cpu: Old CPU"),
+    ),
+    printed(
+        {
+            "Same-4": [{"ns/op": 120, "B/op": 0, "allocs/op": 0}] * 6,
+            "Fresh-4": [
+                {
+                    "ns/op": 4.1 + i / 10,
+                    "B/op": 64,
+                    "allocs/op": 2,
+                    "req/s": 1e6 / (9 + i),
+                }
+                for i in range(7)
+            ],
+            "Few-4": [{"ns/op": 2e9 + i, "B/op": 16, "allocs/op": 1} for i in range(3)],
+            "Added-4": [{"ns/op": 7, "B/op": 8, "allocs/op": 2}],
+        },
+        config=("goos: linux", "pkg: example.com/odd", "cpu: New CPU"),
+    )
+    + "BenchmarkBroken-4\nBenchmarkTorn-4 \tpanic: oops\n",
+)
+
+
+def compared(texts):
+    base, new = (parse(text.encode(), "bench.txt") for text in texts)
+    return compare_benchmarks([base], [new])
+
+
+def blocks(texts):
+    return benchmark_blocks(compared(texts), LABELS)
+
+
+@pytest.mark.parametrize(("name", "texts"), [("zstd", ZSTD), ("odd", ODD)])
+def test_as_it_was_last_looked_at(name, texts):
+    check(f"benchmarks.{name}", plain.render(blocks(texts)))
+
+
+def test_a_pair_of_one_output_as_it_was_last_looked_at():
+    base, new = pair_by_suffix(parse(ZSTD[1].encode(), "bench.txt"), "Old")
+    diff = compare_benchmarks([base], [new])
+    check("benchmarks.pair", plain.render(benchmark_blocks(diff, ("Old", "now"))))
+
+
+def our_lines(found):
+    """Return the tables' lines as benchstat writes them, and the notes below."""
+    lines, notes = [], set()
+    for block in found:
+        if isinstance(block, Grid):
+            for row in block.rows:
+                texts = [cell.text for cell in row[:5]]
+                if texts[3] in ("+new", "-gone"):
+                    texts[3:] = []
+                if texts[3:] and "from 0" in texts[3]:
+                    texts[3] = "?"
+                if texts[0] == "geomean" and not texts[3]:
+                    texts[3] = "?"
+                text = re.sub("[▲▼,]", "", " ".join(texts)).replace("−", "-")
+                lines.append(text.split())
+        elif isinstance(block, Lines):
+            notes = {cell.text.partition(" ")[2] for cell in block.lines}
+    return lines, notes
+
+
+def their_lines(text):
+    """Return the lines of benchstat's tables that compare, and the notes below."""
+    lines, notes, wanted = [], set(), False
+    for line in text.splitlines():
+        mark = re.match("[⁰¹²³⁴⁵⁶⁷⁸⁹]+ ", line)
+        if "│" in line:
+            wanted = line.count("│") > 2
+        elif mark:
+            notes.add(line[mark.end() :])
+        elif line and wanted and not re.match(r"\w+: ", line):
+            plain_line = re.sub("[()⁰¹²³⁴⁵⁶⁷⁸⁹]", "", line)
+            # It writes no p at all where 1 - (1 - p) is 0.
+            plain_line = re.sub(r"(% +)(n=)", r"\1p=0.000 \2", plain_line)
+            lines.append(plain_line.split())
+    return lines, notes
+
+
+FIGURE = re.compile(r"([\d.]+)([TGMkmµn]|[TGMK]i)?")
+SIZES = {
+    prefix: 10.0**power
+    for prefix, power in zip("TGMkmµn", (12, 9, 6, 3, -3, -6, -9), strict=True)
+}
+SIZES |= {f"{prefix}i": 2.0**power for prefix, power in zip("TGMK", (40, 30, 20, 10), strict=True)}  # fmt: skip
+
+
+def in_one_scale(lines):
+    """Return lines in which medians far apart are to three digits, without prefix.
+
+    benchstat writes both in the scale of the smaller one, here each has its own.
+    """
+    out = []
+    for line in lines:
+        places = [i - 1 for i, word in enumerate(line) if word == "±"]
+        parts = [FIGURE.fullmatch(line[i]) for i in places]
+        values = [float(p[1]) * SIZES.get(p[2], 1.0) for p in parts if p]
+        if len(values) == 2 and min(values) and max(values) >= 999 * min(values):
+            line = list(line)  # noqa: PLW2901 - the caller's stays as it is
+            for i, value in zip(places, values, strict=True):
+                line[i] = f"{value:.3g}"
+        out.append(line)
+    return out
+
+
+@pytest.fixture(scope="module")
+def benchstat(tmp_path_factory):
+    """Return a function: two paths in, the text that benchstat prints out."""
+    program = benchstat_program(tmp_path_factory.mktemp("benchstat"))
+
+    def run(paths):
+        done = subprocess.run(
+            [program, *paths], capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    return run
+
+
+@pytest.mark.go
+@pytest.mark.parametrize("texts", [ZSTD, *map(drawn, range(4))], ids=range(5))
+def test_every_figure_is_written_as_benchstat_writes_it(benchstat, tmp_path, texts):
+    lines, notes = our_lines(blocks(texts))
+    assert lines
+    theirs, their_notes = their_lines(benchstat(saved(tmp_path, texts)))
+    assert in_one_scale(lines) == in_one_scale(theirs)
+    assert notes == their_notes
+
+
+@pytest.mark.go
+def test_sizes_change_prefix_where_benchstats_do(benchstat, tmp_path):
+    values = [
+        float(f"{digits}e{power}")
+        for power in range(-13, 16)
+        for digits in ("1", "9.9995", "9.9994999", "9.99951", "5.4321")
+    ]
+    values += [
+        k * 2.0**power for power in range(0, 50, 10) for k in (0.99994, 0.99996, 1020)
+    ]
+    names = [f"V{i}" for i in range(len(values))]
+    for unit in ("sec/op", "B/op"):
+        text = printed(
+            {name: [{unit: repr(v)}] for name, v in zip(names, values, strict=True)}
+        )
+        ours, theirs = our_lines(blocks((text, text))), their_lines(
+            benchstat(saved(tmp_path, (text, text)))
+        )  # fmt: skip
+        assert len(ours[0]) == len(values) + 1
+        assert ours == theirs
+
+
+def test_colours_say_which_way_is_worse():
+    grids = [b for b in blocks(ZSTD) if isinstance(b, Grid)]
+    cells = {grid.headings[0]: grid.rows[0][3] for grid in grids}
+    assert cells["sec/op"].text.startswith("▼")
+    assert cells["B/s (more is better)"].text.startswith("▲")
+    assert {cell.style for cell in cells.values()} == {"better"}
+    back = [b for b in blocks(ZSTD[::-1]) if isinstance(b, Grid)]
+    assert {grid.rows[0][3].style for grid in back} == {"worse"}
+
+
+def test_what_is_missing_is_said():
+    text = plain.render(blocks(ODD))
+    assert "Only in main: Gone-4." in text
+    assert "Only in pr: Added-4." in text
+    assert "req/s was measured in pr only." in text
+    assert "cpu differs: Old CPU in main, New CPU in pr." in text
+    assert "1 line names a benchmark but no figures of it." in text
+    nothing = plain.render(
+        blocks((printed({"A": [{"x": 1}]}), printed({"B": [{"x": 1}]})))
+    )
+    assert "No benchmark was measured on both sides." in nothing
+
+
+def test_rows_for_json_hold_raw_figures():
+    rows = benchmark_rows(compared(ODD))
+    by_name = {(row["name"], row["unit"]): row for row in rows}
+    fresh = by_name["Fresh", "ns/op"]
+    assert {k: fresh[k] for k in ("procs", "n_base", "n_new", "worse", "better")} == {
+        "procs": 4, "n_base": 8, "n_new": 7, "worse": True, "better": "lower",
+    }  # fmt: skip
+    assert fresh["base"] == pytest.approx(3.45)
+    assert fresh["delta"] == fresh["new"] - fresh["base"]
+    assert fresh["ratio"] == pytest.approx(fresh["new"] / fresh["base"])
+    assert fresh["base_low"] <= fresh["base"] <= fresh["base_high"]
+    assert by_name["Fresh", "B/op"]["ratio"] is None
+    gone = by_name["Gone", "ns/op"]
+    assert [gone[k] for k in ("new", "delta", "ratio", "p", "significant")] == [
+        None
+    ] * 5
+    assert (gone["base"], gone["base_low"], gone["n_new"]) == (7, None, 0)
+
+
+numbers = st.floats(allow_nan=True) | st.sampled_from([0.0, -0.0, 1.0, 5e-324, 1e308])
+units = st.sampled_from(["ns/op", "MB/s", "B/op", "x", "-", "ns*ns/MB"])
+names = st.sampled_from(["F", "F-2", "F/a=1\x1b[31m", "G[go.shape.int]", "X\u202e"])
+outputs = st.dictionaries(
+    names, st.lists(st.dictionaries(units, numbers, min_size=1), max_size=9), min_size=1
+)
+
+
+@given(outputs, outputs)
+def test_whatever_is_printed_has_a_report(base, new):
+    lines = "BenchmarkSure 1 1 ns/op\n"
+    diff = compared([printed(side) + lines for side in (base, new)])
+    json.dumps(benchmark_rows(diff), allow_nan=False)
+    found = benchmark_blocks(diff, LABELS)
+    text = plain.render(found)
+    assert all(line.isprintable() for line in text.splitlines())
+    assert not re.search(r"\b(nan|inf|None)\b", text)
+    assert "geomean" in text or "Sure" in text

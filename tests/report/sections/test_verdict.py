@@ -1,0 +1,50 @@
+"""The verdict in the text report: as it was last looked at."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.report.golden import check
+
+CASES = {
+    "gate.fail": (
+        "syncpool/{}/cpu.pb.gz",
+        ["group:gc:+2pp", "total:+5%", "category:gc.mark.assist:+1pp", r"cum:ingest\.:+5%", "finding:minor", "pause:p99:+10%"],
+    ),
+    "gate.pass": ("syncpool/{}/cpu.pb.gz", ["group:alloc:+1pp", "total:+5%"]),
+    "gate.no-data": ("syncpool/{}/goroutine.pb.gz", ["cum:http:+5%", "cum:nosuch:+5%", "bench:ns/op:+5%"]),
+    "gate.benchmarks": ("zstd/{}/bench.txt", ["bench:allocs/op:+0%", "bench:ns/op:Old:+5%", "bench:MB/s:-5%"]),
+    "gate.pauses": ("syncpool/{}/gctrace.log", ["pause:p99:+10%", "pause:p99:1ms", "pause:p50:+0%"]),
+}  # fmt: skip
+
+
+def verdict(out):
+    """Return the block of the verdict, and the warnings."""
+    lines = out.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("Verdict"))
+    last = next(i for i, line in enumerate(lines[first + 2 :], first + 2) if not line)
+    warned = [line for line in lines if line.startswith("! ") and "judged" in line]
+    return "\n".join([*lines[first:last], *warned])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_as_it_was_last_looked_at(cli, data_folder, monkeypatch, name):
+    monkeypatch.chdir(data_folder)
+    place, rules = CASES[name]
+    sides = [f"main={place.format('base')}", f"pr={place.format('new')}"]
+    done = cli(*sides, *(f"--fail-on={rule}" for rule in rules))
+    assert (done.status, done.err) == (int("fail" in name or "pauses" in name), "")
+    check(name, verdict(done.out))
+    # It stands above everything but the header.
+    above = done.out.partition("\nVerdict")[0]
+    assert above.count("\n\n") == 1
+
+
+def test_a_hostile_rule_does_not_move_the_cursor(cli, syncpool):
+    sides = [side / "cpu.pb.gz" for side in (syncpool.base, syncpool.new)]
+    for words in ((), ("-q",)):
+        done = cli(*sides, "--fail-on=cum:\x1b\r\n2J:+5%", *words)
+        assert done.status == 0
+        text = done.out + done.err
+        assert "\\x1b\\r\\n2J" in text
+        assert all(line.isprintable() for line in text.splitlines())

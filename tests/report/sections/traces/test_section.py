@@ -1,0 +1,130 @@
+"""The section on traces: as it was last looked at, and what holds for every one."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import pprofdiff
+from pprofdiff.cli.arguments import parse
+from pprofdiff.cli.progress import Waiting
+from pprofdiff.cli.run import compared as report_of
+from pprofdiff.cli.screen import Screen
+from pprofdiff.report.sections.traces.cells import arrow_of, compared
+from pprofdiff.report.text.report import blocks
+from pprofdiff.report.text.terminal import render
+from tests.conftest import DATA
+from tests.report.golden import check
+from tests.traces import make
+
+SHOWN = ("health-check", "node-pool")
+STORIES = (*SHOWN, "rss-search", "syncpool", "zstd")
+
+
+@pytest.mark.parametrize("story", SHOWN)
+def test_as_it_was_last_looked_at(cli, monkeypatch, story):
+    monkeypatch.chdir(DATA / story)
+    done = cli("base/trace.out", "new/trace.out")
+    assert (done.status, done.err) == (0, "")
+    check(f"trace.{story}", done.out)
+
+
+def drawn(words, columns, monkeypatch):
+    """Return the report as a terminal of so many columns shows it, without styles."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    screen = Screen(None, None)
+    with Waiting(None, enabled=False) as waiting:
+        report = report_of(parse(words), screen, waiting)
+    text = render(blocks(report), color=False, fit=True)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    return "\n".join(line.rstrip() for line in plain.splitlines()) + "\n"
+
+
+@pytest.mark.parametrize("story", SHOWN)
+def test_at_80_columns_as_it_was_last_looked_at(monkeypatch, story):
+    monkeypatch.chdir(DATA / story)
+    text = drawn(["base/trace.out", "new/trace.out"], 80, monkeypatch)
+    assert max(map(len, text.splitlines())) <= 80
+    check(f"trace.{story}.80", text)
+
+
+@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("columns", [80, 120])
+def test_nothing_but_names_is_cut(monkeypatch, cli, story, columns):
+    monkeypatch.chdir(DATA / story)
+    words = ["base/trace.out", "new/trace.out"]
+    _, _, whole = cli(*words).out.partition("\ngoroutine time")
+    _, _, cut = drawn(words, columns, monkeypatch).partition("\ngoroutine time")
+    numbers = r"(?<![^ ])[+−<]?[\d.,]+[%×]?(?= |$)"
+    tables = [text.partition("\n!")[0].partition("\nnext")[0] for text in (whole, cut)]
+    found = [re.findall(numbers, table, re.MULTILINE) for table in tables]
+    assert found[0] == found[1]
+    assert len(found[0]) > 200
+    assert len(re.findall("…", tables[1])) <= 20
+
+
+def tell(tables):
+    """Check that every row of some tables tells something."""
+    for line in tables.splitlines():
+        assert not re.search(r"(^|  )0 +0( [nµm]?s)? +0(  |$)", line), line
+        assert not re.search(r"\b(nan|inf|None)\b", line)
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_no_row_is_all_zero(monkeypatch, cli, story):
+    monkeypatch.chdir(DATA / story)
+    _, _, tables = cli("base/trace.out", "new/trace.out").out.partition("\ngoroutine")
+    tell(tables)
+
+
+def test_by_operation_every_heading_says_so(monkeypatch, cli):
+    monkeypatch.chdir(DATA / "health-check")
+    out = cli("base/trace.out", "new/trace.out", "--rps=100:200").out
+    title, _, _ = out.partition("\n")
+    assert title == "base → new   trace, times per operation"
+    _, _, tables = out.partition("\ngoroutine time per operation")
+    assert tables.count("per operation") == 4
+    assert "per second" not in tables
+
+
+@pytest.mark.parametrize(
+    ("pair", "cells"),
+    [
+        ((12_800, 2_500_000), ["0.013", "2.50 ms", "+2.49", "195×"]),
+        ((0, 0), ["0", "0", "0", ""]),
+        ((0, 29_500), ["0", "29.5 µs", "+29.5", "+new"]),
+        ((448_000, 0), ["448", "0 µs", "−448", "-gone"]),
+        ((1e9, 1.0), ["1.00", "<0.0001 s", "−1.00", "<0.001×"]),
+        ((1000.0, 1000.0), ["1.00", "1.00 µs", "0", "1.00×"]),
+        ((None, 5_000), ["–", "5.00 µs", "", ""]),
+        ((None, None), ["–", "–", "", ""]),
+        ((4, 118_000), ["0.0040", "118 µs", "+118", "29,500×"]),
+    ],
+)
+def test_small_numbers_beside_large_ones_keep_two_digits(pair, cells):
+    assert [cell.text for cell in compared("x", pair, "ns")[1:]] == cells
+
+
+def test_arrows_have_a_unit_where_there_is_anything():
+    assert arrow_of([0, 0], "ns") == "0 → 0"
+    assert arrow_of([None, 1_500], "ns") == "– → 1.50 µs"
+    assert arrow_of([None, None], "ns") == "– → –"
+
+
+@pytest.mark.go
+def test_tasks_and_regions_have_their_tables(cli):
+    tasks, plain = make.trace("tasks", "1.26.8"), make.trace("sync", "1.26.8")
+    out = cli(plain, tasks).out
+    assert re.search(r"^user tasks, p50 of one +base +new ", out, re.MULTILINE)
+    assert re.search(r"^never ended +– +– +– → – +0$", out, re.MULTILINE)
+    assert re.search(r"^mail +– +[\d.]+ [mµ]s ", out, re.MULTILINE)
+    assert "user tasks" not in cli(plain, plain).out
+    same = cli(tasks, tasks).out
+    assert "No garbage collection ran in either trace." in same
+    # Its goroutines of the runtime neither ran nor could.
+    held = pprofdiff.load(tasks).goroutines
+    idle = held.index[(held["exec_ns"] == 0) & (held["sched_wait_ns"] == 0)]
+    assert len(idle)
+    assert not [name for name in idle if name in same]
+    tell(same.partition("\nScheduling")[2])

@@ -1,0 +1,70 @@
+"""README's picture is what the terminal shows of the demo, drawn anew."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+
+from rich.console import Console
+from rich.terminal_theme import TerminalTheme
+
+from pprofdiff import demo
+from pprofdiff.cli.arguments import parse
+from pprofdiff.cli.progress import Waiting
+from pprofdiff.cli.run import compared
+from pprofdiff.cli.screen import Screen
+from pprofdiff.report.text.layout import Grid
+from pprofdiff.report.text.report import blocks
+from pprofdiff.report.text.terminal import draw
+from tests.report.golden import FOLDER
+
+PICTURE = FOLDER / "demo.svg"
+THEME = TerminalTheme(
+    (13, 17, 23),
+    (230, 237, 243),
+    [(230, 237, 243)] * 8,
+    [(139, 148, 158)] * 8,
+)
+# rich's own frame loads fonts from the net: ours loads nothing.
+FRAME = """<svg width="880" viewBox="-16 -12 {terminal_width} {height}" \
+xmlns="http://www.w3.org/2000/svg" role="img" aria-label="pprofdiff demo">
+<style>
+.{unique_id}-matrix {{ font-family: ui-monospace, Menlo, Consolas, monospace;
+ font-size: {char_height}px; line-height: {line_height}px; }}
+{styles}
+</style>
+<defs>
+<clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}"/>
+</clipPath>
+{lines}
+</defs>
+<rect x="-16" y="-12" width="100%" height="100%" rx="8" fill="#0d1117"/>
+<g clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix">
+{matrix}
+</g>
+</g>
+</svg>
+"""
+
+
+def test_the_picture_in_the_readme_is_current():
+    console = Console(
+        file=io.StringIO(), record=True, width=88, force_terminal=True, highlight=False,
+        color_system="truecolor",
+    )  # fmt: skip
+    screen = Screen(io.StringIO(), io.StringIO())
+    quietly = Waiting(screen.messages, enabled=False)
+    report = compared(parse(demo.arguments()), screen, quietly)
+    # From the headline to who got slower: the inputs' paths differ by machine.
+    held = list(blocks(report))
+    grids = [i for i, block in enumerate(held) if isinstance(block, Grid)]
+    draw(held[grids[0] + 1 : grids[2] + 1], console)
+    svg = console.export_svg(theme=THEME, code_format=FRAME, unique_id="demo")
+    assert not re.search(r"url\(http|@import|href=", svg)
+    if os.environ.get("PPROFDIFF_GOLDEN") == "write":
+        PICTURE.write_text(svg, encoding="utf-8")
+    assert svg == PICTURE.read_text(encoding="utf-8")

@@ -1,0 +1,185 @@
+"""The text report: as it was last looked at, and what holds for every one."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+import pytest
+
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.loaders.profiles.encode import encode
+from tests.analysis.building import profile
+from tests.report.golden import check
+
+SYNCPOOL = ["main=syncpool/base/{}", "pr=syncpool/new/{}"]
+PUBLISHED = [
+    "none=sync-pool-gctrace/none-pool.log{}",
+    "pool=sync-pool-gctrace/sync-pool.log{}",
+]
+CASES = {
+    "cpu": (SYNCPOOL, "cpu.pb.gz", []),
+    "cpu.work": (SYNCPOOL, "cpu.pb.gz", ["--work=10088400:8579600"]),
+    "cpu.normalize": (SYNCPOOL, "cpu.pb.gz", ["-normalize"]),
+    "cpu.focus": (SYNCPOOL, "cpu.pb.gz", ["-focus=mallocgc"]),
+    "cpu.samples": (SYNCPOOL, "cpu.pb.gz", ["-sample_index=samples"]),
+    "cpu.explain-mark": (SYNCPOOL, "cpu.pb.gz", ["-explain=gc.mark"]),
+    "cpu.explain-function": (SYNCPOOL, "cpu.pb.gz", ["-explain=lineproto.parseTags$"]),
+    "cpu.lines": (["rss-search/base/{}", "rss-search/new/{}"], "cpu.pb.gz", ["-lines"]),
+    "cpu.files": (["rss-search/base/{}", "rss-search/new/{}"], "cpu.pb.gz", ["-files"]),
+    "cpu.same": (["syncpool/base/{}", "syncpool/base/{}"], "cpu.pb.gz", []),
+    "allocs.work": (SYNCPOOL, "allocs.pb.gz", ["--work=13146800:11445600"]),
+    "heap": (SYNCPOOL, "heap.pb.gz", []),
+    "block.work": (SYNCPOOL, "block.pb.gz", ["--work=13146800:11445600"]),
+    "mutex": (SYNCPOOL, "mutex.pb.gz", []),
+    "goroutine": (SYNCPOOL, "goroutine.pb.gz", []),
+    "folder.work": (SYNCPOOL, "", ["--work=10088400:8579600"]),
+    "zstd.cpu.work": (
+        ["zstd/base/{}", "zstd/new/{}"],
+        "cpu.pb.gz",
+        ["--work=9059:732056"],
+    ),
+    "node-pool.cpu": (["node-pool/base/{}", "node-pool/new/{}"], "cpu.pb.gz", []),
+    "versions.cpu.joined": (
+        ["versions/go1.20/{}", "versions/go1.27/{}"],
+        "cpu.pb.gz",
+        ["-joined"],
+    ),
+    "unchanged.cpu": (["unchanged/run1/{}", "unchanged/run2/{}"], "cpu.pb.gz", []),
+    "zstd.folder": (["zstd/base/{}", "zstd/new/{}"], "", []),
+    "pair": (["zstd/new/{}"], "bench.txt", ["--pair", "suffix=Old"]),
+    "gctrace.published": (PUBLISHED, "", []),
+    "gctrace.published.rps": (PUBLISHED, "", ["--rps=322108:280371"]),
+    "gctrace.published.window": (PUBLISHED, "", ["--window=10:40"]),
+}
+# Reports of which no row is a base, new and delta.
+WITHOUT_DELTAS = ("cpu.explain-function", "pair", "gctrace")
+
+
+@pytest.fixture
+def report(cli, data_folder, monkeypatch):
+    """Return a function: the name of a case in, its report out."""
+    monkeypatch.chdir(data_folder)
+
+    def run(name):
+        places, kind, words = CASES[name]
+        done = cli(*(place.format(kind).rstrip("/") for place in places), *words)
+        assert (done.status, done.err) == (0, "")
+        return done.out
+
+    return run
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_as_it_was_last_looked_at(report, name):
+    check(name, report(name))
+
+
+NUMBER = r"[−+]?[\d,]+(?:\.\d+)?"
+ROW = re.compile(rf"(?:^| {{2,}})({NUMBER}) +({NUMBER}) +([▲▼~] )?({NUMBER})(?: |$)")
+WORDS = {"▲": 1, "▼": -1}
+
+
+def amount(text):
+    """Return a number as the report writes it, and what its last digit is worth."""
+    plain = text.replace("−", "-").replace("+", "").replace(",", "")
+    _, _, decimals = plain.partition(".")
+    return float(plain), 10.0 ** -len(decimals)
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if not n.startswith(WITHOUT_DELTAS)])
+def test_new_minus_base_is_the_delta_that_stands_beside_it(report, name):
+    rows = [
+        match
+        for line in report(name).splitlines()
+        if "→" not in line.partition("  ")[0] and (match := ROW.search(line))
+    ]
+    assert rows
+    for match in rows:
+        (base, digit), (new, _), (delta, _) = (amount(match[i]) for i in (1, 2, 4))
+        # Three rounded numbers are off by up to half a digit each.
+        assert delta == pytest.approx(new - base, abs=1.5001 * digit), match[0]
+        mark = (match[3] or "").strip()
+        assert mark not in WORDS or WORDS[mark] * delta >= 0
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_lines_are_tidy(report, name):
+    lines = report(name).splitlines()
+    assert all(line == line.rstrip() for line in lines)
+    assert all(line.isprintable() for line in lines)
+    assert not any(a == b == "" for a, b in pairwise(lines))
+    assert lines[0]
+    assert lines[-1]
+    assert not re.search(r"\b(nan|inf|None|NoneType)\b", "\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    "name", ["cpu", "cpu.work", "cpu.normalize", "cpu.samples", "cpu.focus", "cpu.same"]
+)
+def test_every_group_has_its_line(report, name):
+    out = report(name)
+    for group in rules().groups:
+        assert len(re.findall(rf"^{re.escape(group.label)}  ", out, re.MULTILINE)) == 1
+    assert len(re.findall(r"^total  ", out, re.MULTILINE)) == 1
+
+
+def test_the_groups_add_up_to_the_total_that_is_shown(report):
+    out = report("cpu.work")
+    shown = [
+        line
+        for line in out.splitlines()
+        if any(line.startswith(f"{g.label}  ") for g in rules().groups)
+    ]
+    total = next(line for line in out.splitlines() if line.startswith("total"))
+    for column in (1, 2):
+        parts = [amount(ROW.search(line)[column]) for line in shown]
+        whole, digit = amount(ROW.search(total)[column])
+        assert sum(value for value, _ in parts) == pytest.approx(
+            whole, abs=digit * (len(parts) + 1) / 2
+        )
+
+
+def test_two_of_the_same_have_no_difference(report):
+    out = report("cpu.same")
+    assert "No group changed beyond noise." in out
+    assert not re.search("[▲▼]", out)
+    assert "was " not in out
+    assert not re.search(r"\+new|-gone", out)
+
+
+def test_runs_of_one_build_have_none_either(report):
+    out = report("unchanged.cpu")
+    assert "No group changed beyond noise." in out
+    groups = out.partition("share of total")[2].partition("\n\n")[0]
+    assert not re.search("[▲▼]", groups)
+
+
+def test_a_frame_decides_in_every_explained_stack(report):
+    out = report("cpu.explain-mark")
+    stacks = re.findall(r"by rule (\S+)\n((?:    .*\n)+)", out + "\n")
+    assert len(stacks) == 3
+    for rule, frames in stacks:
+        assert rule.startswith("gc.mark.")
+        assert frames.count("← decides") == 1
+    by_name = report("cpu.explain-function")
+    assert re.search(r"parseTags.*← pays", by_name) or "user" in by_name
+
+
+def test_explain_needs_cpu_time(cli, syncpool):
+    done = cli(
+        syncpool.base / "heap.pb.gz", syncpool.new / "heap.pb.gz", "--explain=gc"
+    )
+    assert (done.status, done.out) == (2, "")
+    assert "CPU profile" in done.err
+
+
+def test_an_empty_profile_is_said_to_be_empty(cli, tmp_path):
+    sound, empty = (tmp_path / name for name in ("sound.pb.gz", "empty.pb.gz"))
+    sound.write_bytes(encode(profile([(("main.f",), 900)])))
+    empty.write_bytes(encode(profile([])))
+    for sides, said in (((sound, empty), "new"), ((empty, sound), "base")):
+        out = cli(*sides).out
+        assert f"\n{said} has no samples: there is nothing to compare.\n" in out
+        assert "In all" not in out
+        assert "must move by" not in out

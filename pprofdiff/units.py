@@ -8,6 +8,7 @@ unit for a whole column, a true minus, three digits that count.
 from __future__ import annotations
 
 from functools import cache
+from math import floor, log10
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ __all__ = [
     "scale",
     "scale_for",
     "scaled",
+    "times",
 ]
 
 
@@ -203,3 +205,36 @@ def percent(part: float, whole: float, *, signed: bool = False) -> str:
         return "0%" if part == 0 else "<0.1%"
     sign = "−" if ratio < 0 else "+" if signed else ""
     return f"{sign}{digits}%"
+
+
+def times(
+    ratio: float, *, decimals: int | None = None, significant: int | None = None
+) -> str:
+    """Return a ratio such as ``1.73×``, with the digits that a person reads.
+
+    Parameters
+    ----------
+    ratio
+        New ÷ base, 0 or more.
+    decimals
+        How many decimals there are, where ratios stand below one another.
+    significant
+        How many digits count, where ratios are multiplied.
+
+    Returns
+    -------
+    str
+        By itself, ``0.094×``, ``1.73×``, ``17.3×`` or ``29,500×``; ``<0.001×`` below
+        that.
+
+    """
+    if significant is not None:
+        return f"{ratio:.{significant}g}×"
+    if decimals is not None:
+        return f"{ratio:.{decimals}f}×"
+    if 0 < ratio < 0.001:
+        return "<0.001×"
+    decimals = 0 if ratio >= 100 else 1 if ratio >= 10 else 2
+    if ratio:
+        decimals = max(decimals, -floor(log10(ratio)))
+    return f"{ratio:,.{decimals}f}×"

@@ -246,10 +246,10 @@ def _figures() -> pd.DataFrame:
     import pandas as pd
 
     rows = [(f, of) for of, table in (("all", SUMS), ("load", RATES)) for f in table]
-    ids = [figure.path.rpartition(".")[2] for figure, _ in rows]
+    ids = [figure.key for figure, _ in rows]
     return pd.DataFrame(
         {
-            "name": [figure.name.strip() for figure, _ in rows],
+            "name": [figure.name for figure, _ in rows],
             "fields": [figure.fields for figure, _ in rows],
             "of": pd.Categorical([of for _, of in rows], ["all", "load"]),
             "unit": [figure.unit for figure, _ in rows],

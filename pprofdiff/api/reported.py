@@ -110,9 +110,9 @@ class Reported(ABC):
     def to_text(self, path: Path | None = None) -> str | None:
         """Return the report that the command line prints, or write it to `path`."""
         from pprofdiff.report.text.plain import render
-        from pprofdiff.report.text.report import blocks
+        from pprofdiff.report.text.report import report_parts
 
-        return delivered(render(blocks(self.report())), path)
+        return delivered(render(report_parts(self.report())), path)
 
     def _rendered(self, ending: str, path: Path | None) -> str | None:
         return delivered(renderer_for(ending)(self.report()).decode(), path)

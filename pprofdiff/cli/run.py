@@ -15,8 +15,8 @@ from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.screen import Screen
 from pprofdiff.errors import UsageError
 from pprofdiff.inputs.sides import Inputs, gather, made_pair
-from pprofdiff.report.model import ReportModel, report_of
-from pprofdiff.report.text.layout import Block
+from pprofdiff.report.model import ReportModel, Scope, report_of
+from pprofdiff.report.rows import Part
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _unchanged(report: ReportModel) -> bool:
     return not changed(report.comparison, report.findings)
 
 
-def _shown(report: ReportModel, options: Options) -> Iterable[Block]:
+def _shown(report: ReportModel, options: Options) -> Iterable[Part]:
     """Return what the screen gets."""
     if options.explain:
         from pprofdiff.report.sections.profiles.explain import explain
@@ -102,9 +102,9 @@ def _shown(report: ReportModel, options: Options) -> Iterable[Block]:
         return explain(report, options.explain)
     if options.quiet:
         return ()
-    from pprofdiff.report.text.report import blocks
+    from pprofdiff.report.text.report import report_parts
 
-    return blocks(report, joined=options.joined, granularity=options.granularity)
+    return report_parts(report, Scope(options.granularity, joined=options.joined))
 
 
 def _renderers(options: Options) -> list[tuple[str, Callable[[ReportModel], bytes]]]:
@@ -214,16 +214,16 @@ def _filtered(evidence: Side, options: Options) -> tuple[Side, list[str]]:
     return evidence._replace(runs=tuple(runs)), notes
 
 
-def _draw(blocks: list[Block], options: Options, screen: Screen) -> None:
-    """Put blocks on the screen: drawn on a terminal, plain everywhere else."""
-    if not blocks:
+def _draw(parts: list[Part], options: Options, screen: Screen) -> None:
+    """Put a report on the screen: drawn on a terminal, plain everywhere else."""
+    if not parts:
         return
     color, terminal = screen.wants_color(options.color), screen.out.isatty()
     if color or terminal:
         from pprofdiff.report.text.terminal import render as drawn
 
-        screen.write(drawn(blocks, color=color, fit=terminal))
+        screen.write(drawn(parts, color=color, fit=terminal))
         return
     from pprofdiff.report.text.plain import render
 
-    screen.write(render(blocks))
+    screen.write(render(parts))

@@ -9,12 +9,13 @@ Text is escaped in one place, the template engine.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.errors import PprofDiffError
 from pprofdiff.plots.frame import shown as shortened
-from pprofdiff.report.text.layout import Block, Cell, Grid, Words
+from pprofdiff.report.rows import Cell, Column, Part, Row, Sentence, Table, signed
 from pprofdiff.report.text.plain import render
 
 if TYPE_CHECKING:
@@ -30,16 +31,14 @@ ROWS = 9
 class Card(NamedTuple):
     """What is shown of one object: the two labels or its name, a sentence, a table.
 
-    `below` is said under the table; `code` tells that the first column holds names out
-    of the input.
+    `below` is said under the table.
     """
 
     labels: tuple[str, ...]
     kind: str
     lead: str
-    grid: Grid
+    table: Table
     below: str = ""
-    code: bool = False
 
 
 def shown(
@@ -69,14 +68,20 @@ def shown(
 
 def _fitting(card: Card) -> Card:
     """Return a card whose labels, headings and cells are printable and not too long."""
-    grid = card.grid
-    rows = tuple([Cell(cut(c.text), c.style, c.value) for c in r] for r in grid.rows)
-    headings = tuple(map(cut, grid.headings))
+    table = card.table
     return card._replace(
         labels=tuple(map(cut, card.labels)),
         lead=cut(card.lead, 400),
-        grid=grid._replace(headings=headings, rows=rows),
+        table=replace(
+            table,
+            columns=tuple(replace(c, text=cut(c.text)) for c in table.columns),
+            rows=tuple(map(_short, table.rows)),
+        ),
     )
+
+
+def _short(row: Row) -> Row:
+    return replace(row, cells=tuple(replace(c, text=cut(c.text)) for c in row.cells))
 
 
 def cut(text: str, longest: int = 120) -> str:
@@ -98,18 +103,24 @@ def wanted(
 
 
 def _plain(card: Card, text: str) -> str:
-    held: list[Block] = [Words(card.lead)] if card.lead else []
-    held.append(card.grid)
+    parts: list[Part] = [Sentence(card.lead)] if card.lead else []
+    parts.append(card.table)
     if card.below:
-        held.append(Words(card.below))
-    return f"{text}\n\n{render(held)}".rstrip()
+        parts.append(Sentence(card.below))
+    return f"{text}\n\n{render(parts)}".rstrip()
 
 
 def _html(card: Card) -> str:
     template = environment().get_template("card.html.j2")
-    numbers = [sign == ">" for sign in card.grid.align]
-    text: str = template.render(card=card, grid=card.grid, numbers=numbers)
+    text: str = template.render(card=card, table=card.table, written=_written)
     return text
+
+
+def _written(cell: Cell, column: Column) -> str:
+    """Return what a cell says: a name with its detail, a number with its sign."""
+    if cell.detail:
+        return f"{cell.label}  {cell.detail}"
+    return (signed(cell) if column.signs else cell.label).strip()
 
 
 @cache

@@ -2,171 +2,201 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.scaling import in_words, scale_of
-from pprofdiff.notebook import ROWS, Card, cut
+from pprofdiff.analysis.profiles.tables import STATUSES
+from pprofdiff.notebook import ROWS, Card
 from pprofdiff.report.model import ReportModel
+from pprofdiff.report.rows import (
+    Cell,
+    Column,
+    Kind,
+    Row,
+    Section,
+    Table,
+    name_column,
+    sides,
+)
+from pprofdiff.report.sections import sections
 from pprofdiff.report.sections.answer import answer
-from pprofdiff.report.sections.findings import finding_blocks
-from pprofdiff.report.sections.profiles.cells import delta_cell, ratio_cell, value_cells
-from pprofdiff.report.text.layout import Cell, Grid, Stanza
-from pprofdiff.report.text.report import Section, sections
+from pprofdiff.report.sections.findings import why
+from pprofdiff.report.sections.profiles.cells import (
+    delta_cell,
+    noise_of,
+    ratio_cell,
+    value_cells,
+)
 
 __all__ = ["comparison_card"]
 
-# What is shown of logs and traces, where it is there, in this order.
+# Keys of the rows that are shown of logs and traces, where they are there, in order.
 _OF_LOGS = (
     "cycles",
-    "mark assist, CPU",
-    "background mark, CPU",
-    "longest pause, wall",
-    "cycles a second",
-    "GC share of capacity, CPU",
-    "live heap, mean",
-    "allocated a second",
+    "assist_cpu_us",
+    "background_cpu_us",
+    "worst_pause_us",
+    "cycles_per_second",
+    "gc_cpu_share",
+    "mean_live",
+    "allocated_mb_per_second",
 )
 _OF_TRACES = (
     "running",
     "runnable",
     "blocked",
-    "waits in the trace",
-    "  p50",
-    "  p99",
-    "GC, of GOMAXPROCS × time",
-    "least left to the program in 10 ms (MMU)",
+    "waits",
+    "wait.p50",
+    "wait.p99",
+    "gc.share",
+    "mmu.10000000",
 )
-# What stands without its table says too little.
+# What says too little without its table.
 _LONGER = {
     "running": "goroutines running, a second",
     "runnable": "goroutines runnable, a second",
     "blocked": "goroutines blocked, a second",
-    "waits in the trace": "waits for a processor",
-    "  p50": "  p50 of a wait",
-    "  p99": "  p99 of a wait",
+    "waits": "waits for a processor",
+    "wait.p50": "p50 of a wait",
+    "wait.p99": "p99 of a wait",
 }
-_MARKS = {"worse": "▲ ", "better": "▼ "}
-_KINDS = {"gctrace": "GC logs", "trace": "execution traces", "benchmark": "benchmarks"}
+_REMARKS = {"new": "+new", "gone": "-gone"}
+_Labels = tuple[str, str]
 
 
 def comparison_card(report: ReportModel) -> Card:
     """Return what is shown of a report of one comparison."""
-    held = list(sections(report))
-    section = held[0]
-    found = [b for b in finding_blocks(report) if isinstance(b, Stanza)]
-    first, *_ = answer(report, found, held)
-    grids = [block for block in section.body if isinstance(block, Grid)]
+    shown = list(sections(report))
+    section, told = shown[0], why(report)
+    first = answer(report, told, shown)
     more = len(report.findings.found) - 1
-    below = f"{more} more in .findings" if found and more > 0 else ""
-    return Card(
-        report.labels,
-        _kind(section),
-        first.text.strip(),
-        _grid(section, grids, report),
-        below,
-        code=section.diff is not None and section.diff.category_sums is None,
-    )
+    below = f"{more} more in .findings" if told.reasons and more > 0 else ""
+    table = _TABLES[section.kind](section, report.labels)
+    return Card(report.labels, _kind(section), first.title.strip(), table, below)
 
 
 def _kind(section: Section) -> str:
-    diff = section.diff
-    if diff is None:
-        return _KINDS[section.kind]
-    return f"{diff.title}, {in_words(diff)}"
+    """Return what is compared, in words."""
+    if section.kind == "profile":
+        return f"{section.heading} ({section.mode})"
+    return _KINDS[section.kind]
 
 
-def _grid(section: Section, grids: list[Grid], report: ReportModel) -> Grid:
-    """Return the table of a section's kind."""
-    if section.diff is not None:
-        if section.diff.category_sums is not None and grids:
-            return _groups(grids[0])
-        return _functions(section.diff, report.labels)
-    if section.kind == "gctrace":
-        return _picked(grids, _OF_LOGS, report, ("ratio",))
-    if section.kind == "trace":
-        return _picked(grids, _OF_TRACES, report, ("Δ", "ratio"))
-    first = grids[0] if grids else Grid(("",), "<", (), 0)
-    return first._replace(rows=first.rows[:ROWS])
+def _of_profile(section: Section, labels: _Labels) -> Table:
+    """Return a profile's groups, or the functions that moved where it has none."""
+    diff: ProfileDiff = section.compared
+    groups = next((t for t in _tables(section) if t.key == "groups"), None)
+    if diff.category_sums is None or groups is None:
+        return _functions(diff, labels)
+    return _groups(groups)
 
 
-def _functions(diff: ProfileDiff, labels: tuple[str, str]) -> Grid:
+def _functions(diff: ProfileDiff, labels: _Labels) -> Table:
     """Return the functions whose flat moved most, and the total."""
-    table, scale = diff.table("functions"), scale_of(diff)
-    judged = table.judge("flat")
+    table = diff.table("functions")
     base, new = (values.tolist() for values in table.raw("flat"))
-    marks = ("", "  +new", "  -gone")
+    judged = table.judge("flat")
     status = table.status().tolist()
-    rows: list[list[Cell]] = []
+    rows = []
     for i in table.order("flat")[: ROWS - 1].tolist():
         if base[i] == new[i]:
             break
+        name = Cell(table.names[i], remark=_REMARKS.get(STATUSES[status[i]], ""))
         noise = None if judged is None else bool(judged.noise[i])
-        rows.append(
-            [
-                Cell(cut(table.names[i]) + marks[status[i]]),
-                *value_cells(diff, scale, base[i], new[i]),
-                delta_cell(diff, scale, base[i], new[i], noise=noise),
-                ratio_cell(diff, base[i], new[i]),
-            ]
-        )
-    whole = diff.judge([diff.totals[0]], [diff.totals[1]])
-    noise = None if whole is None else bool(whole.noise[0])
-    total = [
-        Cell("total", "strong"),
-        *value_cells(diff, scale, *diff.totals),
-        delta_cell(diff, scale, *diff.totals, noise=noise),
-        ratio_cell(diff, *diff.totals),
-    ]
-    headings = ("flat", *labels, "Δ", "own ratio")
-    return Grid(headings, "<>>>>", (*rows, total), 0)
+        cells = name, *_compared(diff, base[i], new[i], noise=noise)
+        rows.append(Row(table.names[i], "function", cells))
+    (noise,) = noise_of(diff, [diff.totals[0]], [diff.totals[1]])
+    cells = Cell("total"), *_compared(diff, *diff.totals, noise=noise)
+    columns = (
+        name_column("flat"),
+        *sides(labels),
+        Column("Δ", "delta"),
+        Column("own ratio", "ratio"),
+    )
+    total = Row("total", "total", cells)
+    return Table("flat", columns, (*rows, total), code=True)
 
 
-def _groups(grid: Grid) -> Grid:
+def _compared(
+    diff: ProfileDiff, base: int, new: int, *, noise: bool | None
+) -> tuple[Cell, ...]:
+    """Return base, new, delta and ratio of raw values."""
+    return (
+        *value_cells(diff, base, new),
+        delta_cell(diff, base, new, noise=noise),
+        ratio_cell(diff, base, new),
+    )
+
+
+def _groups(table: Table) -> Table:
     """Return groups without their parts, and the total; the smallest are left out."""
-    whole = [row for row in grid.rows if not row[0].text.startswith(" ")]
-    *groups, total = whole
-    ranked = sorted(groups, key=_size, reverse=True)[: ROWS - 1]
-    kept = [row for row in groups if any(row is other for other in ranked)]
-    return grid._replace(rows=(*kept, total))
+    groups = [row for row in table.rows if row.role == "group"]
+    delta = table.place("delta")
+
+    def size(row: Row) -> tuple[bool, float]:
+        """Return how large a row's change is; what is noise comes last."""
+        cell = row.cells[delta]
+        return cell.mark != "noise", abs(cell.value or 0.0)
+
+    largest = {row.key for row in sorted(groups, key=size, reverse=True)[: ROWS - 1]}
+    kept = [r for r in table.rows if r.role == "total" or r.key in largest]
+    return replace(table, rows=tuple(kept))
 
 
-def _size(row: Sequence[Cell]) -> tuple[bool, float]:
-    """Return how large a row's change is; what is noise comes last."""
-    delta = row[3]
-    return not delta.text.startswith("~"), abs(delta.value or 0.0)
+def _of_log(section: Section, labels: _Labels) -> Table:
+    """Return figures of GC logs."""
+    columns = (Column("ratio", "ratio"),)
+    return _picked(_tables(section), _OF_LOGS, labels, columns)
+
+
+def _of_trace(section: Section, labels: _Labels) -> Table:
+    """Return figures of traces."""
+    columns = Column("Δ", "delta"), Column("ratio", "ratio", signs=False)
+    return _picked(_tables(section), _OF_TRACES, labels, columns)
+
+
+def _of_benchmarks(section: Section, _labels: _Labels) -> Table:
+    """Return the first benchmarks of the first unit."""
+    first = next(iter(_tables(section)), None)
+    return Table("none", (name_column(""),), ()) if first is None else first.first(ROWS)
+
+
+def _tables(section: Section) -> Iterable[Table]:
+    return (part for part in section.parts if isinstance(part, Table))
 
 
 def _picked(
-    grids: Iterable[Grid],
-    names: Sequence[str],
-    report: ReportModel,
-    columns: Sequence[str],
-) -> Grid:
-    """Return the named rows of several tables: name, both sides, the columns."""
-    rows: dict[str, Sequence[Cell]] = {}
-    for grid in grids:
-        places = [grid.headings.index(c) if c in grid.headings else -1 for c in columns]
-        for row in grid.rows:
-            squares = [row[i] if i >= 0 else Cell("") for i in places]
-            name = row[0].text
-            if name in names and name not in rows and len(row) > 3:
-                first = _marked(squares[0])
-                rows[name] = [row[0], row[1], row[2], first, *squares[1:]]
-    found = [
-        [Cell(_LONGER.get(name, name)), *rows[name][1:]]
-        for name in names
-        if name in rows
-    ]
-    headings = ("", *report.labels, *columns)
-    return Grid(headings, "<" + ">" * (len(headings) - 1), tuple(found), 0)
+    tables: Iterable[Table],
+    keys: Sequence[str],
+    labels: _Labels,
+    columns: tuple[Column, ...],
+) -> Table:
+    """Return rows of several tables by key: name, both sides, and the columns."""
+    shown = (name_column(""), *sides(labels), *columns)
+    rows: dict[str, Row] = {}
+    indent = 0
+    for table in tables:
+        places = [table.place(column.role) for column in shown]
+        for row in table.rows:
+            if row.key in keys and row.key not in rows:
+                indent = table.indent
+                cells = [row.cells[i] if i >= 0 else Cell("") for i in places]
+                name = _LONGER.get(row.key, cells[0].text)
+                cells[0] = replace(cells[0], text=name)
+                rows[row.key] = replace(row, cells=tuple(cells))
+    chosen = tuple(rows[key] for key in keys if key in rows)
+    return Table("picked", shown, chosen, indent=indent)
 
 
-def _marked(cell: Cell) -> Cell:
-    """Return a number with the sign of which way it moved, where it matters."""
-    mark = _MARKS.get(cell.style, "")
-    return (
-        cell
-        if not mark or cell.text[:1] in "▲▼"
-        else Cell(mark + cell.text, cell.style)
-    )
+_TABLES: dict[Kind, Callable[[Section, _Labels], Table]] = {
+    "profile": _of_profile,
+    "gctrace": _of_log,
+    "trace": _of_trace,
+    "benchmark": _of_benchmarks,
+}
+_KINDS: dict[Kind, str] = {
+    "gctrace": "GC logs",
+    "trace": "execution traces",
+    "benchmark": "benchmarks",
+}

@@ -17,7 +17,7 @@ from pprofdiff.model.benchmarks import Benchmarks
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.notebook import ROWS, Card
 from pprofdiff.plots.stacked import Many, scale_of_builds
-from pprofdiff.report.text.layout import Cell, Grid
+from pprofdiff.report.rows import Cell, Column, Row, Table, name_column
 from pprofdiff.units import percent, scale_for, scaled
 
 __all__ = [
@@ -34,38 +34,60 @@ def profile_card(profile: Profile, label: str) -> Card:
     costs = profile_sums(profile)
     kind = profile.sample_types[profile.sample_index()]
     scale = scale_for((costs.total,), kind.unit)
-    if costs.categories is not None:
-        known = rules()
-        ids = list(known.categories)
-        rows = [
-            (
-                group.label,
-                int(costs.categories[[ids.index(c) for c in group.categories]].sum()),
-            )
-            for group in known.groups
-        ]
-        rows = sorted(rows, key=lambda row: -row[1])[: ROWS - 1]
-    else:
-        order = np.argsort(-np.abs(costs.flat), kind="stable")[: ROWS - 1].tolist()
-        rows = [(costs.names[i], int(costs.flat[i])) for i in order]
-    cells = [
-        [Cell(name), Cell(scale.number(value)), Cell(percent(value, costs.total))]
-        for name, value in rows
+    rows = [
+        Row(key, "figure", cells)
+        for key, name, value in _largest(costs)
         if value
+        for cells in [
+            (
+                Cell(name),
+                Cell(scale.number(value), value),
+                Cell(percent(value, costs.total)),
+            )
+        ]
     ]
-    total = [Cell("total", "strong"), Cell(scale.number(costs.total)), Cell("")]
+    cells = Cell("total"), Cell(scale.number(costs.total), costs.total), Cell("")
+    total = Row("total", "total", cells)
     span = profile.duration_ns
     lasted = f", over {scaled(span, 'ns')}" if span and not is_snapshot(kind) else ""
     unit = scale.unit or kind.type
     lead = f"{scale.text(costs.total)} {kind.type} in {len(profile):,} samples{lasted}"
-    heading = "group" if costs.categories is not None else "flat"
-    return Card(
-        (label,),
-        f"{kind_name(profile)} profile",
-        lead,
-        Grid((heading, unit, "share"), "<>>", (*cells, total), 0),
-        code=costs.categories is None,
+    columns = (
+        name_column("group" if costs.categories is not None else "flat"),
+        Column(unit, "new"),
+        Column("share", "share"),
     )
+    code = costs.categories is None
+    table = Table("profile", columns, (*rows, total), code=code)
+    return Card((label,), f"{kind_name(profile)} profile", lead, table)
+
+
+def _largest(costs: ProfileSums) -> list[tuple[str, str, int]]:
+    """Return (key, name, value) of the groups, or else functions, that cost most."""
+    if costs.categories is None:
+        order = np.argsort(-np.abs(costs.flat), kind="stable")[: ROWS - 1].tolist()
+        return [(costs.names[i], costs.names[i], int(costs.flat[i])) for i in order]
+    known = rules()
+    ids = list(known.categories)
+    sums = [
+        _sum(costs, [ids.index(c) for c in group.categories]) for group in known.groups
+    ]
+    groups = zip(known.groups, sums, strict=True)
+    ranked = sorted(groups, key=lambda group: -group[1])[: ROWS - 1]
+    return [(group.id, group.label, value) for group, value in ranked]
+
+
+# Keys of the figures that are shown of one log.
+_OF_LOG = (
+    "assist_cpu_us",
+    "background_cpu_us",
+    "worst_pause_us",
+    "cycles_per_second",
+    "gc_cpu_share",
+    "mean_live",
+    "mean_goal",
+    "allocated_mb_per_second",
+)
 
 
 def log_card(log: HasSide) -> Card:
@@ -73,27 +95,23 @@ def log_card(log: HasSide) -> Card:
     from pprofdiff.report.sections.gclogs import RATES, SUMS
 
     side = log.side
-    chosen = (
-        "mark assist, CPU",
-        "background mark, CPU",
-        "longest pause, wall",
-        "cycles a second",
-        "GC share of capacity, CPU",
-        "live heap, mean",
-        "goal, mean",
-        "allocated a second",
-    )
     rows = []
-    for table, held in ((SUMS, side.whole), (RATES, side.steady)):
-        for figure in table:
-            value = figure.of(held)
-            if figure.name in chosen and value is not None:
-                text = figure.words(0, value)[1]
-                rows.append([Cell(figure.name), Cell(text), Cell(figure.fields)])
+    for figures, values in ((SUMS, side.whole), (RATES, side.steady)):
+        for figure in figures:
+            value = figure.of(values)
+            if figure.key in _OF_LOG and value is not None:
+                cells = (
+                    Cell(figure.name),
+                    Cell(figure.words(0, value)[1], value, figure.unit),
+                    Cell(figure.fields),
+                )
+                rows.append(Row(figure.key, "figure", cells))
     first, last = side.whole.start_s, side.whole.end_s
     lead = f"{side.whole.cycles:,} GC cycles from {first:.1f} to {last:.1f} s"
-    grid = Grid(("", "value", "fields"), "<><", tuple(rows), 0)
-    return Card((side.label,), "GC log", lead, grid, _of_load(side))
+    columns = name_column(""), Column("value", "new"), Column("fields", "source", "<")
+    table = Table("log", columns, tuple(rows))
+    below = f"Rates and means: {side.window.reason}"
+    return Card((side.label,), "GC log", lead, table, below)
 
 
 class HasSide(Protocol):
@@ -102,10 +120,6 @@ class HasSide(Protocol):
     @property
     def side(self) -> GCSide:
         """What is compared of it."""
-
-
-def _of_load(side: GCSide) -> str:
-    return f"Rates and means: {side.window.reason}"
 
 
 def trace_card(side: TraceSide) -> Card:
@@ -118,78 +132,88 @@ def trace_card(side: TraceSide) -> Card:
     times = {name: side.of_program(column) for name, column in columns.items()}
     blocked = [side.of_program("block_ns", i) for i in range(len(side.groups.reasons))]
     times["blocked"] = sum(blocked)
-    rows = [
-        [Cell(f"goroutines {n}"), Cell(scaled(ns, "ns"))] for n, ns in times.items()
-    ]
+    figures = [(f"goroutines {name}", ns) for name, ns in times.items()]
     quantiles = {"p50": side.latency.p50_ns, "p99": side.latency.p99_ns}
-    rows += [
-        [Cell(f"{name} of a wait for a processor"), Cell(scaled(ns, "ns"))]
+    figures += [
+        (f"{name} of a wait for a processor", ns)
         for name, ns in quantiles.items()
         if ns is not None
     ]
     gc = side.collections
-    rows.append([Cell("GC marking, wall time"), Cell(scaled(gc.mark_wall_ns, "ns"))])
-    rows.append([Cell("the world stopped"), Cell(scaled(gc.stw_ns, "ns"))])
+    figures.append(("GC marking, wall time", gc.mark_wall_ns))
+    figures.append(("the world stopped", gc.stw_ns))
+    rows = tuple(
+        Row(name, "figure", (Cell(name), Cell(scaled(ns, "ns"), ns, "ns")))
+        for name, ns in figures
+    )
     lead = (
         f"{scaled(side.wall_ns, 'ns')}, {side.trace.events:,} events, "
         f"{len(side.trace.goroutines):,} goroutines, {gc.begun} GC cycles"
     )
     kind = f"execution trace, go1.{side.trace.version}"
-    return Card((side.label,), kind, lead, Grid(("", "time"), "<>", tuple(rows), 0))
+    table = Table("trace", (name_column(""), Column("time", "new")), rows)
+    return Card((side.label,), kind, lead, table)
 
 
-def benchmarks_card(held: Benchmarks, label: str) -> Card:
+def benchmarks_card(benchmarks: Benchmarks, label: str) -> Card:
     """Return the medians of the first benchmarks."""
-    rows = [
-        [
-            Cell(one.name if one.procs is None else f"{one.name}-{one.procs}"),
-            Cell(f"{float(np.median(one.values)):,.4g}"),
+    results = benchmarks.results
+    rows = []
+    for one in results[:ROWS]:
+        name = one.name if one.procs is None else f"{one.name}-{one.procs}"
+        median = float(np.median(one.values))
+        cells = (
+            Cell(name),
+            Cell(f"{median:,.4g}", median, one.unit),
             Cell(one.unit),
-            Cell(str(len(one.values))),
-        ]
-        for one in held.results[:ROWS]
-    ]
-    lead = f"{len(held.results)} figures"
-    below = f"{len(held.results) - ROWS} more" if len(held.results) > ROWS else ""
-    grid = Grid(("benchmark", "median", "unit", "runs"), "<><>", tuple(rows), 0)
-    return Card((label,), "benchmarks", lead, grid, below, code=True)
+            Cell(str(len(one.values)), len(one.values)),
+        )
+        rows.append(Row(name, "benchmark", cells))
+    lead = f"{len(results)} figures"
+    below = f"{len(results) - ROWS} more" if len(results) > ROWS else ""
+    columns = (
+        name_column("benchmark"),
+        Column("median", "new"),
+        Column("unit", "text", "<"),
+        Column("runs", "text"),
+    )
+    table = Table("benchmarks", columns, tuple(rows), code=True)
+    return Card((label,), "benchmarks", lead, table, below)
 
 
-def builds_card(held: Many) -> Card:
+def builds_card(builds: Many) -> Card:
     """Return the first and last builds by the groups of runtime costs."""
     known = rules()
     ids = list(known.categories)
-    totals = [c.total * by for c, by in zip(held.costs, held.factors, strict=True)]
-    scale = scale_of_builds(held)
+    totals = [c.total * by for c, by in zip(builds.costs, builds.factors, strict=True)]
+    scale = scale_of_builds(builds)
     groups = [
         (group.label, [ids.index(c) for c in group.categories])
         for group in known.groups
     ]
-    groups = [g for g in groups if any(_sum(c, g[1]) for c in held.costs)]
-    chosen = list(range(len(held.names)))
+    groups = [g for g in groups if any(_sum(c, g[1]) for c in builds.costs)]
+    chosen = list(range(len(builds.names)))
     if len(chosen) > ROWS:
         chosen = [*chosen[: ROWS // 2], *chosen[-ROWS // 2 :]]
-    rows = [
-        [
-            Cell(held.names[i]),
-            Cell(scale.number(totals[i])),
-            *(
-                Cell(scale.number(_sum(held.costs[i], where) * held.factors[i]))
-                for _, where in groups
-            ),
-        ]
-        for i in chosen
-    ]
-    headings = ("build", f"total, {scale.unit}", *(name for name, _ in groups))
-    grid = Grid(headings, "<" + ">" * (len(headings) - 1), tuple(rows), 0)
-    left = len(held.names) - len(chosen)
-    below = f"{left} more between them" if left else ""
-    ends = (held.names[0], held.names[-1])
-    return Card(
-        ends, f"{held.kind}, {len(held.names)} builds", "", grid, below, code=True
+    rows = []
+    for i in chosen:
+        parts = [_sum(builds.costs[i], w) * builds.factors[i] for _, w in groups]
+        figures = (Cell(scale.number(value), value) for value in (totals[i], *parts))
+        cells = Cell(builds.names[i]), *figures
+        rows.append(Row(builds.names[i], "file", cells))
+    columns = (
+        name_column("build"),
+        Column(f"total, {scale.unit}", "new"),
+        *(Column(name, "new") for name, _ in groups),
     )
+    table = Table("builds", columns, tuple(rows), code=True)
+    left = len(builds.names) - len(chosen)
+    below = f"{left} more between them" if left else ""
+    ends = (builds.names[0], builds.names[-1])
+    kind = f"{builds.kind}, {len(builds.names)} builds"
+    return Card(ends, kind, "", table, below)
 
 
 def _sum(costs: ProfileSums, places: Sequence[int]) -> int:
-    held: NDArray[np.int64] | None = costs.categories
-    return 0 if held is None else int(held[list(places)].sum())
+    categories: NDArray[np.int64] | None = costs.categories
+    return 0 if categories is None else int(categories[list(places)].sum())

@@ -6,10 +6,10 @@ from typing import Literal
 
 from pprofdiff.plots.summary import picture
 from pprofdiff.report.model import ReportModel
+from pprofdiff.report.sections import sections
 from pprofdiff.report.sections.answer import answer
-from pprofdiff.report.sections.findings import finding_blocks
-from pprofdiff.report.text.layout import Stanza
-from pprofdiff.report.text.report import sections
+from pprofdiff.report.sections.findings import why
+from pprofdiff.units import printable
 
 __all__ = ["render"]
 
@@ -19,6 +19,5 @@ def render(report: ReportModel, form: Literal["svg", "png"]) -> bytes:
 
     Raises UsageError where the inputs have nothing that can be drawn.
     """
-    stanzas = [block for block in finding_blocks(report) if isinstance(block, Stanza)]
-    first, *_ = answer(report, stanzas, list(sections(report)))
-    return picture(report, form, answer=first.text.strip())
+    first = answer(report, why(report), list(sections(report)))
+    return picture(report, form, answer=printable(first.title).strip())

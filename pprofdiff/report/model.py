@@ -20,7 +20,7 @@ from pprofdiff.analysis.side import LogRun, Side, TraceRun
 if TYPE_CHECKING:
     from pprofdiff.analysis.gate.rules import Gate
 
-__all__ = ["Input", "ReportModel", "report_of"]
+__all__ = ["SCREEN", "Input", "ReportModel", "Scope", "report_of"]
 
 
 class Input(NamedTuple):
@@ -65,6 +65,23 @@ class ReportModel(NamedTuple):
     def profiles(self) -> tuple[ProfileDiff, ...]:
         """The comparisons, most telling first."""
         return self.comparison.profiles
+
+
+class Scope(NamedTuple):
+    """How much of a report is told.
+
+    `granularity` is that of the rows: functions, lines or files. `joined` lists
+    functions paired under two names. Tables of functions and call sites get up to
+    `rows` rows, None for a screen's worth.
+    """
+
+    granularity: str = "functions"
+    joined: bool = False
+    rows: int | None = None
+
+
+SCREEN = Scope()
+"""What fits a screen."""
 
 
 def report_of(
@@ -117,8 +134,8 @@ def _inputs(side: Side, saved: Sequence[str | None]) -> tuple[Input, ...]:
         _input(run, version, copy) for run, copy in zip(side.runs, saved, strict=True)
     ]
     benchmarks = [
-        Input(path, "benchmark", results=len({r.name for r in held.results}))
-        for path, held in side.benchmarks
+        Input(path, "benchmark", results=len({r.name for r in output.results}))
+        for path, output in side.benchmarks
     ]
     loads = [
         Input(path, load.tool, per_second=load.per_second) for path, load in side.loads

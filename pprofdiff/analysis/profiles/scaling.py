@@ -7,16 +7,15 @@ from collections.abc import Iterable
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.units import Scale, scale_for
 
-__all__ = ["in_words", "scale_of"]
+__all__ = ["in_words", "mode_in_words", "scale_of"]
 
 _NANOSECONDS = ("nanoseconds", "ns")
 
 
 def scale_of(diff: ProfileDiff) -> Scale:
     """Return the scale in which both totals, and so every row, read well."""
-    base, new = diff.totals
     by = diff.normalization
-    values = (base * by.base_factor, new * by.new_factor)
+    values = by.scaled(*diff.totals)
     if by.mode == "per_second" and diff.unit in _NANOSECONDS:
         return Scale(1e9, "cores" if diff.is_cpu else "s/s", _decimals(values, 1e9))
     scale = scale_for(values, diff.unit)
@@ -34,7 +33,12 @@ def _decimals(values: Iterable[float], size: float) -> int:
 
 
 def in_words(diff: ProfileDiff) -> str:
-    """Return what the numbers are in, and why, for the report's first line."""
+    """Return what the numbers are in, and why: ``in cores (CPU seconds …)``."""
+    return f"in {scale_of(diff).unit} ({mode_in_words(diff)})"
+
+
+def mode_in_words(diff: ProfileDiff) -> str:
+    """Return how the sides were made comparable, and why this way."""
     by, scale = diff.normalization, scale_of(diff)
     meaning = {
         "cores": "CPU seconds per second",
@@ -46,4 +50,4 @@ def in_words(diff: ProfileDiff) -> str:
         "per_work": "per operation",
         "share": "new scaled to base",
     }[by.mode]
-    return f"in {scale.unit} ({meaning or mode}; {by.reason})"
+    return f"{meaning or mode}; {by.reason}"

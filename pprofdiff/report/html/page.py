@@ -6,20 +6,19 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.errors import UsageError
-from pprofdiff.plots import Chart, charts
-from pprofdiff.report.html.blocks import Drawn, drawn, split
+from pprofdiff.plots import Chart
 from pprofdiff.report.html.flame import budgets, embedded, packed
-from pprofdiff.report.html.glance import tiles
+from pprofdiff.report.html.parts import Drawn, Paragraph, drawn, split, told_of
 from pprofdiff.report.html.shell import shell, template
-from pprofdiff.report.model import ReportModel
-from pprofdiff.report.sections.answer import answer, title_and_mode
-from pprofdiff.report.sections.findings import finding_blocks
-from pprofdiff.report.sections.profiles.functions import joined_names
-from pprofdiff.report.sections.verdict import summary
-from pprofdiff.report.text.layout import Stanza, Words
-from pprofdiff.report.text.report import Section, cautions, inputs_grid, sections
+from pprofdiff.report.model import ReportModel, Scope
+from pprofdiff.report.rows import Section, Tile, signed
+from pprofdiff.report.sections import CHARTS, TILES, sections
+from pprofdiff.report.sections.answer import Answer, answer
+from pprofdiff.report.sections.findings import why
+from pprofdiff.report.sections.inputs import cautions, inputs_table
+from pprofdiff.report.sections.profiles.functions import renamed
+from pprofdiff.report.sections.verdict import rulings
 from pprofdiff.units import printable
 
 __all__ = ["MOST", "render"]
@@ -32,11 +31,10 @@ MOST = 5 << 20
 _ROWS = (100, 10, 3)
 # What of a page the flame graphs may take.
 _FLAMES = MOST // 2
-_SHORT = {"gctrace": "GC log", "trace": "trace", "benchmark": "benchmarks"}
 
 
-class Part(NamedTuple):
-    """One comparison: where links to it lead, title, mode, first sentence, the rest.
+class Comparison(NamedTuple):
+    """One section: where links to it lead, title, mode, first sentence, the rest.
 
     `short` is what those links say.
     """
@@ -70,30 +68,37 @@ def render(report: ReportModel) -> str:
     )
 
 
+class ShownTile(NamedTuple):
+    """A total at a glance; `style` is the class of the change."""
+
+    name: str
+    values: str
+    change: str
+    style: str
+
+
 def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
-    held = list(sections(report, rows=rows))
-    found = list(finding_blocks(report))
-    stanzas = [block for block in found if isinstance(block, Stanza)]
-    first = answer(report, stanzas, held)
-    told = {words.text for words in first}
-    labels = _labels(report)
+    shown = list(sections(report, Scope(rows=rows)))
+    told = why(report)
+    first = answer(report, told, shown)
+    others = [reason for reason in told.reasons if reason is not first.reason]
     text = template("page.html.j2").render(
         **shell(),
-        labels=labels,
+        labels=[printable(label) for label in report.labels],
         verdict=report.verdict,
-        verdict_summary=summary(report.verdict),
-        answer=[words.text.strip() for words in first],
-        leads=[words.lead.strip() for words in first],
-        cautions=drawn([b for b in found if _warns(b)], labels),
-        findings=drawn([b for b in found[1:] if _untold(b, told)], labels),
-        tiles=list(tiles(report, held)),
-        parts=[_part(report, section, i) for i, section in enumerate(held)],
+        rulings=rulings(report.verdict),
+        answer=printable(first.title).strip(),
+        answer_below=_below(first),
+        cautions=drawn(told.warnings),
+        findings=drawn([*others, *told.rest]),
+        tiles=[_tile(t) for section in shown for t in TILES[section.kind](section)],
+        parts=[_comparison(section, i) for i, section in enumerate(shown)],
         flames=flames,
-        inputs=drawn([inputs_grid(report)], labels),
-        warnings=drawn(cautions(report), labels),
+        inputs=drawn([inputs_table(report)]),
+        warnings=drawn(cautions(report)),
         joined=[
-            (diff.name, drawn(joined_names(diff), labels)[1:])
-            for diff in (section.diff for section in held)
+            (diff.name, [part._replace(title="") for part in drawn(renamed(diff))])
+            for diff in (section.diff for section in shown)
             if diff is not None and any(diff.table().base_names)
         ],
         filters=printable(" ".join(report.filters)),
@@ -101,35 +106,25 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
     return text.lstrip() + "\n"
 
 
-def _labels(report: ReportModel) -> tuple[str, str]:
-    base, new = report.labels
-    return printable(base), printable(new)
+def _below(first: Answer) -> tuple[Paragraph, ...]:
+    """Return what stands under the answer, where that is a finding."""
+    return () if first.reason is None else told_of(first.reason)
 
 
-def _warns(block: object) -> bool:
-    """Return whether a block says how to read the rest."""
-    return isinstance(block, Words) and block.style == "warn"
+def _tile(tile: Tile) -> ShownTile:
+    change = tile.change
+    return ShownTile(tile.name, tile.values, signed(change), change.tone)
 
 
-def _untold(block: object, told: set[str]) -> bool:
-    """Return whether a finding is told neither as the answer nor as a caution."""
-    told_already = isinstance(block, Stanza) and block.words[0].text in told
-    return not told_already and not _warns(block)
-
-
-def _part(report: ReportModel, section: Section, number: int) -> Part:
-    """Return one comparison as the template draws it."""
-    diff = section.diff
-    title, mode = title_and_mode(report, section)
-    timed = {"gctrace": report.comparison.gc, "trace": report.comparison.trace}
-    drawable = timed.get(section.kind)
-    unit = "" if diff is None else scale_of(diff).unit
-    return Part(
+def _comparison(section: Section, number: int) -> Comparison:
+    """Return one section as the template draws it."""
+    charts = CHARTS.get(section.kind)
+    return Comparison(
         anchor=f"part{number}",
-        short=_SHORT.get(section.kind) or printable(diff.name if diff else title),
-        title=printable(title),
-        mode=printable(mode),
+        short=printable(section.short),
+        title=printable(section.heading),
+        mode=printable(section.mode),
         lead=printable(section.lead),
-        chunks=split(drawn(section.body, _labels(report), unit)),
-        charts=() if drawable is None else charts(drawable, section.kind),
+        chunks=split(drawn(section.parts)),
+        charts=() if charts is None else charts(section),
     )

@@ -65,7 +65,7 @@ def trace_row(diff: TraceDiff) -> Row:
 
 
 def _side(side: TraceSide) -> Row:
-    held, ran = side.collections, side.processors
+    gc, ran = side.collections, side.processors
     limits, trace = ran.gomaxprocs.value, side.trace
     return {
         "path": side.path,
@@ -79,15 +79,15 @@ def _side(side: TraceSide) -> Row:
         "steals": int(ran.steals.sum()),
         "running_at_once": asdict(side.running_at_once),
         "runnable_at_once": asdict(side.runnable_at_once),
-        "gc_cycles": held.begun,
+        "gc_cycles": gc.begun,
         "gc_triggers": side.triggers,
-        "gc_mark_wall_ns": held.mark_wall_ns,
-        "gc_worker_ns": held.worker_ns,
-        "gc_assist_cpu_ns": held.assist_cpu_ns,
-        "gc_assist_wait_ns": held.assist_wait_ns,
-        "gc_sweep_ns": held.sweep_ns,
-        "gc_fraction": held.gc_fraction,
-        "stw_ns": {stop.kind: stop.total_ns for stop in held.stops},
+        "gc_mark_wall_ns": gc.mark_wall_ns,
+        "gc_worker_ns": gc.worker_ns,
+        "gc_assist_cpu_ns": gc.assist_cpu_ns,
+        "gc_assist_wait_ns": gc.assist_wait_ns,
+        "gc_sweep_ns": gc.sweep_ns,
+        "gc_fraction": gc.gc_fraction,
+        "stw_ns": {stop.kind: stop.total_ns for stop in gc.stops},
         "stw": [
             {
                 "kind": stop.kind,
@@ -95,9 +95,9 @@ def _side(side: TraceSide) -> Row:
                 "duration": asdict(stop.duration),
                 "stopping": asdict(stop.stopping),
             }
-            for stop in held.stops
+            for stop in gc.stops
         ],
-        "allocated_bytes": held.allocated_bytes,
+        "allocated_bytes": gc.allocated_bytes,
     }
 
 
@@ -114,22 +114,22 @@ def _groups(diff: TraceDiff, pairs: Sequence[GroupPair], grouping: str) -> list[
     ]
 
 
-def _rows(side: TraceSide, held: Groups) -> list[Row]:
-    """Return one entry a row of `held`, in its order."""
+def _rows(side: TraceSide, groups: Groups) -> list[Row]:
+    """Return one entry a row of `groups`, in its order."""
     waits = side.waits
     whole = ~waits.cut
-    group = held.group_of[waits.goroutine[whole]]
+    group = groups.group_of[waits.goroutine[whole]]
     latency = _by_name(
-        grouped_quantiles(group, waits.duration_ns[whole], tuple(held.names))
+        grouped_quantiles(group, waits.duration_ns[whole], tuple(groups.names))
     )
-    columns = {name: getattr(held, name).tolist() for name in _SUMS}
-    block, within = held.block_ns.tolist(), held.range_ns.tolist()
+    columns = {name: getattr(groups, name).tolist() for name in _SUMS}
+    block, within = groups.block_ns.tolist(), groups.range_ns.tolist()
     capacity = side.processors.capacity_ns
     return [
         {
             **(sums := {field: column[i] for field, column in columns.items()}),
-            "block_ns": _named(held.reasons, block[i]),
-            "range_ns": _named(held.range_names, within[i]),
+            "block_ns": _named(groups.reasons, block[i]),
+            "range_ns": _named(groups.range_names, within[i]),
             "capacity_share": _share(sums["exec_ns"], capacity),
             "life_share": {
                 **{
@@ -138,10 +138,10 @@ def _rows(side: TraceSide, held: Groups) -> list[Row]:
                 "blocked": _share(sum(block[i]), sums["total_ns"]),
             },
             "latency": latency.get(name, _NO_DURATIONS),
-            "system": bool(held.system[i]),
-            "tracing": bool(held.tracing[i]),
+            "system": bool(groups.system[i]),
+            "tracing": bool(groups.tracing[i]),
         }
-        for i, name in enumerate(held.names)
+        for i, name in enumerate(groups.names)
     ]
 
 
@@ -154,12 +154,12 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _by_name(held: GroupQuantiles) -> dict[str, Row]:
+def _by_name(quantiles: GroupQuantiles) -> dict[str, Row]:
     """Return the quantiles of each name."""
-    columns = [getattr(held, field).tolist() for field in _QUANTILES]
+    columns = [getattr(quantiles, field).tolist() for field in _QUANTILES]
     return {
         name: dict(zip(_QUANTILES, row, strict=True))
-        for name, *row in zip(held.name, *columns, strict=True)
+        for name, *row in zip(quantiles.name, *columns, strict=True)
     }
 
 
@@ -179,7 +179,7 @@ def _durations(base: Durations, new: Durations) -> list[Row]:
 
     The name "" is of those that began before the trace.
     """
-    sides = [_counted(held) for held in (base, new)]
+    sides = [_counted(durations) for durations in (base, new)]
     names = sorted({*sides[0], *sides[1]})
     return [
         {"name": name, "base": sides[0].get(name), "new": sides[1].get(name)}
@@ -187,9 +187,14 @@ def _durations(base: Durations, new: Durations) -> list[Row]:
     ]
 
 
-def _counted(held: Durations) -> dict[str, Row]:
-    times = _by_name(held.durations)
-    counts = zip(held.name, held.count.tolist(), held.complete.tolist(), strict=True)
+def _counted(durations: Durations) -> dict[str, Row]:
+    times = _by_name(durations.durations)
+    counts = zip(
+        durations.name,
+        durations.count.tolist(),
+        durations.complete.tolist(),
+        strict=True,
+    )
     return {
         name: {**times.get(name, _NO_DURATIONS), "count": count, "complete": complete}
         for name, count, complete in counts

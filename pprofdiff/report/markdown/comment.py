@@ -5,20 +5,18 @@ The tables are those of the text report, so that the two cannot disagree.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
-from pprofdiff.analysis.profiles.kinds import is_heap
 from pprofdiff.report.markdown import markup
 from pprofdiff.report.model import ReportModel
-from pprofdiff.report.sections.answer import answer, title_and_mode
-from pprofdiff.report.sections.findings import finding_blocks
-from pprofdiff.report.sections.profiles.functions import movers
-from pprofdiff.report.sections.verdict import summary, verdict_blocks, verdict_lines
-from pprofdiff.report.text.layout import Block, Cell, Grid, Stanza, Words
-from pprofdiff.report.text.report import Section, cautions, inputs_grid, sections
+from pprofdiff.report.rows import Reason, Section, SectionPart, Sentence, Table
+from pprofdiff.report.sections import sections
+from pprofdiff.report.sections.answer import Answer, answer
+from pprofdiff.report.sections.findings import why
+from pprofdiff.report.sections.inputs import cautions, inputs_table
+from pprofdiff.report.sections.verdict import rulings, verdict_lines
 from pprofdiff.units import printable
 
 __all__ = ["MOST", "render"]
@@ -34,10 +32,10 @@ _LONGEST_LABEL = 100
 _LONGEST_LINE = 1_000
 
 
-class _Part(NamedTuple):
+class _Piece(NamedTuple):
     """What is shown or left out as a whole: its fold ("" for none), its name, itself.
 
-    Parts of a lower `rank` are kept first.
+    Pieces of a lower `rank` are kept first.
     """
 
     fold: str
@@ -49,69 +47,68 @@ class _Part(NamedTuple):
 
 def render(report: ReportModel) -> str:
     """Return the comment as Markdown, of `MOST` characters or fewer."""
-    parts = list(_parts(report))
+    pieces = list(_pieces(report))
     kept: set[int] = set()
-    for i in sorted(range(len(parts)), key=lambda i: parts[i].rank):
-        trial = [part for j, part in enumerate(parts) if j in kept or j == i]
+    for i in sorted(range(len(pieces)), key=lambda i: pieces[i].rank):
+        trial = [piece for j, piece in enumerate(pieces) if j in kept or j == i]
         if len(_page(report, trial)) <= MOST - _FOR_NOTE:
             kept.add(i)
-    shown = [part for i, part in enumerate(parts) if i in kept]
-    left = [part for i, part in enumerate(parts) if i not in kept]
+    shown = [piece for i, piece in enumerate(pieces) if i in kept]
+    left = [piece for i, piece in enumerate(pieces) if i not in kept]
     return _page(report, shown) + _left_out(left)
 
 
-def _parts(report: ReportModel) -> Iterator[_Part]:
+def _pieces(report: ReportModel) -> Iterator[_Piece]:
     """Yield the comment in the order of reading."""
-    held = list(sections(report))
-    found = list(finding_blocks(report))
-    stanzas = [block for block in found if isinstance(block, Stanza)]
-    first = answer(report, stanzas, held)
-    told = {words.text for words in first}
+    told_sections = list(sections(report))
+    told = why(report)
+    first = answer(report, told, told_sections)
     yield from _verdict(report)
-    before = filter(_warns, found)
-    yield _Part("", "the answer", _drawn([*before, *first]), 0)
-    totals = _totals(report, held, told)
+    before = [markup.render(warning) for warning in told.warnings]
+    yield _Piece("", "the answer", "\n\n".join([*before, _answer(first)]), 0)
+    totals = _totals(report, told_sections, first)
     if totals:
-        yield _Part("", "totals", totals, 0)
-    others = [stanza for stanza in stanzas if stanza.words[0].text not in told]
-    short = _in_short(found, told)
+        yield _Piece("", "totals", totals, 0)
+    others = [reason for reason in told.reasons if reason is not first.reason]
+    short = _in_short(others, told.rest)
     if short:
-        heading = [Words("Other findings", "strong")] if others else []
-        yield _Part("", "other findings", _drawn([*heading, *short]), 0)
-    for blocks in _tops(report, held):
-        yield _Part("", _name_of(blocks), _drawn(blocks), 0)
-    if any(len(stanza.words) > 1 for stanza in others):
-        yield _Part("The other findings in full", "", _drawn(others), 2)
-    for number, section in enumerate(held):
-        title = title_and_mode(report, section)[0] + _held_by(section)
+        yield _Piece("", "other findings", short, 0)
+    for top in _tops(told_sections):
+        yield _Piece("", _name_of([top]), markup.render(top), 0)
+    if any(reason.finding.text or reason.finding.advice for reason in others):
+        yield _Piece("The other findings in full", "", _listed(others), 2)
+    for number, section in enumerate(told_sections):
+        contents = f": {section.contents}" if section.contents else ""
         alone = number == 0 and section.diff is None
-        for blocks in _cut(section.body):
-            name = _name_of(blocks)
-            yield _Part(title, name, _drawn(blocks), 3, opened=alone)
-    if report.verdict.rules:
-        yield _Part("Rules of the gate", "", _drawn(verdict_blocks(report.verdict)), 2)
+        for parts in _cut(section.parts):
+            text = _drawn(parts)
+            title = f"{section.heading}{contents}"
+            yield _Piece(title, _name_of(parts), text, 3, opened=alone)
+    verdict = rulings(report.verdict)
+    if verdict is not None:
+        yield _Piece("Rules of the gate", "", markup.render(verdict), 2)
     yield _inputs(report)
 
 
-def _page(report: ReportModel, parts: Iterable[_Part]) -> str:
-    """Return these parts under the marker, those of one fold together."""
+def _page(report: ReportModel, pieces: Iterable[_Piece]) -> str:
+    """Return these pieces under the marker, those of one fold together."""
     base, new = report.labels
     title = markup.inline(f"{base} → {new}", _LONGEST_LABEL * 2)
-    pieces = [_marker(report), f"### {title}"]
+    texts = [_marker(report), f"### {title}"]
     fold = ""
-    for part in parts:
-        if part.fold != fold:
+    for piece in pieces:
+        if piece.fold != fold:
             if fold:
-                pieces.append("</details>")
-            if part.fold:
-                tag = "details open" if part.opened else "details"
-                words = markup.summary(part.fold)
-                pieces.append(f"<{tag}>\n<summary>{words}</summary>")
-            fold = part.fold
-        pieces.append(part.text)
+                texts.append("</details>")
+            if piece.fold:
+                tag = "details open" if piece.opened else "details"
+                words = markup.summary(piece.fold)
+                texts.append(f"<{tag}>\n<summary>{words}</summary>")
+            fold = piece.fold
+        texts.append(piece.text)
     if fold:
-        pieces.append("</details>")
-    return "\n\n".join(pieces) + "\n"
+        texts.append("</details>")
+    return "\n\n".join(texts) + "\n"
 
 
 def _marker(report: ReportModel) -> str:
@@ -123,11 +120,11 @@ def _marker(report: ReportModel) -> str:
     return f"<!-- pprofdiff {' '.join(words)} -->"
 
 
-def _left_out(parts: list[_Part]) -> str:
-    """Return which parts did not fit, and where they are; "" where all did."""
-    if not parts:
+def _left_out(pieces: list[_Piece]) -> str:
+    """Return which pieces did not fit, and where they are; "" where all did."""
+    if not pieces:
         return ""
-    names = [": ".join(filter(None, (part.fold, part.name))) for part in parts]
+    names = [": ".join(filter(None, (piece.fold, piece.name))) for piece in pieces]
     listed = [
         f"- {markup.inline(' '.join(name.split()), _LONGEST_NAME)}"
         for name in names[:_NAMED]
@@ -141,42 +138,61 @@ def _left_out(parts: list[_Part]) -> str:
     )
 
 
-def _drawn(blocks: Iterable[Block]) -> str:
-    """Return blocks as Markdown; findings of one line stand close together."""
+def _drawn(parts: Iterable[SectionPart | Reason]) -> str:
+    return "\n\n".join(map(markup.render, parts))
+
+
+def _answer(first: Answer) -> str:
+    """Return the answer: a sentence, and what stands behind it."""
+    texts = [markup.emphasis(first.title, markup.LONGEST_PARAGRAPH)]
+    if first.reason is not None:
+        finding = first.reason.finding
+        if finding.text:
+            texts.append(markup.paragraph(finding.text))
+        if finding.advice:
+            texts.append(markup.paragraph(finding.advice, "→"))
+    return "\n\n".join(texts)
+
+
+def _listed(reasons: Sequence[Reason]) -> str:
+    """Return findings in full; those of one line stand close together."""
     text, close = "", False
-    for block in blocks:
-        line = isinstance(block, Stanza) and len(block.words) == 1
+    for reason in reasons:
+        line = not reason.finding.text and not reason.finding.advice
         gap = "\n" if close and line else "\n\n"
-        text += f"{gap if text else ''}{markup.render(block)}"
+        text += f"{gap if text else ''}{markup.render(reason)}"
         close = line
     return text
 
 
-def _verdict(report: ReportModel) -> Iterator[_Part]:
+def _verdict(report: ReportModel) -> Iterator[_Piece]:
     """Yield the gate's verdict, with each rule that did not pass."""
-    if report.verdict.rules:
-        told = f"**Verdict** {markup.inline(summary(report.verdict))}\n\n"
+    verdict = rulings(report.verdict)
+    if verdict is not None:
+        told = f"**Verdict** {markup.inline(verdict.summary)}\n\n"
         told += "\n".join(
             f"- {markup.inline(rule, _LONGEST_LINE)}"
             for rule in verdict_lines(report.verdict)
         )
-        yield _Part("", "verdict", told.rstrip(), 0)
+        yield _Piece("", "verdict", told.rstrip(), 0)
 
 
-def _totals(report: ReportModel, held: list[Section], told: set[str]) -> str:
+def _totals(
+    report: ReportModel, told_sections: Sequence[Section], first: Answer
+) -> str:
     """Return one line a profile: its totals, and its mode where that is new."""
     lines = []
     said = ""
-    for section in held:
-        if section.diff is not None:
-            title, mode = title_and_mode(report, section)
-            line = f"- {markup.emphasis(title, 2 * _LONGEST_LABEL)}"
-            if mode not in ("", said):
-                line += f" ({markup.inline(mode, 2 * _LONGEST_LABEL)})"
-            if section.lead and section.lead not in told:
-                line += f": {markup.inline(section.lead, _LONGEST_LINE)}"
-            lines.append(line)
-            said = mode
+    for section in told_sections:
+        if section.diff is None:
+            continue
+        line = f"- {markup.emphasis(section.heading, 2 * _LONGEST_LABEL)}"
+        if section.mode not in ("", said):
+            line += f" ({markup.inline(section.mode, 2 * _LONGEST_LABEL)})"
+        if section.lead and section.lead != first.title:
+            line += f": {markup.inline(section.lead, _LONGEST_LINE)}"
+        lines.append(line)
+        said = section.mode
     if report.filters:
         lines.append(
             f"- only: {markup.inline(' '.join(report.filters), _LONGEST_LINE)}"
@@ -184,81 +200,56 @@ def _totals(report: ReportModel, held: list[Section], told: set[str]) -> str:
     return "\n".join(lines)
 
 
-def _in_short(found: list[Block], told: set[str]) -> list[Block]:
-    """Return the findings, each by its title; what is told already is left out."""
-    short: list[Block] = []
-    # The first block is the heading.
-    for block in found[1:]:
-        if isinstance(block, Stanza):
-            title = block.words[0]
-            if title.text not in told:
-                short.append(Stanza((Words(title.text, "", title.lead),)))
-        elif not _warns(block):
-            short.append(block)
-    return short
+def _in_short(others: Sequence[Reason], rest: Sequence[Sentence]) -> str:
+    """Return findings that are not the answer, each by its title, and what is left."""
+    texts = []
+    if others:
+        texts = [markup.emphasis("Other findings")]
+        texts.append("\n".join(map(markup.in_short, others)))
+    return "\n\n".join([*texts, *map(markup.render, rest)])
 
 
-def _warns(block: Block) -> bool:
-    """Return whether a block says how to read the rest: it comes before the answer."""
-    return isinstance(block, Words) and block.style == "warn"
+def _tops(told_sections: Sequence[Section]) -> Iterator[SectionPart]:
+    """Yield what moved most in the first comparison, if that is of profiles.
 
-
-def _tops(report: ReportModel, held: list[Section]) -> Iterator[list[Block]]:
-    """Yield what moved most in the first comparison, if that is of profiles."""
-    diff = held[0].diff if held else None
-    if diff is None:
+    Dearer ones come first of their key; cheaper ones are for where there are none.
+    """
+    if not told_sections:
         return
-    if is_heap(diff.new.profile):
-        blocks = list(islice(next(sections(report)).body, 2))
-        yield [
-            b._replace(rows=b.rows[:_ROWS]) if isinstance(b, Grid) else b
-            for b in blocks
-        ]
-        return
-    for column in ("cum", "flat") if diff.is_cpu else ("cum",):
-        # Dearer ones come first; cheaper ones are for where there are none.
-        yield list(islice(movers(diff, report.labels, column, rows=_ROWS), 2))
+    first = told_sections[0]
+    for key in first.tops:
+        parts = (p for p in first.parts if isinstance(p, Table | Sentence))
+        part = next((part for part in parts if part.key == key), None)
+        if part is not None:
+            yield part.first(_ROWS) if isinstance(part, Table) else part
 
 
-def _held_by(section: Section) -> str:
-    """Return what tables a profile's section has."""
-    if section.diff is None:
-        return ""
-    if is_heap(section.diff.new.profile):
-        return ": call sites"
-    return ": groups, functions, payers" if section.diff.classified else ": functions"
-
-
-def _cut(blocks: Iterable[Block]) -> Iterator[list[Block]]:
+def _cut(parts: Iterable[SectionPart]) -> Iterator[list[SectionPart]]:
     """Yield the pieces of a section: a table with the words around it."""
-    piece: list[Block] = []
+    piece: list[SectionPart] = []
     tabled = False
-    for block in blocks:
-        titled = isinstance(block, Words) and block.style == "strong"
-        if piece and tabled and (titled or isinstance(block, Grid)):
+    for part in parts:
+        if tabled and isinstance(part, Table):
             yield piece
             piece, tabled = [], False
-        piece.append(block)
-        tabled = tabled or isinstance(block, Grid)
+        piece.append(part)
+        tabled = tabled or isinstance(part, Table)
     if piece:
         yield piece
 
 
-def _name_of(blocks: list[Block]) -> str:
-    """Return what to call a piece: its title, or its table's."""
-    for block in blocks:
-        if isinstance(block, Words) and block.style == "strong":
-            return block.text
-        if isinstance(block, Grid):
-            return block.headings[0] or "the first table"
+def _name_of(parts: Iterable[SectionPart]) -> str:
+    """Return what to call a piece: its table's title, or that of its first column."""
+    for part in parts:
+        if isinstance(part, Table):
+            return part.heading or part.columns[0].text or "the first table"
     return "notes"
 
 
-def _inputs(report: ReportModel) -> _Part:
+def _inputs(report: ReportModel) -> _Piece:
     """Return what went in and what to know of it; copies are on this machine alone."""
-    grid = inputs_grid(report, copies=False, headed=True)
-    rows = [[Cell(cell.text.strip()) for cell in row] for row in grid.rows]
-    blocks = [grid._replace(rows=tuple(rows)), *cautions(report)]
+    table = inputs_table(report, copies=False, headed=True)
+    parts: list[SectionPart] = [table, *cautions(report)]
     warned = len(report.warnings)
     more = f" and {warned} warning{'' if warned == 1 else 's'}" if warned else ""
-    return _Part(f"Inputs{more}", "", _drawn(blocks), 1)
+    return _Piece(f"Inputs{more}", "", _drawn(parts), 1)

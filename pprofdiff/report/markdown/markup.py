@@ -1,4 +1,4 @@
-"""Blocks as Markdown that GitHub and GitLab show alike: names as code, never as markup.
+"""Markdown that GitHub and GitLab show alike: names as code, never as markup.
 
 Every writer of Markdown gets its text through `inline`, or through `summary` where
 Markdown is not read. A word that any renderer could take for more than a word (markup,
@@ -10,17 +10,38 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from html import escape
 
-from pprofdiff.report.text.layout import Block, Cell, Grid, Lines, Stanza, Words
+from pprofdiff.analysis.gate.model import Ruling
+from pprofdiff.report.rows import (
+    LEADS,
+    Cell,
+    Footnotes,
+    Heading,
+    Reason,
+    Rulings,
+    SectionPart,
+    Sentence,
+    Table,
+    signed,
+)
 from pprofdiff.units import printable
 
-__all__ = ["emphasis", "inline", "render", "summary"]
+__all__ = [
+    "LONGEST_PARAGRAPH",
+    "Part",
+    "emphasis",
+    "in_short",
+    "inline",
+    "paragraph",
+    "render",
+    "summary",
+]
 
 # A name longer than this loses its middle; JSON has it in full.
 _LONGEST_NAME = 400
-_LONGEST_PARAGRAPH = 3000
+LONGEST_PARAGRAPH = 3000
+"""A longer paragraph loses its middle."""
 # How many words on a bracket may close: main.(*Map[go.shape.string, go.shape.int]).Get.
 _REACH = 16
 
@@ -43,6 +64,9 @@ _LIST = re.compile(r"^(?:([0-9]*)([-+.)])(?=[-+ ]|$))")
 
 _Span = Callable[[str], str]
 
+Part = SectionPart | Heading | Reason | Rulings
+"""What a comment consists of."""
+
 
 def inline(text: str, most: int = _LONGEST_NAME) -> str:
     """Return text as Markdown, fit for a paragraph, a heading or a table's cell.
@@ -63,30 +87,50 @@ def emphasis(text: str, most: int = _LONGEST_NAME) -> str:
     return f"**{written}**" if written else ""
 
 
-def render(block: Block) -> str:
-    """Return one block, without a line break at its end."""
-    if isinstance(block, Grid):
-        return _table(block)
-    if isinstance(block, Lines):
-        return _fenced([cell.text for cell in block.lines])
-    if isinstance(block, Stanza):
-        return _stanza(block)
-    return _paragraph(block)
+def render(part: Part) -> str:
+    """Return one part, without a line break at its end."""
+    match part:
+        case Table():
+            return _titled(part)
+        case Footnotes():
+            return _fenced([f"{note.mark} {note.text}" for note in part.notes])
+        case Reason():
+            return _item(part)
+        case Rulings():
+            words = [emphasis(f"Verdict   {part.summary}")]
+            words += [_ruling(rule) for rule in part.verdict.rules]
+            return "\n\n".join(words)
+        case Heading():
+            return emphasis(part.text, LONGEST_PARAGRAPH)
+        case Sentence():
+            lead = LEADS.get(part.role, "")
+            return paragraph(part.text, f"**{lead}**" if lead == "!" else lead)
 
 
-def _table(block: Grid) -> str:
-    sides = ["---:" if side == ">" else ":---" for side in block.align]
-    rows = [[inline(text) for text in block.headings], sides]
-    rows += [[_cell(cell) for cell in row] for row in block.rows]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+def _titled(table: Table) -> str:
+    """Return a table below its title."""
+    title = emphasis(table.heading, LONGEST_PARAGRAPH)
+    sides = ["---:" if column.align == ">" else ":---" for column in table.columns]
+    headings = [inline(c.text if table.headed else "") for c in table.columns]
+    rows = [headings, sides]
+    for row in table.rows:
+        cells = [
+            inline((signed(cell) if column.signs else cell.label).rstrip())
+            for cell, column in zip(row.cells, table.columns, strict=True)
+        ]
+        own = row.cells[table.names]
+        if row.strong:
+            cells[table.names] = f"{emphasis(own.text)} {inline(own.detail)}".rstrip()
+        elif row.level:
+            cells[table.names] = _set_in(own, table.indent * row.level)
+        rows.append(cells)
+    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return f"{title}\n\n{lines}" if title else lines
 
 
-def _cell(cell: Cell) -> str:
-    """Return a cell; of a strong one the name is, not the words two spaces behind."""
-    if cell.style != "strong":
-        return inline(cell.text.rstrip())
-    name, _, rest = cell.text.strip().partition("  ")
-    return f"{emphasis(name)} {inline(rest.strip())}".rstrip()
+def _set_in(cell: Cell, indent: int) -> str:
+    """Return a name behind spaces that are kept."""
+    return inline(f"{' ' * indent}{cell.label}".rstrip())
 
 
 def _fenced(lines: list[str]) -> str:
@@ -95,23 +139,33 @@ def _fenced(lines: list[str]) -> str:
     return f"{fence}text\n{text}\n{fence}"
 
 
-def _stanza(block: Stanza) -> str:
-    """Return paragraphs; behind a number they are one item of a list."""
-    first, *rest = block.words
-    number = first.lead if re.fullmatch(r"\d+\. ", first.lead) else ""
-    if number:
-        first = replace(first, lead="")
+def _item(reason: Reason) -> str:
+    """Return a finding as one item of a numbered list."""
+    number, finding = f"{reason.number}. ", reason.finding
+    below = []
+    if finding.text:
+        below.append(paragraph(finding.text))
+    if finding.advice:
+        below.append(paragraph(finding.advice, "→"))
+    title = _no_list(emphasis(reason.title, LONGEST_PARAGRAPH))
     indent = " " * len(number)
-    below = [indent + _paragraph(words) for words in rest]
-    return "\n\n".join([number + _paragraph(first), *below])
+    return "\n\n".join([number + title, *(indent + text for text in below)])
 
 
-def _paragraph(block: Words) -> str:
-    strong = block.style in ("strong", "worse", "better")
-    write = emphasis if strong else inline
-    text = write(block.text.strip(), _LONGEST_PARAGRAPH)
-    lead = "**!**" if block.lead == "! " else block.lead.strip()
-    return f"{lead} {text}" if lead else _no_list(text)
+def in_short(reason: Reason) -> str:
+    """Return a finding's title alone, as one item of a numbered list."""
+    return f"{reason.number}. {paragraph(reason.title)}"
+
+
+def _ruling(rule: Ruling) -> str:
+    write = emphasis if rule.outcome == "fail" else inline
+    return f"{rule.outcome} {write(f'{rule.text}.', LONGEST_PARAGRAPH)}"
+
+
+def paragraph(text: str, lead: str = "") -> str:
+    """Return a sentence behind its `lead`, which is Markdown; it begins no list."""
+    written = inline(text.strip(), LONGEST_PARAGRAPH)
+    return f"{lead} {written}" if lead else _no_list(written)
 
 
 def _no_list(text: str) -> str:
@@ -121,7 +175,7 @@ def _no_list(text: str) -> str:
 
 def _fitting(text: str, most: int) -> str:
     """Return printable text with long words cut, and then itself."""
-    words = _LONG.sub(lambda found: _cut(found[0], _LONGEST_NAME), printable(text))
+    words = _LONG.sub(lambda word: _cut(word[0], _LONGEST_NAME), printable(text))
     return _cut(words, most)
 
 

@@ -1,38 +1,35 @@
-"""What a reader sees first: the sentence that answers, and each profile's totals."""
+"""What a reader sees first: the finding that explains most, or a sentence instead."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from pprofdiff.report.model import ReportModel
-from pprofdiff.report.sections.benchmarks import benchmark_headline
-from pprofdiff.report.text.layout import Stanza, Words
-from pprofdiff.report.text.report import Section
+from pprofdiff.report.rows import Reason, Section
+from pprofdiff.report.sections.findings import Why
 
-__all__ = ["answer", "title_and_mode"]
+__all__ = ["Answer", "answer"]
 
 
-def answer(
-    report: ReportModel, stanzas: list[Stanza], held: list[Section]
-) -> list[Words]:
-    """Return the first finding in full, or what stands in for it.
+class Answer(NamedTuple):
+    """The sentence that answers; `reason` is the finding it is of, None without one."""
 
-    `stanzas` are the findings, `held` the sections of the report.
+    title: str
+    reason: Reason | None = None
+
+
+def answer(report: ReportModel, told: Why, sections: Sequence[Section]) -> Answer:
+    """Return the first finding that matters, or what stands in for it.
+
+    `told` is what the report says of findings, `sections` are all of its sections.
     """
     matters = any(f.severity != "info" for f in report.findings.found)
-    lead = held[0].lead if held else ""
-    if stanzas and (matters or not lead):
-        title, *rest = stanzas[0].words
-        plain = [Words(words.text, "", words.lead.strip()) for words in rest]
-        return [Words(title.text, "strong"), *plain]
+    lead = sections[0].lead if sections else ""
+    if told.reasons and (matters or not lead):
+        return Answer(told.reasons[0].title, told.reasons[0])
     if not lead and report.comparison.benchmarks is not None:
+        from pprofdiff.report.sections.benchmarks import benchmark_headline
+
         lead = benchmark_headline(report.comparison.benchmarks)
-    return [Words(lead or "No finding: the figures are in the tables.", "strong")]
-
-
-def title_and_mode(report: ReportModel, section: Section) -> tuple[str, str]:
-    """Return a section's title without the labels, which a heading has; its mode."""
-    base, new = report.labels
-    title = section.title.removeprefix(f"{base} → {new}").strip()
-    if section.diff is None or not title.endswith(")"):
-        return title, ""
-    name, _, mode = title.rpartition(" (")
-    return name, mode.removesuffix(")")
+    return Answer(lead or "No finding: the figures are in the tables.")

@@ -1,10 +1,10 @@
-"""Benchmarks as benchstat shows them: one table a unit, and the rows for JSON."""
+"""The section on benchmarks, as benchstat shows them: one table a unit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import isfinite
-from typing import Any
+from typing import NamedTuple
 
 from pprofdiff.analysis.benchmarks.compare import (
     BenchmarkDiff,
@@ -15,10 +15,30 @@ from pprofdiff.analysis.benchmarks.compare import (
 )
 from pprofdiff.analysis.benchmarks.units import better, in_bytes
 from pprofdiff.analysis.stats.samples import Summary
-from pprofdiff.report.text.layout import Block, Cell, Grid, Lines, Words
+from pprofdiff.report.rows import (
+    Cell,
+    Column,
+    Footnote,
+    Footnotes,
+    Mark,
+    Row,
+    Section,
+    SectionPart,
+    Sentence,
+    Table,
+    Tile,
+    Tone,
+    name_column,
+    sides,
+)
 from pprofdiff.units import Scale
 
-__all__ = ["benchmark_blocks", "benchmark_headline", "benchmark_rows"]
+__all__ = [
+    "benchmark_headline",
+    "benchmark_parts",
+    "benchmark_section",
+    "benchmark_tiles",
+]
 
 # So many names of one side only are written out.
 _NAMES = 8
@@ -46,119 +66,145 @@ _MOST_DECIMALS = 10
 # From this ratio on, one unit for both sides would make one of them hard to read.
 _FAR = 1000
 
+# Between a median and its bounds.
+_BETWEEN = " ± "
+
 _Config = tuple[tuple[str, str], ...]
 
 
-def benchmark_rows(diff: BenchmarkDiff) -> list[dict[str, Any]]:
-    """Return one object a benchmark and unit, for JSON.
-
-    ``base``, ``new`` and their bounds are medians in ``unit``, as the benchmark printed
-    it; what is missing is None.
-    """
-    return [
-        {
-            "name": row.name,
-            "procs": row.procs,
-            "config": dict(table.config),
-            "unit": row.unit,
-            "better": row.better,
-            **_side("base", row.base),
-            **_side("new", row.new),
-            "delta": row.delta,
-            "ratio": row.ratio,
-            "p": row.p,
-            "significant": None if row.p is None else row.significant,
-            "worse": row.worse,
-            "notes": list(row.notes),
-        }
-        for table in diff.tables
-        for row in table.rows
-    ]
+def benchmark_section(diff: BenchmarkDiff, labels: tuple[str, str]) -> Section:
+    """Return the section on benchmarks."""
+    return Section(
+        kind="benchmark",
+        id="benchmark",
+        title="benchmarks",
+        measure="medians ± 95% interval",
+        short="benchmarks",
+        compared=diff,
+        build=lambda: benchmark_parts(diff, labels),
+    )
 
 
-def _side(side: str, summary: Summary | None) -> dict[str, float | int | None]:
-    median, low, high, n = summary or (None, None, None, 0)
-    return {side: median, f"{side}_low": low, f"{side}_high": high, f"n_{side}": n}
+class Counts(NamedTuple):
+    """How many medians both sides have, and how many of them changed beyond chance."""
+
+    all: int
+    worse: int
+    better: int
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """What got worse, and what did not, in words."""
+        rest = self.all - self.worse - self.better
+        more = f"; {rest} did not change beyond chance" if rest else ""
+        return (
+            f"{self.worse} of {self.all} medians got worse",
+            f"{self.better} better{more}",
+        )
+
+
+def _counts(diff: BenchmarkDiff) -> Counts:
+    rows = [row for table in diff.tables for row in table.rows if row.delta is not None]
+    moved = [row.worse for row in rows if row.significant]
+    return Counts(len(rows), moved.count(True), moved.count(False))
 
 
 def benchmark_headline(diff: BenchmarkDiff) -> str:
     """Return in one sentence how many medians changed, and for the worse."""
-    rows = [row for table in diff.tables for row in table.rows if row.delta is not None]
-    moved = [row.worse for row in rows if row.significant]
-    worse, improved = moved.count(True), moved.count(False)
-    words = f"{worse} of {len(rows)} medians got worse, {improved} better"
-    rest = len(rows) - worse - improved
-    return f"{words}; {rest} did not change beyond chance." if rest else f"{words}."
+    return f"{', '.join(_counts(diff).words)}."
 
 
-def benchmark_blocks(diff: BenchmarkDiff, labels: tuple[str, str]) -> list[Block]:
-    """Return the tables, then why a figure is missing, then what was not compared."""
+def benchmark_tiles(section: Section) -> Iterator[Tile]:
+    """Yield how many medians changed."""
+    worse, rest = _counts(section.compared).words
+    yield Tile("benchmarks", worse, Cell(rest))
+
+
+def benchmark_parts(
+    diff: BenchmarkDiff, labels: tuple[str, str]
+) -> Iterator[SectionPart]:
+    """Yield a table a unit, then why figures are missing, then what was not compared.
+
+    The key of a table is its unit; keys of rows are full names, and ``geomean``.
+    """
     notes: dict[str, str] = {}
-    blocks: list[Block] = []
     shown: _Config = ()
+    tables: list[Table] = []
     for table in diff.tables:
         if not table.compares:
             continue
-        if table.config != shown:
-            shown = table.config
-            blocks.append(Words(_named(shown), "strong"))
-        blocks.append(_grid(table, labels, notes))
-    if not blocks:
-        blocks.append(Words("No benchmark was measured on both sides.", "warn"))
+        title = "" if table.config == shown else _named(table.config)
+        shown = table.config
+        tables.append(_table(table, labels, notes, title))
+    yield from tables
+    if not tables:
+        yield Sentence("No benchmark was measured on both sides.", "caution")
     if notes:
-        blocks.append(
-            Lines(
-                tuple(Cell(f"{mark} {note}", "faint") for note, mark in notes.items())
-            )
-        )
-    blocks += _left_out(diff, labels)
-    return blocks
+        yield Footnotes(tuple(Footnote(mark, note) for note, mark in notes.items()))
+    yield from _left_out(diff, labels)
 
 
 def _named(config: _Config) -> str:
     return "  ".join(f"{key}: {value or 'none'}" for key, value in config)
 
 
-def _grid(
-    table: BenchmarkTable, labels: tuple[str, str], notes: dict[str, str]
-) -> Grid:
+def _table(
+    table: BenchmarkTable, labels: tuple[str, str], notes: dict[str, str], title: str
+) -> Table:
     """Return one unit's table; `notes` gets the marks of those that it needs."""
-    base = _medians(table, [row.tidy_base for row in table.rows])
-    new = _medians(table, [row.tidy_new for row in table.rows])
+    base, base_width = _medians(table, [row.tidy_base for row in table.rows])
+    new, new_width = _medians(table, [row.tidy_new for row in table.rows])
     rows = [
-        [
-            Cell(row.full_name),
-            Cell(base[i]),
-            Cell(new[i]),
-            _delta(row),
-            Cell(_test(row), "" if row.significant else "faint"),
-            Cell(_marks(row.notes, notes), "faint"),
-        ]
+        Row(
+            row.full_name,
+            "benchmark",
+            (
+                Cell(row.full_name),
+                Cell(base[i], _median(row.tidy_base), table.unit),
+                Cell(new[i], _median(row.tidy_new), table.unit),
+                _delta(row),
+                Cell(_test(row), row.p, tone="" if row.significant else "faint"),
+                Cell(_marks(row.notes, notes), tone="faint"),
+            ),
+        )
         for i, row in enumerate(table.rows)
     ]
     if len(rows) > 1:
-        # As wide as " ± 12%", so that figures stand below figures.
-        widths = [
-            max(len(text) - text.find(" ± ") if text else 0 for text in column)
-            for column in (base, new)
-        ]
-        rows.append(_last(table, notes, widths))
+        rows.append(_last(table, notes, (base_width, new_width)))
     unit = table.unit
     if better(unit) == "higher":
         unit += " (more is better)"
-    return Grid((unit, *labels, "Δ", "", ""), "<>>><<", tuple(rows), 0)
+    columns = (
+        name_column(unit),
+        *sides(labels),
+        Column("Δ", "delta"),
+        Column("", "test", "<"),
+        Column("", "notes", "<"),
+    )
+    return Table(table.unit, columns, tuple(rows), title=title)
 
 
-def _medians(table: BenchmarkTable, column: Sequence[Summary | None]) -> list[str]:
-    """Return medians with their bounds; each ± is below another."""
+def _median(summary: Summary | None) -> float | None:
+    """Return a median in the table's unit, None where there is none."""
+    return None if summary is None else summary.median
+
+
+def _medians(
+    table: BenchmarkTable, column: Sequence[Summary | None]
+) -> tuple[list[str], int]:
+    """Return medians with their bounds, each ± below another, and how wide bounds are.
+
+    The width is that of " ± 12%", by which a figure without bounds is set in.
+    """
     bounds = ["" if s is None else _bounds(s) for s in column]
     width = max(map(len, bounds))
-    return [
+    medians = [
         ""
         if s is None
-        else f"{_number(_row_scale(table, row, s), s.median)} ± {b:>{width}}"
+        else f"{_number(_row_scale(table, row, s), s.median)}{_BETWEEN}{b:>{width}}"
         for row, s, b in zip(table.rows, column, bounds, strict=True)
     ]
+    return medians, len(_BETWEEN) + width if width else 0
 
 
 def _bounds(summary: Summary) -> str:
@@ -171,8 +217,8 @@ def _bounds(summary: Summary) -> str:
 
 def _row_scale(table: BenchmarkTable, row: BenchmarkRow, own: Summary) -> Scale:
     """Return the scale of both sides' medians, or own where they lie far apart."""
-    sides = (row.tidy_base, row.tidy_new)
-    medians = [abs(s.median) for s in sides if s is not None and s.median]
+    both = (row.tidy_base, row.tidy_new)
+    medians = [abs(s.median) for s in both if s is not None and s.median]
     if medians and max(medians) >= _FAR * min(medians):
         medians = [own.median]
     return _scale(medians, table.unit)
@@ -199,19 +245,19 @@ def _number(scale: Scale, value: float) -> str:
 
 
 def _delta(row: BenchmarkRow) -> Cell:
-    """Return the change of the median, ~ where the samples may be of one kind."""
+    """Return the change of the median, noise where the samples may be of one kind."""
     if row.delta is None or row.tidy_base is None:
         return Cell("+new" if row.base is None else "-gone")
     if not row.significant:
-        return Cell("~", "faint")
-    style = {True: "worse", False: "better", None: ""}[row.worse]
+        return Cell("", row.delta, mark="noise", tone="faint")
     if row.delta == 0:
-        return Cell("0.00%")
-    mark = "▲" if row.delta > 0 else "▼"
-    if row.ratio is None:
-        return Cell(f"{mark} from 0", style)
-    change = row.ratio - 1 if row.tidy_base.median > 0 else 1 - row.ratio
-    return Cell(f"{mark} {_percent(change)}", style)
+        return Cell("0.00%", 0.0)
+    mark: Mark = "more" if row.delta > 0 else "less"
+    tone: Tone = "" if row.worse is None else "worse" if row.worse else "better"
+    text = "from 0"
+    if row.ratio is not None:
+        text = _percent(row.ratio - 1 if row.tidy_base.median > 0 else 1 - row.ratio)
+    return Cell(text, row.delta, row.unit, mark, tone)
 
 
 def _percent(change: float) -> str:
@@ -226,33 +272,33 @@ def _test(row: BenchmarkRow) -> str:
     return " ".join([*words, "n=" + "+".join(map(str, counts))])
 
 
-def _marks(found: Sequence[str], notes: dict[str, str]) -> str:
+def _marks(needed: Sequence[str], notes: dict[str, str]) -> str:
     """Return the marks of notes, each note's the same wherever it stands."""
-    for note in found:
+    for note in needed:
         notes.setdefault(note, str(len(notes) + 1).translate(_SUPERSCRIPT))
-    return " ".join(notes[note] for note in found)
+    return " ".join(notes[note] for note in needed)
 
 
-def _last(
-    table: BenchmarkTable, notes: dict[str, str], widths: Sequence[int]
-) -> list[Cell]:
+def _last(table: BenchmarkTable, notes: dict[str, str], widths: Sequence[int]) -> Row:
     """Return the row of geometric means, each above the width of its column's ±."""
     means: Geomean = table.geomean
-    sides = [
+    texts = [
         "" if mean is None else _number(_scale((mean,), table.unit), mean) + " " * width
         for mean, width in zip((means.base, means.new), widths, strict=True)
     ]
-    delta = "" if means.ratio is None else _percent(means.ratio - 1)
-    return [
-        Cell("geomean", "strong"),
-        *map(Cell, sides),
-        Cell(delta),
+    change = "" if means.ratio is None else _percent(means.ratio - 1)
+    cells = (
+        Cell("geomean"),
+        Cell(texts[0], means.base, table.unit),
+        Cell(texts[1], means.new, table.unit),
+        Cell(change, means.ratio),
         Cell(""),
-        Cell(_marks(means.notes, notes), "faint"),
-    ]
+        Cell(_marks(means.notes, notes), tone="faint"),
+    )
+    return Row("geomean", "mean", cells)
 
 
-def _left_out(diff: BenchmarkDiff, labels: tuple[str, str]) -> Iterator[Block]:
+def _left_out(diff: BenchmarkDiff, labels: tuple[str, str]) -> Iterator[Sentence]:
     """Yield what one side alone has, what differs, and what could not be read."""
     alone: set[str] = set()
     for side, label in zip(("base", "new"), labels, strict=True):
@@ -260,24 +306,24 @@ def _left_out(diff: BenchmarkDiff, labels: tuple[str, str]) -> Iterator[Block]:
         alone.update(names)
         if names:
             more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
-            yield Words(f"Only in {label}: {', '.join(names[:_NAMES])}{more}.")
+            yield Sentence(f"Only in {label}: {', '.join(names[:_NAMES])}{more}.")
     for table in diff.tables:
         if table.compares or all(row.full_name in alone for row in table.rows):
             continue
         of = f" of {_named(table.config)}" if table.config else ""
         where = {"base": f"in {labels[0]} only", "new": f"in {labels[1]} only"}
         by = where.get(table.side, "by no benchmark on both sides")
-        yield Words(f"{table.unit}{of} was measured {by}.")
-    for found in diff.differences:
-        yield Words(_difference(found, labels), "warn")
+        yield Sentence(f"{table.unit}{of} was measured {by}.")
+    for difference in diff.differences:
+        yield Sentence(_difference(difference, labels), "caution")
     if torn := sum(diff.torn):
         lines = "1 line names" if torn == 1 else f"{torn} lines name"
-        yield Words(f"{lines} a benchmark but no figures of it.", "warn")
+        yield Sentence(f"{lines} a benchmark but no figures of it.", "caution")
 
 
-def _difference(found: ConfigDifference, labels: tuple[str, str]) -> str:
-    sides = [
+def _difference(difference: ConfigDifference, labels: tuple[str, str]) -> str:
+    told = [
         f"{' and '.join(value or 'none' for value in values)} in {label}"
-        for values, label in zip((found.base, found.new), labels, strict=True)
+        for values, label in zip((difference.base, difference.new), labels, strict=True)
     ]
-    return f"{found.key} differs: {sides[0]}, {sides[1]}."
+    return f"{difference.key} differs: {told[0]}, {told[1]}."

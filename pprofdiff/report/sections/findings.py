@@ -1,74 +1,77 @@
-"""The answer to "why": findings as paragraphs, and as rows of the JSON report."""
+"""The answer to "why": what changed and why, the finding that explains most first."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import NamedTuple
 
-from pprofdiff.analysis.findings.model import Explained, Finding, Findings
+from pprofdiff.analysis.findings.model import Explained, Finding
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.model import ReportModel
-from pprofdiff.report.text.layout import Block, Stanza, Words
+from pprofdiff.report.rows import MARKS, Reason, Sentence
 
-__all__ = ["finding_blocks", "finding_rows", "unexplained_row"]
+__all__ = ["Why", "why"]
 
 # How many findings get a paragraph; the rest, and what is but info, get their title.
 _SHOWN = 5
 # Said before the others: it says how to read them.
 _FIRST = "not-comparable"
-_STYLES = {"worse": "worse", "better": "better", "neutral": "strong"}
-
-Row = dict[str, Any]
 
 
-def finding_blocks(report: ReportModel) -> Iterator[Block]:
-    """Yield what changed and why, the finding that explains most first."""
+class Why(NamedTuple):
+    """Findings as the report tells them; all are empty where there is none.
+
+    `warnings` say how to read the rest, `reasons` are told in full, `rest` names what
+    else changed and how much all reasons explain together.
+    """
+
+    warnings: tuple[Sentence, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    rest: tuple[Sentence, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Return whether there is any finding."""
+        return bool(self.warnings or self.reasons or self.rest)
+
+
+def why(report: ReportModel) -> Why:
+    """Return what changed and why."""
     findings = report.findings
     cpu = next((d for d in report.profiles if d.is_cpu), None)
-    if not findings.found:
-        return
     told = [f for f in findings.found if f.id != _FIRST]
     matter = [f for f in told if f.severity != "info"]
     shown = (matter or told)[:_SHOWN]
-    yield Words("Why", "strong")
-    for finding in findings.found:
-        if finding.id == _FIRST:
-            yield Words(f"{finding.title}. {finding.advice}", "warn", "! ")
-    for number, finding in enumerate(shown, 1):
-        yield _stanza(number, finding, cpu)
-    rest = [f.title for f in told if f not in shown]
-    if rest:
-        yield Words(f"{'; '.join(rest)}.", "faint", "Also: ")
+    rest = []
+    others = [f.title for f in told if f not in shown]
+    if others:
+        rest.append(Sentence(f"{'; '.join(others)}.", "also"))
     claimed = any(finding.explains for finding in shown)
     if findings.explained is not None and cpu is not None and matter and claimed:
-        yield Words(_rest(findings.explained, cpu))
+        rest.append(Sentence(_together(findings.explained, cpu)))
+    return Why(
+        warnings=tuple(
+            Sentence(f"{finding.title}. {finding.advice}", "warning")
+            for finding in findings.found
+            if finding.id == _FIRST
+        ),
+        reasons=tuple(
+            _reason(number, finding, cpu) for number, finding in enumerate(shown, 1)
+        ),
+        rest=tuple(rest),
+    )
 
 
-def _stanza(number: int, finding: Finding, cpu: ProfileDiff | None) -> Stanza:
-    """Return one finding: its title, the numbers behind it, what to do."""
-    lead = f"{number}. "
-    indent = " " * len(lead)
-    words = [Words(_title(finding, cpu), _STYLES[finding.direction], lead)]
-    if finding.text:
-        words.append(Words(finding.text, "", indent))
-    if finding.advice:
-        words.append(Words(finding.advice, "faint", f"{indent}→ "))
-    return Stanza(tuple(words))
-
-
-def _title(finding: Finding, cpu: ProfileDiff | None) -> str:
-    """Return the sentence, and by how much it moves the CPU profiles."""
+def _reason(number: int, finding: Finding, cpu: ProfileDiff | None) -> Reason:
+    """Return one finding with its number and its part of the CPU profiles' change."""
     if finding.explains is None or cpu is None:
-        return f"{finding.title}."
-    amount = scale_of(cpu).text(finding.explains, signed=True)
-    mark = "▲" if finding.explains > 0 else "▼"
-    part = ", part of the above" if finding.detail else ""
-    # Without a space, so that no line ends between the mark and its number.
-    return f"{finding.title}. {mark}{amount}{part}"
+        return Reason(number, finding)
+    sign = MARKS["more" if finding.explains > 0 else "less"]
+    # Without a space, so that no line ends between the sign and its number.
+    amount = f"{sign}{scale_of(cpu).text(finding.explains, signed=True)}"
+    return Reason(number, finding, amount, finding.detail)
 
 
-def _rest(explained: Explained, cpu: ProfileDiff) -> str:
+def _together(explained: Explained, cpu: ProfileDiff) -> str:
     """Return how much of the change all findings explain together."""
     scale = scale_of(cpu)
     told = scale.text(explained.explained, signed=True)
@@ -82,36 +85,3 @@ def _rest(explained: Explained, cpu: ProfileDiff) -> str:
         for group in explained.left
     )
     return f"{words} Not explained: {groups}."
-
-
-def finding_rows(findings: Findings) -> list[Row]:
-    """Return the findings as JSON has them, in order."""
-    return [
-        {
-            "id": finding.id,
-            "severity": finding.severity,
-            "direction": finding.direction,
-            "title": finding.title,
-            "text": finding.text,
-            "advice": finding.advice or None,
-            "explains_scaled": finding.explains,
-            "detail": finding.detail,
-            "evidence": [fact._asdict() for fact in finding.evidence],
-        }
-        for finding in findings.found
-    ]
-
-
-def unexplained_row(findings: Findings) -> Row | None:
-    """Return what the findings leave of the CPU profiles' delta, scaled."""
-    explained = findings.explained
-    if explained is None:
-        return None
-    return {
-        "total_scaled": explained.total,
-        "explained_scaled": explained.explained,
-        "left": [
-            {"group": m.id, "base": m.base, "new": m.new, "delta_scaled": m.delta}
-            for m in explained.left
-        ],
-    }

@@ -7,35 +7,55 @@ time cannot be mistaken for one another.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from pprofdiff.analysis.gclogs.compare import GCDiff, GCSide
+from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.gclogs.figures import GCFigures
-from pprofdiff.report.text.layout import Block, Cell, Grid, Words
-from pprofdiff.units import percent, scale_for
+from pprofdiff.report.rows import (
+    Cell,
+    Column,
+    Mark,
+    Row,
+    Section,
+    SectionPart,
+    Sentence,
+    Table,
+    Tile,
+    name_column,
+    sides,
+)
+from pprofdiff.units import percent, scale_for, times
 
-__all__ = ["RATES", "SUMS", "Figure", "gc_blocks", "gc_row", "gc_title"]
+__all__ = ["RATES", "SUMS", "Figure", "gc_parts", "gc_section", "gc_tiles"]
 
 _MIB = 1 << 20
 _LINE = "gc N @T U%: s+m+t ms clock, S+A/D/I+T ms cpu, H0->H1->H2 MB, G MB goal, P P"
+# A ratio this near to 1 is not coloured.
+_ALIKE = 0.05
 
-Row = dict[str, Any]
 Value = float | None
 
 
 class Figure(NamedTuple):
     """One row: what it is, the fields behind it, its place in `GCFigures`, its words.
 
-    `more` is what more of it is: worse, better, or "" for neither. A name that begins
-    with spaces is a part of the one before.
+    `worse` says that more of it is worse; a figure of level 1 is a part of the one
+    before.
     """
 
     name: str
     fields: str
     path: str
     words: Callable[[float, float], tuple[str, str]]
-    more: str = ""
+    worse: bool = False
+    level: int = 0
+
+    @property
+    def key(self) -> str:
+        """The figure's stable name, such as ``assist_cpu_us``."""
+        return self.path.rpartition(".")[2]
 
     @property
     def unit(self) -> str:
@@ -98,26 +118,30 @@ _UNITS: dict[Callable[[float, float], tuple[str, str]], str] = {
 # fmt: off
 SUMS = (
     Figure("cycles", "lines", "cycles", _counted),
-    Figure("concurrent mark, wall", "m", "times.mark_wall_us", _ms, "worse"),
-    Figure("stop-the-world, wall", "s+t", "times.stw_wall_us", _ms, "worse"),
-    Figure("stop-the-world, CPU", "S+T", "times.stw_cpu_us", _ms, "worse"),
-    Figure("    of it sweep termination", "S", "times.sweep_termination_cpu_us", _ms),
-    Figure("mark assist, CPU", "A", "times.assist_cpu_us", _ms, "worse"),
-    Figure("background mark, CPU", "D", "times.background_cpu_us", _ms, "worse"),
+    Figure("concurrent mark, wall", "m", "times.mark_wall_us", _ms, worse=True),
+    Figure("stop-the-world, wall", "s+t", "times.stw_wall_us", _ms, worse=True),
+    Figure("stop-the-world, CPU", "S+T", "times.stw_cpu_us", _ms, worse=True),
+    Figure(
+        "of it sweep termination", "S", "times.sweep_termination_cpu_us", _ms, level=1
+    ),
+    Figure("mark assist, CPU", "A", "times.assist_cpu_us", _ms, worse=True),
+    Figure("background mark, CPU", "D", "times.background_cpu_us", _ms, worse=True),
     Figure("idle mark, CPU", "I", "times.idle_cpu_us", _ms),
-    Figure("longest pause, wall", "max s, t", "worst_pause_us", _ms, "worse"),
-    Figure("99 % of pauses within, wall", "s, t", "p99_pause_us", _ms, "worse"),
+    Figure("longest pause, wall", "max s, t", "worst_pause_us", _ms, worse=True),
+    Figure("99 % of pauses within, wall", "s, t", "p99_pause_us", _ms, worse=True),
     Figure("forced cycles", "(forced)", "forced", _counted),
     Figure("two-minute cycles", "GC forced", "timer", _counted),
-    Figure("allocated", "H0–H2", "heap.allocated", _bytes, "worse"),
-    Figure("    give or take", "rounding", "heap.allocated_error", _bytes),
-    Figure("    while marking", "H1−H0", "heap.allocated_during_mark", _bytes),
+    Figure("allocated", "H0–H2", "heap.allocated", _bytes, worse=True),
+    Figure("give or take", "rounding", "heap.allocated_error", _bytes, level=1),
+    Figure("while marking", "H1−H0", "heap.allocated_during_mark", _bytes, level=1),
 )
 RATES = (
-    Figure("cycles a second", "N, T", "cycles_per_second", _rate, "worse"),
-    Figure("GC CPU a cycle", "S+A+D+T", "gc_cpu_us_per_cycle", _time, "worse"),
-    Figure("GC share of capacity, CPU", "S+A+D+T", "gc_cpu_share", _share, "worse"),
-    Figure("share of time marking, wall", "m, T", "mark_wall_share", _share, "worse"),
+    Figure("cycles a second", "N, T", "cycles_per_second", _rate, worse=True),
+    Figure("GC CPU a cycle", "S+A+D+T", "gc_cpu_us_per_cycle", _time, worse=True),
+    Figure("GC share of capacity, CPU", "S+A+D+T", "gc_cpu_share", _share, worse=True),
+    Figure(
+        "share of time marking, wall", "m, T", "mark_wall_share", _share, worse=True
+    ),
     Figure("heap at start (trigger), mean", "H0", "heap.mean_trigger", _bytes),
     Figure("heap at end (peak), mean", "H1", "heap.mean_peak", _bytes),
     Figure("live heap, mean", "H2", "heap.mean_live", _bytes),
@@ -129,19 +153,27 @@ RATES = (
 # fmt: on
 
 
-def gc_blocks(gc: GCDiff) -> Iterator[Block]:
-    """Yield the section: sums over the logs, then what holds under load."""
-    yield Words(f"fields: {_LINE}", "faint")
-    yield _grid(gc, SUMS, gc.base.whole, gc.new.whole)
-    yield Words(f"Under load: {_windows(gc)}", "strong")
-    yield _grid(gc, RATES, gc.base.steady, gc.new.steady)
-    yield from _factors(gc)
-
-
-def gc_title(gc: GCDiff) -> str:
-    """Return the section's title: which lines its sums are of."""
+def gc_section(gc: GCDiff) -> Section:
+    """Return the section on GC logs."""
     span = "the windows" if gc.base.asked or gc.new.asked else "all lines"
-    return f"{gc.base.label} → {gc.new.label}   gctrace, sums of {span}"
+    return Section(
+        kind="gctrace",
+        id="gctrace",
+        title="gctrace",
+        measure=f"sums of {span}",
+        short="GC log",
+        compared=gc,
+        build=lambda: gc_parts(gc),
+    )
+
+
+def gc_parts(gc: GCDiff) -> Iterator[SectionPart]:
+    """Yield sums over the logs, what holds under load, and what would restore it."""
+    yield Sentence(f"fields: {_LINE}", "legend")
+    yield _table(gc, "sums", SUMS, (gc.base.whole, gc.new.whole))
+    rates = _table(gc, "rates", RATES, (gc.base.steady, gc.new.steady))
+    yield replace(rates, title=f"Under load: {_windows(gc)}")
+    yield from _factors(gc)
 
 
 def _windows(gc: GCDiff) -> str:
@@ -149,48 +181,60 @@ def _windows(gc: GCDiff) -> str:
     return "; ".join(f"{s.label} {s.window.reason}" for s in (gc.base, gc.new))
 
 
-def _grid(
-    gc: GCDiff, figures: tuple[Figure, ...], base: GCFigures, new: GCFigures
-) -> Grid:
+def _table(
+    gc: GCDiff,
+    key: str,
+    figures: tuple[Figure, ...],
+    values: tuple[GCFigures, GCFigures],
+) -> Table:
+    """Return the figures that either side has, each in a unit of its own."""
     rows = []
     for figure in figures:
-        old, fresh = figure.of(base), figure.of(new)
-        if not old and not fresh:
+        base, new = (figure.of(side) for side in values)
+        if not base and not new:
             continue
-        words = figure.words(old or 0, fresh or 0)
-        rows.append(
-            [
-                Cell(figure.name),
-                Cell("–" if old is None else words[0]),
-                Cell("–" if fresh is None else words[1]),
-                _ratio(old, fresh, figure.more),
-                Cell(figure.fields, "faint"),
-            ]
+        words = figure.words(base or 0, new or 0)
+        cells = (
+            Cell(figure.name),
+            Cell("–" if base is None else words[0], base, figure.unit),
+            Cell("–" if new is None else words[1], new, figure.unit),
+            _ratio(base, new, worse=figure.worse),
+            Cell(figure.fields, tone="faint"),
         )
-    labels = gc.base.label, gc.new.label
-    return Grid(("", *labels, "ratio", "fields"), "<>>><", tuple(rows), 0)
+        rows.append(Row(figure.key, "figure", cells, figure.level))
+    columns = (
+        name_column(""),
+        *sides((gc.base.label, gc.new.label)),
+        Column("ratio", "ratio", signs=False),
+        Column("fields", "source", "<"),
+    )
+    return Table(key, columns, tuple(rows))
 
 
-def _ratio(base: Value, new: Value, more: str) -> Cell:
+def _ratio(base: Value, new: Value, *, worse: bool) -> Cell:
+    """Return new ÷ base, marked where more is worse and the two are not alike."""
     if not base or new is None:
         return Cell("")
     ratio = new / base
-    text = f"{ratio:.2f}×"
-    if not more or 0.95 < ratio < 1.05:
-        return Cell(text)
-    return Cell(text, "worse" if ratio > 1 else "better")
+    text = times(ratio, decimals=2)
+    if not worse or abs(ratio - 1) < _ALIKE:
+        return Cell(text, ratio)
+    mark: Mark = "more" if ratio > 1 else "less"
+    return Cell(text, ratio, mark=mark, tone="worse" if ratio > 1 else "better")
 
 
-def _factors(gc: GCDiff) -> Iterator[Block]:
+def _factors(gc: GCDiff) -> Iterator[Sentence]:
     """Yield the factors that multiply to the change of GC CPU."""
     factors = gc.factors
     if factors is None:
         return
     per = "by operation" if gc.per_work else "a second"
-    yield Words(
-        f"GC CPU {per} {factors.gc_cpu:.3g}× = allocation {factors.allocation:.3g}× ÷ "
-        f"bytes a cycle {factors.bytes_per_cycle:.3g}× × CPU a cycle "
-        f"{factors.cpu_per_cycle:.3g}×; cycles {per} {factors.cycles:.3g}×."
+    # Three digits each, so that the product can be checked.
+    ratios = {name: times(f, significant=3) for name, f in factors._asdict().items()}
+    yield Sentence(
+        f"GC CPU {per} {ratios['gc_cpu']} = allocation {ratios['allocation']} ÷ "
+        f"bytes a cycle {ratios['bytes_per_cycle']} × CPU a cycle "
+        f"{ratios['cpu_per_cycle']}; cycles {per} {ratios['cycles']}."
     )
     restored = gc.restored
     if restored is None or factors.bytes_per_cycle > 1:
@@ -199,69 +243,12 @@ def _factors(gc: GCDiff) -> Iterator[Block]:
     if restored.heap_mb is not None:
         limit = restored.heap_mb + (restored.outside_mb or 0)
         text += f" or a GOMEMLIMIT of {limit:,.0f} MiB and what is outside the heap"
-    yield Words(f"{text}.")
+    yield Sentence(f"{text}.")
 
 
-def gc_row(gc: GCDiff) -> Row:
-    """Return the comparison as JSON has it: sums of all lines, rates of the window."""
-    factors, restored = gc.factors, gc.restored
-    return {
-        "kind": "gctrace",
-        "base": _side(gc.base),
-        "new": _side(gc.new),
-        "work_per_second": None
-        if gc.rates is None
-        else {"base": gc.rates[0], "new": gc.rates[1]},
-        "factors": None if factors is None else factors._asdict(),
-        "restored": None if restored is None else restored._asdict(),
-    }
-
-
-def _side(side: GCSide) -> Row:
-    whole, steady = side.whole, side.steady
-    times, heap = whole.times, whole.heap
-    return {
-        "path": side.path,
-        "cycles": whole.cycles,
-        "mark_wall_ms": times.mark_wall_us / 1000,
-        "stw_wall_ms": times.stw_wall_us / 1000,
-        "stw_cpu_ms": times.stw_cpu_us / 1000,
-        "sweep_termination_wall_ms": times.sweep_termination_wall_us / 1000,
-        "mark_termination_wall_ms": times.mark_termination_wall_us / 1000,
-        "sweep_termination_cpu_ms": times.sweep_termination_cpu_us / 1000,
-        "mark_termination_cpu_ms": times.mark_termination_cpu_us / 1000,
-        "assist_cpu_ms": times.assist_cpu_us / 1000,
-        "background_cpu_ms": times.background_cpu_us / 1000,
-        "idle_cpu_ms": times.idle_cpu_us / 1000,
-        "worst_pause_ms": whole.worst_pause_us / 1000,
-        "p99_pause_ms": whole.p99_pause_us / 1000,
-        "forced_cycles": whole.forced,
-        "timer_cycles": whole.timer,
-        "allocated_mb": heap.allocated,
-        "allocated_error_mb": heap.allocated_error,
-        "allocated_during_mark_mb": heap.allocated_during_mark,
-        "median_live_mb": steady.heap.median_live,
-        "median_goal_mb": steady.heap.median_goal,
-        "effective_gogc": steady.heap.effective_gogc,
-        "gc_cpu_share": steady.gc_cpu_share,
-        "cycles_per_second": steady.cycles_per_second,
-        "lines_seen": side.run.lines_seen,
-        "lines_expected": side.run.lines_expected,
-        "lines_torn": side.run.torn,
-        "window": {
-            "reason": side.window.reason,
-            "first_cycle": steady.first_cycle,
-            "last_cycle": steady.last_cycle,
-            "start_s": steady.start_s,
-            "end_s": steady.end_s,
-            "gc_cpu_ms_per_cycle": steady.gc_cpu_us_per_cycle / 1000,
-            "mark_wall_share": steady.mark_wall_share,
-            "mean_trigger_mb": steady.heap.mean_trigger,
-            "mean_peak_mb": steady.heap.mean_peak,
-            "mean_live_mb": steady.heap.mean_live,
-            "mean_goal_mb": steady.heap.mean_goal,
-            "allocated_mb_per_second": steady.allocated_mb_per_second,
-            "allocated_mb_per_cycle": steady.heap.per_cycle,
-            "gomaxprocs": steady.procs,
-        },
-    }
+def gc_tiles(section: Section) -> Iterator[Tile]:
+    """Yield how many cycles there are."""
+    gc: GCDiff = section.compared
+    base, new = gc.base.whole.cycles, gc.new.whole.cycles
+    change = Cell(times(new / base, decimals=2) if base else "")
+    yield Tile("GC cycles, whole logs", f"{base:,} → {new:,}", change)

@@ -1,41 +1,91 @@
-"""Pieces of a text report: paragraphs and tables of words that carry a style.
+"""Parts of a report as text blocks: paragraphs, fixed lines and grids of styled words.
 
-Writers for terminals and for files lay the same blocks out differently.
+Terminals and files draw the same blocks differently. Here rows become words: a level
+an indent, a mark a sign, a role a style. Nothing looks back at what a text says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from pprofdiff.analysis.gate.model import Outcome
+from pprofdiff.report.rows import (
+    LEADS,
+    Cell,
+    Footnotes,
+    Frame,
+    Heading,
+    Part,
+    Reason,
+    Row,
+    Rulings,
+    Sentence,
+    SentenceRole,
+    Stack,
+    Steps,
+    Table,
+    signed,
+)
 from pprofdiff.units import printable
 
-__all__ = ["Block", "Cell", "Grid", "Lines", "Stanza", "Words"]
+__all__ = [
+    "Block",
+    "Grid",
+    "Lines",
+    "Paragraph",
+    "Stanza",
+    "Style",
+    "Word",
+    "laid_out",
+]
+
+Style = Literal["", "strong", "faint", "worse", "better", "warn"]
+
+_INSET = 2
+_STYLES: dict[SentenceRole, Style] = {
+    "plain": "",
+    "warning": "warn",
+    "caution": "warn",
+    "noise": "faint",
+    "legend": "faint",
+    "also": "faint",
+}
+_OF_DIRECTION: dict[str, Style] = {
+    "worse": "worse",
+    "better": "better",
+    "neutral": "strong",
+}
+_OF_OUTCOME: dict[Outcome, Style] = {"fail": "worse", "pass": "", "no data": "warn"}
+_OUTCOME_WIDTH = max(map(len, _OF_OUTCOME)) + 2
+_STACK_INDENT = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """A word and its style: "", strong, faint, worse, better or warn.
-
-    `value` is the number that a column is sorted by, None where it says nothing.
-    """
+class Word:
+    """What stands in one place: text behind `indent` spaces, in a style."""
 
     text: str
-    style: str = ""
-    value: float | None = None
+    style: Style = ""
+    indent: int = 0
 
     def __post_init__(self) -> None:
         """Escape control characters: a name must not move the cursor."""
         object.__setattr__(self, "text", printable(self.text))
 
+    @property
+    def whole(self) -> str:
+        """The text with its indent."""
+        return " " * self.indent + self.text
+
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """A paragraph, wrapped to the width at hand, behind a hanging `lead`."""
+class Paragraph:
+    """Text that is wrapped to the width at hand, behind a hanging `lead`."""
 
     text: str
-    style: str = ""
+    style: Style = ""
     lead: str = ""
 
     def __post_init__(self) -> None:
@@ -46,25 +96,138 @@ class Words:
 class Stanza(NamedTuple):
     """Paragraphs that belong together: no empty line between them."""
 
-    words: tuple[Words, ...]
+    paragraphs: tuple[Paragraph, ...]
 
 
 class Lines(NamedTuple):
     """Lines that are never wrapped, such as commands."""
 
-    lines: tuple[Cell, ...]
+    lines: tuple[Word, ...]
 
 
 class Grid(NamedTuple):
-    """A table: headings, rows of cells, and how columns align (``<`` or ``>``).
+    """A table: headings, rows of words, and how columns align (``<`` or ``>``).
 
-    The column at `flexible` holds names: it is the one that a narrow terminal cuts.
+    The column at `flexible` is the one that a narrow terminal cuts.
     """
 
     headings: tuple[str, ...]
     align: str
-    rows: tuple[Sequence[Cell], ...]
+    rows: tuple[tuple[Word, ...], ...]
     flexible: int
 
 
-Block = Words | Stanza | Lines | Grid
+Block = Paragraph | Stanza | Lines | Grid
+
+
+def laid_out(parts: Iterable[Part]) -> Iterator[Block]:
+    """Yield the blocks of parts; a table's title is a block of its own."""
+    for part in parts:
+        yield from _blocks(part)
+
+
+def _blocks(part: Part) -> Iterator[Block]:
+    match part:
+        case Table():
+            if part.heading:
+                yield Paragraph(part.heading, "strong")
+            yield _grid(part)
+        case Heading():
+            yield Paragraph(part.text, "strong")
+        case Sentence():
+            yield _paragraph(part)
+        case Reason():
+            yield _reason(part)
+        case Rulings():
+            yield from _rulings(part)
+        case Footnotes():
+            notes = (Word(f"{note.mark} {note.text}", "faint") for note in part.notes)
+            yield Lines(tuple(notes))
+        case Stack():
+            yield _stack(part)
+        case Steps():
+            yield _steps(part)
+
+
+def _paragraph(sentence: Sentence) -> Paragraph:
+    lead = LEADS.get(sentence.role, "")
+    return Paragraph(sentence.text, _STYLES[sentence.role], f"{lead} " if lead else "")
+
+
+def _reason(reason: Reason) -> Stanza:
+    """Return a finding: its title, the numbers behind it, what to do."""
+    finding, lead = reason.finding, f"{reason.number}. "
+    indent = " " * len(lead)
+    paragraphs = [Paragraph(reason.title, _OF_DIRECTION[finding.direction], lead)]
+    if finding.text:
+        paragraphs.append(Paragraph(finding.text, "", indent))
+    if finding.advice:
+        paragraphs.append(Paragraph(finding.advice, "faint", f"{indent}→ "))
+    return Stanza(tuple(paragraphs))
+
+
+def _rulings(part: Rulings) -> Iterator[Block]:
+    yield Paragraph(f"Verdict   {part.summary}", "strong")
+    yield Stanza(
+        tuple(
+            Paragraph(
+                f"{rule.text}.",
+                _OF_OUTCOME[rule.outcome],
+                rule.outcome.ljust(_OUTCOME_WIDTH),
+            )
+            for rule in part.verdict.rules
+        )
+    )
+
+
+def _stack(stack: Stack) -> Lines:
+    head = f"{stack.cost}  {stack.share}  {stack.category}, by rule {stack.rule}"
+    frames = (Word(_frame(frame), indent=_STACK_INDENT) for frame in stack.frames)
+    return Lines((Word(head, "strong"), *frames))
+
+
+def _frame(frame: Frame) -> str:
+    role = f"  ← {frame.role}" if frame.role else ""
+    kind = f"  ({frame.kind})" if frame.kind else ""
+    return f"{frame.name}{role}{kind}"
+
+
+def _steps(part: Steps) -> Lines:
+    return Lines(
+        tuple(
+            Word(
+                f"{'next' if i == 0 else '':<6}pprofdiff … {step.flag:<18}{step.what}",
+                "faint",
+            )
+            for i, step in enumerate(part.steps)
+        )
+    )
+
+
+def _grid(table: Table) -> Grid:
+    headings = tuple(c.text if table.headed else "" for c in table.columns)
+    align = "".join(column.align for column in table.columns)
+    rows = tuple(_words(table, row) for row in table.rows)
+    return Grid(headings, align, rows, table.names)
+
+
+def _words(table: Table, row: Row) -> tuple[Word, ...]:
+    """Return a row: its name set in by its level, marks as signs where columns say so.
+
+    Where a table is inset, so is the first word of each row.
+    """
+    words = []
+    for i, (cell, column) in enumerate(zip(row.cells, table.columns, strict=True)):
+        indent = _INSET if table.inset and i == 0 else 0
+        if i == table.names:
+            indent += table.indent * row.level
+            style: Style = "strong" if row.strong else cell.tone
+            words.append(Word(_name(cell), style, indent))
+        else:
+            text = signed(cell) if column.signs else cell.label
+            words.append(Word(text, cell.tone, indent))
+    return tuple(words)
+
+
+def _name(cell: Cell) -> str:
+    return f"{cell.label}  {cell.detail}" if cell.detail else cell.label

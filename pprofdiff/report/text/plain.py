@@ -1,11 +1,20 @@
-"""Blocks as plain text: nothing is cut, whatever its length."""
+"""A report as plain text: nothing is cut, whatever its length."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from textwrap import wrap
 
-from pprofdiff.report.text.layout import Block, Cell, Grid, Lines, Stanza, Words
+from pprofdiff.report.rows import Part
+from pprofdiff.report.text.layout import (
+    Block,
+    Grid,
+    Lines,
+    Paragraph,
+    Stanza,
+    Word,
+    laid_out,
+)
 
 __all__ = ["render"]
 
@@ -13,9 +22,9 @@ _WIDTH = 80
 _GAP = "  "
 
 
-def render(blocks: Iterable[Block]) -> str:
-    """Return the blocks as text, an empty line between them."""
-    return "\n\n".join("\n".join(_lines(block)) for block in blocks) + "\n"
+def render(parts: Iterable[Part]) -> str:
+    """Return parts of a report as text, an empty line between them."""
+    return "\n\n".join("\n".join(_lines(block)) for block in laid_out(parts)) + "\n"
 
 
 def _lines(block: Block) -> list[str]:
@@ -23,13 +32,13 @@ def _lines(block: Block) -> list[str]:
     if isinstance(block, Grid):
         return _grid(block)
     if isinstance(block, Lines):
-        return [cell.text for cell in block.lines]
+        return [word.whole for word in block.lines]
     if isinstance(block, Stanza):
-        return [line for words in block.words for line in _words(words)]
-    return _words(block)
+        return [line for part in block.paragraphs for line in _paragraph(part)]
+    return _paragraph(block)
 
 
-def _words(block: Words) -> list[str]:
+def _paragraph(block: Paragraph) -> list[str]:
     """Return a paragraph's lines; a word longer than a line stays whole."""
     return wrap(
         block.text,
@@ -43,9 +52,9 @@ def _words(block: Words) -> list[str]:
 
 def _grid(block: Grid) -> list[str]:
     """Return a table's lines, numbers to the right; the last column is not padded."""
-    heading = [Cell(text) for text in block.headings]
-    table = [[cell.text for cell in row] for row in (heading, *block.rows)]
-    widths = [max(len(row[i]) for row in table) for i in range(len(heading))]
+    headings = tuple(Word(text) for text in block.headings)
+    table = [[word.whole for word in row] for row in (headings, *block.rows)]
+    widths = [max(len(row[i]) for row in table) for i in range(len(headings))]
     return [
         _GAP.join(
             f"{text:{side}{width}}"

@@ -1,4 +1,4 @@
-"""Blocks on a terminal, with rich: colour, and names cut to the width there is.
+"""A report on a terminal, with rich: colour, and names cut to the width there is.
 
 Names reach rich as `Text` only: its markup would eat ``Cache[go.shape.string]``.
 """
@@ -14,7 +14,16 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from pprofdiff.report.text.layout import Block, Cell, Grid, Lines, Stanza
+from pprofdiff.report.rows import Part
+from pprofdiff.report.text.layout import (
+    Block,
+    Grid,
+    Lines,
+    Stanza,
+    Style,
+    Word,
+    laid_out,
+)
 
 __all__ = ["draw", "render"]
 
@@ -23,33 +32,32 @@ _PIPE_WIDTH = 80
 
 # Blue is less and orange more, with a sign and a mark on every number. Both stand out
 # from a black ground as well as from a white one: nobody can ask a terminal which.
-_STYLES = {
+_STYLES: dict[Style, str] = {
     "": "",
     "strong": "bold",
     "faint": "dim",
     "worse": "#d75f00",
     "better": "#0087d7",
     "warn": "yellow",
-    "heading": "bold",
 }
 
 
-def render(blocks: Iterable[Block], *, color: bool, fit: bool) -> str:
-    """Return the blocks as a terminal draws them.
+def render(parts: Iterable[Part], *, color: bool, fit: bool) -> str:
+    """Return parts of a report as a terminal draws them.
 
     `fit` keeps them to the terminal's width; else they are as wide as their longest
     name.
     """
-    held = list(blocks)
+    blocks = list(laid_out(parts))
     drawn = io.StringIO()
     console = Console(
         file=drawn,
         highlight=False,
         no_color=not color,
         force_terminal=True,
-        width=None if fit else max(_PIPE_WIDTH, *map(_width, held)),
+        width=None if fit else max(_PIPE_WIDTH, *map(_width, blocks)),
     )
-    draw(held, console)
+    draw(blocks, console)
     return drawn.getvalue()
 
 
@@ -66,16 +74,16 @@ def _width(block: Block) -> int:
     if isinstance(block, Grid):
         return sum(width + 2 for width in _widths(block))
     if isinstance(block, Lines):
-        return max((cell_len(cell.text) for cell in block.lines), default=0)
+        return max((cell_len(word.whole) for word in block.lines), default=0)
     if isinstance(block, Stanza):
-        return max(map(_width, block.words), default=0)
+        return max(map(_width, block.paragraphs), default=0)
     longest = max(map(cell_len, block.text.split()), default=0)
     return cell_len(block.lead) + longest
 
 
 def _widths(block: Grid) -> list[int]:
     """Return the width of each column; East Asian characters are two wide."""
-    rows = [block.headings, *([cell.text for cell in row] for row in block.rows)]
+    rows = [block.headings, *([word.whole for word in row] for row in block.rows)]
     return [max(cell_len(row[i]) for row in rows) for i in range(len(block.headings))]
 
 
@@ -84,9 +92,9 @@ def _drawn(block: Block, width: int) -> RenderableType:
     if isinstance(block, Grid):
         return _grid(block, width)
     if isinstance(block, Lines):
-        return Text("\n").join(_text(cell) for cell in block.lines)
+        return Text("\n").join(_text(word) for word in block.lines)
     if isinstance(block, Stanza):
-        return Group(*(_drawn(words, width) for words in block.words))
+        return Group(*(_drawn(part, width) for part in block.paragraphs))
     words = Text(block.text, style=_STYLES[block.style])
     if not block.lead:
         return words
@@ -95,8 +103,8 @@ def _drawn(block: Block, width: int) -> RenderableType:
     return Padding(table, 0)
 
 
-def _text(cell: Cell) -> Text:
-    return Text(cell.text, style=_STYLES[cell.style], no_wrap=True)
+def _text(word: Word) -> Text:
+    return Text(word.whole, style=_STYLES[word.style], no_wrap=True)
 
 
 def _grid(block: Grid, width: int) -> Table:
@@ -120,23 +128,21 @@ def _grid(block: Grid, width: int) -> Table:
             header_style="bold",
         )
     for row in block.rows:
-        cells = list(row)
-        name = cells[block.flexible]
-        cells[block.flexible] = Cell(_fitting(name.text, room), name.style)
-        table.add_row(*(_text(cell) for cell in cells))
+        words = list(row)
+        words[block.flexible] = _fitting(words[block.flexible], room)
+        table.add_row(*map(_text, words))
     return table
 
 
-def _fitting(name: str, room: int) -> str:
+def _fitting(word: Word, room: int) -> Word:
     """Return the end of a name that fits, from a path's part on where there is one."""
-    if cell_len(name) <= room:
-        return name
-    indent = len(name) - len(name.lstrip())
-    left = max(room - 2 - indent, 1)
-    kept = name[-left:]
+    if cell_len(word.whole) <= room:
+        return word
+    left = max(room - 2 - word.indent, 1)
+    kept = word.text[-left:]
     while cell_len(kept) > left:
         kept = kept[1:]
     slash = kept.find("/")
     if 0 <= slash < len(kept) // 2:
         kept = kept[slash:]
-    return f"{' ' * indent}…{kept}"
+    return Word(f"…{kept}", word.style, word.indent)

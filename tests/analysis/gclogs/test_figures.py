@@ -13,7 +13,9 @@ from pprofdiff.analysis.gclogs.figures import figures
 from pprofdiff.analysis.side import LogRun
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.model.gclogs import GCLog
-from pprofdiff.report.sections.gclogs import gc_blocks, gc_row, gc_title
+from pprofdiff.report.json.gclogs import gc_row
+from pprofdiff.report.sections.gclogs import gc_parts
+from pprofdiff.report.text.plain import render
 from tests.analysis.building import given
 
 from .cycles import cycles_of, run_of, runs, slow
@@ -131,8 +133,7 @@ def test_whatever_the_log_holds_all_figures_are_numbers(base, new, work):
     assert all(isfinite(leaf) for leaf in leaves(row))
     for what in ("cycles", "cpu"):
         assert gc.sure(what) in (True, False)
-    assert gc_title(gc)
-    text = " ".join(repr(block) for block in gc_blocks(gc))
+    text = render(gc_parts(gc))
     assert not {"nan", "inf"} & set(text.replace("×", " ").split())
 
 

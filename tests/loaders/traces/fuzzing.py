@@ -19,7 +19,7 @@ from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.errors import FormatError
 from pprofdiff.loaders.traces import decode
 from pprofdiff.report.json.traces import trace_row
-from pprofdiff.report.sections.traces.section import trace_blocks
+from pprofdiff.report.sections.traces.section import trace_parts
 from pprofdiff.report.text.plain import render
 
 __all__ = ["CPU_SECONDS", "MEMORY", "mutations"]
@@ -143,8 +143,8 @@ def _outcome(data):
     run = TraceRun("fuzzed", trace)
     diff = compare_traces(("base", [run]), ("new", [run]))
     json.dumps(trace_row(diff), allow_nan=False)
-    if re.search(r"\b(nan|inf|None)\b", render(trace_blocks(diff))):
-        raise ValueError(render(trace_blocks(diff)))
+    if re.search(r"\b(nan|inf|None)\b", render(trace_parts(diff))):
+        raise ValueError(render(trace_parts(diff)))
     return "trace"
 
 

@@ -8,8 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pprofdiff.analysis.findings.model import Finding
 from pprofdiff.report.markdown import markup
-from pprofdiff.report.text.layout import Cell, Grid, Lines, Stanza, Words
+from pprofdiff.report.rows import (
+    Cell,
+    Column,
+    Footnote,
+    Footnotes,
+    Heading,
+    Reason,
+    Row,
+    Sentence,
+    Table,
+    name_column,
+)
 from pprofdiff.units import printable
 from tests.report.reading import HOSTILE, inline_tokens, shown, sound, tables, tokens
 
@@ -30,7 +42,8 @@ def only(text):
 @given(texts)
 def test_words_are_shown_as_they_are(text):
     wanted = printable(text).rstrip(" ")
-    cell = tables(markup.render(Grid(("",), "<", ([Cell(text)],), 0)))[0][1][0]
+    table = Table("t", (name_column(""),), (Row("r", "file", (Cell(text),)),))
+    cell = tables(markup.render(table))[0][1][0]
     assert cell == wanted
     if wanted:
         page = f"# {markup.inline(text)}"
@@ -40,29 +53,35 @@ def test_words_are_shown_as_they_are(text):
 
 @MANY
 @given(st.lists(texts, min_size=3, max_size=3), texts, texts)
-def test_blocks_are_what_they_are(cells, text, other):
-    rows = (tuple(Cell(text) for text in cells), [Cell(other, "strong")] * 3)
-    grid = Grid(tuple(cells), "<>>", rows, 0)
-    drawn = markup.render(grid)
+def test_parts_are_what_they_are(cells, text, other):
+    rows = (
+        Row("plain", "function", tuple(map(Cell, cells))),
+        Row("total", "total", (Cell(other, detail=text), Cell(other), Cell(other))),
+        Row("part", "category", tuple(map(Cell, cells)), level=1),
+    )
+    columns = name_column(cells[0]), *(Column(text, "new") for text in cells[1:])
+    table = Table("t", columns, rows)
+    drawn = markup.render(table)
     assert {line.count("|") for line in drawn.splitlines()} == {4}
-    table, *none = tables(drawn)
+    grid, *none = tables(drawn)
     assert not none
-    assert [len(row) for row in table] == [3, 3, 3]
-    blocks = [
-        grid,
-        Words(text),
-        Words(text, "strong"),
-        Words(text, "warn", "! "),
-        Stanza((Words(other, "worse", "1. "), Words(text, "", "   "), Words(text))),
-        Lines((Cell(text), Cell(other))),
-        Words(other, "faint", "Also: "),
+    assert [len(row) for row in grid] == [3, 3, 3, 3]
+    finding = Finding("id", other, text, (), text, direction="worse")
+    parts = [
+        table,
+        Sentence(text),
+        Heading(text),
+        Sentence(text, "warning"),
+        Reason(1, finding),
+        Footnotes((Footnote("¹", text), Footnote("²", other))),
+        Sentence(other, "also"),
     ]
-    page = "\n\n".join(map(markup.render, blocks))
+    page = "\n\n".join(map(markup.render, parts))
     sound(page)
     lists = [token for token in tokens(page) if token.type == "list_item_open"]
     assert len(lists) == 1
     (fence,) = [token for token in tokens(page) if token.type == "fence"]
-    assert fence.content == f"{printable(text)}\n{printable(other)}\n"
+    assert fence.content == f"¹ {printable(text)}\n² {printable(other)}\n"
 
 
 @MANY
@@ -100,11 +119,11 @@ def test_an_endless_name_loses_its_middle():
         assert "…" in shown(token)
         assert inline_tokens(token)
     sentence = "It costs more: main." + "y" * 10_000 + " does, and that is " + "z " * 90
-    assert re.search(r"`main\.y+…y+` does, and", markup.render(Words(sentence)))
+    assert re.search(r"`main\.y+…y+` does, and", markup.render(Sentence(sentence)))
 
 
 @pytest.mark.parametrize("text", ["- a", "+ a", "1. a", "12) a", "-", "--- x", "1."])
 def test_a_sentence_begins_no_list(text):
-    drawn = markup.render(Words(text))
+    drawn = markup.render(Sentence(text))
     assert shown(only(drawn)) == text
     assert tokens(drawn)[0].type == "paragraph_open"

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from pprofdiff.analysis.benchmarks.compare import compare_benchmarks, pair_by_suffix
 from pprofdiff.loaders.benchmark import parse
-from pprofdiff.report.sections.benchmarks import benchmark_blocks, benchmark_rows
+from pprofdiff.report.json.benchmarks import benchmark_rows
+from pprofdiff.report.rows import Footnotes, Table, signed
+from pprofdiff.report.sections.benchmarks import benchmark_parts
 from pprofdiff.report.text import plain
-from pprofdiff.report.text.layout import Grid, Lines
 from tests.analysis.benchmarks.benchstat import benchstat_program
 from tests.analysis.benchmarks.benchtext import DATA, drawn, printed, saved
 from tests.report.golden import check
@@ -62,28 +63,28 @@ def compared(texts):
     return compare_benchmarks([base], [new])
 
 
-def blocks(texts):
-    return benchmark_blocks(compared(texts), LABELS)
+def parts(texts):
+    return list(benchmark_parts(compared(texts), LABELS))
 
 
 @pytest.mark.parametrize(("name", "texts"), [("zstd", ZSTD), ("odd", ODD)])
 def test_as_it_was_last_looked_at(name, texts):
-    check(f"benchmarks.{name}", plain.render(blocks(texts)))
+    check(f"benchmarks.{name}", plain.render(parts(texts)))
 
 
 def test_a_pair_of_one_output_as_it_was_last_looked_at():
     base, new = pair_by_suffix(parse(ZSTD[1].encode(), "bench.txt"), "Old")
     diff = compare_benchmarks([base], [new])
-    check("benchmarks.pair", plain.render(benchmark_blocks(diff, ("Old", "now"))))
+    check("benchmarks.pair", plain.render(benchmark_parts(diff, ("Old", "now"))))
 
 
 def our_lines(found):
     """Return the tables' lines as benchstat writes them, and the notes below."""
     lines, notes = [], set()
     for block in found:
-        if isinstance(block, Grid):
+        if isinstance(block, Table):
             for row in block.rows:
-                texts = [cell.text for cell in row[:5]]
+                texts = [signed(cell) for cell in row.cells[:5]]
                 if texts[3] in ("+new", "-gone"):
                     texts[3:] = []
                 if texts[3:] and "from 0" in texts[3]:
@@ -92,8 +93,8 @@ def our_lines(found):
                     texts[3] = "?"
                 text = re.sub("[▲▼,]", "", " ".join(texts)).replace("−", "-")
                 lines.append(text.split())
-        elif isinstance(block, Lines):
-            notes = {cell.text.partition(" ")[2] for cell in block.lines}
+        elif isinstance(block, Footnotes):
+            notes = {note.text for note in block.notes}
     return lines, notes
 
 
@@ -157,7 +158,7 @@ def benchstat(tmp_path_factory):
 @pytest.mark.go
 @pytest.mark.parametrize("texts", [ZSTD, *map(drawn, range(4))], ids=range(5))
 def test_every_figure_is_written_as_benchstat_writes_it(benchstat, tmp_path, texts):
-    lines, notes = our_lines(blocks(texts))
+    lines, notes = our_lines(parts(texts))
     assert lines
     theirs, their_notes = their_lines(benchstat(saved(tmp_path, texts)))
     assert in_one_scale(lines) == in_one_scale(theirs)
@@ -179,32 +180,35 @@ def test_sizes_change_prefix_where_benchstats_do(benchstat, tmp_path):
         text = printed(
             {name: [{unit: repr(v)}] for name, v in zip(names, values, strict=True)}
         )
-        ours, theirs = our_lines(blocks((text, text))), their_lines(
+        ours, theirs = our_lines(parts((text, text))), their_lines(
             benchstat(saved(tmp_path, (text, text)))
         )  # fmt: skip
         assert len(ours[0]) == len(values) + 1
         assert ours == theirs
 
 
-def test_colours_say_which_way_is_worse():
-    grids = [b for b in blocks(ZSTD) if isinstance(b, Grid)]
-    cells = {grid.headings[0]: grid.rows[0][3] for grid in grids}
-    assert cells["sec/op"].text.startswith("▼")
-    assert cells["B/s (more is better)"].text.startswith("▲")
-    assert {cell.style for cell in cells.values()} == {"better"}
-    back = [b for b in blocks(ZSTD[::-1]) if isinstance(b, Grid)]
-    assert {grid.rows[0][3].style for grid in back} == {"worse"}
+def test_marks_say_more_or_less_and_tones_which_way_is_worse():
+    def changes(texts):
+        tables = [part for part in parts(texts) if isinstance(part, Table)]
+        return {t.key: t.rows[0].cells[t.place("delta")] for t in tables}
+
+    cells = changes(ZSTD)
+    assert (cells["sec/op"].mark, cells["B/s"].mark) == ("less", "more")
+    assert {cell.tone for cell in cells.values()} == {"better"}
+    back = changes(ZSTD[::-1])
+    assert (back["sec/op"].mark, back["B/s"].mark) == ("more", "less")
+    assert {cell.tone for cell in back.values()} == {"worse"}
 
 
 def test_what_is_missing_is_said():
-    text = plain.render(blocks(ODD))
+    text = plain.render(parts(ODD))
     assert "Only in main: Gone-4." in text
     assert "Only in pr: Added-4." in text
     assert "req/s was measured in pr only." in text
     assert "cpu differs: Old CPU in main, New CPU in pr." in text
     assert "1 line names a benchmark but no figures of it." in text
     nothing = plain.render(
-        blocks((printed({"A": [{"x": 1}]}), printed({"B": [{"x": 1}]})))
+        parts((printed({"A": [{"x": 1}]}), printed({"B": [{"x": 1}]})))
     )
     assert "No benchmark was measured on both sides." in nothing
 
@@ -241,8 +245,7 @@ def test_whatever_is_printed_has_a_report(base, new):
     lines = "BenchmarkSure 1 1 ns/op\n"
     diff = compared([printed(side) + lines for side in (base, new)])
     json.dumps(benchmark_rows(diff), allow_nan=False)
-    found = benchmark_blocks(diff, LABELS)
-    text = plain.render(found)
+    text = plain.render(benchmark_parts(diff, LABELS))
     assert all(line.isprintable() for line in text.splitlines())
     assert not re.search(r"\b(nan|inf|None)\b", text)
     assert "geomean" in text or "Sure" in text

@@ -14,8 +14,8 @@ from pprofdiff.cli.arguments import parse
 from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.run import compared
 from pprofdiff.cli.screen import Screen
-from pprofdiff.report.text.layout import Grid
-from pprofdiff.report.text.report import blocks
+from pprofdiff.report.text.layout import Grid, laid_out
+from pprofdiff.report.text.report import report_parts
 from pprofdiff.report.text.terminal import draw
 from tests.report.golden import FOLDER
 
@@ -60,7 +60,7 @@ def test_the_picture_in_the_readme_is_current():
     quietly = Waiting(screen.messages, enabled=False)
     report = compared(parse(demo.arguments()), screen, quietly)
     # From the headline to who got slower: the inputs' paths differ by machine.
-    held = list(blocks(report))
+    held = list(laid_out(report_parts(report)))
     grids = [i for i, block in enumerate(held) if isinstance(block, Grid)]
     draw(held[grids[0] + 1 : grids[2] + 1], console)
     svg = console.export_svg(theme=THEME, code_format=FRAME, unique_id="demo")

@@ -1,17 +1,16 @@
-"""Sections on memory: allocation by call site, in bytes, objects and mean size."""
+"""Tables on memory: allocation by call site, in bytes, objects and mean size."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.leaf_owners import Leaves
 from pprofdiff.analysis.profiles.scaling import scale_of
-from pprofdiff.report.model import ReportModel
-from pprofdiff.report.sections.profiles.cells import delta_cell, value_cells
-from pprofdiff.report.text.layout import Block, Cell, Grid, Words
+from pprofdiff.report.rows import Cell, Column, Row, Table, name_column, sides
+from pprofdiff.report.sections.profiles.cells import delta_cell, noise_of, value_cells
 from pprofdiff.units import scale_for
 
 __all__ = ["call_sites"]
@@ -20,68 +19,78 @@ _ROWS = 10
 
 
 def call_sites(
-    report: ReportModel, diff: ProfileDiff, rows: int = _ROWS
-) -> Iterator[Block]:
+    diff: ProfileDiff,
+    others: Sequence[ProfileDiff],
+    labels: tuple[str, str],
+    rows: int | None = None,
+) -> Iterator[Table]:
     """Yield up to `rows` call sites: allocations that changed most, then the largest.
 
-    A site's objects and mean size stand beside its bytes where a profile has them.
+    A site's objects and mean size stand beside its bytes where one of `others` is of
+    the same profiles and counts objects.
     """
-    held, by = diff.leaf_sums, diff.normalization
-    judged = diff.judge(held.base.tolist(), held.new.tolist())
-    quiet = np.zeros(len(held.leaf), bool) if judged is None else judged.noise
-    base, new = held.base * by.base_factor, held.new * by.new_factor
-    weight = np.where(quiet, np.maximum(base, new), np.abs(new - base))
-    order = np.lexsort((-weight, quiet))[:rows]
-    objects = _objects(report, diff)
-    yield Words("By call site (flat: allocated in this function itself)", "strong")
-    cells = [_row(diff, held, int(i), objects, noise=bool(quiet[i])) for i in order]
-    labels = report.labels
-    headings = (*labels, "Δ", "objects", "mean size", "call site")
-    yield Grid(headings, ">>>>><", tuple(cells), 5)
+    leaves = diff.leaf_sums
+    noise = noise_of(diff, leaves.base.tolist(), leaves.new.tolist())
+    by_chance = np.array([bool(chance) for chance in noise], np.bool_)
+    base, new = diff.normalization.scaled(leaves.base, leaves.new)
+    weight = np.where(by_chance, np.maximum(base, new), np.abs(new - base))
+    most = _ROWS if rows is None else rows
+    order = np.lexsort((-weight, by_chance))[:most].tolist()
+    objects = _objects(diff, others)
+    unit = scale_of(diff).unit
+    columns = (
+        *sides(labels, unit),
+        Column("Δ", "delta", unit=unit),
+        Column("objects", "pair"),
+        Column("mean size", "pair"),
+        name_column("call site"),
+    )
+    yield Table(
+        "call_sites",
+        columns,
+        tuple(_row(diff, leaves, i, objects, noise=bool(by_chance[i])) for i in order),
+        title="By call site (flat: allocated in this function itself)",
+        code=True,
+        one_unit=True,
+    )
 
 
 # (base, new) objects by (leaf, owner).
 _Counts = dict[tuple[int, int], tuple[int, int]]
 
 
-def _objects(report: ReportModel, diff: ProfileDiff) -> _Counts | None:
+def _objects(diff: ProfileDiff, others: Sequence[ProfileDiff]) -> _Counts:
     """Return how many objects, from the comparison of the profiles that counts them."""
     wanted = diff.sample_type.type.replace("_space", "_objects")
-    for other in report.profiles:
+    for other in others:
         if other.new is diff.new and other.sample_type.type == wanted != "":
             columns = (column.tolist() for column in other.leaf_sums)
             return {
                 (leaf, owner): (base, new)
                 for leaf, owner, base, new in zip(*columns, strict=True)
             }
-    return None
+    return {}
 
 
 def _row(
-    diff: ProfileDiff,
-    held: Leaves,
-    row: int,
-    objects: _Counts | None,
-    *,
-    noise: bool,
-) -> list[Cell]:
-    leaf, owner, base, new = (int(column[row]) for column in held)
-    scale, names = scale_of(diff), diff.paired_functions.names
-    counts = (objects or {}).get((leaf, owner))
-    by = diff.normalization
+    diff: ProfileDiff, leaves: Leaves, row: int, objects: _Counts, *, noise: bool
+) -> Row:
+    leaf, owner, base, new = (int(column[row]) for column in leaves)
+    names = diff.paired_functions.names
+    name = names[leaf] if owner == leaf else f"{names[leaf]} ← {names[owner]}"
+    counts = objects.get((leaf, owner))
     numbers = sizes = ""
     if counts is not None:
-        numbers = _arrow(
-            _short(counts[0] * by.base_factor), _short(counts[1] * by.new_factor)
-        )
+        numbers = _arrow(*map(_short, diff.normalization.scaled(*counts)))
         sizes = _mean_sizes((base, new), counts)
-    return [
-        *value_cells(diff, scale, base, new),
-        delta_cell(diff, scale, base, new, noise=noise),
+    cells = (
+        *value_cells(diff, base, new),
+        delta_cell(diff, base, new, noise=noise),
         Cell(numbers),
         Cell(sizes),
-        Cell(names[leaf] if owner == leaf else f"{names[leaf]} ← {names[owner]}"),
-    ]
+        Cell(name),
+    )
+    return Row(name, "call_site", cells)
 
 
 def _short(count: float) -> str:

@@ -1,21 +1,25 @@
-"""Cells that every table shares: values, the delta with its mark, the own ratio."""
+"""Cells that every table of profiles shares: values, delta, own ratio, share."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import inf
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.report.text.layout import Cell
-from pprofdiff.units import Scale, percent
+from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.report.rows import Cell, Mark, Tone
+from pprofdiff.units import Scale, percent, times
 
-__all__ = ["delta_cell", "ratio_cell", "share", "value_cells"]
+__all__ = ["delta_cell", "noise_of", "ratio_cell", "share_cell", "value_cells"]
+
+_TONES: dict[Mark, Tone] = {"": "", "more": "worse", "less": "better", "noise": "faint"}
 
 
-def value_cells(diff: ProfileDiff, scale: Scale, base: int, new: int) -> list[Cell]:
-    """Return base and new as the report writes them."""
-    by = diff.normalization
-    scaled = base * by.base_factor, new * by.new_factor
-    return [Cell(_value(scale, value), value=value) for value in scaled]
+def value_cells(diff: ProfileDiff, base: int, new: int) -> tuple[Cell, Cell]:
+    """Return raw base and new as cells, scaled, in the unit of the report."""
+    scale = scale_of(diff)
+    old, now = diff.normalization.scaled(base, new)
+    return Cell(_value(scale, old), old), Cell(_value(scale, now), now)
 
 
 def _value(scale: Scale, value: float) -> str:
@@ -26,39 +30,39 @@ def _value(scale: Scale, value: float) -> str:
     return f"<{text[:-1]}1"
 
 
-def delta_cell(
-    diff: ProfileDiff, scale: Scale, base: int, new: int, *, noise: bool | None
-) -> Cell:
-    """Return the delta behind its mark: ▲ more, ▼ less, ~ within noise.
+def delta_cell(diff: ProfileDiff, base: int, new: int, *, noise: bool | None) -> Cell:
+    """Return the scaled delta of raw values, marked as more, less or noise.
 
     Where chance has no model, `noise` is None: then there is no mark.
     """
-    by = diff.normalization
-    delta = new * by.new_factor - base * by.base_factor
-    number = scale.number(delta, signed=True)
+    delta = diff.normalization.delta(base, new)
+    mark: Mark = ""
     if noise:
-        return Cell(f"~ {number}", "faint", delta)
-    if delta == 0 or noise is None:
-        return Cell(number, value=delta)
-    mark, style = ("▲", "worse") if delta > 0 else ("▼", "better")
-    return Cell(f"{mark} {number}", style, delta)
+        mark = "noise"
+    elif delta != 0 and noise is not None:
+        mark = "more" if delta > 0 else "less"
+    text = scale_of(diff).number(delta, signed=True)
+    return Cell(text, delta, mark=mark, tone=_TONES[mark])
 
 
 def ratio_cell(diff: ProfileDiff, base: int, new: int) -> Cell:
-    """Return new ÷ base of this row alone, or that it is new or gone."""
-    if base == 0:
-        return Cell("+new" if new else "", value=inf if new else None)
-    if new == 0:
-        return Cell("-gone", value=0.0)
-    by = diff.normalization
-    ratio = new * by.new_factor / (base * by.base_factor)
-    return Cell(f"{ratio:.2f}×", value=ratio)
+    """Return new ÷ base of raw values after scaling, or that a row is new or gone."""
+    ratio = diff.normalization.ratio(base, new)
+    if ratio is None:
+        return Cell("+new", inf) if new else Cell("")
+    return Cell(times(ratio, decimals=2), ratio) if new else Cell("-gone", 0.0)
 
 
-def share(diff: ProfileDiff, base: int, new: int) -> Cell:
-    """Return the share of each side's total."""
+def share_cell(diff: ProfileDiff, base: int, new: int) -> Cell:
+    """Return the shares that raw values are of each side's total."""
     totals = diff.totals
-    return Cell(
-        f"{percent(base, totals[0])} → {percent(new, totals[1])}",
-        value=new / totals[1] if totals[1] else None,
-    )
+    text = f"{percent(base, totals[0])} → {percent(new, totals[1])}"
+    return Cell(text, new / totals[1] if totals[1] else None)
+
+
+def noise_of(
+    diff: ProfileDiff, base: Sequence[int], new: Sequence[int]
+) -> list[bool | None]:
+    """Judge raw values together: which may be chance; None where that has no model."""
+    judged = diff.judge(base, new)
+    return [None] * len(base) if judged is None else judged.noise.tolist()

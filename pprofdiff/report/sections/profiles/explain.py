@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +17,20 @@ from pprofdiff.errors import UsageError
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import sums, unique_rows
 from pprofdiff.report.model import ReportModel
-from pprofdiff.report.sections.profiles.cells import delta_cell, value_cells
-from pprofdiff.report.text.layout import Block, Cell, Grid, Lines, Words
+from pprofdiff.report.rows import (
+    Cell,
+    Column,
+    Frame,
+    Heading,
+    Part,
+    Row,
+    Sentence,
+    Stack,
+    Table,
+    name_column,
+    sides,
+)
+from pprofdiff.report.sections.profiles.cells import delta_cell, noise_of, value_cells
 from pprofdiff.units import percent
 
 __all__ = ["explain"]
@@ -25,7 +38,7 @@ __all__ = ["explain"]
 _STACKS = 3
 
 
-def explain(report: ReportModel, pattern: str) -> Iterator[Block]:
+def explain(report: ReportModel, pattern: str) -> Iterator[Part]:
     """Yield what a pattern stands for: categories and rules, leaves, costliest stacks.
 
     Stacks are those of the side where it costs more. The pattern is searched for in
@@ -43,23 +56,24 @@ def explain(report: ReportModel, pattern: str) -> Iterator[Block]:
         wanted = re.compile(pattern)
     except re.error as error:
         raise UsageError(f"--explain {pattern}: not a pattern: {error}") from error
-    found = [_matching(diff, i, wanted) for i in (0, 1)]
-    if not any(len(rows) for rows in found):
+    matching = [_matching(diff, i, wanted) for i in (0, 1)]
+    if not any(len(rows) for rows in matching):
         raise UsageError(f"--explain {pattern}: no stack, function or category matches")
-    yield Words(f"{pattern}: what it stands for, {in_words(diff)}", "strong")
-    yield _breakdown(diff, report.labels, found)
-    side = _dearer_side(diff, found)
-    yield _leaves(diff, side, found[side])
-    yield from _stacks(diff, side, found[side])
+    title = f"{pattern}: what it stands for, {in_words(diff)}"
+    yield _breakdown(diff, report.labels, matching, title)
+    side = _dearer_side(diff, matching)
+    yield _leaves(diff, side, matching[side])
+    yield from _stacks(diff, side, matching[side])
 
 
-def _dearer_side(diff: ProfileDiff, found: list[NDArray[np.int64]]) -> int:
+def _dearer_side(diff: ProfileDiff, matching: list[NDArray[np.int64]]) -> int:
     """Return the side on which what matches costs more: 0 base, 1 new."""
-    by = diff.normalization
     base, new = (
-        int(values[rows].sum()) for values, rows in zip(diff.values, found, strict=True)
+        int(values[rows].sum())
+        for values, rows in zip(diff.values, matching, strict=True)
     )
-    return int(new * by.new_factor >= base * by.base_factor)
+    old, now = diff.normalization.scaled(base, new)
+    return int(now >= old)
 
 
 def _attribution(diff: ProfileDiff, side: int) -> Attribution:
@@ -96,64 +110,77 @@ def _categories(wanted: re.Pattern[str]) -> NDArray[np.bool_]:
     exact = {
         c for g in table.groups for c in g.categories if wanted.pattern in (g.id, c)
     }
-    found = exact or {
+    chosen = exact or {
         c
         for g in table.groups
         for c in g.categories
         if wanted.search(g.id) or wanted.search(c)
     }
-    return np.array([c in found for c in table.categories], bool)
+    return np.array([c in chosen for c in table.categories], bool)
 
 
 def _breakdown(
-    diff: ProfileDiff, labels: tuple[str, str], found: list[NDArray[np.int64]]
-) -> Grid:
+    diff: ProfileDiff,
+    labels: tuple[str, str],
+    matching: list[NDArray[np.int64]],
+    title: str,
+) -> Table:
     """Return what matches by category and rule."""
-    table, scale = rules(), scale_of(diff)
+    table = rules()
     size = len(table.rules)
     base, new = (
         sums(_attribution(diff, i).rule[rows], diff.values[i][rows], size).tolist()
-        for i, rows in enumerate(found)
+        for i, rows in enumerate(matching)
     )
     shown = [i for i in range(size) if base[i] or new[i]]
-    judged = diff.judge([base[i] for i in shown], [new[i] for i in shown])
-    cells = [
-        [
-            *value_cells(diff, scale, base[i], new[i]),
-            delta_cell(diff, scale, base[i], new[i], noise=noise),
-            Cell(table.rules[i].category),
-            Cell(table.rules[i].id),
-            Cell(table.rules[i].why),
-        ]
-        for i, noise in zip(
-            shown,
-            [None] * len(shown) if judged is None else judged.noise.tolist(),
-            strict=True,
+    noise = noise_of(diff, [base[i] for i in shown], [new[i] for i in shown])
+    ordered = sorted(
+        zip(shown, noise, strict=True), key=lambda row: table.rules[row[0]].category
+    )
+    unit = scale_of(diff).unit
+    columns = (
+        *sides(labels, unit),
+        Column("Δ", "delta", unit=unit),
+        Column("category", "text", "<"),
+        Column("rule", "text", "<"),
+        name_column("why"),
+    )
+    rows = tuple(
+        Row(
+            table.rules[i].id,
+            "rule",
+            (
+                *value_cells(diff, base[i], new[i]),
+                delta_cell(diff, base[i], new[i], noise=chance),
+                Cell(table.rules[i].category),
+                Cell(table.rules[i].id),
+                Cell(table.rules[i].why),
+            ),
         )
-    ]
-    cells.sort(key=lambda row: row[3].text)
-    headings = (*labels, "Δ", "category", "rule", "why")
-    return Grid(headings, ">>><<<", tuple(cells), 5)
+        for i, chance in ordered
+    )
+    return Table("explain", columns, rows, title=title, one_unit=True)
 
 
-def _leaves(diff: ProfileDiff, side: int, rows: NDArray[np.int64]) -> Words:
+def _leaves(diff: ProfileDiff, side: int, rows: NDArray[np.int64]) -> Sentence:
     """Return what the leaves of these stacks do, whoever owns the cost."""
     kinds = rules().leaf_kinds
-    held = _attribution(diff, side).leaf_kind[rows]
-    cost = sums(held, diff.values[side][rows], len(kinds))
+    leaves = _attribution(diff, side).leaf_kind[rows]
+    cost = sums(leaves, diff.values[side][rows], len(kinds))
     whole = int(cost.sum())
     named = [i for i in np.argsort(-cost, kind="stable").tolist() if i and cost[i] > 0]
     label = (diff.base, diff.new)[side].label
     parts = [f"{kinds[i].label} {percent(int(cost[i]), whole)}" for i in named]
     own = percent(int(cost[0]), whole)
-    return Words(f"The leaves of {label}: {', '.join([*parts, f'other work {own}'])}.")
+    return Sentence(
+        f"The leaves of {label}: {', '.join([*parts, f'other work {own}'])}."
+    )
 
 
-def _stacks(diff: ProfileDiff, side: int, rows: NDArray[np.int64]) -> Iterator[Block]:
+def _stacks(diff: ProfileDiff, side: int, rows: NDArray[np.int64]) -> Iterator[Part]:
     """Yield one side's stacks, the costliest first."""
     scale, total = scale_of(diff), diff.totals[side]
-    by, what = diff.normalization, (diff.base, diff.new)[side]
-    factor = by.new_factor if side else by.base_factor
+    what = (diff.base, diff.new)[side]
     values = diff.values[side][rows]
     whole = int(values.sum())
     functions = diff.paired_functions.levels[side]
@@ -161,38 +188,42 @@ def _stacks(diff: ProfileDiff, side: int, rows: NDArray[np.int64]) -> Iterator[B
     first, group = unique_rows(frames.offsets, functions.ids[frames.line])
     cost = sums(group, values, len(first))
     order = np.argsort(-cost, kind="stable")[:_STACKS].tolist()
-    yield Words(
-        f"{what.label}: {scale.number(whole * factor)} {scale.unit}, "
+
+    def written(raw: int) -> str:
+        return f"{scale.number(diff.normalization.scaled(raw, raw)[side])} {scale.unit}"
+
+    yield Heading(
+        f"{what.label}: {written(whole)}, "
         f"{percent(whole, total)} of the total, {len(first):,} stacks; "
-        f"the costliest {len(order)}, leaf first:",
-        "strong",
+        f"the costliest {len(order)}, leaf first:"
     )
     for i in order:
-        head = f"{scale.number(int(cost[i]) * factor)} {scale.unit}"
-        share = percent(int(cost[i]), total)
-        yield _stack(diff, side, int(rows[first[i]]), f"{head}  {share}")
+        raw = int(cost[i])
+        row = int(rows[first[i]])
+        yield _stack(diff, side, row, (written(raw), percent(raw, total)))
 
 
-def _stack(diff: ProfileDiff, side: int, row: int, head: str) -> Lines:
-    """Return one stack, leaf first, with the deciding frame marked."""
-    held = _attribution(diff, side)
+def _stack(diff: ProfileDiff, side: int, row: int, cost: tuple[str, str]) -> Stack:
+    """Return one stack, leaf first, with the frames that decide and that pay.
+
+    `cost` is what all samples with this stack cost, and which share of the total.
+    """
+    owners = _attribution(diff, side)
     table = rules()
-    rule = table.rules[int(held.rule[row])]
     names = diff.paired_functions.levels[side]
     profile = (diff.base, diff.new)[side].profile
-    frames = profile.take(np.array([row])).frames()
-    stack = names.ids[frames.line].tolist()
-    kind = table.leaf_kinds[int(held.leaf_kind[row])]
-    category = table.categories[int(held.category[row])]
-    lines = [Cell(f"{head}  {category}, by rule {rule.id}", "strong")]
-    marked = payer = False
-    for position, function in enumerate(stack):
-        mark = ""
-        if function == held.anchor[row] and not marked:
-            mark, marked = "  ← decides", True
-        elif function == held.payer[row] and not payer and category != "user":
-            mark, payer = "  ← pays", True
-        if position == 0 and kind.id:
-            mark += f"  ({kind.label})"
-        lines.append(Cell(f"    {names.names[function]}{mark}"))
-    return Lines(tuple(lines))
+    line = profile.take(np.array([row])).frames().line
+    kind = table.leaf_kinds[int(owners.leaf_kind[row])]
+    category = table.categories[int(owners.category[row])]
+    frames = []
+    decided = paid = False
+    for position, function in enumerate(names.ids[line].tolist()):
+        role: Literal["", "decides", "pays"] = ""
+        if function == owners.anchor[row] and not decided:
+            role, decided = "decides", True
+        elif function == owners.payer[row] and not paid and category != "user":
+            role, paid = "pays", True
+        leaf = kind.label if position == 0 and kind.id else ""
+        frames.append(Frame(names.names[function], role, leaf))
+    rule = table.rules[int(owners.rule[row])].id
+    return Stack(cost[0], cost[1], category, rule, tuple(frames))

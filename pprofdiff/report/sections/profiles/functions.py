@@ -1,20 +1,27 @@
-"""Sections on functions: who got slower (cum), what costs more (flat), name pairs."""
+"""Tables of functions: which got slower (cum), which cost more (flat), renamed ones."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of
-from pprofdiff.analysis.profiles.tables import Table
-from pprofdiff.report.sections.profiles.cells import delta_cell, ratio_cell, value_cells
-from pprofdiff.report.text.layout import Block, Cell, Grid, Words
+from pprofdiff.analysis.profiles.tables import Table as FunctionTable
+from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column, sides
+from pprofdiff.report.sections.profiles.cells import (
+    delta_cell,
+    ratio_cell,
+    value_cells,
+)
 from pprofdiff.units import percent
 
-__all__ = ["joined_names", "movers"]
+__all__ = ["movers", "renamed"]
+
+Order = Literal["cum", "flat"]
 
 _ROWS = 8
 # Where chance has no model, changes under this share of the larger total are left out.
@@ -37,56 +44,62 @@ _TITLES = {
 def movers(
     diff: ProfileDiff,
     labels: tuple[str, str],
-    column: str,
+    column: Order,
     granularity: str = "functions",
-    rows: int = _ROWS,
-) -> Iterator[Block]:
+    rows: int | None = None,
+) -> Iterator[Table | Sentence]:
     """Yield the functions (or lines, files) that moved most, dearer ones first.
 
     Functions of one chain, which have the same cum on both sides, share a row; of
-    dearer and of cheaper ones there are up to `rows`.
+    dearer and of cheaper ones there are up to `rows`. Where nothing moved, a sentence
+    says so. All have `column` as their key.
     """
     table = diff.table(granularity)
     delta = table.scaled_delta(column)
-    kept = ~_quiet(diff, table, column)
+    kept = ~_still(diff, table, column)
     kept &= np.array([name not in _PLUMBING for name in table.names], bool)
     order = table.order(column)
+    most = _ROWS if rows is None else rows
     shown = False
     for dearer in (True, False):
         moved = (delta > 0) if dearer else (delta < 0)
         chains = _chains(table, order[(moved & kept)[order]], column)
         if chains:
             shown = True
-            title = _title(diff, column, dearer=dearer)
-            if len(chains) > rows:
-                title += f": {rows} of {len(chains)}"
-            yield Words(title, "strong")
-            yield _grid(diff, labels, table, (column, chains[:rows]))
+            yield Table(
+                column,
+                _columns(diff, labels, table),
+                _rows(diff, table, column, chains[:most]),
+                title=_title(diff, column, dearer=dearer),
+                total=len(chains),
+                code=True,
+                one_unit=True,
+            )
     if not shown:
         chance = " beyond noise" if diff.model else ""
-        yield Words(f"{_title(diff, column, dearer=True)}: nothing{chance}.")
+        title = _title(diff, column, dearer=True)
+        yield Sentence(f"{title}: nothing{chance}.", key=column)
 
 
-def _title(diff: ProfileDiff, column: str, *, dearer: bool) -> str:
-    """Return a section's title: only CPU time makes anything slower."""
+def _title(diff: ProfileDiff, column: Order, *, dearer: bool) -> str:
+    """Return a table's title: only CPU time makes anything slower."""
     if diff.is_cpu:
         return _TITLES[column, dearer]
     return f"{'More' if dearer else 'Less'} ({column})"
 
 
-def _quiet(diff: ProfileDiff, table: Table, column: str) -> NDArray[np.bool_]:
+def _still(diff: ProfileDiff, table: FunctionTable, column: Order) -> NDArray[np.bool_]:
     """Return which rows did not move, as far as can be told."""
     judged = table.judge(column)
     if judged is not None:
         return judged.noise
-    by = diff.normalization
-    whole = max(
-        abs(diff.totals[0]) * by.base_factor, abs(diff.totals[1]) * by.new_factor
-    )
+    whole = max(map(abs, diff.normalization.scaled(*diff.totals)))
     return np.abs(table.scaled_delta(column)) < _SMALL * whole
 
 
-def _chains(table: Table, rows: NDArray[np.int64], column: str) -> list[list[int]]:
+def _chains(
+    table: FunctionTable, rows: NDArray[np.int64], column: Order
+) -> list[list[int]]:
     """Group rows with the same values on both sides, the one to show first.
 
     Equal cum on both sides is how a function and its only caller look. The program's
@@ -106,46 +119,59 @@ def _chains(table: Table, rows: NDArray[np.int64], column: str) -> list[list[int
     return [sorted(group, key=telling) for group in groups.values()]
 
 
-def _grid(
-    diff: ProfileDiff,
-    labels: tuple[str, str],
-    table: Table,
-    chosen: tuple[str, list[list[int]]],
-) -> Grid:
-    scale, (column, chains) = scale_of(diff), chosen
+def _columns(
+    diff: ProfileDiff, labels: tuple[str, str], table: FunctionTable
+) -> tuple[Column, ...]:
+    unit = scale_of(diff).unit
+    return (
+        *sides(labels, unit),
+        Column("Δ", "delta", unit=unit),
+        Column("own ratio", "ratio"),
+        Column(f"of {labels[1]}", "share"),
+        name_column(table.kind),
+    )
+
+
+def _rows(
+    diff: ProfileDiff, table: FunctionTable, column: Order, chains: list[list[int]]
+) -> tuple[Row, ...]:
+    """Return a row for each chain; none of them is within noise."""
     base, new = (values.tolist() for values in table.raw(column))
-    # What is within noise is not shown here.
     noise = None if diff.model is None else False
-    rows = [
-        [
-            *value_cells(diff, scale, base[i], new[i]),
-            delta_cell(diff, scale, base[i], new[i], noise=noise),
-            ratio_cell(diff, base[i], new[i]),
-            Cell(percent(new[i], diff.totals[1]), value=float(new[i])),
-            Cell(_name(table, i) + (f"  (+{len(rest)} in its chain)" if rest else "")),
-        ]
+    return tuple(
+        Row(
+            table.names[i],
+            "function",
+            (
+                *value_cells(diff, base[i], new[i]),
+                delta_cell(diff, base[i], new[i], noise=noise),
+                ratio_cell(diff, base[i], new[i]),
+                Cell(percent(new[i], diff.totals[1]), float(new[i])),
+                Cell(table.names[i], remark=_remark(table.base_names[i], len(rest))),
+            ),
+        )
         for i, *rest in chains
-    ]
-    headings = (*labels, "Δ", "own ratio", f"of {labels[1]}", table.kind)
-    return Grid(headings, ">>>>><", tuple(rows), 5)
+    )
 
 
-def _name(table: Table, row: int) -> str:
-    """Return a row's name, and the base's where it differs."""
-    before = table.base_names[row]
-    return table.names[row] + (f"  (was {before})" if before is not None else "")
+def _remark(before: str | None, others: int) -> str:
+    """Return the base's name where it differs, and how many share the row."""
+    was = [] if before is None else [f"(was {before})"]
+    more = [f"(+{others} in its chain)"] if others else []
+    return "  ".join([*was, *more])
 
 
-def joined_names(diff: ProfileDiff) -> Iterator[Block]:
+def renamed(diff: ProfileDiff) -> Iterator[Table | Sentence]:
     """Yield the functions that were paired although their names differ."""
     table = diff.table("functions")
-    pairs = [
-        [Cell(before), Cell("→"), Cell(name)]
+    rows = tuple(
+        Row(name, "renamed", (Cell(before), Cell("→"), Cell(name)))
         for name, before in zip(table.names, table.base_names, strict=True)
         if before is not None
-    ]
-    if pairs:
-        yield Words("Paired under two names", "strong")
-        yield Grid(("base", "", "new"), "<<<", tuple(pairs), 2)
-    else:
-        yield Words("No functions were paired under two names.")
+    )
+    if not rows:
+        text = "No functions were paired under two names."
+        yield Sentence(text, key="renamed")
+        return
+    columns = Column("base", "text", "<"), Column("", "text", "<"), name_column("new")
+    yield Table("renamed", columns, rows, title="Paired under two names", code=True)

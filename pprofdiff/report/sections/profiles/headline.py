@@ -13,6 +13,9 @@ from pprofdiff.units import percent
 
 __all__ = ["headline"]
 
+# Categories whose name says no more than that of their group.
+_NO_MORE_THAN_ITS_GROUP = frozenset(("alloc", "rt.other", "user"))
+
 
 def headline(diff: ProfileDiff) -> str:
     """Return one to three sentences: the largest change first, the whole last.
@@ -37,9 +40,8 @@ def headline(diff: ProfileDiff) -> str:
 
 def _change(diff: ProfileDiff, group: JudgedSum) -> str:
     """Return what one group costs more or less."""
-    scale, by = scale_of(diff), diff.normalization
-    base = scale.number(group.base * by.base_factor)
-    new = scale.number(group.new * by.new_factor)
+    scale = scale_of(diff)
+    base, new = map(scale.number, diff.normalization.scaled(group.base, group.new))
     word = "more" if group.delta > 0 else "less"
     amount = scale.number(abs(group.delta))
     text = f"{group.label} costs {amount} {scale.unit} {word} ({base} → {new}"
@@ -59,16 +61,15 @@ def _most_of_it(diff: ProfileDiff, group: JudgedSum) -> str:
     if len(parts) < 2:
         return ""
     largest = max(parts, key=lambda part: part.delta * (1 if group.delta > 0 else -1))
-    if largest.delta / group.delta < 0.5 or largest.label == group.label.lower():
+    if largest.delta / group.delta < 0.5 or largest.id in _NO_MORE_THAN_ITS_GROUP:
         return ""
     return f", most of it {largest.label}"
 
 
 def _whole(diff: ProfileDiff) -> str:
     """Return the sentence about the totals."""
-    scale, by = scale_of(diff), diff.normalization
-    totals = diff.totals
-    base, new = totals[0] * by.base_factor, totals[1] * by.new_factor
+    scale, totals = scale_of(diff), diff.totals
+    base, new = diff.normalization.scaled(*totals)
     words = f"In all {scale.number(base)} → {scale.number(new)} {scale.unit}"
     if not base:
         return f"{words}."

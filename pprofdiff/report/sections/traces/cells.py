@@ -1,50 +1,68 @@
-"""Cells that show base and new beside each other, shared by sections on traces."""
+"""Cells that show base and new beside each other, shared by tables on traces."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import floor, log10
 
-from pprofdiff.report.text.layout import Cell
-from pprofdiff.units import Scale, percent, scale_for
+from pprofdiff.report.rows import Cell, Mark, Row, Tone
+from pprofdiff.units import Scale, percent, scale_for, times
 
-__all__ = ["arrow", "arrow_of", "compared", "percents", "shares"]
+__all__ = ["arrow", "arrow_of", "compared", "figure", "percents", "shares"]
 
 Pair = tuple[float | None, float | None]
 
-# A ratio this near to 1 is not coloured.
+# A ratio this near to 1 is not marked.
 _ALIKE = 0.05
 # No number gets more decimals than this.
 _MOST = 4
 
 
-def compared(name: str, pair: Pair, unit: str, *, worse: bool = False) -> list[Cell]:
-    """Return one row: a name, base, new, delta and ratio; `worse` says that more is.
+def compared(
+    name: str, pair: Pair, unit: str, *, worse: bool = False
+) -> tuple[Cell, ...]:
+    """Return the cells of a row: a name, base, new, delta and ratio.
 
-    `–` stands for what is missing; the unit, behind new, is that of the whole row.
+    Delta and ratio are marked if more is `worse`. `–` stands for what is missing; the
+    unit, behind new, is that of the whole row.
     """
     base, new = pair
     scale = scale_for([value for value in pair if value is not None], unit)
     last = _number(new, scale)
-    cells = [Cell(name), Cell(_number(base, scale))]
-    cells.append(Cell(f"{last} {scale.unit}".rstrip() if any(pair) else last))
+    last = f"{last} {scale.unit}".rstrip() if any(pair) else last
+    cells = Cell(name), Cell(_number(base, scale), base, unit), Cell(last, new, unit)
     if base is None or new is None:
-        return [*cells, Cell(""), Cell("")]
+        return (*cells, Cell(""), Cell(""))
     delta = new - base
-    moved = abs(delta) > _ALIKE * base
-    style = ("worse" if delta > 0 else "better") if worse and moved else ""
+    mark: Mark = ""
+    tone: Tone = ""
+    if worse and abs(delta) > _ALIKE * base:
+        mark, tone = ("more", "worse") if delta > 0 else ("less", "better")
     number = scale.number(delta, signed=True)
     plain = number if number.strip("0.") else "0"
-    return [*cells, Cell(plain, style), Cell(_ratio(base, new), style)]
+    ratio = new / base if base else None
+    return (
+        *cells,
+        Cell(plain, delta, unit, mark, tone),
+        Cell(_ratio(base, new), ratio, "", mark, tone),
+    )
 
 
-def shares(name: str, base: float | None, new: float | None) -> list[Cell]:
+def figure(
+    key: str, name: str, pair: Pair, unit: str, *, worse: bool = False, level: int = 0
+) -> Row:
+    """Return a row of its own: `compared` under a key."""
+    return Row(key, "figure", compared(name, pair, unit, worse=worse), level)
+
+
+def shares(key: str, name: str, base: float | None, new: float | None) -> Row:
     """Return one row of shares, their delta in points; `–` for what is not known."""
-    delta = ""
+    delta = Cell("")
     if base is not None and new is not None:
-        delta = Scale(0.01, "points", 1).text(new - base, signed=True)
-    words = [name, _percent(base), _percent(new), delta, ""]
-    return [Cell(word) for word in words]
+        points = Scale(0.01, "points", 1).text(new - base, signed=True)
+        delta = Cell(points, new - base, "share")
+    sides = (Cell(_percent(value), value, "share") for value in (base, new))
+    return Row(key, "figure", (Cell(name), *sides, delta, Cell("")))
 
 
 def arrow(values: Sequence[float | None], scale: Scale) -> str:
@@ -87,8 +105,4 @@ def _ratio(base: float, new: float) -> str:
     """Return new ÷ base, or that there is more than none, or none left."""
     if not base or not new:
         return "+new" if new else "-gone" if base else ""
-    ratio = new / base
-    if ratio < 0.001:
-        return "<0.001×"
-    decimals = 0 if ratio >= 100 else 1 if ratio >= 10 else 2
-    return f"{ratio:,.{max(decimals, -floor(log10(ratio)))}f}×"
+    return times(new / base)

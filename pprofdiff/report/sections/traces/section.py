@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from pprofdiff.analysis.traces.collector import Collections
 from pprofdiff.analysis.traces.compare import GroupPair, StateTime, TraceDiff
-from pprofdiff.report.sections.traces.cells import arrow_of, compared, percents
-from pprofdiff.report.sections.traces.collector import (
-    by,
-    collector_blocks,
-    processor_grid,
+from pprofdiff.analysis.traces.side import TraceSide
+from pprofdiff.report.rows import (
+    Cell,
+    Column,
+    Row,
+    Section,
+    SectionPart,
+    Sentence,
+    Table,
+    Tile,
+    name_column,
+    sides,
 )
-from pprofdiff.report.text.layout import Block, Cell, Grid, Words
-from pprofdiff.units import scale_for
+from pprofdiff.report.sections.traces.cells import (
+    arrow,
+    arrow_of,
+    compared,
+    figure,
+    percents,
+    shares,
+)
+from pprofdiff.units import Scale, scale_for, times
 
-__all__ = ["trace_blocks", "trace_title"]
+__all__ = ["trace_parts", "trace_section", "trace_tiles"]
 
 _ROWS = 8
-_NAMES = {
+_INDENT = 2
+_COUNT = Scale(1.0, "", 0)
+_STATES = {
     "running": "running",
     "runnable": "runnable",
     "syscall": "system calls, with a processor",
@@ -28,84 +46,145 @@ _NAMES = {
 _WORSE = ("runnable", "syscall_block")
 _QUANTILES = {"p50": "p50_ns", "p90": "p90_ns", "p99": "p99_ns", "p99.9": "p999_ns"}
 _HELD_UP = {
-    "while GC was marking": "gc_mark_ns",
-    "while the world was stopped": "stw_ns",
-    "while no processor was idle": "busy_ns",
+    "gc_mark_ns": "while GC was marking",
+    "stw_ns": "while the world was stopped",
+    "busy_ns": "while no processor was idle",
 }
+_CAPACITY = "GOMAXPROCS × time"
+# More marking on idle processors takes nothing from the program.
+_IDLE = "idle"
 
-_Cells = list[Cell]
+_Cells = tuple[Cell, ...]
 _Times = tuple[float, float]
 
 
-def trace_title(diff: TraceDiff) -> str:
-    """Return the section's title: what its times are by."""
-    per = by(diff) + (" of wall time" if diff.rates is None else "")
-    return f"{diff.base.label} → {diff.new.label}   trace, times {per}"
+def trace_section(diff: TraceDiff) -> Section:
+    """Return the section on execution traces."""
+    per = _by(diff) + (" of wall time" if diff.rates is None else "")
+    return Section(
+        kind="trace",
+        id="trace",
+        title="trace",
+        measure=f"times {per}",
+        short="trace",
+        compared=diff,
+        build=lambda: trace_parts(diff),
+    )
 
 
-def trace_blocks(diff: TraceDiff) -> Iterator[Block]:
-    """Yield the section."""
-    headings = diff.base.label, diff.new.label, "Δ", "ratio"
-    first = f"goroutine time {by(diff)}"
-    states = tuple(_state_rows(diff))
-    yield Grid((first, *headings, "of life"), "<>>>>>", states, 0)
-    yield from _latency_blocks(diff)
-    yield from collector_blocks(diff)
-    yield processor_grid(diff)
+def trace_tiles(section: Section) -> Iterator[Tile]:
+    """Yield within what time 99 % of waits for a processor end."""
+    diff: TraceDiff = section.compared
+    base, new = (side.latency.p99_ns for side in diff.sides)
+    if base and new:
+        change = Cell(times(new / base, decimals=2))
+        yield Tile("wait for a processor, p99", arrow_of([base, new], "ns"), change)
+
+
+def trace_parts(diff: TraceDiff) -> Iterator[SectionPart]:
+    """Yield the tables; keys of rows are states, reasons, figures and functions."""
+    yield _table(
+        diff,
+        "states",
+        f"goroutine time {_by(diff)}",
+        tuple(_state_rows(diff)),
+        (Column("of life", "share"),),
+    )
+    yield from _latency_tables(diff)
+    yield from _collector_parts(diff)
+    yield _table(diff, "processors", "processors", tuple(_processor_rows(diff)))
     yield from _durations(diff, "tasks")
     yield from _durations(diff, "regions")
     yield from _goroutines(diff)
 
 
-def _state_rows(diff: TraceDiff) -> Iterator[_Cells]:
-    """Yield time by state, scaled; blocked as a whole, then by reason."""
-    held = [row for row in diff.states if row.base_ns or row.new_ns]
-    lives = sum(row.base_ns for row in held), sum(row.new_ns for row in held)
+def _by(diff: TraceDiff) -> str:
+    """Return what times are by."""
+    return "per second" if diff.rates is None else "per operation"
 
-    def cells(name: str, rows: Sequence[StateTime], *, worse: bool = False) -> _Cells:
+
+def _labels(diff: TraceDiff) -> tuple[str, str]:
+    return diff.base.label, diff.new.label
+
+
+def _scaled(diff: TraceDiff, base: float, new: float) -> _Times:
+    """Return raw times of base and new by second or operation."""
+    return base * diff.factors[0], new * diff.factors[1]
+
+
+def _compared_columns(diff: TraceDiff) -> tuple[Column, ...]:
+    """Return base, new, delta and ratio; colour alone shows which way they moved."""
+    return (
+        *sides(_labels(diff)),
+        Column("Δ", "delta", signs=False),
+        Column("ratio", "ratio", signs=False),
+    )
+
+
+def _table(
+    diff: TraceDiff,
+    key: str,
+    name: str,
+    rows: tuple[Row, ...],
+    more: tuple[Column, ...] = (),
+) -> Table:
+    """Return a table of `compared` rows, with `more` columns behind."""
+    columns = (name_column(name), *_compared_columns(diff), *more)
+    return Table(key, columns, rows, indent=_INDENT)
+
+
+def _state_rows(diff: TraceDiff) -> Iterator[Row]:
+    """Yield time by state, scaled; blocked as a whole, then by reason."""
+    states = [row for row in diff.states if row.base_ns or row.new_ns]
+    lives = sum(row.base_ns for row in states), sum(row.new_ns for row in states)
+
+    def told(key: str, name: str, rows: Sequence[StateTime], *, level: int = 0) -> Row:
         raw = sum(row.base_ns for row in rows), sum(row.new_ns for row in rows)
-        shares = [
+        of_life = [
             ns / life if life else None for ns, life in zip(raw, lives, strict=True)
         ]
-        times = compared(name, _scaled(diff, raw), "ns", worse=worse)
-        return [*times, Cell(percents(shares))]
+        cells = compared(name, _scaled(diff, *raw), "ns", worse=key in _WORSE)
+        return Row(key, "figure", (*cells, Cell(percents(of_life))), level)
 
-    blocked = [row for row in held if row.state == "blocked"]
-    for row in held:
-        if row.state in _NAMES:
-            worse = row.state in _WORSE
-            yield cells(_NAMES[row.state], [row], worse=worse)
+    blocked = [row for row in states if row.state == "blocked"]
+    for row in states:
+        if row.state in _STATES:
+            yield told(row.state, _STATES[row.state], [row])
     if blocked:
-        yield cells("blocked", blocked)
+        yield told("blocked", "blocked", blocked)
     least = max(lives) / 1000
     for row in blocked:
         if max(row.base_ns, row.new_ns) >= least:
-            yield cells(f"  {row.reason or 'no reason given'}", [row])
+            name = row.reason or "no reason given"
+            yield told(f"blocked.{row.reason}", name, [row], level=1)
 
 
-def _scaled(diff: TraceDiff, raw: _Times) -> _Times:
-    """Return raw times of base and new by second or operation."""
-    return raw[0] * diff.factors[0], raw[1] * diff.factors[1]
-
-
-def _latency_blocks(diff: TraceDiff) -> Iterator[Block]:
+def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
     """Yield how long a wait is, and why goroutines wait."""
-    labels = diff.base.label, diff.new.label
-    yield Words("Scheduling latency: from runnable to running", "strong")
     base, new = (side.latency for side in diff.sides)
-    rows = [compared("waits in the trace", (base.count, new.count), "")]
+    rows = [figure("waits", "waits in the trace", (base.count, new.count), "")]
+    intervals = [""]
     for name, field in (*_QUANTILES.items(), ("longest", "max_ns")):
         pair = getattr(base, field), getattr(new, field)
         if pair != (None, None):
-            rows.append(compared(f"  {name}", pair, "ns", worse=True))
-            rows[-1].append(Cell(_between(diff.latency_intervals.get(name))))
-    rows[0].append(Cell(""))
-    headings = ("one wait", *labels, "Δ", "ratio", "Δ, 95 % interval")
-    width = 6 if any(row[5].text for row in rows) else 5
-    cut = tuple(row[:width] for row in rows)
-    yield Grid(headings[:width], "<>>>>>"[:width], cut, 0)
-    causes = (f"time runnable {by(diff)}", *labels, "Δ", "p99 of one wait")
-    yield Grid(causes, "<>>>>", tuple(_cause_rows(diff)), 0)
+            rows.append(figure(f"wait.{name}", name, pair, "ns", worse=True, level=1))
+            intervals.append(_between(diff.latency_intervals.get(name)))
+    more: tuple[Column, ...] = ()
+    if any(intervals):
+        more = (Column("Δ, 95 % interval", "interval"),)
+        rows = [
+            Row(row.key, row.role, (*row.cells, Cell(interval)), row.level)
+            for row, interval in zip(rows, intervals, strict=True)
+        ]
+    waits = _table(diff, "latency", "one wait", tuple(rows), more)
+    yield replace(waits, title="Scheduling latency: from runnable to running")
+    columns = (
+        name_column(f"time runnable {_by(diff)}"),
+        *sides(_labels(diff)),
+        Column("Δ", "delta", signs=False),
+        Column("p99 of one wait", "pair"),
+    )
+    yield Table("causes", columns, tuple(_cause_rows(diff)), indent=_INDENT)
 
 
 def _between(interval: tuple[int, int] | None) -> str:
@@ -116,51 +195,177 @@ def _between(interval: tuple[int, int] | None) -> str:
     return f"{low} to {high} {scale.unit}"
 
 
-def _cause_rows(diff: TraceDiff) -> Iterator[_Cells]:
+def _cause_rows(diff: TraceDiff) -> Iterator[Row]:
     """Yield why goroutines became runnable, and what held them up."""
     base, new = (side.causes for side in diff.sides)
     for name in dict.fromkeys([*new.name[:4], *base.name[:4]]):
-        old, fresh = base.row(name), new.row(name)
-        pair = _scaled(diff, (old.total_ns, fresh.total_ns))
+        old, now = base.row(name), new.row(name)
+        pair = _scaled(diff, old.total_ns, now.total_ns)
         cells = compared(name, pair, "ns", worse=True)[:-1]
-        yield [*cells, Cell(arrow_of([old.p99_ns, fresh.p99_ns], "ns"))]
-    for name, field in _HELD_UP.items():
+        worst = Cell(arrow_of([old.p99_ns, now.p99_ns], "ns"))
+        yield Row(f"cause.{name}", "figure", (*cells, worst))
+    for field, name in _HELD_UP.items():
         sums = [int(getattr(side.waits, field).sum()) for side in diff.sides]
         if any(sums):
-            pair = _scaled(diff, (sums[0], sums[1]))
-            yield [*compared(name, pair, "ns", worse=True)[:-1], Cell("")]
+            cells = compared(name, _scaled(diff, *sums), "ns", worse=True)[:-1]
+            yield Row(field, "figure", (*cells, Cell("")))
 
 
-def _durations(diff: TraceDiff, what: str) -> Iterator[Block]:
+def _collector_parts(diff: TraceDiff) -> Iterator[SectionPart]:
+    """Yield the tables on GC and on stops of the world."""
+    if any(_collected(side.collections) for side in diff.sides):
+        rows = tuple(_collector_rows(diff))
+        table = _table(diff, "gc", f"times {_by(diff)}", rows)
+        yield replace(table, title="Garbage collection")
+    else:
+        yield Sentence("No garbage collection ran in either trace.", key="gc")
+    stops = tuple(_stop_rows(diff))
+    if stops:
+        columns = (
+            name_column("the world stopped for"),
+            Column("stops", "pair"),
+            Column("p50", "pair"),
+            Column("longest", "pair"),
+            Column("longest to stop", "pair"),
+        )
+        yield Table("stops", columns, stops, indent=_INDENT)
+
+
+def _collected(gc: Collections) -> bool:
+    """Return whether the GC did anything."""
+    works = gc.begun, gc.mark_wall_ns, gc.sweep_ns, gc.gc_busy_ns
+    return any(works) or any(gc.worker_ns.values())
+
+
+def _collector_rows(diff: TraceDiff) -> Iterator[Row]:
+    """Yield cycles, what began them, what they took, and what that left."""
+    base, new = (side.collections for side in diff.sides)
+    begun = [side.triggers for side in diff.sides]
+    cycles = base.begun, new.begun
+    yield figure("gc.cycles", "GC cycles begun in the trace", cycles, "")
+    for cause in dict.fromkeys([*begun[0], *begun[1]]):
+        counts = begun[0].get(cause, 0), begun[1].get(cause, 0)
+        yield figure(f"gc.cycles.{cause}", f"by {cause}", counts, "", level=1)
+    modes = dict.fromkeys([*base.worker_ns, *new.worker_ns])
+    spent = [
+        ("gc.mark.wall", "marking, wall time", base.mark_wall_ns, new.mark_wall_ns),
+        *(
+            (
+                f"gc.mark.{mode}",
+                f"{mode} mark workers, running",
+                base.worker_ns[mode],
+                new.worker_ns[mode],
+            )
+            for mode in modes
+        ),
+        (
+            "gc.mark.assist",
+            "mark assist, goroutines running",
+            base.assist_cpu_ns,
+            new.assist_cpu_ns,
+        ),
+        (
+            "gc.mark.assist.wait",
+            "mark assist, goroutines waiting",
+            base.assist_wait_ns,
+            new.assist_wait_ns,
+        ),
+        ("gc.sweep", "sweeping, all processors", base.sweep_ns, new.sweep_ns),
+        (
+            "gc.stw",
+            "the world stopped for GC, wall time",
+            base.gc_stw_ns,
+            new.gc_stw_ns,
+        ),
+    ]
+    for key, name, old, now in spent:
+        if old or now:
+            worse = key != f"gc.mark.{_IDLE}"
+            yield figure(key, name, _scaled(diff, old, now), "ns", worse=worse)
+    name = f"GC, of {_CAPACITY}"
+    yield shares("gc.share", name, base.gc_fraction, new.gc_fraction)
+    for window, (old_share, new_share) in diff.mmu.items():
+        name = f"least left to the program in {window // 1_000_000} ms (MMU)"
+        yield shares(f"mmu.{window}", name, old_share, new_share)
+    for window, values in diff.worst_windows.items():
+        name = f"left to it in 99 % of all {window // 1_000_000} ms"
+        yield shares(f"mmu.p99.{window}", name, *values)
+
+
+def _stop_rows(diff: TraceDiff) -> Iterator[Row]:
+    """Yield stops of the world by kind: how many, how long, how long to stop."""
+    by_kind = [{stop.kind: stop for stop in s.collections.stops} for s in diff.sides]
+    for kind in dict.fromkeys([*by_kind[0], *by_kind[1]]):
+        stops = [known.get(kind) for known in by_kind]
+        lasted = [stop.duration if stop else None for stop in stops]
+        stopping = [stop.stopping if stop else None for stop in stops]
+        cells = (
+            Cell(kind),
+            Cell(arrow([stop.count if stop else 0 for stop in stops], _COUNT)),
+            Cell(arrow_of([q.p50_ns if q else None for q in lasted], "ns")),
+            Cell(arrow_of([q.max_ns if q else None for q in lasted], "ns")),
+            Cell(arrow_of([q.max_ns if q else None for q in stopping], "ns")),
+        )
+        yield Row(kind, "figure", cells)
+
+
+def _processor_rows(diff: TraceDiff) -> Iterator[Row]:
+    """Yield use, goroutines that run and wait, and GOMAXPROCS."""
+    base, new = (side.processors for side in diff.sides)
+    name = f"goroutines running, of {_CAPACITY}"
+    yield shares("utilisation", name, base.utilisation, new.utilisation)
+    ran = [side.processors.goroutine_ns / max(side.wall_ns, 1) for side in diff.sides]
+    name = "goroutines running at once, mean"
+    yield figure("running.mean", name, (ran[0], ran[1]), "")
+    old, now = (side.runnable_at_once for side in diff.sides)
+    name = "goroutines runnable at once, mean"
+    yield figure("runnable.mean", name, (old.mean, now.mean), "", worse=True)
+    name = "goroutines runnable at once, most"
+    yield figure("runnable.most", name, (old.most, now.most), "")
+    steals = int(base.steals.sum()), int(new.steals.sum())
+    if any(steals):
+        yield figure("steals", "taken from system calls in the trace", steals, "")
+    limits = (Cell(_limit(side)) for side in diff.sides)
+    cells = Cell("GOMAXPROCS"), *limits, Cell(""), Cell("")
+    yield Row("gomaxprocs", "figure", cells)
+
+
+def _limit(side: TraceSide) -> str:
+    """Return GOMAXPROCS, as a range where it changed."""
+    values = side.processors.gomaxprocs.value
+    if not len(values):
+        return "–"
+    low, high = int(values.min()), int(values.max())
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _durations(diff: TraceDiff, what: str) -> Iterator[Table]:
     """Yield how long what the program named itself lasts: its tasks or regions.
 
     Those that took longest in all are shown, most of all first.
     """
-    held = [getattr(side, what) for side in diff.sides]
+    base, new = (getattr(side, what) for side in diff.sides)
     # Names of the one without any complete come last.
     names = dict.fromkeys(
-        [*held[1].durations.name, *held[0].durations.name, *held[1].name, *held[0].name]
+        [*new.durations.name, *base.durations.name, *new.name, *base.name]
     )
     rows = []
     for name in [*names][:_ROWS]:
-        times = [one.durations.row(name) for one in held]
-        whole = [f"{time.count:,}" for time in times]
-        rows.append(
-            [
-                *compared(
-                    name or "begun before the trace",
-                    (times[0].p50_ns, times[1].p50_ns),
-                    "ns",
-                    worse=True,
-                ),
-                Cell(arrow_of([time.p99_ns for time in times], "ns")),
-                Cell(_once(whole)),
-            ]
+        times_of = [side.durations.row(name) for side in (base, new)]
+        cells = (
+            *compared(
+                name or "begun before the trace",
+                (times_of[0].p50_ns, times_of[1].p50_ns),
+                "ns",
+                worse=True,
+            ),
+            Cell(arrow_of([time.p99_ns for time in times_of], "ns")),
+            Cell(_once([f"{time.count:,}" for time in times_of])),
         )
+        rows.append(Row(name, "figure", cells))
     if rows:
-        one = f"user {what}, p50 of one"
-        headings = (one, diff.base.label, diff.new.label, "Δ", "ratio")
-        yield Grid((*headings, "p99", "complete"), "<>>>>>>", tuple(rows), 0)
+        more = Column("p99", "pair"), Column("complete", "pair")
+        yield _table(diff, what, f"user {what}, p50 of one", tuple(rows), more)
 
 
 def _once(words: Sequence[str]) -> str:
@@ -168,20 +373,30 @@ def _once(words: Sequence[str]) -> str:
     return words[0] if words[0] == words[1] else " → ".join(words)
 
 
-def _goroutines(diff: TraceDiff) -> Iterator[Block]:
+def _goroutines(diff: TraceDiff) -> Iterator[Table]:
     """Yield the goroutines whose time running and runnable moved most."""
     pairs = [pair for pair in diff.groups if not _foreign(diff, pair)]
-    labels = diff.base.label, diff.new.label
+    *both, delta, ratio = _compared_columns(diff)
+    name = name_column("root function")
     running = tuple(_moved(diff, pairs, "exec_ns"))
     if running:
-        yield Words(f"Goroutines by root function: time running {by(diff)}", "strong")
-        headings = (*labels, "Δ", "ratio", "count", "root function")
-        yield Grid(headings, ">>>>><", running, 5)
+        yield Table(
+            "goroutines.running",
+            (*both, delta, ratio, Column("count", "pair"), name),
+            running,
+            title=f"Goroutines by root function: time running {_by(diff)}",
+            code=True,
+        )
     waiting = tuple(_moved(diff, pairs, "sched_wait_ns"))
     if waiting:
-        yield Words(f"Goroutines by root function: time runnable {by(diff)}", "strong")
-        headings = (*labels, "Δ", "of life", "p99 of one wait", "root function")
-        yield Grid(headings, ">>>>><", waiting, 5)
+        of_life, worst = Column("of life", "share"), Column("p99 of one wait", "pair")
+        yield Table(
+            "goroutines.runnable",
+            (*both, delta, of_life, worst, name),
+            waiting,
+            title=f"Goroutines by root function: time runnable {_by(diff)}",
+            code=True,
+        )
 
 
 def _foreign(diff: TraceDiff, pair: GroupPair) -> bool:
@@ -192,25 +407,24 @@ def _foreign(diff: TraceDiff, pair: GroupPair) -> bool:
     )
 
 
-def _moved(
-    diff: TraceDiff, pairs: Sequence[GroupPair], column: str
-) -> Iterator[_Cells]:
+def _moved(diff: TraceDiff, pairs: Sequence[GroupPair], column: str) -> Iterator[Row]:
     """Yield the groups whose `column` moved most; those that have none are left out."""
-    times = {}
+    spent = {}
     for pair in pairs:
         raw = [value or 0.0 for value in _amounts(diff, pair, column)]
         if any(raw):
-            times[pair] = _scaled(diff, (raw[0], raw[1]))
-    order = sorted(times, key=lambda pair: -abs(times[pair][1] - times[pair][0]))
+            spent[pair] = _scaled(diff, *raw)
+    order = sorted(spent, key=lambda pair: -abs(spent[pair][1] - spent[pair][0]))
     waiting = column == "sched_wait_ns"
     for pair in order[:_ROWS]:
-        name, *cells = compared(pair.name, times[pair], "ns", worse=waiting)
+        name, *cells = compared(pair.name, spent[pair], "ns", worse=waiting)
         if waiting:
-            yield [*cells[:3], *_waits(diff, pair), name]
+            own = (*cells[:3], *_waits(diff, pair), name)
         else:
             counts = _amounts(diff, pair, "count")
             words = ["–" if count is None else f"{count:,.0f}" for count in counts]
-            yield [*cells, Cell(_once(words)), name]
+            own = (*cells, Cell(_once(words)), name)
+        yield Row(pair.name, "goroutines", own)
 
 
 def _amounts(diff: TraceDiff, pair: GroupPair, column: str) -> list[float | None]:
@@ -232,4 +446,4 @@ def _waits(diff: TraceDiff, pair: GroupPair) -> _Cells:
         None if row < 0 else side.group_waits.row(side.groups.names[row]).p99_ns
         for side, row in zip(diff.sides, (pair.base, pair.new), strict=True)
     ]
-    return [Cell(percents(of_life)), Cell(arrow_of(worst, "ns"))]
+    return Cell(percents(of_life)), Cell(arrow_of(worst, "ns"))

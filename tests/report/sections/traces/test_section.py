@@ -12,7 +12,7 @@ from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.run import compared as report_of
 from pprofdiff.cli.screen import Screen
 from pprofdiff.report.sections.traces.cells import arrow_of, compared
-from pprofdiff.report.text.report import blocks
+from pprofdiff.report.text.report import report_parts
 from pprofdiff.report.text.terminal import render
 from tests.conftest import DATA
 from tests.report.golden import check
@@ -36,7 +36,7 @@ def drawn(words, columns, monkeypatch):
     screen = Screen(None, None)
     with Waiting(None, enabled=False) as waiting:
         report = report_of(parse(words), screen, waiting)
-    text = render(blocks(report), color=False, fit=True)
+    text = render(report_parts(report), color=False, fit=True)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
     return "\n".join(line.rstrip() for line in plain.splitlines()) + "\n"
 

@@ -1,0 +1,279 @@
+"""Parts of a report as what the page's template draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from math import isfinite
+from typing import NamedTuple
+
+from pprofdiff.report.rows import (
+    LEADS,
+    Cell,
+    Column,
+    Footnotes,
+    Reason,
+    Row,
+    SectionPart,
+    Sentence,
+    SentenceRole,
+    Table,
+    signed,
+)
+from pprofdiff.units import printable
+
+__all__ = [
+    "Bars",
+    "DrawnTable",
+    "Heading",
+    "Lines",
+    "Paragraph",
+    "Square",
+    "Text",
+    "drawn",
+    "split",
+]
+
+# So many rows are in sight at first, where a table has clearly more.
+_SEEN = 10
+_SPARE = 3
+# A name longer than this is folded behind its beginning.
+_LONG = 300
+# How long the longest bar is, in pixels.
+_BAR = 88.0
+_CLASSES: dict[SentenceRole, str] = {
+    "plain": "",
+    "warning": "warn",
+    "caution": "warn",
+    "noise": "faint",
+    "legend": "faint",
+    "also": "faint",
+}
+_OF_DIRECTION = {"worse": "worse", "better": "better", "neutral": "strong"}
+
+
+class Heading(NamedTuple):
+    """A column's text, its unit or "", whether it holds numbers, may be sorted by."""
+
+    text: str
+    unit: str
+    numbers: bool
+    sortable: bool
+
+
+class Bars(NamedTuple):
+    """Widths of two bars in pixels, as the SVG has them: base above new."""
+
+    base: str
+    new: str
+
+
+class Square(NamedTuple):
+    """One cell: text, the words behind it, class, what it is sorted by ("": nothing).
+
+    `head` tells that it names the row, `level` how far down it is; of a long name
+    `start` is what is seen of it at first, else "".
+    """
+
+    text: str
+    aside: str
+    style: str
+    value: str
+    head: bool
+    level: int
+    start: str
+
+
+class Line(NamedTuple):
+    """A row; `whole` tells that it sums up others, `bars` is None without bars."""
+
+    squares: tuple[Square, ...]
+    whole: bool
+    bars: Bars | None
+
+
+class Paragraph(NamedTuple):
+    """Text behind its lead, in a class of the style sheet."""
+
+    text: str
+    lead: str = ""
+    style: str = ""
+
+
+class Text(NamedTuple):
+    """Paragraphs that belong together."""
+
+    paragraphs: tuple[Paragraph, ...]
+    kind: str = "text"
+    title: str = ""
+
+
+class Lines(NamedTuple):
+    """Lines as they are."""
+
+    text: str
+    kind: str = "lines"
+    title: str = ""
+
+
+class DrawnTable(NamedTuple):
+    """A table below its title.
+
+    The first `seen` rows are shown until one asks for more. Where `barred`, bars stand
+    before the column at `place`; `code` tells that rows are names of the program.
+    """
+
+    title: str
+    headings: tuple[Heading, ...]
+    rows: tuple[Line, ...]
+    seen: int
+    barred: bool
+    place: int
+    code: bool
+    kind: str = "table"
+
+    @property
+    def headed(self) -> bool:
+        """Whether any column has a heading."""
+        return any(heading.text for heading in self.headings)
+
+
+Drawn = Text | Lines | DrawnTable
+
+
+def drawn(parts: Iterable[SectionPart | Reason]) -> list[Drawn]:
+    """Return parts as the template draws them."""
+    return [_drawn(part) for part in parts]
+
+
+def _drawn(part: SectionPart | Reason) -> Drawn:
+    match part:
+        case Table():
+            return _table(part)
+        case Footnotes():
+            return Lines("\n".join(printable(f"{n.mark} {n.text}") for n in part.notes))
+        case Reason():
+            return _reason(part)
+        case Sentence():
+            text = printable(part.text).strip()
+            lead = LEADS.get(part.role, "")
+            return Text((Paragraph(text, lead, _CLASSES[part.role]),))
+
+
+def _reason(reason: Reason) -> Text:
+    """Return a finding: its title, the numbers behind it, what to do."""
+    finding = reason.finding
+    style = _OF_DIRECTION[finding.direction]
+    paragraphs = [Paragraph(printable(reason.title), f"{reason.number}.", style)]
+    return Text((*paragraphs, *told_of(reason, advice="faint")))
+
+
+def told_of(reason: Reason, *, advice: str = "") -> tuple[Paragraph, ...]:
+    """Return what stands under a finding's title; `advice` is that one's class."""
+    finding = reason.finding
+    below = []
+    if finding.text:
+        below.append(Paragraph(printable(finding.text).strip()))
+    if finding.advice:
+        below.append(Paragraph(printable(finding.advice).strip(), "→", advice))
+    return tuple(below)
+
+
+def _table(table: Table) -> DrawnTable:
+    flat = not any(row.strong for row in table.rows)
+    headings = tuple(
+        Heading(
+            column.text if table.headed else "",
+            column.unit,
+            column.align == ">",
+            flat and len(table.rows) > 1 and _sortable(table, i),
+        )
+        for i, column in enumerate(table.columns)
+    )
+    bars = _bars(table)
+    rows = tuple(
+        Line(_squares(table, row), row.strong, bar)
+        for row, bar in zip(table.rows, bars or [None] * len(table.rows), strict=True)
+    )
+    many = any(h.sortable for h in headings) and len(rows) > _SEEN + _SPARE
+    return DrawnTable(
+        title=table.heading,
+        headings=headings,
+        rows=rows,
+        seen=_SEEN if many else len(rows),
+        barred=bool(bars),
+        place=table.names or len(headings),
+        code=table.code,
+    )
+
+
+def _sortable(table: Table, column: int) -> bool:
+    """Return whether a column can be sorted by: all numbers, or names beside some."""
+    if not table.one_unit:
+        return False
+    if column == table.names:
+        return any(cell.value is not None for row in table.rows for cell in row.cells)
+    return all(row.cells[column].value is not None for row in table.rows)
+
+
+def _squares(table: Table, row: Row) -> tuple[Square, ...]:
+    return tuple(
+        _square(table, row, cell, column)
+        for cell, column in zip(row.cells, table.columns, strict=True)
+    )
+
+
+def _square(table: Table, row: Row, cell: Cell, column: Column) -> Square:
+    head = column.role == "name"
+    text = (signed(cell) if column.signs else cell.label).strip()
+    ranked = table.one_unit and cell.value is not None
+    return Square(
+        text=text,
+        aside=cell.detail,
+        style=cell.tone,
+        value=_sorting(cell.value) if ranked and cell.value is not None else "",
+        head=head,
+        level=row.level if head else 0,
+        start=text[: _LONG // 2] if len(text) > _LONG else "",
+    )
+
+
+def _sorting(value: float) -> str:
+    """Return a number as a script reads it."""
+    return f"{value:.9g}" if isfinite(value) else "Infinity"
+
+
+def _bars(table: Table) -> list[Bars | None]:
+    """Return a row's base and new as bars; the longest part of a total fills its cell.
+
+    A total itself has none. Where rows do not compare there are no bars at all.
+    """
+    places = table.place("base"), table.place("new")
+    if not table.one_unit or -1 in places:
+        return []
+    pairs: list[tuple[float, float] | None] = []
+    for row in table.rows:
+        base, new = (row.cells[i].value for i in places)
+        if base is None or new is None:
+            return []
+        pairs.append(None if row.role == "total" else (abs(base), abs(new)))
+    largest = max((max(pair) for pair in pairs if pair), default=0.0)
+    if not largest:
+        return []
+    size = _BAR / largest
+    return [
+        None if pair is None else Bars(*(f"{size * value:.1f}" for value in pair))
+        for pair in pairs
+    ]
+
+
+def split(parts: Sequence[Drawn]) -> list[list[Drawn]]:
+    """Return parts in chunks, each beginning with a title but perhaps the first."""
+    number = 0
+    keyed = []
+    for part in parts:
+        number += bool(part.title)
+        keyed.append((number, part))
+    return [
+        [part for _, part in chunk] for _, chunk in groupby(keyed, lambda pair: pair[0])
+    ]

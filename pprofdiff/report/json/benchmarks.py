@@ -1,0 +1,47 @@
+"""Benchmarks in the JSON report: one object a benchmark and unit, as printed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff
+from pprofdiff.analysis.stats.samples import Summary
+
+__all__ = ["benchmark_row", "benchmark_rows"]
+
+
+def benchmark_row(diff: BenchmarkDiff) -> dict[str, Any]:
+    """Return the comparison of benchmarks as one entry of ``comparisons``."""
+    return {"kind": "benchmark", "rows": benchmark_rows(diff)}
+
+
+def benchmark_rows(diff: BenchmarkDiff) -> list[dict[str, Any]]:
+    """Return one object a benchmark and unit, for JSON.
+
+    ``base``, ``new`` and their bounds are medians in ``unit``, as the benchmark printed
+    it; what is missing is None.
+    """
+    return [
+        {
+            "name": row.name,
+            "procs": row.procs,
+            "config": dict(table.config),
+            "unit": row.unit,
+            "better": row.better,
+            **_side("base", row.base),
+            **_side("new", row.new),
+            "delta": row.delta,
+            "ratio": row.ratio,
+            "p": row.p,
+            "significant": None if row.p is None else row.significant,
+            "worse": row.worse,
+            "notes": list(row.notes),
+        }
+        for table in diff.tables
+        for row in table.rows
+    ]
+
+
+def _side(side: str, summary: Summary | None) -> dict[str, float | int | None]:
+    median, low, high, n = summary or (None, None, None, 0)
+    return {side: median, f"{side}_low": low, f"{side}_high": high, f"n_{side}": n}

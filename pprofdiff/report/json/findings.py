@@ -1,0 +1,44 @@
+"""Findings in the JSON report, and what they leave unexplained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pprofdiff.analysis.findings.model import Findings
+
+__all__ = ["finding_rows", "unexplained_row"]
+
+Row = dict[str, Any]
+
+
+def finding_rows(findings: Findings) -> list[Row]:
+    """Return the findings as JSON has them, in order."""
+    return [
+        {
+            "id": finding.id,
+            "severity": finding.severity,
+            "direction": finding.direction,
+            "title": finding.title,
+            "text": finding.text,
+            "advice": finding.advice or None,
+            "explains_scaled": finding.explains,
+            "detail": finding.detail,
+            "evidence": [fact._asdict() for fact in finding.evidence],
+        }
+        for finding in findings.found
+    ]
+
+
+def unexplained_row(findings: Findings) -> Row | None:
+    """Return what the findings leave of the CPU profiles' delta, scaled."""
+    explained = findings.explained
+    if explained is None:
+        return None
+    return {
+        "total_scaled": explained.total,
+        "explained_scaled": explained.explained,
+        "left": [
+            {"group": m.id, "base": m.base, "new": m.new, "delta_scaled": m.delta}
+            for m in explained.left
+        ],
+    }

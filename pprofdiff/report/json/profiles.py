@@ -1,0 +1,174 @@
+"""Profiles in the JSON report: every function, category and call site, raw."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
+from pprofdiff.analysis.profiles.tables import STATUSES, Table
+from pprofdiff.analysis.stats.counts import Judgement
+from pprofdiff.goruntime.rules import rules
+
+__all__ = ["profile_row"]
+
+Row = dict[str, Any]
+
+
+def profile_row(diff: ProfileDiff, modelled: MarkByAllocation | None) -> Row:
+    """Return one comparison of profiles: raw integers, and how they are scaled."""
+    base, new = diff.totals
+    by = diff.normalization
+    return {
+        "kind": "profile",
+        "name": diff.name,
+        "sample_type": diff.sample_type.type,
+        "unit": diff.unit,
+        "normalization": {
+            "mode": by.mode,
+            "base_factor": by.base_factor,
+            "new_factor": by.new_factor,
+            "reason": by.reason,
+        },
+        "total": {"base": base, "new": new, "delta": new - base},
+        "groups": _groups(diff),
+        "categories": _categories(diff),
+        "leaf_kinds": _leaf_kinds(diff),
+        "functions": _functions(diff.table("functions")),
+        "blame": _blame(diff),
+        "blame_modelled": _modelled(modelled) if diff.category_sums else [],
+    }
+
+
+def _groups(diff: ProfileDiff) -> list[Row]:
+    if diff.category_sums is None:
+        return []
+    label = {group.id: group.label for group in rules().groups}
+    return [
+        {
+            "id": name,
+            "label": label[name],
+            "base": base,
+            "new": new,
+            "delta": new - base,
+        }
+        for name, base, new in diff.category_sums.groups()
+    ]
+
+
+def _categories(diff: ProfileDiff) -> list[Row]:
+    sums = diff.category_sums
+    if sums is None:
+        return []
+    by = diff.normalization
+    judged = None if diff.model is None else diff.model.judge(sums.base, sums.new)
+    return [
+        {
+            "id": name,
+            "base": base,
+            "new": new,
+            "delta": new - base,
+            "base_scaled": by.scaled(base, new)[0],
+            "new_scaled": by.scaled(base, new)[1],
+            "delta_scaled": by.delta(base, new),
+            "significance": _significance(judged, i),
+        }
+        for i, (name, base, new) in enumerate(
+            zip(sums.ids, sums.base.tolist(), sums.new.tolist(), strict=True)
+        )
+    ]
+
+
+def _leaf_kinds(diff: ProfileDiff) -> list[Row]:
+    """Return what the leaves do, by category: copying, clearing, locking."""
+    ids, kinds = rules().categories, rules().leaf_kinds
+    return [
+        {
+            "category": ids[category],
+            "kind": kinds[kind].id,
+            "base": base,
+            "new": new,
+            "delta": new - base,
+        }
+        for category, kind, base, new in diff.leaf_kind_sums
+    ]
+
+
+def _functions(table: Table) -> list[Row]:
+    rows = table.take(table.order("flat", "cum"))
+    status = [STATUSES[i] for i in rows.status().tolist()]
+    flat, cum = rows.judge("flat"), rows.judge("cum")
+    columns = rows.columns()
+    values = zip(*columns.values(), strict=True)
+    out = []
+    for i, row in enumerate(values):
+        entry: Row = {"name": rows.names[i]}
+        if rows.base_names[i] is not None:
+            entry["base_name"] = rows.base_names[i]
+        entry |= {"file": rows.files[i] or None, "status": status[i]}
+        entry |= dict(zip(columns, row, strict=True))
+        entry["significance"] = (
+            None
+            if flat is None
+            else {"flat": _significance(flat, i), "cum": _significance(cum, i)}
+        )
+        out.append(entry)
+    return out
+
+
+def _significance(judged: Judgement | None, row: int) -> Row | None:
+    """Return one row's verdict, or None where chance has no model."""
+    if judged is None:
+        return None
+    return {
+        "z": float(np.round(judged.z[row], 4)),
+        "q": float(judged.q[row]),
+        "noise": bool(judged.noise[row]),
+    }
+
+
+def _blame(diff: ProfileDiff) -> list[Row]:
+    sums = diff.blame_sums
+    if sums is None:
+        return []
+    ids, names = rules().categories, diff.paired_functions.names
+    delta = diff.normalization.delta(sums.base, sums.new)
+    order = np.argsort(-np.abs(delta), kind="stable").tolist()
+    columns = [
+        column.tolist()
+        for column in (sums.category, sums.function, sums.caller, sums.base, sums.new)
+    ]
+    return [
+        {
+            "category": ids[columns[0][i]],
+            "function": names[columns[1][i]],
+            "caller": names[columns[2][i]] if columns[2][i] >= 0 else None,
+            "base": columns[3][i],
+            "new": columns[4][i],
+            "delta": columns[4][i] - columns[3][i],
+        }
+        for i in order
+    ]
+
+
+def _modelled(modelled: MarkByAllocation | None) -> list[Row]:
+    if modelled is None:
+        return []
+    return [
+        {
+            "category": "gc.mark",
+            "function": name,
+            "base": base,
+            "new": new,
+            "delta": new - base,
+            "model": "share of allocated bytes",
+        }
+        for name, base, new in zip(
+            modelled.functions,
+            modelled.base.tolist(),
+            modelled.new.tolist(),
+            strict=True,
+        )
+    ]

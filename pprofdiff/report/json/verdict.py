@@ -1,0 +1,30 @@
+"""The gate's verdict in the JSON report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pprofdiff.analysis.gate.model import Ruling, Verdict
+
+__all__ = ["verdict_row"]
+
+_FIELDS = (
+    *("rule", "outcome", "what", "figure", "limit", "unit", "noise"),
+    *("matched", "tripped"),
+)
+
+
+def verdict_row(verdict: Verdict) -> dict[str, Any]:
+    """Return the verdict as JSON has it; `figure` and `limit` are for people."""
+    return {
+        "outcome": verdict.outcome,
+        "rules": [_rule_row(rule) for rule in verdict.rules],
+    }
+
+
+def _rule_row(ruling: Ruling) -> dict[str, Any]:
+    row = {name: getattr(ruling, name) for name in _FIELDS}
+    base, new = ruling.base, ruling.new
+    row |= {name: row[name] or None for name in ("what", "limit", "unit")}
+    delta = None if base is None or new is None else new - base
+    return {**row, "base_scaled": base, "new_scaled": new, "delta_scaled": delta}

@@ -1,0 +1,196 @@
+"""Tables on who owns the CPU: the runtime's groups, and who pays for its work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.profiles.categories import Blame
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.groups import (
+    JudgedSum,
+    judged_categories,
+    judged_groups,
+    judged_sums,
+)
+from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
+from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.model import csr
+from pprofdiff.report.rows import Cell, Column, Row, RowRole, Table, name_column, sides
+from pprofdiff.report.sections.profiles.cells import (
+    delta_cell,
+    noise_of,
+    ratio_cell,
+    share_cell,
+    value_cells,
+)
+
+__all__ = ["group_table", "payer_tables"]
+
+# A category gets a line of its own from this share of either total on.
+_WORTH_A_LINE = 0.01
+_PAID = ("gc", "gc_tax", "alloc")
+_ROWS = 8
+# How many functions background marking is spread over.
+_MODELLED = 5
+
+
+def group_table(diff: ProfileDiff, labels: tuple[str, str]) -> Table:
+    """Return the groups of runtime costs, each with its larger categories, and all.
+
+    Keys are written as rules of the gate are: ``group:gc``, ``category:gc.mark.assist``
+    and ``total``.
+    """
+    details = {group.id: group.detail for group in rules().groups}
+    rows: list[Row] = []
+    for group in judged_groups(diff):
+        name = Cell(group.label, detail=details[group.id])
+        rows.append(_row(diff, group, "group", name))
+        parts = [p for p in judged_categories(diff, group.id) if _large(diff, p)]
+        if len(parts) > 1:
+            rows += [_row(diff, part, "category", Cell(part.label)) for part in parts]
+    (whole,) = judged_sums(diff, [("total", "total", *diff.totals)])
+    rows.append(_row(diff, whole, "total", Cell(whole.label)))
+    unit = scale_of(diff).unit
+    columns = (
+        name_column(""),
+        *sides(labels, unit),
+        Column("Δ", "delta", unit=unit),
+        Column("share of total", "share"),
+    )
+    return Table("groups", columns, tuple(rows), one_unit=True)
+
+
+def _large(diff: ProfileDiff, part: JudgedSum) -> bool:
+    """Return whether a category is worth a line."""
+    base, new = diff.totals
+    return (
+        part.base > _WORTH_A_LINE * base
+        or part.new > _WORTH_A_LINE * new
+        or part.noise is False
+    )
+
+
+def _row(diff: ProfileDiff, judged: JudgedSum, role: RowRole, name: Cell) -> Row:
+    cells = (
+        name,
+        *value_cells(diff, judged.base, judged.new),
+        delta_cell(diff, judged.base, judged.new, noise=judged.noise),
+        share_cell(diff, judged.base, judged.new),
+    )
+    key = judged.id if role == "total" else f"{role}:{judged.id}"
+    return Row(key, role, cells, level=int(role == "category"))
+
+
+def payer_tables(
+    diff: ProfileDiff,
+    labels: tuple[str, str],
+    modelled: MarkByAllocation | None,
+    rows: int | None = None,
+) -> Iterator[Table]:
+    """Yield who pays for GC and allocation: up to `rows` call sites of user code.
+
+    A second table, where `modelled` says so, spreads background marking over the
+    functions that allocate.
+    """
+    shown = _payers(diff, _ROWS if rows is None else rows)
+    unit = scale_of(diff).unit
+    if shown:
+        columns = (
+            *sides(labels, unit),
+            Column("Δ", "delta", unit=unit),
+            Column("mostly", "text", "<"),
+            name_column("call site"),
+        )
+        yield Table(
+            "payers",
+            columns,
+            shown,
+            title="Pays for GC and allocation (by call site)",
+            code=True,
+            one_unit=True,
+        )
+    if modelled is not None and len(modelled.functions):
+        yield _modelled(diff, labels, modelled)
+
+
+def _payers(diff: ProfileDiff, most: int) -> tuple[Row, ...]:
+    """Return the call sites whose bill changed or is largest."""
+    sums = diff.blame_sums
+    if sums is None:
+        return ()
+    ids = rules().categories
+    paid = {c for g in rules().groups if g.id in _PAID for c in g.categories}
+    wanted = np.array([c in paid for c in ids])[sums.category]
+    functions, at = csr.grouped(sums.function[wanted] << 32 | sums.caller[wanted] + 1)
+    base, new = (
+        csr.sums(at, column[wanted], len(functions)) for column in (sums.base, sums.new)
+    )
+    noise = noise_of(diff, base.tolist(), new.tolist())
+    by_chance = np.array([chance is not False for chance in noise], np.bool_)
+    delta = np.abs(diff.normalization.delta(base, new))
+    size = np.maximum(*diff.normalization.scaled(base, new))
+    order = np.lexsort((-np.where(by_chance, size, delta), by_chance))[:most]
+    names = diff.paired_functions.names
+    chosen = [np.flatnonzero(wanted)[at == i] for i in order]
+    shown = []
+    for i, blamed in zip(order.tolist(), chosen, strict=True):
+        old, now = int(base[i]), int(new[i])
+        site = _site(names, sums, blamed)
+        cells = (
+            *value_cells(diff, old, now),
+            delta_cell(diff, old, now, noise=noise[i]),
+            Cell(_mostly(sums, blamed)),
+            Cell(site),
+        )
+        shown.append(Row(site, "call_site", cells))
+    return tuple(shown)
+
+
+def _mostly(sums: Blame, rows: NDArray[np.int64]) -> str:
+    """Name the category that a call site pays most for."""
+    category = sums.category[rows[_dearest(sums, rows)]]
+    return rules().category_labels[rules().categories[int(category)]]
+
+
+def _site(names: list[str], sums: Blame, rows: NDArray[np.int64]) -> str:
+    """Name a call site, and who of the program calls it if it is a library's."""
+    row = rows[_dearest(sums, rows)]
+    site, caller = int(sums.function[row]), int(sums.caller[row])
+    return names[site] if caller in (site, -1) else f"{names[site]} ← {names[caller]}"
+
+
+def _dearest(sums: Blame, rows: NDArray[np.int64]) -> int:
+    """Return which of a call site's rows costs most, on either side."""
+    return int(np.maximum(sums.base[rows], sums.new[rows]).argmax())
+
+
+def _modelled(
+    diff: ProfileDiff, labels: tuple[str, str], modelled: MarkByAllocation
+) -> Table:
+    """Return background marking by allocating function."""
+    size = np.maximum(*diff.normalization.scaled(modelled.base, modelled.new))
+    order = np.argsort(-size, kind="stable")[:_MODELLED].tolist()
+    rows = []
+    for i in order:
+        old, now = int(modelled.base[i]), int(modelled.new[i])
+        name = modelled.functions[i]
+        ratio = ratio_cell(diff, old, now)
+        cells = *value_cells(diff, old, now), ratio, Cell(name)
+        rows.append(Row(name, "function", cells))
+    return Table(
+        "payers.modelled",
+        (
+            *sides(labels, scale_of(diff).unit),
+            Column("ratio", "ratio"),
+            name_column("allocates in"),
+        ),
+        tuple(rows),
+        title="Background mark by who allocates (modelled: by share of allocated "
+        "bytes, not measured)",
+        code=True,
+        one_unit=True,
+    )

@@ -1,0 +1,97 @@
+"""Sections on profiles, one a sample type: groups, functions, call sites, who pays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.kinds import is_heap
+from pprofdiff.analysis.profiles.scaling import mode_in_words, scale_of
+from pprofdiff.report.model import ReportModel, Scope
+from pprofdiff.report.rows import Cell, Section, SectionPart, Tile
+from pprofdiff.report.sections.profiles.call_sites import call_sites
+from pprofdiff.report.sections.profiles.cells import delta_cell
+from pprofdiff.report.sections.profiles.functions import movers, renamed
+from pprofdiff.report.sections.profiles.headline import headline
+from pprofdiff.report.sections.profiles.noise import noise_sentence
+from pprofdiff.report.sections.profiles.owners import group_table, payer_tables
+from pprofdiff.units import percent
+
+__all__ = ["profile_sections", "profile_tiles"]
+
+
+def profile_sections(report: ReportModel, scope: Scope) -> Iterator[Section]:
+    """Yield a section for each comparison of profiles; objects stand beside bytes."""
+    for diff in report.profiles:
+        heap = is_heap(diff.new.profile)
+        if heap and diff.sample_type.type.endswith("_objects"):
+            continue
+        unit = scale_of(diff).unit
+        yield Section(
+            kind="profile",
+            id=f"{diff.name}/{diff.sample_type.type}",
+            title=diff.title,
+            measure=f"in {unit}",
+            mode=mode_in_words(diff),
+            short=diff.name,
+            unit=unit,
+            lead=headline(diff),
+            compared=diff,
+            build=partial(_parts, report, diff, scope),
+            contents=_contents(diff),
+            tops=_tops(diff),
+        )
+
+
+def _contents(diff: ProfileDiff) -> str:
+    """Return what tables there are, in words."""
+    if is_heap(diff.new.profile):
+        return "call sites"
+    return "groups, functions, payers" if diff.classified else "functions"
+
+
+def _tops(diff: ProfileDiff) -> tuple[str, ...]:
+    """Return which tables answer in short what moved."""
+    if is_heap(diff.new.profile):
+        return ("call_sites",)
+    return ("cum", "flat") if diff.is_cpu else ("cum",)
+
+
+def _parts(
+    report: ReportModel, diff: ProfileDiff, scope: Scope
+) -> Iterator[SectionPart]:
+    """Yield what is told of one kind of profile."""
+    labels, rows = report.labels, scope.rows
+    if is_heap(diff.new.profile):
+        yield from call_sites(diff, report.profiles, labels, rows)
+    else:
+        if diff.classified:
+            yield group_table(diff, labels)
+        yield from movers(diff, labels, "cum", scope.granularity, rows)
+        if diff.is_cpu:
+            yield from movers(diff, labels, "flat", scope.granularity, rows)
+        if diff.classified:
+            modelled = report.comparison.modelled if diff.is_cpu else None
+            yield from payer_tables(diff, labels, modelled, rows)
+        if diff.is_cpu:
+            yield from noise_sentence(diff)
+    if scope.joined:
+        yield from renamed(diff)
+
+
+def profile_tiles(section: Section) -> Iterator[Tile]:
+    """Yield a profile's total, marked as its tables are."""
+    diff: ProfileDiff = section.compared
+    scale, by = scale_of(diff), diff.normalization
+    base, new = by.scaled(*diff.totals)
+    name = f"{diff.title}, absolute" if by.mode == "absolute" else diff.title
+    values = f"{scale.number(base)} → {scale.number(new)} {scale.unit}"
+    change = percent(new - base, base, signed=True) if base else ""
+    judged = diff.judge([diff.totals[0]], [diff.totals[1]])
+    noise = None if judged is None else bool(judged.noise[0])
+    if new == base:
+        noise = None
+    delta = delta_cell(diff, *diff.totals, noise=noise)
+    words = f"{change}, within noise" if noise else change
+    yield Tile(name, values, Cell(words, mark=delta.mark, tone=delta.tone))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
+import tempfile
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -13,23 +16,64 @@ import pytest
 
 from pprofdiff.api import load
 from pprofdiff.cli.main import main
+from tests.traces import toolchains
 
 DATA = Path(__file__).parent / "data"
 STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
 
 
 # How long an example takes says what else the machine does, and nothing of the code.
-hypothesis.settings.register_profile("untimed", deadline=None)
-hypothesis.settings.load_profile("untimed")
+hypothesis.settings.register_profile("whole", deadline=None, max_examples=100)
+hypothesis.settings.register_profile("daily", deadline=None, max_examples=25)
+hypothesis.settings.load_profile("daily")
+_VERSION = re.compile(r"(?<![\w.])1\.\d+\.\d+(?![\w.])")
 
 
-def pytest_collection_modifyitems(items):
-    """Skip, with the reason, what needs Go where it is not on PATH."""
+def pytest_addoption(parser):
+    """Add the switch between what a developer runs and what must pass before a merge."""
+    parser.addoption(
+        "--whole",
+        action="store_true",
+        help="every Go release (downloads nine toolchains), four times the examples",
+    )
+
+
+def pytest_configure(config):
+    """Tell all processes of the session what they share."""
+    whole = config.getoption("whole")
+    hypothesis.settings.load_profile("whole" if whole else "daily")
+    if hasattr(config, "workerinput"):
+        return
+    wanted = toolchains.VERSIONS if whole else toolchains.DAILY
+    os.environ[toolchains.RELEASES] = " ".join(wanted)
+    folder = tempfile.mkdtemp(prefix="pprofdiff-traces-")
+    os.environ[toolchains.FOLDER] = folder
+    config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what needs a Go release that is not asked for, or Go where there is none.
+
+    Which release a test needs stands in its name, as it is a parameter.
+    """
+    if not config.getoption("whole"):
+        left = [item for item in items if _releases(item) - set(toolchains.DAILY)]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in set(left)]
     if shutil.which("go") is None:
         skip = pytest.mark.skip(reason="needs the Go toolchain: go is not on PATH")
         for item in items:
             if item.get_closest_marker("go"):
                 item.add_marker(skip)
+
+
+def _releases(item):
+    """Return the Go releases that a test needs beside the one on PATH."""
+    named = set(_VERSION.findall(item.name))
+    try:
+        return named - {toolchains.version()}
+    except toolchains.MissingGoError:
+        return set()
 
 
 class Outcome(NamedTuple):

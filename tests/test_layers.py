@@ -14,13 +14,12 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # What each part may import of the others, itself apart: only what is below it.
 _BOTTOM = {"errors", "units", "_version", "parallel", "palette"}
 _MODEL = _BOTTOM | {"model"}
-_LOADERS = _MODEL | {"loaders"}
-_GORUNTIME = _LOADERS | {"goruntime"}
+_GORUNTIME = _MODEL | {"goruntime"}
 _IDENTITY = _GORUNTIME | {"identity"}
 _ANALYSIS = _IDENTITY | {"analysis"}
 _PLOTS = _ANALYSIS | {"plots"}
 _REPORT = _PLOTS | {"report"}
-_INPUTS = _ANALYSIS | {"inputs"}
+_INPUTS = _ANALYSIS | {"loaders", "inputs"}
 MAY = {
     "errors": set(),
     "units": set(),
@@ -30,12 +29,12 @@ MAY = {
     "demo": set(),
     "model": _BOTTOM,
     "loaders": _MODEL,
-    "goruntime": _LOADERS,
+    "goruntime": _MODEL,
     "identity": _GORUNTIME,
     "analysis": _IDENTITY | {"cli"},
-    "inputs": _ANALYSIS | {"cli"},
+    "inputs": _INPUTS | {"cli"},
     "plots": _ANALYSIS,
-    "report": _PLOTS | {"cli"},
+    "report": _PLOTS | {"loaders", "cli"},
     "notebook": _REPORT,
     "api": _REPORT | _INPUTS | {"notebook", "cli"},
     "cli": _REPORT | _INPUTS | {"demo", "api"},

@@ -5,7 +5,7 @@ Scaling is in floating point and happens once, here; raw integers stay beside it
 
 from __future__ import annotations
 
-from typing import NamedTuple, overload
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
 
-__all__ = ["Normalization", "choose"]
+__all__ = ["Mode", "Normalization", "choose"]
 
+Mode = Literal["absolute", "per_second", "per_work", "share"]
 
 _Column = NDArray[np.int64] | NDArray[np.float64]
 _Floats = NDArray[np.float64]
@@ -28,7 +29,7 @@ class Normalization(NamedTuple):
     -normalize``); `reason` says, for people, why this one.
     """
 
-    mode: str
+    mode: Mode
     base_factor: float
     new_factor: float
     reason: str

@@ -13,6 +13,7 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
 from pprofdiff.analysis.profiles.filters import filtered
 from pprofdiff.analysis.profiles.side import Run, side
+from pprofdiff.analysis.profiles.tables import VALUE_COLUMNS, ValueColumn
 from pprofdiff.analysis.side import Side
 from pprofdiff.analysis.work import Work, counted
 from pprofdiff.api.plotted import PlottedProfiles
@@ -277,10 +278,11 @@ def merged(
     return _as_loaded(merge(profiles), label, path)
 
 
-def _flat_or_cum(by: str) -> str:
-    if by not in ("flat", "cum"):
-        raise UsageError(f"by={by!r}: it is 'flat' or 'cum'")
-    return by
+def _flat_or_cum(by: str) -> ValueColumn:
+    for column in VALUE_COLUMNS:
+        if by == column:
+            return column
+    raise UsageError(f"by={by!r}: it is 'flat' or 'cum'")
 
 
 def _as_loaded(profile: columns.Profile, label: str | None, path: str) -> Profile:

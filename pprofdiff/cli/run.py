@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.profiles.caveats import Caveat
@@ -22,6 +22,7 @@ from pprofdiff.units import printable
 if TYPE_CHECKING:
     from pprofdiff.analysis.gate.rules import Gate
     from pprofdiff.analysis.gclogs.window import Span
+    from pprofdiff.analysis.profiles.granularity import Granularity
 
 __all__ = ["compared", "run"]
 
@@ -104,7 +105,9 @@ def _shown(report: ReportModel, options: Options) -> Iterable[Part]:
         return ()
     from pprofdiff.report.text.report import report_parts
 
-    return report_parts(report, Scope(options.granularity, joined=options.joined))
+    # Others are for views of go tool pprof alone, and refused without one.
+    granularity = cast("Granularity", options.granularity)
+    return report_parts(report, Scope(granularity, joined=options.joined))
 
 
 def _renderers(options: Options) -> list[tuple[str, Callable[[ReportModel], bytes]]]:

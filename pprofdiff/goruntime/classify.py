@@ -1,13 +1,14 @@
-"""Every CPU stack to exactly one category, with the frame that decided.
+"""Classify CPU stacks: each gets exactly one category, and the frame that decided it.
 
-The meaning of function names is worked out once per name (`compile_traits`);
-stacks are then classified with array operations over frames (`classify`).
+What the rules say of a function is looked up once for each name (`compile_traits`);
+stacks are then classified by array operations over their frames (`classify`).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Classification", "FunctionTraits", "classify", "compile_traits"]
 
 _CHUNK_FRAMES = 1 << 19
-_NAMES_HELD = 1 << 16
+_NAMES_CACHED = 1 << 16
 _TRANSPARENT, _DROPPED, _PROGRAM = 0, 254, 255
 
 Bool = npt.NDArray[np.bool_]
@@ -33,13 +34,15 @@ Int64 = npt.NDArray[np.int64]
 UInt8 = npt.NDArray[np.uint8]
 
 
-class FunctionTraits(NamedTuple):
-    """What the rules say about F function names, one row each.
+@dataclass(frozen=True, slots=True, eq=False)
+class FunctionTraits:
+    """What the rules say about function names, one element a name.
 
-    `code` (uint8): 0 for names that say nothing, 1 + position in `Rules.tiers`
-    for the runtime's, 254 for frames dropped at the leaf, 255 for the program's.
-    `rule` (int16): position in `Rules.rules`, -1 if no rule knows the name.
-    `leaf_kind` (int8): position in `Rules.leaf_kinds`, 0 for none.
+    - `code` (uint8): 0 for names that say nothing of a stack, 1 + position in
+      `Rules.tiers` for functions of the runtime, 254 for frames that are dropped at
+      the leaf, 255 for functions of the program.
+    - `rule` (int16): position in `Rules.rules`, -1 if no rule knows the name.
+    - `leaf_kind` (int8): position in `Rules.leaf_kinds`, 0 for none.
     """
 
     code: UInt8
@@ -47,14 +50,17 @@ class FunctionTraits(NamedTuple):
     leaf_kind: Int8
 
 
-class Classification(NamedTuple):
-    """What S stacks are, one element a stack.
+@dataclass(frozen=True, slots=True, eq=False)
+class Classification:
+    """What stacks are, one element a stack.
 
-    `category` (int16) is a position in `rules().categories`, `rule` (int16) in
-    `rules().rules`, `leaf_kind` (int8) in `rules().leaf_kinds`. `anchor`, `payer`
-    and `leaf` (int64) are positions in `frame_functions`, -1 for none: the frame
-    that decided, the frame nearest the leaf that is the program's own, and the
-    leaf that is left when preemption frames are dropped.
+    `category` (int16) is a position in `Rules.categories`, `rule` (int16) in
+    `Rules.rules`, `leaf_kind` (int8) in `Rules.leaf_kinds`. The others (int64) are
+    positions in the `frame_functions` that were classified, -1 for none:
+
+    - `anchor`, the frame whose rule decided;
+    - `payer`, the frame nearest the leaf that is no runtime function: the call site;
+    - `leaf`, the leaf, frames of preemption left out.
     """
 
     category: Int16
@@ -78,19 +84,19 @@ def compile_traits(names: Sequence[str]) -> FunctionTraits:
     return FunctionTraits(code, rule, leaf_kind)
 
 
-@lru_cache(_NAMES_HELD)
+@lru_cache(_NAMES_CACHED)
 def _traits_of(name: str) -> tuple[int, int, int]:
     """Return code, rule and leaf kind of one name that has a runtime head."""
     table = rules()
-    candidate, found = lookup(name)
+    candidate, rule = lookup(name)
     code = _PROGRAM
     if candidate in table.dropped_leaves:
         code = _DROPPED
-    elif found >= 0:
-        code = 1 + table.tiers.index(table.rules[found].tier)
+    elif rule >= 0:
+        code = 1 + table.tiers.index(table.rules[rule].tier)
     elif "." not in name or table.transparent.find(candidate) >= 0:
         code = _TRANSPARENT
-    return code, found, max(table.leaf_kind_table.find(candidate), 0)
+    return code, rule, max(table.leaf_kind_table.find(candidate), 0)
 
 
 def classify(
@@ -98,13 +104,22 @@ def classify(
     stack_offsets: npt.NDArray[np.int64],
     frame_functions: Ids,
 ) -> Classification:
-    """Give each of S stacks its category, rule, deciding frame, leaf kind, payer.
+    """Return what each of S stacks is.
 
-    `stack_offsets` (int64, S + 1) delimits the stacks in `frame_functions` (integers,
-    positions in the names that `traits` was made of, -1 for a frame with no name),
-    which lists frames leaf first, inlined ones included. A stack without frames,
-    or with none but dropped ones, is `rt.other`. A stack of only names that say
-    nothing is `user`.
+    A stack without frames, or with none but dropped ones, is of rule ``rt.other``; a
+    stack of only names that say nothing is of rule ``user``.
+
+    Parameters
+    ----------
+    traits
+        What the rules say of the function names.
+    stack_offsets
+        int64 of length S + 1: stack i is rows ``stack_offsets[i]:stack_offsets[i+1]``
+        of `frame_functions`.
+    frame_functions
+        The function of each frame, leaf first, inlined functions included: positions
+        in the names that `traits` was made of, -1 for a frame without a name.
+
     """
     arrays = _RuleArrays.of(rules())
     traits = _with_unknown(traits)
@@ -118,9 +133,11 @@ def classify(
         none = np.empty(0, dtype=np.int64)
         small = none.astype(np.int16)
         return Classification(small, small, none, none.astype(np.int8), none, none)
-    columns = ("category", "rule", "anchor", "leaf_kind", "payer", "leaf")
     return Classification(
-        *(np.concatenate([getattr(part, name) for part in parts]) for name in columns)
+        *(
+            np.concatenate([getattr(part, field.name) for part in parts])
+            for field in fields(Classification)
+        )
     )
 
 
@@ -133,7 +150,8 @@ def _with_unknown(traits: FunctionTraits) -> FunctionTraits:
     )
 
 
-class _RuleArrays(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class _RuleArrays:
     """The rules as arrays over their positions.
 
     `by_leaf_kind` (rules × kinds) names the rule that takes over; `yields` pairs a
@@ -172,8 +190,9 @@ class _RuleArrays(NamedTuple):
         )
 
 
-class _Frames(NamedTuple):
-    """The frames of a run of stacks that fits the caches, and what they mean.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Frames:
+    """The frames of so many stacks that they fit the caches, and what they mean.
 
     `code` is the trait of every frame; `known` lists the positions of frames that
     belong to a tier, `known_code` and `known_rule` their tier and rule.
@@ -239,10 +258,10 @@ def _decide(
     rows = np.flatnonzero(leaf >= 0)
     limits = ends
     for tier in range(1, frames.arrays.tiers + 1):
-        found, found_rule = _search(frames, tier, leaf[rows], limits[rows])
-        hit = found >= 0
-        anchor[rows[hit]] = found[hit]
-        rule[rows[hit]] = found_rule[hit]
+        frame, frame_rule = _search(frames, tier, leaf[rows], limits[rows])
+        hit = frame >= 0
+        anchor[rows[hit]] = frame[hit]
+        rule[rows[hit]] = frame_rule[hit]
         rows = rows[~hit]
         if tier == 1:
             limits = np.where(payer < 0, ends, payer)
@@ -252,23 +271,24 @@ def _decide(
 
 
 def _search(frames: _Frames, tier: int, low: Int64, high: Int64) -> tuple[Int64, Int16]:
-    """Return for each range its first frame of `tier`, or that frame's heir.
+    """Return the frame that decides in each range [low, high), and its rule.
 
-    Both arrays have one element a range: the position (-1 for none) and the rule.
+    That is the range's first frame of `tier`, or, where that frame's rule yields to
+    others, the first frame after it with such a rule. The position is -1 for none.
     """
     mine = frames.known_code == tier
     positions, position_rules = frames.known[mine], frames.known_rule[mine]
-    found = _first_in_range(positions, low, high)
-    rule = frames.traits.rule[frames.functions[found]]
+    first = _first_in_range(positions, low, high)
+    rule = frames.traits.rule[frames.functions[first]]
     for yielding, accepts in frames.arrays.yields:
-        asked = np.flatnonzero((rule == yielding) & (found >= 0))
+        asked = np.flatnonzero((rule == yielding) & (first >= 0))
         if len(asked):
             heirs = positions[accepts[position_rules]]
-            heir = _first_in_range(heirs, found[asked] + 1, high[asked])
+            heir = _first_in_range(heirs, first[asked] + 1, high[asked])
             asked, heir = asked[heir >= 0], heir[heir >= 0]
-            found[asked] = heir
+            first[asked] = heir
             rule[asked] = frames.traits.rule[frames.functions[heir]]
-    return found, rule
+    return first, rule
 
 
 def _first_in_range(positions: Int64, low: Int64, high: Int64) -> Int64:
@@ -276,6 +296,6 @@ def _first_in_range(positions: Int64, low: Int64, high: Int64) -> Int64:
     if not len(positions):
         return np.full(len(low), -1, dtype=np.int64)
     place = np.searchsorted(positions, low)
-    found = positions[np.minimum(place, len(positions) - 1)]
-    inside = (place < len(positions)) & (found < high)
-    return np.where(inside, found, -1)
+    first = positions[np.minimum(place, len(positions) - 1)]
+    inside = (place < len(positions)) & (first < high)
+    return np.where(inside, first, -1)

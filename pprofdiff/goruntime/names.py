@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 _NO_PACKAGE = ("type.", "type:", "go.", "go:")
-_NAMES_HELD = 1 << 16
+_NAMES_CACHED = 1 << 16
 
 # Patterns are compiled when a name first needs one: most names need none.
 _CLOSURE_SUFFIXES = (
@@ -97,7 +97,7 @@ def _split(name: str) -> tuple[str, str]:
     return path, name[end + 1 :] if end else name
 
 
-@lru_cache(_NAMES_HELD)
+@lru_cache(_NAMES_CACHED)
 def package_of(name: str) -> str:
     """Return the import path of the package that defines the symbol `name`.
 
@@ -158,20 +158,21 @@ def _functions(names: str) -> list[str]:
         for token in re.findall(_WORD, names)
         if not re.match(_CLOSURE_WORD, token)
     ]
-    found: list[str] = []
+    functions: list[str] = []
     for position in range(len(tokens) - 1, -1, -1):
         token = tokens[position]
         owner = tokens[position - 1] if position else ""
         if token.startswith("("):
             continue
         if not owner.startswith("("):
-            found.append(token)
+            functions.append(token)
         if owner:
-            found.append(f"{owner}.{token}")
-    return list(dict.fromkeys(found))
+            functions.append(f"{owner}.{token}")
+    return list(dict.fromkeys(functions))
 
 
 def _moved(name: str) -> str:
+    """Return the name under the path that its package has in newer releases of Go."""
     if name.startswith("runtime/internal/"):
         name = "internal/runtime/" + name.removeprefix("runtime/internal/")
     if name.startswith("internal/runtime/syscall."):
@@ -179,12 +180,13 @@ def _moved(name: str) -> str:
     return name
 
 
-@lru_cache(_NAMES_HELD)
+@lru_cache(_NAMES_CACHED)
 def lookup(name: str) -> tuple[str, int]:
-    """Return the normalised name of the symbol `name` that a rule knows, and its rule.
+    """Return which of the names of the symbol `name` a rule knows, and that rule.
 
-    The rule is a position in `rules().rules`, -1 if no rule knows the name. The
-    innermost function with a rule of its own wins over the catch-all.
+    The rule is a position in `Rules.rules`, -1 if no rule knows the symbol. Of the
+    names that `normalise` gives, the innermost function with a rule of its own comes
+    before one that only the catch-all rule ``rt.other`` knows.
     """
     table = rules()
     candidates = normalise(name)
@@ -192,10 +194,10 @@ def lookup(name: str) -> tuple[str, int]:
     for candidate in candidates:
         if table.transparent.find(candidate) >= 0:
             return candidate, -1
-        found = table.rule_table.find(candidate)
-        if found >= 0 and found != table.catch_all:
-            return candidate, found
-        fallback = max(fallback, found)
+        rule = table.rule_table.find(candidate)
+        if rule >= 0 and rule != table.catch_all:
+            return candidate, rule
+        fallback = max(fallback, rule)
     return candidates[-1 if fallback < 0 else 0], fallback
 
 
@@ -212,8 +214,8 @@ def alias(name: str) -> str:
     if rule < 0:
         return name
     table = rules()
-    found = table.aliases.find(candidate)
-    return candidate if found < 0 else table.alias_targets[found]
+    target = table.aliases.find(candidate)
+    return candidate if target < 0 else table.alias_targets[target]
 
 
 def has_runtime_head(name: str) -> bool:
@@ -261,10 +263,10 @@ def canonical_user(name: str) -> str:
 
 
 def match_keys(name: str) -> tuple[str, str]:
-    """Return (alias key, user key) for pairing the function `name` across builds.
+    """Return (alias key, user key), by which `name` is paired with another build's.
 
-    Exactly one is not empty: the alias key for functions of the runtime, the
-    user key for all others.
+    The alias key is for functions of the runtime (see `alias`), the user key for all
+    others (see `canonical_user`); the other one of the two is ``""``.
     """
     if is_runtime_like(name):
         return alias(name), ""

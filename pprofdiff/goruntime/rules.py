@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import tomllib
 from bisect import bisect_right
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +29,10 @@ class RuleError(PprofDiffError):
 
 
 class Group(NamedTuple):
-    """One line of the first table: `label` is shown, `categories` add up to it."""
+    """One line of the first table of reports: its categories add up to it.
+
+    `id` is stable; `label` and `detail` are shown.
+    """
 
     id: str
     label: str
@@ -37,7 +41,7 @@ class Group(NamedTuple):
 
 
 class LeafKind(NamedTuple):
-    """What a leaf function does, whoever owns the stack; `id` is empty for none."""
+    """What a leaf function does (copy, clear, lock), in a stack of any category."""
 
     id: str
     label: str
@@ -59,12 +63,14 @@ class Rule(NamedTuple):
     why: str
 
 
-class PatternTable(NamedTuple):
-    """Symbol name to number: the exact name wins, else the longest prefix.
+@dataclass(frozen=True, slots=True, eq=False)
+class PatternTable:
+    """Finds the number that belongs to a symbol name: exact, else by longest prefix.
 
-    `prefixes` are sorted; ``parents[i]`` is the position of the longest other prefix
-    that prefix i begins with, -1 for none. What stands nearest before a name in that
-    order begins with every prefix that the name begins with.
+    `exact` are complete names and their numbers. `prefixes` are sorted, and `numbers`
+    are theirs; ``parents[i]`` is the position of the longest other prefix that prefix i
+    begins with, -1 for none. The prefix that stands nearest before a name in that order
+    begins with every prefix that the name begins with.
     """
 
     exact: Mapping[str, int]
@@ -74,9 +80,9 @@ class PatternTable(NamedTuple):
 
     def find(self, name: str) -> int:
         """Return the number that belongs to `name`, or -1."""
-        found = self.exact.get(name)
-        if found is not None:
-            return found
+        number = self.exact.get(name)
+        if number is not None:
+            return number
         at = bisect_right(self.prefixes, name) - 1
         while at >= 0:
             if name.startswith(self.prefixes[at]):
@@ -85,13 +91,23 @@ class PatternTable(NamedTuple):
         return -1
 
 
-class Rules(NamedTuple):
-    """All rules; positions in the tuples are what `Classification` stores.
+@dataclass(frozen=True, slots=True, eq=False)
+class Rules:
+    """All rules of `rules.toml`; `Classification` refers to them by position.
 
-    `categories` lists every category a stack can get, in display order; each is
-    in exactly one of `groups`. `leaf_kinds[0]` stands for "none". `rule_table`
-    and `leaf_kind_table` look normalised symbol names up, `first_release` and
-    `last_release` plain ones; they give positions in `releases`.
+    - `version` is that of the rules, as reports print it.
+    - `tiers` are the ranks of rules: a stack is searched for one after the other.
+    - `groups` and `categories` are in display order; each category is in one group.
+    - `leaf_kinds[0]` stands for none.
+    - `rule_table` and `leaf_kind_table` find the positions of normalised names in
+      `rules` and `leaf_kinds`; `catch_all` is the position of rule ``rt.other``.
+    - `heads` are prefixes of which every name that a rule knows has one.
+    - `dropped_leaves` are left out at the leaf; `transparent` names say nothing of a
+      stack; `program` are names that look like the runtime's and are the program's.
+    - `aliases` finds the position in `alias_targets` of a function's present name.
+    - `standard_library` are the first elements of import paths that ship with Go.
+    - `first_release` and `last_release` find, for plain names, the position in
+      `releases` of the first and last Go release that has the function.
     """
 
     version: str
@@ -115,13 +131,6 @@ class Rules(NamedTuple):
     first_release: PatternTable
     last_release: PatternTable
 
-    def rule_index(self, rule_id: str) -> int:
-        """Return the position of the rule `rule_id`; KeyError if there is none."""
-        for index, rule in enumerate(self.rules):
-            if rule.id == rule_id:
-                return index
-        raise KeyError(rule_id)
-
     def group_of(self, category: str) -> Group:
         """Return the group that holds `category`; KeyError if there is none."""
         for group in self.groups:
@@ -132,9 +141,13 @@ class Rules(NamedTuple):
 
 @cache
 def rules() -> Rules:
-    """Return the rules that ship with the package, read from `rules.toml`.
+    """Return the rules that ship with the package, read once from `rules.toml`.
 
-    Raises `RuleError` if the table contradicts itself.
+    Raises
+    ------
+    RuleError
+        The table contradicts itself.
+
     """
     # Not pathlib: importing it takes longer than parsing the rules.
     with open(os.path.join(os.path.dirname(__file__), "rules.toml"), "rb") as file:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["format_go_version", "infer_go_version"]
 
-_NAMES_HELD = 1 << 16
+_NAMES_CACHED = 1 << 16
 
 
 def infer_go_version(names: Iterable[str]) -> tuple[str | None, str | None]:
@@ -40,7 +40,7 @@ def infer_go_version(names: Iterable[str]) -> tuple[str | None, str | None]:
     )
 
 
-@lru_cache(_NAMES_HELD)
+@lru_cache(_NAMES_CACHED)
 def _bounds(name: str) -> tuple[int, int]:
     """Return the first release that has a function, and the last."""
     table = rules()

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 __all__ = ["Pairing", "pair_names"]
 
+# A looser key of the name at a position, None where it has no such key.
 Key = Callable[[int], Hashable | None]
+Column = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,36 +30,33 @@ class Pairing:
     names that are gone, in the base's order.
     """
 
-    base_row: NDArray[np.int64]
-    new_row: NDArray[np.int64]
+    base_row: Column
+    new_row: Column
 
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.new_row)
 
-    def spread(self, base: NDArray[np.int64], new: NDArray[np.int64]) -> _Pair:
-        """Return both sides' columns by union row, 0 where a side has none."""
+    def spread(self, base: Column, new: Column) -> tuple[Column, Column]:
+        """Return both sides' columns (one value a name) by union row, 0 for none."""
         return _placed(base, self.base_row), _placed(new, self.new_row)
 
-    def union_of_base(self) -> NDArray[np.int64]:
+    def union_of_base(self) -> Column:
         """Return the union row of each of the base's names."""
         return _inverse(self.base_row)
 
-    def union_of_new(self) -> NDArray[np.int64]:
+    def union_of_new(self) -> Column:
         """Return the union row of each of the new side's names."""
         return _inverse(self.new_row)
 
 
-_Pair = tuple[NDArray[np.int64], NDArray[np.int64]]
-
-
-def _placed(column: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _placed(column: Column, rows: Column) -> Column:
     """Return ``column[rows]`` with 0 for row -1."""
     padded = np.append(column, 0)
     return padded[rows]
 
 
-def _inverse(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _inverse(rows: Column) -> Column:
     """Return where each non-negative value of `rows` stands."""
     at = np.flatnonzero(rows >= 0)
     inverse = np.empty(len(at), np.int64)
@@ -66,14 +65,22 @@ def _inverse(rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def pair_names(
-    base: Sequence[Hashable], new: Sequence[Hashable], keys: Sequence[_Keys] = ()
+    base: Sequence[Hashable],
+    new: Sequence[Hashable],
+    keys: Sequence[tuple[Key, Key]] = (),
 ) -> Pairing:
-    """Pair two lists of distinct names.
+    """Pair two lists of distinct names: equal names first, then by looser keys.
 
-    Equal names pair first. Then, for each (base key, new key) pair of functions in
-    `keys`, in order, names still single are paired where both sides have the same
-    number of them under one key: the first with the first and so on. A key of None
-    takes no part.
+    Parameters
+    ----------
+    base, new
+        The names of each side, none of them twice.
+    keys
+        (base key, new key) functions, tried in order. Each gives the position of a name
+        a key, or None for none. Names that have no partner yet are paired where both
+        sides have the same number of them under one key: the first with the first, the
+        second with the second, and so on.
+
     """
     place = {name: i for i, name in enumerate(base)}
     partner = [place.get(name, -1) for name in new]
@@ -83,8 +90,8 @@ def pair_names(
     for base_key, new_key in keys:
         if not lone_base or not lone_new:
             break
-        for old, fresh in _matched(lone_base, lone_new, base_key, new_key):
-            partner[fresh] = old
+        for base_row, new_row in _matched(lone_base, lone_new, base_key, new_key):
+            partner[new_row] = base_row
         taken = set(partner)
         lone_base = [i for i in lone_base if i not in taken]
         lone_new = [i for i in lone_new if partner[i] < 0]
@@ -92,9 +99,6 @@ def pair_names(
         np.array([*partner, *lone_base], np.int64),
         np.array([*range(len(new)), *(-1 for _ in lone_base)], np.int64),
     )
-
-
-_Keys = tuple[Key, Key]
 
 
 def _matched(
@@ -110,7 +114,7 @@ def _matched(
                 groups[value][side].append(row)
     return [
         pair
-        for old, fresh in groups.values()
-        if len(old) == len(fresh)
-        for pair in zip(old, fresh, strict=True)
+        for base_rows, new_rows in groups.values()
+        if len(base_rows) == len(new_rows)
+        for pair in zip(base_rows, new_rows, strict=True)
     ]

@@ -1,7 +1,7 @@
-"""Arithmetic on ragged rows: ``offsets[i]:offsets[i+1]`` are the items of row i.
+"""Arithmetic on rows of unequal length (compressed sparse rows).
 
-Every function here is pure, and works on int64 offsets of length rows + 1 that
-begin with 0 and never fall.
+Row i has the items ``offsets[i]:offsets[i+1]`` of a column. Offsets are int64, of
+length rows + 1; they begin with 0 and never fall. Every function here is pure.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def row_of_item(offsets: Offsets) -> NDArray[np.int64]:
 def expand(
     starts: NDArray[np.integer], counts: NDArray[np.integer]
 ) -> NDArray[np.int64]:
-    """Return the concatenation of ``range(starts[i], starts[i] + counts[i])``."""
+    """Return all of ``range(starts[i], starts[i] + counts[i])``, joined (int64)."""
     ends = np.cumsum(counts, dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0
     shift = starts.astype(np.int64) - (ends - counts)
@@ -87,15 +87,15 @@ def take_rows(
 def distinct(values: NDArray[T]) -> NDArray[T]:
     """Return the distinct values, rising (as np.unique, without what it imports)."""
     ranked = np.sort(values)
-    fresh = np.ones(len(ranked), np.bool_)
-    fresh[1:] = ranked[1:] != ranked[:-1]
-    return ranked[fresh]
+    first = np.ones(len(ranked), np.bool_)
+    first[1:] = ranked[1:] != ranked[:-1]
+    return ranked[first]
 
 
 def grouped(values: NDArray[T]) -> tuple[NDArray[T], NDArray[np.int64]]:
     """Return the distinct values, rising, and where each of `values` is among them."""
-    found = distinct(values)
-    return found, np.searchsorted(found, values)
+    groups = distinct(values)
+    return groups, np.searchsorted(groups, values)
 
 
 def chunks(offsets: Offsets, items: int = _CHUNK) -> list[tuple[int, int]]:
@@ -107,7 +107,7 @@ def chunks(offsets: Offsets, items: int = _CHUNK) -> list[tuple[int, int]]:
 
 
 def slices(size: int) -> Iterator[slice]:
-    """Yield all rows below `size`, some at a time."""
+    """Yield slices of at most 2**17 rows that cover the rows below `size`, in order."""
     for first in range(0, size, _ROWS):
         yield slice(first, min(first + _ROWS, size))
 
@@ -181,7 +181,10 @@ def once_per_row(
 def sums(
     ids: NDArray[np.integer], values: NDArray[np.int64], size: int
 ) -> NDArray[np.int64]:
-    """Return, exactly, the int64 sum of `values` for each id in [0, size)."""
+    """Return the sum of `values` for each id in [0, size), exact in int64.
+
+    ``ids[i]`` is the id of ``values[i]``.
+    """
     if len(ids) == 0:
         return np.zeros(size, np.int64)
     bound = max(abs(int(values.max())), abs(int(values.min())))
@@ -228,11 +231,25 @@ def unique_rows(
     items: NDArray[np.integer],
     extra: NDArray[np.integer] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Group equal rows; return (first row of each group, group of each row).
+    """Group equal rows.
 
-    Groups are numbered in order of first appearance. Rows are equal if their items
-    and, where given, their `extra` value are. Rows are compared by two 64-bit
-    hashes; `items` must lie in [0, 2**40).
+    Rows are equal if their items are, and their `extra` value where one is given. They
+    are compared by two 64-bit hashes.
+
+    Parameters
+    ----------
+    offsets, items
+        The rows; items lie in [0, 2**40).
+    extra
+        One more number for each row.
+
+    Returns
+    -------
+    first
+        The first row of each group (int64). Groups are numbered as they first appear.
+    group
+        The group of each row (int64).
+
     """
     hashes = row_hashes(offsets, items)
     if extra is not None:
@@ -243,7 +260,10 @@ def unique_rows(
 def unique_tuples(
     columns: Sequence[NDArray[np.integer]],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Group rows equal in all columns (at least one), as `unique_rows` does."""
+    """Group rows that are equal in all columns (at least one).
+
+    Returns (first, group) as `unique_rows` does.
+    """
     hashes = np.zeros((len(columns[0]), 2), np.uint64)
     for column in columns:
         words = column.astype(np.int64, copy=False).view(np.uint64)
@@ -263,12 +283,12 @@ def _groups(
         order = np.lexsort((hashes[:, 1], hashes[:, 0]))
         ranked = hashes[order]
         changed = ranked[1:] != ranked[:-1]
-    fresh = np.ones(len(order), np.bool_)
-    fresh[1:] = changed.any(axis=1)
-    starts = np.flatnonzero(fresh)
+    begins = np.ones(len(order), np.bool_)
+    begins[1:] = changed.any(axis=1)
+    starts = np.flatnonzero(begins)
     first = np.minimum.reduceat(order, starts) if len(starts) else order
     rank = np.empty(len(first), np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
     group = np.empty(len(order), np.int64)
-    group[order] = rank[np.cumsum(fresh) - 1]
+    group[order] = rank[np.cumsum(begins) - 1]
     return np.sort(first), group

@@ -78,8 +78,9 @@ class Cycles:
 
     def take(self, rows: NDArray[np.integer] | slice) -> Cycles:
         """Return the chosen collections, in that order."""
-        held = {f.name: getattr(self, f.name) for f in fields(self)}
-        return replace(self, **{n: c[rows] for n, c in held.items() if c is not None})
+        columns = {f.name: getattr(self, f.name) for f in fields(self)}
+        taken = {n: c[rows] for n, c in columns.items() if c is not None}
+        return replace(self, **taken)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the collections as a DataFrame: index number, columns as above.
@@ -92,8 +93,8 @@ class Cycles:
         columns = {
             f.name: getattr(self, f.name) for f in fields(self) if f.name != "number"
         }
-        held = {name: column for name, column in columns.items() if column is not None}
-        return pd.DataFrame(held, index=pd.Index(self.number, name="number"))
+        printed = {n: column for n, column in columns.items() if column is not None}
+        return pd.DataFrame(printed, index=pd.Index(self.number, name="number"))
 
 
 @dataclass(frozen=True, eq=False)

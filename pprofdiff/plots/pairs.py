@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.profiles.tables import ValueColumn
 from pprofdiff.analysis.stats.counts import LIMIT, CountModel
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.frame import (
@@ -91,7 +92,7 @@ def scatter_in_words(diff: ProfileDiff, *, by: Literal["flat", "cum"] = "flat") 
     return f"{diff.name}: functions by {by}, {labels}: {told}."
 
 
-def _dots(diff: ProfileDiff, by: str) -> _Dots:
+def _dots(diff: ProfileDiff, by: ValueColumn) -> _Dots:
     table = diff.table("functions")
     base, new = table.scaled(by)
     judged = table.judge(by)
@@ -144,7 +145,9 @@ def _band(ax: Axes, model: CountModel, ends: tuple[float, float], theme: Theme) 
     ax.fill_between(places, low, high, color=shade, alpha=0.6, linewidth=0, zorder=0)
 
 
-def _named(ax: Axes, diff: ProfileDiff, by: str, dots: _Dots, theme: Theme) -> None:
+def _named(
+    ax: Axes, diff: ProfileDiff, by: ValueColumn, dots: _Dots, theme: Theme
+) -> None:
     """Name those that moved most."""
     table = diff.table("functions")
     for i in table.order(by)[:_NAMED].tolist():

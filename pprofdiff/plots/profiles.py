@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.profiles.tables import ValueColumn
 from pprofdiff.analysis.stats.counts import LIMIT
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.palette import Theme, colour
@@ -191,7 +192,7 @@ def _rows(diff: ProfileDiff, raw: list[tuple[str, int, int]]) -> _Rows:
     return _Rows([shown(row[0]) for row in raw], base, new, delta, noise)
 
 
-def _moved(diff: ProfileDiff, n: int, by: str) -> _Rows:
+def _moved(diff: ProfileDiff, n: int, by: ValueColumn) -> _Rows:
     """Return the functions that moved most; their noise is judged among all."""
     table = diff.table("functions")
     order = table.order(by)

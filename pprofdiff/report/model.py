@@ -13,6 +13,7 @@ from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.gate.model import Verdict
 from pprofdiff.analysis.profiles.caveats import Caveat, go_version
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.kinds import kind_name
 from pprofdiff.analysis.profiles.side import Run
 from pprofdiff.analysis.side import LogRun, Side, TraceRun
@@ -75,7 +76,7 @@ class Scope(NamedTuple):
     `rows` rows, None for a screen's worth.
     """
 
-    granularity: str = "functions"
+    granularity: Granularity = "functions"
     joined: bool = False
     rows: int | None = None
 

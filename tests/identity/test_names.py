@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.profiles.granularity import (
-    GRANULARITIES,
+    Granularity,
     pair_side_rows,
     side_rows,
 )
@@ -196,7 +198,7 @@ def test_a_line_that_moved_is_another_line():
     assert shown(base, new, "functions") == shown(base, new, "files") == set()
 
 
-@pytest.mark.parametrize("granularity", GRANULARITIES)
+@pytest.mark.parametrize("granularity", get_args(Granularity))
 @given(base=profiles(), new=profiles())
 def test_real_rows_are_paired_one_to_one(granularity, base, new):
     levels = side_rows(base, granularity), side_rows(new, granularity)

@@ -6,7 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from pprof_oracle import Pprof
+
+from tests.parity.pprof_oracle import Pprof
 
 
 def pytest_collection_modifyitems(items):

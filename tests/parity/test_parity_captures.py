@@ -7,11 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
-from pprof_oracle import ours, prepared, settled
 
 from pprofdiff.errors import UsageError
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model.profiles.merge import merge
+from tests.parity.pprof_oracle import ours, prepared, settled
 
 DATA = Path(__file__).parents[1] / "data" / "syncpool"
 KINDS = ("cpu", "allocs", "heap", "block", "mutex", "goroutine")

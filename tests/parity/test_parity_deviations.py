@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from pprof_oracle import ours, prepared
-from test_parity_fixtures import rows
 
 from pprofdiff.report.pprof import top as pprof_top
 from tests.building import CPU, MAIN, MS, Frame, Place, Sample, built, cpu, parsed
+from tests.parity.pprof_oracle import ours, prepared
+from tests.parity.test_parity_fixtures import rows
 from tests.strategies import HEAP
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from pprof_oracle import ours, settled
 
 from pprofdiff.errors import IncompatibleProfilesError
 from pprofdiff.model.profiles.merge import merge
 from pprofdiff.model.profiles.profile import ValueType
 from tests.building import CPU, MAIN, MS, Frame, Place, Sample, built, cpu, parsed
+from tests.parity.pprof_oracle import ours, settled
 
 BASE_BUILD = replace(MAIN, build_id="base01")
 NEW_BUILD = replace(MAIN, build_id="new001")

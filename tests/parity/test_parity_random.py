@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pprof_oracle import blocks, flags, ours, prepared, settled
 
 from pprofdiff.analysis.profiles.filters import filtered
 from pprofdiff.analysis.profiles.prune import pruned_frames
 from pprofdiff.cli.options import Options
 from tests.building import CPU
+from tests.parity.pprof_oracle import blocks, flags, ours, prepared, settled
 from tests.strategies import HEAP, profiles
 
 few = settings(

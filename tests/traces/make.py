@@ -7,7 +7,6 @@ raises instead. `big` makes the trace that speed is measured on.
 
 from __future__ import annotations
 
-import os
 import subprocess
 from contextlib import suppress
 from functools import cache
@@ -22,6 +21,7 @@ from .toolchains import (
     MissingGoError,
     cached,
     environment,
+    once,
     run_go,
     session,
     version,
@@ -102,17 +102,24 @@ def trace(maker: str, go: str) -> Path:
 
 @cache
 def made(maker: str, go: str) -> Path:
-    """Return the trace of a situation, made once a process; raise `MissingGoError`."""
-    out = session() / f"{maker}-{go}.trace"
-    command, godebug = [str(_built(go)), maker, str(out)], MAKERS[maker].godebug
+    """Return the trace of a situation, made once a session; raise `MissingGoError`."""
+    program = _built(go)
+    return once(
+        session() / f"{maker}-{go}.trace",
+        lambda draft: _run_maker(program, maker, go, draft),
+    )
+
+
+def _run_maker(program: Path, maker: str, go: str, out: Path) -> None:
+    command, godebug = [str(program), maker, str(out)], MAKERS[maker].godebug
     if _release(go) != MAKERS[maker].spoils:
         _execute(command, godebug)
-        return out
+        return
     for _ in range(TRIES):
         with suppress(subprocess.SubprocessError, oracle.RefusedError):
             _execute(command, godebug)
             if oracle.summary(out)["error"] is None:
-                return out
+                return
     raise subprocess.SubprocessError(f"Go {go} spoiled {TRIES} traces: {maker}")
 
 
@@ -125,12 +132,15 @@ def goroot_trace(name: str, go: str | None = None) -> Path:
         root = Path(run_go("env", "GOROOT", go=go).strip()) / "src/internal/trace"
     except MissingGoError as missing:
         pytest.skip(str(missing))
-    folder = session()
-    program = folder / f"{name}-{version(go)}"
-    run_go("build", "-o", program, root / f"testdata/testprog/{name}.go", go=go)
-    out = program.with_suffix(".trace")
-    out.write_bytes(_execute([str(program)], ""))
-    return out
+    source = root / f"testdata/testprog/{name}.go"
+    program = once(
+        session() / f"{name}-{version(go)}",
+        lambda draft: run_go("build", "-o", draft, source, go=go),
+    )
+    return once(
+        program.with_name(f"{program.name}.trace"),
+        lambda draft: draft.write_bytes(_execute([str(program)], "")),
+    )
 
 
 def big(path: Path, events: int = 8_000_000, go: str | None = None) -> Path:
@@ -159,13 +169,10 @@ def _built(go: str) -> Path:
     """Return the makers' program; one for all processes, as it depends on sources only."""
     version(go)
     files = [p for p in sorted(SOURCES.glob("*.go")) if _knows(go, p)]
-    folder = cached(go, *files)
-    program = folder / "makers"
-    if not program.exists():
-        draft = folder / f"makers.{os.getpid()}"
-        run_go("build", "-o", draft, *files, go=go)
-        draft.replace(program)
-    return program
+    return once(
+        cached(go, *files) / "makers",
+        lambda draft: run_go("build", "-o", draft, *files, go=go),
+    )
 
 
 def _knows(go: str, path: Path) -> bool:

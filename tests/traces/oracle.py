@@ -38,7 +38,6 @@ call and loses its P; `summary` has such goroutines in ``mislabelled_ns``.
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 from functools import cache
@@ -52,6 +51,7 @@ from .toolchains import (
     build_goroot,
     cached,
     digest,
+    once,
     run_go,
     session,
     version,
@@ -137,15 +137,13 @@ def _answer(words: tuple[str, ...], trace: Path | bytes) -> bytes:
     content = trace if isinstance(trace, bytes) else trace.read_bytes()
     folder = session() / digest(content)
     folder.mkdir(exist_ok=True)
-    kept = folder / "-".join(words).replace("=", "-").lstrip("-")
-    if kept.exists():
-        return kept.read_bytes()
+    asked = program()
     if isinstance(trace, bytes):
-        trace = folder / "trace"
-        trace.write_bytes(content)
-    answer = _run((str(program()), *words, str(trace)))
-    kept.write_bytes(answer)
-    return answer
+        trace = once(folder / "trace", lambda draft: draft.write_bytes(content))
+    kept = folder / "-".join(words).replace("=", "-").lstrip("-")
+    return once(
+        kept, lambda draft: draft.write_bytes(_run((str(asked), *words, str(trace))))
+    ).read_bytes()
 
 
 def _run(words: tuple[str, ...], given: bytes = b"") -> bytes:
@@ -177,9 +175,10 @@ def _release(go: str) -> tuple[int, ...]:
 def _built(go: str) -> Path:
     sources = sorted(SOURCES.glob("*.go"))
     folder = cached(go, Path(__file__), *sources)
-    built = folder / "go-trace"
-    if built.exists():
-        return built
+    return once(folder / "go-trace", lambda draft: _build(draft, go, sources))
+
+
+def _build(draft: Path, go: str, sources: list[Path]) -> None:
     root = Path(run_go("env", "GOROOT", go=go).strip())
     source = root / "src"
     corrected = session() / f"corrected-{go}.go"
@@ -190,11 +189,8 @@ def _built(go: str) -> Path:
     overlay.write_text(
         json.dumps({"Replace": {str(to): str(real) for to, real in places.items()}})
     )
-    draft = folder / f"go-trace.{os.getpid()}"
     words = ("-overlay", overlay, "-o", draft, "cmd/trace")
     build_goroot(*words, go=go, root=root)
-    draft.replace(built)
-    return built
 
 
 def _corrected(source: str) -> str:

@@ -1,23 +1,32 @@
-"""The Go toolchains that tests use, by version, and the folder of what they make."""
+"""The Go toolchains that tests use, by version, and the folder of what they make.
+
+Ordinarily tests use the Go on PATH and `DAILY`; with ``--whole`` all of `VERSIONS`.
+"""
 
 from __future__ import annotations
 
 import atexit
+import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 __all__ = [
+    "DAILY",
+    "FOLDER",
+    "RELEASES",
     "VERSIONS",
     "MissingGoError",
     "build_goroot",
     "cached",
     "digest",
     "environment",
+    "once",
     "run_go",
     "session",
     "version",
@@ -29,6 +38,12 @@ VERSIONS = (
     "1.11.13", "1.17.13", "1.19.4", "1.20.14", "1.21.13", "1.22.12", "1.23.12",
     "1.24.13", "1.25.14", "1.26.8", "1.27.3",
 )  # fmt: skip
+# The last that wrote v1, and the first that wrote v2.
+DAILY = ("1.21.13", "1.22.12")
+
+# What conftest.py tells every process of a session: which versions may be fetched, and
+# the folder that all of them share.
+RELEASES, FOLDER = "PPROFDIFF_TEST_RELEASES", "PPROFDIFF_TEST_FOLDER"
 
 
 class MissingGoError(RuntimeError):
@@ -51,6 +66,10 @@ def version(go: str | None = None) -> str:
     """Return the version that answers, as in ``1.26.8``; raise `MissingGoError`."""
     if shutil.which("go") is None:
         raise MissingGoError("go is not on PATH")
+    allowed = os.environ.get(RELEASES)
+    barred = () if allowed is None else set(VERSIONS) - {*allowed.split()}
+    if go in barred and go != version():
+        raise MissingGoError(f"Go {go} is for pytest --whole")
     done = subprocess.run(
         ["go", "version"], env=environment(go), capture_output=True, text=True,
         check=False, timeout=600,
@@ -104,9 +123,25 @@ def cached(*parts: object) -> Path:
     return folder
 
 
+def once(path: Path, make: Callable[[Path], object]) -> Path:
+    """Return `path`; the first process that asks has `make` write it, others wait.
+
+    `make` gets the name of a draft, which takes the place of `path` when it is whole.
+    """
+    with path.with_name(f"{path.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not path.exists():
+            draft = path.with_name(f"{path.name}.draft")
+            make(draft)
+            draft.replace(path)
+    return path
+
+
 @cache
 def session() -> Path:
-    """Return a folder that is gone when this process ends."""
+    """Return a folder that all processes of a session share, gone when it ends."""
+    if FOLDER in os.environ:
+        return Path(os.environ[FOLDER])
     folder = Path(tempfile.mkdtemp(prefix="pprofdiff-traces-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

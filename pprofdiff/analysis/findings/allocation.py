@@ -14,7 +14,7 @@ from pprofdiff.analysis.findings.claims import words
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.wording import arrow, listed, points, short, times
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.leaf_owners import Leaves
+from pprofdiff.analysis.profiles.leaf_owners import LeafSums
 from pprofdiff.analysis.stats.common_ratio import common_pace, paced
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.model.csr import grouped, sums
@@ -95,7 +95,7 @@ def _sites(diff: ProfileDiff, model: CountModel) -> list[_Site]:
     ]
 
 
-def _largest(held: Leaves, chosen: NDArray[np.bool_]) -> list[int]:
+def _largest(held: LeafSums, chosen: NDArray[np.bool_]) -> list[int]:
     """Return the leaves of the chosen rows, what is largest in the base first."""
     order = np.argsort(-held.base[chosen], kind="stable")
     found: list[int] = held.leaf[chosen][order].tolist()

@@ -145,7 +145,7 @@ class Samples:
     def stacks(self, side: int) -> Iterator[tuple[int, int, Column, Column]]:
         """Yield (start, stop, functions, offsets) of stacks, one function a frame."""
         functions = self.diff.paired_functions
-        union = functions.rows[side][functions.levels[side].ids]
+        union = functions.union[side][functions.sides[side].ids]
         profile = (self.diff.base, self.diff.new)[side].profile
         for start, stop, frames in walk(profile):
             yield start, stop, union[frames.line], frames.offsets

@@ -54,7 +54,7 @@ def own_cost(case: Case) -> Iterator[Finding]:
 def _owner(cpu: Samples, told: Claim, side: int) -> NDArray[np.int64]:
     """Return each sample's function of the program nearest the leaf, -1 for none."""
     owner = cpu.sides[side].owner
-    rows = cpu.diff.paired_functions.rows[side]
+    rows = cpu.diff.paired_functions.union[side]
     found = np.append(rows, -1)[owner]
     return np.where(told[side], -1, found)
 

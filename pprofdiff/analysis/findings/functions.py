@@ -207,7 +207,7 @@ def _dearest(cpu: Samples, change: _Change, claim: Claim) -> int | None:
     if not held.any():
         return None
     row = int(np.argmax(np.bincount(payer[held], values[held])))
-    found = int(cpu.diff.paired_functions.rows[side][row])
+    found = int(cpu.diff.paired_functions.union[side][row])
     return None if found in {r.row for r in change.roots} else found
 
 

@@ -16,8 +16,10 @@ from pprofdiff.analysis.gate.measures import (
     Missing,
 )
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.profiles.tables import ValueColumn
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profiles.profile import Profile
@@ -76,7 +78,9 @@ def _total(asked: Asked, judged: Judged) -> Found:
     return _figures(asked, diff, ((f"all of {diff.name}",), base, new), [0])
 
 
-def _named(asked: Asked, judged: Judged, granularity: str, column: str) -> Found:
+def _named(
+    asked: Asked, judged: Judged, granularity: Granularity, column: ValueColumn
+) -> Found:
     """Measure the rows of a table whose name, on either side, the pattern matches."""
     matches = _pattern(asked)
     diff = _profile(asked, judged)

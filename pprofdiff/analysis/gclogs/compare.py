@@ -25,10 +25,10 @@ _FEW = 5
 
 @dataclass(frozen=True, eq=False)
 class GCSide:
-    """One build's collections: the run that is compared, and the window in it.
+    """One build's collections: those of one process, and the window that is compared.
 
-    `whole` sums over all lines read, or those asked for with ``--window``; `window` is
-    what rates and means are of; `others` counts further runs in the side's logs.
+    `path` is the log that `run` is from. `asked` tells that the window was asked for
+    (``--window``); `others` counts further processes in the side's logs.
     """
 
     label: str
@@ -40,7 +40,7 @@ class GCSide:
 
     @cached_property
     def whole(self) -> GCFigures:
-        """Sums over everything that was asked for."""
+        """Sums over all lines that were read; over the window if it was asked for."""
         return figures(self.cycles if self.asked else self.run.cycles)
 
     @cached_property
@@ -54,26 +54,30 @@ class GCSide:
         return figures(self.cycles)
 
 
-class _Pace(NamedTuple):
-    """What factors divide, none of it 0: cycles a second, CPU and bytes a cycle."""
+class _Rates(NamedTuple):
+    """What factors divide, none of it 0: cycles a second, CPU and MiB a cycle."""
 
     cycles: float
     cpu: float
     size: float
 
     @classmethod
-    def of(cls, steady: GCFigures) -> _Pace | None:
-        cycles, size = steady.cycles_per_second, steady.heap.per_cycle
-        cpu = steady.gc_cpu_us_per_cycle
-        found = cycles or 0.0, cpu, size or 0.0
-        return cls(*found) if min(found) > 0 else None
+    def of(cls, steady: GCFigures) -> _Rates | None:
+        """Return the rates of a window; None where one is not known, or not above 0."""
+        rates = cls(
+            steady.cycles_per_second or 0.0,
+            steady.gc_cpu_us_per_cycle,
+            steady.heap.per_cycle or 0.0,
+        )
+        return rates if min(rates) > 0 else None
 
 
 class Factors(NamedTuple):
-    """New over base: gc_cpu = cycles × cpu_per_cycle = allocation ÷ bytes × cpu.
+    """New over base, as ratios whose products explain the CPU time of the collector.
 
-    Each is a ratio of rates or means in the window; `allocation`, `cycles` and
-    `gc_cpu` are per second, or per operation where both sides' rates are known.
+    ``gc_cpu = cycles × cpu_per_cycle`` and ``cycles = allocation ÷ bytes_per_cycle``.
+    Each is a ratio of rates or means in the window. `gc_cpu`, `cycles` and `allocation`
+    are of rates a second, or an operation where both sides' operations are known.
     """
 
     gc_cpu: float
@@ -84,12 +88,12 @@ class Factors(NamedTuple):
 
 
 class Restored(NamedTuple):
-    """What would give new the base's cadence: as many bytes from one cycle to the next.
+    """The GOGC with which new allocates as many bytes between collections as base.
 
-    `gogc` in percent; `heap_mb` is the heap that follows, live and allocated, to which
-    GOMEMLIMIT must add what the process holds outside it (`outside_mb` of it is in the
-    log: stacks and globals), or None before Go 1.18, whose logs cannot come from a
-    version with GOMEMLIMIT.
+    `gogc` is in percent. `heap_mb` is the size in MiB to which the heap then grows; a
+    GOMEMLIMIT for it must add what the process has outside the heap, of which the log
+    knows `outside_mb` (stacks and globals). Both are None before Go 1.18, which had no
+    GOMEMLIMIT.
     """
 
     gogc: float
@@ -113,34 +117,34 @@ class GCDiff:
     @cached_property
     def factors(self) -> Factors | None:
         """Which factor moved; None where a side has no rate or no allocation."""
-        old, fresh = _Pace.of(self.base.steady), _Pace.of(self.new.steady)
-        if old is None or fresh is None:
+        base, new = _Rates.of(self.base.steady), _Rates.of(self.new.steady)
+        if base is None or new is None:
             return None
-        rates = self.rates or (1.0, 1.0)
-        cycles = fresh.cycles / old.cycles / (rates[1] / rates[0])
-        cpu = fresh.cpu / old.cpu
-        size = fresh.size / old.size
+        work = self.rates or (1.0, 1.0)
+        cycles = new.cycles / base.cycles / (work[1] / work[0])
+        cpu = new.cpu / base.cpu
+        size = new.size / base.size
         return Factors(cycles * cpu, cycles, cpu, cycles * size, size)
 
     @cached_property
     def restored(self) -> Restored | None:
         """The GOGC and heap that restore the base's cadence, where that can be told."""
-        old, fresh = self.base.steady, self.new.steady
+        base, new = self.base.steady.heap, self.new.steady.heap
         if (
-            old.heap.per_cycle is None
-            or fresh.heap.per_cycle is None
-            or min(old.heap.per_cycle, fresh.heap.per_cycle) <= 0
-            or fresh.heap.mean_live < 1
+            base.per_cycle is None
+            or new.per_cycle is None
+            or min(base.per_cycle, new.per_cycle) <= 0
+            or new.mean_live < 1
         ):
             return None
         cycles = self.new.cycles
         outside = 0.0
         if cycles.stacks_mb is not None and cycles.globals_mb is not None:
             outside = float((cycles.stacks_mb + cycles.globals_mb).mean())
-        gogc = 100 * old.heap.per_cycle / (fresh.heap.mean_live + outside)
+        gogc = 100 * base.per_cycle / (new.mean_live + outside)
         if cycles.stacks_mb is None:
             return Restored(gogc, None, None)
-        return Restored(gogc, fresh.heap.mean_live + old.heap.per_cycle, outside)
+        return Restored(gogc, new.mean_live + base.per_cycle, outside)
 
     def caveats(self) -> list[Caveat]:
         """Return what to know of the logs: missing lines, further processes."""

@@ -1,4 +1,4 @@
-"""What the collections of one window add up to, each figure with its unit in its name.
+"""Sums and means of the collections of one window; each name ends in its unit.
 
 Wall and CPU time never share a figure. Sums are over the lines that were read; rates
 count cycles by their numbers, so that lines that are missing do not lower them.
@@ -6,7 +6,7 @@ count cycles by their numbers, so that lines that are missing do not lower them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,14 @@ _TELLING_MB = 20
 _P99 = 0.99
 
 
-class HeapFigures(NamedTuple):
-    """Heap sizes and allocation over a window, MiB; None where the log cannot say."""
+@dataclass(frozen=True, slots=True)
+class HeapFigures:
+    """Heap sizes and allocation over a window, in MiB.
+
+    H0, H1, H2 and G stand for the sizes in ``H0->H1->H2 MB, G MB goal`` of a line: the
+    heap when a collection started, when marking ended, what was live, and the goal.
+    None where the log cannot say.
+    """
 
     mean_trigger: float
     mean_peak: float
@@ -41,7 +47,8 @@ class HeapFigures(NamedTuple):
     """Allocated from one collection's start to the next one's, mean."""
 
 
-class CycleTimes(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CycleTimes:
     """Sums of a window's times, microseconds, by field of a gctrace line.
 
     The line: ``gc N @T U%: s+m+t ms clock, S+A/D/I+T ms cpu, …``.
@@ -80,7 +87,8 @@ class CycleTimes(NamedTuple):
         return self.stw_cpu_us + self.assist_cpu_us + self.background_cpu_us
 
 
-class GCFigures(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class GCFigures:
     """Sums and means over a window; None where the log cannot say."""
 
     cycles: int
@@ -129,7 +137,7 @@ class GCFigures(NamedTuple):
 
 
 def figures(cycles: Cycles) -> GCFigures:
-    """Return what at least one collection adds up to."""
+    """Return the sums and means of one or more collections of one process."""
     number, start = cycles.number, cycles.start_ms
     seconds = (int(start[-1]) - int(start[0])) / 1000
     pauses = np.concatenate(
@@ -144,7 +152,7 @@ def figures(cycles: Cycles) -> GCFigures:
         cycles_per_second=(
             (int(number[-1]) - int(number[0])) / seconds if seconds > 0 else None
         ),
-        times=CycleTimes(*[int(getattr(cycles, f).sum()) for f in CycleTimes._fields]),
+        times=_times(cycles),
         worst_pause_us=int(pauses.max()),
         p99_pause_us=_nearest_rank(pauses, _P99),
         forced=int(cycles.forced.sum()),
@@ -152,6 +160,12 @@ def figures(cycles: Cycles) -> GCFigures:
         procs=float(cycles.procs.mean()),
         heap=_heap(cycles),
     )
+
+
+def _times(cycles: Cycles) -> CycleTimes:
+    """Return the sums of the columns that have the names of the fields."""
+    names = [field.name for field in fields(CycleTimes)]
+    return CycleTimes(*[int(getattr(cycles, name).sum()) for name in names])
 
 
 def _heap(cycles: Cycles) -> HeapFigures:

@@ -1,8 +1,8 @@
-"""Which collections of a run to compare: those under load, or those asked for.
+"""Which collections of a process to compare: those under load, or those asked for.
 
-Rates mean something only while the program does what it is for. A run begins idle,
-then the heap grows from the runtime's minimum (4 MiB × GOGC/100) to its size, and ends
-at some moment after the last collection began.
+Rates mean something only while the program does its work. A program begins idle; then
+its heap grows from the runtime's minimum (4 MiB × GOGC/100) to its size; and its log
+ends at some moment after the last collection began.
 """
 
 from __future__ import annotations
@@ -44,10 +44,24 @@ class Window(NamedTuple):
 def window_of(run: GCRun, span: Span | None = None, path: str = "log") -> Window:
     """Return the collections that started within `span`, by default those under load.
 
-    The default begins where the heap when a collection starts first reaches a fifth of
-    its median, which leaves out waiting for load and growing to size, and leaves out
-    the last collection: nothing tells how long the next would have taken to come.
-    Raises UsageError where no collection started within `span`.
+    Parameters
+    ----------
+    run
+        The collections of one process.
+    span
+        The seconds that are asked for. By default the window begins with the first
+        collection whose heap at start is a fifth of the median, which leaves out
+        waiting for load and growing to size; it ends before the last collection, for
+        nothing tells when the next one would have come. It is the whole log where that
+        would leave fewer than four.
+    path
+        The log as the user knows it, for errors.
+
+    Raises
+    ------
+    UsageError
+        No collection started within `span`.
+
     """
     count = run.lines_seen
     if span is not None:
@@ -67,14 +81,15 @@ def window_of(run: GCRun, span: Span | None = None, path: str = "log") -> Window
 
 
 def _asked_for(run: GCRun, span: Span, path: str) -> Window:
+    """Return the collections that started within the span."""
     seconds = run.cycles.start_ms / 1000
     low = -np.inf if span.start is None else span.start
     high = np.inf if span.end is None else span.end
     rows = np.flatnonzero((seconds >= low) & (seconds < high))
     if not len(rows):
-        held = f"{seconds[0]:.3f} to {seconds[-1]:.3f} s" if len(seconds) else "none"
+        known = f"{seconds[0]:.3f} to {seconds[-1]:.3f} s" if len(seconds) else "none"
         raise UsageError(
-            f"{path}: no collection started within --window; they started at {held}"
+            f"{path}: no collection started within --window; they started at {known}"
         )
     first, stop = int(rows[0]), int(rows[-1]) + 1
     numbers = run.cycles.number

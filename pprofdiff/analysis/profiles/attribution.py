@@ -1,8 +1,8 @@
-"""What each of a side's stacks is: its category, who pays, which rule decided."""
+"""What each sample of a CPU profile is: its category, its call site, the rule."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,17 @@ Column = NDArray[np.int64]
 Index = NDArray[np.int32]
 
 
-class Attribution(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Attribution:
     """What each sample is, one element a sample.
 
-    `category`, `rule` (int16) and `leaf_kind` (int8) are positions in the rules'
-    tables; `payer`, `owner` and `anchor` (int32) are functions (rows of the functions
-    level), -1 for none: the frame of the user's code nearest the leaf, the nearest one
-    that is not of the standard library, and the frame that decided.
+    `category`, `rule` (int16) and `leaf_kind` (int8) are positions in the tables of
+    `goruntime.rules`. The others (int32) are functions, as rows of the side's
+    `SideRows`, -1 for none:
+
+    - `payer`, the call site: the frame nearest the leaf that is no runtime function;
+    - `owner`, the frame nearest the leaf that is not of the standard library;
+    - `anchor`, the frame by whose rule the category was decided.
     """
 
     category: NDArray[np.int16]
@@ -35,7 +39,10 @@ class Attribution(NamedTuple):
 
 
 class Classifier:
-    """Classifies a side's stacks as they come by (see `graph.flat_and_cum`)."""
+    """Classifies a side's stacks, some at a time (a `watch` of `graph.flat_and_cum`).
+
+    `names` are those of all functions of the side.
+    """
 
     def __init__(self, names: list[str]) -> None:
         self._traits = compile_traits(names)
@@ -43,34 +50,34 @@ class Classifier:
         self._parts: list[Attribution] = []
 
     def __call__(self, offsets: Offsets, functions: NDArray[np.integer]) -> None:
-        """Take in some stacks: the function, as a row of `names`, of each frame."""
-        classes = classify(self._traits, offsets, functions)
+        """Classify some stacks; `functions` are the frames' positions in `names`."""
+        classified = classify(self._traits, offsets, functions)
         owner = first_in_row(self._owned[functions], offsets)
         self._parts.append(
             Attribution(
-                classes.category,
-                classes.rule,
-                classes.leaf_kind,
-                _function_at(classes.payer, functions),
+                classified.category,
+                classified.rule,
+                classified.leaf_kind,
+                _function_at(classified.payer, functions),
                 _function_at(owner, functions),
-                _function_at(classes.anchor, functions),
+                _function_at(classified.anchor, functions),
             )
         )
 
     def result(self) -> Attribution:
-        """Return the attribution of all stacks that came by, in their order."""
+        """Return the attribution of all stacks that were given, in their order."""
         if not self._parts:
             self(np.zeros(1, np.int64), np.zeros(0, np.int64))
         return Attribution(
             *(
-                np.concatenate([getattr(part, field) for part in self._parts])
-                for field in Attribution._fields
+                np.concatenate([getattr(part, field.name) for part in self._parts])
+                for field in fields(Attribution)
             )
         )
 
 
 def owned(names: list[str]) -> NDArray[np.bool_]:
-    """Return which functions are the program's own, or of its modules (bool)."""
+    """Return which functions have a package that is not of the standard library."""
     packages = [package_of(name) for name in names]
     own = {p: bool(p) and not is_standard_library(p) for p in set(packages)}
     return np.array([own[package] for package in packages], np.bool_)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,13 @@ _BITS = 28
 _MASK = (1 << _BITS) - 1
 
 
-class Categories(NamedTuple):
-    """Raw int64 sums by category, base and new; they add up to the totals exactly."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Categories:
+    """Raw sums by category: int64, one a category of `ids`, 0 where a side has none.
+
+    `ids` are all categories of the rules, in their order. Both columns add up to the
+    totals of the comparison exactly, for each sample has one category.
+    """
 
     ids: tuple[str, ...]
     base: Column
@@ -32,23 +37,24 @@ class Categories(NamedTuple):
     def groups(self) -> list[tuple[str, int, int]]:
         """Return (id, base, new) of each group, in the order they are shown."""
         place = {name: i for i, name in enumerate(self.ids)}
-        out = []
+        groups = []
         for group in rules().groups:
             rows = [place[c] for c in group.categories]
-            out.append(
-                (group.id, int(self.base[rows].sum()), int(self.new[rows].sum()))
-            )
-        return out
+            base, new = int(self.base[rows].sum()), int(self.new[rows].sum())
+            groups.append((group.id, base, new))
+        return groups
 
 
-class Blame(NamedTuple):
-    """What call sites pay: a row for each category, function and caller that occur.
+@dataclass(frozen=True, slots=True, eq=False)
+class Blame:
+    """What the runtime costs, by the call site in Go code that makes it necessary.
 
-    `category` is a position in ``rules().categories``, `function` and `caller` ones in
-    the union of both sides' functions; `base` and `new` are raw int64 sums. `caller` is
-    the program's own function nearest the call site, the same one where that is the
-    program's own, or -1 for none: what to look at when the call site is in the standard
-    library.
+    All columns are int64, with one row for each (category, function, caller) that has
+    a value. `category` is a position in ``rules().categories``. `function` is the call
+    site: the frame nearest the leaf that is no runtime function. `caller` is the frame
+    nearest the leaf that is not of the standard library either: `function` itself,
+    mostly, or -1 where the stack has none. Both are rows of `PairedRows.names`. `base`
+    and `new` are sums of raw values.
     """
 
     category: Column
@@ -59,7 +65,7 @@ class Blame(NamedTuple):
 
 
 def categories(sides: tuple[Attribution, Attribution], values: Pair) -> Categories:
-    """Return both sides' sums by category."""
+    """Return the sums by category of (base, new) attributions and sample values."""
     ids = tuple(rules().categories)
     base, new = (
         sums(side.category, v, len(ids)) for side, v in zip(sides, values, strict=True)
@@ -67,37 +73,50 @@ def categories(sides: tuple[Attribution, Attribution], values: Pair) -> Categori
     return Categories(ids, base, new)
 
 
-def blame(sides: tuple[Attribution, Attribution], values: Pair, rows: Pair) -> Blame:
-    """Charge every category but the user's own code to the call sites below it.
+def blame(sides: tuple[Attribution, Attribution], values: Pair, union: Pair) -> Blame:
+    """Return the sums by category and call site, of all categories but ``user``.
 
-    `rows` give each side's functions their place in the union.
+    Samples whose stack has only runtime functions have no call site and are left out.
+
+    Parameters
+    ----------
+    sides
+        What (base, new) samples are.
+    values
+        Their values, int64.
+    union
+        The row of `PairedRows.names` of each function of (base, new).
+
     """
     own = rules().categories.index("user")
     parts = []
-    for side, v, union in zip(sides, values, rows, strict=True):
+    for side, v, places in zip(sides, values, union, strict=True):
         paid = np.flatnonzero((side.payer >= 0) & (side.category != own))
         category = side.category[paid].astype(np.int64)
         # Of the caller one more: 0 stands for none.
-        caller = np.append(union, -1)[side.owner[paid]] + 1
-        key = category << 2 * _BITS | union[side.payer[paid]] << _BITS | caller
+        caller = np.append(places, -1)[side.owner[paid]] + 1
+        key = category << 2 * _BITS | places[side.payer[paid]] << _BITS | caller
         parts.append((key, v[paid]))
     keys = distinct(np.concatenate([key for key, _ in parts]))
     base, new = (sums(np.searchsorted(keys, key), v, len(keys)) for key, v in parts)
-    some = (base != 0) | (new != 0)
-    keys = keys[some]
+    valued = (base != 0) | (new != 0)
+    keys = keys[valued]
     return Blame(
         keys >> 2 * _BITS,
         keys >> _BITS & _MASK,
         (keys & _MASK) - 1,
-        base[some],
-        new[some],
+        base[valued],
+        new[valued],
     )
 
 
 def leaf_kinds(
     sides: tuple[Attribution, Attribution], values: Pair
 ) -> list[tuple[int, int, int, int]]:
-    """Return (category, leaf kind, base, new) of each pair that either side has."""
+    """Return (category, leaf kind, base, new) of each pair that has a value.
+
+    The first two are positions in the tables of `rules`, the others raw sums.
+    """
     kinds = len(rules().leaf_kinds)
     size = len(rules().categories) * kinds
     base, new = (

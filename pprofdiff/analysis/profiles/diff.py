@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,13 @@ from pprofdiff.analysis.profiles.categories import (
     leaf_kinds,
 )
 from pprofdiff.analysis.profiles.caveats import Caveat, comparability
+from pprofdiff.analysis.profiles.frames import blame_frame, categories_frame
+from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.kinds import is_cpu, is_snapshot, is_state, kind_name
+from pprofdiff.analysis.profiles.leaf_owners import LeafSums, leaf_sums
 from pprofdiff.analysis.profiles.rows import PairedRows, SampleValues, pair_rows
 from pprofdiff.analysis.profiles.side import ProfileSide
+from pprofdiff.analysis.profiles.stacks import stack_table
 from pprofdiff.analysis.profiles.tables import Table
 from pprofdiff.analysis.stats.counts import CountModel, Judgement
 from pprofdiff.analysis.work import Work
@@ -31,8 +35,6 @@ from pprofdiff.model.profiles.profile import Profile, ValueType
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from pprofdiff.analysis.profiles.leaf_owners import Leaves
 
 __all__ = ["ProfileDiff", "compare"]
 
@@ -90,6 +92,14 @@ class ProfileDiff:
         return base.values[:, self.base_column], new.values[:, self.new_column]
 
     @cached_property
+    def _samples(self) -> tuple[SampleValues, SampleValues]:
+        base, new = self.values
+        return (
+            SampleValues(self.base.profile, base),
+            SampleValues(self.new.profile, new),
+        )
+
+    @cached_property
     def totals(self) -> tuple[int, int]:
         """The sums of all values, base and new, raw."""
         base, new = self.values
@@ -129,39 +139,37 @@ class ProfileDiff:
         return self._paired("functions")
 
     @cached_property
-    def _pairs(self) -> dict[str, PairedRows]:
+    def _pairs(self) -> dict[Granularity, PairedRows]:
         return {}
 
-    def _paired(self, granularity: str) -> PairedRows:
+    def _paired(self, granularity: Granularity) -> PairedRows:
         """Return both sides at a granularity, aggregated when first asked for."""
         if granularity not in self._pairs:
             self._pairs[granularity] = pair_rows(
-                SampleValues(self.base.profile, self.values[0]),
-                SampleValues(self.new.profile, self.values[1]),
+                *self._samples,
                 granularity,
-                (self.normalization, self.model),
+                self.normalization,
+                self.model,
                 classified=self.classified and granularity == "functions",
             )
         return self._pairs[granularity]
 
-    def table(self, granularity: str = "functions") -> Table:
-        """Return the rows of functions, lines, files, packages or stacks."""
+    def table(
+        self, granularity: Granularity | Literal["stacks"] = "functions"
+    ) -> Table:
+        """Return the rows of functions, lines, files, packages or stacks.
+
+        Rows are summed when they are first asked for.
+        """
         if granularity == "stacks":
             return self._stacks
         return self._paired(granularity).table
 
     @cached_property
     def _stacks(self) -> Table:
-        from pprofdiff.analysis.profiles.stacks import NamedStacks, stack_table
-
-        functions = self.paired_functions
-        base, new = (
-            NamedStacks.of(side.profile, functions.levels[i], functions.rows[i], values)
-            for i, (side, values) in enumerate(
-                zip((self.base, self.new), self.values, strict=True)
-            )
+        return stack_table(
+            self.paired_functions, *self._samples, self.normalization, self.model
         )
-        return stack_table(base, new, functions.names, self.normalization, self.model)
 
     @property
     def attributions(self) -> tuple[Attribution, Attribution] | None:
@@ -180,14 +188,12 @@ class ProfileDiff:
         """Raw sums by category and call site; None where they are not `classified`."""
         if self.attributions is None:
             return None
-        return blame(self.attributions, self.values, self.paired_functions.rows)
+        return blame(self.attributions, self.values, self.paired_functions.union)
 
     @cached_property
-    def leaf_sums(self) -> Leaves:
-        """Raw sums by the function that a stack ends in, and whom that is for."""
-        from pprofdiff.analysis.profiles.leaf_owners import leaves
-
-        return leaves(self)
+    def leaf_sums(self) -> LeafSums:
+        """Raw sums by the function that stacks end in, and by its owner."""
+        return leaf_sums(self.paired_functions, *self._samples)
 
     @cached_property
     def leaf_kind_sums(self) -> list[tuple[int, int, int, int]]:
@@ -227,16 +233,16 @@ class ProfileDiff:
     @property
     def categories(self) -> pd.DataFrame:
         """One row a runtime category; see `frames.categories_frame`."""
-        from pprofdiff.analysis.profiles.frames import categories_frame
-
-        return categories_frame(self)
+        return categories_frame(
+            self.category_sums, self.totals, self.normalization, self.model
+        )
 
     @property
     def blame(self) -> pd.DataFrame:
         """One row for each category and call site; see `frames.blame_frame`."""
-        from pprofdiff.analysis.profiles.frames import blame_frame
-
-        return blame_frame(self)
+        return blame_frame(
+            self.blame_sums, self.paired_functions.names, self.normalization
+        )
 
 
 def compare(
@@ -279,13 +285,13 @@ def _total(side: ProfileSide, column: int) -> int:
 
 
 def _column_of(side: ProfileSide, kind: ValueType) -> int:
-    """Return where a side holds a sample type."""
+    """Return the column of a side's values that a sample type has."""
     if kind in side.profile.sample_types:
         return side.profile.sample_types.index(kind)
-    held = ", ".join(f"{t.type}/{t.unit}" for t in side.profile.sample_types)
+    known = ", ".join(f"{t.type}/{t.unit}" for t in side.profile.sample_types)
     raise IncompatibleProfilesError(
         f"{side.runs[0].path} has no {kind.type}/{kind.unit} to subtract; "
-        f"it has: {held or 'no values'}"
+        f"it has: {known or 'no values'}"
     )
 
 

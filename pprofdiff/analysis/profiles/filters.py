@@ -8,7 +8,7 @@ function is looked at once.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -75,7 +75,8 @@ def filtered(profile: Profile, options: Options) -> Filtered:
     return Filtered(profile, tuple(notes))
 
 
-class _Hits(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class _Hits:
     """Where one pattern is found, each a bool array.
 
     `line`: in the function's name or file; `binary`: in the file mapped at the
@@ -96,9 +97,9 @@ def _hits(profile: Profile, option: str, pattern: str) -> _Hits:
         profile.locations,
     )
     texts = set(functions.name.tolist()) | set(functions.filename.tolist())
-    found = np.zeros(len(strings), np.bool_)
-    found[[i for i in texts if matches(strings[i])]] = True
-    function = np.append(found[functions.name] | found[functions.filename], False)
+    hit = np.zeros(len(strings), np.bool_)
+    hit[[i for i in texts if matches(strings[i])]] = True
+    function = np.append(hit[functions.name] | hit[functions.filename], False)
     mapping = np.array([*(matches(m.file) for m in profile.mappings), False])
     line = function[locations.line_function]
     binary = mapping[locations.mapping]

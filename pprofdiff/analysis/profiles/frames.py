@@ -1,18 +1,20 @@
-"""Categories and blame as DataFrames; imported only when somebody asks for one."""
+"""Sums of two sides as DataFrames: by category, by call site, by any other name."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.normalization import Normalization
+from pprofdiff.analysis.profiles.categories import Blame, Categories
 from pprofdiff.analysis.profiles.tables import STATUSES
+from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.goruntime.rules import rules
 
 if TYPE_CHECKING:
-    from pprofdiff.analysis.profiles.diff import ProfileDiff
+    import pandas as pd
 
 __all__ = ["blame_frame", "categories_frame", "compared_frame"]
 
@@ -28,14 +30,20 @@ _COLUMNS = {
 }
 
 
-def categories_frame(diff: ProfileDiff) -> pd.DataFrame:
+def categories_frame(
+    sums: Categories | None,
+    totals: tuple[int, int],
+    normalization: Normalization,
+    model: CountModel | None,
+) -> pd.DataFrame:
     """Return one row a category that either side has.
 
     Index: category id. Columns: group, base, new, delta (int64, raw), base_scaled,
-    new_scaled, delta_scaled, base_share, new_share (of the total), z and noise. Empty
-    where samples are not CPU time.
+    new_scaled, delta_scaled, base_share, new_share (of `totals`), z and noise. Empty
+    where samples have no categories, or where chance has no model.
     """
-    sums, model = diff.category_sums, diff.model
+    import pandas as pd
+
     if sums is None or model is None:
         return pd.DataFrame(
             {name: pd.Series(dtype=kind) for name, kind in _COLUMNS.items()},
@@ -43,9 +51,8 @@ def categories_frame(diff: ProfileDiff) -> pd.DataFrame:
         )
     group = {c: g.id for g in rules().groups for c in g.categories}
     judged = model.judge(sums.base, sums.new)
-    by = diff.normalization
+    by = normalization
     base, new = sums.base * by.base_factor, sums.new * by.new_factor
-    totals = [max(total, 1) for total in diff.totals]
     frame = pd.DataFrame(
         {
             "group": [group[c] for c in sums.ids],
@@ -55,8 +62,8 @@ def categories_frame(diff: ProfileDiff) -> pd.DataFrame:
             "base_scaled": base,
             "new_scaled": new,
             "delta_scaled": new - base,
-            "base_share": sums.base / totals[0],
-            "new_share": sums.new / totals[1],
+            "base_share": sums.base / max(totals[0], 1),
+            "new_share": sums.new / max(totals[1], 1),
             "z": judged.z,
             "noise": judged.noise,
         },
@@ -65,18 +72,21 @@ def categories_frame(diff: ProfileDiff) -> pd.DataFrame:
     return frame[(frame["base"] != 0) | (frame["new"] != 0)]
 
 
-def blame_frame(diff: ProfileDiff) -> pd.DataFrame:
+def blame_frame(
+    sums: Blame | None, names: list[str], normalization: Normalization
+) -> pd.DataFrame:
     """Return a row for each category, call site and caller, by falling |delta scaled|.
 
-    Columns: category, function, caller (of the program itself, see `Blame`, or None),
-    base, new, delta (int64, raw), delta_scaled.
+    `names` are those of the functions that `sums` refer to. Columns: category,
+    function, caller (of the program itself, see `Blame`, or None), base, new, delta
+    (int64, raw), delta_scaled. Empty where samples have no categories.
     """
-    sums = diff.blame_sums
+    import pandas as pd
+
     if sums is None:
         return pd.DataFrame({"category": [], "function": [], "delta": []})
     ids = rules().categories
-    names = diff.paired_functions.names
-    by = diff.normalization
+    by = normalization
     frame = pd.DataFrame(
         {
             "category": [ids[i] for i in sums.category.tolist()],
@@ -95,16 +105,34 @@ def blame_frame(diff: ProfileDiff) -> pd.DataFrame:
 
 
 def compared_frame(
-    diff: ProfileDiff, names: dict[str, list[str]], base: Column, new: Column
+    names: dict[str, list[str]],
+    base: Column,
+    new: Column,
+    normalization: Normalization,
+    model: CountModel | None,
 ) -> pd.DataFrame:
     """Return rows of any grouping of samples, by falling |delta scaled|, then names.
 
-    `names` are the columns that name a row; `base` and `new` are raw int64 sums, 0
-    where a side has no such row. Columns after them: base, new, delta, status
-    (categorical both, new, gone), base_scaled, new_scaled, delta_scaled, and z and
-    noise where chance has a model.
+    Parameters
+    ----------
+    names
+        The columns that name a row, by their headings.
+    base, new
+        Raw int64 sums, one a row, 0 where a side has no such row.
+    normalization, model
+        How the sums are scaled, and how they are judged.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `names`, then base, new, delta (int64), status (categorical
+        both, new, gone), base_scaled, new_scaled, delta_scaled (float64), and z and
+        noise where chance has a model.
+
     """
-    by = diff.normalization
+    import pandas as pd
+
+    by = normalization
     status = np.where((base != 0) & (new != 0), 0, np.where(new != 0, 1, 2))
     scaled = base * by.base_factor, new * by.new_factor
     columns: dict[str, object] = {
@@ -117,8 +145,8 @@ def compared_frame(
         "new_scaled": scaled[1],
         "delta_scaled": scaled[1] - scaled[0],
     }
-    if diff.model is not None:
-        judged = diff.model.judge(base, new)
+    if model is not None:
+        judged = model.judge(base, new)
         columns |= {"z": judged.z, "noise": judged.noise}
     frame = pd.DataFrame(columns)
     keys = [np.array(words, object) for words in reversed(names.values())]

@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
 from posixpath import basename
-from typing import NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.profiles.graph import frame_keys
+from pprofdiff.analysis.profiles.nodes import frame_keys
 from pprofdiff.goruntime.names import canonical_user, match_keys, package_of
 from pprofdiff.identity.names import Pairing, pair_names
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["GRANULARITIES", "NO_STACK", "SideRows", "pair_side_rows", "side_rows"]
+__all__ = ["NO_STACK", "Granularity", "SideRows", "pair_side_rows", "side_rows"]
 
 NO_STACK = "<no stack>"
 
-GRANULARITIES = ("functions", "lines", "files", "packages")
+Granularity = Literal["functions", "lines", "files", "packages"]
 
 Key = Callable[[int], Hashable | None]
 
 
-class SideRows(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class SideRows:
     """One side's rows at a granularity.
 
-    `ids` (int32) gives each location line its row. `names` are shown; `exact` tells
-    rows of two builds apart, and each of `loose` gives a row a looser key (None: no
-    key) to pair what has no partner. `files` is "" where a row is not in one file.
+    `names` are shown to people. `files` is the source file of each row, ``""`` where
+    a row is not in one file. `exact` are distinct keys: rows of two sides with equal
+    keys are the same. Each function of `loose` gives a row number a looser key, by
+    which rows without such a partner are paired (None: no key). `ids` (int32) gives
+    each row of `Locations.line_function` its row here.
     """
 
     names: list[str]
@@ -38,13 +42,15 @@ class SideRows(NamedTuple):
     ids: NDArray[np.int32]
 
 
-def side_rows(profile: Profile, granularity: str) -> SideRows:
-    """Return the rows of one of `GRANULARITIES`.
+def side_rows(profile: Profile, granularity: Granularity) -> SideRows:
+    """Return a profile's rows: its functions, lines, files or packages.
 
-    The last one, `NO_STACK`, is for samples without a frame: so flat adds up.
+    One more row, the last, is named `NO_STACK`: it stands for samples that have no
+    frame, so that flat adds up to the total.
     """
-    rows = _LEVELS[granularity](profile)
-    return rows._replace(
+    rows = _ROWS[granularity](profile)
+    return replace(
+        rows,
         names=[*rows.names, NO_STACK],
         files=[*rows.files, ""],
         # A tuple: no function, file or package can be it, whatever its name.
@@ -53,7 +59,7 @@ def side_rows(profile: Profile, granularity: str) -> SideRows:
 
 
 def pair_side_rows(base: SideRows, new: SideRows) -> Pairing:
-    """Pair two sides' rows: exact names first, then each looser key in turn."""
+    """Pair two sides' rows: by their exact keys first, then by each looser key."""
     return pair_names(
         base.exact, new.exact, list(zip(base.loose, new.loose, strict=True))
     )
@@ -124,7 +130,7 @@ def _packages(profile: Profile) -> SideRows:
     return SideRows(names, [""] * len(names), names, (), np.array(rows, np.int32)[ids])
 
 
-_LEVELS = {
+_ROWS: dict[Granularity, Callable[[Profile], SideRows]] = {
     "functions": _functions,
     "lines": _lines,
     "files": _files,

@@ -1,52 +1,29 @@
-"""Frames summed into nodes: flat and cum by function, file or line.
+"""Samples summed over the call graph: flat and cum of nodes, and calls between them.
 
-Nodes are identified as ``go tool pprof`` identifies them (internal/graph of
-github.com/google/pprof): by the printed attributes alone, so that two functions of
-one name are one node unless the granularity tells their files apart.
+Sums are those of ``go tool pprof`` (internal/graph of github.com/google/pprof).
 """
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.errors import UsageError
-from pprofdiff.model.csr import Offsets, offsets_of, once_per_row
+from pprofdiff.model.csr import Offsets, count_in_row, offsets_of, once_per_row
 from pprofdiff.model.csr import chunks as row_chunks
 from pprofdiff.model.profiles.profile import Frames, Profile
 
-__all__ = [
-    "GRANULARITIES",
-    "FrameKey",
-    "Nodes",
-    "flat_and_cum",
-    "frame_keys",
-    "identify",
-    "outermost",
-    "walk",
-]
-
-# What each granularity keeps of a frame: function, file, line, address and column.
-GRANULARITIES = {
-    "functions": (True, False, False, False),
-    "filefunctions": (True, True, False, False),
-    "files": (False, True, False, False),
-    "lines": (True, True, True, False),
-    "addresses": (True, True, True, True),
-}
+__all__ = ["Edges", "edges", "flat_and_cum", "walk"]
 
 # What looks on while stacks are summed: gets offsets, and the key of each frame.
 Watch = Callable[[Offsets, NDArray[np.int64]], None]
 
-# A frame as people read it: function (or "[binary]", "<unknown>"), file, line.
-FrameKey = tuple[str, str, int]
-Ids = NDArray[np.int32]
 Values = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+# Edges of some stacks, one row each: key, value, and whether the callee is inlined.
+_Calls = tuple[Values, Values, Mask]
 
 # Frames worked on at a time: temporaries stay within a few megabytes.
 _FRAMES_AT_ONCE = 1 << 18
@@ -54,191 +31,13 @@ _FRAMES_AT_ONCE = 1 << 18
 # values are summed in two parts, of which the lower has this many bits.
 _EXACT = float(1 << 52)
 _HALF = 26
-_SELF = ("/proc/self/cwd/./", "/proc/self/cwd/")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Nodes:
-    """The distinct nodes of a profile at one granularity, one row each.
-
-    `name`, `file`, `binary` are tuples of str; `line`, `column`, `start_line` int64
-    and `address` uint64, 0 where the granularity leaves them out. `binary` and
-    `start_line` are known only where there is no function name.
-    """
-
-    name: tuple[str, ...]
-    file: tuple[str, ...]
-    binary: tuple[str, ...]
-    start_line: Values
-    line: Values
-    column: Values
-    address: NDArray[np.uint64]
-
-    def __len__(self) -> int:
-        """Return the number of nodes."""
-        return len(self.name)
-
-    def printable(self, node: int) -> str:
-        """Return the node's name as pprof prints it."""
-        parts = [f"{self.address[node]:016x}"] if self.address[node] else []
-        name, file, line = self.name[node], self.file[node], int(self.line[node])
-        if name:
-            parts.append(name)
-        if line:
-            column = f":{self.column[node]}" if self.column[node] else ""
-            parts.append(f"{file}:{line}{column}")
-        elif file:
-            parts.append(file)
-        elif not name:
-            parts.append(_binary_name(self.binary[node]))
-        return " ".join(parts)
-
-
-def _binary_name(path: str) -> str:
-    """Return how a frame without function or file is called."""
-    return f"[{posixpath.basename(path.rstrip('/')) or '/'}]" if path else "<unknown>"
-
-
-def outermost(profile: Profile) -> Profile:
-    """Return the profile without inlined frames: the last line of each location."""
-    locations = profile.locations
-    last = locations.line_offsets[1:] - 1
-    if len(last) == len(locations.line_function):
-        return profile
-    return replace(
-        profile,
-        locations=replace(
-            locations,
-            line_offsets=np.arange(len(last) + 1, dtype=np.int64),
-            line_function=locations.line_function[last],
-            line_number=locations.line_number[last],
-            line_column=locations.line_column[last],
-        ),
-    )
-
-
-def _clean(path: str) -> str:
-    """Return the path as pprof prints it (Go's filepath.Clean, on slashes)."""
-    for prefix in _SELF:
-        if path.startswith(prefix):
-            path = path[len(prefix) :]
-            break
-    if not path:
-        return ""
-    cleaned = posixpath.normpath(path)
-    return cleaned[1:] if cleaned.startswith("//") else cleaned
-
-
-def _dense(texts: list[str]) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the distinct texts in order of first appearance, and each one's place."""
-    places: dict[str, int] = {}
-    ids = [places.setdefault(text, len(places)) for text in texts]
-    return list(places), np.array(ids, np.int64)
-
-
-def _ranked(column: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
-    """Return small numbers, from 0 up, that are equal where the column is."""
-    _, ranks = np.unique(column, return_inverse=True)
-    ranks = ranks.astype(np.int64)
-    return ranks, int(ranks.max(initial=-1)) + 1
-
-
-def _grouped(columns: list[NDArray[Any]]) -> tuple[Values, Ids]:
-    """Group rows equal in all columns: (a row of each group, group of each row)."""
-    keys, size = _ranked(columns[0])
-    for column in columns[1:]:
-        if len(column) and (column == column[0]).all():
-            continue
-        ranks, more = _ranked(column)
-        keys, size = _ranked(keys * more + ranks)
-    examples = np.zeros(size, np.int64)
-    examples[keys] = np.arange(len(keys))
-    return examples, keys.astype(np.int32)
-
-
-def identify(profile: Profile, granularity: str) -> tuple[Nodes, Ids]:
-    """Return the nodes of all lines, and the node (int32) of each location line.
-
-    Raises UsageError for a granularity that is not in `GRANULARITIES`.
-    """
-    if granularity not in GRANULARITIES:
-        known = ", ".join(GRANULARITIES)
-        raise UsageError(f"no granularity {granularity!r}; there are: {known}")
-    named, filed, lined, addressed = GRANULARITIES[granularity]
-    strings, functions = profile.strings, profile.functions
-    function, number, column, mapping, address = _lines(profile)
-    # The last entry of each list stands for "none", which the lines spell as -1.
-    names, name = _dense(
-        [*([strings[i] if named else "" for i in functions.name.tolist()]), ""]
-    )
-    cleaned = {i: _clean(strings[i]) for i in set(functions.filename.tolist())}
-    files, file = _dense(
-        [*([cleaned[i] if filed else "" for i in functions.filename.tolist()]), ""]
-    )
-    binaries, binary = _dense([*(m.file for m in profile.mappings), ""])
-    nameless = np.array([not text for text in names])[name[function]]
-    start_line = np.append(functions.start_line, 0)[function]
-    columns: list[NDArray[Any]] = [
-        name[function],
-        file[function],
-        np.where(nameless, binary[mapping], binary[-1]),
-        np.where(nameless, start_line, 0),
-        number * (lined and function >= 0),
-        column * (addressed and function >= 0),
-        address * np.uint64(addressed),
-    ]
-    examples, ids = _grouped(columns)
-    picked = [column[examples] for column in columns]
-    nodes = Nodes(
-        tuple(names[i] for i in picked[0].tolist()),
-        tuple(files[i] for i in picked[1].tolist()),
-        tuple(binaries[i] for i in picked[2].tolist()),
-        *picked[3:],
-    )
-    return nodes, ids
-
-
-def _lines(profile: Profile) -> tuple[NDArray[Any], ...]:
-    """Return by line: function, line number, column, mapping, address."""
-    locations = profile.locations
-    counts = np.diff(locations.line_offsets)
-    return (
-        locations.line_function,
-        locations.line_number,
-        locations.line_column,
-        np.repeat(locations.mapping, counts),
-        np.repeat(locations.address, counts),
-    )
-
-
-def frame_keys(profile: Profile, granularity: str) -> tuple[list[FrameKey], Ids]:
-    """Return what people read of each frame, and which of them each line is.
-
-    The keys are distinct; ids are int32, one per location line. pprof's own rows are
-    those of `identify`, which may list one key twice (two binaries of one name, or
-    with ``files`` two functions of one file).
-    """
-    nodes, ids = identify(profile, granularity)
-    places: dict[FrameKey, int] = {}
-    folded = np.array(
-        [
-            places.setdefault(
-                (name or ("" if file else _binary_name(binary)), file, line),
-                len(places),
-            )
-            for name, file, binary, line in zip(
-                nodes.name, nodes.file, nodes.binary, nodes.line.tolist(), strict=True
-            )
-        ],
-        np.int32,
-    )
-    return list(places), folded[ids]
 
 
 def walk(profile: Profile) -> Iterator[tuple[int, int, Frames]]:
-    """Yield (start, stop, frames of samples start..stop), about 2**18 frames a time.
+    """Yield (start, stop, frames of samples ``start:stop``) until all samples are done.
 
-    The frames' offsets begin at 0, and their lines are int64.
+    A part has about 2**18 frames, so that temporaries stay small. Its frames' offsets
+    begin at 0; their lines are int64.
     """
     starts = profile.locations.line_offsets[:-1]
     counts = np.diff(profile.locations.line_offsets)
@@ -264,12 +63,30 @@ def flat_and_cum(
     values: Values,
     watch: Watch | None = None,
 ) -> tuple[Values, Values]:
-    """Return flat and cum of `size` keys for each column of `values`.
+    """Return flat and cum of each node, exactly, for each column of `values`.
 
-    `line_ids` gives the key of each location line, as `frame_keys` returns it;
-    `values` is int64 of shape (samples, K); the results are int64 of shape (size, K).
-    A sample counts once towards the cum of a key, however often it recurs. `watch`
-    is shown (offsets, key of each frame) of all stacks, a chunk of them at a time.
+    A sample counts towards the flat of its leaf, and once towards the cum of each
+    node in its stack, however often the node recurs.
+
+    Parameters
+    ----------
+    profile
+        The samples' stacks.
+    line_ids
+        The node, in [0, size), of each row of `Locations.line_function`.
+    size
+        The number of nodes.
+    values
+        int64 of shape (samples, K).
+    watch
+        Called with (offsets, node of each frame) of all stacks, some at a time and in
+        their order.
+
+    Returns
+    -------
+    flat, cum
+        int64 of shape (size, K), in the units of `values`.
+
     """
     if float(np.abs(values.astype(np.float64)).sum()) < _EXACT:
         return _flat_and_cum(profile, line_ids, size, values, watch)
@@ -304,3 +121,133 @@ def _flat_and_cum(
             flat[i] += np.bincount(leaves, part[filled], size)
             cum[i] += np.bincount(ids, np.repeat(part, depths) * kept, size)
     return flat.T.astype(np.int64), cum.T.astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Edges:
+    """Calls from one node to another, one row for each pair of nodes.
+
+    `caller` and `callee` are int64 nodes. `weight` (int64) is the sum of the samples
+    in which the caller calls the callee. `inline` (bool) is true where the callee is
+    inlined into the caller in all of these samples.
+    """
+
+    caller: Values
+    callee: Values
+    weight: Values
+    inline: Mask
+
+    def __len__(self) -> int:
+        """Return the number of edges."""
+        return len(self.weight)
+
+    def take(self, rows: NDArray[np.integer] | Mask) -> Edges:
+        """Return the chosen edges, in that order."""
+        return Edges(
+            self.caller[rows], self.callee[rows], self.weight[rows], self.inline[rows]
+        )
+
+
+def edges(
+    profile: Profile,
+    line_ids: NDArray[np.integer],
+    values: Values,
+    *,
+    counted: Mask,
+    callers: Mask,
+    callees: Mask,
+) -> Edges:
+    """Return the edges of all samples that are counted.
+
+    A sample counts once for an edge, however often the edge recurs in its stack; the
+    call nearest the root says whether it is inlined. Calls of a node by itself are no
+    edges.
+
+    Parameters
+    ----------
+    profile
+        The samples' stacks.
+    line_ids
+        The node of each row of `Locations.line_function`, -1 for a frame to step over:
+        its caller then calls its callee.
+    values
+        The value of each sample (int64).
+    counted
+        Which samples take part (bool, one a sample).
+    callers, callees
+        Which edges are wanted: those from a node marked in `callers`, and those to a
+        node marked in `callees` (bool, one a node).
+
+    """
+    size = len(callees)
+    inner = np.ones(len(profile.locations.line_function), np.bool_)
+    inner[profile.locations.line_offsets[1:] - 1] = False
+    nodes = line_ids.astype(np.int64)
+    none = np.zeros(0, np.int64)
+    parts: list[_Calls] = [(none, none, none.astype(np.bool_))]
+    for start, stop, frames in walk(profile):
+        ids = nodes[frames.line]
+        kept = ids >= 0
+        kept &= np.repeat(counted[start:stop], np.diff(frames.offsets))
+        offsets = frames.offsets
+        if not kept.all():
+            offsets = offsets_of(count_in_row(kept, offsets))
+            ids = ids[kept]
+        keys, rows, inlined = _calls(
+            offsets, ids, inner[frames.line[kept]], callers, callees
+        )
+        parts.append(_summed(keys, values[start:stop][rows], inlined))
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    keys, weight, inline = _summed(columns[0], columns[1], columns[2])
+    return Edges(keys // max(size, 1), keys % max(size, 1), weight, inline)
+
+
+def _calls(
+    offsets: Offsets, ids: Values, inlined: Mask, callers: Mask, callees: Mask
+) -> _Calls:
+    """Return (caller * size + callee, stack, inlined) of each stack's distinct calls.
+
+    `ids` are the nodes of stacks, leaf first, and `inlined` says which of these frames
+    are inlined into the next one.
+    """
+    size, stacks = len(callees), len(offsets) - 1
+    rows = np.repeat(np.arange(stacks), np.diff(offsets))
+    recursive = np.zeros(stacks, np.bool_)
+    recursive[rows[~once_per_row(offsets, ids, size)]] = True
+    calls = np.flatnonzero(rows[1:] == rows[:-1])
+    callee, caller = ids[calls], ids[calls + 1]
+    wanted = callers[caller] | callees[callee]
+    calls = calls[wanted & (caller != callee)]
+    keys = ids[calls + 1] * size + ids[calls]
+    rows = rows[calls]
+    if recursive.any():
+        chosen = _nearest_root(keys, rows, recursive[rows])
+        calls, keys, rows = calls[chosen], keys[chosen], rows[chosen]
+    return keys, rows, inlined[calls]
+
+
+def _nearest_root(
+    keys: NDArray[np.int64], rows: NDArray[np.int64], doubtful: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Mark the last of equal keys in each row that is doubtful, all keys of others."""
+    chosen = ~doubtful
+    among = np.flatnonzero(doubtful)
+    among = among[np.lexsort((keys[among], rows[among]))]
+    last = np.ones(len(among), np.bool_)
+    last[:-1] = (np.diff(keys[among]) != 0) | (np.diff(rows[among]) != 0)
+    chosen[among[last]] = True
+    return chosen
+
+
+def _summed(keys: Values, weights: Values, inline: Mask) -> _Calls:
+    """Return each distinct key with its weights' sum, and whether all are inline."""
+    order = np.argsort(keys)
+    ranked = keys[order]
+    starts = np.flatnonzero(np.diff(ranked, prepend=-1))
+    if not len(starts):
+        return keys, weights, inline
+    return (
+        ranked[starts],
+        np.add.reduceat(weights[order], starts),
+        np.logical_and.reduceat(inline[order], starts),
+    )

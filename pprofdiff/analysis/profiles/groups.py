@@ -15,7 +15,11 @@ _SHOWN_AS = {"gc.mark.dedicated": "gc.mark.bg", "gc.mark.fractional": "gc.mark.b
 
 
 class JudgedSum(NamedTuple):
-    """One group or other row: raw sums, scaled delta, and whether it may be chance."""
+    """One sum of both sides: a group, a category or any other row.
+
+    `base` and `new` are raw; `delta` is new − base after scaling; `noise` tells whether
+    chance explains it, None where chance has no model.
+    """
 
     id: str
     label: str
@@ -46,15 +50,15 @@ def judged_categories(diff: ProfileDiff, group: str) -> list[JudgedSum]:
         return []
     own = next(g.categories for g in rules().groups if g.id == group)
     labels = rules().category_labels
-    held: dict[str, tuple[str, str, int, int]] = {}
+    rows: dict[str, tuple[str, str, int, int]] = {}
     for name, base, new in zip(
         sums.ids, sums.base.tolist(), sums.new.tolist(), strict=True
     ):
         if name in own and (base or new):
             shown = _SHOWN_AS.get(name, name)
-            _, _, base_held, new_held = held.get(shown, ("", "", 0, 0))
-            held[shown] = shown, labels[shown], base_held + base, new_held + new
-    return judged_sums(diff, list(held.values()))
+            _, _, base_before, new_before = rows.get(shown, ("", "", 0, 0))
+            rows[shown] = shown, labels[shown], base_before + base, new_before + new
+    return judged_sums(diff, list(rows.values()))
 
 
 def judged_sums(

@@ -34,19 +34,19 @@ def labels_frame(diff: ProfileDiff) -> pd.DataFrame:
         for side, values in zip((diff.base, diff.new), diff.values, strict=True)
     )
     # A key that one side lacks altogether is on none of its samples.
-    for held, other, total in (
+    for own, other, total in (
         (base, new, diff.totals[0]),
         (new, base, diff.totals[1]),
     ):
-        for key in {key for key, _ in other} - {key for key, _ in held}:
-            held[key, ""] = total
+        for key in {key for key, _ in other} - {key for key, _ in own}:
+            own[key, ""] = total
     rows = [row for row in sorted({*base, *new}) if base.get(row) or new.get(row)]
     names = {
         "key": [key for key, _ in rows],
         "value": [value for _, value in rows],
     }
-    sides = [np.array([h.get(row, 0) for row in rows], np.int64) for h in (base, new)]
-    return compared_frame(diff, names, sides[0], sides[1])
+    sides = [np.array([s.get(row, 0) for row in rows], np.int64) for s in (base, new)]
+    return compared_frame(names, sides[0], sides[1], diff.normalization, diff.model)
 
 
 def _sums(profile: Profile, values: Column) -> _Sums:
@@ -58,19 +58,19 @@ def _sums(profile: Profile, values: Column) -> _Sums:
     sample = labels.sample[known]
     columns = labels.key[known], labels.text[known], labels.number[known]
     first, group = unique_tuples((*columns, labels.unit[known]))
-    found: _Sums = {}
+    by_label: _Sums = {}
     amounts = _once(sample, group, values, len(first))
     for row, amount in zip(known[first].tolist(), amounts.tolist(), strict=True):
         text = strings[labels.text[row]]
         word = text or f"{int(labels.number[row])} {strings[labels.unit[row]]}".rstrip()
         key = strings[labels.key[row]], word
-        found[key] = found.get(key, 0) + amount
+        by_label[key] = by_label.get(key, 0) + amount
     first, group = unique_tuples((labels.key[known],))
     amounts = _once(sample, group, values, len(first))
     total = int(values.sum())
     for row, amount in zip(known[first].tolist(), amounts.tolist(), strict=True):
-        found[strings[labels.key[row]], ""] = total - amount
-    return found
+        by_label[strings[labels.key[row]], ""] = total - amount
+    return by_label
 
 
 def _once(sample: Column, group: Column, values: Column, size: int) -> Column:

@@ -10,7 +10,7 @@ and is labelled so wherever it is shown.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,13 @@ BACKGROUND_MARK = (
 )
 
 
-class MarkByAllocation(NamedTuple):
-    """Background mark by allocating function; int64 columns add up to it exactly."""
+@dataclass(frozen=True, slots=True, eq=False)
+class MarkByAllocation:
+    """CPU time of background marking by the function that allocates, one row each.
+
+    `base` and `new` (int64) are in the unit of the CPU profile; each adds up to its
+    side's background marking exactly.
+    """
 
     functions: list[str]
     base: NDArray[np.int64]
@@ -36,7 +41,11 @@ class MarkByAllocation(NamedTuple):
 
 
 def apportion_mark(diffs: Sequence[ProfileDiff]) -> MarkByAllocation | None:
-    """Return who allocates what is marked, or None without both kinds of profile."""
+    """Share background marking out to functions by the bytes that they allocate.
+
+    `diffs` are the comparisons of one pair of builds. None without one of a CPU profile
+    and one of ``alloc_space``.
+    """
     cpu = next((d for d in diffs if d.is_cpu), None)
     allocs = next((d for d in diffs if d.sample_type.type == "alloc_space"), None)
     if cpu is None or allocs is None or cpu.category_sums is None:
@@ -46,9 +55,9 @@ def apportion_mark(diffs: Sequence[ProfileDiff]) -> MarkByAllocation | None:
     table = allocs.table("functions")
     base = _shared_out(int(sums.base[rows].sum()), table.base_flat)
     new = _shared_out(int(sums.new[rows].sum()), table.new_flat)
-    some = np.flatnonzero((base != 0) | (new != 0))
-    names = [table.names[i] for i in some.tolist()]
-    return MarkByAllocation(names, base[some], new[some])
+    valued = np.flatnonzero((base != 0) | (new != 0))
+    names = [table.names[i] for i in valued.tolist()]
+    return MarkByAllocation(names, base[valued], new[valued])
 
 
 def _shared_out(amount: int, weights: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -6,7 +6,7 @@ among the heaviest of all, nor is any path that begins with it: its stacks stop 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,14 +26,18 @@ DEEPEST = 4096
 _CELLS_AN_ITEM = 8
 
 
-class Stacks(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Stacks:
     """One side's samples that have a value, as stacks of numbered functions.
 
-    Stack i is of sample ``sample[i]``, with ``values[i]`` (int64). Its locations are
-    ``locations[leaf[i]]`` to ``locations[root[i]]``; where it has none, `root` is below
-    `leaf`. By location: `outermost`, the last of its lines. By line: the number of its
-    `function`, and whether it is the `innermost` of its location; one line more than
-    the profile has is for stacks without a location.
+    One element a stack: `sample`, the position of its sample in the profile; `values`;
+    `leaf` and `root`, positions in `locations` between which, both included, its
+    locations stand (`root` is below `leaf` where it has none).
+
+    One element a location of the profile: `outermost`, the last of its lines.
+
+    One element a line of the profile, and one more for stacks without a location: the
+    number of its `function`, and whether it is the `innermost` line of its location.
     """
 
     sample: Column
@@ -53,10 +57,20 @@ class Stacks(NamedTuple):
         ids: NDArray[np.int32],
         values: Column,
     ) -> Stacks:
-        """Return a side's stacks.
+        """Return the stacks of a side's samples whose value is not 0.
 
-        `numbers` are of the side's functions, the last for samples without a frame;
-        `ids` gives each location line its function.
+        Parameters
+        ----------
+        profile
+            The side's samples.
+        numbers
+            The number of each of the side's functions; the last number is that of
+            samples without a frame.
+        ids
+            The function, as a position in `numbers`, of each location line.
+        values
+            The value of each sample.
+
         """
         sample = np.flatnonzero(values)
         ends = profile.locations.line_offsets
@@ -74,14 +88,17 @@ class Stacks(NamedTuple):
         )
 
 
-class Paths(NamedTuple):
-    """Paths that stacks were followed along, callers before callees.
+@dataclass(frozen=True, slots=True, eq=False)
+class Paths:
+    """The paths that were met while the heaviest were looked for, callers first.
 
-    Path 0 is the empty one, of depth -1. For each path: `parent`, `depth`, the number
-    of its last `function`, the `weight` (float64), how many `callees` (distinct next
-    functions) it has, and whether it is `kept` as one of the heaviest. For each stack,
-    base and new: the longest of these paths that it begins with (`reached`), and
-    whether it `ended` there.
+    One element a path; path 0 is the empty one, of depth -1: `parent`, `depth`, the
+    number of its last `function`, its `weight` (the sum of scaled absolute values of
+    both sides), how many `callees` (distinct next functions) it has, and whether it is
+    `kept` as one of the heaviest.
+
+    One element a stack, in (base, new) columns: `reached`, the longest of these paths
+    that the stack begins with, and `ended`, whether the stack ends there.
     """
 
     parent: Column
@@ -94,7 +111,8 @@ class Paths(NamedTuple):
     ended: tuple[NDArray[np.bool_], ...]
 
 
-class _Level(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class _Level:
     """Paths of one depth that were among the heaviest when they were met."""
 
     parent: Column
@@ -102,11 +120,12 @@ class _Level(NamedTuple):
     weight: NDArray[np.float64]
 
 
-class _Front(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class _Front:
     """A side's stacks that are still followed, each at one of its frames.
 
-    `path` counts from the first of the paths one frame shorter, `place` is the position
-    in `Stacks.locations`, and `line` (int32) the frame's line.
+    `path` is the path of the callers, counted from the first path of its depth;
+    `place` is the frame's position in `Stacks.locations`, `line` (int32) its line.
     """
 
     stack: Column
@@ -142,7 +161,7 @@ class _Front(NamedTuple):
         place = self.place - over
         line = self.line - np.int32(1)
         line[over] = side.outermost[side.locations[place[over]]]
-        return self._replace(place=place, line=line)
+        return replace(self, place=place, line=line)
 
 
 def heaviest_paths(
@@ -153,7 +172,17 @@ def heaviest_paths(
 ) -> Paths:
     """Return the `budget` heaviest paths, and those met while looking for them.
 
-    `factors` scale the two sides' values, and `functions` is how many there are.
+    Parameters
+    ----------
+    sides
+        Both sides' stacks, over the same numbers of functions.
+    factors
+        What values of (base, new) are multiplied by, not below 0.
+    functions
+        How many functions are numbered.
+    budget
+        How many paths are kept beside the empty one.
+
     """
     fronts = [_Front.of(side) for side in sides]
     reached = tuple(np.zeros(len(side.sample), np.int64) for side in sides)
@@ -171,16 +200,16 @@ def heaviest_paths(
         weight = _weights(sides, fronts, rows, factors, len(keys))
         pool = np.append(weights, weight)
         chosen = _largest(pool, budget)
-        fresh = chosen[chosen >= len(best)] - len(best)
+        entered = chosen[chosen >= len(best)] - len(best)
         path = np.full(len(keys), -1, np.int64)
-        path[fresh] = np.arange(len(fresh))
+        path[entered] = np.arange(len(entered))
         best, weights = np.append(best, path + stop)[chosen], pool[chosen]
         met.append(
-            _Level(parent[fresh] + first, keys[fresh] % functions, weight[fresh])
+            _Level(parent[entered] + first, keys[entered] % functions, weight[entered])
         )
-        first, stop = stop, stop + len(fresh)
+        first, stop = stop, stop + len(entered)
         for i, (side, front, row) in enumerate(zip(sides, fronts, rows, strict=True)):
-            arrived = front._replace(path=path[row])
+            arrived = replace(front, path=path[row])
             arrived = arrived.take(arrived.path >= 0)
             reached[i][arrived.stack] = arrived.path + first
             at_leaf = arrived.ends(side)
@@ -218,8 +247,8 @@ def _callees(
         front.path * functions + side.function[front.line]
         for side, front in zip(sides, fronts, strict=True)
     ]
-    found, row = _grouped(np.concatenate(keys))
-    return found, np.split(row, [len(keys[0])])
+    known, row = _grouped(np.concatenate(keys))
+    return known, np.split(row, [len(keys[0])])
 
 
 def _weights(
@@ -246,16 +275,16 @@ def _grouped(keys: Column) -> tuple[Column, Column]:
     if size <= _CELLS_AN_ITEM * len(keys):
         places = np.zeros(size, np.int32)
         places[keys] = 1
-        found = np.flatnonzero(places)
-        places[found] = np.arange(len(found), dtype=np.int32)
-        return found, places[keys].astype(np.int64)
+        known = np.flatnonzero(places)
+        places[known] = np.arange(len(known), dtype=np.int32)
+        return known, places[keys].astype(np.int64)
     order = np.argsort(keys)
     ranked = keys[order]
-    fresh = np.ones(len(ranked), np.bool_)
-    fresh[1:] = ranked[1:] != ranked[:-1]
+    first = np.ones(len(ranked), np.bool_)
+    first[1:] = ranked[1:] != ranked[:-1]
     place = np.empty(len(keys), np.int64)
-    place[order] = np.cumsum(fresh) - 1
-    return ranked[fresh], place
+    place[order] = np.cumsum(first) - 1
+    return ranked[first], place
 
 
 def _largest(weights: NDArray[np.float64], most: int) -> Column:

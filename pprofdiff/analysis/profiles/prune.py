@@ -24,11 +24,12 @@ _PARENTHESIS = re.compile(r"\(anonymous namespace\)|operator\(\)|\(")
 
 
 def pruned_frames(profile: Profile) -> Profile:
-    """Return the profile without frames beneath those that ``drop_frames`` names.
+    """Return the profile without the frames that its ``drop_frames`` names.
 
-    As ``go tool pprof`` does when it loads a profile: from the root, below the first
-    frame that is not itself dropped, the next dropped frame takes itself and all it
-    called away. A pattern that cannot be read drops nothing.
+    This is what ``go tool pprof`` does when it loads a profile (profile/prune.go of
+    github.com/google/pprof): a dropped frame is cut off with all frames below it.
+    Dropped frames at the root stay. A name that ``keep_frames`` matches is not dropped;
+    a pattern that cannot be read drops nothing.
     """
     if not profile.drop_frames:
         return profile
@@ -50,20 +51,20 @@ def _never(_: str) -> bool:
 def _simple(name: str) -> str:
     """Return the name without its argument list, as pprof shortens it."""
     name = name.removeprefix(".")
-    for found in _PARENTHESIS.finditer(name):
-        if found[0] == "(":
-            return name[: found.start()]
+    for parenthesis in _PARENTHESIS.finditer(name):
+        if parenthesis[0] == "(":
+            return name[: parenthesis.start()]
     return name
 
 
 def _dropped_lines(profile: Profile, drop: Matches, keep: Matches) -> NDArray[np.bool_]:
     """Return which location lines (bool) are of functions to drop."""
     strings, names = profile.strings, profile.functions.name
-    found = np.zeros(len(strings), np.bool_)
+    dropped = np.zeros(len(strings), np.bool_)
     for i in set(names.tolist()):
         simple = _simple(strings[i])
-        found[i] = bool(strings[i]) and drop(simple) and not keep(simple)
-    return np.append(found[names], False)[profile.locations.line_function]
+        dropped[i] = bool(strings[i]) and drop(simple) and not keep(simple)
+    return np.append(dropped[names], False)[profile.locations.line_function]
 
 
 def _pruned(profile: Profile, dropped: NDArray[np.bool_]) -> Profile:
@@ -79,11 +80,11 @@ def _pruned(profile: Profile, dropped: NDArray[np.bool_]) -> Profile:
     user = last_in_row(~cut, profile.stack_offsets)
     cuts = np.append(np.flatnonzero(cut), -1)
     hit = cuts[np.searchsorted(cuts[:-1], user) - 1]
-    found = (user >= 0) & (hit >= starts)
+    pruned = (user >= 0) & (hit >= starts)
     gone = (
-        whole[profile.stack_locations[np.where(found, hit, 0)]] if len(cut) else found
+        whole[profile.stack_locations[np.where(pruned, hit, 0)]] if len(cut) else pruned
     )
     profile = replace(profile, locations=keep_lines(profile.locations, lines))
     return cut_stacks(
-        profile, np.where(found, hit + gone, starts), profile.stack_offsets[1:]
+        profile, np.where(pruned, hit + gone, starts), profile.stack_offsets[1:]
     )

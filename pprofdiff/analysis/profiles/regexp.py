@@ -1,9 +1,20 @@
-r"""Go's regular expressions (RE2 syntax) spelled for Python's `re`.
+r"""Go's regular expressions (RE2 syntax), translated to those of Python's `re`.
 
-Only whether a pattern matches is asked, so groups need not capture and laziness does
-not count. What Go reads differently is written out (``$``, ``\s``, ``[[:alpha:]]``,
-``\z``, ``\Q…\E``, flags in mid-pattern); what Go refuses is refused here too
+What Go reads differently is written out (``$``, ``\s``, ``[[:alpha:]]``, ``\z``,
+``\Q…\E``, flags in mid-pattern); what Go refuses is refused here too
 (https://pkg.go.dev/regexp/syntax).
+
+Limits:
+
+- A pattern only tells whether a text has a match: groups do not capture, and greedy
+  and lazy repetition are the same.
+- Unicode classes (``\p{…}``, ``\P{…}``, ``\pL``) are refused, for `re` has none.
+- Ignoring case (``(?i)``) follows Python's tables of Unicode, not Go's.
+- `re` searches with backtracking: a pattern such as ``(a*)*b`` may take time that is
+  exponential in the length of a text, where Go's takes linear time.
+
+RE2 itself has a Python package (google-re2), which has no wheel for musl, the C library
+of Alpine Linux and of the image ``golang:alpine``.
 """
 
 from __future__ import annotations
@@ -55,10 +66,22 @@ _MOST_REPEATS = 1000
 
 
 def matcher(pattern: str, option: str) -> Matches:
-    r"""Return whether a text has a match of the pattern, as Go's MatchString does.
+    r"""Return a function that tells whether a text has a match of the pattern.
 
-    `option` is the word for the pattern in errors. Raises UsageError for patterns
-    that Go refuses, and for Unicode classes (``\p{…}``), which Python lacks.
+    It answers as Go's `regexp.MatchString` does.
+
+    Parameters
+    ----------
+    pattern
+        A regular expression in the syntax of Go.
+    option
+        The word for the pattern in errors.
+
+    Raises
+    ------
+    UsageError
+        Go refuses the pattern, or it has a Unicode class (``\p{…}``).
+
     """
     try:
         compiled = re.compile(_Reader(pattern).all())
@@ -95,16 +118,16 @@ class _Reader:
 
     def starts(self, text: str) -> bool:
         """Return whether the rest begins with the text, and take it if so."""
-        found = self.pattern.startswith(text, self.at)
-        self.at += len(text) * found
-        return found
+        begins = self.pattern.startswith(text, self.at)
+        self.at += len(text) * begins
+        return begins
 
     def match(self, expression: str) -> re.Match[str] | None:
         """Match the rest, and take what matched."""
-        found = re.compile(expression).match(self.pattern, self.at)
-        if found:
-            self.at = found.end()
-        return found
+        match = re.compile(expression).match(self.pattern, self.at)
+        if match:
+            self.at = match.end()
+        return match
 
     def alternatives(self, flags: frozenset[str]) -> str:
         """Read up to the end or an unmatched parenthesis."""
@@ -128,12 +151,12 @@ class _Reader:
 
     def repetition(self) -> str:
         """Read one repetition operator, or nothing."""
-        found = self.match(r"(?:[*+?]|\{([0-9]+)(,([0-9]*))?\})\??")
-        if not found:
+        operator = self.match(r"(?:[*+?]|\{([0-9]+)(,([0-9]*))?\})\??")
+        if not operator:
             return ""
-        if any(int(n) > _MOST_REPEATS for n in (found[1], found[3]) if n):
-            raise _Refused(f"{found[0]} repeats more than {_MOST_REPEATS} times")
-        return found[0]
+        if any(int(n) > _MOST_REPEATS for n in (operator[1], operator[3]) if n):
+            raise _Refused(f"{operator[0]} repeats more than {_MOST_REPEATS} times")
+        return operator[0]
 
     def atom(self, flags: frozenset[str]) -> str:
         """Read one character, class, group or place."""
@@ -177,10 +200,10 @@ class _Reader:
 
     def character(self) -> str:
         """Read the character that an escape stands for, after its backslash."""
-        if found := self.match(r"x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{2})"):
-            return chr(int(found[1] or found[2], 16))
-        if found := self.match(r"[1-7][0-7]{1,2}|0[0-7]{0,2}"):
-            return chr(int(found[0], 8))
+        if code := self.match(r"x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{2})"):
+            return chr(int(code[1] or code[2], 16))
+        if code := self.match(r"[1-7][0-7]{1,2}|0[0-7]{0,2}"):
+            return chr(int(code[0], 8))
         letter = self.next()
         if letter in _CONTROLS:
             return _CONTROLS[letter]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.attribution import Attribution, Classifier
-from pprofdiff.analysis.profiles.granularity import SideRows, pair_side_rows, side_rows
+from pprofdiff.analysis.profiles.granularity import (
+    Granularity,
+    SideRows,
+    pair_side_rows,
+    side_rows,
+)
 from pprofdiff.analysis.profiles.graph import flat_and_cum
 from pprofdiff.analysis.profiles.tables import Table
 from pprofdiff.analysis.stats.counts import CountModel
@@ -20,23 +25,28 @@ from pprofdiff.parallel import both
 __all__ = ["PairedRows", "SampleValues", "SummedRows", "pair_rows", "summed_rows"]
 
 
-class SampleValues(NamedTuple):
-    """One side: its profile, and the int64 value of each sample that is compared."""
+@dataclass(frozen=True, slots=True, eq=False)
+class SampleValues:
+    """One side's samples and what each counts: int64 `values`, one a sample."""
 
     profile: Profile
     values: NDArray[np.int64]
 
 
-class PairedRows(NamedTuple):
-    """The union of both sides' rows, with each side's way into it.
+@dataclass(frozen=True, slots=True, eq=False)
+class PairedRows:
+    """The rows of both sides in one list, their union, and its table.
 
-    `names` are shown names by union row. For a side s (0 base, 1 new), `levels[s]`
-    are its own rows and ``rows[s]`` (int64) the union row of each of them.
+    Rows that are paired are one row of the union. `names` are the names of all rows
+    of the union, as they are shown. `sides` are the (base, new) rows themselves, and
+    `union` gives, for each of them, its row of the union (int64). `table` leaves out
+    rows without a value, so its rows are fewer than `names`.
+    `attributions` are (base, new), None unless they were asked for.
     """
 
     names: list[str]
-    levels: tuple[SideRows, SideRows]
-    rows: tuple[NDArray[np.int64], NDArray[np.int64]]
+    sides: tuple[SideRows, SideRows]
+    union: tuple[NDArray[np.int64], NDArray[np.int64]]
     table: Table
     attributions: tuple[Attribution, Attribution] | None
 
@@ -44,28 +54,38 @@ class PairedRows(NamedTuple):
 def pair_rows(
     base: SampleValues,
     new: SampleValues,
-    granularity: str,
-    how: tuple[Normalization, CountModel | None],
+    granularity: Granularity,
+    normalization: Normalization,
+    model: CountModel | None,
     *,
     classified: bool = False,
 ) -> PairedRows:
-    """Aggregate both sides at a granularity, in one pass over each, and pair rows.
+    """Sum both sides by row, in one pass over the samples of each, and pair the rows.
 
-    `classified` asks for the attributions too; rows are functions then.
+    Parameters
+    ----------
+    base, new
+        The samples, and their values in one unit.
+    granularity
+        What a row stands for.
+    normalization, model
+        How the table scales its values, and how it judges them.
+    classified
+        Whether to make the attributions too. `granularity` is ``functions`` then.
+
     """
     size = len(base.profile.stack_locations) + len(new.profile.stack_locations)
-    old, fresh = both(
+    base_sums, new_sums = both(
         lambda side: summed_rows(side, granularity, classified=classified),
         base,
         new,
         size=size,
     )
-    levels = old.level, fresh.level
-    alignment = pair_side_rows(*levels)
-    names, base_names, files = _shown(levels, alignment)
-    base_flat, new_flat = alignment.spread(old.flat, fresh.flat)
-    base_cum, new_cum = alignment.spread(old.cum, fresh.cum)
-    normalization, model = how
+    sides = base_sums.rows, new_sums.rows
+    pairing = pair_side_rows(*sides)
+    names, base_names, files = _shown(sides, pairing)
+    base_flat, new_flat = pairing.spread(base_sums.flat, new_sums.flat)
+    base_cum, new_cum = pairing.spread(base_sums.cum, new_sums.cum)
     table = Table(
         kind=granularity.removesuffix("s"),
         names=names,
@@ -78,53 +98,61 @@ def pair_rows(
         normalization=normalization,
         model=model,
     )
-    some = (base_flat != 0) | (new_flat != 0) | (base_cum != 0) | (new_cum != 0)
-    rows = alignment.union_of_base(), alignment.union_of_new()
+    valued = (base_flat != 0) | (new_flat != 0) | (base_cum != 0) | (new_cum != 0)
     attributions = None
-    if old.attribution is not None and fresh.attribution is not None:
-        attributions = old.attribution, fresh.attribution
-    shown = table.take(np.flatnonzero(some))
-    return PairedRows(names, levels, rows, shown, attributions)
+    if base_sums.attribution is not None and new_sums.attribution is not None:
+        attributions = base_sums.attribution, new_sums.attribution
+    return PairedRows(
+        names,
+        sides,
+        (pairing.union_of_base(), pairing.union_of_new()),
+        table.take(np.flatnonzero(valued)),
+        attributions,
+    )
 
 
-class SummedRows(NamedTuple):
-    """One side: its rows, flat and cum (int64) of each, and what its samples are."""
+@dataclass(frozen=True, slots=True, eq=False)
+class SummedRows:
+    """One side's rows with flat and cum of each (int64), in the values' unit.
 
-    level: SideRows
+    `attribution` says what each sample is, None unless it was asked for.
+    """
+
+    rows: SideRows
     flat: NDArray[np.int64]
     cum: NDArray[np.int64]
     attribution: Attribution | None
 
 
 def summed_rows(
-    side: SampleValues, granularity: str, *, classified: bool
+    side: SampleValues, granularity: Granularity, *, classified: bool
 ) -> SummedRows:
-    """Aggregate one side, with what its samples are if they are `classified`."""
+    """Sum one side's values by row; if `classified`, make its attribution too."""
     rows = side_rows(side.profile, granularity)
     classifier = Classifier(rows.names) if classified else None
     flat, cum = flat_and_cum(
         side.profile, rows.ids, len(rows.names), side.values[:, None], classifier
     )
     attribution = classifier.result() if classifier is not None else None
-    bare = np.diff(side.profile.stack_offsets) == 0
-    flat[-1] = cum[-1] = side.values[bare].sum()
+    frameless = np.diff(side.profile.stack_offsets) == 0
+    flat[-1] = cum[-1] = side.values[frameless].sum()
     return SummedRows(rows, flat[:, 0], cum[:, 0], attribution)
 
 
 def _shown(
-    levels: tuple[SideRows, SideRows], alignment: Pairing
+    sides: tuple[SideRows, SideRows], pairing: Pairing
 ) -> tuple[list[str], list[str | None], list[str]]:
     """Return the union's names, the base's names where they differ, and files."""
-    base, new = levels
+    base, new = sides
     names: list[str] = []
     base_names: list[str | None] = []
     files: list[str] = []
-    for old, fresh in zip(
-        alignment.base_row.tolist(), alignment.new_row.tolist(), strict=True
+    for base_row, new_row in zip(
+        pairing.base_row.tolist(), pairing.new_row.tolist(), strict=True
     ):
-        shown = new.names[fresh] if fresh >= 0 else base.names[old]
-        before = base.names[old] if old >= 0 else shown
-        names.append(shown)
-        base_names.append(before if before != shown else None)
-        files.append(new.files[fresh] if fresh >= 0 else base.files[old])
+        name = new.names[new_row] if new_row >= 0 else base.names[base_row]
+        base_name = base.names[base_row] if base_row >= 0 else name
+        names.append(name)
+        base_names.append(base_name if base_name != name else None)
+        files.append(new.files[new_row] if new_row >= 0 else base.files[base_row])
     return names, base_names, files

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from pprofdiff.analysis.profiles.prune import pruned_frames
 from pprofdiff.analysis.profiles.rows import SampleValues, summed_rows
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import sums
-from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.profiles.profile import Profile, stack_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,11 +24,14 @@ __all__ = ["ProfileSums", "profile_sums", "stacks_frame"]
 Column = NDArray[np.int64]
 
 
-class ProfileSums(NamedTuple):
-    """Flat and cum (int64) by function, and sums by category, in `unit`.
+@dataclass(frozen=True, slots=True, eq=False)
+class ProfileSums:
+    """One profile's flat and cum by function, and its sums by category, in `unit`.
 
-    `categories` follows ``rules().categories`` and adds up to `total`; it is None
-    where stacks have no runtime categories.
+    `flat` and `cum` are int64, one a function of `names`; the last function stands for
+    samples without a stack. `categories` (int64) has one element a category of
+    ``rules().categories`` and adds up to `total`; it is None where stacks have no
+    runtime categories.
     """
 
     names: list[str]
@@ -80,22 +84,37 @@ class ProfileSums(NamedTuple):
 def profile_sums(profile: Profile, sample_type: str | int | None = None) -> ProfileSums:
     """Return what a profile's functions and categories cost in one sample type.
 
-    Raises UsageError where there is no such sample type.
+    Frames that the profile says to drop are left out, as `pruned_frames` does.
+
+    Parameters
+    ----------
+    profile
+        The profile; merge several first.
+    sample_type
+        The sample type, as `Profile.sample_index` reads it.
+
+    Raises
+    ------
+    UsageError
+        There is no such sample type.
+
     """
     column = profile.sample_index(sample_type)
     plain = pruned_frames(profile) if profile.drop_frames else profile
     values = plain.values[:, column]
     classified = is_cpu(profile) or is_state(profile)
-    found = summed_rows(SampleValues(plain, values), "functions", classified=classified)
+    summed = summed_rows(
+        SampleValues(plain, values), "functions", classified=classified
+    )
     categories = None
-    if found.attribution is not None:
+    if summed.attribution is not None:
         count = len(rules().categories)
-        categories = sums(found.attribution.category, values, count)
+        categories = sums(summed.attribution.category, values, count)
     return ProfileSums(
-        found.level.names,
-        found.level.files,
-        found.flat,
-        found.cum,
+        summed.rows.names,
+        summed.rows.files,
+        summed.flat,
+        summed.cum,
         categories,
         profile.sample_types[column].unit,
         int(values.sum()),
@@ -109,8 +128,6 @@ def stacks_frame(profile: Profile) -> pd.DataFrame:
     default sample type.
     """
     import pandas as pd
-
-    from pprofdiff.model.profiles.tabular import stack_names
 
     stacks = [stack or NO_STACK for stack in stack_names(profile)[0]]
     columns = {k.type: profile.values[:, i] for i, k in enumerate(profile.sample_types)}

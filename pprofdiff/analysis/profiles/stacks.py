@@ -1,68 +1,58 @@
-"""Whole stacks as rows: the same sequence of functions is the same stack."""
+"""Whole stacks as rows: stacks of the same functions in the same order are one row."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from pprofdiff.analysis.normalization import Normalization
-from pprofdiff.analysis.profiles.granularity import NO_STACK, SideRows
+from pprofdiff.analysis.profiles.granularity import NO_STACK
+from pprofdiff.analysis.profiles.rows import PairedRows, SampleValues
 from pprofdiff.analysis.profiles.tables import Table
 from pprofdiff.analysis.stats.counts import CountModel
-from pprofdiff.model.csr import Offsets, sums, unique_rows
-from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.csr import sums, unique_rows
 
-__all__ = ["NamedStacks", "stack_table"]
-
-
-class NamedStacks(NamedTuple):
-    """One side's stacks as rows of the functions table, leaf first, with values."""
-
-    offsets: Offsets
-    functions: NDArray[np.int64]
-    values: NDArray[np.int64]
-
-    @classmethod
-    def of(
-        cls,
-        profile: Profile,
-        rows: SideRows,
-        union: NDArray[np.int64],
-        values: NDArray[np.int64],
-    ) -> NamedStacks:
-        """Return a side's stacks; `union` gives its functions their table row."""
-        frames = profile.frames()
-        return cls(frames.offsets, union[rows.ids[frames.line]], values)
+__all__ = ["stack_table"]
 
 
 def stack_table(
-    base: NamedStacks,
-    new: NamedStacks,
-    names: list[str],
+    functions: PairedRows,
+    base: SampleValues,
+    new: SampleValues,
     normalization: Normalization,
     model: CountModel | None,
 ) -> Table:
-    """Return one row a distinct stack, named root first with ``;`` between.
+    """Return a table with one row for each distinct stack that has a value.
 
-    A stack has one value: flat and cum are the same.
+    `functions` are the paired functions of `base` and `new`: stacks of the two sides
+    are one row where their functions are paired. A row is named root first, with
+    ``;`` between functions, and `granularity.NO_STACK` where a sample has no frame.
+    Flat and cum of a stack are both its value.
     """
-    offsets = np.concatenate((base.offsets, new.offsets[1:] + base.offsets[-1]))
-    functions = np.concatenate((base.functions, new.functions))
-    first, group = unique_rows(offsets, functions)
-    split = len(base.values)
-    sides = (
-        sums(group[:split], base.values, len(first)),
-        sums(group[split:], new.values, len(first)),
+    frames = [side.profile.frames() for side in (base, new)]
+    offsets = np.concatenate(
+        (frames[0].offsets, frames[1].offsets[1:] + frames[0].offsets[-1])
     )
-    kept = np.flatnonzero((sides[0] != 0) | (sides[1] != 0))
-    base_values, new_values = sides[0][kept], sides[1][kept]
-    rows = first[kept]
+    rows = np.concatenate(
+        [
+            functions.union[i][functions.sides[i].ids[stacks.line]]
+            for i, stacks in enumerate(frames)
+        ]
+    )
+    first, group = unique_rows(offsets, rows)
+    split = len(base.values)
+    base_values = sums(group[:split], base.values, len(first))
+    new_values = sums(group[split:], new.values, len(first))
+    valued = np.flatnonzero((base_values != 0) | (new_values != 0))
+    base_values, new_values, first = (
+        base_values[valued],
+        new_values[valued],
+        first[valued],
+    )
+    names = functions.names
     titles = [
-        ";".join(names[f] for f in functions[low:high][::-1].tolist()) or NO_STACK
+        ";".join(names[row] for row in rows[low:high][::-1].tolist()) or NO_STACK
         for low, high in zip(
-            offsets[rows].tolist(), offsets[rows + 1].tolist(), strict=True
+            offsets[first].tolist(), offsets[first + 1].tolist(), strict=True
         )
     ]
     return Table(

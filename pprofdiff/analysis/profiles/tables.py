@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,30 +14,39 @@ from pprofdiff.analysis.stats.counts import CountModel, Judgement
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["STATUSES", "Table"]
+__all__ = ["STATUSES", "VALUE_COLUMNS", "Status", "Table", "ValueColumn"]
 
-Column = NDArray[np.int64]
+Values = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
-STATUSES = ("both", "new", "gone")
+ValueColumn = Literal["flat", "cum"]
+Status = Literal["both", "new", "gone"]
+
+VALUE_COLUMNS: tuple[ValueColumn, ...] = ("flat", "cum")
+STATUSES: tuple[Status, ...] = ("both", "new", "gone")
+"""Whether both sides have a row, only new or only base: `Table.status` counts in it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """One row for each function (or line, file, package, stack) of either side.
+    """One row for each function (or line, file, package, stack) that has a value.
 
-    `names` are the new side's, the base's for what is gone; `base_names` holds the
-    base's name where it differs, else None. The four value columns are raw int64 in
-    the sample type's unit, 0 where a side has no such row.
+    `kind` is the word for a row: function, line, file, package or stack. `names` are
+    the new side's names, or the base's where only base has a row; `base_names` is the
+    base's name where it is another one, else None. `files` is the source file, ``""``
+    where there is none. The four value columns are int64, raw, in the unit of the
+    sample type, 0 where a side has no such row. `model` judges changes, None where
+    chance has no model.
     """
 
     kind: str
     names: list[str]
     base_names: list[str | None]
     files: list[str]
-    base_flat: Column
-    new_flat: Column
-    base_cum: Column
-    new_cum: Column
+    base_flat: Values
+    new_flat: Values
+    base_cum: Values
+    new_cum: Values
     normalization: Normalization
     model: CountModel | None
 
@@ -45,7 +54,7 @@ class Table:
         """Return the number of rows."""
         return len(self.names)
 
-    def raw(self, column: str) -> tuple[Column, Column]:
+    def raw(self, column: ValueColumn) -> tuple[Values, Values]:
         """Return (base, new) of ``flat`` or ``cum``."""
         if column == "flat":
             return self.base_flat, self.new_flat
@@ -57,12 +66,12 @@ class Table:
         new = (self.new_flat != 0) | (self.new_cum != 0)
         return np.where(base & new, 0, np.where(new, 1, 2)).astype(np.int8)
 
-    def delta(self, column: str) -> Column:
+    def delta(self, column: ValueColumn) -> Values:
         """Return new − base of ``flat`` or ``cum``, raw."""
         base, new = self.raw(column)
         return new - base
 
-    def scaled(self, column: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def scaled(self, column: ValueColumn) -> tuple[Floats, Floats]:
         """Return (base, new) of ``flat`` or ``cum`` after scaling."""
         base, new = self.raw(column)
         factors = self.normalization
@@ -71,13 +80,13 @@ class Table:
             new * np.float64(factors.new_factor),
         )
 
-    def scaled_delta(self, column: str) -> NDArray[np.float64]:
+    def scaled_delta(self, column: ValueColumn) -> Floats:
         """Return new − base of ``flat`` or ``cum`` after scaling."""
         base, new = self.scaled(column)
         return new - base
 
     def columns(self) -> dict[str, list[int] | list[float]]:
-        """Return what writers list of each row: raw integers, then scaled deltas."""
+        """Return raw integers and scaled deltas of each row, by name of column."""
         return {
             "base_flat": self.base_flat.tolist(),
             "new_flat": self.new_flat.tolist(),
@@ -89,12 +98,15 @@ class Table:
             "delta_cum_scaled": self.scaled_delta("cum").tolist(),
         }
 
-    def judge(self, column: str) -> Judgement | None:
+    def judge(self, column: ValueColumn) -> Judgement | None:
         """Judge each row's delta, or None where chance has no model."""
         return None if self.model is None else self.model.judge(*self.raw(column))
 
-    def order(self, *columns: str) -> NDArray[np.int64]:
-        """Return rows by falling |scaled delta| of the columns in turn, then name."""
+    def order(self, *columns: ValueColumn) -> NDArray[np.int64]:
+        """Return row numbers (int64) by falling |scaled delta|, then by name.
+
+        The first column decides; each further one decides among its equals.
+        """
         by_name = sorted(range(len(self)), key=self.names.__getitem__)
         rank = np.empty(len(self), np.int64)
         rank[by_name] = np.arange(len(self))
@@ -129,7 +141,7 @@ class Table:
         import pandas as pd
 
         columns: dict[str, object] = {}
-        for column in ("flat", "cum"):
+        for column in VALUE_COLUMNS:
             base, new = self.raw(column)
             scaled_base, scaled_new = self.scaled(column)
             with np.errstate(divide="ignore", invalid="ignore"):

@@ -52,12 +52,30 @@ def number_units(profile: Profile) -> dict[str, str]:
 
 
 def tag_test(option: str, value: str, units: dict[str, str], notes: list[str]) -> Test:
-    """Return the test (bool by sample) that ``-tagfocus`` or ``-tagignore`` asks for.
+    """Return the test that ``-tagfocus`` or ``-tagignore`` asks for.
 
-    ``key=`` before the rest limits it to one key. A range such as ``32kb``, ``:64kb``,
-    ``4mb:`` or ``12kb:64mb`` looks at numbers in the key's unit, which is said in
-    `notes`; anything else is patterns separated by commas, looked for in text labels:
-    all of them in ``key:value``, or, with a key given, any of them in a value.
+    The test takes a profile and returns which of its samples pass (bool).
+
+    Parameters
+    ----------
+    option
+        The word for the filter in errors and notes.
+    value
+        What to look for, after ``KEY=`` where only labels of one key count. A range
+        of numbers such as ``32kb``, ``:64kb``, ``4mb:`` or ``12kb:64mb`` is looked for
+        in numeric labels. Anything else is regular expressions, separated by commas,
+        that are looked for in text labels: all of them in ``KEY:VALUE``, or, where a
+        key is given, any of them in the value.
+    units
+        The unit of each key's numbers; see `number_units`.
+    notes
+        Gets a line where `value` is read as a range.
+
+    Raises
+    ------
+    UsageError
+        A pattern cannot be read, or a number does not fit in 64 bits.
+
     """
     wanted, separator, rest = value.partition("=")
     key, spelled = (wanted, rest) if separator else (None, value)
@@ -77,18 +95,20 @@ def _has_texts(
     """Return which samples have text labels in which the patterns are found."""
     strings, labels = profile.strings, profile.labels
 
-    def holds(row: int, found: Matches) -> bool:
+    def holds(row: int, matches: Matches) -> bool:
         name, text = strings[labels.key[row]], strings[labels.text[row]]
-        return found(f"{name}:{text}") if key is None else name == key and found(text)
+        if key is None:
+            return matches(f"{name}:{text}")
+        return name == key and matches(text)
 
     rows = np.flatnonzero(labels.text != 0)
     marks = [
-        _marked(profile, rows, labels.text, partial(holds, found=found))
-        for found in patterns
+        _marked(profile, rows, labels.text, partial(holds, matches=matches))
+        for matches in patterns
     ]
     combine = np.logical_and if key is None else np.logical_or
-    found: NDArray[np.bool_] = combine.reduce(marks, axis=0)
-    return found
+    combined: NDArray[np.bool_] = combine.reduce(marks, axis=0)
+    return combined
 
 
 def _has_number(
@@ -122,30 +142,31 @@ def _marked(
     """Return which samples have a label that holds, asked once for equal labels."""
     labels = profile.labels
     first, group = unique_tuples((labels.key[rows], column[rows]))
-    found = np.array([holds(row) for row in rows[first].tolist()], np.bool_)
+    holding = np.array([holds(row) for row in rows[first].tolist()], np.bool_)
     marked = np.zeros(len(profile), np.bool_)
-    marked[labels.sample[rows[found[group]]]] = True
+    marked[labels.sample[rows[holding[group]]]] = True
     return marked
 
 
 def _range(option: str, text: str) -> InRange | None:
     """Return the test for a range of numbers; None if the text is not a range."""
-    found = list(_NUMBER.finditer(text))[:2]
-    if not found:
+    numbers = list(_NUMBER.finditer(text))[:2]
+    if not numbers:
         return None
-    if any(not -(1 << 63) <= int(m[1]) < 1 << 63 for m in found):
+    first, last = numbers[0], numbers[-1]
+    if any(not -(1 << 63) <= int(m[1]) < 1 << 63 for m in numbers):
         raise UsageError(f"{option}: {text!r} is out of the range of 64-bit numbers")
-    low, unit = scale(int(found[0][1]), found[0][2] or "", found[0][2] or "")
+    low, unit = scale(int(first[1]), first[2] or "", first[2] or "")
     high = low
-    if len(found) == 2:
-        high, other = scale(int(found[1][1]), found[1][2] or "", unit)
-        if text != f"{found[0][0]}:{found[1][0]}" or unit != other:
+    if len(numbers) == 2:
+        high, other = scale(int(last[1]), last[2] or "", unit)
+        if text != f"{first[0]}:{last[0]}" or unit != other:
             return None
-    elif text == f"{found[0][0]}:":
+    elif text == f"{first[0]}:":
         high = math.inf
-    elif text == f":{found[0][0]}":
+    elif text == f":{first[0]}":
         low = -math.inf
-    elif text != found[0][0]:
+    elif text != first[0]:
         return None
 
     def in_range(value: int, its_unit: str) -> bool:

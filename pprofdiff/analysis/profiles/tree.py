@@ -8,8 +8,8 @@ values add up to the totals whatever the budget.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,16 +37,22 @@ SEVERAL = -2
 _ROUNDING = 1e-9
 
 
-class CallTree(NamedTuple):
-    """The nodes in preorder; of siblings the heaviest first, what is folded last.
+@dataclass(frozen=True, slots=True, eq=False)
+class CallTree:
+    """The nodes in preorder, one row each.
 
-    `depth` (int32) is 0 for functions that nothing calls, and `size` (int32) the number
-    of rows of a node's subtree, itself among them. `name` (int32) is a row of
-    ``ProfileDiff.paired_functions.names``, -1 for a leaf that stands for `folded`
-    (int32, else 0) smaller callees and all below them. `base_self` and `new_self`
-    (int64) are raw sums of the samples that end here, or in what is folded.
-    `category` (int16) is the position in ``rules().categories`` that these samples
-    share, `SEVERAL` or `NO_CATEGORY`.
+    Siblings come by falling weight; the leaf that stands for folded callees is last.
+
+    - `depth` (int32) is 0 for functions that nothing calls.
+    - `size` (int32) is the number of rows of a node's subtree, its own row included.
+    - `name` (int32) is a row of ``ProfileDiff.paired_functions.names``, or -1 for a
+      leaf that stands for folded callees.
+    - `folded` (int32) is how many callees such a leaf stands for, each with all below
+      it; 0 for functions.
+    - `base_self`, `new_self` (int64) are the raw sums of the samples that end in this
+      node, or in what it stands for.
+    - `category` (int16) is the position in ``rules().categories`` that all these
+      samples have, else `SEVERAL`, or `NO_CATEGORY` where there are none.
     """
 
     depth: NDArray[np.int32]
@@ -63,12 +69,20 @@ class CallTree(NamedTuple):
 
 
 def call_tree(diff: ProfileDiff, budget: int) -> CallTree:
-    """Return the union of both sides' call trees, with at most `budget` functions.
+    """Return the union of both sides' call trees.
 
     A node's weight is the sum of the scaled absolute values of its samples, base and
-    new; samples of value 0 take no part. Of equal weights those nearer the root stay,
-    then those first by name. Below each node at most one leaf holds what is folded:
-    also all that is deeper than `paths.DEEPEST`.
+    new; samples of value 0 take no part.
+
+    Parameters
+    ----------
+    diff
+        The two sides, and how their values are scaled.
+    budget
+        The most functions that are kept, the heaviest; of equal weights those nearer
+        the root, then the first by name. All other callees of a node are folded into
+        one leaf, and so is all that is deeper than `paths.DEEPEST`.
+
     """
     names = diff.paired_functions.names
     rows = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
@@ -81,7 +95,7 @@ def call_tree(diff: ProfileDiff, budget: int) -> CallTree:
 
 
 def inclusive(tree: CallTree) -> tuple[Column, Column]:
-    """Return (base, new), raw int64: what each node has with all below it, exactly."""
+    """Return (base, new), raw int64: exact sums of each node and all nodes below it."""
     at = np.arange(len(tree))
     sides = []
     for own in (tree.base_self, tree.new_self):
@@ -94,10 +108,11 @@ def inclusive(tree: CallTree) -> tuple[Column, Column]:
 def noise_limit(diff: ProfileDiff) -> float | None:
     """Return the |z| from which a node's inclusive change is beyond noise.
 
-    None where nothing is, or where chance has no model. It is that of the table of
-    functions, cum: a node that holds all of a function is judged as its row is,
-    however many nodes are drawn. The limit lies a billionth below the least |z| beyond
-    noise, so that z worked out in another order of operations falls on its side.
+    None where no function is, or where chance has no model. The limit is taken from
+    the cum of the table of functions: a node that holds all samples of a function is
+    judged as the function's row is, however many nodes are drawn. It lies a billionth
+    below the least |z| beyond noise, so that a z that was worked out in another order
+    of operations falls on the same side.
     """
     judged = diff.table("functions").judge("cum")
     if judged is None:
@@ -114,8 +129,8 @@ def _stacks(diff: ProfileDiff, rows: Column) -> tuple[Stacks, Stacks]:
     base, new = (
         Stacks.of(
             side.profile,
-            number[functions.rows[i]],
-            functions.levels[i].ids,
+            number[functions.union[i]],
+            functions.sides[i].ids,
             diff.values[i],
         )
         for i, side in enumerate((diff.base, diff.new))
@@ -126,7 +141,7 @@ def _stacks(diff: ProfileDiff, rows: Column) -> tuple[Stacks, Stacks]:
 def _laid_out(
     diff: ProfileDiff, sides: tuple[Stacks, Stacks], paths: Paths, rows: Column
 ) -> CallTree:
-    """Return the tree of the kept paths, and of leaves for what they don't hold."""
+    """Return the tree of the kept paths, with leaves for what is folded."""
     kept = np.flatnonzero(paths.kept)[1:]
     called = np.bincount(paths.parent[kept], minlength=len(paths.kept))
     left = np.where(paths.kept, paths.callees - called, 0)
@@ -188,25 +203,25 @@ def _preorder(order: Column, depth: Column, parent: Column) -> tuple[Column, Col
 
 def _nearest_kept(paths: Paths) -> Column:
     """Return the kept path that each path is, or that it is nearest below."""
-    found = np.where(paths.kept, np.arange(len(paths.kept)), paths.parent)
-    while not paths.kept[found].all():
-        found = found[found]
-    return found
+    nearest = np.where(paths.kept, np.arange(len(paths.kept)), paths.parent)
+    while not paths.kept[nearest].all():
+        nearest = nearest[nearest]
+    return nearest
 
 
 def _categories(
     diff: ProfileDiff, sides: tuple[Stacks, Stacks], ends: list[Column], count: int
 ) -> NDArray[np.int16]:
     """Return the category that all samples of each node share; `ends` is their node."""
-    found = np.full(count, NO_CATEGORY, np.int16)
+    shared = np.full(count, NO_CATEGORY, np.int16)
     if diff.attributions is None:
-        return found
+        return shared
     known = [
         (row, attribution.category[side.sample])
         for row, attribution, side in zip(ends, diff.attributions, sides, strict=True)
     ]
     for row, category in known:
-        found[row] = category
-    several = [row[found[row] != category] for row, category in known]
-    found[np.concatenate(several)] = SEVERAL
-    return found
+        shared[row] = category
+    several = [row[shared[row] != category] for row, category in known]
+    shared[np.concatenate(several)] = SEVERAL
+    return shared

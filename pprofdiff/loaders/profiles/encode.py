@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,9 @@ def compress(data: bytes) -> bytes:
 
 
 def encode(profile: Profile) -> bytes:
-    """Return the profile as uncompressed profile.proto bytes.
+    """Return the profile as bytes of profile.proto, not gzipped.
 
-    ``decode(encode(p))`` has the same columns as `p`.
+    `pprof.decode` makes of them a profile with the same columns.
     """
     strings = _Strings(profile.strings)
     head = _head(profile, strings)
@@ -97,8 +97,9 @@ def _head(profile: Profile, strings: _Strings) -> bytes:
     return bytes(message.SerializeToString())
 
 
-class _Rows(NamedTuple):
-    """Messages as rows of varints (uint64)."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """Messages as rows of varints: message i is ``tokens[offsets[i]:offsets[i+1]]``."""
 
     offsets: Offsets
     tokens: NDArray[np.uint64]

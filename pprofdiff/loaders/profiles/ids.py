@@ -14,9 +14,22 @@ __all__ = ["Ids"]
 
 
 class Ids:
-    """The ids that one table defines, and where each is found.
+    """The ids that one table of profile.proto defines, and the row of each.
 
-    `fault` makes the error for a file that contradicts itself.
+    Parameters
+    ----------
+    ids
+        The id of each row.
+    kind
+        The word for a row in errors: mapping, function or location.
+    fault
+        Makes the error for a file that contradicts itself.
+
+    Raises
+    ------
+    FormatError
+        An id is 0, or defined twice.
+
     """
 
     def __init__(
@@ -54,10 +67,10 @@ class Ids:
         if self.in_order:
             # Unsigned: 0 - 1 is the largest number, and not in the table either.
             places = wanted - wanted.dtype.type(1)
-            found = places.astype(np.int32)
+            known = places.astype(np.int32)
             if len(places) and int(places.max()) >= len(self.ids):
-                found[places >= len(self.ids)] = -1
-            return found
+                known[places >= len(self.ids)] = -1
+            return known
         if self.order is None:
             last = len(self.table) - 1
             positions: NDArray[np.int32] = self.table[
@@ -66,8 +79,8 @@ class Ids:
             return positions
         ranked = self.ids[self.order]
         at = np.minimum(np.searchsorted(ranked, wanted), len(ranked) - 1)
-        known = ranked[at] == wanted
-        return np.where(known, self.order[at], -1).astype(np.int32)
+        defined = ranked[at] == wanted
+        return np.where(defined, self.order[at], -1).astype(np.int32)
 
     def strict(self, wanted: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
         """Return positions (int32); raises FormatError for an id not defined."""

@@ -7,7 +7,8 @@ read: packed and unpacked numbers, sparse ids, unknown fields.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from pprofdiff.loaders.profiles.schema import message_class, view_class
 from pprofdiff.loaders.profiles.wire import (
     MAX_FIELDS,
     Messages,
-    Runs,
+    Occurrences,
     joined,
     numbers,
     scan,
@@ -38,21 +39,40 @@ __all__ = ["decode"]
 # Samples decoded at a time: their bytes and tokens stay in the processor's cache.
 _SAMPLES_AT_ONCE = 1 << 14
 
-# A message's fields (see `wire.scan`), the field that holds nested messages, and
-# their fields.
-_Shape = tuple[dict[int, int], int, dict[int, int]]
-_Nested = tuple[NDArray[np.int64], list[NDArray[np.uint64]]]
 
-_SAMPLE: _Shape = {1: -2, 2: -2, 3: 2}, 3, {1: 0, 2: 0, 3: 0, 4: 0}
-_LOCATION: _Shape = {1: 0, 2: 0, 3: 0, 4: 2, 5: 0}, 4, {1: 0, 2: 0, 3: 0}
-_FUNCTION: _Shape = {1: 0, 2: 0, 3: 0, 4: 0, 5: 0}, 0, {}
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A message's fields as `wire.scan` takes them, and those of messages nested in it.
+
+    `nested` is the number of the field that is a nested message, 0 for none.
+    """
+
+    fields: dict[int, int]
+    nested: int
+    nested_fields: dict[int, int]
+
+
+_SAMPLE = _Shape({1: -2, 2: -2, 3: 2}, 3, {1: 0, 2: 0, 3: 0, 4: 0})
+_LOCATION = _Shape({1: 0, 2: 0, 3: 0, 4: 2, 5: 0}, 4, {1: 0, 2: 0, 3: 0})
+_FUNCTION = _Shape({1: 0, 2: 0, 3: 0, 4: 0, 5: 0}, 0, {})
 
 
 def decode(data: bytes, name: str = "profile") -> Profile:
-    """Return the profile that these uncompressed bytes hold.
+    """Return the profile that uncompressed bytes of profile.proto are.
 
-    `name` is the file as the user knows it. Raises FormatError, in one line, where
-    the bytes are not a profile or contradict themselves.
+    Parameters
+    ----------
+    data
+        The bytes, not gzipped.
+    name
+        The file as the user knows it, for errors.
+
+    Raises
+    ------
+    FormatError
+        The bytes are not a profile, or contradict themselves: one line that names the
+        file, what is wrong and what to do.
+
     """
     from google.protobuf.message import DecodeError
 
@@ -145,9 +165,8 @@ class _Decoder:
 
     def functions(self) -> tuple[Functions, Ids]:
         """Decode the function table."""
-        messages, found, _ = self.table(list(self.view.function), "Function", _FUNCTION)
-        size = len(messages.first)
-        ids, *texts = (_scalar(messages, found[n], size) for n in range(1, 6))
+        table = self.table(list(self.view.function), "Function", _FUNCTION)
+        ids, *texts = (table.scalar(number) for number in range(1, 6))
         name, system_name, filename = (self.texts(t) for t in texts[:3])
         start_line = texts[3].view(np.int64)
         functions = Functions(name, system_name, filename, start_line)
@@ -155,45 +174,35 @@ class _Decoder:
 
     def locations(self, mapping_ids: Ids, function_ids: Ids) -> tuple[Locations, Ids]:
         """Decode the location table and its lines."""
-        messages, found, (owner, columns) = self.table(
-            list(self.view.location), "Location", _LOCATION
-        )
-        size = len(messages.first)
-        ids, mapping, address = (_scalar(messages, found[n], size) for n in range(1, 4))
-        folded = _scalar(messages, found[5], size) != 0
-        function, number, column = columns
-        counts = np.bincount(owner, minlength=size)
+        table = self.table(list(self.view.location), "Location", _LOCATION)
+        ids, mapping, address = (table.scalar(number) for number in range(1, 4))
+        folded = table.scalar(5) != 0
+        owner = table.owner
+        function, number, column = table.columns
+        counts = np.bincount(owner, minlength=len(ids))
         # A location without a line still is a frame: give it one that names nothing.
         bare = np.flatnonzero(counts == 0)
-        places = np.searchsorted(owner, bare)
-        line_function = np.insert(function_ids.lenient(function), places, -1)
+        before = np.searchsorted(owner, bare)
+        line_function = np.insert(function_ids.lenient(function), before, -1)
         locations = Locations(
             address=address,
             mapping=mapping_ids.lenient(mapping),
             folded=folded,
             line_offsets=offsets_of(np.maximum(counts, 1)),
             line_function=line_function,
-            line_number=np.insert(number.view(np.int64), places, 0),
-            line_column=np.insert(column.view(np.int64), places, 0),
+            line_number=np.insert(number.view(np.int64), before, 0),
+            line_column=np.insert(column.view(np.int64), before, 0),
         )
         return locations, Ids(ids, "location", self.fault)
 
-    def table(
-        self, messages: list[bytes], kind: str, shape: _Shape
-    ) -> tuple[Messages, dict[int, Runs], _Nested]:
-        """Scan messages; have protobuf rewrite them where numpy cannot read them.
-
-        Returned are the buffer, the messages' fields, and what the nested messages of
-        the shape hold: the owner of each, and its fields as columns.
-        """
-        stream = joined(messages)
-        found, inner, odd = _scanned(stream, shape)
-        if odd:
-            stream = joined(self.rewritten(messages, kind))
-            found, inner, odd = _scanned(stream, shape)
-        if odd:
+    def table(self, messages: list[bytes], kind: str, shape: _Shape) -> _Table:
+        """Scan messages; have protobuf rewrite them where numpy cannot read them."""
+        table = _scanned(joined(messages), shape)
+        if table is None:
+            table = _scanned(joined(self.rewritten(messages, kind)), shape)
+        if table is None:
             raise self.fault(f"a {kind} has more than {MAX_FIELDS} parts")
-        return stream, found, inner
+        return table
 
     def rewritten(self, messages: list[bytes], kind: str) -> list[bytes]:
         """Return the messages without unknown fields, numbers packed."""
@@ -206,41 +215,42 @@ class _Decoder:
         return clean
 
     def numbers(
-        self, messages: Messages, runs: Runs, size: int
+        self, table: _Table, field: int
     ) -> tuple[NDArray[np.unsignedinteger], NDArray[np.int64]]:
         """Return a field's numbers in file order, and how many each message has."""
+        places, size = table.places[field], len(table.messages.first)
         try:
-            found, counts = numbers(messages.data, runs)
+            values, counts = numbers(table.messages.data, places)
         except ValueError as error:
             raise self.fault(str(error)) from error
-        if len(runs.owner) == size and (np.diff(runs.owner) == 1).all():
-            return found, counts
-        return found, np.bincount(runs.owner, counts, size).astype(np.int64)
+        if len(places.owner) == size and (np.diff(places.owner) == 1).all():
+            return values, counts
+        return values, np.bincount(places.owner, counts, size).astype(np.int64)
 
     def samples(self, location_ids: Ids, types: int) -> _Samples:
         """Decode all samples, a cacheful at a time."""
         messages = list(self.view.sample)
         parts = [
-            self.some_samples(messages[i : i + _SAMPLES_AT_ONCE], location_ids, types)
+            self.samples_of(messages[i : i + _SAMPLES_AT_ONCE], location_ids, types)
             for i in range(0, len(messages), _SAMPLES_AT_ONCE)
         ]
         return _joined(parts, types)
 
-    def some_samples(
+    def samples_of(
         self, messages: list[bytes], location_ids: Ids, types: int
     ) -> _Samples:
         """Decode one chunk of samples."""
-        size = len(messages)
-        stream, found, (owner, columns) = self.table(messages, "Sample", _SAMPLE)
-        ids, depths = self.numbers(stream, found[1], size)
-        values, widths = self.numbers(stream, found[2], size)
+        table = self.table(messages, "Sample", _SAMPLE)
+        ids, depths = self.numbers(table, 1)
+        values, widths = self.numbers(table, 2)
         if (widths != types).any():
             raise self.fault(f"a sample does not have its {types} values")
+        signed = values.astype(np.uint64).view(np.int64)
         labels = Labels.none()
-        if len(owner):
-            key, text, number, unit = columns
+        if len(table.owner):
+            key, text, number, unit = table.columns
             labels = Labels(
-                owner,
+                table.owner,
                 self.texts(key),
                 self.texts(text),
                 number.view(np.int64),
@@ -249,12 +259,13 @@ class _Decoder:
         return _Samples(
             depths=depths,
             locations=location_ids.strict(ids),
-            values=values.astype(np.uint64).view(np.int64).reshape(size, types),
+            values=signed.reshape(len(messages), types),
             labels=labels,
         )
 
 
-class _Samples(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class _Samples:
     """Decoded samples: stack depths, stack items, values and labels."""
 
     depths: NDArray[np.int64]
@@ -287,23 +298,43 @@ def _joined(parts: list[_Samples], types: int) -> _Samples:
     )
 
 
-def _scanned(stream: Messages, shape: _Shape) -> tuple[dict[int, Runs], _Nested, bool]:
-    """Scan messages and the messages nested in them; tell whether any is odd."""
-    fields, number, inner_fields = shape
-    found, odd = scan(stream, fields)
-    if odd.any() or not number or not len(found[number].owner):
-        none = np.zeros(0, np.int64)
-        columns = [none.view(np.uint64) for _ in inner_fields]
-        return found, (none, columns), bool(odd.any())
-    runs = found[number]
-    inner = Messages(stream.data, runs.first, runs.last)
-    held, odd = scan(inner, inner_fields)
-    columns = [_scalar(inner, held[n], len(runs.owner)) for n in inner_fields]
-    return found, (runs.owner, columns), bool(odd.any())
+@dataclass(frozen=True, slots=True, eq=False)
+class _Table:
+    """Messages of one kind, and where each of their fields stands.
+
+    `owner` is the message of each nested message, and `columns` are the fields of the
+    nested messages, in the order of the shape.
+    """
+
+    messages: Messages
+    places: dict[int, Occurrences]
+    owner: NDArray[np.int64]
+    columns: list[NDArray[np.uint64]]
+
+    def scalar(self, field: int) -> NDArray[np.uint64]:
+        """Return a field of one varint by message, 0 where absent; the last counts."""
+        return _scalar(self.messages, self.places[field])
 
 
-def _scalar(messages: Messages, runs: Runs, size: int) -> NDArray[np.uint64]:
-    """Return a single-varint field by message (uint64), 0 where absent, last wins."""
-    column = np.zeros(size, np.uint64)
-    column[runs.owner] = numbers(messages.data, runs)[0]
+def _scalar(messages: Messages, places: Occurrences) -> NDArray[np.uint64]:
+    column = np.zeros(len(messages.first), np.uint64)
+    column[places.owner] = numbers(messages.data, places)[0]
     return column
+
+
+def _scanned(messages: Messages, shape: _Shape) -> _Table | None:
+    """Scan messages and those nested in them; None where numpy cannot read one."""
+    places, odd = scan(messages, shape.fields)
+    if odd.any():
+        return None
+    if not shape.nested or not len(places[shape.nested].owner):
+        none = np.zeros(0, np.int64)
+        columns = [none.view(np.uint64) for _ in shape.nested_fields]
+        return _Table(messages, places, none, columns)
+    nested = places[shape.nested]
+    inner = Messages(messages.data, nested.first, nested.last)
+    inner_places, odd = scan(inner, shape.nested_fields)
+    if odd.any():
+        return None
+    columns = [_scalar(inner, inner_places[field]) for field in shape.nested_fields]
+    return _Table(messages, places, nested.owner, columns)

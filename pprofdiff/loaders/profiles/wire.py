@@ -9,7 +9,7 @@ once, because every byte below 0x80 ends a number.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 __all__ = [
     "MAX_FIELDS",
     "Messages",
-    "Runs",
+    "Occurrences",
     "joined",
     "numbers",
     "scan",
@@ -40,7 +40,8 @@ _WIRES: dict[int, tuple[int, ...]] = {0: (0,), 2: (2,), -2: (2, 0), _UNKNOWN: ()
 _UNREADABLE = 7
 
 
-class Messages(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Messages:
     """Messages in one buffer: message i is ``data[first[i]:last[i]]``.
 
     `data` (uint8) has 16 bytes of 0 after the last message.
@@ -51,11 +52,12 @@ class Messages(NamedTuple):
     last: Positions
 
 
-class Runs(NamedTuple):
-    """One field's occurrences, in file order.
+@dataclass(frozen=True, slots=True, eq=False)
+class Occurrences:
+    """Where one field of the messages stands, one element each time, in file order.
 
-    Occurrence k belongs to message ``owner[k]``; the bytes ``first[k]:last[k]`` are
-    its content: one varint, or what is length-delimited.
+    ``owner[k]`` is the message. The bytes ``first[k]:last[k]`` of its buffer are the
+    field's content: one varint, or the bytes of what is length-delimited.
     """
 
     owner: Positions
@@ -135,22 +137,34 @@ def short_varints(
     return words
 
 
-def numbers(data: Bytes, runs: Runs) -> tuple[NDArray[np.unsignedinteger], Positions]:
-    """Return the numbers in these runs, in order, and how many each run holds.
+def numbers(
+    data: Bytes, field: Occurrences
+) -> tuple[NDArray[np.unsignedinteger], Positions]:
+    """Return the numbers that a field's contents are, in order, and how many in each.
 
-    The dtype is uint32 where all of them fit in 28 bits, else uint64. Raises
-    ValueError for one of more than ten bytes.
+    Returns
+    -------
+    numbers
+        uint32 where all of them fit in 28 bits, else uint64.
+    counts
+        int64, one for each occurrence of the field.
+
+    Raises
+    ------
+    ValueError
+        A number has more than ten bytes.
+
     """
-    if len(runs.first) and int((runs.last - runs.first).max()) <= _LONGEST:
-        values, lengths = varints(data, runs.first)
-        if (runs.first + lengths == runs.last).all():
+    if len(field.first) and int((field.last - field.first).max()) <= _LONGEST:
+        values, lengths = varints(data, field.first)
+        if (field.first + lengths == field.last).all():
             return values, np.ones(len(values), np.int64)
-    ends = np.flatnonzero((data < 0x80) & _inside(runs, len(data)))
-    edges = np.concatenate((np.zeros(1, np.int64), np.searchsorted(ends, runs.last)))
+    ends = np.flatnonzero((data < 0x80) & _inside(field, len(data)))
+    edges = np.concatenate((np.zeros(1, np.int64), np.searchsorted(ends, field.last)))
     starts = np.empty_like(ends)
     starts[1:] = ends[:-1] + 1
-    filled = runs.first < runs.last
-    starts[edges[:-1][filled]] = runs.first[filled]
+    filled = field.first < field.last
+    starts[edges[:-1][filled]] = field.first[filled]
     words = _words(data, np.dtype("<u4")).take(starts).astype(np.uint32, copy=False)
     stop = ~words & np.uint32(0x80808080)
     if stop.all():
@@ -161,29 +175,41 @@ def numbers(data: Bytes, runs: Runs) -> tuple[NDArray[np.unsignedinteger], Posit
     return values, np.diff(edges)
 
 
-def _inside(runs: Runs, size: int) -> NDArray[np.bool_]:
-    """Return which of `size` bytes lie in the runs."""
-    sizes = np.empty(2 * len(runs.first) + 1, np.int64)
-    sizes[1::2] = runs.last - runs.first
-    sizes[0::2] = np.append(runs.first, size)
-    sizes[2::2] -= runs.last
+def _inside(field: Occurrences, size: int) -> NDArray[np.bool_]:
+    """Return which of `size` bytes lie in its contents."""
+    sizes = np.empty(2 * len(field.first) + 1, np.int64)
+    sizes[1::2] = field.last - field.first
+    sizes[0::2] = np.append(field.first, size)
+    sizes[2::2] -= field.last
     pattern = np.arange(len(sizes)) % 2 == 1
     return np.repeat(pattern, sizes)
 
 
 def scan(
     messages: Messages, fields: dict[int, int]
-) -> tuple[dict[int, Runs], NDArray[np.bool_]]:
+) -> tuple[dict[int, Occurrences], NDArray[np.bool_]]:
     """Find the fields of all messages, and mark messages that need another reader.
 
-    `fields` gives each known field number its kind: 0 a single varint, 2 bytes that
-    hold varints (packed numbers, or a nested message); a number of kind 2 may also
-    stand unpacked, one varint an occurrence, if the field is listed as -2. Marked
-    (bool, one per message) are those with an unknown field, a tag or wire type that
-    the table does not expect, a length that runs out of the message, or more than
-    `MAX_FIELDS` fields; nothing is returned for them.
+    Parameters
+    ----------
+    messages
+        The messages, of one kind.
+    fields
+        The kind of content of each known field number: 0 for one varint; 2 for bytes
+        that are varints (packed numbers, or a nested message); -2 for packed numbers
+        that may also stand unpacked, one varint each time.
+
+    Returns
+    -------
+    places
+        Where each of the fields stands, by number.
+    odd
+        bool, one a message: it has an unknown field, a tag or wire type that `fields`
+        does not allow, a length that reaches beyond the message, or more than
+        `MAX_FIELDS` fields. `places` has nothing of these messages.
+
     """
-    found: dict[int, list[tuple[Positions, Positions, Positions]]] = {
+    parts: dict[int, list[tuple[Positions, Positions, Positions]]] = {
         number: [] for number in fields
     }
     odd = np.zeros(len(messages.first), np.bool_)
@@ -192,15 +218,15 @@ def scan(
     for _ in range(MAX_FIELDS):
         if not len(rows):
             break
-        rows, at = _step(messages, fields, found, odd, rows, at)
+        rows, at = _step(messages, fields, parts, odd, rows, at)
     odd[rows] = True
-    return {n: _gathered(runs, odd) for n, runs in found.items()}, odd
+    return {n: _gathered(steps, odd) for n, steps in parts.items()}, odd
 
 
 def _step(
     messages: Messages,
     fields: dict[int, int],
-    found: dict[int, list[tuple[Positions, Positions, Positions]]],
+    parts: dict[int, list[tuple[Positions, Positions, Positions]]],
     odd: NDArray[np.bool_],
     rows: Positions,
     at: Positions,
@@ -226,11 +252,11 @@ def _step(
             first = stop[here]
             last = _content(data, first, value[here], limit[here])
         after[here] = last
-        run = rows[here], first, last
+        part = rows[here], first, last
         if int(last.min()) < 0:
             kept = last >= 0
-            run = run[0][kept], first[kept], last[kept]
-        found[number].append(run)
+            part = part[0][kept], first[kept], last[kept]
+        parts[number].append(part)
     if int(after.min()) < 0:
         odd[rows[after < 0]] = True
     going = (after >= 0) & (after < limit)
@@ -248,17 +274,17 @@ def _content(
 
 
 def _gathered(
-    runs: list[tuple[Positions, Positions, Positions]], odd: NDArray[np.bool_]
-) -> Runs:
+    steps: list[tuple[Positions, Positions, Positions]], odd: NDArray[np.bool_]
+) -> Occurrences:
     """Join one field's steps in file order, without the messages marked odd."""
-    if not runs:
+    if not steps:
         none = np.zeros(0, np.int64)
-        return Runs(none, none, none)
-    owner, first, last = (np.concatenate(part) for part in zip(*runs, strict=True))
+        return Occurrences(none, none, none)
+    owner, first, last = (np.concatenate(part) for part in zip(*steps, strict=True))
     if odd.any():
         kept = ~odd[owner]
         owner, first, last = owner[kept], first[kept], last[kept]
-    if len(runs) > 1:
+    if len(steps) > 1:
         order = np.argsort(first, kind="stable")
         owner, first, last = owner[order], first[order], last[order]
-    return Runs(owner, first, last)
+    return Occurrences(owner, first, last)

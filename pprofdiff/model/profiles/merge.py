@@ -44,10 +44,15 @@ BASE_LABEL = "pprof::base"
 
 
 def merge(profiles: Sequence[Profile]) -> Profile:
-    """Return the sum of the profiles; one alone is returned as it is.
+    """Return the sum of the profiles; of one alone, the profile with unique types.
 
-    Raises UsageError for no profile, IncompatibleProfilesError where the sample types
-    or period types cannot be compared.
+    Raises
+    ------
+    UsageError
+        There is no profile.
+    IncompatibleProfilesError
+        The sample types or period types cannot be compared.
+
     """
     if not profiles:
         raise UsageError("there is no profile to merge; name at least one")
@@ -58,10 +63,22 @@ def merge(profiles: Sequence[Profile]) -> Profile:
 
 
 def subtract(new: Profile, base: Profile, *, label: bool) -> Profile:
-    """Return new minus base, as pprof's -diff_base (label) or -base (no label) does.
+    """Return new minus base.
 
-    With `label`, the base's samples carry ``pprof::base`` = ``true``, so that they
-    stay apart from the new ones; without, equal stacks of one build cancel.
+    Parameters
+    ----------
+    new, base
+        Profiles of one kind.
+    label
+        Whether the base's samples get the label ``pprof::base`` = ``true``, so that
+        they stay apart from new's, as with pprof's ``-diff_base``. Without it equal
+        stacks cancel, as with ``-base``.
+
+    Raises
+    ------
+    IncompatibleProfilesError
+        The sample types or period types cannot be compared.
+
     """
     negated = base.with_values(-base.values)
     return merge([new, _labelled(negated) if label else negated])
@@ -70,8 +87,13 @@ def subtract(new: Profile, base: Profile, *, label: bool) -> Profile:
 def normalized(new: Profile, base: Profile) -> Profile:
     """Return `new` scaled so that each sample type's total is the base's.
 
-    The ratio of a type with total 0 is 0; values are rounded half away from zero.
-    Raises IncompatibleProfilesError unless both have the same types and units.
+    Values are rounded half away from zero; a type whose total is 0 becomes 0.
+
+    Raises
+    ------
+    IncompatibleProfilesError
+        The two profiles do not have the same sample types, period types and units.
+
     """
     if (new.sample_types, new.period_type) != (base.sample_types, base.period_type):
         raise IncompatibleProfilesError(
@@ -138,8 +160,7 @@ def _labelled(profile: Profile) -> Profile:
 
 def _summed(profile: Profile) -> Profile:
     """Return the profile with equal samples added up, and without those that are 0."""
-    some = np.flatnonzero(profile.values.any(axis=1))
-    profile = _taken(profile, some)
+    profile = _taken(profile, np.flatnonzero(profile.values.any(axis=1)))
     first, group = unique_rows(
         profile.stack_offsets, profile.stack_locations, _label_sets(profile)
     )

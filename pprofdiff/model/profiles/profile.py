@@ -8,7 +8,8 @@ by positions, and every string by its position in `Profile.strings`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +28,13 @@ __all__ = [
     "Mapping",
     "Profile",
     "ValueType",
+    "stack_names",
 ]
 
 Column = NDArray[np.int64]
 Index = NDArray[np.int32]
+
+_UNKNOWN = "<unknown>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +134,13 @@ class Labels:
         return cls(column, index, index, column, index)
 
 
-class Frames(NamedTuple):
-    """Stacks with inlined functions written out, leaf first.
+@dataclass(frozen=True, slots=True, eq=False)
+class Frames:
+    """Stacks as frames, leaf first; an inlined function is a frame of its own.
 
-    Frame j of stack i is ``line[offsets[i] + j]``: the position (int32) of a line in
-    `Locations.line_function` and its fellows.
+    Frame j of stack i is ``line[offsets[i] + j]``: the row of one line in
+    `Locations.line_function`, `Locations.line_number` and `Locations.line_column`
+    (int32 from `Profile.frames`). `offsets` is int64, of length stacks + 1.
     """
 
     offsets: Offsets
@@ -186,9 +192,18 @@ class Profile:
     def sample_index(self, name: str | int | None = None) -> int:
         """Return the column of `values` that a sample type names.
 
-        As in ``go tool pprof -sample_index``: None means the profile's default type,
-        else the last; a number is a position; a name also matches with a leading
-        ``inuse_`` left out. Raises UsageError if there is none such.
+        Parameters
+        ----------
+        name
+            As in ``go tool pprof -sample_index``: a type's name, with or without a
+            leading ``inuse_``; or a position, as an int or in decimal digits. None
+            and ``""`` mean the profile's default type, or the last where it has none.
+
+        Raises
+        ------
+        UsageError
+            The profile has no sample type, or none of this name or position.
+
         """
         names = [t.type for t in self.sample_types]
         if not names:
@@ -207,7 +222,7 @@ class Profile:
         raise UsageError(f"no sample type {name!r} in the profile; it has: {known}")
 
     def frames(self) -> Frames:
-        """Return every stack's frames with inlined functions written out."""
+        """Return all stacks as frames; a location gives one frame for each line."""
         counts = np.diff(self.locations.line_offsets)
         if (counts == 1).all():
             return Frames(self.stack_offsets, self.stack_locations)
@@ -249,15 +264,48 @@ class Profile:
         """Return one row a sample, its stack named root first with ``;`` between.
 
         Columns: ``stack``, ``leaf``, one int64 column for each sample type, and one
-        for each label key (several values of one key are joined with a comma; None
-        where a sample has no such label).
+        ``label:KEY`` for each label key (several values of one key are joined with a
+        comma; None where a sample has no such label).
         """
         import pandas as pd
-
-        from pprofdiff.model.profiles.tabular import label_columns, stack_names
 
         stacks, leaves = stack_names(self)
         columns: dict[str, object] = {"stack": stacks, "leaf": leaves}
         for i, kind in enumerate(self.sample_types):
             columns[kind.type] = self.values[:, i]
-        return pd.DataFrame({**columns, **label_columns(self)})
+        return pd.DataFrame({**columns, **_label_columns(self)})
+
+
+def stack_names(profile: Profile) -> tuple[list[str], list[str]]:
+    """Return each sample's stack as text, and the name of its leaf function.
+
+    A stack is named root first, its functions joined with ``;``. A frame without a
+    function is ``<unknown>``; a sample without frames has ``""`` in both lists.
+    """
+    frames = profile.frames()
+    names = np.array([*profile.function_names(), _UNKNOWN], object)
+    words = names[profile.locations.line_function[frames.line]].tolist()
+    bounds = frames.offsets.tolist()
+    rows = [words[a:b] for a, b in pairwise(bounds)]
+    stacks = [";".join(reversed(row)) for row in rows]
+    return stacks, [row[0] if row else "" for row in rows]
+
+
+def _label_columns(profile: Profile) -> dict[str, list[str | None]]:
+    """Return, by ``label:KEY``, each sample's labels as text, None for none."""
+    strings, labels = profile.strings, profile.labels
+    columns: dict[str, list[str | None]] = {}
+    for sample, key, text, number, unit in zip(
+        labels.sample.tolist(),
+        labels.key.tolist(),
+        labels.text.tolist(),
+        labels.number.tolist(),
+        labels.unit.tolist(),
+        strict=True,
+    ):
+        name = f"label:{strings[key]}"
+        column = columns.setdefault(name, [None] * len(profile))
+        word = strings[text] if text else f"{number}{strings[unit]}"
+        earlier = column[sample]
+        column[sample] = word if earlier is None else f"{earlier},{word}"
+    return columns

@@ -21,11 +21,16 @@ __all__ = ["rounded", "scaled", "with_common_types"]
 
 
 def with_common_types(profiles: Sequence[Profile]) -> list[Profile]:
-    """Return the profiles cut to the sample types that all of them have.
+    """Return the profiles with only the sample types that all of them have.
 
-    Types are matched by name and keep the first profile's order; values are scaled to
-    the finest of their units, as is the period. Raises IncompatibleProfilesError where
-    no type is common, or units or period types cannot be compared.
+    Types are matched by name and keep the first profile's order. Values and periods
+    are scaled to the finest unit that one of the profiles has for them.
+
+    Raises
+    ------
+    IncompatibleProfilesError
+        No sample type is common to all, or units or period types cannot be compared.
+
     """
     names = _common_names(profiles)
     if not names:
@@ -56,10 +61,10 @@ def _common_names(profiles: Sequence[Profile]) -> list[str]:
 
 def _cut(profile: Profile, names: list[str]) -> Profile:
     """Return the profile with these sample types only, in this order."""
-    held = [kind.type for kind in profile.sample_types]
-    if held == names:
+    types = [kind.type for kind in profile.sample_types]
+    if types == names:
         return profile
-    places = [held.index(name) for name in names]
+    places = [types.index(name) for name in names]
     default = profile.default_sample_type
     return replace(
         profile,
@@ -83,10 +88,10 @@ def _common(kinds: Sequence[ValueType]) -> str:
 
 def _in_units(profile: Profile, units: list[str], period_unit: str) -> Profile:
     """Return the profile with its values and its period in these units."""
-    held = profile.sample_types
-    ratios = [scale(1, k.unit, unit)[0] for k, unit in zip(held, units, strict=True)]
-    kinds = tuple(ValueType(k.type, u) for k, u in zip(held, units, strict=True))
-    if kinds != held:
+    pairs = list(zip(profile.sample_types, units, strict=True))
+    ratios = [scale(1, kind.unit, unit)[0] for kind, unit in pairs]
+    kinds = tuple(ValueType(kind.type, unit) for kind, unit in pairs)
+    if kinds != profile.sample_types:
         profile = replace(scaled(profile, ratios), sample_types=kinds)
     kind = profile.period_type
     if kind is not None and kind.unit != period_unit:

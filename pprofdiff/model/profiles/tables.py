@@ -231,8 +231,8 @@ def pruned(profile: Profile) -> Profile:
 def _in_order(items: Array, size: int) -> Array:
     """Return the ids that occur (from 0 up), in order of first appearance."""
     places = first_places(items[items >= 0] if (items < 0).any() else items, size)
-    found = np.flatnonzero(places >= 0)
-    return found[np.argsort(places[found])]
+    used = np.flatnonzero(places >= 0)
+    return used[np.argsort(places[used])]
 
 
 def _places(order: Array, size: int) -> Array:

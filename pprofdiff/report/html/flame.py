@@ -167,14 +167,14 @@ def _categories(tree: CallTree) -> tuple[Column, dict[str, Any]]:
 def _base_names(diff: ProfileDiff, rows: list[int]) -> dict[str, str]:
     """Return the base's names of the functions that had another one there."""
     functions = diff.paired_functions
-    places = [np.full(len(functions.names), -1) for _ in functions.rows]
-    for place, union in zip(places, functions.rows, strict=True):
+    places = [np.full(len(functions.names), -1) for _ in functions.union]
+    for place, union in zip(places, functions.union, strict=True):
         place[union] = np.arange(len(union))
     was = {}
     for i, (old, fresh) in enumerate(
         zip(places[0][rows].tolist(), places[1][rows].tolist(), strict=True)
     ):
-        before = functions.levels[0].names[old]
+        before = functions.sides[0].names[old]
         if min(old, fresh) >= 0 and before != functions.names[rows[i]]:
             was[str(i)] = before
     return was

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pprofdiff.analysis.profiles.edges import Edges, Ends, edges
-from pprofdiff.analysis.profiles.graph import Nodes, flat_and_cum, identify
+from pprofdiff.analysis.profiles.graph import Edges, edges, flat_and_cum
+from pprofdiff.analysis.profiles.nodes import Nodes, identify
 from pprofdiff.units import scale
 
 if TYPE_CHECKING:
@@ -142,13 +142,22 @@ def _ordered(
     return order, [name for _, name, _, _ in ranked]
 
 
-def graph_edges(seen: View, drawn: Graph, ends: Ends) -> Edges:
-    """Return the edges at the wanted ends, without those under the cut-off."""
+def graph_edges(
+    seen: View, drawn: Graph, callers: NDArray[np.bool_], callees: NDArray[np.bool_]
+) -> Edges:
+    """Return the edges from `callers` and to `callees`, but for those cut off."""
     counted = seen.values != 0
     if seen.divisors is not None:
         counted |= seen.divisors != 0
     size = len(drawn.nodes)
-    found = edges(seen.profile, drawn.line_nodes, size, (seen.values, counted), ends)
+    found = edges(
+        seen.profile,
+        drawn.line_nodes,
+        seen.values,
+        counted=counted,
+        callers=callers,
+        callees=callees,
+    )
     if not drawn.edge_cutoff:
         return found
     shown = np.zeros(size, np.bool_)

@@ -16,7 +16,7 @@ from pprofdiff.units import label, percentage
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pprofdiff.analysis.profiles.edges import Edges
+    from pprofdiff.analysis.profiles.graph import Edges
     from pprofdiff.cli.options import Options
     from pprofdiff.model.profiles.profile import Profile
 
@@ -45,7 +45,7 @@ def render(
         raise UsageError(f"no matches found for regexp: {options.peek}")
     wanted = np.zeros(len(drawn.nodes), np.bool_)
     wanted[drawn.shown[places]] = True
-    calls = _Calls(seen, drawn, graph_edges(seen, drawn, (wanted, wanted)), unit)
+    calls = _Calls(seen, drawn, graph_edges(seen, drawn, wanted, wanted), unit)
     lines = report_header(seen, drawn, unit, options)
     lines += [_RULE, _COLUMNS]
     running = 0

@@ -113,7 +113,7 @@ def _inline_marks(seen: View, drawn: Graph) -> list[str]:
     wanted &= ever
     if not wanted.any():
         return [""] * len(drawn.shown)
-    found = graph_edges(seen, drawn, (np.zeros(size, np.bool_), wanted))
+    found = graph_edges(seen, drawn, np.zeros(size, np.bool_), wanted)
     inline, called = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
     inline[found.callee[found.inline]] = True
     called[found.callee[~found.inline]] = True

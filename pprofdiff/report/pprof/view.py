@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pprofdiff.analysis.profiles.filters import active_filters, filtered
-from pprofdiff.analysis.profiles.graph import outermost
+from pprofdiff.analysis.profiles.nodes import outermost
 from pprofdiff.analysis.profiles.prune import pruned_frames
 from pprofdiff.model.profiles.merge import base_samples
 from pprofdiff.units import label, percentage, printable, scale

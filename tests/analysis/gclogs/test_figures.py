@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from math import isfinite
 
 import hypothesis
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.gclogs.compare import compare_logs
-from pprofdiff.analysis.gclogs.figures import figures
+from pprofdiff.analysis.gclogs.figures import CycleTimes, figures
 from pprofdiff.analysis.side import LogRun
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.model.gclogs import GCLog
@@ -19,6 +20,8 @@ from pprofdiff.report.text.plain import render
 from tests.analysis.building import given
 
 from .cycles import cycles_of, run_of, runs, slow
+
+TIMES = [field.name for field in fields(CycleTimes)]
 
 
 def near(value, wanted):
@@ -36,7 +39,7 @@ def test_figures_are_their_definitions(rows):
         rows[0]["number"],
         rows[-1]["number"],
     )
-    for field in found.times._fields:
+    for field in TIMES:
         assert getattr(found.times, field) == sum(row[field] for row in rows)
     for field in ("forced", "timer"):
         assert getattr(found, field) == sum(row[field] for row in rows)
@@ -66,7 +69,7 @@ def test_a_missing_line_takes_its_own_part_and_no_more(rows, data):
     gappy = figures(cycles_of(rows[:gone] + rows[gone + 1 :]))
     assert gappy.cycles_per_second == whole.cycles_per_second
     assert gappy.heap.allocated is None
-    for field in whole.times._fields:
+    for field in TIMES:
         part = getattr(whole.times, field) - getattr(gappy.times, field)
         assert part == rows[gone][field]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.profiles.filters import filtered
-from pprofdiff.analysis.profiles.granularity import GRANULARITIES, NO_STACK
+from pprofdiff.analysis.profiles.granularity import NO_STACK, Granularity
 from pprofdiff.analysis.profiles.tables import STATUSES
 from pprofdiff.cli.options import Options
 from pprofdiff.errors import IncompatibleProfilesError, UsageError
@@ -21,7 +22,7 @@ from pprofdiff.model.profiles.merge import merge
 from pprofdiff.model.profiles.profile import ValueType
 from tests.analysis.building import compared, given, profile, profiles, stacks
 
-TABLES = (*GRANULARITIES, "stacks")
+TABLES = (*get_args(Granularity), "stacks")
 SIDES = ("base", "new")
 
 
@@ -60,7 +61,7 @@ def rows(diff, granularity):
     return {(b, n): row for b, n, row in zip(before, table.names, numbers, strict=True)}
 
 
-@pytest.mark.parametrize("granularity", GRANULARITIES)
+@pytest.mark.parametrize("granularity", get_args(Granularity))
 @given(base=profiles(), new=profiles())
 def test_the_other_way_round_changes_the_sign_alone(granularity, base, new):
     there, back = (

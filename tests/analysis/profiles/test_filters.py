@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.profiles.filters import active_filters, filtered
-from pprofdiff.analysis.profiles.graph import flat_and_cum, frame_keys
+from pprofdiff.analysis.profiles.graph import flat_and_cum
+from pprofdiff.analysis.profiles.nodes import frame_keys
 from pprofdiff.analysis.profiles.prune import pruned_frames
 from pprofdiff.analysis.profiles.tags import number_units
 from pprofdiff.cli.options import Options

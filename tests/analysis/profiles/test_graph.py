@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
@@ -10,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.profiles import graph as module
-from pprofdiff.analysis.profiles.edges import edges
-from pprofdiff.analysis.profiles.graph import (
+from pprofdiff.analysis.profiles.graph import Edges, edges, flat_and_cum
+from pprofdiff.analysis.profiles.nodes import (
     GRANULARITIES,
-    flat_and_cum,
     frame_keys,
     identify,
     outermost,
@@ -177,7 +177,15 @@ def test_edges_are_those_of_the_loop(profile, granularity, data):
                 want[pair][1] = want[pair][1] and inlined
             caller = node
     everywhere = np.ones(size, np.bool_)
-    found = edges(profile, ids, size, (weights, weights != 0), (everywhere, everywhere))
+    counted = weights != 0
+    found = edges(
+        profile,
+        ids,
+        weights,
+        counted=counted,
+        callers=everywhere,
+        callees=everywhere,
+    )
     rows = zip(
         zip(found.caller.tolist(), found.callee.tolist(), strict=True),
         map(list, zip(found.weight.tolist(), found.inline.tolist(), strict=True)),
@@ -186,5 +194,18 @@ def test_edges_are_those_of_the_loop(profile, granularity, data):
     assert dict(rows) == want
     callee = np.zeros(size, np.bool_)
     callee[:2] = True
-    some = edges(profile, ids, size, (weights, weights != 0), (~everywhere, callee))
-    assert len(some) == sum(pair[1] < 2 for pair in want)
+    to_callees = edges(
+        profile, ids, weights, counted=counted, callers=~everywhere, callees=callee
+    )
+    assert len(to_callees) == sum(pair[1] < 2 for pair in want)
+
+
+def test_edges_are_changed_by_replacing_a_column():
+    pairs = np.arange(3), np.arange(3) + 1
+    calls = Edges(*pairs, np.array([5, -7, 2]), np.zeros(3, np.bool_))
+    doubled = replace(calls, weight=calls.weight * 2)
+    assert (len(doubled), doubled.weight.tolist()) == (3, [10, -14, 4])
+    assert doubled.take(np.array([2, 0])).caller.tolist() == [2, 0]
+    assert calls.weight.tolist() == [5, -7, 2]
+    with pytest.raises(FrozenInstanceError):
+        calls.weight = doubled.weight

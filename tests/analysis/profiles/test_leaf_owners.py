@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from pprofdiff import api
-from pprofdiff.analysis.profiles.leaf_owners import leaves
 from pprofdiff.goruntime.names import is_standard_library, package_of
 
 DATA = Path(__file__).parents[2] / "data"
@@ -48,19 +47,23 @@ def test_each_owner_has_its_own_bytes(story, kind):
             (diff.new, diff.new_column),
         )
     )
-    names = diff.paired_functions.names
+    names, sums = diff.paired_functions.names, diff.leaf_sums
     found = {
         (names[leaf], names[owner]): (old, fresh)
         for leaf, owner, old, fresh in zip(
-            *(column.tolist() for column in leaves(diff)), strict=True
+            *(
+                getattr(sums, column).tolist()
+                for column in ("leaf", "owner", "base", "new")
+            ),
+            strict=True,
         )
     }
     was = {n: b for n, b in zip(names, _base_names(diff), strict=True) if b}
     assert found == {
         pair: (base[tuple(was.get(n, n) for n in pair)], new[pair]) for pair in {*found}
     }
-    sums = tuple(map(sum, zip(*found.values(), strict=True)))
-    assert sums == (sum(base.values()), sum(new.values()))
+    totals = tuple(map(sum, zip(*found.values(), strict=True)))
+    assert totals == (sum(base.values()), sum(new.values()))
 
 
 def _base_names(diff):

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from pprofdiff.analysis.profiles.granularity import NO_STACK
 from pprofdiff.analysis.profiles.paths import DEEPEST
-from pprofdiff.analysis.profiles.stacks import NamedStacks
 from pprofdiff.analysis.profiles.tree import (
     NO_CATEGORY,
     SEVERAL,
@@ -64,7 +63,8 @@ class Row(NamedTuple):
 
 def rows(tree):
     """Return a tree's nodes."""
-    return [Row(*row) for row in zip(*(c.tolist() for c in tree), strict=True)]
+    columns = (getattr(tree, name).tolist() for name in Row._fields)
+    return [Row(*row) for row in zip(*columns, strict=True)]
 
 
 def grown(diff):
@@ -73,13 +73,14 @@ def grown(diff):
     for side, (given_side, values) in enumerate(
         zip((diff.base, diff.new), diff.values, strict=True)
     ):
-        union = functions.rows[side]
-        held = NamedStacks.of(given_side.profile, functions.levels[side], union, values)
-        cuts = held.offsets.tolist()
+        union = functions.union[side]
+        frames = given_side.profile.frames()
+        rows_of_frames = union[functions.sides[side].ids[frames.line]]
+        cuts = frames.offsets.tolist()
         for i, value in enumerate(values.tolist()):
             if value == 0:
                 continue
-            stack = held.functions[cuts[i] : cuts[i + 1]].tolist()[::-1]
+            stack = rows_of_frames[cuts[i] : cuts[i + 1]].tolist()[::-1]
             node = root
             for function in stack or [int(union[-1])]:
                 node = node.callees.setdefault(function, Node())

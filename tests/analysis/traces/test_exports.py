@@ -9,7 +9,7 @@ import pytest
 
 from pprofdiff.analysis.traces.exports import EXPORTS, export
 from pprofdiff.errors import UsageError
-from pprofdiff.loaders import pprof
+from pprofdiff.loaders.profiles import pprof
 from pprofdiff.loaders.profiles.encode import encode
 from tests.traces import oracle
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
+
+from tests.traces.toolchains import (
+    MissingGoError,
+    environment,
+    once,
+    session,
+    version,
+)
 
 HERE = Path(__file__).parent
 VERSIONS = ("1.22.12", "1.23.12", "1.24.13", "1.25.14", "1.26.8", "1.27.3")
@@ -20,50 +28,39 @@ KINDS = [
 ]
 
 
-class Traces:
-    """Builds and runs the program of `program/`, each kind once."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.made = {}
-
-    def __call__(self, version, kind):
-        """Return the path of a trace; skip the test where there is no such Go."""
-        if (version, kind) not in self.made:
-            self.made[version, kind] = self._make(version, kind)
-        made = self.made[version, kind]
-        if isinstance(made, str):
-            pytest.skip(made)
-        return made
-
-    def _make(self, version, kind):
-        environment = {**os.environ, "GOTOOLCHAIN": f"go{version}", "GOFLAGS": ""}
-        there = self.folder / f"{version}-{kind}"
+def _make(version, kind, out):
+    """Build the program of `program/` with a version of Go, and have it write a trace."""
+    settings = environment(version)
+    with tempfile.TemporaryDirectory() as folder:
+        there = Path(folder) / "program"
         shutil.copytree(HERE / "program", there)
         # A module of Go 1.22 is built as 1.22 was: its settings of GODEBUG too.
         (there / "go.mod").write_text("module program\n\ngo 1.22\n", "utf-8")
         tags = ["-tags", "flight"] if kind == FLIGHT else []
-        build = subprocess.run(
+        subprocess.run(
             ["go", "build", *tags, "-o", "program", "."],
             cwd=there,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
+            env=settings,
+            check=True,
         )
-        if build.returncode and "toolchain" in build.stderr:
-            return f"no Go {version} here, and none to fetch"
-        assert not build.returncode, build.stderr
-        if kind == OBJECTS:
-            environment["GODEBUG"] = "traceallocfree=1"
         # A short period between generations: the trace has several.
-        more = f"{environment.get('GODEBUG', '')},traceadvanceperiod=50000000"
-        environment["GODEBUG"] = more.strip(",")
-        subprocess.run([there / "program", there / "out"], env=environment, check=True)
-        return there / "out"
+        settings["GODEBUG"] = "traceadvanceperiod=50000000"
+        if kind == OBJECTS:
+            settings["GODEBUG"] += ",traceallocfree=1"
+        subprocess.run([there / "program", out], env=settings, check=True)
 
 
 @pytest.fixture(scope="session", name="traces")
-def _traces(tmp_path_factory):
+def _traces():
     """Return a function: a version of Go and a kind in, the path of a trace out."""
-    return Traces(tmp_path_factory.mktemp("traces"))
+
+    def trace(go, kind):
+        try:
+            version(go)
+        except MissingGoError as missing:
+            pytest.skip(str(missing))
+        return once(
+            session() / f"program-{kind}-{go}.trace", lambda out: _make(go, kind, out)
+        )
+
+    return trace

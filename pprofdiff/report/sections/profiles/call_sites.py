@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.leaf_owners import Leaves
+from pprofdiff.analysis.profiles.leaf_owners import LeafSums
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.rows import Cell, Column, Row, Table, name_column, sides
 from pprofdiff.report.sections.profiles.cells import delta_cell, noise_of, value_cells
@@ -64,18 +64,18 @@ def _objects(diff: ProfileDiff, others: Sequence[ProfileDiff]) -> _Counts:
     wanted = diff.sample_type.type.replace("_space", "_objects")
     for other in others:
         if other.new is diff.new and other.sample_type.type == wanted != "":
-            columns = (column.tolist() for column in other.leaf_sums)
-            return {
-                (leaf, owner): (base, new)
-                for leaf, owner, base, new in zip(*columns, strict=True)
-            }
+            sums = other.leaf_sums
+            sites = zip(sums.leaf.tolist(), sums.owner.tolist(), strict=True)
+            counts = zip(sums.base.tolist(), sums.new.tolist(), strict=True)
+            return dict(zip(sites, counts, strict=True))
     return {}
 
 
 def _row(
-    diff: ProfileDiff, leaves: Leaves, row: int, objects: _Counts, *, noise: bool
+    diff: ProfileDiff, leaves: LeafSums, row: int, objects: _Counts, *, noise: bool
 ) -> Row:
-    leaf, owner, base, new = (int(column[row]) for column in leaves)
+    leaf, owner = int(leaves.leaf[row]), int(leaves.owner[row])
+    base, new = int(leaves.base[row]), int(leaves.new[row])
     names = diff.paired_functions.names
     name = names[leaf] if owner == leaf else f"{names[leaf]} ← {names[owner]}"
     counts = objects.get((leaf, owner))

@@ -92,7 +92,7 @@ def _matching(
     """Return the samples of a side that match."""
     chosen = _categories(wanted)
     hits = chosen[_attribution(diff, side).category]
-    rows = diff.paired_functions.levels[side]
+    rows = diff.paired_functions.sides[side]
     matches = np.array([bool(wanted.search(name)) for name in rows.names], bool)
     if matches.any() and not chosen.any():
         profile = (diff.base, diff.new)[side].profile
@@ -183,7 +183,7 @@ def _stacks(diff: ProfileDiff, side: int, rows: NDArray[np.int64]) -> Iterator[P
     what = (diff.base, diff.new)[side]
     values = diff.values[side][rows]
     whole = int(values.sum())
-    functions = diff.paired_functions.levels[side]
+    functions = diff.paired_functions.sides[side]
     frames = what.profile.take(rows).frames()
     first, group = unique_rows(frames.offsets, functions.ids[frames.line])
     cost = sums(group, values, len(first))
@@ -210,7 +210,7 @@ def _stack(diff: ProfileDiff, side: int, row: int, cost: tuple[str, str]) -> Sta
     """
     owners = _attribution(diff, side)
     table = rules()
-    names = diff.paired_functions.levels[side]
+    names = diff.paired_functions.sides[side]
     profile = (diff.base, diff.new)[side].profile
     line = profile.take(np.array([row])).frames().line
     kind = table.leaf_kinds[int(owners.leaf_kind[row])]

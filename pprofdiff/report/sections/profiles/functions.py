@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import Table as FunctionTable
+from pprofdiff.analysis.profiles.tables import ValueColumn
 from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column, sides
 from pprofdiff.report.sections.profiles.cells import (
     delta_cell,
@@ -20,8 +21,6 @@ from pprofdiff.report.sections.profiles.cells import (
 from pprofdiff.units import percent
 
 __all__ = ["movers", "renamed"]
-
-Order = Literal["cum", "flat"]
 
 _ROWS = 8
 # Where chance has no model, changes under this share of the larger total are left out.
@@ -44,8 +43,8 @@ _TITLES = {
 def movers(
     diff: ProfileDiff,
     labels: tuple[str, str],
-    column: Order,
-    granularity: str = "functions",
+    column: ValueColumn,
+    granularity: Granularity = "functions",
     rows: int | None = None,
 ) -> Iterator[Table | Sentence]:
     """Yield the functions (or lines, files) that moved most, dearer ones first.
@@ -81,14 +80,16 @@ def movers(
         yield Sentence(f"{title}: nothing{chance}.", key=column)
 
 
-def _title(diff: ProfileDiff, column: Order, *, dearer: bool) -> str:
+def _title(diff: ProfileDiff, column: ValueColumn, *, dearer: bool) -> str:
     """Return a table's title: only CPU time makes anything slower."""
     if diff.is_cpu:
         return _TITLES[column, dearer]
     return f"{'More' if dearer else 'Less'} ({column})"
 
 
-def _still(diff: ProfileDiff, table: FunctionTable, column: Order) -> NDArray[np.bool_]:
+def _still(
+    diff: ProfileDiff, table: FunctionTable, column: ValueColumn
+) -> NDArray[np.bool_]:
     """Return which rows did not move, as far as can be told."""
     judged = table.judge(column)
     if judged is not None:
@@ -98,7 +99,7 @@ def _still(diff: ProfileDiff, table: FunctionTable, column: Order) -> NDArray[np
 
 
 def _chains(
-    table: FunctionTable, rows: NDArray[np.int64], column: Order
+    table: FunctionTable, rows: NDArray[np.int64], column: ValueColumn
 ) -> list[list[int]]:
     """Group rows with the same values on both sides, the one to show first.
 
@@ -133,7 +134,10 @@ def _columns(
 
 
 def _rows(
-    diff: ProfileDiff, table: FunctionTable, column: Order, chains: list[list[int]]
+    diff: ProfileDiff,
+    table: FunctionTable,
+    column: ValueColumn,
+    chains: list[list[int]],
 ) -> tuple[Row, ...]:
     """Return a row for each chain; none of them is within noise."""
     base, new = (values.tolist() for values in table.raw(column))

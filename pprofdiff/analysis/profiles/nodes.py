@@ -1,0 +1,224 @@
+"""Which frames are one node: a function, file, source line or address.
+
+Nodes are identified as ``go tool pprof`` identifies them (internal/graph of
+github.com/google/pprof): by the printed attributes alone, so that two functions of
+one name are one node unless the granularity tells their files apart.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.errors import UsageError
+from pprofdiff.model.profiles.profile import Profile
+
+__all__ = [
+    "GRANULARITIES",
+    "FrameKey",
+    "NodeGranularity",
+    "Nodes",
+    "frame_keys",
+    "identify",
+    "outermost",
+]
+
+NodeGranularity = Literal["functions", "filefunctions", "files", "lines", "addresses"]
+
+# What each granularity keeps of a frame: function, file, line, address and column.
+GRANULARITIES: dict[str, tuple[bool, bool, bool, bool]] = {
+    "functions": (True, False, False, False),
+    "filefunctions": (True, True, False, False),
+    "files": (False, True, False, False),
+    "lines": (True, True, True, False),
+    "addresses": (True, True, True, True),
+}
+
+# A frame as people read it: function (or "[binary]", "<unknown>"), file, line.
+FrameKey = tuple[str, str, int]
+Ids = NDArray[np.int32]
+Values = NDArray[np.int64]
+
+_SELF = ("/proc/self/cwd/./", "/proc/self/cwd/")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nodes:
+    """The distinct nodes of a profile at one granularity, one row each.
+
+    `name`, `file`, `binary` are tuples of str; `line`, `column`, `start_line` int64
+    and `address` uint64, 0 where the granularity leaves them out. `binary` and
+    `start_line` are known only where there is no function name.
+    """
+
+    name: tuple[str, ...]
+    file: tuple[str, ...]
+    binary: tuple[str, ...]
+    start_line: Values
+    line: Values
+    column: Values
+    address: NDArray[np.uint64]
+
+    def __len__(self) -> int:
+        """Return the number of nodes."""
+        return len(self.name)
+
+    def printable(self, node: int) -> str:
+        """Return the node's name as pprof prints it."""
+        parts = [f"{self.address[node]:016x}"] if self.address[node] else []
+        name, file, line = self.name[node], self.file[node], int(self.line[node])
+        if name:
+            parts.append(name)
+        if line:
+            column = f":{self.column[node]}" if self.column[node] else ""
+            parts.append(f"{file}:{line}{column}")
+        elif file:
+            parts.append(file)
+        elif not name:
+            parts.append(_binary_name(self.binary[node]))
+        return " ".join(parts)
+
+
+def _binary_name(path: str) -> str:
+    """Return how a frame without function or file is called."""
+    return f"[{posixpath.basename(path.rstrip('/')) or '/'}]" if path else "<unknown>"
+
+
+def outermost(profile: Profile) -> Profile:
+    """Return the profile without inlined frames: the last line of each location."""
+    locations = profile.locations
+    last = locations.line_offsets[1:] - 1
+    if len(last) == len(locations.line_function):
+        return profile
+    return replace(
+        profile,
+        locations=replace(
+            locations,
+            line_offsets=np.arange(len(last) + 1, dtype=np.int64),
+            line_function=locations.line_function[last],
+            line_number=locations.line_number[last],
+            line_column=locations.line_column[last],
+        ),
+    )
+
+
+def _clean(path: str) -> str:
+    """Return the path as pprof prints it (Go's filepath.Clean, on slashes)."""
+    for prefix in _SELF:
+        if path.startswith(prefix):
+            path = path[len(prefix) :]
+            break
+    if not path:
+        return ""
+    cleaned = posixpath.normpath(path)
+    return cleaned[1:] if cleaned.startswith("//") else cleaned
+
+
+def _dense(texts: list[str]) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the distinct texts in order of first appearance, and each one's place."""
+    places: dict[str, int] = {}
+    ids = [places.setdefault(text, len(places)) for text in texts]
+    return list(places), np.array(ids, np.int64)
+
+
+def _ranked(column: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+    """Return small numbers, from 0 up, that are equal where the column is."""
+    _, ranks = np.unique(column, return_inverse=True)
+    ranks = ranks.astype(np.int64)
+    return ranks, int(ranks.max(initial=-1)) + 1
+
+
+def _grouped(columns: list[NDArray[Any]]) -> tuple[Values, Ids]:
+    """Group rows equal in all columns: (a row of each group, group of each row)."""
+    keys, size = _ranked(columns[0])
+    for column in columns[1:]:
+        if len(column) and (column == column[0]).all():
+            continue
+        ranks, more = _ranked(column)
+        keys, size = _ranked(keys * more + ranks)
+    examples = np.zeros(size, np.int64)
+    examples[keys] = np.arange(len(keys))
+    return examples, keys.astype(np.int32)
+
+
+def identify(profile: Profile, granularity: str) -> tuple[Nodes, Ids]:
+    """Return the nodes of all lines, and the node (int32) of each location line.
+
+    Raises UsageError for a granularity that is not in `GRANULARITIES`.
+    """
+    if granularity not in GRANULARITIES:
+        known = ", ".join(GRANULARITIES)
+        raise UsageError(f"no granularity {granularity!r}; there are: {known}")
+    named, filed, lined, addressed = GRANULARITIES[granularity]
+    strings, functions = profile.strings, profile.functions
+    function, number, column, mapping, address = _lines(profile)
+    # The last entry of each list stands for "none", which the lines spell as -1.
+    names, name = _dense(
+        [*([strings[i] if named else "" for i in functions.name.tolist()]), ""]
+    )
+    cleaned = {i: _clean(strings[i]) for i in set(functions.filename.tolist())}
+    files, file = _dense(
+        [*([cleaned[i] if filed else "" for i in functions.filename.tolist()]), ""]
+    )
+    binaries, binary = _dense([*(m.file for m in profile.mappings), ""])
+    nameless = np.array([not text for text in names])[name[function]]
+    start_line = np.append(functions.start_line, 0)[function]
+    columns: list[NDArray[Any]] = [
+        name[function],
+        file[function],
+        np.where(nameless, binary[mapping], binary[-1]),
+        np.where(nameless, start_line, 0),
+        number * (lined and function >= 0),
+        column * (addressed and function >= 0),
+        address * np.uint64(addressed),
+    ]
+    examples, ids = _grouped(columns)
+    picked = [column[examples] for column in columns]
+    nodes = Nodes(
+        tuple(names[i] for i in picked[0].tolist()),
+        tuple(files[i] for i in picked[1].tolist()),
+        tuple(binaries[i] for i in picked[2].tolist()),
+        *picked[3:],
+    )
+    return nodes, ids
+
+
+def _lines(profile: Profile) -> tuple[NDArray[Any], ...]:
+    """Return by line: function, line number, column, mapping, address."""
+    locations = profile.locations
+    counts = np.diff(locations.line_offsets)
+    return (
+        locations.line_function,
+        locations.line_number,
+        locations.line_column,
+        np.repeat(locations.mapping, counts),
+        np.repeat(locations.address, counts),
+    )
+
+
+def frame_keys(profile: Profile, granularity: str) -> tuple[list[FrameKey], Ids]:
+    """Return what people read of each frame, and which of them each line is.
+
+    The keys are distinct; ids are int32, one per location line. pprof's own rows are
+    those of `identify`, which may list one key twice (two binaries of one name, or
+    with ``files`` two functions of one file).
+    """
+    nodes, ids = identify(profile, granularity)
+    places: dict[FrameKey, int] = {}
+    folded = np.array(
+        [
+            places.setdefault(
+                (name or ("" if file else _binary_name(binary)), file, line),
+                len(places),
+            )
+            for name, file, binary, line in zip(
+                nodes.name, nodes.file, nodes.binary, nodes.line.tolist(), strict=True
+            )
+        ],
+        np.int32,
+    )
+    return list(places), folded[ids]

@@ -52,6 +52,29 @@ class Normalization(NamedTuple):
         """Return new − base after scaling."""
         return new * self.new_factor - base * self.base_factor
 
+    @property
+    def factors(self) -> tuple[float, float]:
+        """The factors of base and new."""
+        return self.base_factor, self.new_factor
+
+    def unscaled(self, base: float, new: float) -> tuple[float, float]:
+        """Return the raw numbers of scaled ones."""
+        return base / self.base_factor, new / self.new_factor
+
+    def larger(self, base: float, new: float) -> float:
+        """Return the larger of two raw sums after scaling, without their signs."""
+        return max(abs(base) * self.base_factor, abs(new) * self.new_factor)
+
+    def of_shares(self, totals: tuple[int, int]) -> Normalization:
+        """Return the scaling of raw values to percent of each side's raw total."""
+        return Normalization(
+            "share", 100 / totals[0], 100 / totals[1], "% of the total"
+        )
+
+    def with_base_times(self, ratio: float) -> Normalization:
+        """Return the same with base multiplied by a ratio that most values share."""
+        return self._replace(base_factor=self.base_factor * ratio)
+
     def ratio(self, base: float, new: float) -> float | None:
         """Return new ÷ base after scaling, None where base is 0."""
         return new * self.new_factor / (base * self.base_factor) if base else None

@@ -136,8 +136,7 @@ def _band(ax: Axes, model: CountModel, ends: tuple[float, float], theme: Theme) 
     places = np.geomspace(*ends, _BAND)
     # Raw values that would be scaled to these places on both sides.
     base, new = (
-        np.rint(places / factor).astype(np.int64)
-        for factor in (model.base_factor, model.new_factor)
+        np.rint(places / factor).astype(np.int64) for factor in model.by.factors
     )
     reach = LIMIT * model.sigma(base, new)
     low, high = np.maximum(places - reach, ends[0] / 10), places + reach

@@ -144,6 +144,34 @@ def test_a_pivot_has_the_cumulative_values_of_its_function(
             assert_shown(cells[2], after)
 
 
+def test_frames_say_what_the_judge_said(opened, page_file, diff):
+    """A function's pivot is marked as its row of the table is, each in its words."""
+    table = diff.functions.sort_values("base_cum", ascending=False)
+    names = [*table.index[:40:4], *table.index[table["noise_cum"]][:3]]
+    noise = {name: bool(table.loc[name, "noise_cum"]) for name in names}
+    assert set(noise.values()) == {False, True}
+    said = {}
+    with opened(page_file, fragment="#cpu;t=1") as page:
+        for name in names:
+            go(page, t=1, p="merged", f=name)
+            said[name] = row(page)[3].startswith("~")
+            go(page, p="merged", f=name)
+            page.get_by_role("application").focus()
+            page.keyboard.press("ArrowDown")
+            page.keyboard.press("ArrowUp")
+            words = "within noise (needs ±" if noise[name] else "beyond noise"
+            assert words in status(page), name
+    assert said == noise
+
+
+def test_what_is_merged_of_several_frames_is_not_judged(opened, page_file):
+    """Callers of malloc come from everywhere: the largest has no mark."""
+    with opened(page_file, fragment="#cpu;p=callers;f=runtime.mallocgc") as page:
+        page.get_by_role("application").focus()
+        page.keyboard.press("ArrowDown")
+        assert "merged here: not judged" in status(page)
+
+
 @pytest.mark.parametrize("pattern", ["mallocgc", "^runtime\\.gc", "JSON|json", "net"])
 def test_a_search_counts_no_sample_twice(opened, page_file, diff, pattern):
     stacks = diff.stacks

@@ -20,16 +20,15 @@ from pprofdiff.analysis.benchmarks.table import (
     Geomean,
 )
 from pprofdiff.analysis.benchmarks.units import better, tidy
-from pprofdiff.analysis.stats.samples import (
+from pprofdiff.analysis.stats.calibration import (
     ALPHA,
     CONFIDENCE,
     SAMPLES_FOR_INTERVAL,
     SAMPLES_FOR_TEST,
-    Summary,
-    geomean,
-    mann_whitney,
-    summarize,
 )
+from pprofdiff.analysis.stats.judge import Judge
+from pprofdiff.analysis.stats.judgement import Change
+from pprofdiff.analysis.stats.samples import Summary, geomean, summarize
 from pprofdiff.errors import UsageError
 from pprofdiff.model.benchmarks import Benchmarks, Result
 
@@ -153,10 +152,8 @@ def _row(base: _Results, new: _Results) -> BenchmarkRow | None:
     raw = tidied
     if len(units) == 1 and tidy(units[0]).factor != 1:
         raw = [summarize(s.raw) if s.raw else None for s in samples]
-    p = mann_whitney(first, second) if first and second else None
-    equal = bool(first and second) and p is None
+    change = Judge.of_benchmark().pair(first, second) if first and second else None
     shown = tidy(units[0]).unit
-    p = 1.0 if equal else p
     return BenchmarkRow(
         name=(base or new)[0].name,
         procs=(base or new)[0].procs,
@@ -166,22 +163,26 @@ def _row(base: _Results, new: _Results) -> BenchmarkRow | None:
         new=raw[1],
         tidy_base=tidied[0],
         tidy_new=tidied[1],
-        p=p,
-        notes=tuple(_notes(tidied, p, equal=equal, lost=sum(s.lost for s in samples))),
+        change=change,
+        notes=tuple(_notes(samples, tidied, change)),
     )
 
 
 def _notes(
-    sides: Sequence[Summary | None], p: float | None, *, equal: bool, lost: int
+    samples: Sequence[_Sample],
+    summaries: Sequence[Summary | None],
+    change: Change | None,
 ) -> Iterator[str]:
     """Yield benchstat's warnings on a row, and ours."""
-    known = [side for side in sides if side is not None]
-    if any(side.low is None or side.high is None for side in known):
+    known = [summary for summary in summaries if summary is not None]
+    if any(summary.low is None or summary.high is None for summary in known):
         yield _NO_INTERVAL
-    if equal:
-        yield _ALL_EQUAL
-    elif p is not None and p > ALPHA and all(s.n < SAMPLES_FOR_TEST for s in known):
-        yield _NO_TEST
+    if change is not None:
+        if len({value for sample in samples for value in sample.tidied}) == 1:
+            yield _ALL_EQUAL
+        elif change.noise is None:
+            yield _NO_TEST
+    lost = sum(sample.lost for sample in samples)
     if lost:
         yield f"{lost} measurements are no numbers and are left out"
 

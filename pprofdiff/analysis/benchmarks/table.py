@@ -8,7 +8,8 @@ from math import inf
 from typing import NamedTuple
 
 from pprofdiff.analysis.benchmarks.units import Better
-from pprofdiff.analysis.stats.samples import ALPHA, Summary
+from pprofdiff.analysis.stats.judgement import Change
+from pprofdiff.analysis.stats.samples import Summary
 
 __all__ = [
     "LARGEST",
@@ -28,8 +29,8 @@ class BenchmarkRow:
     """One benchmark in one unit; a side is None where it was not measured.
 
     `base` and `new` are in `unit`, as printed by the benchmark; `tidy_base` and
-    `tidy_new` in the table's unit. `p` is the U test's, 1 where all values are equal
-    and None on one side only; `notes` says why a figure is missing.
+    `tidy_new` in the table's unit. `change` is that of the tidy medians, None on one
+    side only; `notes` says why a figure is missing.
     """
 
     name: str
@@ -40,7 +41,7 @@ class BenchmarkRow:
     new: Summary | None
     tidy_base: Summary | None
     tidy_new: Summary | None
-    p: float | None
+    change: Change | None
     notes: tuple[str, ...]
 
     @property
@@ -49,9 +50,14 @@ class BenchmarkRow:
         return self.name if self.procs is None else f"{self.name}-{self.procs}"
 
     @property
+    def p(self) -> float | None:
+        """The U test's p, 1 where all values are equal, None on one side only."""
+        return None if self.change is None else self.change.p
+
+    @property
     def significant(self) -> bool:
         """Whether the samples differ: p is at most 0.05."""
-        return self.p is not None and self.p <= ALPHA
+        return self.change is not None and self.change.noise is False
 
     @property
     def delta(self) -> float | None:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import log
+from posixpath import basename
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.case import Case
-from pprofdiff.analysis.findings.claims import words
+from pprofdiff.analysis.findings.cpu import words
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.wording import arrow, listed, points, short, times
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.leaf_owners import LeafSums
-from pprofdiff.analysis.stats.common_ratio import common_pace, paced
+from pprofdiff.analysis.stats.common_ratio import common_ratio
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.model.csr import grouped, sums
 from pprofdiff.units import percent
@@ -33,7 +34,7 @@ _NAMED = 3
 class _Site(NamedTuple):
     """Functions that allocate for one function of the program.
 
-    `delta` is new − base in scaled bytes, base brought to new's pace.
+    `delta` is new − base in scaled bytes, base multiplied by the common ratio.
     """
 
     owner: str
@@ -44,7 +45,7 @@ class _Site(NamedTuple):
 
 
 def allocation(case: Case) -> Iterator[Finding]:
-    """Call sites allocate more or less than the pace of the others accounts for."""
+    """Call sites allocate more or less than the ratio of the others accounts for."""
     diff = case.of_type("alloc_space")
     if diff is None or diff.model is None or not diff.model.sound:
         return
@@ -57,35 +58,33 @@ def allocation(case: Case) -> Iterator[Finding]:
     more = sum(s.delta for s in sites if s.delta > 0)
     falls = -less > more
     chosen = [s for s in sites if (s.delta < 0) == falls]
-    direction = "better" if falls else "worse"
     yield Finding(
         "allocation",
         _title(diff, chosen),
         _text(case, diff, chosen),
         _evidence(case, diff, chosen),
         severity="minor",
-        direction=direction,
+        direction="better" if falls else "worse",
         claim=_claim(case, chosen, falls=falls),
         weight=float("inf"),
     )
 
 
 def _sites(diff: ProfileDiff, model: CountModel) -> list[_Site]:
-    """Return the sites that moved beyond noise and pace, the largest change first."""
-    pace = None if diff.normalization.mode == "per_work" else common_pace(diff)
-    model = paced(model, pace.ratio) if pace is not None else model
-    held, names = diff.leaf_sums, diff.paired_functions.names
-    owners, at = grouped(held.owner)
-    base, new = (sums(at, column, len(owners)) for column in (held.base, held.new))
-    delta = new * model.new_factor - base * model.base_factor
-    whole = max(
-        float(base.sum()) * model.base_factor, float(new.sum()) * model.new_factor
-    )
-    loud = ~model.judge(base, new).noise & (np.abs(delta) >= _SHARE * whole)
+    """Return the sites that moved beyond noise and the load, the largest first."""
+    load = None if diff.normalization.mode == "per_work" else common_ratio(diff)
+    model = model if load is None else model.with_base_times(load.ratio)
+    leaves, names = diff.leaf_sums, diff.paired_functions.names
+    owners, at = grouped(leaves.owner)
+    base, new = (sums(at, column, len(owners)) for column in (leaves.base, leaves.new))
+    judged = model.judge(base, new)
+    delta = judged.delta
+    whole = max(model.by.scaled(float(base.sum()), float(new.sum())))
+    loud = ~judged.noise & (np.abs(delta) >= _SHARE * whole)
     return [
         _Site(
             names[int(owners[i])],
-            tuple(names[leaf] for leaf in _largest(held, at == i)),
+            tuple(names[leaf] for leaf in _largest(leaves, at == i)),
             int(base[i]),
             int(new[i]),
             float(delta[i]),
@@ -95,11 +94,11 @@ def _sites(diff: ProfileDiff, model: CountModel) -> list[_Site]:
     ]
 
 
-def _largest(held: LeafSums, chosen: NDArray[np.bool_]) -> list[int]:
+def _largest(leaves: LeafSums, chosen: NDArray[np.bool_]) -> list[int]:
     """Return the leaves of the chosen rows, what is largest in the base first."""
-    order = np.argsort(-held.base[chosen], kind="stable")
-    found: list[int] = held.leaf[chosen][order].tolist()
-    return found
+    order = np.argsort(-leaves.base[chosen], kind="stable")
+    rows: list[int] = leaves.leaf[chosen][order].tolist()
+    return rows
 
 
 def _title(diff: ProfileDiff, sites: list[_Site]) -> str:
@@ -129,13 +128,13 @@ def _text(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:
     gc = case.gc
     if gc is None or gc.factors is None:
         return text
-    old, fresh = gc.base.steady, gc.new.steady
-    if old.allocated_mb_per_second and fresh.allocated_mb_per_second:
+    base, new = gc.base.steady, gc.new.steady
+    if base.allocated_mb_per_second and new.allocated_mb_per_second:
         rates = gc.rates or (1.0, 1.0)
         per = "an operation" if gc.per_work else "a second"
         amount = arrow(
-            old.allocated_mb_per_second * (1 << 20) / rates[0],
-            fresh.allocated_mb_per_second * (1 << 20) / rates[1],
+            base.allocated_mb_per_second * (1 << 20) / rates[0],
+            new.allocated_mb_per_second * (1 << 20) / rates[1],
             "bytes",
         )
         text += f" In all {amount} are allocated {per}"
@@ -147,9 +146,9 @@ def _line(diff: ProfileDiff, owner: str) -> str:
     """Return the line of a function that moved most, as ``file.go:12``."""
     table = diff.table("lines")
     for row in table.order("cum").tolist():
-        name, _, place = table.names[row].rpartition(" ")
-        if name == owner:
-            return str(place.rpartition("/")[2])
+        name, file = table.names[row], table.files[row]
+        if name.startswith(place := f"{owner} {file}:"):
+            return f"{basename(file)}:{name.removeprefix(place)}"
     return ""
 
 

@@ -10,16 +10,14 @@ from pprofdiff.analysis.findings.lifetime import life_lost
 from pprofdiff.analysis.findings.model import Fact, Finding
 from pprofdiff.analysis.findings.runtime import contention
 from pprofdiff.analysis.findings.traces import (
-    UNSURE_RATIO,
-    WAITS,
+    beyond,
     direction,
-    far,
-    long,
     pair_of,
     scaled,
     time_fact,
 )
 from pprofdiff.analysis.findings.wording import short, times
+from pprofdiff.analysis.stats.calibration import BLOCKED, BLOCKED_SURE
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import StateTime, TraceDiff
@@ -41,9 +39,8 @@ _REASONS = {
 }
 _ASSIST, _SYNC = "GC mark assist wait for work", "sync"
 _MOST = 2
-# Goroutine time that moved, by capacity (GOMAXPROCS × time): worth a sentence from, and
-# with such a ratio of so many waits more than runs of one build differ by.
-_MOVED, _MUCH, _MATTERS = 0.05, 0.2, 8.0
+# Goroutine time that moved, by capacity (GOMAXPROCS × time): worth a sentence, or much.
+_MOVED, _MUCH = 0.05, 0.2
 
 
 def blocked(case: Case) -> Iterator[Finding]:
@@ -64,9 +61,9 @@ def blocked(case: Case) -> Iterator[Finding]:
         return
     from pprofdiff.analysis.traces.movers import movers
 
-    found = movers(diff, "blocked")
+    moving = movers(diff, "blocked")
     for row in sorted(rows, key=lambda row: -_moved(diff, row))[:_MOST]:
-        places = [place for place in found if place.reason == row.reason]
+        places = [place for place in moving if place.reason == row.reason]
         yield _blocked(diff, row, places)
 
 
@@ -90,7 +87,7 @@ def _capacity(diff: TraceDiff) -> float:
 
 def _moves(diff: TraceDiff, row: StateTime) -> bool:
     pair = pair_of(diff, row.base_ns, row.new_ns)
-    return far(*pair, UNSURE_RATIO) and _moved(diff, row) >= _MOVED
+    return beyond(diff, BLOCKED, pair) and _moved(diff, row) >= _MOVED
 
 
 def _blocked(diff: TraceDiff, row: StateTime, places: list[Mover]) -> Finding:
@@ -98,8 +95,8 @@ def _blocked(diff: TraceDiff, row: StateTime, places: list[Mover]) -> Finding:
     id_, words = _REASONS[row.reason]
     number = max(sum(p.base_number for p in places), sum(p.new_number for p in places))
     pair = pair_of(diff, row.base_ns, row.new_ns)
-    sure = number >= WAITS and long(diff)
-    sure = sure and _moved(diff, row) >= _MUCH and far(*pair, _MATTERS)
+    sure = beyond(diff, BLOCKED_SURE, pair, (number, number))
+    sure = sure and _moved(diff, row) >= _MUCH
     where, part, facts = "", "", [_fact(f"blocked: {row.reason}", row)]
     if places:
         place = places[0]

@@ -10,18 +10,14 @@ import numpy as np
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.model import Fact, Finding
 from pprofdiff.analysis.findings.traces import (
-    MANY_POINTS,
-    POINTS,
-    WAITS,
+    beyond,
     cycles_tell,
     direction,
-    far,
-    long,
     scaled,
-    shares_differ,
     time_fact,
 )
 from pprofdiff.analysis.findings.wording import arrow, short
+from pprofdiff.analysis.stats.calibration import GC_SHARE_SURE, QUEUE, SHARE, WAITS
 from pprofdiff.units import percent
 
 if TYPE_CHECKING:
@@ -33,10 +29,8 @@ __all__ = ["gc_capacity", "overcommitted", "utilisation"]
 # Where processors are idle for most of the time that goroutines wait, and they wait for
 # longer than it takes to wake a thread, the threads are waiting too.
 _IDLE, _TOO_LONG_NS = 0.5, 1_000_000
-# Traces of 2 s of one program, on a machine that did other work too, had 14 to 26 % of
-# GC, those of 0.2 s 13 to 33 %, and of another that hardly collects 0.6 to 2.9 %: only
-# more than that, by ratio and by points, is the build's.
-_MATTERS, _POINTS_MATTER = 5.0, 0.05
+# Shares of waiting, and of capacity, that are worth a sentence.
+_POINTS, _MANY_POINTS = 0.02, 0.10
 _MB = 1 << 20
 
 
@@ -48,7 +42,7 @@ def overcommitted(case: Case) -> Iterator[Finding]:
     base, new = (_waiting_beside_idle(side) for side in diff.sides)
     late = max(side.latency.p99_ns or 0 for side in diff.sides)
     limits = [_limit(side) for side in diff.sides]
-    same = abs(new - base) < POINTS and limits[0] == limits[1]
+    same = abs(new - base) < _POINTS and limits[0] == limits[1]
     if max(base, new) < _IDLE or late < _TOO_LONG_NS or max(limits) < 2 or same:
         return
     yield Finding(
@@ -111,7 +105,7 @@ def utilisation(case: Case) -> Iterator[Finding]:
     if diff is None:
         return
     base, new = (side.processors.utilisation for side in diff.sides)
-    if base is None or new is None or abs(new - base) < MANY_POINTS:
+    if base is None or new is None or abs(new - base) < _MANY_POINTS:
         return
     ran = [side.processors.goroutine_ns for side in diff.sides]
     waited = [int(side.waits.duration_ns.sum()) for side in diff.sides]
@@ -120,7 +114,7 @@ def utilisation(case: Case) -> Iterator[Finding]:
         for sums in (ran, waited)
     )
     text = f"On average {at_once[0]:.2f} → {at_once[1]:.2f} ran at once"
-    if far(queued[0], queued[1], 1 + MANY_POINTS):
+    if beyond(diff, QUEUE, (queued[0], queued[1])):
         text += f", and {queued[0]:.2f} → {queued[1]:.2f} waited for a processor"
     yield Finding(
         "utilisation",
@@ -144,34 +138,34 @@ def gc_capacity(case: Case) -> Iterator[Finding]:
     base, new = (side.collections for side in diff.sides)
     if not cycles_tell(diff):
         return
-    old, fresh = base.gc_fraction, new.gc_fraction
-    if old is None or fresh is None or not shares_differ(old, fresh):
+    before, after = base.gc_fraction, new.gc_fraction
+    if before is None or after is None:
+        return
+    if not beyond(diff, SHARE, (before, after)):
         return
     waited = [int(side.waits.gc_mark_ns.sum()) for side in diff.sides]
     stops = [_longest_stop(side) for side in diff.sides]
     stopped = arrow(stops[0], stops[1], "ns")
-    moved = abs(fresh - old)
-    matters = far(old, fresh, _MATTERS) and moved >= _POINTS_MATTER
     yield Finding(
         "gc-capacity",
-        f"GC takes {percent(old, 1)} → {percent(fresh, 1)} of GOMAXPROCS × time",
+        f"GC takes {percent(before, 1)} → {percent(after, 1)} of GOMAXPROCS × time",
         f"{_cycles(diff)}. Marking was on for "
         f"{arrow(base.mark_wall_ns, new.mark_wall_ns, 'ns')} of that wall time"
         f"{_live(diff)}; the longest stop of the world took {stopped}. "
         f"Added up, goroutines waited {scaled(diff, *waited)} for a processor while GC "
         "was marking.",
         (
-            Fact("GC share of capacity", "trace", old, fresh, "ratio"),
+            Fact("GC share of capacity", "trace", before, after, "ratio"),
             Fact("cycles begun", "trace", base.begun, new.begun, "cycles"),
             time_fact("marking, wall", base.mark_wall_ns, new.mark_wall_ns),
             time_fact("longest stop of the world by GC, wall", *stops),
             time_fact("runnable while GC was marking", *waited),
         ),
         "A GC log of each tells the CPU time of a cycle.",
-        severity="minor" if matters and long(diff) else "info",
-        direction=direction(old, fresh),
+        severity="minor" if beyond(diff, GC_SHARE_SURE, (before, after)) else "info",
+        direction=direction(before, after),
         # The cause stands before what it entails.
-        weight=4 + moved,
+        weight=4 + abs(after - before),
     )
 
 
@@ -204,8 +198,8 @@ def _live(diff: TraceDiff) -> str:
     means = []
     for side in diff.sides:
         cycles = side.collections.cycles
-        held = cycles.live_end_bytes[cycles.ended & (cycles.live_end_bytes > 0)]
-        if not len(held):
+        live = cycles.live_end_bytes[cycles.ended & (cycles.live_end_bytes > 0)]
+        if not len(live):
             return ""
-        means.append(float(held.mean()))
+        means.append(float(live.mean()))
     return f", to a live heap of {arrow(means[0], means[1], 'bytes')}"

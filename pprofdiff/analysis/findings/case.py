@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.findings.claims import Samples
+from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.stats.common_ratio import CommonRatio, common_pace
+from pprofdiff.analysis.stats.common_ratio import CommonRatio, common_ratio
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gclogs.compare import GCDiff
@@ -32,7 +32,7 @@ class Case:
         return None
 
     @cached_property
-    def cpu(self) -> Samples | None:
+    def cpu(self) -> CPUComparison | None:
         """CPU profiles with samples on both sides."""
         for diff in self.comparison.profiles:
             if not diff.is_cpu or diff.model is None:
@@ -40,27 +40,30 @@ class Case:
             if not diff.model.sound or min(diff.totals) <= 0:
                 continue
             if diff.attributions is not None:
-                return Samples(diff, diff.model, diff.attributions, self._pace(diff))
+                return CPUComparison(
+                    diff, diff.model, diff.attributions, self._load(diff)
+                )
         return None
 
-    def _pace(self, cpu: ProfileDiff) -> CommonRatio | None:
+    def _load(self, cpu: ProfileDiff) -> CommonRatio | None:
         """Return the load of new over base, where nobody said it and it shows.
 
         Allocation profiles have more samples than CPU profiles, but count since the
-        process started: they tell a pace where GC logs tell how long ago that was.
+        process started: they tell the load where GC logs tell how long ago that was.
         """
         if cpu.normalization.mode == "per_work":
             return None
         allocs, gc = self.of_type("alloc_space"), self.gc
         if allocs is not None and gc is not None:
-            pace = common_pace(allocs)
-            if pace is not None and allocs.normalization.mode == "absolute":
+            since_start = common_ratio(allocs)
+            if since_start is not None and allocs.normalization.mode == "absolute":
                 base, new = (
                     float(side.run.cycles.start_ms[-1]) for side in (gc.base, gc.new)
                 )
                 if base > 0 and new > 0:
-                    return pace._replace(ratio=pace.ratio * base / new)
-        return common_pace(cpu)
+                    ratio = since_start.ratio * base / new
+                    return since_start._replace(ratio=ratio)
+        return common_ratio(cpu)
 
     @property
     def gc(self) -> GCDiff | None:

@@ -13,24 +13,24 @@ from pprofdiff.units import percent
 __all__ = ["processors", "throughput", "unlike_load", "upgrade"]
 
 _POINT = 0.01
-# A pace known no better than this factor is given as a range.
+# A ratio known no better than this factor is given as a range.
 _CLOSE = 1.5
 
 
 def unlike_load(case: Case) -> Iterator[Finding]:
     """Most functions moved by one factor: the sides did not do equal work."""
-    pace = None if case.cpu is None else case.cpu.pace
-    if pace is None or not pace.sure:
+    load = None if case.cpu is None else case.cpu.common_ratio
+    if load is None or not load.sure:
         return
     base, new = case.labels
-    low, high = pace.span
-    factor = times(pace.ratio) if high < _CLOSE * low else f"{low:.2g} to {times(high)}"
+    low, high = load.span
+    factor = times(load.ratio) if high < _CLOSE * low else f"{low:.2g} to {times(high)}"
     yield Finding(
         "not-comparable",
         f"{new} probably did {factor} the work of {base}",
         "That is what most functions outside the runtime cost, new over base: another "
         "load moves them together. What moved otherwise is what changed.",
-        (Fact("pace of most functions", "cpu profile", 1.0, pace.ratio, "ratio"),),
+        (Fact("pace of most functions", "cpu profile", 1.0, load.ratio, "ratio"),),
         f"Give --rps {base.upper()}:{new.upper()}, operations a second, and all is by "
         "operation.",
         severity="minor",
@@ -89,8 +89,8 @@ def throughput(case: Case) -> Iterator[Finding]:
     if rates is None:
         return
     by = diff.normalization
-    base = diff.totals[0] * by.base_factor
-    delta = diff.totals[1] * by.new_factor - base
+    base, _ = by.scaled(*diff.totals)
+    delta = by.delta(*diff.totals)
     labels = {group.id: group.label for group in rules().groups}
     parts = sorted(cpu.groups.values(), key=lambda g: -abs(g.delta))
     shown = [
@@ -111,8 +111,7 @@ def throughput(case: Case) -> Iterator[Finding]:
                 Fact(
                     f"{labels[g.id]} by operation",
                     "cpu profile",
-                    g.base * by.base_factor,
-                    g.new * by.new_factor,
+                    *by.scaled(g.base, g.new),
                     diff.unit,
                 )
                 for g in parts

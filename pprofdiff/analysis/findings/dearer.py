@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.case import Case
-from pprofdiff.analysis.findings.claims import Samples
+from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.functions import one_sided
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.wording import listed, short, times
@@ -41,8 +41,8 @@ def own_cost(case: Case) -> Iterator[Finding]:
     cpu = case.cpu
     if cpu is None or cpu.other_release:
         return
-    gone, fresh = one_sided(cpu)
-    told = cpu.under(gone | fresh).plus(cpu.bookkeeping)
+    gone, added = one_sided(cpu)
+    told = cpu.under(gone | added).plus(cpu.bookkeeping)
     owners = _owner(cpu, told, 0), _owner(cpu, told, 1)
     movers = _movers(cpu, owners)
     for dearer in (True, False):
@@ -51,16 +51,15 @@ def own_cost(case: Case) -> Iterator[Finding]:
             yield _finding(cpu, owners, some, dearer=dearer)
 
 
-def _owner(cpu: Samples, told: Claim, side: int) -> NDArray[np.int64]:
+def _owner(cpu: CPUComparison, told: Claim, side: int) -> NDArray[np.int64]:
     """Return each sample's function of the program nearest the leaf, -1 for none."""
     owner = cpu.sides[side].owner
     rows = cpu.diff.paired_functions.union[side]
-    found = np.append(rows, -1)[owner]
-    return np.where(told[side], -1, found)
+    return np.where(told[side], -1, np.append(rows, -1)[owner])
 
 
-def _movers(cpu: Samples, owners: _Pair) -> list[_Mover]:
-    """Return the functions that moved beyond noise and pace, the largest first."""
+def _movers(cpu: CPUComparison, owners: _Pair) -> list[_Mover]:
+    """Return the functions that moved beyond noise and the load, the largest first."""
     sums = []
     for owner, values in zip(owners, cpu.diff.values, strict=True):
         kept = owner >= 0
@@ -68,11 +67,11 @@ def _movers(cpu: Samples, owners: _Pair) -> list[_Mover]:
         sums.append(by_row.astype(np.int64))
     rows = np.flatnonzero((sums[0] > 0) & (sums[1] > 0))
     base, new = sums[0][rows], sums[1][rows]
-    model, by = cpu.paced_model, cpu.diff.normalization
-    delta = new * model.new_factor - base * model.base_factor
-    plain = new * by.new_factor - base * by.base_factor
-    ratio = new * model.new_factor / (base * model.base_factor)
-    loud = ~model.judge(base, new).noise & (np.abs(delta) >= _SHARE * cpu.whole)
+    judged = cpu.beside_others.judge(base, new)
+    delta, plain = judged.delta, cpu.diff.normalization.delta(base, new)
+    scaled = cpu.beside_others.by.scaled(base, new)
+    ratio = scaled[1] / scaled[0]
+    loud = ~judged.noise & (np.abs(delta) >= _SHARE * cpu.whole)
     loud &= (np.abs(np.log(ratio)) > np.log(_TIMES)) & (plain * delta > 0)
     order = np.argsort(-np.abs(delta), kind="stable").tolist()
     return [
@@ -83,7 +82,7 @@ def _movers(cpu: Samples, owners: _Pair) -> list[_Mover]:
 
 
 def _finding(
-    cpu: Samples, owners: _Pair, movers: list[_Mover], *, dearer: bool
+    cpu: CPUComparison, owners: _Pair, movers: list[_Mover], *, dearer: bool
 ) -> Finding:
     first = movers[0]
     names = [short(cpu.names[m.row]) for m in movers[:_NAMED]]

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import pandas as pd
 
-from pprofdiff.analysis.findings.model import SEVERITIES, Fact, Findings
+from pprofdiff.analysis.findings.model import DIRECTIONS, SEVERITIES, Fact, Findings
 
 __all__ = ["evidence_frame", "findings_frame"]
-
-_DIRECTIONS = ("worse", "better", "neutral")
 
 
 def findings_frame(findings: Findings) -> pd.DataFrame:
     """Return one row a finding, in order; columns as `Reported.findings` says."""
-    found = findings.found
-    explains = [float("nan") if f.explains is None else f.explains for f in found]
+    rows = findings.found
+    explains = [float("nan") if f.explains is None else f.explains for f in rows]
     return pd.DataFrame(
         {
-            "id": [f.id for f in found],
-            "severity": pd.Categorical([f.severity for f in found], SEVERITIES),
-            "direction": pd.Categorical([f.direction for f in found], _DIRECTIONS),
-            "title": [f.title for f in found],
-            "text": [f.text for f in found],
-            "advice": [f.advice for f in found],
+            "id": [f.id for f in rows],
+            "severity": pd.Categorical([f.severity for f in rows], SEVERITIES),
+            "direction": pd.Categorical([f.direction for f in rows], DIRECTIONS),
+            "title": [f.title for f in rows],
+            "text": [f.text for f in rows],
+            "advice": [f.advice for f in rows],
             "explains": pd.Series(explains, dtype="float64"),
         }
     )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.case import Case
-from pprofdiff.analysis.findings.claims import Samples
+from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.wording import listed, short
 from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, package_of
@@ -25,8 +25,6 @@ _SHARE = 0.02
 # It is gone where less than this share of its share is left (other callers keep some).
 _LEFT = 0.005
 _NAMED = 3
-# With so many samples expected, none at all has a chance of one in a thousand.
-_TELLING = 7
 # Functions that swap places under a parent must cancel but for this share.
 _CANCELS = 0.25
 
@@ -56,10 +54,10 @@ def functions(case: Case) -> Iterator[Finding]:
     cpu = case.cpu
     if cpu is None:
         return
-    gone, fresh = one_sided(cpu)
-    if not gone.any() and not fresh.any():
+    gone, added = one_sided(cpu)
+    if not gone.any() and not added.any():
         return
-    before, after = _change(cpu, 0, gone), _change(cpu, 1, fresh)
+    before, after = _change(cpu, 0, gone), _change(cpu, 1, added)
     swapped = {r.parent for r in before.roots} & {r.parent for r in after.roots}
     for parent in sorted(swapped - {-1}):
         yield _moved(cpu, parent, (before, after))
@@ -69,20 +67,20 @@ def functions(case: Case) -> Iterator[Finding]:
             yield _gone_or_new(case, cpu, change, roots)
 
 
-def one_sided(cpu: Samples) -> tuple[Mask, Mask]:
+def one_sided(cpu: CPUComparison) -> tuple[Mask, Mask]:
     """Return, over the union, which functions are as good as gone, and which new."""
     table, (base_total, new_total) = cpu.table, cpu.diff.totals
-    told = ~cpu.paced_model.judge(table.base_cum, table.new_cum).noise
+    told = ~cpu.beside_others.judge(table.base_cum, table.new_cum).noise
     told &= np.array([_tells(cpu, name) for name in table.names], bool)
     base, new = table.base_cum / base_total, table.new_cum / new_total
     at = np.array([cpu.row[name] for name in table.names], np.int64)
-    gone, fresh = (np.zeros(len(cpu.names), np.bool_) for _ in range(2))
+    gone, added = (np.zeros(len(cpu.names), np.bool_) for _ in range(2))
     gone[at[told & (base >= _SHARE) & (new <= _LEFT * base)]] = True
-    fresh[at[told & (new >= _SHARE) & (base <= _LEFT * new)]] = True
-    return gone, fresh
+    added[at[told & (new >= _SHARE) & (base <= _LEFT * new)]] = True
+    return gone, added
 
 
-def _tells(cpu: Samples, name: str) -> bool:
+def _tells(cpu: CPUComparison, name: str) -> bool:
     """Return whether it is news that a function is gone or new.
 
     Between Go releases, functions of the standard library come and go.
@@ -92,7 +90,7 @@ def _tells(cpu: Samples, name: str) -> bool:
     return not (cpu.other_release and is_standard_library(package_of(name)))
 
 
-def _change(cpu: Samples, side: int, chosen: Mask) -> _Change:
+def _change(cpu: CPUComparison, side: int, chosen: Mask) -> _Change:
     """Find the outermost of the chosen functions in each of a side's stacks."""
     values = cpu.diff.values[side]
     root = np.full(len(values), -1, np.int64)
@@ -100,10 +98,10 @@ def _change(cpu: Samples, side: int, chosen: Mask) -> _Change:
     if chosen.any():
         for start, stop, ids, offsets in cpu.stacks(side):
             last = last_in_row(chosen[ids], offsets)
-            held = last >= 0
+            some = last >= 0
             padded = np.append(ids, -1)
-            root[start:stop] = np.where(held, padded[last], -1)
-            above = np.where(held & (last + 1 < offsets[1:]), padded[last + 1], -1)
+            root[start:stop] = np.where(some, padded[last], -1)
+            above = np.where(some & (last + 1 < offsets[1:]), padded[last + 1], -1)
             parent[start:stop] = above
     kept = ~cpu.bookkeeping[side]
     roots = []
@@ -119,7 +117,7 @@ def _change(cpu: Samples, side: int, chosen: Mask) -> _Change:
     return _Change(side, tuple(roots), root)
 
 
-def _expected(cpu: Samples, side: int, root: _Root) -> bool:
+def _expected(cpu: CPUComparison, side: int, root: _Root) -> bool:
     """Return whether the other side's samples of the caller would show the function.
 
     Where its caller hardly runs on the other side, nothing can be said of it there.
@@ -128,10 +126,7 @@ def _expected(cpu: Samples, side: int, root: _Root) -> bool:
         return True
     here, there = (cpu.cum[side], cpu.cum[1 - side])
     part = here[root.row] / here[root.parent]
-    period = (cpu.model.new_step, cpu.model.base_step)[side]
-    by = cpu.diff.normalization
-    factor = (by.new_factor, by.base_factor)[side]
-    return bool(part * there[root.parent] * factor / period >= _TELLING)
+    return cpu.model.absence_tells(1 - side, float(part * there[root.parent]))
 
 
 def _under_any(change: _Change, roots: list[_Root]) -> Mask:
@@ -142,7 +137,7 @@ def _under_any(change: _Change, roots: list[_Root]) -> Mask:
     return under
 
 
-def _claim(cpu: Samples, change: _Change, roots: list[_Root]) -> Claim:
+def _claim(cpu: CPUComparison, change: _Change, roots: list[_Root]) -> Claim:
     """Claim what is under these roots, without GC and allocation."""
     under = _under_any(change, roots)
     sides = [np.zeros(len(mask), np.bool_) for mask in cpu.bookkeeping]
@@ -151,7 +146,7 @@ def _claim(cpu: Samples, change: _Change, roots: list[_Root]) -> Claim:
 
 
 def _gone_or_new(
-    case: Case, cpu: Samples, change: _Change, roots: list[_Root]
+    case: Case, cpu: CPUComparison, change: _Change, roots: list[_Root]
 ) -> Finding:
     gone = change.side == 0
     here, there = case.labels if gone else case.labels[::-1]
@@ -165,8 +160,8 @@ def _gone_or_new(
         advice = f"Check that {there} does not need it: else work is skipped."
     else:
         verb = "take" if several else "takes"
-        held = any(cpu.cum[0][r.row] for r in roots)
-        end = "next to none" if held else "none"
+        some = any(cpu.cum[0][r.row] for r in roots)
+        end = "next to none" if some else "none"
         title = f"{named} {verb} {share} of {here}'s CPU, {end} of {there}'s"
         advice = f"Check that {here} is meant to do this work."
     claim = _claim(cpu, change, roots)
@@ -192,26 +187,26 @@ def _called(names: list[str], root: _Root) -> str:
     return f"{short(names[root.row])}{by}"
 
 
-def _under(cpu: Samples, change: _Change, roots: list[_Root]) -> int:
+def _under(cpu: CPUComparison, change: _Change, roots: list[_Root]) -> int:
     """Return the raw CPU time under roots, GC and allocation included."""
     under = _under_any(change, roots)
     return int(cpu.diff.values[change.side][under].sum())
 
 
-def _dearest(cpu: Samples, change: _Change, claim: Claim) -> int | None:
+def _dearest(cpu: CPUComparison, change: _Change, claim: Claim) -> int | None:
     """Return the function of the program that is the leaf of most claimed samples."""
     side = change.side
     payer = cpu.sides[side].payer[claim[side]]
     values = cpu.diff.values[side][claim[side]]
-    held = payer >= 0
-    if not held.any():
+    paid = payer >= 0
+    if not paid.any():
         return None
-    row = int(np.argmax(np.bincount(payer[held], values[held])))
-    found = int(cpu.diff.paired_functions.union[side][row])
-    return None if found in {r.row for r in change.roots} else found
+    row = int(np.argmax(np.bincount(payer[paid], values[paid])))
+    dearest = int(cpu.diff.paired_functions.union[side][row])
+    return None if dearest in {r.row for r in change.roots} else dearest
 
 
-def _facts(cpu: Samples, roots: list[_Root]) -> tuple[Fact, ...]:
+def _facts(cpu: CPUComparison, roots: list[_Root]) -> tuple[Fact, ...]:
     table = cpu.table
     place = {name: i for i, name in enumerate(table.names)}
     rows = [place[cpu.names[r.row]] for r in roots]
@@ -227,24 +222,24 @@ def _facts(cpu: Samples, roots: list[_Root]) -> tuple[Fact, ...]:
     )
 
 
-def _moved(cpu: Samples, parent: int, changes: tuple[_Change, _Change]) -> Finding:
+def _moved(
+    cpu: CPUComparison, parent: int, changes: tuple[_Change, _Change]
+) -> Finding:
     """Say what took the place of what under one parent, and whether that costs."""
     roots = [[r for r in c.roots if r.parent == parent] for c in changes]
-    old, fresh = (
+    before, after = (
         listed([short(cpu.names[r.row]) for r in rs[:_NAMED]]) for rs in roots
     )
     claim = _claim(cpu, changes[0], roots[0]).plus(_claim(cpu, changes[1], roots[1]))
     base, new = cpu.sums(claim)
-    delta, by = cpu.scaled_delta(base, new), cpu.paced_model
-    apart = new * by.new_factor - base * by.base_factor
-    largest = max(new * by.new_factor, base * by.base_factor)
-    by_chance = bool(by.judge(np.array([base]), np.array([new])).noise[0])
-    cancels = abs(apart) <= _CANCELS * largest or by_chance
+    delta, apart = cpu.scaled_delta(base, new), cpu.beside_others.one(base, new)
+    largest = max(cpu.beside_others.by.scaled(base, new))
+    cancels = abs(apart.delta) <= _CANCELS * largest or not apart.told
     verb = "stand" if len(roots[1]) > 1 else "stands"
     end = "cost moved, it did not change" if cancels else "at another cost"
     return Finding(
         "work-moved",
-        f"{fresh} {verb} in for {old} under {short(cpu.names[parent])}: {end}",
+        f"{after} {verb} in for {before} under {short(cpu.names[parent])}: {end}",
         f"{cpu.words(base, new)}, without GC and allocation.",
         _facts(cpu, [*roots[0], *roots[1]]),
         direction="neutral" if cancels else "worse" if delta > 0 else "better",

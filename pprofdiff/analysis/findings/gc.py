@@ -32,7 +32,7 @@ _MB = 1 << 20
 def frequency(case: Case) -> Iterator[Finding]:
     """GC runs more or less often, and whether heap, goal or allocation is why."""
     gc = case.gc
-    if gc is None or gc.factors is None or not gc.sure("cycles"):
+    if gc is None or gc.factors is None or not gc.interval_change.told:
         return
     factors = gc.factors
     if abs(log(factors.cycles)) < log(_OFTEN):
@@ -69,35 +69,35 @@ def _claim(case: Case, factor: float) -> Claim | None:
 
 def _heap_reason(gc: GCDiff) -> str:
     """Return why fewer or more bytes fit between two cycles."""
-    old, fresh = gc.base.steady.heap, gc.new.steady.heap
-    paces = old.effective_gogc or 0.0, fresh.effective_gogc or 0.0
+    base, new = gc.base.steady.heap, gc.new.steady.heap
+    paces = base.effective_gogc or 0.0, new.effective_gogc or 0.0
     if min(paces) > 0 and abs(log(paces[1] / paces[0])) > log(1.2):
         return (
             f"the goal is {paces[0]:.0f} → {paces[1]:.0f}% above the live heap: "
             "GOGC or a memory limit differs"
         )
-    if old.mean_live and fresh.mean_live:
-        live = fresh.mean_live / old.mean_live
+    if base.mean_live and new.mean_live:
+        live = new.mean_live / base.mean_live
         return f"the live heap is {times(live)} as large, and with it the goal"
     return "another amount of memory is allocated between cycles"
 
 
 def _sums_up(gc: GCDiff, factors: Factors) -> str:
     """Return the factors of GC CPU, with the figures that they are ratios of."""
-    old, fresh = gc.base.steady, gc.new.steady
+    base, new = gc.base.steady, gc.new.steady
     rate = "by operation" if gc.per_work else "a second"
-    cpu = arrow(old.gc_cpu_us_per_cycle, fresh.gc_cpu_us_per_cycle, "us")
-    live = arrow(old.heap.mean_live * _MB, fresh.heap.mean_live * _MB, "bytes")
-    goal = arrow(old.heap.mean_goal * _MB, fresh.heap.mean_goal * _MB, "bytes")
+    cpu = arrow(base.gc_cpu_us_per_cycle, new.gc_cpu_us_per_cycle, "us")
+    live = arrow(base.heap.mean_live * _MB, new.heap.mean_live * _MB, "bytes")
+    goal = arrow(base.heap.mean_goal * _MB, new.heap.mean_goal * _MB, "bytes")
     words = [
-        f"{arrow(old.cycles_per_second or 0, fresh.cycles_per_second or 0, '')} cycles",
+        f"{arrow(base.cycles_per_second or 0, new.cycles_per_second or 0, '')} cycles",
         "a second,",
         f"each taking {cpu} of CPU. Live heap {live}, goal {goal} (means).",
     ]
-    if old.allocated_mb_per_second and fresh.allocated_mb_per_second:
+    if base.allocated_mb_per_second and new.allocated_mb_per_second:
         allocated = arrow(
-            old.allocated_mb_per_second * _MB,
-            fresh.allocated_mb_per_second * _MB,
+            base.allocated_mb_per_second * _MB,
+            new.allocated_mb_per_second * _MB,
             "bytes",
         )
         words.append(f"Allocated a second: {allocated}.")
@@ -123,30 +123,30 @@ def _cadence(gc: GCDiff) -> str:
     text = f"GOGC={restored.gogc:.0f} restores {gc.base.label}'s cadence"
     if restored.heap_mb is None:
         return f"{text}; from Go 1.19 GOMEMLIMIT can do it too."
-    held = restored.heap_mb + (restored.outside_mb or 0)
+    limit = restored.heap_mb + (restored.outside_mb or 0)
     return (
         f"{text}, at a heap of {restored.heap_mb:.0f} MB; so does GOGC=off with "
-        f"GOMEMLIMIT={held:.0f}MiB plus what the runtime holds outside the heap."
+        f"GOMEMLIMIT={limit:.0f}MiB plus what the runtime holds outside the heap."
     )
 
 
 def _evidence(gc: GCDiff) -> tuple[Fact, ...]:
     """Return the window's figures, each with the fields it is made of."""
-    old, fresh = gc.base.steady, gc.new.steady
-    before, after = old.heap, fresh.heap
+    base, new = gc.base.steady, gc.new.steady
+    before, after = base.heap, new.heap
     facts = (
         Fact(
             "cycles per second",
             "gctrace N, @T",
-            old.cycles_per_second,
-            fresh.cycles_per_second,
+            base.cycles_per_second,
+            new.cycles_per_second,
             "1/s",
         ),
         Fact(
             "GC CPU per cycle",
             "gctrace S+A+D+T",
-            old.gc_cpu_us_per_cycle / 1000,
-            fresh.gc_cpu_us_per_cycle / 1000,
+            base.gc_cpu_us_per_cycle / 1000,
+            new.gc_cpu_us_per_cycle / 1000,
             "ms",
         ),
         Fact("live heap, mean", "gctrace H2", before.mean_live, after.mean_live, "MiB"),
@@ -161,8 +161,8 @@ def _evidence(gc: GCDiff) -> tuple[Fact, ...]:
         Fact(
             "allocated per second",
             "gctrace H0, H1, H2, @T",
-            old.allocated_mb_per_second,
-            fresh.allocated_mb_per_second,
+            base.allocated_mb_per_second,
+            new.allocated_mb_per_second,
             "MiB/s",
         ),
         Fact(
@@ -179,14 +179,14 @@ def _evidence(gc: GCDiff) -> tuple[Fact, ...]:
 def dearer(case: Case) -> Iterator[Finding]:
     """One cycle costs more or less: live bytes, or objects and pointers in them."""
     gc = case.gc
-    if gc is None or gc.factors is None or not gc.sure("cpu"):
+    if gc is None or gc.factors is None or not gc.cycle_cpu_change.told:
         return
     factors = gc.factors
     if abs(log(factors.cpu_per_cycle)) < log(_DEAR):
         return
     reason, facts = _marking_reason(case, gc, factors.cpu_per_cycle)
-    old, fresh = gc.base.steady, gc.new.steady
-    cpu = arrow(old.gc_cpu_us_per_cycle, fresh.gc_cpu_us_per_cycle, "us")
+    base, new = gc.base.steady, gc.new.steady
+    cpu = arrow(base.gc_cpu_us_per_cycle, new.gc_cpu_us_per_cycle, "us")
     yield Finding(
         "gc-cycle-cost",
         f"A GC cycle costs {times(factors.cpu_per_cycle)} as much CPU{reason}",
@@ -249,19 +249,25 @@ def forced(case: Case) -> Iterator[Finding]:
     gc = case.gc
     if gc is None:
         return
-    old, fresh = gc.base.whole, gc.new.whole
+    whole = gc.base.whole, gc.new.whole
+    cycles = whole[0].cycles, whole[1].cycles
     for what, id_, base, new, why in (
-        ("forced", "gc-forced", old.forced, fresh.forced, "by runtime.GC"),
-        ("timer", "gc-timer", old.timer, fresh.timer, "after two minutes without one"),
+        ("forced", "gc-forced", whole[0].forced, whole[1].forced, "by runtime.GC"),
+        (
+            "timer",
+            "gc-timer",
+            whole[0].timer,
+            whole[1].timer,
+            "after two minutes without one",
+        ),
     ):
-        shares = base / old.cycles, new / fresh.cycles
+        shares = base / cycles[0], new / cycles[1]
         if max(shares) < (_MOST if what == "forced" else 0.1):
             continue
         risen = shares[1] - shares[0]
         yield Finding(
             id_,
-            f"{base} of {old.cycles} → {new} of {fresh.cycles} GC cycles were forced "
-            f"{why}",
+            f"{base} of {cycles[0]} → {new} of {cycles[1]} GC cycles were forced {why}",
             "The heap did not reach its goal: GC runs by the clock or by request, not "
             "by what is allocated.",
             (Fact(f"cycles forced {why}", f"gctrace {what}", base, new, "cycles"),),
@@ -279,8 +285,9 @@ def assist(case: Case) -> Iterator[Finding]:
     if cpu is None or cpu.diff.blame_sums is None:
         return
     diff = cpu.diff
-    found = [c for c in judged_categories(diff, "gc") if c.id == "gc.mark.assist"]
-    if not found or found[0].noise is not False:
+    judged = judged_categories(diff, "gc")
+    moved = next((row for row in judged if row.id == "gc.mark.assist"), None)
+    if moved is None or moved.noise is not False:
         return
     sums, names = cpu.diff.blame_sums, cpu.names
     rows = np.flatnonzero(sums.category == rules().categories.index("gc.mark.assist"))
@@ -294,7 +301,6 @@ def assist(case: Case) -> Iterator[Finding]:
         f"{short(names[int(functions[i])])} ({cpu.words(base[i], new[i])})"
         for i in order
     ]
-    (moved,) = found
     more = "more" if moved.delta > 0 else "less"
     yield Finding(
         "gc-assist",

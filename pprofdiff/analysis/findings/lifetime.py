@@ -11,21 +11,18 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.model import Fact, Finding
 from pprofdiff.analysis.findings.traces import (
-    MANY_POINTS,
-    WAITS,
+    beyond,
     cycles_tell,
     direction,
-    far,
     foreign,
-    long,
     runnable_ns,
     scaled,
-    shares_differ,
     sides_of,
     time_fact,
 )
 from pprofdiff.analysis.findings.waiting import latency
 from pprofdiff.analysis.findings.wording import arrow, short
+from pprofdiff.analysis.stats.calibration import GC_LIFE_SURE, SHARE, WAITS
 from pprofdiff.units import percent
 
 if TYPE_CHECKING:
@@ -39,8 +36,6 @@ __all__ = ["life_lost", "life_waiting"]
 _MOST = 0.5
 # One long assist is a large part of a short life: fewer than this are chance.
 _MANY_ASSISTS = 20
-# Traces of 2 s of one program had shares of 7 to 18 %, and of 12 to 30 %.
-_SURE_RATIO = 5.0
 
 
 class _Life(NamedTuple):
@@ -60,15 +55,15 @@ def life_waiting(case: Case) -> Iterator[Finding]:
     if diff is None or next(latency(case), None) is not None:
         return
     counts = [_counts(side, side.waits.goroutine) for side in diff.sides]
-    found = [
+    lives = [
         _Life(pair, _of_life(diff, pair, runnable_ns(diff, pair)))
         for pair in _both(diff)
         if min(counts[0][pair.base], counts[1][pair.new]) >= WAITS
     ]
-    found = [life for life in found if shares_differ(*life.shares)]
-    if not found:
+    lives = [life for life in lives if beyond(diff, SHARE, life.shares)]
+    if not lives:
         return
-    pair, shares = max(found, key=lambda life: life.moved)
+    pair, shares = max(lives, key=lambda life: life.moved)
     waits, marking = runnable_ns(diff, pair), _marking(diff, pair)
     in_gc = _of_life(diff, pair, marking)
     decides = (in_gc[1] - in_gc[0]) / (shares[1] - shares[0]) >= _MOST
@@ -117,9 +112,9 @@ def _both(diff: TraceDiff) -> Iterator[GroupPair]:
 
 def _counts(side: TraceSide, goroutine: NDArray[np.integer]) -> NDArray[np.int64]:
     """Return how many of something goroutines of each group have."""
-    held = side.groups
+    groups = side.groups
     counts: NDArray[np.int64] = np.bincount(
-        held.group_of[goroutine], minlength=len(held)
+        groups.group_of[goroutine], minlength=len(groups)
     )
     return counts
 
@@ -151,7 +146,7 @@ def life_lost(case: Case) -> Iterator[Finding]:
     if diff is None:
         return
     assists = [_assists(side) for side in diff.sides]
-    found = [
+    lives = [
         _Life(
             pair,
             (_lost(diff.base.groups, pair.base), _lost(diff.new.groups, pair.new)),
@@ -159,11 +154,11 @@ def life_lost(case: Case) -> Iterator[Finding]:
         for pair in _both(diff)
         if max(assists[0][pair.base], assists[1][pair.new]) >= _MANY_ASSISTS
     ]
-    worst = max(found, key=lambda life: life.moved, default=None)
-    if worst is None or not shares_differ(*worst.shares):
+    worst = max(lives, key=lambda life: life.moved, default=None)
+    if worst is None or not beyond(diff, SHARE, worst.shares):
         return
     name, shares = worst.pair.name, worst.shares
-    matters = worst.moved >= MANY_POINTS and far(*shares, _SURE_RATIO)
+    sure = beyond(diff, GC_LIFE_SURE, shares) and cycles_tell(diff)
     yield Finding(
         "gc-life",
         f"Goroutines of {short(name)} spend {_to(shares)} of their life in mark "
@@ -172,7 +167,7 @@ def life_lost(case: Case) -> Iterator[Finding]:
         "it counts.",
         (Fact(f"share of life of {name}", "trace", shares[0], shares[1], "ratio"),),
         "Allocate less on this path, or raise GOGC." if shares[1] > shares[0] else "",
-        severity="minor" if matters and cycles_tell(diff) and long(diff) else "info",
+        severity="minor" if sure else "info",
         direction=direction(*shares),
         # What GC costs stands before what it entails.
         weight=1 + worst.moved,
@@ -188,14 +183,14 @@ def _assists(side: TraceSide) -> NDArray[np.int64]:
     return _counts(side, made.goroutine)
 
 
-def _lost(held: Groups, row: int) -> float:
+def _lost(groups: Groups, row: int) -> float:
     """Return the share of a group's life within what its goroutines do for the GC."""
     from pprofdiff.analysis.traces.ranged import ASSIST, STOPPED, SWEEP
 
     wanted = [
         place
-        for place, name in enumerate(held.range_names)
+        for place, name in enumerate(groups.range_names)
         if name in (ASSIST, SWEEP) or name.startswith(f"{STOPPED} (GC")
     ]
-    total = int(held.total_ns[row])
-    return int(held.range_ns[row, wanted].sum()) / total if total else 0.0
+    total = int(groups.total_ns[row])
+    return int(groups.range_ns[row, wanted].sum()) / total if total else 0.0

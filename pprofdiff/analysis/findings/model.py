@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.groups import JudgedSum
 
-__all__ = ["SEVERITIES", "Claim", "Explained", "Fact", "Finding", "Findings"]
+__all__ = [
+    "DIRECTIONS",
+    "SEVERITIES",
+    "Claim",
+    "Direction",
+    "Explained",
+    "Fact",
+    "Finding",
+    "Findings",
+    "Severity",
+]
 
-SEVERITIES = ("info", "minor", "major")
+Severity = Literal["info", "minor", "major"]
+Direction = Literal["worse", "better", "neutral"]
+
+SEVERITIES: tuple[Severity, ...] = ("info", "minor", "major")
+DIRECTIONS: tuple[Direction, ...] = ("worse", "better", "neutral")
 
 
 class Fact(NamedTuple):
@@ -62,8 +76,8 @@ class Finding(NamedTuple):
     text: str
     evidence: tuple[Fact, ...]
     advice: str = ""
-    severity: str = "info"
-    direction: str = "neutral"
+    severity: Severity = "info"
+    direction: Direction = "neutral"
     claim: Claim | None = None
     explains: float | None = None
     detail: bool = False

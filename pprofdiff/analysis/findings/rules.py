@@ -19,13 +19,14 @@ from pprofdiff.analysis.findings import (
     runtime,
 )
 from pprofdiff.analysis.findings.case import Case
-from pprofdiff.analysis.findings.claims import Samples
+from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import (
     SEVERITIES,
     Claim,
     Explained,
     Finding,
     Findings,
+    Severity,
 )
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_sums
 
@@ -93,17 +94,19 @@ def _importance(finding: Finding) -> tuple[int, float]:
     return -SEVERITIES.index(finding.severity), -finding.weight
 
 
-def _judged(cpu: Samples, finding: Finding, claim: Claim) -> Finding:
+def _judged(cpu: CPUComparison, finding: Finding, claim: Claim) -> Finding:
     """Return the finding with what it explains, and how much that matters."""
     base, new = cpu.sums(claim)
     explains = cpu.scaled_delta(base, new)
-    share = 0.0 if cpu.by_chance(base, new) else abs(explains) / cpu.whole
-    matters = "major" if share >= _MAJOR else "minor" if share >= _MINOR else "info"
+    share = abs(explains) / cpu.whole if cpu.change(base, new).told else 0.0
+    matters: Severity = "info"
+    if share >= _MINOR:
+        matters = "major" if share >= _MAJOR else "minor"
     return finding._replace(explains=explains, severity=matters)
 
 
 def _ordered(
-    cpu: Samples, claims: list[tuple[Finding, Claim]]
+    cpu: CPUComparison, claims: list[tuple[Finding, Claim]]
 ) -> tuple[list[Finding], Claim]:
     """Return findings by what each adds to those before it, and the union of claims."""
     waiting, covered = list(claims), cpu.of(())
@@ -122,13 +125,13 @@ def _ordered(
     return ordered, covered
 
 
-def _explained(cpu: Samples, covered: Claim) -> Explained:
+def _explained(cpu: CPUComparison, covered: Claim) -> Explained:
     """Return how much the findings explain together, and which groups are left."""
     total = cpu.scaled_delta(*cpu.diff.totals)
     return Explained(total, cpu.delta(covered), tuple(_left(cpu, covered)))
 
 
-def _left(cpu: Samples, covered: Claim) -> list[JudgedSum]:
+def _left(cpu: CPUComparison, covered: Claim) -> list[JudgedSum]:
     """Return the groups that moved beyond noise where no finding speaks of it."""
     rest = Claim(~covered.base, ~covered.new)
     rows = [

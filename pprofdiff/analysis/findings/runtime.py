@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import log
 from typing import NamedTuple
 
 import numpy as np
 
 from pprofdiff.analysis.findings.case import Case
-from pprofdiff.analysis.findings.claims import Samples
+from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Fact, Finding
 from pprofdiff.analysis.findings.wording import arrow, listed, short, times
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_categories, judged_sums
+from pprofdiff.analysis.stats.calibration import CONTENTION, CONTENTION_SURE
+from pprofdiff.analysis.stats.judge import beyond_runs
+from pprofdiff.goruntime.names import package_of
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model import csr
 
@@ -22,8 +24,9 @@ __all__ = ["contention", "leaf_work", "locks", "scheduler"]
 # A group, or a kind of work, matters if it moved by this share of all CPU.
 _SHARE = 0.01
 _KINDS = {"copy": "Copying", "clear": "Clearing memory", "hash": "Hashing"}
-# Waiting matters from this much of a second in each second, where it doubled or halved.
-_WAITED, _TIMES, _MATTERS = 0.05, 2.0, 8.0
+# Waiting matters from this much of a second in each second.
+_WAITED = 0.05
+_OF_LOCKS = ("sync", "internal/sync", "runtime")
 
 
 class _Subject(NamedTuple):
@@ -90,13 +93,13 @@ def _group(case: Case, subject: _Subject) -> Iterator[Finding]:
     )
 
 
-def _payers(cpu: Samples, group: str) -> list[str]:
+def _payers(cpu: CPUComparison, group: str) -> list[str]:
     """Return the program's functions whose bill for a group moved most."""
     sums, names = cpu.diff.blame_sums, cpu.names
     if sums is None:
         return []
-    held = next(g.categories for g in rules().groups if g.id == group)
-    chosen = np.array([c in held for c in rules().categories], np.bool_)
+    members = next(g.categories for g in rules().groups if g.id == group)
+    chosen = np.array([c in members for c in rules().categories], np.bool_)
     wanted = np.flatnonzero(chosen[sums.category])
     caller = sums.caller[wanted]
     own = np.where(caller >= 0, caller, sums.function[wanted])
@@ -104,8 +107,7 @@ def _payers(cpu: Samples, group: str) -> list[str]:
     base, new = (
         csr.sums(at, column[wanted], len(functions)) for column in (sums.base, sums.new)
     )
-    by = cpu.diff.normalization
-    delta = new * by.new_factor - base * by.base_factor
+    delta = cpu.diff.normalization.delta(base, new)
     order = np.argsort(-np.abs(delta), kind="stable")[:2].tolist()
     return [
         f"{short(names[int(functions[i])])} ({cpu.words(base[i], new[i])})"
@@ -135,7 +137,7 @@ def leaf_work(case: Case) -> Iterator[Finding]:
         )
 
 
-def _mostly(cpu: Samples, kind: int) -> str:
+def _mostly(cpu: CPUComparison, kind: int) -> str:
     """Name the category in which a kind of leaf moved most."""
     moves = {
         category: abs(cpu.scaled_delta(base, new))
@@ -146,7 +148,7 @@ def _mostly(cpu: Samples, kind: int) -> str:
     return rules().category_labels[rules().categories[most]]
 
 
-def _by_kind(cpu: Samples, kinds: list[str]) -> list[tuple[str, str, int, int]]:
+def _by_kind(cpu: CPUComparison, kinds: list[str]) -> list[tuple[str, str, int, int]]:
     """Return (id, label, base, new) of each kind of leaf that has a finding."""
     sums = {kind: [0, 0] for kind in _KINDS}
     for _, kind, base, new in cpu.diff.leaf_kind_sums:
@@ -166,7 +168,7 @@ def contention(case: Case) -> Iterator[Finding]:
         return
     rates = [total / 1e9 / s for total, s in zip(diff.totals, seconds, strict=True)]
     ratio = rates[1] / rates[0] / _load_ratio(case)
-    if max(rates) < _WAITED or 1 / _TIMES < ratio < _TIMES:
+    if max(rates) < _WAITED or not beyond_runs(CONTENTION, 1.0, ratio):
         return
     table = diff.table("functions")
     order = table.order("flat")
@@ -174,7 +176,7 @@ def contention(case: Case) -> Iterator[Finding]:
         (
             table.names[i]
             for i in table.order("cum").tolist()
-            if not table.names[i].startswith(("sync.", "runtime.", "internal/sync."))
+            if package_of(table.names[i]) not in _OF_LOCKS
         ),
         table.names[int(order[0])],
     )
@@ -189,8 +191,7 @@ def contention(case: Case) -> Iterator[Finding]:
         f"Hold it for less time, or split it, if {more} waiting matters."
         if ratio > 1
         else "",
-        # Waiting differs by several times between runs of one build.
-        severity="minor" if abs(log(ratio)) > log(_MATTERS) else "info",
+        severity="minor" if beyond_runs(CONTENTION_SURE, 1.0, ratio) else "info",
         direction="worse" if ratio > 1 else "better",
     )
 
@@ -200,8 +201,8 @@ def _load_ratio(case: Case) -> float:
     work = case.comparison.work
     if work is not None and work.rates is not None:
         return work.rates[1] / work.rates[0]
-    pace = None if case.cpu is None else case.cpu.pace
-    return pace.ratio if pace is not None and pace.sure else 1.0
+    load = None if case.cpu is None else case.cpu.common_ratio
+    return load.ratio if load is not None and load.sure else 1.0
 
 
 def _seconds(case: Case, diff: ProfileDiff) -> tuple[float, float] | None:

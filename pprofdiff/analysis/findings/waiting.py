@@ -9,13 +9,9 @@ from typing import TYPE_CHECKING
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.model import Fact, Finding
 from pprofdiff.analysis.findings.traces import (
-    POINTS,
-    RATIO,
-    WAITS,
+    beyond,
     direction,
-    far,
     foreign,
-    long,
     pair_of,
     runnable_ns,
     scaled,
@@ -23,6 +19,7 @@ from pprofdiff.analysis.findings.traces import (
     time_fact,
 )
 from pprofdiff.analysis.findings.wording import arrow, listed, short, times
+from pprofdiff.analysis.stats.calibration import LATENCY, LATENCY_SURE
 from pprofdiff.units import percent
 
 if TYPE_CHECKING:
@@ -30,10 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["latency"]
 
-# Five traces of 2 s of one program, on a machine that did other work too, had 99 % of
-# waits within 2.4 to 16 ms, and intervals apart: those tell what differs within a run.
-_MANY_WAITS, _SURE_RATIO = 1000, 10.0
 _UNSURE = " Runs of one build may differ as much, by what else the machine does."
+# Shares of waiting that are worth a word.
+_POINTS = 0.02
 # Shorter waits hurt nobody.
 _TELLING_NS = 100_000
 _CAUSES = {
@@ -45,7 +41,6 @@ _CAUSES = {
     "unknown": "of which the trace does not tell what they did before",
     "unblocked": "that were blocked for no reason given",
 }
-_UNBLOCKED = "unblocked: "
 
 
 def latency(case: Case) -> Iterator[Finding]:
@@ -54,16 +49,14 @@ def latency(case: Case) -> Iterator[Finding]:
     if diff is None:
         return
     base, new = (side.latency for side in diff.sides)
-    if min(base.count, new.count) < WAITS or not base.p99_ns or not new.p99_ns:
+    if not base.p99_ns or not new.p99_ns:
         return
-    pair = base.p99_ns, new.p99_ns
-    if not far(*pair, RATIO) or max(pair) < _TELLING_NS:
+    pair, waits = (base.p99_ns, new.p99_ns), (base.count, new.count)
+    if not beyond(diff, LATENCY, pair, waits) or max(pair) < _TELLING_NS:
         return
-    interval = diff.latency_intervals["p99"]
-    if interval is not None and interval[0] <= 0 <= interval[1]:
+    if diff.latency_changes["p99"].mark == "noise":
         return
-    many = min(base.count, new.count) >= _MANY_WAITS
-    sure = many and far(*pair, _SURE_RATIO) and long(diff)
+    sure = beyond(diff, LATENCY_SURE, pair, waits)
     ratio = pair[1] / pair[0]
     yield Finding(
         "sched-latency",
@@ -108,9 +101,12 @@ def _whose(diff: TraceDiff) -> str:
 
 def _cause(name: str) -> str:
     """Return what goroutines did before, behind a word for them."""
-    if name.startswith(_UNBLOCKED):
-        return f"that were blocked ({name.removeprefix(_UNBLOCKED)})"
-    return _CAUSES.get(name, name)
+    from pprofdiff.analysis.traces.latency import blocked_reason
+
+    reason = blocked_reason(name)
+    return (
+        _CAUSES.get(name, name) if reason is None else f"that were blocked ({reason})"
+    )
 
 
 def _moved(diff: TraceDiff, times_ns: tuple[int, int]) -> float:
@@ -132,7 +128,7 @@ def _held_up(diff: TraceDiff) -> str:
             / max(int(side.waits.duration_ns.sum()), 1)
             for side in diff.sides
         ]
-        old, fresh = (percent(share, 1) for share in shares)
-        if max(shares) >= POINTS:
-            words.append(f"{what} for {old} → {fresh}")
+        before, after = (percent(share, 1) for share in shares)
+        if max(shares) >= _POINTS:
+            words.append(f"{what} for {before} → {after}")
     return f"Of all such waiting, {listed(words)}." if words else ""

@@ -7,37 +7,37 @@ from pprofdiff.analysis.benchmarks.units import better, tidy
 from pprofdiff.analysis.gate.measures import (
     Asked,
     Figure,
-    Found,
     Judged,
     Kind,
+    Measured,
     Missing,
 )
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
-from pprofdiff.analysis.stats.samples import SAMPLES_FOR_TEST
+from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_TEST
 from pprofdiff.units import Scale
 
 __all__ = ["BENCH"]
 
 
-def _benchmarks(asked: Asked, judged: Judged) -> Found:
+def _benchmarks(asked: Asked, judged: Judged) -> Measured:
     """Measure the medians of each benchmark in a unit: ``UNIT`` or ``UNIT:REGEX``."""
     unit, pattern, matches = _subject(asked)
-    held = judged.comparison.benchmarks
-    if held is None:
+    compared = judged.comparison.benchmarks
+    if compared is None:
         return Missing("no benchmark output is compared")
     wanted = tidy(unit)
-    rows = [row for row in held.rows if tidy(row.unit).unit == wanted.unit]
+    rows = [row for row in compared.rows if tidy(row.unit).unit == wanted.unit]
     if not rows:
-        units = ", ".join(dict.fromkeys(row.unit for row in held.rows))
+        units = ", ".join(dict.fromkeys(row.unit for row in compared.rows))
         return Missing(f"no benchmark tells {unit}; there are: {units}")
     named = [row for row in rows if matches(row.full_name)]
-    found = [
+    figures = [
         _figure(row, unit, wanted.factor, more=asked.limit.sign > 0)
         for row in named
         if row.tidy_base is not None and row.tidy_new is not None
     ]
-    if found:
-        return found
+    if figures:
+        return figures
     return Missing(
         "no benchmark that matches is on both sides"
         if named
@@ -76,11 +76,6 @@ def _figure(row: BenchmarkRow, unit: str, factor: float, *, more: bool) -> Figur
     base, new = row.tidy_base, row.tidy_new
     if base is None or new is None:
         raise ValueError(row.full_name)
-    few = (
-        row.p is not None
-        and not row.significant
-        and max(base.n, new.n) < (SAMPLES_FOR_TEST)
-    )
     medians = base.median / factor, new.median / factor
     return Figure(
         what=row.full_name,
@@ -88,7 +83,7 @@ def _figure(row: BenchmarkRow, unit: str, factor: float, *, more: bool) -> Figur
         new=medians[1],
         unit=unit,
         scale=_scale(min((abs(m) for m in medians if m), default=0.0), unit),
-        noise=None if few else not row.significant,
+        noise=None if row.change is None else row.change.noise,
         unsure=f"{min(base.n, new.n)} samples a side cannot tell a change from chance: "
         f"-count={SAMPLES_FOR_TEST} or more",
         more=more,

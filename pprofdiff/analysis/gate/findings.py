@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pprofdiff.analysis.findings.model import SEVERITIES
-from pprofdiff.analysis.gate.measures import Asked, Figure, Found, Judged, Kind
+from pprofdiff.analysis.gate.measures import Asked, Figure, Judged, Kind, Measured
 from pprofdiff.units import Scale
 
 __all__ = ["FINDING"]
@@ -20,7 +20,7 @@ def _check(asked: Asked) -> None:
         )
 
 
-def _findings(asked: Asked, judged: Judged) -> Found:
+def _findings(asked: Asked, judged: Judged) -> Measured:
     """Count the findings that are worse and of this severity or a higher one."""
     counted = _WEIGHTS[_WEIGHTS.index(asked.subject) :]
     titles = [

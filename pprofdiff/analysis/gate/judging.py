@@ -39,7 +39,7 @@ def verdict_caveats(verdict: Verdict) -> list[Caveat]:
     ]
 
 
-class _Held(NamedTuple):
+class _Checked(NamedTuple):
     """A figure against its limit: over it, and whether that counts."""
 
     figure: Figure
@@ -60,42 +60,42 @@ class _Held(NamedTuple):
 def _ruling(asked: Asked, gate: Gate, judged: Judged) -> Ruling:
     """Return one rule's worst figure and what it means."""
     limit = "" if asked.kind in _WITHOUT_LIMIT else str(asked.limit)
-    found = KINDS[asked.kind].measure(asked, judged)
-    if isinstance(found, Missing):
+    measured = KINDS[asked.kind].measure(asked, judged)
+    if isinstance(measured, Missing):
         outcome: Outcome = "fail" if gate.strict else "no data"
-        return Ruling(asked.text, outcome, "", found.why, limit)
-    held = [_held(figure, asked.limit, strict=gate.strict) for figure in found]
-    worst = max(held, key=lambda one: one.rank)
-    tripped = sum(one.trips for one in held)
+        return Ruling(asked.text, outcome, "", measured.why, limit)
+    checked = [_checked(figure, asked.limit, strict=gate.strict) for figure in measured]
+    worst = max(checked, key=lambda one: one.rank)
+    tripped = sum(one.trips for one in checked)
     outcome = "fail" if tripped else "no data" if worst.untold else "pass"
     figure = worst.figure
     return Ruling(
         rule=asked.text,
         outcome=outcome,
         what=figure.what,
-        figure=_words(worst, tripped, len(held)),
+        figure=_words(worst, tripped, len(checked)),
         limit=limit,
         base=figure.base,
         new=figure.new,
         unit=figure.unit,
         noise=figure.noise,
-        matched=len(held),
+        matched=len(checked),
         tripped=tripped,
         file=figure.file,
         line=figure.line,
     )
 
 
-def _held(figure: Figure, limit: Limit, *, strict: bool) -> _Held:
+def _checked(figure: Figure, limit: Limit, *, strict: bool) -> _Checked:
     """Hold a figure against the limit."""
     if limit.sign:
         over = figure.change > limit.allowed(figure.base, figure.unit)
     else:
         over = figure.new > limit.within(figure.unit)
-    return _Held(figure, over, over and (strict or figure.noise is False))
+    return _Checked(figure, over, over and (strict or figure.noise is False))
 
 
-def _words(worst: _Held, tripped: int, matched: int) -> str:
+def _words(worst: _Checked, tripped: int, matched: int) -> str:
     """Return the worst figure in words, what to know of it, and how many others are."""
     figure = worst.figure
     told = figure.text

@@ -12,7 +12,7 @@ from pprofdiff.analysis.gate.limits import Limit
 from pprofdiff.errors import UsageError
 from pprofdiff.units import Scale
 
-__all__ = ["Asked", "Figure", "Found", "Judged", "Kind", "Missing"]
+__all__ = ["Asked", "Figure", "Judged", "Kind", "Measured", "Missing"]
 
 # From here on a ratio reads better than percent.
 _MANY = 10
@@ -95,7 +95,7 @@ class Missing(NamedTuple):
     why: str
 
 
-Found = Sequence[Figure] | Missing
+Measured = Sequence[Figure] | Missing
 
 
 class Kind(NamedTuple):
@@ -105,4 +105,4 @@ class Kind(NamedTuple):
     """
 
     check: Callable[[Asked], object]
-    measure: Callable[[Asked, Judged], Found]
+    measure: Callable[[Asked, Judged], Measured]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +11,9 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.gate.measures import (
     Asked,
     Figure,
-    Found,
     Judged,
     Kind,
+    Measured,
     Missing,
 )
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -20,7 +21,8 @@ from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import ValueColumn
-from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.analysis.stats.judge import Judge
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.units import Scale
@@ -28,82 +30,91 @@ from pprofdiff.units import Scale
 __all__ = ["CATEGORY", "CUM", "FLAT", "GROUP", "PACKAGE", "TOTAL"]
 
 Column = NDArray[np.int64]
-Rows = tuple[Sequence[str], Column, Column]
 
 
-def _flat(asked: Asked, judged: Judged) -> Found:
+class _Rows(NamedTuple):
+    """Rows that are judged together: names, and raw int64 columns."""
+
+    names: Sequence[str]
+    base: Column
+    new: Column
+
+
+def _flat(asked: Asked, judged: Judged) -> Measured:
     """Measure each function that matches by its own cost."""
     return _named(asked, judged, "functions", "flat")
 
 
-def _cum(asked: Asked, judged: Judged) -> Found:
+def _cum(asked: Asked, judged: Judged) -> Measured:
     """Measure each function that matches with its callees."""
     return _named(asked, judged, "functions", "cum")
 
 
-def _packages(asked: Asked, judged: Judged) -> Found:
+def _packages(asked: Asked, judged: Judged) -> Measured:
     """Measure each package that matches with its callees."""
     return _named(asked, judged, "packages", "cum")
 
 
-def _groups(asked: Asked, judged: Judged) -> Found:
+def _groups(asked: Asked, judged: Judged) -> Measured:
     """Measure a group of runtime categories, judged together with the others."""
 
-    def rows(diff: ProfileDiff) -> Rows | None:
+    def rows(diff: ProfileDiff) -> _Rows | None:
         sums = diff.category_sums
         if sums is None:
             return None
         ids, base, new = zip(*sums.groups(), strict=True)
-        return ids, np.array(base, np.int64), np.array(new, np.int64)
+        return _Rows(ids, np.array(base, np.int64), np.array(new, np.int64))
 
     return _of_runtime(asked, judged, rows)
 
 
-def _categories(asked: Asked, judged: Judged) -> Found:
+def _categories(asked: Asked, judged: Judged) -> Measured:
     """Measure a runtime category, judged together with the others."""
 
-    def rows(diff: ProfileDiff) -> Rows | None:
+    def rows(diff: ProfileDiff) -> _Rows | None:
         sums = diff.category_sums
-        return None if sums is None else (sums.ids, sums.base, sums.new)
+        return None if sums is None else _Rows(sums.ids, sums.base, sums.new)
 
     return _of_runtime(asked, judged, rows)
 
 
-def _total(asked: Asked, judged: Judged) -> Found:
+def _total(asked: Asked, judged: Judged) -> Measured:
     """Measure all of a profile."""
     diff = _profile(asked, judged)
     if isinstance(diff, Missing):
         return diff
     base, new = (np.array([side], np.int64) for side in diff.totals)
-    return _figures(asked, diff, ((f"all of {diff.name}",), base, new), [0])
+    return _figures(asked, diff, _Rows((f"all of {diff.name}",), base, new), [0])
 
 
 def _named(
     asked: Asked, judged: Judged, granularity: Granularity, column: ValueColumn
-) -> Found:
+) -> Measured:
     """Measure the rows of a table whose name, on either side, the pattern matches."""
     matches = _pattern(asked)
     diff = _profile(asked, judged)
     if isinstance(diff, Missing):
         return diff
     table = diff.table(granularity)
-    found = [
+    matching = [
         row
         for row, (name, older) in enumerate(
             zip(table.names, table.base_names, strict=True)
         )
         if matches(name) or (older is not None and matches(older))
     ]
-    if not found:
+    if not matching:
         noun = granularity.removesuffix("s")
         return Missing(f"no {noun} on either side of {diff.name} matches")
-    figures = _figures(asked, diff, (table.names, *table.raw(column)), found)
+    figures = _figures(asked, diff, _Rows(table.names, *table.raw(column)), matching)
     if granularity != "functions" or isinstance(figures, Missing):
         return figures
     begins = _first_lines(diff.new.profile)
     return [
         figure._replace(file=file, line=begins.get((figure.what, file), 0))
-        for figure, file in zip(figures, (table.files[i] for i in found), strict=True)
+        for figure, file in zip(
+            figures, (table.files[i] for i in matching), strict=True
+        )
     ]
 
 
@@ -121,16 +132,16 @@ def _first_lines(profile: Profile) -> dict[tuple[str, str], int]:
 def _of_runtime(
     asked: Asked,
     judged: Judged,
-    rows: Callable[[ProfileDiff], Rows | None],
-) -> Found:
+    rows: Callable[[ProfileDiff], _Rows | None],
+) -> Measured:
     """Measure the row whose id the rule names."""
     diff = _profile(asked, judged)
     if isinstance(diff, Missing):
         return diff
-    held = rows(diff)
-    if held is None:
+    sums = rows(diff)
+    if sums is None:
         return Missing(f"{diff.name} has no runtime {asked.kind}: that takes CPU time")
-    return _figures(asked, diff, held, [list(held[0]).index(asked.subject)])
+    return _figures(asked, diff, sums, [list(sums.names).index(asked.subject)])
 
 
 def _profile(asked: Asked, judged: Judged) -> ProfileDiff | Missing:
@@ -144,8 +155,8 @@ def _profile(asked: Asked, judged: Judged) -> ProfileDiff | Missing:
         for diff in profiles:
             if asked.source in (diff.name, diff.sample_type.type):
                 return diff
-        held = f"there are: {', '.join(names)}" if names else "there is no profile"
-        return Missing(f"no {asked.source} profile is compared; {held}")
+        others = f"there are: {', '.join(names)}" if names else "there is no profile"
+        return Missing(f"no {asked.source} profile is compared; {others}")
     for diff in profiles:
         if diff.is_cpu or len(names) == 1:
             return diff
@@ -156,52 +167,40 @@ def _profile(asked: Asked, judged: Judged) -> ProfileDiff | Missing:
     )
 
 
-def _figures(asked: Asked, diff: ProfileDiff, rows: Rows, chosen: list[int]) -> Found:
+def _figures(
+    asked: Asked, diff: ProfileDiff, rows: _Rows, chosen: list[int]
+) -> Measured:
     """Return the chosen rows as the limit has them; all rows are judged together."""
     names, base, new = rows
     if 0 in diff.totals:
         label = diff.base.label if diff.totals[0] == 0 else diff.new.label
         return Missing(f"{label} has no samples of {diff.name}")
-    points = asked.limit.unit == "pp"
-    model = diff.model
-    if points:
-        factors = 100 / diff.totals[0], 100 / diff.totals[1]
-        model = None if model is None else _of_shares(model, factors)
+    by, model = diff.normalization, diff.model
+    if asked.limit.unit == "pp":
+        by = by.of_shares(diff.totals)
+        model = None if model is None else model.of_shares(diff.totals)
         scale, unit = Scale(1, "% of the total", 1), "pp"
     else:
-        by = diff.normalization
-        factors = by.base_factor, by.new_factor
         scale, unit = scale_of(diff), diff.unit
         if not asked.limit.relative and not asked.limit.fits(unit):
             raise asked.wrong(
                 f"{diff.sample_type.type} is in {unit}; a limit is {_example(diff)}"
             )
-    noise = None if model is None else model.judge(base, new).noise
+    judged = None if model is None else Judge(model).rows(Runs.single(base, new))
+    scaled = [by.scaled(int(base[i]), int(new[i])) for i in chosen]
     return [
         Figure(
             what=names[i],
-            base=int(base[i]) * factors[0],
-            new=int(new[i]) * factors[1],
+            base=sides[0],
+            new=sides[1],
             unit=unit,
             scale=scale,
-            noise=None if noise is None else bool(noise[i]),
+            noise=None if judged is None else judged.change(i).noise,
             unsure=f"no sample count tells how far {diff.sample_type.type} may move "
             "by chance",
         )
-        for i in chosen
+        for i, sides in zip(chosen, scaled, strict=True)
     ]
-
-
-def _of_shares(model: CountModel, factors: tuple[float, float]) -> CountModel:
-    """Return how far a share may move by chance: as the value does, without pace."""
-    base, new = (
-        step / factor
-        for step, factor in (
-            (model.base_step, model.base_factor),
-            (model.new_step, model.new_factor),
-        )
-    )
-    return CountModel(base * factors[0], new * factors[1], *factors)
 
 
 def _example(diff: ProfileDiff) -> str:

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pprofdiff.analysis.gclogs.figures import GCFigures, figures
 from pprofdiff.analysis.gclogs.window import Span, Window, window_of
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.side import LogRun
+from pprofdiff.analysis.stats.judge import Judge
+from pprofdiff.analysis.stats.judgement import Change
 from pprofdiff.analysis.work import Work
 from pprofdiff.model.gclogs import Cycles, GCRun
 
 __all__ = ["Factors", "GCDiff", "GCSide", "Restored", "compare_logs", "unusable"]
-
-# Fewer cycles than this say nothing of how much they vary.
-_FEW = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,27 +149,40 @@ class GCDiff:
         """Return what to know of the logs: missing lines, further processes."""
         return [*_caveats(self.base), *_caveats(self.new)]
 
-    def sure(self, what: str) -> bool:
-        """Whether ``cycles`` or ``cpu`` per cycle differ by over three standard errors.
+    @cached_property
+    def interval_change(self) -> Change:
+        """How the mean time from one cycle to the next changed, ms.
 
-        Cycles are taken as independent draws of their interval and of their CPU time.
+        Cycles are taken as independent draws; unknown where a side has fewer than six.
         """
-        sides = []
-        for side in (self.base, self.new):
-            cycles = side.cycles
-            values = (
-                np.diff(cycles.start_ms) / np.maximum(np.diff(cycles.number), 1)
-                if what == "cycles"
-                else cycles.sweep_termination_cpu_us
-                + cycles.assist_cpu_us
-                + cycles.background_cpu_us
-                + cycles.mark_termination_cpu_us
-            )
-            if len(values) < _FEW:
-                return False
-            sides.append((float(values.mean()), float(values.var(ddof=1)), len(values)))
-        (old, old_var, n), (fresh, fresh_var, m) = sides
-        return abs(fresh - old) > 3 * sqrt(old_var / n + fresh_var / m)
+        return Judge.of_mean().pair(_intervals_ms(self.base), _intervals_ms(self.new))
+
+    @cached_property
+    def cycle_cpu_change(self) -> Change:
+        """How the mean CPU time of a cycle changed, us.
+
+        Cycles are taken as independent draws; unknown where a side has fewer than five.
+        """
+        return Judge.of_mean().pair(_cpu_us(self.base), _cpu_us(self.new))
+
+
+def _intervals_ms(side: GCSide) -> NDArray[np.float64]:
+    """Return the time from each cycle to the next, whose lines may be missing."""
+    cycles = side.cycles
+    apart_ms = np.diff(cycles.start_ms).astype(np.float64)
+    return apart_ms / np.maximum(np.diff(cycles.number), 1)
+
+
+def _cpu_us(side: GCSide) -> NDArray[np.float64]:
+    """Return the CPU time of each cycle."""
+    cycles = side.cycles
+    whole = (
+        cycles.sweep_termination_cpu_us
+        + cycles.assist_cpu_us
+        + cycles.background_cpu_us
+        + cycles.mark_termination_cpu_us
+    )
+    return whole.astype(np.float64)
 
 
 def _caveats(side: GCSide) -> Iterator[Caveat]:

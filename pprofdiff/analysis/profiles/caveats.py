@@ -64,11 +64,25 @@ def _inputs(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
             )
 
 
+def releases_apart(
+    base: ProfileSide, new: ProfileSide
+) -> tuple[_Versions, _Versions] | None:
+    """Return the spans of Go releases that can have built base and new.
+
+    None where the spans share a release, or functions do not tell one.
+    """
+    old, fresh = (
+        infer_go_version(side.profile.function_names()) for side in (base, new)
+    )
+    both = format_go_version(*old) and format_go_version(*fresh)
+    return (old, fresh) if both and _apart(old, fresh) else None
+
+
 def _versions(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
-    spans = [infer_go_version(s.profile.function_names()) for s in (base, new)]
-    words = [format_go_version(*span) for span in spans]
-    if not all(words) or not _apart(spans[0], spans[1]):
+    spans = releases_apart(base, new)
+    if spans is None:
         return
+    words = [format_go_version(*span) for span in spans]
     yield Caveat(
         "go-version",
         f"{base.label} was built with {words[0]}, {new.label} with {words[1]}: "
@@ -103,7 +117,7 @@ def _apart(base: _Versions, new: _Versions) -> bool:
     return bool(lows and highs) and low(lows) > high(highs)
 
 
-def _crosses(spans: list[_Versions], version: tuple[int, int]) -> bool:
+def _crosses(spans: tuple[_Versions, _Versions], version: tuple[int, int]) -> bool:
     """Return whether one span ends before `version` and the other begins at it."""
     ends = [s[1] is not None and _number(s[1]) < version for s in spans]
     begins = [s[0] is not None and _number(s[0]) >= version for s in spans]
@@ -168,9 +182,8 @@ def _load(
         return
     if how.mode not in ("absolute", "per_second"):
         return
-    scaled = totals[0] * how.base_factor, totals[1] * how.new_factor
-    ratio = scaled[1] / scaled[0]
-    if ratio > 0 and abs(ratio - 1) > _UNLIKE:
+    ratio = how.ratio(*totals)
+    if ratio is not None and ratio > 0 and abs(ratio - 1) > _UNLIKE:
         yield Caveat(
             "load",
             f"the two sides differ in all by {ratio:.2f}×: if they did not do the "

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from pprofdiff.analysis.normalization import Normalization, choose
 from pprofdiff.analysis.profiles.attribution import Attribution
@@ -28,7 +27,9 @@ from pprofdiff.analysis.profiles.rows import PairedRows, SampleValues, pair_rows
 from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.analysis.profiles.stacks import stack_table
 from pprofdiff.analysis.profiles.tables import Table
-from pprofdiff.analysis.stats.counts import CountModel, Judgement
+from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.analysis.stats.judge import Judge
+from pprofdiff.analysis.stats.judgement import Judgement, Runs
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import FormatError, IncompatibleProfilesError
 from pprofdiff.model.profiles.profile import Profile, ValueType
@@ -112,10 +113,7 @@ class ProfileDiff:
         new = _sample_worth(self.new.profile, self.new_column)
         if base is None or new is None:
             return None
-        by = self.normalization
-        return CountModel(
-            base * by.base_factor, new * by.new_factor, by.base_factor, by.new_factor
-        )
+        return CountModel.of((base, new), self.normalization)
 
     @cached_property
     def is_cpu(self) -> bool:
@@ -127,11 +125,15 @@ class ProfileDiff:
         """Whether stacks have runtime categories: CPU time, or a trace's in a state."""
         return self.is_cpu or is_state(self.new.profile)
 
-    def judge(self, base: Sequence[int], new: Sequence[int]) -> Judgement | None:
-        """Judge raw sums of any grouping; None where chance has no model."""
+    def judge(self, base: ArrayLike, new: ArrayLike) -> Judgement | None:
+        """Judge raw sums of any grouping, each side's one column of int64.
+
+        The rows are judged together. None where chance has no model.
+        """
         if self.model is None:
             return None
-        return self.model.judge(np.array(base, np.int64), np.array(new, np.int64))
+        columns = (np.asarray(side, np.int64) for side in (base, new))
+        return Judge(self.model).rows(Runs.single(*columns))
 
     @property
     def paired_functions(self) -> PairedRows:

@@ -51,8 +51,7 @@ def categories_frame(
         )
     group = {c: g.id for g in rules().groups for c in g.categories}
     judged = model.judge(sums.base, sums.new)
-    by = normalization
-    base, new = sums.base * by.base_factor, sums.new * by.new_factor
+    base, new = normalization.scaled(sums.base, sums.new)
     frame = pd.DataFrame(
         {
             "group": [group[c] for c in sums.ids],
@@ -86,7 +85,6 @@ def blame_frame(
     if sums is None:
         return pd.DataFrame({"category": [], "function": [], "delta": []})
     ids = rules().categories
-    by = normalization
     frame = pd.DataFrame(
         {
             "category": [ids[i] for i in sums.category.tolist()],
@@ -97,7 +95,7 @@ def blame_frame(
             "base": sums.base,
             "new": sums.new,
             "delta": sums.new - sums.base,
-            "delta_scaled": sums.new * by.new_factor - sums.base * by.base_factor,
+            "delta_scaled": normalization.delta(sums.base, sums.new),
         }
     )
     order = np.argsort(-frame["delta_scaled"].abs().to_numpy(), kind="stable")
@@ -132,9 +130,8 @@ def compared_frame(
     """
     import pandas as pd
 
-    by = normalization
     status = np.where((base != 0) & (new != 0), 0, np.where(new != 0, 1, 2))
-    scaled = base * by.base_factor, new * by.new_factor
+    scaled = normalization.scaled(base, new)
     columns: dict[str, object] = {
         **{name: pd.Series(words, dtype="str") for name, words in names.items()},
         "base": base,

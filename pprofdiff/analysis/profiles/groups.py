@@ -69,8 +69,6 @@ def judged_sums(
     noise = [None] * len(rows) if judged is None else judged.noise.tolist()
     by = diff.normalization
     return [
-        JudgedSum(
-            name, label, base, new, new * by.new_factor - base * by.base_factor, chance
-        )
+        JudgedSum(name, label, base, new, by.delta(base, new), chance)
         for (name, label, base, new), chance in zip(rows, noise, strict=True)
     ]

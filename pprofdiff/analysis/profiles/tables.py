@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.normalization import Normalization
-from pprofdiff.analysis.stats.counts import CountModel, Judgement
+from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.analysis.stats.judge import Judge
+from pprofdiff.analysis.stats.judgement import Judgement, Runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,12 +75,7 @@ class Table:
 
     def scaled(self, column: ValueColumn) -> tuple[Floats, Floats]:
         """Return (base, new) of ``flat`` or ``cum`` after scaling."""
-        base, new = self.raw(column)
-        factors = self.normalization
-        return (
-            base * np.float64(factors.base_factor),
-            new * np.float64(factors.new_factor),
-        )
+        return self.normalization.scaled(*self.raw(column))
 
     def scaled_delta(self, column: ValueColumn) -> Floats:
         """Return new − base of ``flat`` or ``cum`` after scaling."""
@@ -100,7 +97,9 @@ class Table:
 
     def judge(self, column: ValueColumn) -> Judgement | None:
         """Judge each row's delta, or None where chance has no model."""
-        return None if self.model is None else self.model.judge(*self.raw(column))
+        if self.model is None:
+            return None
+        return Judge(self.model).rows(Runs.single(*self.raw(column)))
 
     def order(self, *columns: ValueColumn) -> NDArray[np.int64]:
         """Return row numbers (int64) by falling |scaled delta|, then by name.

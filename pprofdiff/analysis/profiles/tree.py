@@ -87,10 +87,8 @@ def call_tree(diff: ProfileDiff, budget: int) -> CallTree:
     names = diff.paired_functions.names
     rows = np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)
     sides = _stacks(diff, rows)
-    by = diff.normalization
-    paths = heaviest_paths(
-        sides, (abs(by.base_factor), abs(by.new_factor)), len(names), budget
-    )
+    base, new = diff.normalization.factors
+    paths = heaviest_paths(sides, (abs(base), abs(new)), len(names), budget)
     return _laid_out(diff, sides, paths, rows)
 
 
@@ -115,10 +113,8 @@ def noise_limit(diff: ProfileDiff) -> float | None:
     of operations falls on the same side.
     """
     judged = diff.table("functions").judge("cum")
-    if judged is None:
-        return None
-    changes = np.abs(judged.z[~judged.noise])
-    return float(changes.min()) * (1 - _ROUNDING) if len(changes) else None
+    least = None if judged is None else judged.least
+    return None if least is None else least * (1 - _ROUNDING)
 
 
 def _stacks(diff: ProfileDiff, rows: Column) -> tuple[Stacks, Stacks]:

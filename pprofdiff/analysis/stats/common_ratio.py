@@ -1,4 +1,4 @@
-"""The pace that most of a program changed by: the load, where nobody said it.
+"""The ratio that most of a program changed by: the load, where nobody said it.
 
 A build that serves twice the requests spends twice the CPU in most functions. That is
 no change of the program, and hides what is one. Where neither duration nor ``--work``
@@ -14,14 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.stats.counts import DISPERSION, LIMIT, CountModel
+from pprofdiff.analysis.stats.calibration import COMMON_RATIO_SURE, DISPERSION, LIMIT
+from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.analysis.stats.judgement import Change
 from pprofdiff.goruntime.names import is_runtime_like
 
-__all__ = ["CommonRatio", "common_pace", "paced"]
+__all__ = ["CommonRatio", "common_ratio"]
 
 Floats = NDArray[np.float64]
 
-# So many functions, with this part of the weight, must move alike to make a pace.
+# So many functions, with this part of the weight, must move alike to share a ratio.
 _SEVERAL, _MUCH = 3, 0.3
 # Functions with fewer samples, on either side, tell nothing.
 _FEW = 3
@@ -40,12 +42,19 @@ class CommonRatio(NamedTuple):
         return self.ratio / reach, self.ratio * reach
 
     @property
+    def change(self) -> Change:
+        """How far the ratio is from 1; noise up to 15 % more than chance."""
+        low, high = self.span
+        far = abs(log(self.ratio)) > LIMIT * self.sigma + log(COMMON_RATIO_SURE)
+        return Change(self.ratio - 1, low - 1, high - 1, None, noise=not far)
+
+    @property
     def sure(self) -> bool:
-        """Whether the pace differs from 1 by more than chance and 15 %."""
-        return abs(log(self.ratio)) > LIMIT * self.sigma + log(1.15)
+        """Whether the ratio differs from 1 by more than chance and 15 %."""
+        return self.change.told
 
 
-def common_pace(diff: ProfileDiff) -> CommonRatio | None:
+def common_ratio(diff: ProfileDiff) -> CommonRatio | None:
     """Return the factor by which most functions' flat values moved, None if none did.
 
     The factor is the median over functions outside the runtime, weighted by cost, then
@@ -75,13 +84,6 @@ def _outside_the_runtime(diff: ProfileDiff, model: CountModel) -> tuple[Floats, 
     """Return scaled flat of the functions that both sides sampled often enough."""
     table = diff.table("functions")
     base, new = table.scaled("flat")
-    told = (base >= _FEW * model.base_step) & (new >= _FEW * model.new_step)
-    told &= np.array([not is_runtime_like(name) for name in table.names], bool)
-    return base[told], new[told]
-
-
-def paced(model: CountModel, ratio: float) -> CountModel:
-    """Return the model with base brought to new's pace."""
-    return model._replace(
-        base_step=model.base_step * ratio, base_factor=model.base_factor * ratio
-    )
+    enough = (base >= _FEW * model.base_step) & (new >= _FEW * model.new_step)
+    enough &= np.array([not is_runtime_like(name) for name in table.names], bool)
+    return base[enough], new[enough]

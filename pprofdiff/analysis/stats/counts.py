@@ -1,11 +1,10 @@
-"""Is a change larger than chance? A count model for one pair of profiles.
+"""The model of sampled values: counts that vary a little more than Poisson's.
 
 A sampled value of v with period p rests on n = v / p samples. Counts of unchanged
-builds vary a little more than Poisson's law says: over six pairs of runs of one
-build, z had a root mean square of 1.11 (flat) and 1.08 (cum), hence a variance of
-1.25 n. A difference is called a change where it exceeds three standard deviations
+builds vary a little more than Poisson's law says (`calibration.DISPERSION`). A
+difference is called a change where it exceeds `calibration.LIMIT` standard deviations
 and survives the correction for how many rows are judged (Benjamini and Hochberg,
-1995, at 5 %). One pair cannot show how much whole runs differ: that needs sets.
+1995). One run a side cannot show how much whole runs differ.
 """
 
 from __future__ import annotations
@@ -16,56 +15,108 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.normalization import Normalization
+from pprofdiff.analysis.stats.calibration import (
+    DISPERSION,
+    EXPECTED_FOR_ABSENCE,
+    FALSE_DISCOVERIES,
+    LIMIT,
+)
+from pprofdiff.analysis.stats.judgement import Change, Judgement, Runs
+
 __all__ = ["DISPERSION", "LIMIT", "CountModel", "Judgement"]
 
-DISPERSION = 1.25
-LIMIT = 3.0
-_FALSE_DISCOVERIES = 0.05
-
+Column = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-
-class Judgement(NamedTuple):
-    """One verdict a row: `z` float64, `p` and `q` in [0, 1], `noise` bool."""
-
-    z: Floats
-    p: Floats
-    q: Floats
-    noise: NDArray[np.bool_]
 
 
 class CountModel(NamedTuple):
     """How far a scaled value may move by chance.
 
-    `base_step` and `new_step` are what one sample is worth on each side after
-    scaling (period × factor).
+    `base_step` and `new_step` are what one sample is worth on each side after scaling
+    with `by`: period × factor. Of several runs a side, values are added up.
     """
 
     base_step: float
     new_step: float
-    base_factor: float
-    new_factor: float
+    by: Normalization
+
+    @classmethod
+    def of(cls, worth: tuple[float, float], by: Normalization) -> CountModel:
+        """Return the model of samples that are worth (base, new) raw values each."""
+        return cls(*by.scaled(*worth), by)
 
     @property
     def sound(self) -> bool:
         """Whether a sample is worth something on both sides."""
-        return min(self) > 0
+        return min(self.base_step, self.new_step, *self.by.factors) > 0
 
-    def sigma(self, base: NDArray[np.int64], new: NDArray[np.int64]) -> Floats:
-        """Return the standard deviation of the scaled delta of each row."""
-        spread = np.abs(base) * (self.base_factor * self.base_step)
-        spread = spread + np.abs(new) * (self.new_factor * self.new_step)
+    def sigma(self, base: Column, new: Column) -> Floats:
+        """Return the standard deviation of the scaled delta of raw int64 columns."""
+        worth = self.by.scaled(self.base_step, self.new_step)
+        spread = np.abs(base) * worth[0] + np.abs(new) * worth[1]
         # One sample is the least that a side without any could have had.
         floor = max(self.base_step, self.new_step) ** 2
         return np.sqrt(DISPERSION * np.maximum(spread, floor))
 
-    def judge(self, base: NDArray[np.int64], new: NDArray[np.int64]) -> Judgement:
+    def reach(self, base: Column, new: Column) -> Floats:
+        """Return how far the scaled delta of each row may be from 0 by chance."""
+        return LIMIT * self.sigma(base, new)
+
+    def needs(self, base: Column, new: Column, least: float) -> Floats:
+        """Return the least scaled |delta| of each row that is beyond chance.
+
+        `least` is the |z| from which a change is, such as `Judgement.least` of another
+        table of the same samples.
+        """
+        return least * self.sigma(base, new)
+
+    def rows(self, runs: Runs[Column]) -> Judgement:
+        """Judge rows of raw int64 values, one column a run."""
+        base, new = (np.sum(side, axis=0) for side in (runs.base, runs.new))
+        return self.judge(base, new)
+
+    def judge(self, base: Column, new: Column) -> Judgement:
         """Judge rows of raw int64 values, base against new."""
-        delta = new * self.new_factor - base * self.base_factor
-        z = delta / self.sigma(base, new)
+        delta, sigma = self.by.delta(base, new), self.sigma(base, new)
+        z = delta / sigma
         p = np.array([erfc(abs(v) / sqrt(2)) for v in z.tolist()], np.float64)
         q = _false_discovery_rates(p)
-        return Judgement(z, p, q, (np.abs(z) < LIMIT) | (q > _FALSE_DISCOVERIES))
+        return Judgement(
+            delta=delta,
+            low=delta - LIMIT * sigma,
+            high=delta + LIMIT * sigma,
+            z=z,
+            p=p,
+            q=q,
+            noise=(np.abs(z) < LIMIT) | (q > FALSE_DISCOVERIES),
+            known=np.ones(len(z), np.bool_),
+        )
+
+    def one(self, base: int, new: int) -> Change:
+        """Judge one pair of raw values by itself."""
+        return self.judge(
+            np.array([base], np.int64), np.array([new], np.int64)
+        ).change()
+
+    def of_shares(self, totals: tuple[int, int]) -> CountModel:
+        """Return the model of the same samples as percent of each side's raw total."""
+        by = self.by.of_shares(totals)
+        worth = self.by.unscaled(self.base_step, self.new_step)
+        return CountModel(*by.scaled(*worth), by)
+
+    def with_base_times(self, ratio: float) -> CountModel:
+        """Return the model with base multiplied by a ratio that most values share."""
+        by = self.by.with_base_times(ratio)
+        return CountModel(self.base_step * ratio, self.new_step, by)
+
+    def absence_tells(self, side: int, raw: float) -> bool:
+        """Return whether a raw value expected on a side would hardly leave no sample.
+
+        `side` is 0 for base and 1 for new.
+        """
+        step = (self.base_step, self.new_step)[side]
+        return raw * self.by.factors[side] / step >= EXPECTED_FOR_ABSENCE
 
     def lengths_needed(self, z: Floats) -> Floats:
         """Return how many times as long profiles must be for each row to be told."""

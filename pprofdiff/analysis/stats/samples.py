@@ -10,17 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from math import ceil, comb, erfc, exp, floor, log, modf, sqrt
+from itertools import chain
+from math import ceil, comb, erfc, exp, floor, log, modf, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pprofdiff.analysis.stats.calibration import (
+    ALPHA,
+    CONFIDENCE,
+    SAMPLES_FOR_INTERVAL,
+    SAMPLES_FOR_TEST,
+)
+from pprofdiff.analysis.stats.judgement import Judgement, Runs
 
 __all__ = [
     "ALPHA",
     "CONFIDENCE",
     "SAMPLES_FOR_INTERVAL",
     "SAMPLES_FOR_TEST",
+    "MedianModel",
     "Summary",
     "geomean",
     "mann_whitney",
@@ -28,13 +38,6 @@ __all__ = [
     "median_orders",
     "summarize",
 ]
-
-ALPHA = 0.05
-CONFIDENCE = 0.95
-# The fewest values with a finite interval at 95 %, and of two samples that can differ
-# at alpha 0.05: 2 / C(8, 4) = 0.029, but 2 / C(6, 3) = 0.1.
-SAMPLES_FOR_INTERVAL = 6
-SAMPLES_FOR_TEST = 4
 
 # Up to these sizes the distribution of U is exact: MannWhitneyExactLimit and
 # MannWhitneyTiesExactLimit of go-moremath.
@@ -78,6 +81,27 @@ class Summary(NamedTuple):
 
 def _sign(value: float) -> int:
     return (value > 0) - (value < 0)
+
+
+class MedianModel(NamedTuple):
+    """Whether two samples of a benchmark differ: the test of Mann and Whitney."""
+
+    def rows(self, runs: Runs[Sequence[float]]) -> Judgement:
+        """Judge new's median less base's; the samples of all runs are pooled.
+
+        One row, without an interval: that is of each median by itself (`Summary`). It
+        is unknown where a side has no value, or where neither side has the four values
+        that a difference would take.
+        """
+        base, new = (list(chain.from_iterable(side)) for side in (runs.base, runs.new))
+        if not base or not new:
+            return Judgement.of_one(nan, noise=None)
+        p = mann_whitney(base, new)
+        # Without a p all values are equal.
+        p = 1.0 if p is None else p
+        few = p > ALPHA and max(len(base), len(new)) < SAMPLES_FOR_TEST
+        noise = None if few else p > ALPHA
+        return Judgement.of_one(median(new) - median(base), p=p, noise=noise)
 
 
 def summarize(values: Sequence[float]) -> Summary:

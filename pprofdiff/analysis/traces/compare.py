@@ -10,12 +10,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.normalization import Mode, Normalization
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.side import TraceRun
+from pprofdiff.analysis.stats.durations import Durations
+from pprofdiff.analysis.stats.judge import Judge
+from pprofdiff.analysis.stats.judgement import Change, Runs
 from pprofdiff.analysis.traces.goroutines import Groups
 from pprofdiff.analysis.traces.latency import blocks
 from pprofdiff.analysis.traces.mutators import distribution, mmu
-from pprofdiff.analysis.traces.quantiles import spreads
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.work import Work
 from pprofdiff.goruntime.names import canonical_user
@@ -80,19 +83,24 @@ class TraceDiff:
         return self.base, self.new
 
     @property
-    def mode(self) -> str:
+    def mode(self) -> Mode:
         """``per_work`` where rates are known, else ``per_second`` of wall time."""
         return "per_second" if self.rates is None else "per_work"
 
     @cached_property
-    def factors(self) -> tuple[float, float]:
-        """What raw times are multiplied by: 1 / wall seconds, or 1 / operations."""
+    def normalization(self) -> Normalization:
+        """How raw times compare: by second of wall time, or by operation."""
         rates = self.rates or (1.0, 1.0)
         base, new = (
             1e9 / max(side.wall_ns, 1) / rate
             for side, rate in zip(self.sides, rates, strict=True)
         )
-        return base, new
+        return Normalization(self.mode, base, new, "of the traces' wall time")
+
+    @property
+    def factors(self) -> tuple[float, float]:
+        """What raw times are multiplied by: 1 / wall seconds, or 1 / operations."""
+        return self.normalization.factors
 
     @cached_property
     def states(self) -> tuple[StateTime, ...]:
@@ -145,16 +153,27 @@ class TraceDiff:
             else int(held.exec_ns[row] + held.sched_wait_ns[row] + held.syscall_ns[row])
             for held, row in ((base, pair.base), (new, pair.new))
         ]
-        return abs(amounts[1] * self.factors[1] - amounts[0] * self.factors[0])
+        return abs(self.normalization.delta(amounts[0], amounts[1]))
 
     @cached_property
-    def latency_intervals(self) -> dict[str, tuple[int, int] | None]:
-        """95 % intervals of new's less base's latency quantiles, by `RANKS`.
+    def latency_changes(self) -> dict[str, Change]:
+        """New's less base's latency quantiles, ns, with 95 % intervals, by `RANKS`.
 
-        None where a side has too few generations or GC cycles to draw again.
+        Unknown where a side has too few generations or GC cycles to draw again.
         """
         base, new = (_in_blocks(side) for side in self.sides)
-        return dict(zip(RANKS, spreads(base, new, RANKS.values()), strict=True))
+        judged = Judge.of_quantiles(list(RANKS.values())).rows(Runs.single(base, new))
+        return {name: judged.change(row) for row, name in enumerate(RANKS)}
+
+    @property
+    def latency_intervals(self) -> dict[str, tuple[int, int] | None]:
+        """The intervals of `latency_changes` alone, None where it is unknown."""
+        return {
+            name: None
+            if change.low is None or change.high is None
+            else (int(change.low), int(change.high))
+            for name, change in self.latency_changes.items()
+        }
 
     @cached_property
     def mmu(self) -> dict[int, tuple[float | None, float | None]]:
@@ -231,10 +250,11 @@ def _unlike_work(base: TraceSide, new: TraceSide) -> list[Caveat]:
     ]
 
 
-def _in_blocks(held: TraceSide) -> tuple[Column, Column]:
+def _in_blocks(side: TraceSide) -> Durations:
     """Return latencies, and the stretch of the trace that each lies in."""
-    waits = held.waits
-    return waits.latencies_ns, blocks(held.trace, waits.start_ns[~waits.cut])
+    waits = side.waits
+    stretch = blocks(side.trace, waits.start_ns[~waits.cut])
+    return Durations(waits.latencies_ns, stretch)
 
 
 def compare_traces(

@@ -193,7 +193,7 @@ def _compared(
 ) -> dict[str, object]:
     """Return the columns of one time: raw, and the scaled delta."""
     word = f"{name}_" if name else ""
-    scaled = [side * by for side, by in zip((base, new), diff.factors, strict=True)]
+    scaled = diff.normalization.scaled(base, new)
     columns: dict[str, object] = {
         f"base_{word}ns": base,
         f"new_{word}ns": new,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.stats.calibration import FEWEST_BLOCKS
 from pprofdiff.analysis.traces.goroutines import root_name
 from pprofdiff.analysis.traces.pieces import Piece, pieces
 from pprofdiff.analysis.traces.processors import busy
@@ -31,9 +32,9 @@ Column = NDArray[np.int64]
 
 # What comes after these is "unblocked: " and a reason of `Trace.reasons`.
 FIXED_CAUSES = ("created", "preempted", "yielded", "stopped", "system call", "unknown")
+_UNBLOCKED = "unblocked: "
 _CREATED, _PREEMPTED, _YIELDED, _STOPPED, _CALL, _UNKNOWN = range(len(FIXED_CAUSES))
 _NONE = 255
-_FEWEST_BLOCKS = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,11 +94,16 @@ class Waits:
         return pd.DataFrame({**columns, "cause": cause})
 
 
+def blocked_reason(cause: str) -> str | None:
+    """Return what a goroutine was blocked on before, None for any other cause."""
+    return cause.removeprefix(_UNBLOCKED) if cause.startswith(_UNBLOCKED) else None
+
+
 def runnable(trace: Trace) -> Waits:
     """Return all runnable intervals, why each began and what held it up."""
     size = int(np.count_nonzero(trace.intervals.state == State.RUNNABLE))
     unblocked = (
-        f"unblocked: {text}" if text else "unblocked" for text in trace.reasons
+        f"{_UNBLOCKED}{text}" if text else "unblocked" for text in trace.reasons
     )
     found = Waits(
         causes=(*FIXED_CAUSES, *unblocked),
@@ -165,10 +171,10 @@ def blocks(trace: Trace, time_ns: Column) -> Column:
     """Return which stretch of the trace each time lies in (int64, from 0).
 
     Stretches are generations; where there are fewer than 5, GC cycles. They are what
-    `spreads` draws again.
+    the judge of latencies draws again.
     """
     begins = np.array([sync.time_ns for sync in trace.syncs], np.int64)
-    if len(begins) < _FEWEST_BLOCKS:
+    if len(begins) < FEWEST_BLOCKS:
         cycles = ranges_of(trace, RangeKind.GC_MARK)[0].start_ns
         begins = np.sort(cycles)
     return np.searchsorted(begins, time_ns, "right").astype(np.int64)

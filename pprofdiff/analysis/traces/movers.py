@@ -65,10 +65,10 @@ def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
                 fresh.number if fresh else 0,
             )
         )
-    factors = diff.factors
+    by = diff.normalization
 
     def moved(row: Mover) -> float:
-        return -abs(row.new_ns * factors[1] - row.base_ns * factors[0])
+        return -abs(by.delta(row.base_ns, row.new_ns))
 
     return tuple(sorted(found, key=moved))
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.model.csr import grouped, sums
+from pprofdiff.analysis.stats.durations import nearest
+from pprofdiff.model.csr import sums
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,19 +17,14 @@ if TYPE_CHECKING:
 __all__ = [
     "GroupQuantiles",
     "Quantiles",
-    "Resampled",
     "grouped_quantiles",
     "nearest",
     "quantiles",
-    "spreads",
 ]
 
 Column = NDArray[np.int64]
 # In thousandths: 999 is the 99.9th percentile.
 _RANKS = (500, 900, 990, 999, 1000)
-_ROUNDS = 1000
-_FEWEST, _MOST = 5, 64
-_TAIL = 25  # thousandths on either side of a 95 % interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +93,6 @@ def quantiles(durations_ns: Column) -> Quantiles:
     return Quantiles(count, int(durations_ns.sum()), *ranked.tolist())
 
 
-def nearest(count: int, rank: int) -> int:
-    """Return the place of a quantile, in thousandths, among so many ranked values."""
-    return max(-(-count * rank // 1000) - 1, 0)
-
-
 def grouped_quantiles(
     group: NDArray[np.integer], durations_ns: Column, names: tuple[str, ...]
 ) -> GroupQuantiles:
@@ -137,77 +127,3 @@ def _ranked(group: NDArray[np.integer], durations_ns: Column) -> Column:
     keys.sort()
     keys %= span
     return keys
-
-
-class Resampled:
-    """Durations whose blocks are drawn again, with replacement, a thousand times.
-
-    Blocks, not durations, are drawn: what happens in one generation or GC cycle hangs
-    together. Beyond 64, neighbours are drawn together.
-    """
-
-    def __init__(
-        self, durations: Column, block: Column, rng: np.random.Generator
-    ) -> None:
-        """Take durations, and the block that each belongs to (int64, from 0)."""
-        sizes = np.bincount(block) if len(block) else np.zeros(0, np.int64)
-        filled = int(np.count_nonzero(sizes))
-        self.enough = filled >= _FEWEST
-        if not self.enough:
-            return
-        self._blocks = blocks = min(filled, _MOST)
-        number = (np.cumsum(sizes > 0) - 1) * blocks // filled
-        order = np.argsort(durations, kind="stable")
-        self._ranked, self._count = durations[order], len(durations)
-        # Rank r of block b is the key b × count + r: one search counts in any block.
-        keys = number[block][order]
-        keys *= self._count
-        keys += np.arange(self._count)
-        keys.sort()
-        self._keys = keys
-        self._before = np.searchsorted(keys, np.arange(blocks) * self._count)
-        self._weight = rng.multinomial(blocks, np.full(blocks, 1 / blocks), _ROUNDS)
-
-    def quantile(self, rank: int) -> Column:
-        """Return a quantile, in thousandths, of each redrawn set (int64)."""
-        sizes = np.diff(np.append(self._before, self._count))
-        wanted = np.maximum(-(-(self._weight @ sizes) * rank // 1000), 1)
-        low, high = np.zeros(_ROUNDS, np.int64), np.full(_ROUNDS, self._count - 1)
-        # The lowest rank that enough of the drawn durations do not exceed.
-        for _ in range(self._count.bit_length()):
-            middle = (low + high) >> 1
-            at, place = grouped(middle)
-            bounds = np.arange(self._blocks) * self._count + at[:, None]
-            reached = np.searchsorted(self._keys, bounds.ravel(), "right")
-            reached = (reached.reshape(bounds.shape) - self._before)[place]
-            enough = (self._weight * reached).sum(axis=1) >= wanted
-            high = np.where(enough, middle, high)
-            low = np.where(enough, low, np.minimum(middle + 1, high))
-        chosen: Column = self._ranked[high]
-        return chosen
-
-
-def spreads(
-    base: tuple[Column, Column],
-    new: tuple[Column, Column] | None,
-    ranks: Iterable[int],
-    seed: int = 0,
-) -> list[tuple[int, int] | None]:
-    """Return 95 % bootstrap intervals of quantiles, or of new's less base's.
-
-    A side is what `Resampled` takes: durations, and the block of each. Without `new`
-    the intervals are those of base's quantiles. `ranks` are in thousandths. None where
-    a side has fewer than 5 blocks that hold durations. The same seed gives the same
-    intervals.
-    """
-    rng = np.random.default_rng(seed)
-    sides = [Resampled(*side, rng) for side in (base, new) if side is not None]
-    if not all(side.enough for side in sides):
-        return [None for _ in ranks]
-    found: list[tuple[int, int] | None] = []
-    tail = nearest(_ROUNDS, _TAIL)
-    for rank in ranks:
-        first, *rest = (side.quantile(rank) for side in sides)
-        drawn = np.sort(rest[0] - first if rest else first)
-        found.append((int(drawn[tail]), int(drawn[_ROUNDS - 1 - tail])))
-    return found

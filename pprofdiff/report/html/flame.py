@@ -24,16 +24,18 @@ from pprofdiff.analysis.profiles.tree import (
     SEVERAL,
     CallTree,
     call_tree,
+    inclusive,
     noise_limit,
 )
-from pprofdiff.analysis.stats.counts import DISPERSION
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.model.csr import distinct
+from pprofdiff.model.csr import distinct, sums
 
 __all__ = ["budgets", "embedded", "packed", "varints"]
 
 Column = NDArray[np.int64]
 
+# What a change would take to be beyond noise is told in so many steps a power of ten.
+_STEPS = 24
 # Functions of all trees of a page, and of one tree.
 _OF_A_PAGE = 24_000
 _OF_A_TREE = 10_000
@@ -60,7 +62,7 @@ def packed(diff: ProfileDiff, *, budget: int, cap: int | None = None) -> dict[st
 
     If the document, as `embedded` writes it, is larger than `cap` bytes, the budget is
     lowered until it is not: names, which are kept whole, can be of any length. Beside
-    the tree are what its numbers mean and how far they move by chance:
+    the tree are what its numbers mean and which changes are beyond noise:
 
     ``nodes`` is base64 of five columns of `count` varints, in preorder: how many levels
     up the node's parent is (0: the node before it), the name's index twice (or twice
@@ -68,7 +70,14 @@ def packed(diff: ProfileDiff, *, budget: int, cap: int | None = None) -> dict[st
     units of `quantum`, and the category (0 none, its index plus 1, or the number of
     categories plus 1 for several). Of name i, `prefix` says how many UTF-16 code units
     it shares with name i - 1, and `suffix` holds the rest; `was` has the base's name
-    where that differs, by index. |z| from `limit` up is beyond noise, null if none is.
+    where that differs, by index.
+
+    ``marks`` is base64 of varints, null where chance has no model: a mark for all
+    samples, then one a node, each twice the mark of its inclusive change, plus 1 where
+    its self change is beyond noise. ``functions`` is the same of the marks of each
+    name's sum over its outermost nodes. A mark is 0 beyond noise, else 1 + k: then
+    beyond noise would be a delta of `reach` × 10^(k / 24) (rounded up), or none where
+    `reach` is null.
     """
     document = _document(diff, call_tree(diff, budget))
     while cap is not None and budget and (size := len(embedded(document))) > cap:
@@ -99,7 +108,7 @@ def varints(numbers: NDArray[np.integer]) -> bytes:
 
 def _document(diff: ProfileDiff, tree: CallTree) -> dict[str, Any]:
     """Return the packed tree."""
-    kind, by, model = diff.sample_type.type, diff.normalization, diff.model
+    kind = diff.sample_type.type
     plain = diff.name == kind
     rows = distinct(tree.name[tree.name >= 0]).tolist()
     names = diff.paired_functions.names
@@ -123,14 +132,8 @@ def _document(diff: ProfileDiff, tree: CallTree) -> dict[str, Any]:
         "title": diff.title,
         "mode": in_words(diff),
         "scale": scale_of(diff)._asdict(),
-        "factor": [by.base_factor, by.new_factor],
-        "model": None
-        if model is None
-        else {
-            "step": [model.base_step, model.new_step],
-            "dispersion": DISPERSION,
-            "limit": noise_limit(diff),
-        },
+        "factor": list(diff.normalization.factors),
+        **_marks(diff, tree, place),
         "totals": list(diff.totals),
         "quantum": quantum,
         "labels": [diff.base.label, diff.new.label],
@@ -140,6 +143,64 @@ def _document(diff: ProfileDiff, tree: CallTree) -> dict[str, Any]:
         "count": len(tree),
         "nodes": _base64(b"".join(varints(column) for column in columns)),
     }
+
+
+def _marks(diff: ProfileDiff, tree: CallTree, place: Column) -> dict[str, Any]:
+    """Return what chance may have made of the tree's changes; `place` numbers names."""
+    model, least = diff.model, noise_limit(diff)
+    if model is None:
+        return {"marks": None, "functions": None, "reach": None}
+    below = [np.append(t, s) for t, s in zip(diff.totals, inclusive(tree), strict=True)]
+    own = [np.append(0, side) for side in (tree.base_self, tree.new_self)]
+    of_names = _outermost(tree, place, (below[0][1:], below[1][1:]))
+    if least is None:
+        nodes, names = (np.full(len(rows[0]), 2) for rows in (below, of_names))
+        marks = {"marks": nodes, "functions": names // 2}
+        return {**_encoded(marks), "reach": None}
+    needs = [model.needs(rows[0], rows[1], least) for rows in (below, own, of_names)]
+    beyond = [
+        np.abs(model.by.delta(rows[0], rows[1])) >= need
+        for rows, need in zip((below, own, of_names), needs, strict=True)
+    ]
+    within = [needs[i][~beyond[i]] for i in (0, 2)]
+    reach = float(np.concatenate(within).min(initial=np.inf))
+    nodes, names = (_coarse(needs[i], beyond[i], reach) for i in (0, 2))
+    marks = {"marks": 2 * nodes + beyond[1], "functions": names}
+    return {**_encoded(marks), "reach": reach if reach < np.inf else None}
+
+
+def _encoded(columns: dict[str, Column]) -> dict[str, Any]:
+    return {name: _base64(varints(column)) for name, column in columns.items()}
+
+
+def _coarse(
+    needs: NDArray[np.float64], beyond: NDArray[np.bool_], reach: float
+) -> Column:
+    """Return 0 for what is beyond noise, else 1 + how much more than `reach` it takes.
+
+    In 24ths of a power of ten, rounded up: one byte does for most.
+    """
+    marks = np.zeros(len(needs), np.int64)
+    steps = np.log10(needs[~beyond] / reach) * _STEPS
+    marks[~beyond] = 1 + np.ceil(np.round(steps, 9)).astype(np.int64)
+    return marks
+
+
+def _outermost(
+    tree: CallTree, place: Column, below: tuple[Column, Column]
+) -> tuple[Column, Column]:
+    """Return the sums of each name's outermost nodes, whose values `below` has."""
+    node = np.flatnonzero(tree.name >= 0)
+    name = place[tree.name[node]]
+    order = np.lexsort((node, name))
+    node, name = node[order], name[order]
+    # Nodes of one name lie within one another or apart: as intervals of the preorder.
+    span = len(tree) + 1
+    ends = np.maximum.accumulate(name * span + node + tree.size[node])
+    apart = name * span + node >= np.append(-1, ends[:-1])[: len(node)]
+    count = int(name.max(initial=-1)) + 1
+    base, new = (sums(name[apart], side[node[apart]], count) for side in below)
+    return base, new
 
 
 def _frames(side: ProfileSide) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pprofdiff.analysis.comparison import compare_sides
@@ -305,3 +307,26 @@ def test_a_go_upgrade(load_capture, data_folder):
     found = findings(base, new)
     assert found["go-upgrade"].title.startswith("The Go release changed, your own code")
     assert "go-upgrade" not in findings(base, base)
+
+
+SPACE = (ValueType("alloc_objects", "count"), ValueType("alloc_space", "bytes"))
+
+
+@pytest.mark.parametrize("folder", ["/src/a", "/home/me/My Code/a b", "/src/v2:1 x:3"])
+def test_the_line_that_allocates_is_named_wherever_the_source_lies(folder):
+    def allocs(make):
+        stacks = [
+            ((("example.com/a.Make", f"{folder}/make.go", 12), MAIN), make),
+            ((("example.com/a.Make of", f"{folder}/other.go", 7), MAIN), 900),
+            *(
+                (((f"example.com/a.F{i}", f"{folder}/f.go", i), MAIN), 500)
+                for i in range(4)
+            ),
+        ]
+        rows = [(stack, (n, n * 524_288)) for stack, n in stacks]
+        one = profile(rows, types=SPACE, period=524_288, duration_ns=None)
+        return replace(one, period_type=ValueType("space", "bytes"))
+
+    told = findings(allocs(300), allocs(3000))["allocation"]
+    assert told.title.startswith("a.Make allocates")
+    assert "most of the first at make.go:12" in told.text

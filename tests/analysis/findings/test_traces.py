@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.findings import traces
 from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.side import Side, TraceRun
+from pprofdiff.analysis.stats import calibration
 from pprofdiff.analysis.work import rated
 from pprofdiff.cli.main import main
 from pprofdiff.loaders.traces import decode
@@ -103,7 +103,7 @@ def test_short_traces_tell_of_moments(told, name):
 
 
 def test_as_long_ones_matter_where_runs_of_one_build_never_differ_so(load, monkeypatch):
-    monkeypatch.setattr(traces, "_LONG_NS", 0)
+    monkeypatch.setattr(calibration, "LONG_NS", 0)
     for name, ids in (
         ("zstd", {"gc-life", "blocked-sync"}),  # GC 0.25×: too near
         ("node-pool", {"gc-capacity"}),

@@ -7,9 +7,9 @@ from itertools import combinations, permutations
 import pytest
 
 from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.findings import traces
 from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.side import Side, TraceRun
+from pprofdiff.analysis.stats.calibration import LONG_NS
 from pprofdiff.loaders.traces import decode
 from tests.traces import make
 from tests.traces.toolchains import MissingGoError, version
@@ -59,7 +59,7 @@ def long_run(path):
             pytest.skip(str(missing))
         trace = decode(path.read_bytes(), path.name)
         path.unlink()
-        if trace.end_ns - trace.start_ns >= traces._LONG_NS:
+        if trace.end_ns - trace.start_ns >= LONG_NS:
             return TraceRun(path.name, trace)
         events *= 2
 

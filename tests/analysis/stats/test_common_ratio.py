@@ -1,4 +1,4 @@
-"""The pace of most functions: exact where it is, robust, and true on real captures."""
+"""The ratio that most functions share: exact where it is, robust, and true on real captures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from math import log
 import pytest
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.stats.common_ratio import CommonRatio, common_pace, paced
+from pprofdiff.analysis.stats.common_ratio import CommonRatio, common_ratio
 from pprofdiff.analysis.stats.counts import LIMIT
 from pprofdiff.model.profiles.profile import ValueType
 from tests.analysis.building import compared, given, profile
@@ -23,23 +23,23 @@ def functions(counts, *more):
     return profile([*samples, *more])
 
 
-def pace(base, new, **how):
-    return common_pace(compared(base, new, **how))
+def shared(base, new, **how):
+    return common_ratio(compared(base, new, **how))
 
 
 @given(COUNTS, st.integers(1, 50))
-def test_all_functions_scaled_alike_are_that_pace(counts, times):
-    found = pace(functions(counts), functions(n * times for n in counts))
+def test_all_functions_scaled_alike_are_that_ratio(counts, times):
+    found = shared(functions(counts), functions(n * times for n in counts))
     assert found.ratio == pytest.approx(times, rel=1e-9)
-    back = pace(functions(n * times for n in counts), functions(counts))
+    back = shared(functions(n * times for n in counts), functions(counts))
     assert back.ratio == pytest.approx(1 / times, rel=1e-9)
     assert back.sigma == pytest.approx(found.sigma, rel=1e-9)
 
 
 @given(COUNTS, st.integers(1, 9), st.integers(1, 9))
-def test_the_pace_is_of_scaled_values(counts, old, fresh):
+def test_the_ratio_is_of_scaled_values(counts, old, fresh):
     sides = functions(n * old for n in counts), functions(n * fresh for n in counts)
-    assert pace(*sides, work=(old, fresh)).ratio == pytest.approx(1.0, rel=1e-9)
+    assert shared(*sides, work=(old, fresh)).ratio == pytest.approx(1.0, rel=1e-9)
 
 
 @given(
@@ -56,7 +56,7 @@ def test_a_function_that_changed_does_not_move_it(counts, times, change, data):
     rest = sum(counts) - counts[row]
     if (counts[row] * new[row]) ** 0.5 >= 0.5 * rest * times**0.5:
         return
-    found = pace(functions(counts), functions(new))
+    found = shared(functions(counts), functions(new))
     assert found.ratio == pytest.approx(times, rel=1e-9)
 
 
@@ -65,7 +65,7 @@ def test_the_runtime_does_not_move_it(counts, times, garbage):
     mark = ("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")
     base = functions(counts, (mark, 500))
     new = functions([n * times for n in counts], (mark, garbage))
-    assert pace(base, new).ratio == pytest.approx(times, rel=1e-9)
+    assert shared(base, new).ratio == pytest.approx(times, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -78,17 +78,17 @@ def test_the_runtime_does_not_move_it(counts, times, garbage):
         ([1000, 1000, 1000, 1000], [4000, 30_000, 90, 9]),  # no two alike
     ],
 )
-def test_no_pace_where_too_little_moves_alike(base, new):
-    assert pace(functions(base), functions(new)) is None
+def test_no_ratio_where_too_little_moves_alike(base, new):
+    assert shared(functions(base), functions(new)) is None
 
 
-def test_values_that_are_no_samples_have_no_pace():
+def test_values_that_are_no_samples_have_no_ratio():
     waits = [((f"a.F{i}",), (100, 10**9)) for i in range(5)]
     one = profile(waits, types=DELAY, period=None)
-    assert pace(one, one) is None
+    assert shared(one, one) is None
 
 
-def test_a_sure_pace_differs_by_more_than_chance_and_a_bit():
+def test_a_sure_ratio_differs_by_more_than_chance_and_a_bit():
     assert not CommonRatio(1.0, 0.0).sure
     assert not CommonRatio(1.14, 0.001).sure
     assert not CommonRatio(2.0, 0.3).sure
@@ -99,19 +99,19 @@ def test_a_sure_pace_differs_by_more_than_chance_and_a_bit():
     assert low * high == pytest.approx(4.0)
 
 
-def test_at_its_pace_base_is_worth_as_much_as_new():
+def test_at_its_ratio_base_is_worth_as_much_as_new():
     base, new = functions([300] * 5), functions([600] * 5)
     diff = compared(base, new)
     table = diff.table("functions")
     assert not diff.model.judge(table.base_flat, table.new_flat).noise.any()
-    model = paced(diff.model, 2.0)
+    model = diff.model.with_base_times(2.0)
     assert model.judge(table.base_flat, table.new_flat).z.tolist() == [0.0] * 5
 
 
 def allocated(load_capture, folders):
-    """Return the pace of two captures' allocations."""
+    """Return the common ratio of two captures' allocations."""
     sides = [load_capture(folder / "allocs.pb.gz") for folder in folders]
-    return pace(*sides, sample_type="alloc_space")
+    return shared(*sides, sample_type="alloc_space")
 
 
 def since_start(folder):

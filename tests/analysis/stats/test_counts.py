@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.stats.counts import DISPERSION, LIMIT, CountModel
 from tests.analysis.building import given
 
@@ -23,7 +24,8 @@ STEP = 10_000_000
 
 def model(base_factor=1.0, new_factor=1.0):
     """Return the model of CPU profiles sampled every 10 ms."""
-    return CountModel(STEP * base_factor, STEP * new_factor, base_factor, new_factor)
+    by = Normalization("absolute", base_factor, new_factor, "")
+    return CountModel.of((STEP, STEP), by)
 
 
 def columns(counts):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
+from itertools import takewhile
+from math import sqrt
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from pprofdiff.analysis.profiles.tree import (
     NO_CATEGORY,
     SEVERAL,
     call_tree,
+    inclusive,
     noise_limit,
 )
 from pprofdiff.analysis.stats.counts import DISPERSION
@@ -25,7 +28,7 @@ from tests.building import cpu
 from tests.conftest import STORIES
 from tests.strategies import profiles as any_profiles
 
-from .unpacking import names_of, numbers, unpacked
+from .unpacking import marks_of, names_of, numbers, unpacked
 
 KINDS = ("cpu", "allocs", "heap", "mutex", "block", "goroutine")
 SPACE = (ValueType("objects", "count"), ValueType("space", "bytes"))
@@ -87,11 +90,6 @@ def test_what_numbers_mean_is_said(load_story, load_capture):
     assert document["mode"] == in_words(diff)
     assert document["scale"] == scale_of(diff)._asdict()
     assert document["factor"] == [by.base_factor, by.new_factor]
-    assert document["model"] == {
-        "step": [diff.model.base_step, diff.model.new_step],
-        "dispersion": DISPERSION,
-        "limit": noise_limit(diff),
-    }
     assert document["totals"] == list(diff.totals)
     assert document["labels"] == ["base", "new"]
     groups = rules().groups
@@ -101,13 +99,89 @@ def test_what_numbers_mean_is_said(load_story, load_capture):
         assert category in groups[group].categories
 
 
+def by_formula(diff, rows):
+    """Return (the least |delta| beyond noise, whether it is) of raw (base, new)."""
+    limit, found = noise_limit(diff), []
+    (old, fresh), model = diff.normalization.factors, diff.model
+    for base, new in rows:
+        spread = abs(base) * old * model.base_step + abs(new) * fresh * model.new_step
+        least = max(model.base_step, model.new_step) ** 2
+        needs = limit and limit * sqrt(DISPERSION * max(spread, least))
+        delta = abs(new * fresh - base * old)
+        found.append((needs, limit is not None and delta >= needs))
+    return found
+
+
+def assert_marked(document, marks, wanted):
+    """Assert that marks say what a formula says, but for rounding up by a step."""
+    step = 10 ** (1 / 24)
+    for mark, (needs, beyond) in zip(marks, wanted, strict=True):
+        assert (mark == 0) == beyond
+        if mark and document["reach"] is not None:
+            told = document["reach"] * step ** (mark - 1)
+            assert needs * (1 - 1e-9) <= told <= needs * step * (1 + 1e-9)
+
+
+def sums_of_names(document):
+    """Return (base, new) of the outermost nodes of each name."""
+    held, path = [[0, 0] for _ in document["suffix"]], []
+    names, nodes = names_of(document), unpacked(document)
+    for i, (depth, name, _, _, _, _) in enumerate(nodes):
+        del path[depth:]
+        if name is not None and name not in path:
+            deeper = takewhile(lambda node, up=depth: node[0] > up, nodes[i + 1 :])
+            below = list(deeper)
+            for side in (0, 1):
+                total = sum(node[3 + side] for node in (nodes[i], *below))
+                held[names.index(name)][side] += total
+        path.append(name)
+    return held
+
+
+def marks_are_of(diff, document):
+    """Assert that the packed marks are the judgements of what the page shows."""
+    nodes, functions = marks_of(document)
+    tree = call_tree(diff, 10_000)
+    below = [(base, new) for base, new in zip(*inclusive(tree), strict=True)]
+    own = [(node[3], node[4]) for node in unpacked(document)]
+    as_ints = [tuple(map(int, row)) for row in (diff.totals, *below)]
+    assert_marked(document, [mark for mark, _ in nodes], by_formula(diff, as_ints))
+    beyond = [found for _, found in by_formula(diff, [(0, 0), *own])]
+    assert [own for _, own in nodes] == beyond
+    assert_marked(document, functions, by_formula(diff, sums_of_names(document)))
+
+
+@given(st.tuples(profiles(), profiles()))
+def test_every_frame_has_its_mark(pair):
+    diff = compared(*pair)
+    marks_are_of(diff, read(diff, budget=10_000))
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_frames_of_real_captures_are_marked(name, load_story, load_capture):
+    held = load_story(name)
+    diff = compared(*(load_capture(s / "cpu.pb.gz") for s in (held.base, held.new)))
+    document = read(diff, budget=100_000)
+    nodes, functions = marks_of(document)
+    assert len(nodes) == document["count"] + 1
+    # A name's outermost nodes add up to its row of the table.
+    table = diff.table("functions")
+    verdicts = dict(zip(table.names, table.judge("cum").noise.tolist(), strict=True))
+    said = dict(zip(names_of(document), functions, strict=True))
+    assert {name: mark > 0 for name, mark in said.items()} == {
+        name: verdicts[name] for name in said
+    }
+    # A few marks take more than a byte.
+    assert len(b64decode(document["marks"])) < 1.1 * len(nodes)
+
+
 def test_what_has_no_categories_and_no_model_says_so(load_story, load_capture):
     held = load_story("syncpool")
     sides = [load_capture(side / "mutex.pb.gz") for side in (held.base, held.new)]
     document = read(compared(*sides), budget=100)
     assert (document["id"], document["title"]) == ("mutex/delay", "mutex (delay)")
     assert document["groups"] == document["categories"] == []
-    assert document["model"] is None
+    assert document["marks"] is document["functions"] is document["reach"] is None
     assert {row[-1] for row in unpacked(document)} == {None}
 
 
@@ -169,7 +243,8 @@ def test_nothing_is_packed_too():
     document = read(compared(profile([]), profile([])), budget=10)
     assert unpacked(document) == names_of(document) == []
     assert document["quantum"] == [1, 1]
-    assert document["model"]["limit"] is None
+    assert marks_of(document) == ([(1, False)], [])
+    assert document["reach"] is None
 
 
 def test_varints_are_leb128():

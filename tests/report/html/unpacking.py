@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64decode
 from itertools import accumulate
 
-__all__ = ["names_of", "numbers", "unpacked"]
+__all__ = ["marks_of", "names_of", "numbers", "unpacked"]
 
 
 def numbers(data):
@@ -36,6 +36,14 @@ def names_of(document):
         assert len(before) >= 2 * units
         names.append(before.decode("utf-16-le"))
     return names
+
+
+def marks_of(document):
+    """Return (mark, whether self is beyond noise) of all and each node, and of names."""
+    nodes, functions = (
+        numbers(b64decode(document[key])) for key in ("marks", "functions")
+    )
+    return [(mark // 2, bool(mark % 2)) for mark in nodes], functions
 
 
 def unpacked(document):

@@ -1,6 +1,8 @@
 // The packed object of one sample type -> a view with its whole tree.
 
 const MIXED = 65535; // samples of several categories or groups
+// Marks say what the report's judge found: 0 a change beyond noise, above 0 noise.
+const UNJUDGED = -1;
 
 const bytesOf = (base64) => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
 
@@ -22,7 +24,7 @@ function varints(bytes, from, to) {
 }
 
 // A tree in preorder; 0 is the root. A name is an index, −1 for "(k smaller)".
-const COLUMNS = ["name", "folded", "selfBase", "selfNew", "selfKind", "selfGroup"];
+const COLUMNS = ["name", "folded", "selfBase", "selfNew", "selfKind", "selfGroup", "mark", "selfMark"];
 
 function treeOf(view, size) {
   const tree = { view, size, layouts: {} };
@@ -63,12 +65,17 @@ function viewOf(packed) {
   const prefix = varints(bytesOf(packed.prefix)), values = varints(bytesOf(packed.nodes), 2 * count, 4 * count);
   let last = "";
   const names = packed.suffix.map((suffix, i) => (last = last.slice(0, prefix[i]) + suffix));
+  const [marks, ofNames] = ["marks", "functions"].map((key) => packed[key] && varints(bytesOf(packed[key])));
   const labels = packed.labels.map((label) => clipped(printable(label), 24));
-  const view = { ...packed, names, labels, trees: {}, spelt: [] };
+  const view = { ...packed, names, labels, ofNames, trees: {}, spelt: [] };
   if (!(values.length >= 5 * count)) throw new Error("cut short");
   const tree = (view.tree = treeOf(view, count + 1));
   tree.name[0] = names.push("all") - 1;
   view.shown = names.map(printable);
+  for (let i = 0; i <= count; i++) {
+    tree.mark[i] = marks ? marks[i] >> 1 : UNJUDGED;
+    tree.selfMark[i] = marks ? 1 - (marks[i] & 1) : UNJUDGED;
+  }
   for (let i = 1; i <= count; i++) {
     const [up, name, base, fresh, kind] = [0, 1, 2, 3, 4].map((column) => values[column * count + i - 1]);
     if (!((tree.depth[i] = tree.depth[i - 1] + 1 - up) > 0)) throw new Error("not a tree");

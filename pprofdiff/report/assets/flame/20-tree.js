@@ -4,7 +4,7 @@
 function growing(name, nodes, parent) {
   const node = {
     name, nodes, parent, children: new Map(), weight: 0,
-    folded: 0, selfBase: 0, selfNew: 0, selfKind: 0, selfGroup: 0,
+    folded: 0, selfBase: 0, selfNew: 0, selfKind: 0, selfGroup: 0, mark: null, selfMark: null,
   };
   nodes.push(node);
   parent?.children.set(name, node);
@@ -12,6 +12,13 @@ function growing(name, nodes, parent) {
 }
 
 const childOf = (node, name) => node.children.get(name) ?? growing(name, node.nodes, node);
+
+// What is made of one node keeps its marks; nothing was judged that is merged here.
+function mark(node, own, self) {
+  const first = node.mark === null;
+  node.mark = first ? own : UNJUDGED;
+  node.selfMark = first ? self : UNJUDGED;
+}
 
 function give(node, base, fresh, kind, group) {
   node.selfBase += base;
@@ -48,6 +55,8 @@ function graft(tree, from, root, collapse) {
     const same = collapse && name >= 0 && above?.name === name;
     const node = (at[i - from] = i === from ? root : same ? above : childOf(above, name));
     node.folded += tree.folded[i];
+    if (node === above) node.selfMark = UNJUDGED;
+    else mark(node, tree.mark[i], tree.selfMark[i]);
     give(node, tree.selfBase[i], tree.selfNew[i], tree.selfKind[i], tree.selfGroup[i]);
   }
 }
@@ -60,10 +69,16 @@ function pivoted(tree, name, callers, collapse) {
     if (tree.name[i] !== name) continue;
     if (callers) {
       let node = root;
-      for (let p = tree.parent[i]; p > 0; p = tree.parent[p]) node = childOf(node, tree.name[p]);
+      const own = tree.mark[i], self = Math.min(own, 1);
+      mark(root, own, self);
+      for (let p = tree.parent[i]; p > 0; p = tree.parent[p]) {
+        node = childOf(node, tree.name[p]);
+        mark(node, own, self);
+      }
       give(node, tree.base[i], tree.new[i], tree.kind[i], tree.group[i]);
     } else graft(tree, i, root, collapse);
     i = tree.end[i] - 1;
   }
+  root.mark = tree.view.ofNames?.[name] ?? tree.mark[0];
   return laidOut(tree.view, root);
 }

@@ -22,22 +22,16 @@ function percent(part, whole, signed) {
   return (part < 0 !== whole < 0 ? "−" : signed ? "+" : "") + digits + "%";
 }
 
-// How a row moved, scaled; `beyond` chance is null where chance has no model.
-function judged({ model, factor }, base, fresh) {
-  const from = base * factor[0], to = fresh * factor[1], delta = to - from;
-  const move = { from, to, delta, beyond: null, gone: base && !fresh, fresh: fresh && !base };
-  if (model) {
-    const spread = Math.abs(from) * model.step[0] + Math.abs(to) * model.step[1];
-    const sigma = Math.sqrt(model.dispersion * Math.max(spread, Math.max(...model.step) ** 2));
-    move.needs = model.limit * sigma;
-    move.beyond = model.limit !== null && Math.abs(delta) >= move.needs;
-  }
-  return move;
+// How a row moved, scaled; `beyond` chance is null where that was not judged.
+function compared({ factor }, base, fresh, mark) {
+  const from = base * factor[0], to = fresh * factor[1];
+  const beyond = mark < 0 ? null : mark === 0;
+  return { from, to, delta: to - from, beyond, mark, gone: base && !fresh, fresh: fresh && !base };
 }
 
 const sharesOf = ({ totals }, base, fresh) => [percent(base, totals[0]), percent(fresh, totals[1])];
-const moveOf = (tree, i) => judged(tree.view, tree.base[i], tree.new[i]);
-const selfMoveOf = (tree, i) => judged(tree.view, tree.selfBase[i], tree.selfNew[i]);
+const moveOf = (tree, i) => compared(tree.view, tree.base[i], tree.new[i], tree.mark[i]);
+const selfMoveOf = (tree, i) => compared(tree.view, tree.selfBase[i], tree.selfNew[i], tree.selfMark[i]);
 
 // The change of a row in few characters: "▲ +12%", "gone", "~".
 function change(view, { from, to, delta, beyond, gone, fresh }) {
@@ -53,9 +47,11 @@ function change(view, { from, to, delta, beyond, gone, fresh }) {
 const ratio = (from, to) =>
   from > 0 && to > 0 ? grouped((to / from).toFixed(to < from * 100 ? 2 : 0)) + "×" : "–";
 
-function chance(view, { delta, beyond, needs }) {
-  if (beyond === null) return delta ? "chance unknown" : "no change";
+// What the judge said of a row, and how large a change would have been told.
+function chance(view, { delta, beyond, mark }) {
+  if (beyond === null) return !delta ? "no change" : view.marks ? "merged here: not judged" : "chance unknown";
   if (beyond) return "beyond noise";
+  const needs = view.reach * 10 ** ((mark - 1) / 24);
   return "within noise" + (needs ? ` (needs ±${withUnit(view, number(view, needs))})` : "");
 }
 

@@ -67,7 +67,7 @@ function searched(tree, query) {
   }
   nodes.sort(byDelta(tree));
   const shares = sharesOf(view, base, fresh).join(" → ");
-  const delta = withUnit(view, number(view, judged(view, base, fresh).delta, true));
+  const delta = withUnit(view, number(view, fresh * view.factor[1] - base * view.factor[0], true));
   return { names, nodes, words: nodes.length ? `matched: ${shares}, Δ ${delta}` : "no match" };
 }
 

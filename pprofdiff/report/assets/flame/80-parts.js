@@ -64,7 +64,7 @@ function legend({ tree: { view }, theme, state, legend }) {
       ? view.groups.map(([id, label]) => key(swatch(theme.group(id), ""), label))
       : [key("▼ less", ...theme.ramp.map((colour) => swatch(colour, "ramp")), "more ▲")]),
     ...["gone", "new"].map((kind, at) => key(swatch(theme.neutral, kind), `${kind}: only in ${view.labels[at]}`)),
-    view.model ? "~ within noise" : "",
+    view.marks ? "~ within noise" : "",
     ...(state.q ? [key(swatch(theme.match, ""), "match")] : []),
     el("p", {}, `Values ${view.mode}, ${view.labels.join(" → ")}. Width: ${about(WIDTHS, state.w)}. `,
       `Colour: ${about(COLOURS, state.c)}.`),

@@ -1,4 +1,4 @@
-"""The CPU profiles as rules see them: groups, pace, and claims on samples."""
+"""The CPU profiles as rules see them: groups, common ratio, claims on samples."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.model import Claim
 from pprofdiff.analysis.profiles.attribution import Attribution
+from pprofdiff.analysis.profiles.caveats import releases_apart
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_groups
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import Table
-from pprofdiff.analysis.stats.common_ratio import CommonRatio, paced
+from pprofdiff.analysis.stats.common_ratio import CommonRatio
 from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.analysis.stats.judgement import Change
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import first_in_row
 
-__all__ = ["Samples", "words"]
+__all__ = ["CPUComparison", "words"]
 
 _BOOKKEEPING = ("gc", "gc_tax", "alloc")
 
@@ -30,22 +32,24 @@ Column = NDArray[np.int64]
 
 def words(diff: ProfileDiff, base: float, new: float) -> str:
     """Return raw values as ``base → new unit``, in the report's scale."""
-    by, scale = diff.normalization, scale_of(diff)
-    old, fresh = base * by.base_factor, new * by.new_factor
-    return f"{scale.number(old)} → {scale.number(fresh)} {scale.unit}"
+    scale = scale_of(diff)
+    sides = [scale.number(side) for side in diff.normalization.scaled(base, new)]
+    return f"{' → '.join(sides)} {scale.unit}"
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class CPUComparison:
     """CPU profiles with samples on both sides; functions are rows of their union.
 
-    `pace` is the load of new over base, where values are not by operation and it shows.
+    `model` judges raw CPU time, and `sides` say what each sample is. `common_ratio` is
+    the load of new over base where the functions show it, None where values are by
+    operation or nothing shows.
     """
 
     diff: ProfileDiff
     model: CountModel
     sides: tuple[Attribution, Attribution]
-    pace: CommonRatio | None
+    common_ratio: CommonRatio | None
 
     @cached_property
     def groups(self) -> dict[str, JudgedSum]:
@@ -57,25 +61,26 @@ class Samples:
         return group in self.groups and self.groups[group].noise is False
 
     @cached_property
-    def paced_model(self) -> CountModel:
-        """How far values may move by chance, base brought to new's pace."""
-        return self.model if self.pace is None else paced(self.model, self.pace.ratio)
+    def beside_others(self) -> CountModel:
+        """The model of what a value moved by beyond the common ratio."""
+        if self.common_ratio is None:
+            return self.model
+        return self.model.with_base_times(self.common_ratio.ratio)
 
     def follows_load(self, delta: float) -> bool:
         """Return whether a change is what more or less load alone would make."""
-        pace = self.pace
-        return pace is not None and pace.sure and (delta > 0) == (pace.ratio > 1)
+        load = self.common_ratio
+        return load is not None and load.sure and (delta > 0) == (load.ratio > 1)
 
-    @property
+    @cached_property
     def other_release(self) -> bool:
         """Whether the sides were built with different Go releases."""
-        return any(caveat.id == "go-version" for caveat in self.diff.warnings)
+        return releases_apart(self.diff.base, self.diff.new) is not None
 
     @cached_property
     def whole(self) -> float:
         """The larger of both sides' scaled totals."""
-        (base, new), by = self.diff.totals, self.diff.normalization
-        return max(abs(base) * by.base_factor, abs(new) * by.new_factor)
+        return self.diff.normalization.larger(*self.diff.totals)
 
     @property
     def table(self) -> Table:
@@ -113,8 +118,8 @@ class Samples:
 
     def of_groups(self, *groups: str) -> Claim:
         """Claim the samples of whole groups."""
-        held = {g.id: g.categories for g in rules().groups}
-        return self.of(c for group in groups for c in held[group])
+        members = {g.id: g.categories for g in rules().groups}
+        return self.of(c for group in groups for c in members[group])
 
     def of_leaf_kind(self, kind: int) -> Claim:
         """Claim the samples whose leaf does one kind of work, by its position."""
@@ -161,10 +166,8 @@ class Samples:
 
     def scaled_delta(self, base: int, new: int) -> float:
         """Return the scaled delta of raw sums."""
-        by = self.diff.normalization
-        return new * by.new_factor - base * by.base_factor
+        return self.diff.normalization.delta(base, new)
 
-    def by_chance(self, base: int, new: int) -> bool:
-        """Return whether raw sums differ by no more than chance."""
-        judged = self.model.judge(np.array([base]), np.array([new]))
-        return bool(judged.noise[0])
+    def change(self, base: int, new: int) -> Change:
+        """Judge raw sums by themselves."""
+        return self.model.one(base, new)

@@ -1,0 +1,153 @@
+"""Every constant by which a change is told from chance, and what it rests on.
+
+There are two questions. *Within a run*: could sampling, or the order of events, have
+made this difference? Tests answer it, at the levels below. *Between runs*: would
+another run of the same build differ as much? One run a side cannot show that; a
+`Prior`, measured on unchanged builds, stands in for it.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import NamedTuple
+
+__all__ = [
+    "ALPHA",
+    "BLOCKED",
+    "BLOCKED_SURE",
+    "CEILING",
+    "COMMON_RATIO_SURE",
+    "CONFIDENCE",
+    "CONTENTION",
+    "CONTENTION_SURE",
+    "CYCLES_FOR_MEAN",
+    "DISPERSION",
+    "DRAWS",
+    "EVENTS_CHI_SQUARE",
+    "EVENTS_FEW",
+    "EXPECTED_FOR_ABSENCE",
+    "FALSE_DISCOVERIES",
+    "FEWEST_BLOCKS",
+    "GC_LIFE_SURE",
+    "GC_SHARE_SURE",
+    "LATENCY",
+    "LATENCY_SURE",
+    "LIMIT",
+    "LONG_NS",
+    "MOST_BLOCKS",
+    "QUEUE",
+    "SAMPLES_FOR_INTERVAL",
+    "SAMPLES_FOR_TEST",
+    "SHARE",
+    "WAITS",
+    "Prior",
+]
+
+DISPERSION = 1.25
+"""Variance of a sample count ÷ its mean. Poisson's is 1; over six pairs of runs of one
+build, z had a root mean square of 1.11 (flat) and 1.08 (cum)."""
+
+LIMIT = 3.0
+"""Standard deviations from which a change is told from chance; intervals of counts
+and of means reach as far on either side."""
+
+FALSE_DISCOVERIES = 0.05
+"""Of the rows of one table that are called changed, the share that may be wrong
+(Benjamini and Hochberg, 1995)."""
+
+EXPECTED_FOR_ABSENCE = 7
+"""So many samples expected: none at all has a chance of exp(-7), one in a thousand."""
+
+ALPHA = 0.05
+"""The level of tests on benchmarks: that of golang.org/x/perf/benchmath."""
+
+CONFIDENCE = 0.95
+"""The confidence of a median's interval: that of golang.org/x/perf/benchmath."""
+
+SAMPLES_FOR_INTERVAL = 6
+"""The fewest values whose median has a finite interval: 1 - 2 / 2**6 = 0.97, but
+1 - 2 / 2**5 = 0.94."""
+
+SAMPLES_FOR_TEST = 4
+"""The fewest values a side that can differ at `ALPHA`: 2 / C(8, 4) = 0.029, but
+2 / C(6, 3) = 0.1."""
+
+CEILING = ALPHA / 2
+"""The level of one-sided tests on pauses: one end of a 95 % interval."""
+
+DRAWS = 1000
+"""How often a bootstrap draws again: its 2.5 % tails hold 25 draws each."""
+
+FEWEST_BLOCKS, MOST_BLOCKS = 5, 64
+"""Blocks of durations that are drawn again. Fewer than five have at most 126 different
+draws; beyond 64, neighbours are drawn together, which keeps what hangs together."""
+
+CYCLES_FOR_MEAN = 5
+"""Fewer GC cycles than this do not show how much cycles vary."""
+
+EVENTS_FEW, EVENTS_CHI_SQUARE = 3, 6.63
+"""Of fewer GC cycles a trace shows what happened, not what is usual, unless the numbers
+are further apart than Poisson counts are (chi square of one degree, 1 %)."""
+
+COMMON_RATIO_SURE = 1.15
+"""A ratio that most functions share means another load from this factor on, beyond its
+own uncertainty."""
+
+WAITS = 200
+"""Quantiles of fewer waits than this say little: 99 % of them leaves two."""
+
+LONG_NS = 1_000_000_000
+"""Traces shorter than this show moments: of ten of 0.2 s of one program, on a machine
+that did other work too, 99 % of waits were within 11 to 31 ms, and GC took 13 to 33 %
+of another."""
+
+
+class Prior(NamedTuple):
+    """How far runs of one unchanged build may be apart, where one run is known.
+
+    A change is beyond it if the figures differ by `ratio` or more and by `points` or
+    more (absolute, in the figure's unit), or by `always` or more whatever the ratio. A
+    side with fewer `events` tells nothing, nor does one shorter than `LONG_NS` where
+    `long` is set.
+    """
+
+    ratio: float
+    points: float = 0.0
+    always: float = inf
+    events: int = 0
+    long: bool = False
+
+
+LATENCY = Prior(1.5, events=WAITS)
+"""p99 of waits for a processor: worth a sentence. Runs differ by more than the chance
+within each."""
+
+LATENCY_SURE = Prior(10.0, events=1000, long=True)
+"""Five traces of 2 s of one program, on a machine that did other work too, had 99 % of
+waits within 2.4 to 16 ms, and their intervals did not overlap."""
+
+SHARE = Prior(1.5, points=0.02, always=0.10)
+"""Shares of a goroutine's life, and of capacity: two points in a small share, ten in a
+large one."""
+
+GC_LIFE_SURE = Prior(5.0, points=0.10, long=True)
+"""Traces of 2 s of one program had 7 to 18 %, and 12 to 30 %, of life in GC work."""
+
+GC_SHARE_SURE = Prior(5.0, points=0.05, long=True)
+"""Traces of 2 s of one program, on a machine that did other work too, had 14 to 26 % of
+GC, those of 0.2 s 13 to 33 %, and of another that hardly collects 0.6 to 2.9 %."""
+
+BLOCKED = Prior(2.0)
+"""Time that goroutines are blocked, a second or an operation: worth a sentence."""
+
+BLOCKED_SURE = Prior(8.0, events=WAITS, long=True)
+"""More than runs of one build differ by, where so many waits make up the time."""
+
+QUEUE = Prior(1.10)
+"""Goroutines that wait for a processor, on average: worth half a sentence."""
+
+CONTENTION = Prior(2.0)
+"""Time waited for locks, as mutex profiles count it: worth a sentence."""
+
+CONTENTION_SURE = Prior(8.0)
+"""Waiting for locks differs by several times between runs of one build."""

@@ -18,7 +18,7 @@ from pprofdiff.analysis.traces.tasks import cpu_profile, regions, tasks
 from pprofdiff.api.profiles import Profile, merged
 from pprofdiff.api.tracediff import TraceDiff, compare_traces
 from pprofdiff.model.traces import trace as columns
-from pprofdiff.model.traces.marks import RangeKind
+from pprofdiff.model.traces.timeline import RangeKind
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
-from pprofdiff.analysis.traces.goroutines import Groups
+from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.frame import (
     Ticks,

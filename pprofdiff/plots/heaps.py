@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.gclogs.compare import GCDiff, GCSide
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.side import TraceSide
-from pprofdiff.model.traces.marks import Series
+from pprofdiff.model.traces.timeline import Series
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.frame import (
     SERIES,

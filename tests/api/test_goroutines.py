@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pprofdiff.analysis.traces.goroutines import INACTIVE
-from pprofdiff.analysis.traces.times import BLOCK_REASONS
+from pprofdiff.analysis.traces.goroutines import BLOCK_REASONS, INACTIVE
 from pprofdiff.api.traces import Trace
 from tests.analysis.traces.built import empty
 from tests.api.test_traces import entry, loaded

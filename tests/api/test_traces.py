@@ -15,7 +15,13 @@ from pprofdiff.analysis.side import TraceRun
 from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.analysis.traces.states import STATES
 from pprofdiff.api.traces import Trace
-from pprofdiff.model.traces.marks import CPUSamples, RangeKind, Regions, Series, Tasks
+from pprofdiff.model.traces.timeline import (
+    CPUSamples,
+    RangeKind,
+    Regions,
+    Series,
+    Tasks,
+)
 from pprofdiff.report.json.traces import trace_row
 from tests.analysis.traces.built import END, SOME, START, STRINGS, empty, traces
 from tests.conftest import DATA, STORIES

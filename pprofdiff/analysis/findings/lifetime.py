@@ -27,7 +27,7 @@ from pprofdiff.units import percent
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
-    from pprofdiff.analysis.traces.goroutines import Groups
+    from pprofdiff.analysis.traces.groups import Groups
     from pprofdiff.analysis.traces.side import TraceSide
 
 __all__ = ["life_lost", "life_waiting"]
@@ -176,8 +176,8 @@ def life_lost(case: Case) -> Iterator[Finding]:
 
 def _assists(side: TraceSide) -> NDArray[np.int64]:
     """Return how many mark assists the goroutines of each group made."""
-    from pprofdiff.analysis.traces.spans import ranges_of
-    from pprofdiff.model.traces.marks import RangeKind
+    from pprofdiff.analysis.traces.interval_rows import ranges_of
+    from pprofdiff.model.traces.timeline import RangeKind
 
     made, _ = ranges_of(side.trace, RangeKind.MARK_ASSIST)
     return _counts(side, made.goroutine)
@@ -185,7 +185,7 @@ def _assists(side: TraceSide) -> NDArray[np.int64]:
 
 def _lost(groups: Groups, row: int) -> float:
     """Return the share of a group's life within what its goroutines do for the GC."""
-    from pprofdiff.analysis.traces.ranged import ASSIST, STOPPED, SWEEP
+    from pprofdiff.analysis.traces.range_times import ASSIST, STOPPED, SWEEP
 
     wanted = [
         place

@@ -98,8 +98,8 @@ def _of_log(side: GCSide) -> Column:
 
 def _of_trace(side: TraceSide) -> Column:
     """Return the GC's stops of which begin and end are in the trace, in ns."""
-    from pprofdiff.analysis.traces.spans import ranges_of
-    from pprofdiff.model.traces.marks import RangeKind
+    from pprofdiff.analysis.traces.interval_rows import ranges_of
+    from pprofdiff.model.traces.timeline import RangeKind
 
     trace = side.trace
     stops, _ = ranges_of(trace, RangeKind.STOP_THE_WORLD)

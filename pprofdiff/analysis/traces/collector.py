@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.traces.quantiles import Quantiles, quantiles
-from pprofdiff.analysis.traces.spans import (
-    Cover,
-    cover,
-    ends_of,
-    held,
+from pprofdiff.analysis.traces.interval_rows import (
     ranges_of,
     row_at,
+    row_ends,
     rows_within,
-    value_at,
 )
+from pprofdiff.analysis.traces.quantiles import Quantiles, quantiles
+from pprofdiff.analysis.traces.series import stretches, value_at
+from pprofdiff.analysis.traces.time_sets import TimeSet, union
 from pprofdiff.model.csr import distinct
-from pprofdiff.model.traces.marks import RangeKind, Series
+from pprofdiff.model.traces.table import Table
+from pprofdiff.model.traces.timeline import RangeKind, Series
 from pprofdiff.model.traces.trace import ProcessorState, State, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Collections", "Cycles", "Runs", "Stop", "collections", "worker_runs"]
+__all__ = [
+    "Collections",
+    "Cycles",
+    "Stop",
+    "WorkerIntervals",
+    "collections",
+    "worker_intervals",
+]
 
 Column = NDArray[np.int64]
 WORKER = "runtime.gcBgMarkWorker"
@@ -34,11 +40,13 @@ _MODES = {"GC (dedicated)": "dedicated", "GC (fractional)": "fractional"}
 _MODES["GC (idle)"] = "idle"
 
 
-class Runs(NamedTuple):
-    """Running intervals of mark workers, by goroutine, then in order.
+@dataclass(frozen=True, slots=True, eq=False)
+class WorkerIntervals(Table):
+    """Intervals in which mark workers run, by goroutine, then in order.
 
-    `row` is a row of `Trace.intervals`; the run is [`start_ns`, `end_ns`), its label
-    came at `label_ns`, and says `mode`: "dedicated", "fractional" or "idle".
+    `row` is a row of `Trace.intervals`, which lasts from `start_ns` to `end_ns`; all
+    are int64. The worker was labelled at `label_ns` with its `mode`: "dedicated",
+    "fractional" or "idle".
     """
 
     row: Column
@@ -50,11 +58,11 @@ class Runs(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Stops of the world of one kind, such as "GC mark termination".
+    """Stops of the world for one reason (`kind`), such as "GC mark termination".
 
-    A stop lasts from its request to its end. `stopping_ns` of it go by until the last
-    processor goes idle in it, 0 where none does as none ran. What the trace shows only
-    a part of is not in the quantiles.
+    A stop lasts from its request to its end: `duration`. `stopping` is the part of it
+    until the last processor went idle, 0 where none ran. Both are quantiles in ns over
+    the stops whose begin and end are in the trace; `count` and `total_ns` are over all.
     """
 
     kind: str
@@ -65,17 +73,18 @@ class Stop:
 
     @property
     def of_gc(self) -> bool:
-        """Tell whether the GC stopped the world, as internal/trace does."""
+        """Whether the GC stopped the world, as internal/trace tells it: by the name."""
         return "GC" in self.kind
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cycles:
-    """Mark phases, one row each, int64 columns; -1 where the trace does not tell.
+    """Mark phases of GC cycles, one row each.
 
-    `seen` marks those whose begin is in the trace, and `ended` those whose end is.
-    `live_start_bytes`, `live_end_bytes` and `goal_bytes` are the heap then, and the
-    goal when it began.
+    They last from `start_ns` to `end_ns`; `seen` marks those whose begin is in the
+    trace, `ended` those whose end is. `live_start_bytes` and `live_end_bytes` are the
+    live heap at their begin and end, `goal_bytes` is the heap goal at their begin. The
+    columns are int64, -1 where the trace does not tell a value.
     """
 
     start_ns: Column
@@ -105,7 +114,7 @@ class Collections:
     was on. `worker_ns` is the time mark workers ran, by mode (dedicated, fractional,
     idle). Mark assists are split by what the goroutine did meanwhile: `assist_cpu_ns`
     running, `assist_wait_ns` blocked or runnable. `sweep_ns` is the time of sweeps on
-    a processor, that swept `swept_bytes` and freed `reclaimed_bytes`. `gc_busy_ns` is
+    a processor. `gc_busy_ns` is
     the processor time the program did not have: dedicated and fractional workers and
     assists, and GOMAXPROCS processors while the GC stopped the world; time that is
     both is counted once. `allocated_bytes` estimates what was allocated: what
@@ -121,8 +130,6 @@ class Collections:
     assist_wait_ns: int
     sweeps: int
     sweep_ns: int
-    swept_bytes: int
-    reclaimed_bytes: int
     stops: tuple[Stop, ...]
     stw_ns: int
     gc_stw_ns: int
@@ -138,8 +145,8 @@ class Collections:
 
 def collections(trace: Trace) -> Collections:
     """Return what the garbage collector did."""
-    runs = worker_runs(trace)
-    length = runs.end_ns - runs.start_ns
+    workers = worker_intervals(trace)
+    length = workers.end_ns - workers.start_ns
     assists, assist_end = ranges_of(trace, RangeKind.MARK_ASSIST)
     _, row, start, end = rows_within(
         trace, assists.goroutine, assists.start_ns, assist_end
@@ -150,12 +157,12 @@ def collections(trace: Trace) -> Collections:
     sweeps, sweep_end = ranges_of(trace, RangeKind.SWEEP)
     stops, stop_end = ranges_of(trace, RangeKind.STOP_THE_WORLD)
     of_gc = np.array(["GC" in trace.strings[n] for n in stops.name.tolist()], np.bool_)
-    stopped = cover(stops.start_ns[of_gc], stop_end[of_gc])
+    stopped = union(stops.start_ns[of_gc], stop_end[of_gc])
     # An idle worker takes nothing from the program, an assist is not a worker.
-    ours = runs.mode != "idle"
+    ours = workers.mode != "idle"
     used = (
-        np.concatenate((runs.start_ns[ours], start[ran])),
-        np.concatenate((runs.end_ns[ours], end[ran])),
+        np.concatenate((workers.start_ns[ours], start[ran])),
+        np.concatenate((workers.end_ns[ours], end[ran])),
     )
     free_ns = int((used[1] - used[0] - stopped.overlap(*used)).sum())
     cycles = _cycles(trace)
@@ -164,25 +171,23 @@ def collections(trace: Trace) -> Collections:
         begun=int(cycles.seen.sum()),
         cycles=cycles,
         mark_wall_ns=int((marked - marking.start_ns).sum()),
-        worker_ns={m: int(length[runs.mode == m].sum()) for m in _MODES.values()},
+        worker_ns={m: int(length[workers.mode == m].sum()) for m in _MODES.values()},
         assists=len(assists),
         assist_cpu_ns=int((end - start)[ran].sum()),
         assist_wait_ns=int((end - start)[waited].sum()),
         sweeps=len(sweeps),
         sweep_ns=int((sweep_end - sweeps.start_ns).sum()),
-        swept_bytes=int(np.maximum(sweeps.swept, 0).sum()),
-        reclaimed_bytes=int(np.maximum(sweeps.reclaimed, 0).sum()),
         stops=_stops(trace),
         stw_ns=int((stop_end - stops.start_ns).sum()),
         gc_stw_ns=stopped.total_ns,
         gc_busy_ns=free_ns + _capacity(trace, stopped),
-        capacity_ns=_capacity(trace, cover(*_whole(trace))),
+        capacity_ns=_capacity(trace, union(*_whole(trace))),
         allocated_bytes=_grown(trace.heap_live_bytes),
     )
 
 
-def worker_runs(trace: Trace) -> Runs:
-    """Return when mark workers ran, and how.
+def worker_intervals(trace: Trace) -> WorkerIntervals:
+    """Return the intervals in which mark workers ran, and in which mode.
 
     The runtime labels a worker after each start. Now and then it labels a goroutine of
     the program that got the processor instead: what has another root function is none.
@@ -197,14 +202,14 @@ def worker_runs(trace: Trace) -> Runs:
     row = row_at(rows.offsets, rows.start_ns, goroutine, time)
     running = (row >= 0) & (rows.state[row] == State.RUNNING)
     row, time, mode = row[running], time[running], mode[some][running]
-    # The last label of a run holds.
+    # The last label of an interval holds.
     order = np.lexsort((time, row))
     last = np.ones(len(row), np.bool_)
     last[:-1] = row[order][1:] != row[order][:-1]
     order = order[last]
     row, goroutine = row[order], goroutine[running][order]
-    end = ends_of(trace, row, goroutine)
-    return Runs(row, rows.start_ns[row], end, time[order], mode[order])
+    end = row_ends(trace, row, goroutine)
+    return WorkerIntervals(row, rows.start_ns[row], end, time[order], mode[order])
 
 
 def _stops(trace: Trace) -> tuple[Stop, ...]:
@@ -212,10 +217,10 @@ def _stops(trace: Trace) -> tuple[Stop, ...]:
     stops, end = ranges_of(trace, RangeKind.STOP_THE_WORLD)
     whole = stops.seen & (stops.end_ns >= 0)
     length, stopping = end - stops.start_ns, _stopping(trace, stops.start_ns, end)
-    found = []
+    kinds = []
     for name in distinct(stops.name).tolist():
         some = stops.name == name
-        found.append(
+        kinds.append(
             Stop(
                 kind=trace.strings[name],
                 count=int(some.sum()),
@@ -224,11 +229,11 @@ def _stops(trace: Trace) -> tuple[Stop, ...]:
                 stopping=quantiles(stopping[some & whole]),
             )
         )
-    return tuple(sorted(found, key=lambda stop: (-stop.total_ns, stop.kind)))
+    return tuple(sorted(kinds, key=lambda stop: (-stop.total_ns, stop.kind)))
 
 
 def _stopping(trace: Trace, start_ns: Column, end_ns: Column) -> Column:
-    """Return how long after each stop's begin the last processor stopped (int64)."""
+    """Return how long after each stop's begin the last processor stopped (int64 ns)."""
     rows = trace.processor_intervals
     # A processor that the trace first mentions here did nothing now.
     begun = np.ones(len(rows), np.bool_)
@@ -253,20 +258,20 @@ def _cycles(trace: Trace) -> Cycles:
     )
 
 
-def _capacity(trace: Trace, spans: Cover) -> int:
-    """Return the processor time that these spans are: GOMAXPROCS × their length."""
+def _capacity(trace: Trace, times: TimeSet) -> int:
+    """Return the processor time in a set of time: GOMAXPROCS × its length, in ns."""
     low, high = trace.start_ns, trace.end_ns
-    start, end, value = held(trace.gomaxprocs, low_ns=low, high_ns=high)
-    return int((spans.overlap(start, end) * value).sum())
+    start, end, value = stretches(trace.gomaxprocs, low_ns=low, high_ns=high)
+    return int((times.overlap(start, end) * value).sum())
 
 
 def _whole(trace: Trace) -> tuple[Column, Column]:
-    """Return the trace as a span."""
+    """Return the time of the trace as one period."""
     return np.array([trace.start_ns]), np.array([trace.end_ns])
 
 
 def _grown(series: Series) -> int | None:
-    """Return the sum of what a series rises by; None for fewer than two values."""
+    """Return the sum of all rises of a series; None for fewer than two values."""
     if len(series.value) < 2:
         return None
     return int(np.maximum(np.diff(series.value), 0).sum())

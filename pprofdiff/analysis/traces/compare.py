@@ -16,7 +16,7 @@ from pprofdiff.analysis.side import TraceRun
 from pprofdiff.analysis.stats.durations import Durations
 from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Change, Runs
-from pprofdiff.analysis.traces.goroutines import Groups
+from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.latency import blocks
 from pprofdiff.analysis.traces.mutators import distribution, mmu
 from pprofdiff.analysis.traces.side import TraceSide

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from pandas.api.types import union_categoricals
 
 from pprofdiff.analysis.profiles.tables import STATUSES
-from pprofdiff.analysis.traces.goroutines import Groups
+from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.quantiles import Quantiles
-from pprofdiff.model.traces.marks import Series
+from pprofdiff.model.traces.timeline import Series
 from pprofdiff.model.traces.trace import Trace
 
 if TYPE_CHECKING:
@@ -63,25 +63,25 @@ def groups_frame(diff: TraceDiff, by: str = "groups") -> pd.DataFrame:
     `by` is ``groups``, or ``by_creation`` for functions that created goroutines.
     """
     pairs = diff.groups if by == "groups" else diff.creations
-    held = [getattr(side, by) for side in diff.sides]
+    tables = [getattr(side, by) for side in diff.sides]
     rows = [np.array([pair[i] for pair in pairs], np.int64) for i in (1, 2)]
     there = [row >= 0 for row in rows]
     status = np.where(there[0] & there[1], 0, np.where(there[1], 1, 2))
     columns: dict[str, object] = {
         "status": pd.Categorical.from_codes(status.tolist(), pd.Index(STATUSES))
     }
-    counts = [_at(g.count, row) for g, row in zip(held, rows, strict=True)]
+    counts = [_at(g.count, row) for g, row in zip(tables, rows, strict=True)]
     columns |= {"base_count": counts[0], "new_count": counts[1]}
     columns["delta_count"] = counts[1] - counts[0]
     for name in (*_TIMES, "block"):
         base, new = (
             _at(_total(groups, name), row)
-            for groups, row in zip(held, rows, strict=True)
+            for groups, row in zip(tables, rows, strict=True)
         )
         columns |= _compared(diff, name, base, new)
     marks = [
         _at(g.system | g.tracing, row, missing=1).astype(np.bool_)
-        for g, row in zip(held, rows, strict=True)
+        for g, row in zip(tables, rows, strict=True)
     ]
     columns["runtime"] = marks[0] & marks[1]
     index = pd.Index([pair.name for pair in pairs], name="name", dtype=object)
@@ -93,34 +93,34 @@ def latency_frame(diff: TraceDiff) -> pd.DataFrame:
     sides = [side.latency for side in diff.sides]
     index = pd.Index(list(_QUANTILES), name="quantile", dtype=object)
     base, new = (
-        pd.Series([getattr(held, f) for f in _QUANTILES.values()], index, "Int64")
-        for held in sides
+        pd.Series([getattr(side, f) for f in _QUANTILES.values()], index, "Int64")
+        for side in sides
     )
     bounds = [diff.latency_intervals.get(name) for name in _QUANTILES]
     frame = pd.DataFrame({"base_ns": base, "new_ns": new, "delta_ns": new - base})
     for place, name in enumerate(("delta_low_ns", "delta_high_ns")):
         ends = [bound[place] if bound else None for bound in bounds]
         frame[name] = pd.Series(ends, index, "Int64")
-    counts = [held.count for held in sides]
+    counts = [side.count for side in sides]
     return frame.assign(base_count=counts[0], new_count=counts[1])
 
 
 def stops_frame(diff: TraceDiff) -> pd.DataFrame:
     """Return one row a kind of stop of the world."""
-    held = [{stop.kind: stop for stop in s.collections.stops} for s in diff.sides]
-    kinds = sorted({*held[0], *held[1]})
+    by_kind = [{stop.kind: stop for stop in s.collections.stops} for s in diff.sides]
+    kinds = sorted({*by_kind[0], *by_kind[1]})
     columns: dict[str, object] = {}
     for name, field in (("count", "count"), ("total", "total_ns")):
         base, new = (
             np.array([getattr(s.get(k), field, 0) for k in kinds], np.int64)
-            for s in held
+            for s in by_kind
         )
         if name == "count":
             columns |= {"base_count": base, "new_count": new}
             columns["delta_count"] = new - base
         else:
             columns |= _compared(diff, name, base, new)
-    for side, stops in zip(_SIDES, held, strict=True):
+    for side, stops in zip(_SIDES, by_kind, strict=True):
         longest = [_longest(stops[k].duration if k in stops else None) for k in kinds]
         columns[f"{side}_longest_ns"] = pd.array(longest, "Int64")
     return pd.DataFrame(columns, index=pd.Index(kinds, name="kind", dtype=object))
@@ -204,39 +204,39 @@ def _compared(
     return columns | {f"delta_{word}scaled": scaled[1] - scaled[0]}
 
 
-def _total(held: Groups, name: str) -> Column:
+def _total(groups: Groups, name: str) -> Column:
     if name == "block":
-        return np.asarray(held.block_ns.sum(axis=1), np.int64)
-    column: Column = getattr(held, f"{name}_ns")
+        return np.asarray(groups.block_ns.sum(axis=1), np.int64)
+    column: Column = getattr(groups, f"{name}_ns")
     return column
 
 
 def _at(column: Column, rows: Column, missing: int = 0) -> Column:
     """Return the values at rows, `missing` at row -1."""
-    found: Column = np.append(column, missing)[rows].astype(np.int64)
-    return found
+    values: Column = np.append(column, missing)[rows].astype(np.int64)
+    return values
 
 
-def _longest(held: Quantiles | None) -> int | None:
-    return None if held is None else held.max_ns
+def _longest(quantiles: Quantiles | None) -> int | None:
+    return None if quantiles is None else quantiles.max_ns
 
 
 def _figures(side: TraceSide) -> dict[str, tuple[float | None, str]]:
-    held, ran = side.collections, side.processors
-    worker = held.worker_ns
+    gc, ran = side.collections, side.processors
+    worker = gc.worker_ns
     return {
         "wall": (side.wall_ns, "ns"),
         "events": (side.trace.events, "count"),
         "capacity": (ran.capacity_ns, "ns"),
         "goroutine": (ran.goroutine_ns, "ns"),
         "utilisation": (ran.utilisation, "share"),
-        "gc_cycles": (held.begun, "count"),
-        "gc_mark_wall": (held.mark_wall_ns, "ns"),
+        "gc_cycles": (gc.begun, "count"),
+        "gc_mark_wall": (gc.mark_wall_ns, "ns"),
         **{f"gc_worker_{mode}": (ns, "ns") for mode, ns in worker.items()},
-        "gc_assist_cpu": (held.assist_cpu_ns, "ns"),
-        "gc_assist_wait": (held.assist_wait_ns, "ns"),
-        "gc_sweep": (held.sweep_ns, "ns"),
-        "gc_fraction": (held.gc_fraction, "share"),
-        "stw": (held.stw_ns, "ns"),
-        "allocated": (held.allocated_bytes, "bytes"),
+        "gc_assist_cpu": (gc.assist_cpu_ns, "ns"),
+        "gc_assist_wait": (gc.assist_wait_ns, "ns"),
+        "gc_sweep": (gc.sweep_ns, "ns"),
+        "gc_fraction": (gc.gc_fraction, "share"),
+        "stw": (gc.stw_ns, "ns"),
+        "allocated": (gc.allocated_bytes, "bytes"),
     }

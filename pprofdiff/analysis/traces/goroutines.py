@@ -1,4 +1,4 @@
-"""What goroutines spend their time on, each for itself and by function.
+"""What goroutines spend their time on, each for itself.
 
 The figures are those of ``go tool trace`` (internal/trace/summary.go of Go 1.26), its
 oddities included, so that either can be checked with the other. `Trace` has times
@@ -7,48 +7,38 @@ without the nanosecond that Go adds to one of two equal ones, and so do these fi
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.traces.calls import unnoticed
-from pprofdiff.analysis.traces.pieces import pieces
-from pprofdiff.analysis.traces.ranged import ASSIST, SWEEP, range_times
-from pprofdiff.analysis.traces.roots import is_system, is_tracing
-from pprofdiff.analysis.traces.times import (
-    BLOCK_REASONS,
-    absences,
-    add_blocks,
-    block_reasons,
-    ends,
-    starts,
-    state_sums,
-)
-from pprofdiff.model.csr import grouped
-from pprofdiff.model.traces.trace import Trace
+from pprofdiff.analysis.traces.goroutine_chunks import GoroutineChunk, goroutine_chunks
+from pprofdiff.analysis.traces.range_times import ASSIST, SWEEP, range_times
+from pprofdiff.analysis.traces.syscalls import miscounted_by_go
+from pprofdiff.model.csr import first_in_row, last_in_row, slices
+from pprofdiff.model.traces.trace import State, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "BLOCK_REASONS",
+    "FOREVER",
     "INACTIVE",
     "TIMES",
     "GoroutineStats",
-    "Groups",
     "Times",
-    "groups",
     "root_name",
+    "spread_columns",
     "stats",
 ]
 
 Column = NDArray[np.int64]
+S = State
 
 # What the page /goroutines calls goroutines of which no stack is known.
 INACTIVE = "(Inactive, no stack trace sampled)"
-_UNSEEN = "(created before the trace)"
 # The columns that add up to a goroutine's time, with what the pages call them.
 TIMES = {
     "exec_ns": "Execution time",
@@ -57,18 +47,43 @@ TIMES = {
     "syscall_block_ns": "Block time (syscall)",
     "unknown_ns": "Unknown time",
 }
+# Go takes a goroutine that blocks for this reason for ended.
+FOREVER = "forever"
+# What Go 1.22 to 1.27 can name besides (runtime/traceruntime.go), in its order. Older
+# traces tell some of them; "" stands for what a trace does not tell.
+BLOCK_REASONS = (
+    "unspecified",
+    "network",
+    "select",
+    "sync.(*Cond).Wait",
+    "sync",
+    "chan send",
+    "chan receive",
+    "GC mark assist wait for work",
+    "GC background sweeper wait",
+    "system goroutine wait",
+    "preempted",
+    "wait for debug call",
+    "wait until GC ends",
+    "sleep",
+    "GC weak to strong wait",
+    "synctest",
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Times:
-    """Times in ns, int64 columns, of goroutines or groups of them.
+    """Times of goroutines, or of groups of them; int64 columns in ns.
 
-    `total_ns` is `exec_ns`, `sched_wait_ns`, `syscall_ns` (in system calls, with a
-    processor), `syscall_block_ns` (without), the sum of `block_ns` (rows, `reasons`)
-    and `unknown_ns`, but in one case: of a system call at the trace's end whose
-    processor is gone, Go counts the time since then as `sched_wait_ns` too.
-    `range_ns` (rows, `range_names`) is time within mark assists, sweeps and stops of
-    the world that goroutines made; it overlaps with the others.
+    `total_ns` is the sum of `exec_ns` (running), `sched_wait_ns` (runnable),
+    `syscall_ns` (in system calls, with a processor), `syscall_block_ns` (in system
+    calls, without one), all of `block_ns` and `unknown_ns`. There is one exception: of
+    a system call at the trace's end that has lost its processor, the time since then
+    counts as `sched_wait_ns` and as `syscall_ns`, as Go has it.
+
+    `block_ns` has the shape (rows, reasons); `reasons` are those of the trace.
+    `range_ns` has the shape (rows, range_names) and is the time within mark assists,
+    sweeps and stops of the world; it overlaps with all the others.
     """
 
     total_ns: Column
@@ -85,14 +100,14 @@ class Times:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoroutineStats(Times):
-    """Times of goroutines in ns, int64, in the order of `Trace.goroutines`.
+    """Times of goroutines, in the order of `Trace.goroutines`; int64 ns.
 
     `created_ns` is when a goroutine was created, or the begin of the first generation
     that mentions it; `started_ns` when it first ran, -1 if it never did; `ended_ns`
     when it ended, or blocked forever, -1 if it is alive at the trace's end.
 
-    `total_ns` goes from the first to the last of these, or to the trace's end, less
-    the time that a goroutine which C calls through was gone in between.
+    `total_ns` is the time from `created_ns` to `ended_ns`, or to the trace's end, less
+    the time that a goroutine of a thread of C was gone between two calls of Go.
     """
 
     created_ns: Column
@@ -113,55 +128,26 @@ class GoroutineStats(Times):
         """
         import pandas as pd
 
-        held = trace.goroutines
+        names = trace.goroutines.name.tolist()
         columns: dict[str, object] = {
-            "name": [root_name(trace.strings[i]) for i in held.name.tolist()]
+            "name": [root_name(trace.strings[i]) for i in names]
         }
         for field in ("created_ns", "started_ns", "ended_ns", "total_ns", *TIMES):
             columns[field] = getattr(self, field)
-        index = pd.Index(held.id, name="goroutine")
-        return pd.DataFrame({**columns, **_spread(self)}, index)
+        index = pd.Index(trace.goroutines.id, name="goroutine")
+        return pd.DataFrame({**columns, **spread_columns(self)}, index)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Groups(Times):
-    """Goroutines by function, largest `total_ns` first: one row a name.
+def spread_columns(times: Times) -> dict[str, object]:
+    """Return a column for each reason to block and each range, those of Go first.
 
-    `group_of` (int64, one a goroutine) is the row of each. `count` is how many there
-    are; times are their sums. `system` marks rows
-    of goroutines that are all the runtime's, `tracing` those that are all there because
-    of the trace itself.
+    Their names are ``block_ns (reason)`` and ``range_ns (name)``.
     """
-
-    names: list[str]
-    group_of: Column
-    count: Column
-    system: NDArray[np.bool_]
-    tracing: NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-        return len(self.names)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row a name; columns as in `GoroutineStats.to_frame`."""
-        import pandas as pd
-
-        columns: dict[str, object] = {"count": self.count, "total_ns": self.total_ns}
-        for field in TIMES:
-            columns[field] = getattr(self, field)
-        columns |= _spread(self)
-        columns |= {"system": self.system, "tracing": self.tracing}
-        return pd.DataFrame(columns, pd.Index(self.names, name="name"))
-
-
-def _spread(held: Times) -> dict[str, object]:
-    """Return the columns of block and range times, by name; those of Go come first."""
     tables = (
-        ("block_ns", (*BLOCK_REASONS, ""), held.reasons, held.block_ns),
-        ("range_ns", (ASSIST, SWEEP), held.range_names, held.range_ns),
+        ("block_ns", (*BLOCK_REASONS, ""), times.reasons, times.block_ns),
+        ("range_ns", (ASSIST, SWEEP), times.range_names, times.range_ns),
     )
-    none = np.zeros(len(held.total_ns), np.int64)
+    none = np.zeros(len(times.total_ns), np.int64)
     columns: dict[str, object] = {}
     for field, known, names, table in tables:
         columns |= {f"{field} ({name})": none for name in known}
@@ -171,123 +157,122 @@ def _spread(held: Times) -> dict[str, object]:
 
 
 def root_name(name: str) -> str:
-    """Return what goroutines of a root function are called; "" is not known."""
+    """Return what goroutines of a root function are called; "" is an unknown one."""
     return name or INACTIVE
 
 
 def stats(trace: Trace) -> GoroutineStats:
     """Return the times of all goroutines of a trace."""
     size = len(trace.goroutines)
-    reasons, place = block_reasons(trace)
-    sums = np.zeros((4, size), np.int64)
+    reasons, column_of = _block_reasons(trace)
+    states = np.zeros((4, size), np.int64)
     block = np.zeros((size, len(reasons)), np.int64)
     started = np.full(size, -1, np.int64)
     ended = np.full(size, -1, np.int64)
     away = np.zeros(size, np.int64)
-    calls = unnoticed(trace)
-    for piece in pieces(trace):
-        here = piece.goroutines
-        lasts = piece.durations()
-        sums[:, here] = state_sums(piece, lasts, calls)
-        add_blocks(piece, lasts, place, block)
-        started[here] = starts(piece)
-        ended[here] = ends(piece)
-        away[here] = absences(piece)
-    return _assembled(trace, (started, ended, away), sums, (reasons, block))
-
-
-def _assembled(
-    trace: Trace,
-    times: tuple[Column, Column, Column],
-    sums: Column,
-    blocks: tuple[tuple[str, ...], Column],
-) -> GoroutineStats:
-    """Return the figures with those that follow from them."""
-    (started, ended, away), (reasons, block) = times, blocks
+    miscounted = miscounted_by_go(trace)
+    for chunk in goroutine_chunks(trace):
+        here = chunk.goroutines
+        lasts = chunk.durations()
+        states[:, here] = _state_sums(chunk, lasts, miscounted)
+        _add_blocks(chunk, lasts, column_of, block)
+        started[here] = _started(chunk)
+        ended[here] = _ended(chunk)
+        away[here] = _away(chunk)
     created = trace.goroutines.created_ns
     until = np.where(ended < 0, trace.end_ns, ended)
     total = until - created - away
-    known = sums.sum(axis=0) + block.sum(axis=1)
-    names, ranges = range_times(trace, until)
+    known = states.sum(axis=0) + block.sum(axis=1)
+    range_names, ranges = range_times(trace, until)
     return GoroutineStats(
         created_ns=created,
         started_ns=started,
         ended_ns=ended,
         total_ns=total,
-        exec_ns=sums[0],
-        sched_wait_ns=sums[1],
-        syscall_ns=sums[2],
-        syscall_block_ns=sums[3],
+        exec_ns=states[0],
+        sched_wait_ns=states[1],
+        syscall_ns=states[2],
+        syscall_block_ns=states[3],
         unknown_ns=np.maximum(total - known, 0),
         reasons=reasons,
         block_ns=block,
-        range_names=names,
+        range_names=range_names,
         range_ns=ranges,
     )
 
 
-def groups(
-    trace: Trace,
-    stats: GoroutineStats,
-    by: Literal["name", "creation"] = "name",
-) -> Groups:
-    """Return goroutines by root function, or by the function that created them.
+def _block_reasons(trace: Trace) -> tuple[tuple[str, ...], Column]:
+    """Return the reasons that goroutines block for, and each one's column.
 
-    A goroutine without a known root function is `INACTIVE`, as on Go's page.
+    The columns (int64) are those of all `Trace.reasons`, -1 for one that is none.
     """
-    roots = trace.goroutines.name
-    if by == "name":
-        key, unknown = roots, INACTIVE
-    else:
-        key, unknown = _creators(trace), _UNSEEN
-    found, group = grouped(key)
-    size = len(found)
-    count = np.bincount(group, minlength=size)
-    total = _summed(stats.total_ns, group, size)
-    order = np.argsort(-total, kind="stable")
-    place = np.empty(size, np.int64)
-    place[order] = np.arange(size)
-    group = place[group]
-    fields = ("total_ns", *TIMES)
-    sums = {f: _summed(getattr(stats, f), group, size) for f in fields}
-    return Groups(
-        names=[trace.strings[i] or unknown for i in found[order].tolist()],
-        group_of=group,
-        count=count[order],
-        **sums,
-        reasons=stats.reasons,
-        block_ns=_summed(stats.block_ns, group, size),
-        range_names=stats.range_names,
-        range_ns=_summed(stats.range_ns, group, size),
-        system=_all(_named(trace, is_system), group, size),
-        tracing=_all(_named(trace, is_tracing), group, size),
-    )
+    occurs = np.zeros(len(trace.reasons), np.bool_)
+    for chunk in goroutine_chunks(trace):
+        occurs[chunk.reason[chunk.state == S.WAITING]] = True
+    column_of = np.full(len(occurs), -1, np.int64)
+    chosen = [i for i in np.flatnonzero(occurs) if trace.reasons[i] != FOREVER]
+    column_of[chosen] = np.arange(len(chosen))
+    return tuple([trace.reasons[i] for i in chosen]), column_of
 
 
-def _creators(trace: Trace) -> NDArray[np.int32]:
-    """Return the function (a position of strings) that created each goroutine, or 0."""
-    stacks, stack = trace.stacks, trace.goroutines.creation_stack
-    names = np.zeros(len(stack), np.int32)
-    known = np.flatnonzero(np.diff(stacks.offsets)[stack])
-    names[known] = stacks.function[stacks.frame[stacks.offsets[stack[known]]]]
-    return names
+def _started(chunk: GoroutineChunk) -> Column:
+    """Return when each goroutine first ran, or -1.
+
+    One that runs when the trace begins does so since its first event, for Go.
+    """
+    row = first_in_row(chunk.state == S.RUNNING, chunk.offsets)
+    seen = chunk.trace.goroutines.seen_ns[chunk.goroutines]
+    time = np.where(row == chunk.first, seen, chunk.start_ns[row])
+    return np.where(row < 0, -1, time)
 
 
-def _named(trace: Trace, tells: Callable[[str], bool]) -> NDArray[np.bool_]:
-    """Return what a predicate of names tells of each goroutine's root function."""
-    found, group = grouped(trace.goroutines.name)
-    told = [tells(trace.strings[i]) for i in found.tolist()]
-    return np.array(told, np.bool_)[group]
+def _ended(chunk: GoroutineChunk) -> Column:
+    """Return when each goroutine ended, or blocked forever, or -1."""
+    over = np.zeros(len(chunk.state), np.bool_)
+    over[chunk.last] = chunk.state[chunk.last] == S.GONE
+    if FOREVER in chunk.trace.reasons:
+        forever = chunk.reason == chunk.trace.reasons.index(FOREVER)
+        over |= (chunk.state == S.WAITING) & forever
+    row = last_in_row(over, chunk.offsets)
+    return np.where(row < 0, -1, chunk.start_ns[row])
 
 
-def _summed(values: Column, group: Column, size: int) -> Column:
-    """Return the sum of the values (a row or a cell a goroutine) of each group."""
-    total = np.zeros((size, *values.shape[1:]), np.int64)
-    np.add.at(total, group, values)
+def _away(chunk: GoroutineChunk) -> Column:
+    """Return how long each goroutine was gone before it began again, in ns."""
+    restarts = chunk.restarts()
+    away = chunk.start_ns[restarts] - chunk.start_ns[restarts - 1]
+    total = np.zeros(len(chunk.goroutines), np.int64)
+    np.add.at(total, chunk.owner_of(restarts), away)
     return total
 
 
-def _all(marked: NDArray[np.bool_], group: Column, size: int) -> NDArray[np.bool_]:
-    """Tell of which groups all goroutines are marked."""
-    alone: NDArray[np.bool_] = np.bincount(group[~marked], minlength=size) == 0
-    return alone
+def _state_sums(chunk: GoroutineChunk, lasts: Column, miscounted: Column) -> Column:
+    """Return exec, sched wait, syscall and syscall block times (4, goroutines).
+
+    `lasts` are the durations of the rows; `miscounted` the rows of `Trace.intervals`
+    that `miscounted_by_go` returns.
+    """
+    state = chunk.state.copy()
+    here = np.searchsorted(miscounted, (chunk.rows.start, chunk.rows.stop))
+    state[miscounted[slice(*here)] - chunk.rows.start] = S.SYSCALL
+    sums = np.empty((4, len(chunk.goroutines)), np.int64)
+    order = (S.RUNNING, S.RUNNABLE, S.SYSCALL, S.SYSCALL_BLOCKED)
+    for line, one in enumerate(order):
+        sums[line] = chunk.sums(lasts, state == one)
+    last = chunk.last
+    open_call = np.where(state[last] == S.SYSCALL_BLOCKED, lasts[last], 0)
+    sums[1] += open_call
+    sums[2] += open_call
+    sums[3] -= open_call
+    return sums
+
+
+def _add_blocks(
+    chunk: GoroutineChunk, lasts: Column, column_of: Column, block: Column
+) -> None:
+    """Add the times of waiting to `block` (goroutines, reasons), in place."""
+    for here in slices(len(lasts)):
+        column = column_of[chunk.reason[here]]
+        rows = np.flatnonzero((chunk.state[here] == S.WAITING) & (column >= 0))
+        owner = chunk.goroutines[chunk.owner_of(rows + here.start)]
+        np.add.at(block, (owner, column[rows]), lasts[here][rows])

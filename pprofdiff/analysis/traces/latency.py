@@ -9,18 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.stats.calibration import FEWEST_BLOCKS
+from pprofdiff.analysis.traces.goroutine_chunks import GoroutineChunk, goroutine_chunks
 from pprofdiff.analysis.traces.goroutines import root_name
-from pprofdiff.analysis.traces.pieces import Piece, pieces
-from pprofdiff.analysis.traces.processors import busy
+from pprofdiff.analysis.traces.interval_rows import ranges_of
+from pprofdiff.analysis.traces.processors import all_processors_busy
 from pprofdiff.analysis.traces.quantiles import (
     GroupQuantiles,
     Quantiles,
     grouped_quantiles,
 )
 from pprofdiff.analysis.traces.quantiles import quantiles as quantiles_of
-from pprofdiff.analysis.traces.spans import cover, ranges_of
+from pprofdiff.analysis.traces.time_sets import union
 from pprofdiff.model.csr import grouped, slices
-from pprofdiff.model.traces.marks import RangeKind
+from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State, Trace
 
 if TYPE_CHECKING:
@@ -41,11 +42,14 @@ _NONE = 255
 class Waits:
     """Runnable intervals, one row each, by goroutine, then in the order they happened.
 
-    `goroutine` is a row of `Trace.goroutines`, `cause` a position in `causes`. `cut`
-    marks those that the trace shows only a part of, or that did not lead to running:
-    their durations are no latencies. `gc_mark_ns`, `stw_ns` and `busy_ns` say how much
-    of the wait the GC was marking, the world was stopped, and no processor was idle;
-    each is at most `duration_ns`, and they overlap one another.
+    A wait begins at `start_ns` and lasts `duration_ns`. `goroutine` is an index of
+    `Trace.goroutines`; `cause`, an index of `causes`, tells what made the goroutine
+    runnable. `cut` marks waits of which the trace shows only a part, and waits that did
+    not lead to running; their durations are no latencies.
+
+    `gc_mark_ns`, `stw_ns` and `busy_ns` say for how much of the wait the GC was
+    marking, the world was stopped, and no processor was idle. Each is at most
+    `duration_ns`; they overlap one another.
     """
 
     causes: tuple[str, ...]
@@ -79,13 +83,13 @@ class Waits:
         """
         import pandas as pd
 
-        held = trace.goroutines
+        goroutines = trace.goroutines
         roots = np.array([root_name(text) for text in trace.strings], object)
-        place, names = pd.factorize(roots[held.name])
+        place, names = pd.factorize(roots[goroutines.name])
         columns: dict[str, object] = {
             "start_ns": self.start_ns,
             "duration_ns": self.duration_ns,
-            "goroutine": held.id[self.goroutine],
+            "goroutine": goroutines.id[self.goroutine],
             "name": pd.Categorical.from_codes(place[self.goroutine], pd.Index(names)),
         }
         for part in ("cut", "gc_mark_ns", "stw_ns", "busy_ns"):
@@ -100,12 +104,12 @@ def blocked_reason(cause: str) -> str | None:
 
 
 def runnable(trace: Trace) -> Waits:
-    """Return all runnable intervals, why each began and what held it up."""
+    """Return all intervals in which goroutines were runnable."""
     size = int(np.count_nonzero(trace.intervals.state == State.RUNNABLE))
     unblocked = (
         f"{_UNBLOCKED}{text}" if text else "unblocked" for text in trace.reasons
     )
-    found = Waits(
+    waits = Waits(
         causes=(*FIXED_CAUSES, *unblocked),
         start_ns=np.empty(size, np.int64),
         duration_ns=np.empty(size, np.int64),
@@ -118,37 +122,37 @@ def runnable(trace: Trace) -> Waits:
     )
     marking, marked = ranges_of(trace, RangeKind.GC_MARK)
     stops, stopped = ranges_of(trace, RangeKind.STOP_THE_WORLD)
-    covers = (
-        (found.gc_mark_ns, cover(marking.start_ns, marked)),
-        (found.stw_ns, cover(stops.start_ns, stopped)),
-        (found.busy_ns, busy(trace)),
+    causes_of_delay = (
+        (waits.gc_mark_ns, union(marking.start_ns, marked)),
+        (waits.stw_ns, union(stops.start_ns, stopped)),
+        (waits.busy_ns, all_processors_busy(trace)),
     )
     first = 0
-    for piece in pieces(trace):
-        first += _waits(piece, found, first)
+    for chunk in goroutine_chunks(trace):
+        first += _put_waits(chunk, waits, first)
     for here in slices(size):
-        start = found.start_ns[here]
-        for column, covered in covers:
-            column[here] = covered.overlap(start, start + found.duration_ns[here])
-    return found
+        start = waits.start_ns[here]
+        for column, times in causes_of_delay:
+            column[here] = times.overlap(start, start + waits.duration_ns[here])
+    return waits
 
 
-def _waits(piece: Piece, found: Waits, first: int) -> int:
-    """Fill in the waits of some goroutines from row `first` on; return their number."""
-    trace, state = piece.trace, piece.state
+def _put_waits(chunk: GoroutineChunk, waits: Waits, first: int) -> int:
+    """Put the waits of some goroutines at row `first`; return how many they are."""
+    trace, state = chunk.trace, chunk.state
     rows = np.flatnonzero(state == State.RUNNABLE)
-    place = np.searchsorted(piece.last, rows)
-    goroutine = piece.goroutines[place]
-    begins, ends = rows == piece.first[place], rows == piece.last[place]
+    place = chunk.owner_of(rows)
+    goroutine = chunk.goroutines[place]
+    begins, ends = rows == chunk.first[place], rows == chunk.last[place]
     before = np.where(begins, np.uint8(_NONE), state[rows - 1])
     after = state[np.minimum(rows + 1, len(state) - 1)]
     born = trace.goroutines.born[goroutine]
     here = slice(first, first + len(rows))
-    found.start_ns[here] = trace.intervals.start_ns[piece.rows][rows]
-    found.duration_ns[here] = piece.durations()[rows]
-    found.goroutine[here] = goroutine
-    found.cut[here] = ends | (after != State.RUNNING) | (begins & ~born)
-    found.cause[here] = _causes(trace, rows + piece.rows.start, before, born)
+    waits.start_ns[here] = chunk.start_ns[rows]
+    waits.duration_ns[here] = chunk.durations()[rows]
+    waits.goroutine[here] = goroutine
+    waits.cut[here] = ends | (after != State.RUNNING) | (begins & ~born)
+    waits.cause[here] = _causes(trace, rows + chunk.rows.start, before, born)
     return len(rows)
 
 
@@ -187,8 +191,8 @@ def _causes(
     born: NDArray[np.bool_],
 ) -> NDArray[np.uint16]:
     """Return the cause of each row, as a place in `Waits.causes`."""
-    held, reasons = trace.intervals, trace.reasons
-    why = held.reason[rows]
+    intervals, reasons = trace.intervals, trace.reasons
+    why = intervals.reason[rows]
     cause = np.full(len(rows), _UNKNOWN, np.uint16)
     cause[(before == _NONE) & born] = _CREATED
     stops = {"preempted": _PREEMPTED, "runtime.Gosched": _YIELDED}
@@ -197,5 +201,5 @@ def _causes(
     cause[ran] = stopped[why[ran]]
     cause[(before == State.SYSCALL) | (before == State.SYSCALL_BLOCKED)] = _CALL
     blocked = before == State.WAITING
-    cause[blocked] = held.reason[rows[blocked] - 1] + len(FIXED_CAUSES)
+    cause[blocked] = intervals.reason[rows[blocked] - 1] + len(FIXED_CAUSES)
     return cause

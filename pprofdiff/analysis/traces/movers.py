@@ -1,4 +1,4 @@
-"""Whose code waits: time in a state by the program's function, base against new."""
+"""Time in a state by reason and by function of the program, base against new."""
 
 from __future__ import annotations
 
@@ -51,18 +51,18 @@ def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
     Functions are paired by name, without what differs from build to build.
     """
     base, new = (_cells(side, state) for side in diff.sides)
-    found = []
+    rows = []
     for key in dict.fromkeys([*base, *new]):
-        old, fresh = base.get(key), new.get(key)
-        told = fresh or old
-        found.append(
+        old, now = base.get(key), new.get(key)
+        either = now or old
+        rows.append(
             Mover(
                 key[0],
-                told.name if told else "",
+                either.name if either else "",
                 old.time_ns if old else 0,
-                fresh.time_ns if fresh else 0,
+                now.time_ns if now else 0,
                 old.number if old else 0,
-                fresh.number if fresh else 0,
+                now.number if now else 0,
             )
         )
     by = diff.normalization
@@ -70,7 +70,7 @@ def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
     def moved(row: Mover) -> float:
         return -abs(by.delta(row.base_ns, row.new_ns))
 
-    return tuple(sorted(found, key=moved))
+    return tuple(sorted(rows, key=moved))
 
 
 def _cells(side: TraceSide, state: StateName) -> dict[tuple[str, str], _Cell]:
@@ -84,25 +84,25 @@ def _cells(side: TraceSide, state: StateName) -> dict[tuple[str, str], _Cell]:
     size = len(profile.strings)
     keys, group = grouped(reasons * size + functions)
     number, time = (sums(group, profile.values[:, i], len(keys)) for i in (0, 1))
-    found: dict[tuple[str, str], _Cell] = {}
+    cells: dict[tuple[str, str], _Cell] = {}
     for i, key in enumerate(keys.tolist()):
         name = profile.strings[key % size]
         place = profile.strings[key // size], canonical_user(name)
-        more = found.get(place, _Cell(name, 0, 0))
-        found[place] = _Cell(
+        more = cells.get(place, _Cell(name, 0, 0))
+        cells[place] = _Cell(
             more.name, more.time_ns + int(time[i]), more.number + int(number[i])
         )
-    return found
+    return cells
 
 
 def _functions(profile: Profile) -> Column:
-    """Return the function (a position in strings) that each sample counts for."""
+    """Return the function (an index of strings) that each sample counts for."""
     places, locations = profile.functions.name, profile.locations
     # Each location of a trace's profile is one line.
     frames = locations.line_function[profile.stack_locations]
-    found = Classifier([profile.strings[i] for i in places.tolist()])
-    found(profile.stack_offsets, frames)
-    classes = found.result()
+    classifier = Classifier([profile.strings[i] for i in places.tolist()])
+    classifier(profile.stack_offsets, frames)
+    classes = classifier.result()
     row = np.where(classes.owner >= 0, classes.owner, classes.payer)
     named: Column = _text(profile, "goroutine")
     named[row >= 0] = places[row[row >= 0]]
@@ -110,9 +110,9 @@ def _functions(profile: Profile) -> Column:
 
 
 def _text(profile: Profile, key: str) -> Column:
-    """Return a label's text, as a position in strings, of each sample: 0 for none."""
-    labels, found = profile.labels, np.zeros(len(profile.values), np.int64)
+    """Return the text of a label (an index of strings) of each sample, 0 for none."""
+    labels, texts = profile.labels, np.zeros(len(profile.values), np.int64)
     if key in profile.strings:
         some = labels.key == profile.strings.index(key)
-        found[labels.sample[some]] = labels.text[some]
-    return found
+        texts[labels.sample[some]] = labels.text[some]
+    return texts

@@ -15,23 +15,18 @@ The definition is that of ``go tool trace``'s page /mmu (`MutatorUtilizationV2` 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntFlag
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.traces.collector import worker_runs
-from pprofdiff.analysis.traces.spans import (
-    Cover,
-    clipped,
-    cover,
-    ranges_of,
-    rows_within,
-    steps,
-)
+from pprofdiff.analysis.traces.collector import worker_intervals
+from pprofdiff.analysis.traces.interval_rows import ranges_of, rows_within
+from pprofdiff.analysis.traces.time_sets import TimeSet, clipped, open_at_once, union
 from pprofdiff.model.csr import distinct
-from pprofdiff.model.traces.marks import RangeKind
+from pprofdiff.model.traces.table import Table
+from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State, Trace
 
 __all__ = [
@@ -39,7 +34,6 @@ __all__ = [
     "Taken",
     "Utilisation",
     "distribution",
-    "mean",
     "mmu",
     "mmu_curve",
     "utilisation",
@@ -62,7 +56,8 @@ class Taken(IntFlag):
 ALL = Taken.STW | Taken.BACKGROUND | Taken.ASSIST | Taken.SWEEP
 
 
-class Utilisation(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Utilisation(Table):
     """The program's share of the processors: from ``time_ns[i]`` on it is ``share[i]``.
 
     `time_ns` is int64 and rises strictly; `share` is float64 in [0, 1]. The last row is
@@ -74,7 +69,7 @@ class Utilisation(NamedTuple):
 
     @property
     def duration_ns(self) -> int:
-        """Return how much time this covers, 0 for no rows."""
+        """The time from the first row to the last, in ns; 0 without rows."""
         return int(self.time_ns[-1] - self.time_ns[0]) if len(self.time_ns) else 0
 
 
@@ -90,7 +85,7 @@ def utilisation(trace: Trace, flags: Taken = ALL) -> Utilisation:
         return Utilisation(np.zeros(0, np.int64), np.zeros(0))
     low, high = int(limits.time_ns[0]), trace.end_ns
     start, end = _per_processor(trace, flags, low, high)
-    used = steps(start, end)
+    used = open_at_once(start, end)
     stopped = _stopped(trace, low, high) if flags & Taken.STW else None
     edges = [np.array([low, high]), used.time_ns, limits.time_ns]
     if stopped is not None:
@@ -107,13 +102,6 @@ def utilisation(trace: Trace, flags: Taken = ALL) -> Utilisation:
     kept = np.ones(len(times), np.bool_)
     kept[1:-1] = share[1:-1] != share[:-2]
     return Utilisation(times[kept], share[kept])
-
-
-def mean(series: Utilisation) -> float | None:
-    """Return the mean share, None for a series without duration."""
-    if not series.duration_ns:
-        return None
-    return float(_integral(series)[-1] / series.duration_ns)
 
 
 def mmu(series: Utilisation, window_ns: int) -> float | None:
@@ -209,23 +197,23 @@ def _window_means(series: Utilisation, left: Column, window: int) -> Shares:
     return np.asarray(gained / window, np.float64)
 
 
-def _stopped(trace: Trace, low: int, high: int) -> Cover:
+def _stopped(trace: Trace, low: int, high: int) -> TimeSet:
     """Return when the world was stopped for the GC."""
     stops, end = ranges_of(trace, RangeKind.STOP_THE_WORLD)
     of_gc = np.array(["GC" in trace.strings[n] for n in stops.name.tolist()], np.bool_)
-    return cover(*clipped(stops.start_ns[of_gc], end[of_gc], low, high))
+    return union(*clipped(stops.start_ns[of_gc], end[of_gc], low, high))
 
 
 def _per_processor(
     trace: Trace, flags: Taken, low: int, high: int
 ) -> tuple[Column, Column]:
-    """Return spans of GC work, such that a processor has no two at once."""
-    rows, found = trace.intervals, []
+    """Return periods of GC work (start, end); a processor has no two at once."""
+    rows, parts = trace.intervals, []
     if flags & Taken.BACKGROUND:
-        runs = worker_runs(trace)
-        ours = runs.mode != "idle"
-        processor = rows.processor[runs.row[ours]]
-        found.append((processor, runs.label_ns[ours], runs.end_ns[ours]))
+        workers = worker_intervals(trace)
+        ours = workers.mode != "idle"
+        processor = rows.processor[workers.row[ours]]
+        parts.append((processor, workers.label_ns[ours], workers.end_ns[ours]))
     if flags & Taken.ASSIST:
         assists, end = ranges_of(trace, RangeKind.MARK_ASSIST)
         _, row, start, end = rows_within(
@@ -233,18 +221,18 @@ def _per_processor(
         )
         state = rows.state[row]
         some = (state == State.RUNNING) | (state == State.SYSCALL)
-        found.append((rows.processor[row[some]], start[some], end[some]))
+        parts.append((rows.processor[row[some]], start[some], end[some]))
     if flags & Taken.SWEEP:
         sweeps, end = ranges_of(trace, RangeKind.SWEEP)
-        found.append((sweeps.processor, sweeps.start_ns, end))
-    if not found:
+        parts.append((sweeps.processor, sweeps.start_ns, end))
+    if not parts:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     processor, start, end = (
-        np.concatenate([part[i] for part in found]) for i in range(3)
+        np.concatenate([part[i] for part in parts]) for i in range(3)
     )
     start, end = clipped(start, end, low, high)
     # One time axis after the other makes the union of each processor's own.
     shift = processor.astype(np.int64) * (high - low + 1)
-    merged = cover(start - low + shift, end - low + shift)
+    merged = union(start - low + shift, end - low + shift)
     shift = merged.start_ns // (high - low + 1) * (high - low + 1) - low
     return merged.start_ns - shift, merged.end_ns - shift

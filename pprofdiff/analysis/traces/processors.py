@@ -1,4 +1,4 @@
-"""Who had a processor: GOMAXPROCS, what each processor did, how many goroutines ran."""
+"""What each processor did, GOMAXPROCS, and how many goroutines were in a state."""
 
 from __future__ import annotations
 
@@ -8,24 +8,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.traces.pieces import pieces
-from pprofdiff.analysis.traces.spans import (
-    Cover,
-    cover,
-    held,
-    in_state,
+from pprofdiff.analysis.traces.goroutine_chunks import goroutine_chunks
+from pprofdiff.analysis.traces.interval_rows import (
     previous,
-    steps,
+    rows_in_state,
     sums_by_owner,
 )
+from pprofdiff.analysis.traces.series import stretches, without_repeats
+from pprofdiff.analysis.traces.time_sets import TimeSet, open_at_once, union
 from pprofdiff.model.csr import count_in_row, distinct, slices
-from pprofdiff.model.traces.marks import Series
+from pprofdiff.model.traces.timeline import Series
 from pprofdiff.model.traces.trace import ProcessorState, State, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Load", "Processors", "busy", "load", "processors", "runnable", "running"]
+__all__ = [
+    "Concurrency",
+    "Processors",
+    "all_processors_busy",
+    "concurrency",
+    "processors",
+    "runnable",
+    "running",
+]
 
 Column = NDArray[np.int64]
 
@@ -34,12 +40,14 @@ Column = NDArray[np.int64]
 class Processors:
     """What processors did from the trace's start to its end; times in nanoseconds.
 
-    `capacity_ns` is GOMAXPROCS × wall time, GOMAXPROCS as it was at each time.
-    `running_ns`, `idle_ns` and `syscall_ns` of one processor (int64 columns, in the
-    order of `id`) add up to `life_ns`: from when it was first seen to the trace's end.
-    RUNNING includes looking for work, SYSCALL is a system call that had not yet lost
-    the processor. `steals` counts how often another thread took it from one in a
-    system call. `goroutine_ns` is the time that goroutines ran on all of them together.
+    `gomaxprocs` is GOMAXPROCS over time, `capacity_ns` its integral. `goroutine_ns` is
+    the time that goroutines ran on all processors together.
+
+    The columns (int64) have one row a processor, Go's `id`. `running_ns` (which
+    includes looking for work), `idle_ns` and `syscall_ns` (in a system call that had
+    not yet lost the processor) add up to `life_ns`, from when the processor was first
+    seen to the trace's end. `steals` counts how often another thread took the processor
+    from one in a system call.
     """
 
     gomaxprocs: Series
@@ -71,8 +79,11 @@ class Processors:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
-    """How many goroutines were in a state: over time, on average, and at most."""
+class Concurrency:
+    """How many goroutines were in a state at once: on average over time, and at most.
+
+    `mean` is None for a trace of no length.
+    """
 
     mean: float | None
     most: int
@@ -82,10 +93,10 @@ def processors(trace: Trace) -> Processors:
     """Return what each processor did, and the capacity there was."""
     rows = trace.processor_intervals
     low, high = trace.start_ns, trace.end_ns
-    start, end, value = held(trace.gomaxprocs, low_ns=low, high_ns=high)
+    start, end, value = stretches(trace.gomaxprocs, low_ns=low, high_ns=high)
     spent = _spent(trace)
     return Processors(
-        gomaxprocs=_changes(trace.gomaxprocs),
+        gomaxprocs=without_repeats(trace.gomaxprocs),
         wall_ns=high - low,
         capacity_ns=int(((end - start) * value).sum()),
         goroutine_ns=_ran(trace),
@@ -119,38 +130,38 @@ def _spent(trace: Trace) -> Column:
 def _ran(trace: Trace) -> int:
     """Return how long goroutines run, all together."""
     return sum(
-        int(piece.durations()[piece.state == State.RUNNING].sum())
-        for piece in pieces(trace)
+        int(chunk.durations()[chunk.state == State.RUNNING].sum())
+        for chunk in goroutine_chunks(trace)
     )
 
 
 def running(trace: Trace) -> Series:
-    """Return how many goroutines run, as changes from 0."""
+    """Return how many goroutines run over time; it is 0 before the first row."""
     return _counted(trace, State.RUNNING)
 
 
 def runnable(trace: Trace) -> Series:
-    """Return how many goroutines could run but do not, as changes from 0."""
+    """Return how many goroutines are runnable over time; 0 before the first row."""
     return _counted(trace, State.RUNNABLE)
 
 
-def load(trace: Trace, state: State) -> Load:
-    """Return how many goroutines are in a state: the mean over the trace, the most."""
-    found = in_state(trace, state)
-    begins, ends = np.sort(found.start_ns), np.sort(found.end_ns)
+def concurrency(trace: Trace, state: State) -> Concurrency:
+    """Return how many goroutines are in a state at once."""
+    rows = rows_in_state(trace, state)
+    begins, ends = np.sort(rows.start_ns), np.sort(rows.end_ns)
     total = int((ends - begins).sum())
-    # Spans are half open: what ends when another begins is not on with it.
+    # Periods are half open: what ends when another begins is not on with it.
     on = np.arange(1, len(begins) + 1)
     on -= np.searchsorted(ends, begins, "right")
     wall = trace.end_ns - trace.start_ns
-    return Load(total / wall if wall else None, int(on.max(initial=0)))
+    return Concurrency(total / wall if wall else None, int(on.max(initial=0)))
 
 
-def busy(trace: Trace) -> Cover:
-    """Return when no processor was idle: GOMAXPROCS of them were running or in a call.
+def all_processors_busy(trace: Trace) -> TimeSet:
+    """Return when GOMAXPROCS processors were running or in a system call: none idle.
 
-    A system call holds its processor until that is taken away. While the world is
-    stopped all but one are idle, so that time is not in here.
+    A system call keeps its processor until that is taken away. While the world is
+    stopped, all processors but one are idle, so that time is not part of the set.
     """
     rows = trace.processor_intervals
     idle = rows.state == ProcessorState.IDLE
@@ -160,29 +171,22 @@ def busy(trace: Trace) -> Cover:
     last = np.append(idle[1:], True)
     last[rows.offsets[1:][np.diff(rows.offsets) > 0] - 1] = True
     ends = trace.ends_ns(rows)[~idle & last]
-    taken = steps(begins, ends)
+    in_use = open_at_once(begins, ends)
     limits = trace.gomaxprocs
-    if not len(limits.value) or not len(taken.value):
+    if not len(limits.value) or not len(in_use.value):
         nothing = np.zeros(0, np.int64)
-        return Cover(nothing, nothing)
-    times = distinct(np.concatenate((taken.time_ns, limits.time_ns)))
-    count = np.append(0, taken.value)[np.searchsorted(taken.time_ns, times, "right")]
+        return TimeSet(nothing, nothing)
+    times = distinct(np.concatenate((in_use.time_ns, limits.time_ns)))
+    count = np.append(0, in_use.value)[np.searchsorted(in_use.time_ns, times, "right")]
     limit = limits.value[
         np.maximum(np.searchsorted(limits.time_ns, times, "right") - 1, 0)
     ]
     full = np.append(count >= np.maximum(limit, 1), False)
     ends = np.append(times[1:], trace.end_ns)
-    return cover(times[full[:-1]], ends[full[:-1]])
+    return union(times[full[:-1]], ends[full[:-1]])
 
 
 def _counted(trace: Trace, state: State) -> Series:
     """Return how many goroutines are in a state, as a series of changes."""
-    found = in_state(trace, state)
-    return steps(found.start_ns, found.end_ns)
-
-
-def _changes(series: Series) -> Series:
-    """Return a series without values that repeat the one before."""
-    fresh = np.ones(len(series.value), np.bool_)
-    fresh[1:] = series.value[1:] != series.value[:-1]
-    return Series(series.time_ns[fresh], series.value[fresh])
+    rows = rows_in_state(trace, state)
+    return open_at_once(rows.start_ns, rows.end_ns)

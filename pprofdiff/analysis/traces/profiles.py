@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,19 +26,29 @@ from pprofdiff.model.profiles.profile import (
 )
 from pprofdiff.model.traces.trace import Trace
 
-__all__ = ["DELAYS", "Sums", "profile_of", "summed", "taken", "told"]
+__all__ = [
+    "DELAYS",
+    "KeyedSums",
+    "SampleLabel",
+    "frames_of",
+    "informative_stacks",
+    "profile_of",
+    "sum_by_key",
+]
 
 Column = NDArray[np.int64]
 
-# Cells of a table (bool, then int64) that is made without a thought.
+# Cells of a lookup table (bool, then int64) that is always small enough to be made.
 _TABLE = 1 << 16
 DELAYS = (ValueType("contentions", "count"), ValueType("delay", "nanoseconds"))
 
 
-class Sums(NamedTuple):
-    """How often and how long, by some keys: columns of equal length, int64.
+@dataclass(frozen=True, slots=True, eq=False)
+class KeyedSums:
+    """How often and how long something happened, by keys; all are int64.
 
-    A row of `keys` (keys, rows) occurs once.
+    `keys` has the shape (keys, rows): each column is one combination of keys, and
+    occurs once. `number` and `time_ns` have an entry for each.
     """
 
     keys: Column
@@ -47,45 +57,54 @@ class Sums(NamedTuple):
 
     @property
     def values(self) -> Column:
-        """Both, as columns of a profile's values."""
+        """Both as a profile's values, shape (rows, 2)."""
         return np.stack((self.number, self.time_ns), axis=1)
 
 
-def summed(parts: Sequence[Sums], keys: int) -> Sums:
-    """Return the sum of some parts, in the order of keys; of none, no rows."""
+def sum_by_key(parts: Sequence[KeyedSums], keys: int) -> KeyedSums:
+    """Return the sums of several parts with `keys` keys each, in the order of keys."""
     if not parts:
         none = np.zeros(0, np.int64)
-        return Sums(np.zeros((keys, 0), np.int64), none, none)
-    held = Sums(
-        np.concatenate([part.keys for part in parts], axis=1),
-        np.concatenate([part.number for part in parts]),
-        np.concatenate([part.time_ns for part in parts]),
-    )
-    found, group = _grouped(held.keys)
-    size = found.shape[1]
-    return Sums(found, sums(group, held.number, size), sums(group, held.time_ns, size))
+        return KeyedSums(np.zeros((keys, 0), np.int64), none, none)
+    number = np.concatenate([part.number for part in parts])
+    time = np.concatenate([part.time_ns for part in parts])
+    distinct, group = _grouped(np.concatenate([part.keys for part in parts], axis=1))
+    size = distinct.shape[1]
+    return KeyedSums(distinct, sums(group, number, size), sums(group, time, size))
 
 
 def _grouped(keys: Column) -> tuple[Column, Column]:
     """Return the distinct columns of `keys`, rising, and which of them each one is.
 
-    One row of keys after the other is taken in; a table of what occurs does without
+    It goes through one row of keys after the other. A table of what occurs does without
     sorting, where it is not much larger than the keys.
     """
-    found = np.zeros((0, 1), np.int64)
+    distinct = np.zeros((0, 1), np.int64)
     group = np.zeros(keys.shape[1], np.int64)
     for key in keys:
         size = int(key.max(initial=0)) + 1
         group = group * size + key
-        if found.shape[1] * size <= max(2 * len(group), _TABLE):
-            present = np.zeros(found.shape[1] * size, np.bool_)
+        if distinct.shape[1] * size <= max(2 * len(group), _TABLE):
+            present = np.zeros(distinct.shape[1] * size, np.bool_)
             present[group] = True
             packed = np.flatnonzero(present)
             group = (np.cumsum(present) - 1)[group]
         else:
             packed, group = grouped(group)
-        found = np.concatenate((found[:, packed // size], (packed % size)[None]))
-    return found, group
+        distinct = np.concatenate((distinct[:, packed // size], (packed % size)[None]))
+    return distinct, group
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SampleLabel:
+    """A label of a profile's samples; the empty text stands for no label.
+
+    Sample i has the text ``texts[text_of[i]]`` (`text_of` is int64).
+    """
+
+    key: str
+    texts: Sequence[str]
+    text_of: Column
 
 
 def profile_of(
@@ -93,17 +112,28 @@ def profile_of(
     stacks: tuple[Offsets, NDArray[np.int32]],
     values: Column,
     sample_types: tuple[ValueType, ...] = DELAYS,
-    labels: Sequence[tuple[str, Sequence[str], Column]] = (),
+    labels: Sequence[SampleLabel] = (),
 ) -> Profile:
-    """Return a profile of stacks: one sample a stack, in order.
+    """Return a profile of stacks: one sample for each stack, in their order.
 
-    `stacks` are offsets and frames, positions in ``trace.stacks.function`` and its
-    fellows; `values` has a row for each. A label is a key, texts, and which of these
-    each sample has; the empty text is no label.
+    Parameters
+    ----------
+    trace : Trace
+        What the stacks are of.
+    stacks : (offsets, frames)
+        The frames of stack i are ``frames[offsets[i]:offsets[i+1]]``, leaf first; they
+        are indices of ``trace.stacks.function``, ``file`` and ``line``.
+    values : array, int64, shape (stacks, sample types)
+        The values of the samples.
+    sample_types : tuple of ValueType
+        What the values are.
+    labels : sequence of SampleLabel
+        The labels of the samples.
+
     """
     offsets, frames = stacks
     used, places = _used(frames, len(trace.stacks.function))
-    words = [word for key, words, _ in labels for word in (key, *words)]
+    words = [word for label in labels for word in (label.key, *label.texts)]
     strings, function, locations = _tables(trace, used, words)
     place = {text: i for i, text in enumerate(strings)}
     return Profile(
@@ -124,12 +154,12 @@ def profile_of(
 def _tables(
     trace: Trace, used: Column, words: Sequence[str]
 ) -> tuple[tuple[str, ...], Functions, Locations]:
-    """Return strings (`words` among them), functions, and a location a used frame."""
+    """Return strings (`words` among them), functions, and a location for each frame."""
     table = trace.stacks
     columns = [table.function[used], table.file[used]]
     first, function = unique_tuples(columns)
-    found, group = grouped(np.concatenate([column[first] for column in columns]))
-    texts = [trace.strings[i] for i in found.tolist()]
+    names, group = grouped(np.concatenate([column[first] for column in columns]))
+    texts = [trace.strings[i] for i in names.tolist()]
     strings = tuple(dict.fromkeys(("", *texts, *words)))
     place = {text: i for i, text in enumerate(strings)}
     name, file = np.array([place[t] for t in texts], np.int32)[group].reshape(2, -1)
@@ -150,25 +180,28 @@ def _tables(
 def _used(frames: NDArray[np.int32], size: int) -> tuple[Column, NDArray[np.int32]]:
     """Return the frames that occur, by first use, and each one's place among them."""
     first = first_places(frames, size)
-    found = np.flatnonzero(first >= 0)
-    used = found[np.argsort(first[found])]
+    occurring = np.flatnonzero(first >= 0)
+    used = occurring[np.argsort(first[occurring])]
     place = np.zeros(size, np.int32)
     place[used] = np.arange(len(used), dtype=np.int32)
     return used, place[frames]
 
 
 def _labels(
-    labels: Sequence[tuple[str, Sequence[str], Column]],
+    labels: Sequence[SampleLabel],
     place: dict[str, int],
 ) -> Labels:
     """Return all labels by sample, then in the order given."""
     if not labels:
         return Labels.none()
     texts = np.stack(
-        [np.array([place[t] for t in words], np.int32)[at] for _, words, at in labels],
+        [
+            np.array([place[text] for text in label.texts], np.int32)[label.text_of]
+            for label in labels
+        ],
         axis=1,
     )
-    keys = np.array([place[key] for key, _, _ in labels], np.int32)
+    keys = np.array([place[label.key] for label in labels], np.int32)
     sample, which = np.nonzero(texts)
     zero = np.zeros(len(sample), np.int64)
     unit = zero.astype(np.int32)
@@ -177,20 +210,20 @@ def _labels(
     )
 
 
-def taken(
+def frames_of(
     trace: Trace, stack: NDArray[np.integer]
 ) -> tuple[Offsets, NDArray[np.int32]]:
-    """Return the frames of some stacks of a trace, as `profile_of` takes them."""
+    """Return (offsets, frames) of some stacks, as `profile_of` takes them."""
     return take_rows(trace.stacks.offsets, trace.stacks.frame, stack)
 
 
-def told(trace: Trace) -> Column:
-    """Return each stack's own number, 0 for one that tells nothing (int64).
+def informative_stacks(trace: Trace) -> Column:
+    """Return the index of each stack itself (int64), 0 for one that tells nothing.
 
     The runtime writes a frame without function, file and line where it cannot walk a
     stack; for ``go tool trace`` that is the same as no stack.
     """
     table = trace.stacks
-    says = (table.function > 0) | (table.file > 0) | (table.line > 0)
-    tells = count_in_row(says[table.frame], table.offsets) > 0
+    named = (table.function > 0) | (table.file > 0) | (table.line > 0)
+    tells = count_in_row(named[table.frame], table.offsets) > 0
     return np.where(tells, np.arange(len(table)), 0)

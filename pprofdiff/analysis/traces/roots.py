@@ -1,4 +1,4 @@
-"""Whose goroutines are: the runtime's, the trace's own, or the program's."""
+"""Whether goroutines of a root function are the runtime's, or the trace's own."""
 
 from __future__ import annotations
 

@@ -7,10 +7,16 @@ from functools import cached_property
 
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.traces.collector import Collections, collections
-from pprofdiff.analysis.traces.goroutines import GoroutineStats, Groups, groups, stats
+from pprofdiff.analysis.traces.goroutines import GoroutineStats, stats
+from pprofdiff.analysis.traces.groups import Groups, groups
 from pprofdiff.analysis.traces.latency import Waits, by_cause, by_group, runnable
 from pprofdiff.analysis.traces.mutators import Utilisation, utilisation
-from pprofdiff.analysis.traces.processors import Load, Processors, load, processors
+from pprofdiff.analysis.traces.processors import (
+    Concurrency,
+    Processors,
+    concurrency,
+    processors,
+)
 from pprofdiff.analysis.traces.quantiles import GroupQuantiles, Quantiles
 from pprofdiff.analysis.traces.tasks import Durations, regions, tasks
 from pprofdiff.analysis.traces.triggers import triggers
@@ -36,7 +42,7 @@ class TraceSide:
 
     @property
     def wall_ns(self) -> int:
-        """How long was traced."""
+        """The length of the trace in ns."""
         return self.trace.end_ns - self.trace.start_ns
 
     @cached_property
@@ -56,7 +62,7 @@ class TraceSide:
 
     @cached_property
     def waits(self) -> Waits:
-        """Time runnable, wait by wait."""
+        """All intervals in which goroutines were runnable."""
         return runnable(self.trace)
 
     @cached_property
@@ -81,7 +87,7 @@ class TraceSide:
 
     @cached_property
     def triggers(self) -> dict[str, int]:
-        """What began the GC cycles, and how many each."""
+        """How many GC cycles each cause began."""
         return triggers(self.trace)
 
     @cached_property
@@ -90,14 +96,14 @@ class TraceSide:
         return processors(self.trace)
 
     @cached_property
-    def running_at_once(self) -> Load:
+    def running_at_once(self) -> Concurrency:
         """How many goroutines are running at once."""
-        return load(self.trace, State.RUNNING)
+        return concurrency(self.trace, State.RUNNING)
 
     @cached_property
-    def runnable_at_once(self) -> Load:
+    def runnable_at_once(self) -> Concurrency:
         """How many goroutines are runnable at once."""
-        return load(self.trace, State.RUNNABLE)
+        return concurrency(self.trace, State.RUNNABLE)
 
     @cached_property
     def tasks(self) -> Durations:
@@ -115,17 +121,20 @@ class TraceSide:
         return utilisation(self.trace)
 
     def of_program(self, column: str, place: int | None = None) -> int:
-        """Return a column's sum over the program's own goroutines."""
-        held = self.groups
-        own = ~(held.system | held.tracing)
-        values = getattr(held, column)
+        """Return the sum of a column of `groups` over the program's own goroutines.
+
+        `place` chooses one column of a field of several, such as ``block_ns``.
+        """
+        groups = self.groups
+        own = ~(groups.system | groups.tracing)
+        values = getattr(groups, column)
         return int((values if place is None else values[:, place])[own].sum())
 
     def caveats(self) -> list[Caveat]:
         """Return what to know of this trace: short, cut off, one of several."""
-        found = []
+        caveats = []
         if self.wall_ns < _SHORT_NS:
-            found.append(
+            caveats.append(
                 Caveat(
                     "trace-short",
                     f"{self.label}: a trace of {scaled(self.wall_ns, 'ns')}, GC cycles "
@@ -135,7 +144,7 @@ class TraceSide:
         missing = self.trace.missing
         if missing is not None:
             share = 100 * (1 - missing.read / max(missing.total, 1))
-            found.append(
+            caveats.append(
                 Caveat(
                     "trace-cut",
                     f"{self.path}: {share:.0f} % of the file could not be read: "
@@ -143,11 +152,11 @@ class TraceSide:
                 )
             )
         if self.others:
-            found.append(
+            caveats.append(
                 Caveat(
                     "trace-several",
                     f"{self.label}: {self.others + 1} traces; compared is the longest, "
                     f"{self.path}",
                 )
             )
-        return found
+        return caveats

@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.traces.goroutines import root_name
-from pprofdiff.analysis.traces.profiles import Sums, profile_of, summed, taken
+from pprofdiff.analysis.traces.profiles import (
+    KeyedSums,
+    SampleLabel,
+    frames_of,
+    profile_of,
+    sum_by_key,
+)
 from pprofdiff.analysis.traces.quantiles import (
     GroupQuantiles,
     Quantiles,
@@ -29,15 +35,16 @@ Column = NDArray[np.int64]
 PERIOD_NS = 10_000_000
 """CPU time a sample stands for: ``pprof.StartCPUProfile`` always takes 100 Hz."""
 
-_KINDS = (ValueType("samples", "count"), ValueType("cpu", "nanoseconds"))
+_SAMPLE_TYPES = (ValueType("samples", "count"), ValueType("cpu", "nanoseconds"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Durations:
-    """Tasks or regions by name, one row each, by name; columns are int64.
+    """User tasks or regions by name, one row a name, sorted by name.
 
-    `count` is how many there are, `complete` how many begin and end in the trace:
-    `durations` has these's quantiles, in nanoseconds, for the names that have some.
+    `count` (int64) is how many there are, `complete` (int64) how many of them begin and
+    end in the trace. `durations` has the quantiles of the complete ones, for the names
+    that have any.
     """
 
     name: tuple[str, ...]
@@ -56,8 +63,8 @@ class Durations:
         """
         import pandas as pd
 
-        held = self.durations
-        place = {name: row for row, name in enumerate(held.name)}
+        durations = self.durations
+        place = {name: row for row, name in enumerate(durations.name)}
         rows = np.array([place.get(name, -1) for name in self.name], np.int64)
         columns: dict[str, object] = {
             "name": pd.Series(self.name, dtype="str"),
@@ -65,7 +72,7 @@ class Durations:
             "complete": self.complete,
         }
         for field in fields(Quantiles)[1:]:
-            values = np.append(getattr(held, field.name), 0)[rows]
+            values = np.append(getattr(durations, field.name), 0)[rows]
             columns[field.name] = pd.arrays.IntegerArray(values, rows < 0)
         return pd.DataFrame(columns)
 
@@ -83,16 +90,16 @@ def regions(trace: Trace) -> Durations:
 
     One that was left without an end is not complete, though its goroutine ended.
     """
-    held = trace.regions
-    return _durations(trace, held.name, held.start_ns, held.end_ns)
+    rows = trace.regions
+    return _durations(trace, rows.name, rows.start_ns, rows.end_ns)
 
 
 def _durations(
     trace: Trace, name: NDArray[np.int32], start_ns: Column, end_ns: Column
 ) -> Durations:
     """Return durations by name; a time of -1 is one the trace does not tell."""
-    found, group = grouped(name)
-    texts = tuple(trace.strings[i] for i in found.tolist())
+    distinct, group = grouped(name)
+    texts = tuple(trace.strings[i] for i in distinct.tolist())
     whole = (start_ns >= 0) & (end_ns >= 0)
     times = grouped_quantiles(group[whole], (end_ns - start_ns)[whole], texts)
     order = sorted(range(len(texts)), key=texts.__getitem__)
@@ -110,27 +117,27 @@ def cpu_profile(trace: Trace) -> Profile | None:
     not tell the rate). The label ``goroutine`` is the root function of the goroutine
     that ran; samples of threads that ran none have none.
     """
-    held = trace.samples
-    if not len(held):
+    samples = trace.samples
+    if not len(samples):
         return None
-    found, group = grouped(trace.goroutines.name)
+    roots, group = grouped(trace.goroutines.name)
     # Place 0 is for no goroutine.
-    names = ["", *(root_name(trace.strings[i]) for i in found.tolist())]
-    name = np.append(group + 1, 0)[held.goroutine]
-    ones = np.ones(len(held), np.int64)
-    keys = np.stack((held.stack.astype(np.int64), name))
-    total = summed([Sums(keys, ones, ones * PERIOD_NS)], 2)
+    names = ["", *(root_name(trace.strings[i]) for i in roots.tolist())]
+    name = np.append(group + 1, 0)[samples.goroutine]
+    ones = np.ones(len(samples), np.int64)
+    keys = np.stack((samples.stack.astype(np.int64), name))
+    total = sum_by_key([KeyedSums(keys, ones, ones * PERIOD_NS)], 2)
     stack, name = total.keys
     profile = profile_of(
         trace,
-        taken(trace, stack),
+        frames_of(trace, stack),
         total.values,
-        _KINDS,
-        [("goroutine", names, name)],
+        _SAMPLE_TYPES,
+        [SampleLabel("goroutine", names, name)],
     )
     return replace(
         profile,
-        period_type=_KINDS[1],
+        period_type=_SAMPLE_TYPES[1],
         period=PERIOD_NS,
         duration_ns=trace.end_ns - trace.start_ns,
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from pprofdiff.analysis.traces.spans import ranges_of
-from pprofdiff.model.traces.marks import RangeKind
+from pprofdiff.analysis.traces.interval_rows import ranges_of
+from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import Trace
 
 __all__ = ["HEAP", "TIMER", "UNKNOWN", "triggers"]
@@ -27,17 +27,17 @@ def triggers(trace: Trace) -> dict[str, int]:
     """
     marking, _ = ranges_of(trace, RangeKind.GC_MARK)
     stacks = Counter(marking.stack[marking.seen].tolist())
-    found: Counter[str] = Counter()
+    causes: Counter[str] = Counter()
     for stack, count in stacks.items():
-        found[_cause(trace, stack)] += count
-    return dict(found.most_common())
+        causes[_cause(trace, stack)] += count
+    return dict(causes.most_common())
 
 
 def _cause(trace: Trace, stack: int) -> str:
     """Return what a stack of a begin says."""
-    held = trace.stacks
-    frames = held.frame[held.offsets[stack] : held.offsets[stack + 1]]
-    names = [trace.strings[name] for name in held.function[frames].tolist()]
+    stacks = trace.stacks
+    frames = stacks.frame[stacks.offsets[stack] : stacks.offsets[stack + 1]]
+    names = [trace.strings[name] for name in stacks.function[frames].tolist()]
     if not names:
         return UNKNOWN
     if _BY_TIMER in names:

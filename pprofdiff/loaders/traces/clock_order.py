@@ -1,86 +1,94 @@
-"""Times that never run backwards: nothing happens before what it follows.
+"""Times that never run backwards: no event is earlier than one that it follows.
 
-Threads read their clocks apart, so that an event may carry an earlier time than one it
+Threads read their clocks apart, so an event may carry an earlier time than one it
 depends on. Go's reader waits for what comes first and then uses the later time
-(internal/trace/reader.go); so each event's time becomes the latest of its own and of
-all events it follows, on its thread, for its goroutine, processor or collection.
+(internal/trace/reader.go). Here each event's time becomes the latest of its own and of
+all events that happened before it: on its thread, for its goroutine, for its processor,
+in the cycle of garbage collections.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.loaders.traces.batches import Damage
+from pprofdiff.loaders.traces.damage import Damage
 
-__all__ = ["Sequence", "settle"]
+__all__ = ["HappensBefore", "enforce_happens_before"]
 
 # Rounds after which one event at a time is looked at instead: what files that were
 # made to be slow come to.
 _ROUNDS = 64
 
 
-class Sequence(NamedTuple):
-    """Events that follow each other, and where a new run `begins` (bool).
+@dataclass(frozen=True, slots=True, eq=False)
+class HappensBefore:
+    """Chains of events in which each event happened before the next one.
 
-    `event` has their rows, None means all rows as they are.
+    `event` (int64) are rows of events, chain after chain; None stands for all rows as
+    they are. `begins` (bool, as long) marks the first event of each chain.
     """
 
     event: NDArray[np.int64] | None
     begins: NDArray[np.bool_]
 
 
-def settle(time: NDArray[np.int64], sequences: list[Sequence]) -> None:
-    """Raise times, in place, until none falls along a sequence.
+def enforce_happens_before(
+    time: NDArray[np.int64], constraints: list[HappensBefore]
+) -> None:
+    """Raise times (int64 ns), in place, until none falls along any chain.
 
-    Raises Damage where sequences contradict each other.
+    Raises Damage where the constraints contradict each other.
     """
-    for _ in range(_ROUNDS if _fits(time, sequences) else 0):
-        if sum(_raise(time, sequence) for sequence in sequences) == 0:
+    for _ in range(_ROUNDS if _fits(time, constraints) else 0):
+        if sum(_raise_along(time, constraint) for constraint in constraints) == 0:
             return
-    _settle_one_by_one(time, sequences)
+    _enforce_one_by_one(time, constraints)
 
 
-def _fits(time: NDArray[np.int64], sequences: list[Sequence]) -> bool:
-    """Tell whether all runs of a sequence, end to end, are within 62 bits."""
-    runs = max((np.count_nonzero(s.begins) for s in sequences), default=0)
-    span = int(time.max()) - int(time.min()) + 1 if len(time) else 0
-    return span * (int(runs) + 1) < 1 << 62
+def _fits(time: NDArray[np.int64], constraints: list[HappensBefore]) -> bool:
+    """Tell whether all chains of a constraint, end to end, are within 62 bits."""
+    chains = max((np.count_nonzero(c.begins) for c in constraints), default=0)
+    length = int(time.max()) - int(time.min()) + 1 if len(time) else 0
+    return length * (int(chains) + 1) < 1 << 62
 
 
-def _raise(time: NDArray[np.int64], sequence: Sequence) -> bool:
-    """Make times along one sequence rise; tell whether any changed."""
-    event = sequence.event
-    held = time.copy() if event is None else time[event]
-    falls = held[1:] < held[:-1]
-    falls &= ~sequence.begins[1:]
+def _raise_along(time: NDArray[np.int64], constraint: HappensBefore) -> bool:
+    """Make times rise along the chains of one constraint; tell whether any changed."""
+    event = constraint.event
+    raised = time.copy() if event is None else time[event]
+    falls = raised[1:] < raised[:-1]
+    falls &= ~constraint.begins[1:]
     if not falls.any():
         return False
-    run = np.cumsum(sequence.begins)
-    least = int(held.min())
-    span = int(held.max()) - least + 1
-    held -= least
-    held += run * span
-    np.maximum.accumulate(held, out=held)
-    held -= run * span
-    held += least
+    # A time axis of its own for each chain: one running maximum serves all of them.
+    chain = np.cumsum(constraint.begins)
+    least = int(raised.min())
+    length = int(raised.max()) - least + 1
+    raised -= least
+    raised += chain * length
+    np.maximum.accumulate(raised, out=raised)
+    raised -= chain * length
+    raised += least
     if event is None:
-        np.maximum(time, held, out=time)
+        np.maximum(time, raised, out=time)
     else:
-        np.maximum.at(time, event, held)
+        np.maximum.at(time, event, raised)
     return True
 
 
-def _settle_one_by_one(time: NDArray[np.int64], sequences: list[Sequence]) -> None:
-    """Do as `settle`, in an order in which each event comes after those it follows."""
+def _enforce_one_by_one(
+    time: NDArray[np.int64], constraints: list[HappensBefore]
+) -> None:
+    """Do as `enforce_happens_before`, visiting each event after those it follows."""
     after: list[list[int]] = [[] for _ in range(len(time))]
     waits = [0] * len(time)
-    for sequence in sequences:
-        rows = np.arange(len(time)) if sequence.event is None else sequence.event
+    for constraint in constraints:
+        rows = np.arange(len(time)) if constraint.event is None else constraint.event
         event = rows.tolist()
-        begins = sequence.begins.tolist()
+        begins = constraint.begins.tolist()
         for left, right, begin in zip(event, event[1:], begins[1:], strict=False):
             if not begin and left != right:
                 after[left].append(right)

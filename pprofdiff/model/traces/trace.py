@@ -2,9 +2,10 @@
 
 Times are int64 nanoseconds of the traced machine's clock, as Go's reader gives them
 (internal/trace), but for the nanosecond that it adds to one of two equal times.
-Names, reasons and labels are int32 positions in `Trace.strings` (0 is the empty
-string), stacks positions in `Trace.stacks` (0 is no stack), goroutines, processors and
-threads positions in their tables; -1 is none.
+
+All else are indices. Names and labels are int32 indices of `Trace.strings` (0 is the
+empty string), reasons those of `Trace.reasons`, stacks those of `Trace.stacks` (0 is no
+stack), goroutines, processors and threads those of their tables; -1 is none.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.model.csr import Offsets, offsets_of, row_of_item
-from pprofdiff.model.traces.marks import (
+from pprofdiff.model.csr import Offsets, row_of_item
+from pprofdiff.model.traces.timeline import (
     CPUSamples,
     Labels,
     Logs,
@@ -50,8 +51,8 @@ Codes = NDArray[np.uint8]
 class State(IntEnum):
     """What a goroutine does.
 
-    SYSCALL_BLOCKED is a system call whose processor is gone. GONE begins when the
-    goroutine ends, and has no end.
+    SYSCALL is a system call in which the goroutine keeps its processor, SYSCALL_BLOCKED
+    one in which it has lost it. GONE begins when the goroutine ends, and has no end.
     """
 
     GONE = 0
@@ -63,7 +64,10 @@ class State(IntEnum):
 
 
 class ProcessorState(IntEnum):
-    """What a processor (a P) does; in SYSCALL it can be taken from its thread."""
+    """What a processor (a P) does.
+
+    In SYSCALL its thread is in a system call, and another thread may steal it.
+    """
 
     IDLE = 0
     RUNNING = 1
@@ -74,8 +78,8 @@ class ProcessorState(IntEnum):
 class Stacks:
     """Stacks, leaf first: stack i is frames ``frame[offsets[i]:offsets[i+1]]``.
 
-    `frame` is int32 positions in `function`, `file` (int32 strings) and `line` (int64).
-    Equal stacks are one, whatever generation they are of; stack 0 is empty.
+    `frame` (int32) are indices of `function`, `file` (both int32, strings) and `line`
+    (int64). No two stacks are equal, of whatever generations; stack 0 is empty.
     """
 
     offsets: Offsets
@@ -93,10 +97,12 @@ class Stacks:
 class Goroutines:
     """Goroutines, in the order they first appear in the file, one row each.
 
-    `name` is the root function of the first stack that tells it, the empty string if
-    none does. `created_ns` is when it was created, or the begin of the first generation
-    that mentions it where that was not seen (`born` is false). `creator` is the
-    goroutine that created it, at `creation_stack`; `seen_ns` is its first event.
+    `id` (int64) is Go's. `name` is the root function of the first stack that tells it,
+    the empty string if none does. `born` tells that the creation is in the trace; then
+    `created_ns` is its time, `creator` the goroutine that did it (-1 if unknown) and
+    `creation_stack` where. Else `created_ns` is the begin of the first generation that
+    mentions the goroutine, `creator` -1 and `creation_stack` 0. `seen_ns` is the time
+    of the goroutine's first event.
     """
 
     id: Column
@@ -114,16 +120,19 @@ class Goroutines:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Intervals:
-    """What goroutines do, a row a change: row i lasts from ``start_ns[i]`` to the next.
+    """The states of goroutines over time: row i lasts from ``start_ns[i]`` to the next.
 
-    Rows ``offsets[g]:offsets[g+1]`` are goroutine g's, in the order they happened.
-    `state` is a `State`; `reason` (a position in `Trace.reasons`) says why it waits or
-    stopped, "" if the runtime does not say. `stack` is where the event that began the
-    row was recorded: the goroutine's own for a block, a stop or a system call, that of
-    the waker or creator for one made runnable. `processor`, `thread` and `by` are the
-    processor, thread and goroutine of that event before it happened; for a running
-    goroutine the first two are what it runs on, for one in SYSCALL_BLOCKED whose took
-    its processor.
+    Rows ``offsets[g]:offsets[g+1]`` are those of goroutine g, in the order they
+    happened. `state` (uint8) is a `State`; `reason` (uint16) says why the goroutine
+    waits or stopped, "" if the runtime does not say.
+
+    The other columns are of the event that began the row. `stack` is where the event
+    was recorded: the goroutine's own stack for a block, a stop or a system call, that
+    of the waker or creator where the goroutine became runnable. `processor` (int16),
+    `thread` and `by` (both int32) are the processor, thread and goroutine that the
+    event was on, before it happened; -1 is none, and for `by` the goroutine itself. So
+    `processor` and `thread` are what a RUNNING goroutine runs on, and for a
+    SYSCALL_BLOCKED one those of the thread that took its processor.
     """
 
     offsets: Offsets
@@ -142,10 +151,12 @@ class Intervals:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProcessorIntervals:
-    """What processors do, one row a change, as in `Intervals`.
+    """The states of processors over time: row i lasts from ``start_ns[i]`` to the next.
 
-    `state` is a `ProcessorState`; `thread` has the processor, or took it away: `stolen`
-    marks rows that begin so.
+    Rows ``offsets[p]:offsets[p+1]`` are those of processor p. `state` (uint8) is a
+    `ProcessorState`; `thread` (int32) is the thread that has the processor, or that
+    took it away. `stolen` marks rows that begin as another thread takes the processor
+    from one in a system call.
     """
 
     offsets: Offsets
@@ -160,22 +171,23 @@ class ProcessorIntervals:
 
 
 class Sync(NamedTuple):
-    """The begin of a generation: its number, its time, and the clocks there.
+    """The begin of a generation: its number, and its time on the trace's clock.
 
-    `mono_ns` and `wall_ns` are the monotonic clock and the time since 1970 at
-    `snapshot_ns` of the trace's clock; all three are None before Go 1.25.
+    When the trace's clock was at `snapshot_ns`, `wall_ns` nanoseconds had gone by since
+    1970; both are None before Go 1.25.
     """
 
     generation: int
     time_ns: int
-    units_per_second: int
     snapshot_ns: int | None = None
-    mono_ns: int | None = None
     wall_ns: int | None = None
 
 
 class Missing(NamedTuple):
-    """What could not be read: `read` bytes of `total` were, and `why` not the rest."""
+    """What could not be read of a file: all but `read` of its `total` bytes.
+
+    `why` says, in a few words, what is wrong with the rest.
+    """
 
     read: int
     total: int
@@ -186,11 +198,13 @@ class Missing(NamedTuple):
 class Trace:
     """One execution trace.
 
-    `version` is NN of the format ``go 1.NN trace``, which is not the toolchain's. Times
-    lie in [start_ns, end_ns]; `missing` is None where the whole file was read.
-    `threads` and `processors` are the ids (int64) behind thread and processor numbers.
-    `events` counts what was read, `experimental` how many of those are of the
-    alloc/free experiment.
+    `version` is NN of the format ``go 1.NN trace``, which is not that of the toolchain.
+    Times lie in [start_ns, end_ns]. `missing` is None where the whole file was read.
+    `syncs` are the begins of its generations.
+
+    `processors` and `threads` (int64) are Go's ids of them. `events` is how many timed
+    events were read, `experimental` how many of those are of the alloc/free experiment.
+    `heap_live_bytes`, `heap_goal_bytes` and `gomaxprocs` are metrics over time.
     """
 
     version: int
@@ -226,7 +240,7 @@ class Trace:
         )
 
     def ends_ns(self, intervals: Intervals | ProcessorIntervals) -> Column:
-        """Return when each row ends (int64): where the next begins, or the trace ends.
+        """Return when each row ends (int64 ns): as the next begins, or the trace ends.
 
         A goroutine that is GONE has a last row of no length.
         """
@@ -239,72 +253,50 @@ class Trace:
             ends[gone] = intervals.start_ns[gone]
         return ends
 
-    def by_thread(self) -> tuple[Offsets, Column]:
-        """Return what threads do: rows of `intervals`, thread after thread, in order.
-
-        A thread has a goroutine in rows of the states RUNNING, SYSCALL and
-        SYSCALL_BLOCKED, none between them. Shape: offsets (threads + 1), rows (int64).
-        """
-        held = self.intervals
-        calls = held.state == State.SYSCALL_BLOCKED
-        rows = np.flatnonzero(
-            (held.state == State.RUNNING) | (held.state == State.SYSCALL) | calls
-        )
-        # The event that took the processor may be another thread's.
-        first = np.zeros(len(held), np.bool_)
-        first[held.offsets[:-1][np.diff(held.offsets) > 0]] = True
-        thread = held.thread[np.where(calls & ~first, -1, 0)[rows] + rows]
-        rows, thread = rows[thread >= 0], thread[thread >= 0]
-        # One that was let go of at once comes before what began at the same time.
-        ends = self.ends_ns(held)[rows]
-        order = np.lexsort((ends, held.start_ns[rows], thread))
-        counts = np.bincount(thread, minlength=len(self.threads))
-        return offsets_of(counts), rows[order]
-
     def to_frame(self) -> pd.DataFrame:
-        """Return one row an interval of a goroutine.
+        """Return one row for each row of `intervals`, in their order.
 
-        Columns: goroutine (its id), name, state, reason, start_ns, end_ns, stack (a
-        number), processor, thread and by (ids, missing where there is none).
+        Columns: goroutine (its id), name, state, reason, start_ns, end_ns, stack (an
+        index of `stacks`), processor, thread and by (ids, missing where there is none).
         """
         import pandas as pd
 
-        held = self.intervals
-        owner = row_of_item(held.offsets)
+        rows = self.intervals
+        owner = row_of_item(rows.offsets)
         names = np.array(self.strings, object)[self.goroutines.name]
         states = [State(i).name.lower() for i in range(len(State))]
         return pd.DataFrame(
             {
                 "goroutine": self.goroutines.id[owner],
                 "name": _category(*_codes(names, owner)),
-                "state": _category(held.state, states),
-                "reason": _category(held.reason, list(self.reasons)),
-                "start_ns": held.start_ns,
-                "end_ns": self.ends_ns(held),
-                "stack": held.stack,
-                "processor": _named(held.processor, self.processors),
-                "thread": _named(held.thread, self.threads),
-                "by": _named(held.by, self.goroutines.id),
+                "state": _category(rows.state, states),
+                "reason": _category(rows.reason, list(self.reasons)),
+                "start_ns": rows.start_ns,
+                "end_ns": self.ends_ns(rows),
+                "stack": rows.stack,
+                "processor": _named(rows.processor, self.processors),
+                "thread": _named(rows.thread, self.threads),
+                "by": _named(rows.by, self.goroutines.id),
             }
         )
 
 
 def _codes(names: NDArray[np.object_], owner: Column) -> tuple[Column, list[str]]:
-    """Return each row's place among the distinct names, and those."""
-    places: dict[str, int] = {}
-    code = np.array([places.setdefault(n, len(places)) for n in names], np.int64)
-    return code[owner], list(places)
+    """Return the code of each row's name, and the distinct names by code."""
+    indices: dict[str, int] = {}
+    code = np.array([indices.setdefault(n, len(indices)) for n in names], np.int64)
+    return code[owner], list(indices)
 
 
 def _category(codes: NDArray[np.integer], names: list[str]) -> pd.Categorical[str]:
-    """Return names by code as pandas keeps them."""
+    """Return the name of each code as a categorical."""
     import pandas as pd
 
     return pd.Categorical.from_codes(codes.astype(np.int64), pd.Index(names))
 
 
-def _named(places: NDArray[np.integer], ids: Column) -> pd.arrays.IntegerArray:
-    """Return the ids at some places, missing where the place is -1."""
+def _named(indices: NDArray[np.integer], ids: Column) -> pd.arrays.IntegerArray:
+    """Return the ids at some indices, missing where the index is -1."""
     import pandas as pd
 
-    return pd.arrays.IntegerArray(np.append(ids, -1)[places], places < 0)
+    return pd.arrays.IntegerArray(np.append(ids, -1)[indices], indices < 0)

@@ -7,7 +7,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
-from pprofdiff.analysis.traces.goroutines import Groups
+from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.quantiles import (
     GroupQuantiles,
     Quantiles,

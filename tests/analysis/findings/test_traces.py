@@ -17,7 +17,7 @@ from pprofdiff.analysis.stats import calibration
 from pprofdiff.analysis.work import rated
 from pprofdiff.cli.main import main
 from pprofdiff.loaders.traces import decode
-from pprofdiff.model.traces.marks import Series
+from pprofdiff.model.traces.timeline import Series
 
 STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
 IDS = {

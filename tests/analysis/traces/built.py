@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from pprofdiff.model.csr import offsets_of
-from pprofdiff.model.traces.marks import (
+from pprofdiff.model.traces.timeline import (
     CPUSamples,
     Labels,
     Logs,
@@ -172,7 +172,7 @@ def empty(**more):
     u, o = np.zeros(0, np.uint8), np.zeros(1, np.int64)
     held = {
         "version": 26, "start_ns": START, "end_ns": END, "events": 0, "experimental": 0,
-        "syncs": (Sync(1, START, 1),), "missing": None, "strings": STRINGS,
+        "syncs": (Sync(1, START),), "missing": None, "strings": STRINGS,
         "reasons": REASONS, "stacks": Stacks(np.zeros(2, np.int64), i, i, i, n),
         "goroutines": Goroutines(n, i, b, n, n, i, i), "processors": n, "threads": n,
         "intervals": Intervals(o, n, u, u.astype(np.uint16), i, i.astype(np.int16), i, i),
@@ -212,7 +212,7 @@ def processor_states(trace, p):
 def limit_at(trace, time):
     """Return GOMAXPROCS at a time; before it is told, what it is told to be first."""
     held = trace.gomaxprocs
-    told = [v for t, v in zip(*held, strict=True) if t <= time]
+    told = [v for t, v in zip(held.time_ns, held.value, strict=True) if t <= time]
     return int(told[-1] if told else held.value[0])
 
 

@@ -9,10 +9,11 @@ import pytest
 
 from pprofdiff.analysis.side import TraceRun
 from pprofdiff.analysis.traces.compare import RANKS, WINDOWS_NS, compare_traces
-from pprofdiff.analysis.traces.goroutines import groups, stats
+from pprofdiff.analysis.traces.goroutines import stats
+from pprofdiff.analysis.traces.groups import groups
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.loaders.traces import decode
-from pprofdiff.model.traces.marks import Tasks
+from pprofdiff.model.traces.timeline import Tasks
 
 from . import built
 from .built import START

@@ -10,8 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from pprofdiff.analysis.traces.goroutines import INACTIVE, TIMES, groups, stats
-from pprofdiff.analysis.traces.times import BLOCK_REASONS, FOREVER
+from pprofdiff.analysis.traces.goroutines import (
+    BLOCK_REASONS,
+    FOREVER,
+    INACTIVE,
+    TIMES,
+    stats,
+)
+from pprofdiff.analysis.traces.groups import groups
 from pprofdiff.loaders.traces import decode
 from pprofdiff.model.csr import row_of_item
 from pprofdiff.model.traces.trace import State

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pprofdiff.analysis.traces.latency import blocks, by_cause, by_group, runnable
 from pprofdiff.loaders.profiles.pprof import decode
-from pprofdiff.model.traces.marks import RangeKind
+from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import ProcessorState, State
 from tests.traces import oracle
 

@@ -14,12 +14,11 @@ from pprofdiff.analysis.traces.mutators import (
     Taken,
     Utilisation,
     distribution,
-    mean,
     mmu,
     mmu_curve,
     utilisation,
 )
-from pprofdiff.model.traces.marks import RangeKind
+from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State
 from tests.traces import oracle
 
@@ -43,6 +42,14 @@ SETS = [Taken(n) for n in range(1, 16)]
 def named(flags):
     """Return flags as the oracle names them."""
     return frozenset(FLAGS[flag] for flag in flags)
+
+
+def mean(series):
+    """Return the mean share of a series, None for one without duration."""
+    if not series.duration_ns:
+        return None
+    lasts = np.diff(series.time_ns)
+    return float(np.dot(series.share[:-1], lasts) / series.duration_ns)
 
 
 def early_assists(told):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 from pprofdiff.analysis.traces.processors import (
-    busy,
-    load,
+    all_processors_busy,
+    concurrency,
     processors,
     runnable,
     running,
@@ -66,7 +66,7 @@ def test_counts_are_right_at_every_nanosecond(trace):
         assert values_at(series) == count
         assert (np.diff(series.time_ns) > 0).all()
         assert (np.diff(series.value) != 0).all()
-        told = load(trace, state)
+        told = concurrency(trace, state)
         assert told.most == max(count.values())
         assert told.mean == pytest.approx(
             sum(count.values()) / (END - START), rel=1e-12
@@ -94,7 +94,7 @@ def test_busy_is_when_no_processor_is_idle(trace):
         for t in range(START, END)
         if sum(s[t] != ProcessorState.IDLE for s in states) >= limit_at(trace, t)
     ]
-    found = busy(trace)
+    found = all_processors_busy(trace)
     spans = zip(found.start_ns.tolist(), found.end_ns.tolist(), strict=True)
     assert [t for start, end in spans for t in range(start, end)] == expected
     assert found.total_ns == len(expected)
@@ -123,6 +123,6 @@ def test_an_empty_trace_has_none():
     trace = empty()
     found = processors(trace)
     assert (found.utilisation, found.capacity_ns, len(found)) == (None, 0, 0)
-    assert load(trace, State.RUNNING).most == 0
-    assert load(trace, State.RUNNING).mean == 0
-    assert busy(trace).total_ns == 0
+    assert concurrency(trace, State.RUNNING).most == 0
+    assert concurrency(trace, State.RUNNING).mean == 0
+    assert all_processors_busy(trace).total_ns == 0

@@ -88,7 +88,7 @@ def root_of(trace, g):
     return ((trace.strings[name], "", min(lines)),) if name and lines else ()
 
 
-def expected(trace, state, *, by_waker=False):
+def expected(trace, state):
     """Return {(stack, goroutine, reason): [times, ns]} of a state."""
     found = {}
     reasons = [trace.reasons[r] for r in trace.intervals.reason.tolist()]
@@ -102,7 +102,7 @@ def expected(trace, state, *, by_waker=False):
             if state == "running":
                 more = k + 1 < len(rows)
                 stack, reason = (at[k + 1], reasons[row + 1]) if more else (at[k], "")
-            elif state == "blocked" or by_waker:
+            elif state == "blocked":
                 stack = frames_of(trace, row)
             if state == "runnable" and k and rows[k - 1][2] == State.WAITING:
                 reason = reasons[row - 1]
@@ -134,13 +134,6 @@ def told(profile):
 @settings(derandomize=True, max_examples=100)
 def test_samples_are_those_counted_one_by_one(trace, state):
     assert told(state_profile(trace, state)) == expected(trace, state)
-
-
-@given(traces())
-@settings(derandomize=True)
-def test_the_waker_is_that_of_the_event(trace):
-    ours = told(state_profile(trace, "runnable", by="waker"))
-    assert ours == expected(trace, "runnable", by_waker=True)
 
 
 @given(traces(), st.sampled_from(STATES), st.data())
@@ -204,15 +197,11 @@ def test_states_go_through_the_engine_of_profiles(state):
 
 def test_runnable_stacks_are_not_those_of_go():
     trace = trace_of("health-check/base")
-    own, wakers = (state_profile(trace, "runnable", by=by) for by in ("own", "waker"))
-    assert said(own) != said(wakers)
-    exported = said(export(trace, "sched"))
-    assert exported.keys() <= said(wakers).keys() | {()}
+    own, exported = state_profile(trace, "runnable"), export(trace, "sched")
+    assert not said(exported).keys() <= said(own).keys() | {()}
 
 
 def test_what_there_is_not_is_refused():
     trace = trace_of("health-check/base")
     with pytest.raises(UsageError, match="running, runnable, blocked, syscall"):
         state_profile(trace, "waiting")
-    with pytest.raises(UsageError, match="waker"):
-        state_profile(trace, "blocked", by="waker")

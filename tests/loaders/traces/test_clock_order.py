@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pprofdiff.loaders.traces import clock_order as module
-from pprofdiff.loaders.traces.batches import Damage
-from pprofdiff.loaders.traces.clock_order import Sequence, settle
+from pprofdiff.loaders.traces.clock_order import HappensBefore, enforce_happens_before
+from pprofdiff.loaders.traces.damage import Damage
 
 
 @st.composite
@@ -43,9 +43,9 @@ def plainly(times, sequences, hidden):
 
 
 def as_arrays(sequences):
-    """Return sequences as settle takes them."""
+    """Return sequences as enforce_happens_before takes them."""
     return [
-        Sequence(np.array(rows, np.int64), np.array(begins, np.bool_))
+        HappensBefore(np.array(rows, np.int64), np.array(begins, np.bool_))
         for rows, begins in sequences
     ]
 
@@ -55,7 +55,7 @@ def as_arrays(sequences):
 def test_every_event_is_as_late_as_what_it_follows(drawn):
     times, sequences, hidden = drawn
     settled = np.array(times, np.int64)
-    settle(settled, as_arrays(sequences))
+    enforce_happens_before(settled, as_arrays(sequences))
     assert settled.tolist() == plainly(times, sequences, hidden)
 
 
@@ -64,7 +64,7 @@ def test_every_event_is_as_late_as_what_it_follows(drawn):
 def test_both_ways_give_the_same(drawn):
     times, sequences, hidden = drawn
     settled = np.array(times, np.int64)
-    module._settle_one_by_one(settled, as_arrays(sequences))
+    module._enforce_one_by_one(settled, as_arrays(sequences))
     assert settled.tolist() == plainly(times, sequences, hidden)
 
 
@@ -74,13 +74,15 @@ def test_a_chain_that_zigzags_is_settled_in_the_end():
     times = np.arange(size, 0, -1)
     even = np.arange(size) % 2 == 0
     whole = np.arange(size)
-    settle(times, [Sequence(whole, even), Sequence(whole, ~even | (whole == 0))])
+    enforce_happens_before(
+        times, [HappensBefore(whole, even), HappensBefore(whole, ~even | (whole == 0))]
+    )
     assert set(times.tolist()) == {size}
 
 
 def test_events_that_wait_for_each_other_are_refused():
     both = np.array([True, False])
-    there = Sequence(np.array([0, 1]), both)
-    back = Sequence(np.array([1, 0]), both)
+    there = HappensBefore(np.array([0, 1]), both)
+    back = HappensBefore(np.array([1, 0]), both)
     with pytest.raises(Damage, match="wait for each other"):
-        module._settle_one_by_one(np.array([2, 1]), [there, back])
+        module._enforce_one_by_one(np.array([2, 1]), [there, back])

@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pprofdiff.errors import FormatError
 from pprofdiff.loaders.traces import decode
-from pprofdiff.model.csr import row_of_item
+from pprofdiff.model.csr import offsets_of, row_of_item
+from pprofdiff.model.traces.trace import State
 from tests.traces import make, oracle
 
 from . import parsed
@@ -148,10 +150,33 @@ def test_begin_and_end(both):
     assert held.missing is None
 
 
+def rows_by_thread(trace):
+    """Return what threads do: offsets (threads + 1), and rows of intervals in order.
+
+    A thread has a goroutine in rows of the states RUNNING, SYSCALL and SYSCALL_BLOCKED,
+    none between them.
+    """
+    intervals = trace.intervals
+    blocked = intervals.state == State.SYSCALL_BLOCKED
+    rows = np.flatnonzero(
+        np.isin(intervals.state, (State.RUNNING, State.SYSCALL)) | blocked
+    )
+    # The event that took the processor may be another thread's.
+    first = np.zeros(len(intervals), np.bool_)
+    first[intervals.offsets[:-1][np.diff(intervals.offsets) > 0]] = True
+    thread = intervals.thread[np.where(blocked & ~first, -1, 0)[rows] + rows]
+    rows, thread = rows[thread >= 0], thread[thread >= 0]
+    # One that was let go of at once comes before what began at the same time.
+    ends = trace.ends_ns(intervals)[rows]
+    order = np.lexsort((ends, intervals.start_ns[rows], thread))
+    counts = np.bincount(thread, minlength=len(trace.threads))
+    return offsets_of(counts), rows[order]
+
+
 def test_every_thread_does_one_thing_at_a_time(both):
     ours, _ = both
     trace = ours.trace
-    offsets, rows = trace.by_thread()
+    offsets, rows = rows_by_thread(trace)
     ends = trace.ends_ns(trace.intervals)
     starts = trace.intervals.start_ns[rows]
     thread = row_of_item(offsets)

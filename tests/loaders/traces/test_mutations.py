@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import DATA
 from tests.traces import make
 
-from .test_v1 import canned
+from .v1.test_v1 import canned
 
 ROOT = Path(__file__).parents[3]
 OLD = (

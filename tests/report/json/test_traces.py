@@ -14,7 +14,7 @@ from pprofdiff.analysis.side import TraceRun
 from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.analysis.traces.goroutines import stats
 from pprofdiff.loaders.traces import decode
-from pprofdiff.model.traces.marks import RangeKind
+from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State
 from pprofdiff.report.json.traces import trace_row
 from tests.analysis.traces.built import END, START, empty

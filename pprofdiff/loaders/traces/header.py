@@ -1,0 +1,17 @@
+"""The first 16 bytes of a trace: ``go 1.NN trace`` and zeros, in all formats."""
+
+from __future__ import annotations
+
+__all__ = ["HEADER_BYTES", "version_of"]
+
+HEADER_BYTES = 16
+
+
+def version_of(data: bytes) -> int | None:
+    """Return NN of the header ``go 1.NN trace``, None if `data` begins otherwise."""
+    head = data[:HEADER_BYTES]
+    words = head.rstrip(b"\0").split(b" ")
+    if len(head) < HEADER_BYTES or len(words) != 3 or words[::2] != [b"go", b"trace"]:
+        return None
+    major, _, minor = words[1].partition(b".")
+    return int(minor) if major == b"1" and minor.isdigit() else None

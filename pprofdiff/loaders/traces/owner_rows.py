@@ -1,0 +1,34 @@
+"""Columns in which the rows of one owner (a goroutine, a processor) stand together."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["counts_of_each", "first_of_each", "shifted"]
+
+T = TypeVar("T", bound=np.generic)
+
+
+def first_of_each(owner: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Mark each row (bool) whose owner is not that of the row before."""
+    first = np.ones(len(owner), np.bool_)
+    np.not_equal(owner[1:], owner[:-1], out=first[1:])
+    return first
+
+
+def counts_of_each(
+    owner: NDArray[np.int32],
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the owners in their order, and how many rows in a row each has."""
+    first = np.flatnonzero(first_of_each(owner))
+    return owner[first], np.diff(first, append=len(owner))
+
+
+def shifted(column: NDArray[T]) -> NDArray[T]:
+    """Return the value of the row before each row; zero for the first."""
+    before = np.zeros_like(column)
+    before[1:] = column[:-1]
+    return before

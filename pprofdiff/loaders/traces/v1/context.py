@@ -1,0 +1,112 @@
+"""Which goroutine each processor runs at each event, and which thread has it.
+
+In a trace of Go 1.11 to 1.21 events are those of a processor. They tell when it takes a
+goroutine and when it lets go of it; `forward_fill` gives the events between the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.loaders.traces.forward_fill import forward_fill
+from pprofdiff.loaders.traces.id_index import IdIndex, Ids
+from pprofdiff.loaders.traces.limits import MOST_PROCESSORS
+from pprofdiff.loaders.traces.v1.events import V1Events
+from pprofdiff.loaders.traces.v1.schema import STARTS, STOPS, V1Type
+
+__all__ = ["NOBODY", "V1Context", "v1_context"]
+
+# No goroutine, no processor, no thread.
+NOBODY = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class V1Context:
+    """The goroutine, processor and thread of each event before it happens, -1 for none.
+
+    `goroutine` and `thread` (int32) and `processor` (int16) are indices of `ids`.
+    `begun` is the row of the event (a GOMAXPROCS) that ends the list of what there was
+    when the trace began.
+    """
+
+    goroutine: NDArray[np.int32]
+    processor: NDArray[np.int16]
+    thread: NDArray[np.int32]
+    ids: Ids
+    begun: int
+
+    def lists_start(
+        self, events: V1Events, rows: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Mark the events that list what there was when the trace began."""
+        at = self.begun
+        before = events.tick[rows] < events.tick[at]
+        same = self.processor[rows] == self.processor[at]
+        return np.where(same, rows < at, before)
+
+
+def v1_context(events: V1Events) -> V1Context:
+    """Return the context of a trace's events.
+
+    Raises Damage where events contradict each other, or where the trace does not tell
+    what there was when it began.
+    """
+    begun = events.where(V1Type.GOMAXPROCS)
+    if not len(begun):
+        raise Damage("it does not tell what there was when it began")
+    limits = events.first_argument(begun)
+    if not 0 < int(limits.min()) <= int(limits.max()) < MOST_PROCESSORS:
+        raise Damage("a GOMAXPROCS that there cannot be")
+    ids = Ids.none()
+    created = events.where(V1Type.GO_CREATE)
+    # In the order of creation; rows are in that of processors.
+    created = created[np.argsort(events.tick[created], kind="stable")]
+    ids.goroutines.add(events.first_argument(created))
+    ids.processors.add(events.processors[events.processors >= 0])
+    if len(ids.processors) >= MOST_PROCESSORS:
+        raise Damage("more processors than there can be")
+    ids.threads.add(events.first_argument(events.where(V1Type.PROC_START)))
+    processor = ids.processors.find(events.processors).astype(np.int16)
+    return V1Context(
+        goroutine=_running(events, ids.goroutines),
+        processor=np.repeat(processor, np.diff(events.offsets)),
+        thread=_threads(events, ids.threads),
+        ids=ids,
+        begun=int(begun[np.argmin(events.tick[begun])]),
+    )
+
+
+def _running(events: V1Events, goroutines: IdIndex) -> NDArray[np.int32]:
+    """Return the goroutine that runs on each event's processor."""
+    rows = events.where(*STARTS, *STOPS)
+    values = np.full(len(rows), NOBODY, np.int32)
+    starts = np.isin(events.type[rows], STARTS)
+    values[starts] = goroutines.require(events.first_argument(rows[starts]))
+    nobody = [NOBODY] * len(events.processors)
+    column = forward_fill(events.offsets, rows, values, nobody, np.int32).column
+    if (column[rows[starts]] != NOBODY).any():
+        raise Damage("a processor runs two goroutines at a time")
+    stops = events.where(V1Type.PROC_STOP)
+    if (column[stops] != NOBODY).any():
+        raise Damage("a processor stops that runs a goroutine")
+    running: NDArray[np.int32] = column.astype(np.int32, copy=False)
+    return running
+
+
+def _threads(events: V1Events, threads: IdIndex) -> NDArray[np.int32]:
+    """Return the thread that has each event's processor."""
+    rows = events.where(V1Type.PROC_START, V1Type.PROC_STOP)
+    starts = events.type[rows] == V1Type.PROC_START
+    values = np.full(len(rows), NOBODY, np.int32)
+    values[starts] = threads.find(events.first_argument(rows[starts]))
+    nobody = [NOBODY] * len(events.processors)
+    has = forward_fill(events.offsets, rows, values, nobody, np.int32).column
+    # A processor starts and stops by turns, beginning with a start.
+    if ((has[rows] != NOBODY) == starts).any():
+        raise Damage("a processor that runs starts, or one that does not stops")
+    column: NDArray[np.int32] = has.astype(np.int32, copy=False)
+    return column

@@ -1,0 +1,140 @@
+"""A trace of Go 1.11 to 1.21 from bytes to a `Trace`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.errors import FormatError
+from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.loaders.traces.interning import Interner
+from pprofdiff.loaders.traces.limits import LATEST_TIME
+from pprofdiff.loaders.traces.timeline import ranges_of, regions_of, tasks_of
+from pprofdiff.loaders.traces.v1.context import v1_context
+from pprofdiff.loaders.traces.v1.events import FileTables, V1Events
+from pprofdiff.loaders.traces.v1.interned import intern_stacks, intern_strings
+from pprofdiff.loaders.traces.v1.intervals import (
+    BEGIN_NS,
+    V1_REASONS,
+    OrderedTrace,
+    goroutines_of,
+    intervals_of,
+    processors_of,
+)
+from pprofdiff.loaders.traces.v1.reading import read_v1
+from pprofdiff.loaders.traces.v1.schema import V1Type
+from pprofdiff.loaders.traces.v1.syscalls import syscalls_of
+from pprofdiff.loaders.traces.v1.timeline import (
+    labels_of,
+    logs_of,
+    samples_of,
+    series_of,
+    timeline_events_of,
+)
+from pprofdiff.loaders.traces.v1.transitions import transitions_of
+from pprofdiff.model.traces.trace import Missing, Stacks, Sync, Trace
+
+__all__ = ["decode_v1"]
+
+
+def decode_v1(
+    data: bytes, version: int, name: str, say: Callable[[str], None] | None
+) -> Trace:
+    """Read a trace of format 1.11, 1.19 or 1.21; see `loaders.traces.decode`."""
+
+    def progress(read: int) -> None:
+        if say is not None:
+            say(f"reading {name}: {100 * read // len(data)} %")
+
+    try:
+        events, tables, read, why = read_v1(data, version, progress)
+        missing = None if why is None else Missing(read, len(data), why)
+        return _trace(events, tables, version, missing)
+    except Damage as damage:
+        raise FormatError(f"{name}: this trace cannot be read: {damage}") from None
+
+
+def _trace(
+    events: V1Events, tables: FileTables, version: int, missing: Missing | None
+) -> Trace:
+    """Return the trace that these events are."""
+    interner = Interner()
+    strings = intern_strings(tables.strings, interner)
+    stack_ids = intern_stacks(tables.stacks, strings, interner)
+    stacks = interner.stacks()
+    context = v1_context(events)
+    goroutines = context.ids.goroutines
+    transitions = transitions_of(events, context)
+    syscalls = syscalls_of(events, context, transitions)
+    time, sampled = _times(events.tick, tables)
+    timers = np.zeros(len(goroutines), np.bool_)
+    timers[goroutines.find(tables.timers)] = len(tables.timers) > 0
+    ordered = OrderedTrace(
+        events=events,
+        context=context,
+        transitions=transitions,
+        syscalls=syscalls,
+        time=time,
+        stack=stack_ids(events.stack),
+        lists_start=context.lists_start(events, transitions.row),
+        timers=timers,
+        stack_ids=stack_ids,
+    )
+    timeline = timeline_events_of(ordered, version, strings, interner)
+    intervals = intervals_of(ordered)
+    latest = [intervals.start_ns, time, sampled]
+    return Trace(
+        version=version,
+        start_ns=BEGIN_NS,
+        end_ns=max(int(t.max()) for t in latest if len(t)) + 1,
+        events=len(events),
+        experimental=0,
+        syncs=(Sync(1, BEGIN_NS),),
+        missing=missing,
+        reasons=V1_REASONS,
+        stacks=stacks,
+        goroutines=goroutines_of(ordered, _roots(stacks)),
+        processors=context.ids.processors.ids,
+        threads=context.ids.threads.ids,
+        intervals=intervals,
+        processor_intervals=processors_of(ordered),
+        ranges=ranges_of(timeline),
+        heap_live_bytes=series_of(ordered, V1Type.HEAP_ALLOC),
+        heap_goal_bytes=series_of(ordered, V1Type.HEAP_GOAL),
+        gomaxprocs=series_of(ordered, V1Type.GOMAXPROCS),
+        tasks=tasks_of(timeline),
+        regions=regions_of(timeline),
+        logs=logs_of(ordered, tables, strings, interner),
+        labels=labels_of(ordered, strings),
+        samples=samples_of(ordered, tables.samples, sampled),
+        strings=tuple(interner.strings),
+    )
+
+
+def _times(
+    tick: NDArray[np.int64], tables: FileTables
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the times of events and of CPU samples (int64 ns); the earliest is 0.
+
+    Raises Damage where they are too far apart.
+    """
+    sampled = tables.samples[0]
+    first = min(int(t.min()) for t in (tick, sampled) if len(t))
+    ns_per_tick = 1e9 / tables.frequency
+    longest = max(int(t.max()) - first for t in (tick, sampled) if len(t))
+    if longest * ns_per_tick >= LATEST_TIME:
+        raise Damage("a time that no clock has")
+    return (
+        ((tick - first) * ns_per_tick).astype(np.int64),
+        ((sampled - first) * ns_per_tick).astype(np.int64),
+    )
+
+
+def _roots(stacks: Stacks) -> NDArray[np.int32]:
+    """Return the root function (a string) of each stack, 0 for one without frames."""
+    roots = np.zeros(len(stacks), np.int32)
+    some = np.flatnonzero(np.diff(stacks.offsets))
+    roots[some] = stacks.function[stacks.frame[stacks.offsets[some + 1] - 1]]
+    return roots

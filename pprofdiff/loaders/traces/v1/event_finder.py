@@ -1,0 +1,236 @@
+"""Where the events of a trace of Go 1.11 to 1.21 begin, some of the file at a time.
+
+Such a trace is one event after another, without lengths. All bytes are numbers that
+end at a byte below 0x80, but for the text of strings and logs, and but for an event's
+first byte from 0x80 up, which runs into the number that follows it. So a part of the
+file is read as numbers at once; which of them begin events follows from how many each
+type has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.profiles.wire import varints
+from pprofdiff.loaders.traces.byte_tables import lookup, membership
+from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.loaders.traces.pointer_jumping import TABLES, follow_jumps
+from pprofdiff.loaders.traces.v1.schema import ARGUMENTS, LENGTH_PREFIXED, V1Type
+from pprofdiff.loaders.traces.varints import TAIL, read_short_varints, varint_at
+
+__all__ = ["FoundEvents", "Varints", "find_events"]
+
+_PADDING = bytes(16)
+# As in internal/trace/internal/tracev1.
+_LONGEST_STRING = 1_000_000
+_MOST_BYTES = 2048
+_PREFIXED = LENGTH_PREFIXED << 6
+_STRING, _LOG, _STACK = V1Type.STRING, V1Type.LOG | _PREFIXED, V1Type.STACK | _PREFIXED
+_SPECIAL = membership((_STRING, _LOG, _STACK))
+# Numbers of a log before its text's length: type and size, time, task, key, stack.
+_BEFORE_TEXT = {_STRING: 2, _LOG: 5}
+_UNTIMED = (V1Type.BATCH, V1Type.FREQUENCY, V1Type.TIMER_GOROUTINE)
+
+
+def _tables() -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Return which bytes may begin an event, and how many numbers it then is."""
+    known, after = np.zeros(256, np.bool_), np.ones(256, np.int64)
+    for type_, arguments in ARGUMENTS.items():
+        count = arguments + (type_ not in _UNTIMED)
+        first, prefixed = type_ | (count - 1) << 6, type_ | _PREFIXED
+        if count < LENGTH_PREFIXED + 1:
+            known[first] = True
+            # A byte from 0x80 up takes a number along.
+            after[first] = count + (first < 0x80)
+        known[prefixed], after[prefixed] = True, count + 1
+    for type_ in (V1Type.STRING, V1Type.STACK, V1Type.LOG):
+        known[[type_ | top << 6 for top in range(4)]] = False
+    known[V1Type.BATCH | _PREFIXED] = False
+    known[[_STRING, _LOG, _STACK]] = True
+    return known, after
+
+
+_KNOWN, _AFTER = _tables()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Varints:
+    """Numbers in a row; `lead` (uint8) is the first byte of each.
+
+    `values` is uint32 where all fit in it, else uint64, and goes on with `TAIL` zeros
+    after the last number.
+    """
+
+    values: NDArray[np.unsignedinteger]
+    lead: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoundEvents:
+    """The whole events that some bytes of a file begin with; `used` is their length.
+
+    `numbers` are those of all the bytes, and `ends` (int64) the last byte of each.
+    `starts` (int64) tells which of the numbers begin an event. `fault` says what is
+    wrong with the event after these, None for nothing.
+    """
+
+    numbers: Varints
+    ends: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    used: int
+    fault: str | None = None
+
+    def half(self) -> FoundEvents:
+        """Return the same without the second half of its events."""
+        kept = self.starts[: (len(self.starts) + 1) // 2]
+        used = int(self.ends[self.starts[len(kept)] - 1]) + 1
+        return replace(self, starts=kept, used=used, fault=None)
+
+    def text(self, start: int) -> tuple[int, int]:
+        """Return the first byte of the text of a string or log, and its length."""
+        before = _BEFORE_TEXT[int(self.numbers.lead[start])]
+        size = int(self.numbers.values[start + before])
+        return int(self.ends[start + before]) + 1, size
+
+
+def find_events(part: memoryview) -> FoundEvents:
+    """Return the whole events that some bytes begin with, which may be none."""
+    events, clean = _find_events(part)
+    if not clean:
+        # Text that a number runs into: take it out, one event at a time.
+        events, _ = _find_events(memoryview(_blanked(bytes(part))))
+    return events
+
+
+def _find_events(part: memoryview) -> tuple[FoundEvents, bool]:
+    """Do as `find_events`; tell whether something else than text ended them."""
+    data = np.frombuffer(b"".join((part, _PADDING)), np.uint8)
+    ends = np.flatnonzero(data[: len(part)] < 0x80)
+    if not len(ends):
+        none = np.zeros(0, np.int64)
+        void = Varints(np.zeros(TAIL, np.uint32), none.astype(np.uint8))
+        return FoundEvents(void, ends, none, 0), True
+    numbers = _numbers(data, ends)
+    size = len(ends)
+    after = np.take(_AFTER, numbers.lead)
+    after += np.arange(size)
+    unclean = _skip_texts(numbers, ends, after)
+    starts = _chain(after, size)
+    bad = np.flatnonzero(
+        ~_KNOWN[numbers.lead[starts]] | _mismatched(numbers, ends, starts)
+    )
+    fault = None
+    whole = len(starts) - (int(after[starts[-1]]) != size)
+    if len(bad) and bad[0] < whole:
+        whole, fault = int(bad[0]), "an event of an unknown type or length"
+    elif len(bad) and bad[0] == whole:
+        fault = "an event of an unknown type or length"
+    used = int(ends[-1]) + 1
+    if whole < len(starts):
+        start = int(starts[whole])
+        used = int(ends[start - 1]) + 1 if start else 0
+        clean = start not in unclean
+    else:
+        clean = True
+    return FoundEvents(numbers, ends, starts[:whole], used, fault), clean
+
+
+def _numbers(data: NDArray[np.uint8], ends: NDArray[np.int64]) -> Varints:
+    """Return the numbers whose last bytes are at `ends`; of text they are anything."""
+    short = read_short_varints(data, ends)
+    values, at = short.values, short.at
+    if len(at):
+        wide, lengths = varints(data, at)
+        # The length of a stack is ten bytes, and follows the type's byte.
+        most = np.flatnonzero(lengths == 0)
+        rest, _ = varints(data, at[most] + 1)
+        wide[most] = rest << np.uint64(7) | (data[at[most]] & np.uint8(0x7F))
+        values = short.with_long(wide)
+    return Varints(values, short.lead)
+
+
+def _skip_texts(
+    numbers: Varints, ends: NDArray[np.int64], after: NDArray[np.int64]
+) -> set[int]:
+    """Let `after` lead from stacks and texts to what follows them, in place.
+
+    Return the numbers that would begin a text whose end lies within a number.
+    """
+    size = len(ends)
+    rows = np.flatnonzero(lookup(_SPECIAL, numbers.lead))
+    lead = numbers.lead[rows]
+    last = np.full(len(rows), size, np.int64)
+    stacks = lead == _STACK
+    size_at = rows[stacks]
+    bytes_ = np.minimum(numbers.values[size_at] >> np.uint8(7), 1 << 20)
+    last[stacks] = ends[size_at] + bytes_.astype(np.int64)
+    for first, before in _BEFORE_TEXT.items():
+        some = np.flatnonzero(lead == first)
+        at = np.minimum(rows[some] + before, size - 1)
+        length = np.minimum(numbers.values[at], 1 << 20).astype(np.int64)
+        beyond = rows[some] + before >= size
+        last[some] = np.where(beyond, ends[-1] + 1, ends[at] + length)
+    place = np.searchsorted(ends, last)
+    fits = np.minimum(place, size - 1)
+    aligned = (place < size) & (ends[fits] == last)
+    after[rows] = np.where(aligned, place + 1, size + 1)
+    return set(rows[(place < size) & ~aligned].tolist())
+
+
+def _mismatched(
+    numbers: Varints, ends: NDArray[np.int64], starts: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Mark events (bool) that are not as long as they say."""
+    lead = numbers.lead[starts]
+    wrong = np.zeros(len(starts), np.bool_)
+    rows = np.flatnonzero((lead >= _PREFIXED) & (lead != _STACK))
+    at = starts[rows]
+    last = at + _AFTER[lead[rows]] - 1
+    whole = last < len(ends)
+    rows, at, last = rows[whole], at[whole], last[whole]
+    size = numbers.values[at] >> np.uint8(7)
+    wrong[rows] = (ends[last] - ends[at]).astype(np.uint64) != size.astype(np.uint64)
+    rows = np.flatnonzero(lead >= _PREFIXED)
+    wrong[rows] |= numbers.values[starts[rows]] >> np.uint8(7) > _MOST_BYTES
+    for first, before in _BEFORE_TEXT.items():
+        rows = np.flatnonzero(lead == first)
+        at = starts[rows] + before
+        rows, at = rows[at < len(ends)], at[at < len(ends)]
+        wrong[rows] |= numbers.values[at] > _LONGEST_STRING
+    return wrong
+
+
+def _chain(after: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Return the positions below `size` on the chain from 0 along `after`."""
+    first = np.append(np.minimum(after, size), size)
+    return follow_jumps(
+        [first, *(np.empty_like(first) for _ in range(1, TABLES))], size
+    )
+
+
+def _blanked(part: bytes) -> bytes:
+    """Return the whole events that some bytes begin with, their text as zeros."""
+    done, at = bytearray(part), 0
+    try:
+        while at < len(part):
+            types, top = part[at] & 0x3F, part[at] >> 6
+            place, size = at + 1, 0
+            for _ in range(1 if top == LENGTH_PREFIXED else top + 1):
+                size, place = varint_at(part, place)
+            if top == LENGTH_PREFIXED:
+                place += size
+            if types in (V1Type.STRING, V1Type.LOG):
+                size, place = varint_at(part, place)
+                if size > len(part) - place:
+                    break
+                done[place : place + size] = bytes(size)
+                place += size
+            if place > len(part):
+                break
+            at = place
+    except Damage:
+        pass
+    return bytes(done[:at])

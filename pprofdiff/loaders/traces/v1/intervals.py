@@ -1,0 +1,222 @@
+"""Goroutines, their intervals and those of processors in a trace of Go 1.11 to 1.21."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.traces.byte_tables import lookup, membership
+from pprofdiff.loaders.traces.clock_order import HappensBefore, enforce_happens_before
+from pprofdiff.loaders.traces.owner_rows import first_of_each
+from pprofdiff.loaders.traces.v1.context import NOBODY, V1Context
+from pprofdiff.loaders.traces.v1.events import V1Events
+from pprofdiff.loaders.traces.v1.interned import IdMap
+from pprofdiff.loaders.traces.v1.schema import (
+    BLOCKS,
+    EXITS,
+    REASONS,
+    STARTS,
+    UNBLOCKS,
+    V1Type,
+)
+from pprofdiff.loaders.traces.v1.syscalls import Syscalls
+from pprofdiff.loaders.traces.v1.transitions import Transitions
+from pprofdiff.model.csr import offsets_of
+from pprofdiff.model.traces.trace import (
+    Goroutines,
+    Intervals,
+    ProcessorIntervals,
+    ProcessorState,
+    State,
+)
+
+__all__ = [
+    "BEGIN_NS",
+    "V1_REASONS",
+    "OrderedTrace",
+    "goroutines_of",
+    "intervals_of",
+    "processors_of",
+]
+
+# Go's reader lets a trace begin a nanosecond before its first event, which is at 0.
+BEGIN_NS = -1
+V1_REASONS = tuple(dict.fromkeys(("", *REASONS.values())))
+_REASON = np.zeros(64, np.uint16)
+for _type, _text in REASONS.items():
+    _REASON[_type] = V1_REASONS.index(_text)
+_STATE = np.zeros(64, np.uint8)
+for _types, _state in (
+    (
+        (V1Type.GO_CREATE, *UNBLOCKS, *EXITS, V1Type.GO_SCHED, V1Type.GO_PREEMPT),
+        State.RUNNABLE,
+    ),
+    (STARTS, State.RUNNING),
+    ((*BLOCKS, V1Type.GO_STOP, V1Type.GO_WAITING), State.WAITING),
+    ((V1Type.GO_SYSCALL, V1Type.GO_IN_SYSCALL), State.SYSCALL),
+    ((V1Type.GO_END,), State.GONE),
+):
+    _STATE[list(_types)] = _state
+_STATUSES = membership((*STARTS, V1Type.GO_WAITING, V1Type.GO_IN_SYSCALL))
+# Events that are the goroutine's own, whatever ran on the processor.
+_OWN = membership((*STARTS, *EXITS, V1Type.GO_WAITING, V1Type.GO_IN_SYSCALL))
+_SHOWS_STACK = membership(
+    (*BLOCKS, V1Type.GO_STOP, V1Type.GO_SCHED, V1Type.GO_PREEMPT, V1Type.GO_SYSCALL)
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OrderedTrace:
+    """The events of a trace, and what was found out about them.
+
+    `time` (int64 ns) and `stack` (int32, an index) are those of each event;
+    `stack_ids` gives the ids of other stacks their indices. `lists_start` (bool, one a
+    transition) marks the events that list what there was when the trace began. `timers`
+    (bool, one a goroutine) marks goroutines that only wake others, up to Go 1.13.
+    """
+
+    events: V1Events
+    context: V1Context
+    transitions: Transitions
+    syscalls: Syscalls
+    time: NDArray[np.int64]
+    stack: NDArray[np.int32]
+    lists_start: NDArray[np.bool_]
+    timers: NDArray[np.bool_]
+    stack_ids: IdMap
+
+
+def intervals_of(trace: OrderedTrace) -> Intervals:
+    """Return the intervals of all goroutines."""
+    transitions, syscalls = trace.transitions, trace.syscalls
+    is_row = (transitions.type != V1Type.GO_SYSBLOCK) & ~_superseded(trace)
+    # A fast call is two rows, and one that loses its processor, too.
+    counts = is_row.astype(np.int8)
+    counts[syscalls.fast] += 1
+    counts[syscalls.lost] += 1
+    place = np.repeat(np.arange(len(counts)), counts)
+    second = np.zeros(len(place), np.bool_)
+    second[1:] = place[1:] == place[:-1]
+    row = transitions.row[place]
+    more = np.flatnonzero(second)
+    lost = np.isin(place[more], syscalls.lost, kind="table")
+    row[more[lost]] = syscalls.stops
+    owner, types = transitions.owner[place], transitions.type[place]
+    state, at_start = _STATE[types], trace.lists_start[place]
+    state[more[lost]] = State.SYSCALL_BLOCKED
+    state[more[~lost]] = State.RUNNING
+    start = trace.time[row]
+    start[more[~lost]] += 1
+    stack = trace.stack[row]
+    stack[more] = 0
+    processor, thread, by = _actors(trace, place, row, second)
+    # Of what was there when the trace began only that is known.
+    at_start &= ~second
+    start[at_start], stack[at_start] = BEGIN_NS, 0
+    # A fast call may end in what follows it.
+    enforce_happens_before(start, [HappensBefore(None, first_of_each(owner))])
+    counts = np.bincount(owner, minlength=len(trace.context.ids.goroutines))
+    return Intervals(
+        offsets=offsets_of(counts),
+        start_ns=start,
+        state=state,
+        reason=_REASON[types] * ~second,
+        stack=stack,
+        processor=processor,
+        thread=thread,
+        by=by,
+    )
+
+
+def _superseded(trace: OrderedTrace) -> NDArray[np.bool_]:
+    """Mark creations listed at the trace's begin of which the next row tells more."""
+    types, is_first = trace.transitions.type, trace.transitions.is_first
+    superseded = np.zeros(len(types), np.bool_)
+    listed = trace.lists_start
+    follows = lookup(_STATUSES, types[1:]).view(np.bool_) & ~is_first[1:]
+    superseded[:-1] = is_first[:-1] & listed[:-1] & follows & listed[1:]
+    return superseded
+
+
+def _actors(
+    trace: OrderedTrace,
+    place: NDArray[np.int64],
+    row: NDArray[np.int64],
+    second: NDArray[np.bool_],
+) -> tuple[NDArray[np.int16], NDArray[np.int32], NDArray[np.int32]]:
+    """Return the processor, thread and goroutine of the event of each row.
+
+    `place` are the transitions of the rows, `row` their events; `second` marks the
+    second row of a transition.
+    """
+    context, transitions = trace.context, trace.transitions
+    types, owner = transitions.type[place], transitions.owner[place]
+    processor, thread = context.processor[row], context.thread[row]
+    by = context.goroutine[row]
+    own = lookup(_OWN, types).view(np.bool_) | (by == owner)
+    # What was runnable when the trace began is listed all at once, by nobody.
+    rest = trace.lists_start[place] & (types == V1Type.GO_CREATE)
+    away = np.isin(types, EXITS) | rest
+    wakes = np.flatnonzero(np.isin(types, UNBLOCKS))
+    network = transitions.type[place[wakes] - 1] == V1Type.GO_BLOCK_NET
+    timer = (by[wakes] >= 0) & trace.timers[by[wakes]]
+    away[wakes[network | timer]] = True
+    processor[away], thread[away] = NOBODY, NOBODY
+    by[(own & ~second) | rest] = NOBODY
+    by[second & (by == owner)] = NOBODY
+    return processor, thread, by
+
+
+def goroutines_of(trace: OrderedTrace, functions: NDArray[np.int32]) -> Goroutines:
+    """Return the goroutines; `functions` has the root function of each stack."""
+    events, transitions = trace.events, trace.transitions
+    first = np.flatnonzero(transitions.is_first)
+    row = transitions.row[first]
+    born = ~trace.lists_start[first]
+    seen = trace.time[row]
+    superseded = _superseded(trace)[first]
+    seen[superseded] = trace.time[transitions.row[first[superseded] + 1]]
+    seen[~superseded & ~born] = trace.time[trace.context.begun]
+    named = np.zeros(len(first), np.int32)
+    shows = np.flatnonzero(lookup(_SHOWS_STACK, transitions.type))
+    name = functions[trace.stack[transitions.row[shows]]]
+    owner, name = transitions.owner[shows][name > 0], name[name > 0]
+    # The last of several values assigned to one place is kept.
+    named[owner[::-1]] = name[::-1]
+    begun = functions[trace.stack_ids(events.second[row])]
+    named = np.where(born & (begun > 0), begun, named)
+    return Goroutines(
+        id=trace.context.ids.goroutines.ids,
+        name=named,
+        born=born,
+        created_ns=np.where(born, seen, BEGIN_NS),
+        seen_ns=seen,
+        creator=np.where(born, trace.context.goroutine[row], np.int32(NOBODY)),
+        creation_stack=np.where(born, trace.stack[row], np.int32(0)),
+    )
+
+
+def processors_of(trace: OrderedTrace) -> ProcessorIntervals:
+    """Return the intervals of all processors."""
+    events, context = trace.events, trace.context
+    row = events.where(V1Type.PROC_START, V1Type.PROC_STOP)
+    row = row[context.processor[row] >= 0]
+    owner = context.processor[row]
+    row = row[np.argsort(owner, kind="stable")]
+    owner = context.processor[row]
+    starts = events.type[row] == V1Type.PROC_START
+    start = trace.time[row]
+    start[np.diff(owner, prepend=-1) != 0] = BEGIN_NS
+    thread = context.thread[row]
+    thread[starts] = context.ids.threads.find(events.first_argument(row[starts]))
+    states = np.where(starts, ProcessorState.RUNNING, ProcessorState.IDLE)
+    counts = np.bincount(owner, minlength=len(context.ids.processors))
+    return ProcessorIntervals(
+        offsets=offsets_of(counts),
+        start_ns=start,
+        state=states.astype(np.uint8),
+        thread=thread,
+        stolen=np.zeros(len(row), np.bool_),
+    )

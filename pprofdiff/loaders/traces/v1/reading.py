@@ -1,0 +1,327 @@
+"""A trace of Go 1.11 to 1.21 to columns of events, some thousand bytes at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.traces.byte_tables import membership
+from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.loaders.traces.header import HEADER_BYTES
+from pprofdiff.loaders.traces.limits import LATEST_TIME
+from pprofdiff.loaders.traces.owner_rows import first_of_each
+from pprofdiff.loaders.traces.v1.event_finder import FoundEvents, find_events
+from pprofdiff.loaders.traces.v1.events import FileTables, V1Events
+from pprofdiff.loaders.traces.v1.schema import LENGTH_PREFIXED, STACK_AT, V1Type
+from pprofdiff.loaders.traces.wide_values import WideValues
+from pprofdiff.model.csr import offsets_of, take_rows
+
+__all__ = ["read_v1"]
+
+# Bytes decoded at a time, and the most that one event can have.
+_BYTES_AT_ONCE = 1 << 16
+_LONGEST_EVENT = 1 << 21
+# Types that are no events of a processor: tables, and CPU samples.
+_TABLES = membership(
+    (
+        V1Type.BATCH,
+        V1Type.FREQUENCY,
+        V1Type.STACK,
+        V1Type.TIMER_GOROUTINE,
+        V1Type.STRING,
+    )
+)
+_SAMPLES = membership((V1Type.CPU_SAMPLE,))
+# Types whose arguments are kept whole, beside the first two of every event.
+_WHOLE = membership(
+    {
+        V1Type.GO_SYSEXIT,
+        V1Type.GO_SYSEXIT_LOCAL,
+        V1Type.GO_START_LABEL,
+        V1Type.SWEEP_DONE,
+    }
+    | {
+        V1Type.TASK_CREATE,
+        V1Type.TASK_END,
+        V1Type.REGION,
+        V1Type.LOG,
+        V1Type.CPU_SAMPLE,
+    }
+)
+_MOST = 4
+_NONE = np.zeros(0, np.int64)
+
+
+class _Reader:
+    """The columns of a file, filled from the front."""
+
+    def __init__(self, data: bytes, version: int) -> None:
+        """Take the file; what stays empty of a column takes no memory."""
+        self._data, self._version = data, version
+        most = len(data) // 2 + 1
+        dtypes = np.uint8, np.int64, np.uint32, np.uint32, np.uint32
+        # As in `V1Events`: type, tick, first, second, stack.
+        self._columns = [np.empty(most, dtype) for dtype in dtypes]
+        self._size = 0
+        self._batches: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        self._wide: list[WideValues] = [WideValues(_NONE, _NONE)]
+        self._whole = [_NONE]
+        self._arguments = [np.zeros((_MOST, 0), np.int64)]
+        self._samples = [np.zeros((_MOST, 0), np.int64)]
+        self._tick = -1
+        self._frequency = 0
+        self._strings: dict[int, str] = {}
+        self._stacks: dict[int, NDArray[np.unsignedinteger]] = {}
+        self._timers = [_NONE]
+        self._logs: list[tuple[int, str]] = []
+
+    def add(self, at: int, found: FoundEvents) -> None:
+        """Add the events found in the bytes that begin at byte `at` of the file.
+
+        Raises Damage, and adds none of them, where they are malformed.
+        """
+        self._at = at
+        lead = found.numbers.lead[found.starts]
+        types = lead & np.uint8(0x3F)
+        if int(types.max()) == V1Type.CPU_SAMPLE and self._version < 19:
+            raise Damage("a type of event that its format does not have")
+        top = lead >> np.uint8(6)
+        values = found.numbers.values
+        # A time difference that the type's byte runs into is no number of its own.
+        joined = top == LENGTH_PREFIXED - 1
+        after = found.starts + np.where(joined, 1, 2)
+        batches = np.flatnonzero(types == V1Type.BATCH)
+        pids = values[found.starts[batches] + 1].astype(np.uint64).view(np.int64)
+        if len(pids) and not -1 <= int(pids.min()) <= int(pids.max()) < 1 << 31:
+            raise Damage("a processor of a number that there is not")
+        strings, stacks, frequency = self._read_tables(found, types)
+        tick = self._ticks(found, types, after, joined)
+        kept = np.flatnonzero((_TABLES[types] | _SAMPLES[types]) == 0)
+        rows = slice(self._size, self._size + len(kept))
+        place = STACK_AT[types]
+        stack = np.where(place, values[after + np.maximum(place, 1) - 1], 0)
+        arguments = values[after], values[after + 1], stack
+        for column, some in zip(self._columns, (types, tick, *arguments), strict=True):
+            column[rows] = some[kept]
+        self._keep(found, types, after, kept)
+        self._batches.append((pids, np.searchsorted(kept, batches) + rows.start))
+        self._size = rows.stop
+        self._strings |= strings
+        self._stacks |= stacks
+        self._frequency = frequency or self._frequency
+        timers = found.starts[types == V1Type.TIMER_GOROUTINE]
+        self._timers.append(values[timers + 1].astype(np.uint64).view(np.int64))
+
+    def _ticks(
+        self,
+        found: FoundEvents,
+        types: NDArray[np.uint8],
+        after: NDArray[np.int64],
+        joined: NDArray[np.bool_],
+    ) -> NDArray[np.int64]:
+        """Return the ticks of events (int64); remember the last one."""
+        values = found.numbers.values
+        step = values[after - 1]
+        step[joined] >>= np.uint8(7)
+        step[(_TABLES[types] | _SAMPLES[types]).view(np.bool_)] = 0
+        batches = np.flatnonzero(types == V1Type.BATCH)
+        base = values[found.starts[batches] + 2]
+        far = float(step.sum(dtype=np.float64)) + max(self._tick, 0)
+        if len(base):
+            far += float(base.max())
+        if far >= LATEST_TIME:
+            raise Damage("a time that no clock has")
+        if self._tick < 0 and types[0] != V1Type.BATCH:
+            raise Damage("it does not begin with a batch of events")
+        tick = np.cumsum(step, dtype=np.int64)
+        change = base.astype(np.int64) - tick[batches]
+        counts = np.diff(np.concatenate(([0], batches, [len(types)])))
+        tick += np.repeat(np.append(self._tick, change), counts)
+        self._tick = int(tick[-1])
+        return tick
+
+    def _keep(
+        self,
+        found: FoundEvents,
+        types: NDArray[np.uint8],
+        after: NDArray[np.int64],
+        kept: NDArray[np.int64],
+    ) -> None:
+        """Keep the arguments that have no column, or are too wide for it."""
+        values = found.numbers.values
+        if values.itemsize > 4:
+            named = values[after[kept]].astype(np.uint64)
+            rows = np.flatnonzero(named >> np.uint8(32))
+            self._wide.append(WideValues(rows + self._size, named[rows].view(np.int64)))
+        whole = np.flatnonzero(_WHOLE[types])
+        if not len(whole):
+            return
+        arguments = values[after[whole] + np.arange(_MOST)[:, None]]
+        arguments = arguments.astype(np.uint64).view(np.int64)
+        sampled = types[whole] == V1Type.CPU_SAMPLE
+        self._samples.append(arguments[:, sampled])
+        self._arguments.append(arguments[:, ~sampled])
+        rows = np.searchsorted(kept, whole[~sampled]) + self._size
+        self._whole.append(rows)
+        logs = np.flatnonzero(types[whole] == V1Type.LOG)
+        if len(logs):
+            starts = found.starts[whole[logs]].tolist()
+            places = np.searchsorted(kept, whole[logs]) + self._size
+            texts = [found.text(head) for head in starts]
+            for row, (first, size) in zip(places.tolist(), texts, strict=True):
+                self._logs.append((row, self._text(first, size)))
+
+    def _text(self, at: int, size: int) -> str:
+        """Return a text of the bytes that are being added."""
+        at += self._at
+        return self._data[at : at + size].decode("utf-8", "replace")
+
+    def _read_tables(
+        self, found: FoundEvents, types: NDArray[np.uint8]
+    ) -> tuple[dict[int, str], dict[int, NDArray[np.unsignedinteger]], int]:
+        """Return the strings, the stacks and the clock's frequency, 0 for none."""
+        values, starts = found.numbers.values, found.starts
+        strings: dict[int, str] = {}
+        for head in starts[types == V1Type.STRING].tolist():
+            name = int(values[head + 1])
+            first, size = found.text(head)
+            if not name or not size or name in self._strings or name in strings:
+                raise Damage("two strings of one number, or an empty one")
+            strings[name] = self._text(first, size)
+        frequency = 0
+        for head in starts[types == V1Type.FREQUENCY].tolist():
+            frequency = int(values[head + 1])
+            if not 0 < frequency < 1 << 63:
+                raise Damage("a clock that runs backwards")
+        stacks: dict[int, NDArray[np.unsignedinteger]] = {}
+        begin = starts[types == V1Type.STACK]
+        size = (values[begin] >> np.uint8(7)).astype(np.int64)
+        last = np.searchsorted(found.ends, found.ends[begin] + size)
+        for head, end in zip(begin.tolist(), last.tolist(), strict=True):
+            frames = values[head + 3 : end + 1]
+            if end < head + 2 or len(frames) != 4 * int(values[head + 2]):
+                raise Damage("a stack that does not end")
+            name = int(values[head + 1]) & 0xFFFFFFFF
+            if name and len(frames):
+                stacks[name] = frames.copy()
+        return strings, stacks, frequency
+
+    @property
+    def clocked(self) -> bool:
+        """Tell whether the file's clock was read."""
+        return self._frequency > 0
+
+    def events(self) -> V1Events:
+        """Return all events that were added, by processor; can be called once."""
+        pids, begins = (np.concatenate(c) for c in zip(*self._batches, strict=True))
+        offsets = np.append(begins, self._size)
+        order = np.argsort(pids, kind="stable")
+        columns: list[NDArray[Any]] = []
+        while self._columns:
+            column = self._columns.pop(0)[: self._size]
+            columns.append(take_rows(offsets, column, order)[1])
+        types, tick, first, second, stack = columns
+        counts = np.diff(offsets)
+        moved = np.empty_like(begins)
+        moved[order] = offsets_of(counts[order])[:-1]
+        is_first = first_of_each(pids[order])
+        places = np.append(moved[order][is_first], self._size)
+
+        def moved_rows(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+            batch = np.searchsorted(begins, rows, side="right") - 1
+            new_rows: NDArray[np.int64] = rows - begins[batch] + moved[batch]
+            return new_rows
+
+        wide = WideValues.concatenate(self._wide)
+        wide_rows = moved_rows(wide.rows)
+        whole = moved_rows(np.concatenate(self._whole))
+        logged = moved_rows(np.array([row for row, _ in self._logs], np.int64))
+        self._logs = [self._logs[i] for i in np.argsort(logged).tolist()]
+        by_row, rows = np.argsort(wide_rows), np.argsort(whole)
+        arguments = np.concatenate(self._arguments, axis=1)[:, rows]
+        return V1Events(
+            type=types,
+            tick=tick,
+            first=first,
+            second=second,
+            stack=stack,
+            processors=pids[order][is_first],
+            offsets=places,
+            wide=WideValues(wide_rows[by_row], wide.values[by_row]),
+            whole=whole[rows],
+            arguments=arguments,
+        )
+
+    def tables(self) -> FileTables:
+        """Return what the events refer to."""
+        return FileTables(
+            frequency=self._frequency,
+            strings=self._strings,
+            stacks=self._stacks,
+            timers=np.concatenate(self._timers),
+            logs=[text for _, text in self._logs],
+            samples=np.concatenate(self._samples, axis=1),
+        )
+
+
+def _add_whole(reader: _Reader, at: int, found: FoundEvents) -> int:
+    """Add the events before one that is malformed; return how many bytes they are.
+
+    Raises Damage where the first one is malformed.
+    """
+    while True:
+        try:
+            reader.add(at, found)
+        except Damage:
+            if len(found.starts) == 1:
+                raise
+            found = found.half()
+        else:
+            return found.used
+
+
+def read_v1(
+    data: bytes, version: int, progress: Callable[[int], None]
+) -> tuple[V1Events, FileTables, int, str | None]:
+    """Read the events of a file, as far as they can be read.
+
+    Parameters
+    ----------
+    data, version : bytes, int
+        The file, and NN of its format.
+    progress : callable
+        Is told how many bytes were read so far.
+
+    Returns
+    -------
+    events, tables : V1Events, FileTables
+    read : int
+        How many bytes of the file they are.
+    why : str or None
+        Why the rest could not be read; None if there is no rest.
+
+    Raises Damage where nothing can be made of the file.
+
+    """
+    view, reader = memoryview(data), _Reader(data, version)
+    at, size, why = HEADER_BYTES, _BYTES_AT_ONCE, None
+    while at < len(data) and why is None:
+        found = find_events(view[at : at + size])
+        if found.used:
+            try:
+                at, size = at + _add_whole(reader, at, found), _BYTES_AT_ONCE
+            except Damage as damage:
+                why = str(damage)
+            progress(at)
+        elif found.fault is not None or size > _LONGEST_EVENT:
+            why = found.fault or "an event that does not end"
+        elif at + size >= len(data):
+            why = "the file ends within an event"
+        else:
+            size *= 2
+    if not reader.clocked:
+        raise Damage(why or "it ends before its clock, which comes after all events")
+    return reader.events(), reader.tables(), at, why

@@ -1,0 +1,77 @@
+"""System calls in a trace of Go 1.11 to 1.21: fast ones, and lost processors.
+
+Such a trace has no event for the end of a fast call. As in Go's reader, it takes a
+nanosecond (internal/trace/tracev1.go). The others lose their processor when it stops,
+as in internal/trace/summary.go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.traces.v1.context import V1Context
+from pprofdiff.loaders.traces.v1.events import V1Events
+from pprofdiff.loaders.traces.v1.schema import V1Type
+from pprofdiff.loaders.traces.v1.transitions import Transitions
+
+__all__ = ["Syscalls", "syscalls_of"]
+
+# What a processor's last caller sees: a call that lasts, one that is over, a stop.
+_BEGINS, _OVER, _STOPS = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Syscalls:
+    """System calls among the transitions; rows of these are int64 and rise.
+
+    `fast` are the calls that were over at once, `lost` those in which the goroutine
+    lost its processor; `stops` (int64, as long as `lost`) are the rows of the events
+    that took the processor.
+    """
+
+    fast: NDArray[np.int64]
+    lost: NDArray[np.int64]
+    stops: NDArray[np.int64]
+
+
+def syscalls_of(
+    events: V1Events, context: V1Context, transitions: Transitions
+) -> Syscalls:
+    """Return the system calls among the transitions of goroutines."""
+    syscalls = np.flatnonzero(transitions.type == V1Type.GO_SYSCALL)
+    after = np.minimum(syscalls + 1, len(transitions.type) - 1)
+    lasts = transitions.type[after] == V1Type.GO_SYSBLOCK
+    lasts &= transitions.owner[after] == transitions.owner[syscalls]
+    fast = syscalls[~lasts]
+    began = np.concatenate(
+        (syscalls[lasts], np.flatnonzero(transitions.type == V1Type.GO_IN_SYSCALL))
+    )
+    over = began + np.where(transitions.type[began] == V1Type.GO_SYSCALL, 2, 1)
+    ends = np.minimum(over, len(transitions.type) - 1)
+    ended = (over < len(transitions.type)) & (
+        transitions.owner[ends] == transitions.owner[began]
+    )
+    stops = events.where(V1Type.PROC_STOP)
+    rows = transitions.row
+    # One row for each thing that happens to the last caller of a processor.
+    row = np.concatenate((rows[began], rows[fast], stops))
+    what = np.repeat((_BEGINS, _OVER, _STOPS), (len(began), len(fast), len(stops)))
+    place = np.concatenate((np.arange(len(began)), np.full(len(row) - len(began), -1)))
+    processor = context.processor[row]
+    order = np.lexsort((row, events.tick[row], processor))
+    what, row, place = what[order], row[order], place[order]
+    processor = processor[order]
+    taken = np.flatnonzero(
+        (what[:-1] == _BEGINS)
+        & (what[1:] == _STOPS)
+        & (processor[:-1] == processor[1:])
+    )
+    place, stop = place[taken], row[taken + 1]
+    # A call may be over before its processor's stop was recorded.
+    late = ended[place] & (events.tick[rows[ends[place]]] < events.tick[stop])
+    place, stop = place[~late], stop[~late]
+    order = np.argsort(began[place])
+    return Syscalls(fast, began[place][order], stop[order])

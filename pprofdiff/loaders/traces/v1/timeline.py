@@ -1,0 +1,199 @@
+"""Events that change no state in a trace of Go 1.11 to 1.21, as later traces have them.
+
+They are ranges, tasks, regions, logs, labels, metrics and CPU samples.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.loaders.traces.interning import Interner
+from pprofdiff.loaders.traces.timeline import TimelineEvents
+from pprofdiff.loaders.traces.v1.events import FileTables
+from pprofdiff.loaders.traces.v1.interned import IdMap
+from pprofdiff.loaders.traces.v1.intervals import BEGIN_NS, OrderedTrace
+from pprofdiff.loaders.traces.v1.schema import V1Type, stop_reasons
+from pprofdiff.loaders.traces.v2.schema import EventType
+from pprofdiff.model.traces.timeline import CPUSamples, Labels, Logs, Series
+
+__all__ = [
+    "labels_of",
+    "logs_of",
+    "samples_of",
+    "series_of",
+    "timeline_events_of",
+]
+
+# The type that Go 1.22 has for an event.
+_MODERN_TYPES = {
+    V1Type.GC_START: EventType.GC_BEGIN,
+    V1Type.GC_DONE: EventType.GC_END,
+    V1Type.STW_START: EventType.STW_BEGIN,
+    V1Type.STW_DONE: EventType.STW_END,
+    V1Type.SWEEP_START: EventType.SWEEP_BEGIN,
+    V1Type.SWEEP_DONE: EventType.SWEEP_END,
+    V1Type.ASSIST_START: EventType.ASSIST_BEGIN,
+    V1Type.ASSIST_DONE: EventType.ASSIST_END,
+    V1Type.TASK_CREATE: EventType.TASK_BEGIN,
+    V1Type.TASK_END: EventType.TASK_END,
+    V1Type.REGION: EventType.REGION_BEGIN,
+}
+_BY_PROCESSOR = (V1Type.SWEEP_START, V1Type.SWEEP_DONE)
+_BY_GOROUTINE = (
+    *(V1Type.STW_START, V1Type.STW_DONE, V1Type.ASSIST_START, V1Type.ASSIST_DONE),
+    V1Type.REGION,
+)
+
+
+def timeline_events_of(
+    trace: OrderedTrace, version: int, strings: IdMap, interner: Interner
+) -> TimelineEvents:
+    """Return the begins and ends of ranges, tasks and regions, by time.
+
+    `version` is NN of the format. The reasons of stops of the world are added to
+    `interner`. Raises Damage where stops or collections contradict each other.
+    """
+    events, context = trace.events, trace.context
+    row = events.where(*_MODERN_TYPES)
+    row = row[np.argsort(events.tick[row], kind="stable")]
+    types = events.type[row]
+    modern = np.zeros(64, np.uint8)
+    for old, new in _MODERN_TYPES.items():
+        modern[old] = new
+    goroutine = context.goroutine[row]
+    owner = np.where(np.isin(types, _BY_GOROUTINE), goroutine, np.int32(0))
+    swept = np.isin(types, _BY_PROCESSOR)
+    owner[swept] = context.processor[row[swept]]
+    stops = np.flatnonzero(np.isin(types, (V1Type.STW_START, V1Type.STW_DONE)))
+    cycles = np.flatnonzero(np.isin(types, (V1Type.GC_START, V1Type.GC_DONE)))
+    for turns, begin in ((stops, V1Type.STW_START), (cycles, V1Type.GC_START)):
+        if ((types[turns] == begin) != (np.arange(len(turns)) % 2 == 0)).any():
+            raise Damage("a range that begins twice, or ends without having begun")
+    # Only one stops the world at a time, whoever starts it again.
+    ends = stops[1::2]
+    owner[ends] = owner[stops[: 2 * len(ends) : 2]]
+    timeline = TimelineEvents(
+        type=modern[types],
+        time=trace.time[row],
+        since=np.full(len(row), BEGIN_NS, np.int64),
+        owner=owner,
+        goroutine=goroutine,
+        # A collection is nobody's in Go's reader, too.
+        processor=np.where(
+            types == V1Type.GC_START, np.int16(-1), context.processor[row]
+        ),
+        id=np.zeros(len(row), np.int64),
+        other=np.zeros(len(row), np.int64),
+        name=np.zeros(len(row), np.int32),
+        text=np.zeros(len(row), np.int32),
+        stack=trace.stack[row],
+    )
+    _put_arguments(trace, row, types, timeline, strings)
+    names = np.array(
+        [interner.string(text) for text in stop_reasons(version)], np.int32
+    )
+    begun = stops[::2]
+    which = events.first_argument(row[begun])
+    known = which < len(names)
+    timeline.name[begun[known]] = names[which[known]]
+    return _with_open_assists(timeline)
+
+
+def _put_arguments(
+    trace: OrderedTrace,
+    row: NDArray[np.int64],
+    types: NDArray[np.uint8],
+    timeline: TimelineEvents,
+    strings: IdMap,
+) -> None:
+    """Fill in, in place, the arguments of tasks, regions and sweeps."""
+    events = trace.events
+    for type_, columns in (
+        (V1Type.TASK_CREATE, {"id": 0, "other": 1, "name": 2}),
+        (V1Type.TASK_END, {"id": 0}),
+        (V1Type.REGION, {"id": 0, "name": 2}),
+        (V1Type.SWEEP_DONE, {"id": 0, "other": 1}),
+    ):
+        at = np.flatnonzero(types == type_)
+        for column, place in columns.items() if len(at) else ():
+            values = events.argument(place, row[at])
+            is_name = column == "name"
+            getattr(timeline, column)[at] = strings(values) if is_name else values
+    at = np.flatnonzero(types == V1Type.REGION)
+    if len(at):
+        mode = events.argument(1, row[at])
+        if int(mode.min()) < 0 or int(mode.max()) > 1:
+            raise Damage("a region that neither begins nor ends")
+        timeline.type[at[mode == 1]] = EventType.REGION_END
+
+
+def _with_open_assists(timeline: TimelineEvents) -> TimelineEvents:
+    """Add an event at the trace's begin for each mark assist that was on by then."""
+    assists = EventType.ASSIST_BEGIN, EventType.ASSIST_END
+    at = np.flatnonzero(np.isin(timeline.type, assists))
+    _, first = np.unique(timeline.owner[at], return_index=True)
+    first = at[first]
+    first = np.sort(first[timeline.type[first] == EventType.ASSIST_END])
+    if not len(first):
+        return timeline
+    on_already = timeline.take(first)
+    on_already.type[:] = EventType.ASSIST_ACTIVE
+    on_already.time[:] = BEGIN_NS
+    on_already.stack[:] = 0
+    return TimelineEvents.concatenate([on_already, timeline])
+
+
+def logs_of(
+    trace: OrderedTrace, tables: FileTables, strings: IdMap, interner: Interner
+) -> Logs:
+    """Return all user logs by time; their texts are added to `interner`."""
+    events = trace.events
+    row = events.where(V1Type.LOG)
+    text = np.array([interner.string(t) for t in tables.logs], np.int32)
+    order = np.argsort(events.tick[row], kind="stable")
+    row, text = row[order], text[order]
+    return Logs(
+        time_ns=trace.time[row],
+        goroutine=trace.context.goroutine[row],
+        task=events.argument(0, row),
+        key=strings(events.argument(1, row)),
+        text=text,
+        stack=trace.stack[row],
+    )
+
+
+def labels_of(trace: OrderedTrace, strings: IdMap) -> Labels:
+    """Return the labels of mark workers, by goroutine."""
+    transitions = trace.transitions
+    at = np.flatnonzero(transitions.type == V1Type.GO_START_LABEL)
+    row = transitions.row[at]
+    return Labels(
+        time_ns=trace.time[row],
+        goroutine=transitions.owner[at],
+        label=strings(trace.events.argument(2, row)),
+    )
+
+
+def series_of(trace: OrderedTrace, metric: V1Type) -> Series:
+    """Return one metric by time."""
+    row = trace.events.where(metric)
+    row = row[np.argsort(trace.events.tick[row], kind="stable")]
+    return Series(trace.time[row], trace.events.first_argument(row))
+
+
+def samples_of(
+    trace: OrderedTrace, samples: NDArray[np.int64], time: NDArray[np.int64]
+) -> CPUSamples:
+    """Return the CPU samples by time; `samples` as of `FileTables`, `time` in ns."""
+    order = np.argsort(time, kind="stable")
+    _, processor, goroutine, stack = samples[:, order]
+    ids = trace.context.ids
+    return CPUSamples(
+        time_ns=time[order],
+        goroutine=ids.goroutines.find(goroutine),
+        processor=ids.processors.find(processor),
+        thread=np.full(len(order), -1, np.int32),
+        stack=trace.stack_ids(stack & 0xFFFFFFFF),
+    )

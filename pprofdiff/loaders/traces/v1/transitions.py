@@ -1,0 +1,205 @@
+"""The changes of state of goroutines in a trace of Go 1.11 to 1.21, in order.
+
+An event that moves a goroutine to another processor carries a sequence number: how many
+events moved it before. One on the processor that moved the goroutine last has none, and
+stands for one more than that. So each event gets its number
+(internal/trace/internal/tracev1/order.go), and (goroutine, number, place on the
+processor) orders them, whatever their times say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.traces.byte_tables import (
+    UNKNOWN,
+    lookup,
+    membership,
+    transition_tables,
+)
+from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.loaders.traces.owner_rows import first_of_each
+from pprofdiff.loaders.traces.v1.context import V1Context
+from pprofdiff.loaders.traces.v1.events import V1Events
+from pprofdiff.loaders.traces.v1.schema import (
+    BLOCKS,
+    EXITS,
+    STARTS,
+    STOPS,
+    UNBLOCKS,
+    V1Type,
+)
+from pprofdiff.model.traces.table import Table
+from pprofdiff.model.traces.trace import State
+
+__all__ = ["Transitions", "transitions_of"]
+
+S = State
+# The state after a block that is for good: nothing follows.
+_BLOCKED_FOREVER = 6
+_OWN = (*STOPS, V1Type.GO_SYSCALL)
+_STATUSES = (V1Type.GO_WAITING, V1Type.GO_IN_SYSCALL)
+_NAMED = (V1Type.GO_CREATE, *_STATUSES, *STARTS, *UNBLOCKS, *EXITS)
+_CHANGES_STATE, _NAMES_OWNER = membership((*_OWN, *_NAMED)), membership(_NAMED)
+_LOCAL = membership(
+    (V1Type.GO_START_LOCAL, V1Type.GO_UNBLOCK_LOCAL, V1Type.GO_SYSEXIT_LOCAL)
+)
+_NUMBERED = membership(
+    (V1Type.GO_START, V1Type.GO_START_LABEL, V1Type.GO_UNBLOCK, V1Type.GO_SYSEXIT)
+)
+# The sequence number after an event whose type tells it: nothing moved it before.
+_FIRST = np.zeros(64, np.int8)
+_FIRST[V1Type.GO_CREATE] = 1
+_FIRST[list(_STATUSES)] = 2
+_WAITS = (S.WAITING, S.SYSCALL)
+# Types, the states that they may follow, and the one they lead to.
+_TRANSITIONS: list[tuple[tuple[V1Type, ...], tuple[int, ...], int]] = [
+    ((V1Type.GO_CREATE,), (UNKNOWN,), S.RUNNABLE),
+    ((V1Type.GO_WAITING,), (S.RUNNABLE,), S.WAITING),
+    ((V1Type.GO_IN_SYSCALL,), (S.RUNNABLE,), S.SYSCALL),
+    (STARTS, (S.RUNNABLE,), S.RUNNING),
+    (UNBLOCKS, _WAITS, S.RUNNABLE),
+    (EXITS, (S.SYSCALL,), S.RUNNABLE),
+    (BLOCKS, (S.RUNNING,), S.WAITING),
+    ((V1Type.GO_SCHED, V1Type.GO_PREEMPT), (S.RUNNING,), S.RUNNABLE),
+    ((V1Type.GO_STOP,), (S.RUNNING,), _BLOCKED_FOREVER),
+    ((V1Type.GO_END,), (S.RUNNING,), S.GONE),
+    ((V1Type.GO_SYSCALL,), (S.RUNNING,), S.RUNNING),
+    ((V1Type.GO_SYSBLOCK,), (S.RUNNING,), S.SYSCALL),
+]
+_ALLOWED, _NEXT = transition_tables(
+    {type_: (states, state) for types, states, state in _TRANSITIONS for type_ in types}
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transitions(Table):
+    """Events that change a goroutine's state, by goroutine, those of each in order.
+
+    `owner` (int32, rising) is a goroutine, `row` (int64) the row of the event, `type`
+    (uint8) its `V1Type`; `is_first` (bool) marks the first one of each goroutine.
+    """
+
+    owner: NDArray[np.int32]
+    row: NDArray[np.int64]
+    type: NDArray[np.uint8]
+    is_first: NDArray[np.bool_]
+
+
+def transitions_of(events: V1Events, context: V1Context) -> Transitions:
+    """Return all transitions; correct the ticks of ends of system calls.
+
+    Ends of system calls get, in place, the tick that they carry as an argument. Raises
+    Damage where events contradict each other.
+    """
+    row, owner = _by_goroutine(events, context)
+    types = events.type[row]
+    number = _numbers(events, context, owner, row, types)
+    if not _rising(owner, number):
+        # Stable: those of one number are in order already.
+        order = np.argsort(owner.astype(np.int64) << 32 | number, kind="stable")
+        owner, row, number = owner[order], row[order], number[order]
+        types = types[order]
+    is_first = first_of_each(owner)
+    _check(types, number, is_first)
+    _check_times(events.tick[row], is_first)
+    transitions = Transitions(owner, row, types, is_first)
+    _put_exits(events, transitions)
+    return transitions
+
+
+def _by_goroutine(
+    events: V1Events, context: V1Context
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return rows and goroutines of all transitions: by goroutine, then by row."""
+    row = np.flatnonzero(lookup(_CHANGES_STATE, events.type))
+    owner = context.goroutine[row]
+    named = lookup(_NAMES_OWNER, events.type[row]).view(np.bool_)
+    owner[named] = context.ids.goroutines.require(events.first_argument(row[named]))
+    if len(owner) and int(owner.min()) < 0:
+        raise Damage("an event of a goroutine on a processor that runs none")
+    bits = len(events.type).bit_length()
+    key = owner.astype(np.int64)
+    key <<= bits
+    key |= row
+    del row, owner
+    key.sort()
+    owner = (key >> bits).astype(np.int32)
+    key &= (1 << bits) - 1
+    return key, owner
+
+
+def _numbers(
+    events: V1Events,
+    context: V1Context,
+    owner: NDArray[np.int32],
+    row: NDArray[np.int64],
+    types: NDArray[np.uint8],
+) -> NDArray[np.int32]:
+    """Return the sequence number after each transition (int32)."""
+    number = _FIRST[types].astype(np.int32)
+    numbered = np.flatnonzero(lookup(_NUMBERED, types))
+    numbers = events.second[row[numbered]]
+    if len(numbers) and int(numbers.max()) >= 1 << 30:
+        raise Damage("a goroutine's events are not in sequence")
+    number[numbered] = numbers + np.uint32(1)
+    known = np.flatnonzero(number)
+    local = np.cumsum(lookup(_LOCAL, types), dtype=np.int32)
+    place = np.zeros(len(types), np.int32)
+    place[known] = known
+    np.maximum.accumulate(place, out=place)
+    processor = context.processor[row]
+    # On each processor a numbered event comes first.
+    moved = (owner[1:] != owner[:-1]) | (processor[1:] != processor[:-1])
+    if len(number) and (number[0] == 0 or (moved & (number[1:] == 0)).any()):
+        raise Damage("no order of its events is possible")
+    return number[place] + local - local[place]
+
+
+def _rising(owner: NDArray[np.int32], number: NDArray[np.int32]) -> bool:
+    """Tell whether the numbers of each goroutine rise already."""
+    falls = (number[1:] < number[:-1]) & (owner[1:] == owner[:-1])
+    return not falls.any()
+
+
+def _check(
+    types: NDArray[np.uint8], number: NDArray[np.int32], is_first: NDArray[np.bool_]
+) -> None:
+    """Raise Damage where a goroutine does what its state does not allow."""
+    moved = (lookup(_LOCAL, types) | lookup(_NUMBERED, types)).view(np.bool_)
+    moved |= _FIRST[types] > 0
+    step = np.diff(number, prepend=np.int32(0))
+    step[is_first] = number[is_first]
+    if (step != moved).any():
+        raise Damage("a goroutine's events are not in sequence")
+    before = np.empty_like(types)
+    before[1:] = _NEXT[types[:-1]]
+    before[is_first] = UNKNOWN
+    if not (_ALLOWED[types] >> before & 1).all():
+        raise Damage("a goroutine does what its state does not allow")
+
+
+def _check_times(tick: NDArray[np.int64], is_first: NDArray[np.bool_]) -> None:
+    """Raise Damage where the time of a goroutine runs backwards."""
+    if ((tick[1:] < tick[:-1]) & ~is_first[1:]).any():
+        raise Damage("time stamps out of order: clocks of its processors disagree")
+
+
+def _put_exits(events: V1Events, transitions: Transitions) -> None:
+    """Give the ends of system calls, in place, the ticks that they carry."""
+    at = np.flatnonzero(np.isin(transitions.type, EXITS))
+    rows = transitions.row[at]
+    place = np.where(transitions.type[at] == V1Type.GO_SYSEXIT, 2, 1)
+    real = np.where(place == 2, events.argument(2, rows), events.argument(1, rows))
+    told = real != 0
+    rows, at, real = rows[told], at[told], real[told]
+    events.tick[rows] = real
+    near = np.concatenate((at, at - 1))
+    after = np.minimum(near + 1, len(transitions.row) - 1)
+    tick = events.tick
+    falls = tick[transitions.row[after]] < tick[transitions.row[near]]
+    if (falls & (transitions.owner[after] == transitions.owner[near])).any():
+        raise Damage("time stamps out of order: a system call ends before it began")

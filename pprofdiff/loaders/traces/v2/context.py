@@ -1,0 +1,239 @@
+"""Which goroutine and which processor the thread of each event has.
+
+An event does not name them. A thread's events tell when it takes a goroutine or a
+processor and when it lets go of it; `forward_fill` gives the events between the same
+one. The rules are those of internal/trace/order.go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.traces.byte_tables import byte_table, lookup
+from pprofdiff.loaders.traces.forward_fill import ForwardFill, forward_fill
+from pprofdiff.loaders.traces.id_index import IdIndex
+from pprofdiff.loaders.traces.v2.effects import CARRIED_OVER, NUMBERED
+from pprofdiff.loaders.traces.v2.events import Events
+from pprofdiff.loaders.traces.v2.schema import NO_THREAD, EventType
+from pprofdiff.model.csr import slices
+
+__all__ = ["GO_SYSCALL", "NOBODY", "Context", "ThreadBindings", "context_of"]
+
+E = EventType
+# No goroutine, no processor.
+NOBODY = -1
+# GoStatus and ProcStatus on the wire (internal/trace/tracev2).
+GO_RUNNING, GO_SYSCALL = 2, 3
+PROC_RUNNING, PROC_SYSCALL = 1, 3
+
+# How an event changes its thread's goroutine: takes the one it names, with its
+# sequence number, takes it without, may take it (a status), lets go.
+_TAKES, _CREATES, _SAYS, _LEAVES = 1, 2, 3, 4
+_GOROUTINE = byte_table(
+    {E.GO_START: _TAKES, E.GO_SWITCH: _TAKES, E.GO_SWITCH_DESTROY: _TAKES}
+    | {E.GO_CREATE_SYSCALL: _CREATES, E.GO_STATUS: _SAYS, E.GO_STATUS_STACK: _SAYS}
+    | {E.GO_STOP: _LEAVES, E.GO_BLOCK: _LEAVES, E.GO_DESTROY: _LEAVES}
+    | {E.GO_DESTROY_SYSCALL: _LEAVES, E.GO_SYSCALL_END_BLOCKED: _LEAVES}
+)
+_PROCESSOR = byte_table(
+    {E.PROC_START: _TAKES, E.PROC_STATUS: _SAYS, E.PROC_STOP: _LEAVES}
+    | {E.PROC_STEAL: _SAYS, E.GO_DESTROY_SYSCALL: _LEAVES}
+    | {E.GO_SYSCALL_END_BLOCKED: _LEAVES}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadBindings:
+    """The goroutine and the processor of each thread between two generations.
+
+    Both go from the id of a thread (int64) to the index of a goroutine or processor; a
+    thread that has none is not in them.
+    """
+
+    goroutine: dict[int, int]
+    processor: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Context:
+    """The goroutine and processor that each event's thread has before the event.
+
+    `goroutine` and `processor` are indices, -1 for none. `goroutine_key` and
+    `processor_key` (uint32) are the keys that order the events of one goroutine or
+    processor, see `effects`. `after` is what threads have after the generation.
+    """
+
+    goroutine: NDArray[np.int32]
+    goroutine_key: NDArray[np.uint32]
+    processor: NDArray[np.int16]
+    processor_key: NDArray[np.uint32]
+    after: ThreadBindings
+
+    def lighter(self) -> Context:
+        """Return the same context without the keys."""
+        none = np.zeros(0, np.uint32)
+        return replace(self, goroutine_key=none, processor_key=none)
+
+
+def context_of(
+    events: Events, goroutines: IdIndex, processors: IdIndex, before: ThreadBindings
+) -> Context:
+    """Return the context of a generation's events.
+
+    `before` is what threads have from the generation before. Raises Damage where an
+    event names a goroutine or processor that was never mentioned.
+    """
+    threads = events.threads.tolist()
+    bound = _bound_elsewhere(events, goroutines)
+    start = [before.goroutine.get(t, bound.get(t, NOBODY)) for t in threads]
+    goroutine, goroutine_key = _goroutines(events, goroutines, start)
+    start = [before.processor.get(t, NOBODY) for t in threads]
+    rows, value = _processor_changes(events, processors)
+    processor = forward_fill(events.offsets, rows, value, start, np.int16)
+    # Who comes out of a blocked call has lost its processor, to whomever.
+    back = rows[events.type[rows] == E.GO_SYSCALL_END_BLOCKED]
+    processor.column[back] = NOBODY
+    last_goroutine = dict(zip(threads, goroutine.last, strict=True))
+    last_processor = dict(zip(threads, processor.last, strict=True))
+    return Context(
+        goroutine=goroutine.column,
+        goroutine_key=goroutine_key.column,
+        processor=processor.column,
+        processor_key=_processor_keys(events),
+        after=ThreadBindings(
+            _bound({**bound, **before.goroutine, **last_goroutine}),
+            _bound({**before.processor, **last_processor}),
+        ),
+    )
+
+
+def _bound(bindings: dict[int, int]) -> dict[int, int]:
+    """Return the bindings of threads that have something."""
+    return {t: v for t, v in bindings.items() if v != NOBODY and t != NO_THREAD}
+
+
+def _of_threads(events: Events, rows: NDArray[np.int64]) -> slice | NDArray[np.bool_]:
+    """Return which of the rows are of a thread; an event of none changes no context."""
+    none = np.flatnonzero(events.threads == NO_THREAD)
+    if not len(none):
+        return slice(None)
+    first, last = events.offsets[none[0]], events.offsets[none[0] + 1]
+    keep: NDArray[np.bool_] = (rows < first) | (rows >= last)
+    return keep
+
+
+def _bound_elsewhere(events: Events, goroutines: IdIndex) -> dict[int, int]:
+    """Return goroutines (by thread) in system calls, mentioned on other threads."""
+    rows = events.where(E.GO_STATUS, E.GO_STATUS_STACK)
+    rows = rows[events.argument(2, rows) == GO_SYSCALL]
+    thread = events.argument(1, rows)
+    other = thread != events.thread_of(rows)
+    rows, thread = rows[other], thread[other]
+    places = goroutines.require(events.argument(0, rows))
+    return dict(zip(thread.tolist(), places.tolist(), strict=True))
+
+
+def _goroutines(
+    events: Events, goroutines: IdIndex, start: list[int]
+) -> tuple[ForwardFill, ForwardFill]:
+    """Return the goroutine of each event's thread, and the key of each event."""
+    value = ForwardFill(events.offsets, start, np.int32)
+    seq = ForwardFill(events.offsets, [CARRIED_OVER] * len(start), np.uint32)
+    says = events.where(E.GO_STATUS, E.GO_STATUS_STACK)
+    status = events.argument(2, says)
+    own = events.argument(1, says) == events.thread_of(says)
+    takes = (status == GO_RUNNING) | ((status == GO_SYSCALL) & own)
+    for here in slices(len(events.type)):
+        how = lookup(_GOROUTINE, events.type[here])
+        a, b = np.searchsorted(says, (here.start, here.stop)).tolist()
+        how[says[a:b] - here.start] = np.where(takes[a:b], _CREATES, 0)
+        rows = np.flatnonzero(how)
+        how = how[rows]
+        rows += here.start
+        keep = _of_threads(events, rows)
+        rows, how = rows[keep], how[keep]
+        values = np.full(len(rows), NOBODY, np.int32)
+        numbers = np.full(len(rows), NUMBERED, np.uint32)
+        named = how != _LEAVES
+        values[named] = goroutines.require(events.argument(0, rows[named]))
+        started = how == _TAKES
+        numbers[started] += events.argument(1, rows[started]).astype(np.uint32)
+        value.add(rows, values, here)
+        seq.add(rows, numbers, here)
+    return value, seq
+
+
+def _processor_changes(
+    events: Events, processors: IdIndex
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the rows of events that change a thread's processor, and the new ones."""
+    types = events.type[events.rare]
+    how = lookup(_PROCESSOR, types)
+    status = types == E.PROC_STATUS
+    said = events.argument(1, events.rare[status])
+    how[status] = np.where(np.isin(said, (PROC_RUNNING, PROC_SYSCALL)), _TAKES, 0)
+    steals = types == E.PROC_STEAL
+    rows = events.rare[steals]
+    starts = events.rare[how == _TAKES]
+    how[steals] = np.where(_from_themselves(events, rows, starts), _LEAVES, 0)
+    # Out of a blocked system call without a processor, unless one was taken meanwhile.
+    calls = events.where(E.GO_SYSCALL_BEGIN)
+    ends = types == E.GO_SYSCALL_END_BLOCKED
+    back = events.rare[ends]
+    since = np.maximum(_begin_of(events, back), _last_before(calls, back))
+    how[ends] = np.where(_last_before(starts, back) >= since, 0, _LEAVES)
+    rows, how = events.rare[how > 0], how[how > 0]
+    value = np.full(len(rows), NOBODY, np.int32)
+    taken = how == _TAKES
+    value[taken] = processors.require(events.argument(0, rows[taken]))
+    keep = _of_threads(events, rows)
+    return rows[keep], value[keep]
+
+
+def _from_themselves(
+    events: Events, steals: NDArray[np.int64], starts: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Mark steals (bool) by which a thread gives up the processor that it has.
+
+    A thread may have the id of one that is gone, and steal what that one left; then it
+    has taken another processor meanwhile, at one of the rows `starts`.
+    """
+    own = events.argument(2, steals) == events.thread_of(steals)
+    last = _last_before(starts, steals)
+    since = last >= _begin_of(events, steals)
+    other = np.zeros(len(steals), np.bool_)
+    has = events.argument(0, last[since])
+    other[since] = has != events.argument(0, steals[since])
+    gives_up: NDArray[np.bool_] = own & ~other
+    return gives_up
+
+
+def _begin_of(events: Events, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the first event of each row's thread."""
+    begins = events.offsets[:-1]
+    return begins[np.searchsorted(begins, rows, side="right") - 1]
+
+
+def _last_before(
+    rows: NDArray[np.int64], places: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return for each place the last of `rows` (rising) before it, -1 if none."""
+    return np.append(np.int64(-1), rows)[np.searchsorted(rows, places)]
+
+
+def _processor_keys(events: Events) -> NDArray[np.uint32]:
+    """Return the key of each event among those of its thread's processor."""
+    says = events.where(E.PROC_STATUS)
+    binds = np.isin(events.argument(1, says), (PROC_RUNNING, PROC_SYSCALL))
+    rows = events.where(E.PROC_START, E.GO_SYSCALL_BEGIN)
+    rows = np.sort(np.concatenate((rows, says[binds])), kind="stable")
+    types = events.type[rows]
+    seq = np.full(len(rows), NUMBERED, np.uint32)
+    for of, place in ((E.PROC_START, 1), (E.GO_SYSCALL_BEGIN, 0)):
+        some = types == of
+        seq[some] += events.argument(place, rows[some]).astype(np.uint32)
+    carried = [CARRIED_OVER] * len(events.threads)
+    return forward_fill(events.offsets, rows, seq, carried, np.uint32).column

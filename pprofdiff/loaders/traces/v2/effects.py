@@ -1,0 +1,185 @@
+"""Effects of events on goroutines and processors, put in order without a global sort.
+
+An event has an effect on an *owner*, a goroutine or a processor; some have one on two.
+Every event that moves an owner from one thread to another carries a sequence number
+that counts up within the generation, from 0 at its status or creation. The events
+between two such numbers happen on one thread, in that thread's order. So (owner,
+sequence number, row of the event) orders all effects on an owner, whatever the times of
+their events are.
+
+The sequence number becomes a *key*, because a few effects have none. A thread may go on
+with an owner that it had in the generation before. Its first events come before or
+after the status of their owner, wherever on another thread that stands: before it, if
+the status tells of another state than the last one known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.traces.owner_rows import first_of_each
+from pprofdiff.model.traces.table import Table
+
+__all__ = [
+    "AFTER_STATUS",
+    "BEFORE_STATUS",
+    "CARRIED_OVER",
+    "LATE_STATUS",
+    "NUMBERED",
+    "STATUS",
+    "EffectOrder",
+    "Effects",
+    "OrderedEffects",
+    "order_effects",
+    "sequence_numbers",
+]
+
+# Keys, in the order of an owner's effects: what comes before its status; the status (or
+# creation); what comes right after it; what a thread goes on with from the generation
+# before; a status that comes after that; and NUMBERED + n for sequence number n.
+BEFORE_STATUS, STATUS, AFTER_STATUS, CARRIED_OVER, LATE_STATUS, NUMBERED = range(6)
+
+_BITS = 63
+# Rows taken from an order at a time: they stay in the processor's cache.
+_ROWS_AT_ONCE = 1 << 17
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Effects:
+    """Effects on owners, in any order: integer columns of one length.
+
+    `owner` is an index, 0 or more; `key` is one of this module's; `event` is the row of
+    the event. `second` is 1 where these are second effects of their events on the same
+    owner, which come after the first ones, else 0.
+    """
+
+    owner: NDArray[np.integer]
+    key: NDArray[np.integer]
+    event: NDArray[np.integer]
+    second: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OrderedEffects(Table):
+    """Effects by owner, those of each in the order they happened.
+
+    `owner` int32 (rising), `key` int64 and `event` int64 as in `Effects`; `second`
+    bool.
+    """
+
+    owner: NDArray[np.int32]
+    key: NDArray[np.int64]
+    event: NDArray[np.int64]
+    second: NDArray[np.bool_]
+
+    def first_rows(self, before: int = -1) -> NDArray[np.bool_]:
+        """Mark the first row of each owner.
+
+        `before` is the owner of the effect before all of these, -1 for none.
+        """
+        is_first = first_of_each(self.owner)
+        is_first[:1] = self.owner[:1] != before
+        return is_first
+
+
+def sequence_numbers(key: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the sequence number that each key stands for, 0 for keys without one."""
+    return np.maximum(key - NUMBERED, 0)
+
+
+class EffectOrder:
+    """Ordered effects packed into one sorted int64 each, and read in chunks.
+
+    From the top, a number has the owner, `key_bits` bits of key, and `rank_bits` bits
+    of which the last is `second` and the others are the event.
+    """
+
+    def __init__(self, key: NDArray[np.int64], key_bits: int, rank_bits: int) -> None:
+        """Take the packed effects (int64, rising)."""
+        self._key = key
+        self._bits = key_bits, rank_bits
+
+    def __len__(self) -> int:
+        """Return the number of effects."""
+        return len(self._key)
+
+    def rows(self, first: int, last: int) -> OrderedEffects:
+        """Return the effects from `first` up to `last`."""
+        key_bits, rank_bits = self._bits
+        key = self._key[first:last].copy()
+        second = (key & 1).astype(np.bool_)
+        event = (key & ((1 << rank_bits) - 1)) >> 1
+        key >>= rank_bits
+        owner = (key >> key_bits).astype(np.int32)
+        key &= (1 << key_bits) - 1
+        return OrderedEffects(owner, key, event, second)
+
+    def chunks(self) -> Iterator[OrderedEffects]:
+        """Yield all effects, some at a time."""
+        for first in range(0, len(self), _ROWS_AT_ONCE):
+            yield self.rows(first, first + _ROWS_AT_ONCE)
+
+
+class _UnpackedOrder(EffectOrder):
+    """Ordered effects of which one does not fit in an int64."""
+
+    def __init__(self, effects: OrderedEffects) -> None:
+        """Take the effects as they are."""
+        super().__init__(effects.event, 0, 0)
+        self._effects = effects
+
+    def rows(self, first: int, last: int) -> OrderedEffects:
+        """Return the effects from `first` up to `last`."""
+        return self._effects.take(np.arange(first, min(last, len(self))))
+
+
+def order_effects(
+    groups: Iterable[Effects], owners: int, events: int, most: int
+) -> EffectOrder:
+    """Return the effects of all groups in order.
+
+    Parameters
+    ----------
+    groups : iterable of Effects
+        Gone through twice where an effect does not fit in 63 bits.
+    owners, events : int
+        What all owners and all events are below.
+    most : int
+        The most effects that there can be.
+
+    """
+    rank_bits = 1 + events.bit_length()
+    key_bits = _BITS - rank_bits - owners.bit_length()
+    # What stays empty takes no memory.
+    key = np.empty(most, np.int64)
+    at = 0
+    for group in groups:
+        if len(group.owner) and int(group.key.max()) >> max(key_bits, 0):
+            return _UnpackedOrder(_sorted_columns(list(groups)))
+        some = key[at : at + len(group.owner)]
+        some[:] = group.owner
+        some <<= key_bits
+        some |= group.key
+        some <<= rank_bits - 1
+        some |= group.event
+        some <<= 1
+        some |= group.second
+        at += len(some)
+    key[:at].sort()
+    return EffectOrder(key[:at], key_bits, rank_bits)
+
+
+def _sorted_columns(groups: list[Effects]) -> OrderedEffects:
+    """Do as `order_effects` where an effect does not fit in one number."""
+    owner = np.concatenate([g.owner for g in groups]).astype(np.int32)
+    seq = np.concatenate([g.key for g in groups]).astype(np.int64)
+    event = np.concatenate([g.event for g in groups]).astype(np.int64)
+    second = np.repeat([g.second for g in groups], [len(g.owner) for g in groups])
+    order = np.lexsort((second, event, seq, owner))
+    return OrderedEffects(
+        owner[order], seq[order], event[order], second[order].astype(np.bool_)
+    )

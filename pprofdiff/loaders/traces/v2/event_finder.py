@@ -1,0 +1,102 @@
+"""Event batches as columns of varints, and which of those begin an event.
+
+An event is a type byte and a fixed number of varints. Ordinary types are below 0x80,
+so a batch is nothing but varints, and numpy reads them all at once. The types of the
+alloc/free experiment (128 to 136) run into the number that follows, the time
+difference; their first byte tells them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.profiles.wire import varints
+from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.loaders.traces.pointer_jumping import TABLES, follow_jumps
+from pprofdiff.loaders.traces.v2.schema import FIRST_EXPERIMENTAL
+from pprofdiff.loaders.traces.varints import LONGEST, read_short_varints
+
+__all__ = ["BatchVarints", "EventFinder", "read_batch_varints"]
+
+_PADDING = bytes(16)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BatchVarints:
+    """The numbers of some batches, one batch after another.
+
+    `values` is uint32 where all fit in it, else uint64, and goes on with `varints.TAIL`
+    zeros after the last number; `lead` (uint8) is the first byte of each number;
+    `starts` (int64) is the index of the first number of each batch.
+    """
+
+    values: NDArray[np.unsignedinteger]
+    lead: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+
+
+def read_batch_varints(parts: list[memoryview]) -> BatchVarints:
+    """Return the numbers of some batches, none of which is empty.
+
+    Raises Damage where a number runs out of its batch, or has more than 64 bits.
+    """
+    data = np.frombuffer(b"".join((*parts, _PADDING)), np.uint8)
+    stops = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)))
+    size = int(stops[-1])
+    if (data[stops - 1] >= 0x80).any():
+        raise Damage("a batch ends within a number")
+    ends = np.flatnonzero(data[:size] < 0x80)
+    short = read_short_varints(data, ends)
+    values, at = short.values, short.at
+    if len(at):
+        long, lengths = varints(data, at)
+        longest = at[lengths == LONGEST] + (LONGEST - 1)
+        if (lengths != ends[short.long] + 1 - at).any() or (data[longest] > 1).any():
+            raise Damage("a number of more than 64 bits")
+        values = short.with_long(long)
+    starts = np.zeros(len(parts), np.int64)
+    starts[1:] = np.searchsorted(ends, stops[:-1])
+    return BatchVarints(values, short.lead, starts)
+
+
+class EventFinder:
+    """Finds which numbers of a batch are the types of events.
+
+    It keeps its working memory from one call to the next.
+    """
+
+    def __init__(self, counts: NDArray[np.int32]) -> None:
+        """Take what `schema.argument_counts` says of the format."""
+        self._known = counts >= 0
+        after = np.maximum(counts, 0).astype(np.int64) + 1
+        # A type from 128 up has taken its time difference along.
+        after[FIRST_EXPERIMENTAL:] = np.maximum(after[FIRST_EXPERIMENTAL:] - 1, 1)
+        self._after = after
+        self._rows = np.zeros((TABLES, 0), np.int64)
+
+    def find(self, tokens: BatchVarints) -> NDArray[np.int64]:
+        """Return which of the numbers are types of events (int64 indices, rising).
+
+        Raises Damage where events do not fill their batches exactly, or where an event
+        is of no type of this format.
+        """
+        size = len(tokens.lead)
+        if self._rows.shape[1] <= size:
+            self._rows = np.empty((TABLES, 2 * size), np.int64)
+        jumps = [row[: size + 1] for row in self._rows]
+        np.take(self._after, tokens.lead, out=jumps[0][:-1], mode="clip")
+        jumps[0][:-1] += np.arange(size)
+        jumps[0][-1] = size
+        np.minimum(jumps[0], size + 1, out=jumps[0])
+        events = follow_jumps(jumps, size)
+        if not self._known[tokens.lead[events]].all():
+            raise Damage("an event of an unknown type")
+        begins = np.searchsorted(events, tokens.starts)
+        whole = events[np.minimum(begins, len(events) - 1)] == tokens.starts
+        last = int(events[-1])
+        if not whole.all() or last + int(self._after[tokens.lead[last]]) != size:
+            raise Damage("a batch ends within an event")
+        return events

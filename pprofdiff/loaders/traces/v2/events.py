@@ -1,0 +1,82 @@
+"""The timed events of one generation as columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.traces.byte_tables import lookup, membership
+from pprofdiff.loaders.traces.v2.schema import FIRST_EXPERIMENTAL, EventType
+from pprofdiff.loaders.traces.wide_values import WideValues
+
+__all__ = ["FREQUENT", "Events"]
+
+E = EventType
+# Types that may be most of a trace. The rows and arguments of all others, which are
+# rare, are kept apart.
+FREQUENT = frozenset(
+    {E.GO_START, E.GO_STOP, E.GO_BLOCK, E.GO_UNBLOCK, E.HEAP_ALLOC}
+    | {E.GO_SYSCALL_BEGIN, E.GO_SYSCALL_END, E.SWEEP_BEGIN, E.SWEEP_END}
+    | set(range(FIRST_EXPERIMENTAL, 256))
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Events:
+    """The timed events of a generation: thread after thread, each one's in order.
+
+    Columns have one row an event. `type` (uint8) is an `EventType`, `time` (int64) in
+    ns; `stack` (int32) is the index of the event's stack and `reason` (uint16) the code
+    of the reason for a block or stop, 0 where its type has none. Rows
+    ``offsets[i]:offsets[i+1]`` are those of thread ``threads[i]`` (int64, an id).
+
+    `rare` (int64, rising) are the rows whose types are not `FREQUENT`. `columns`,
+    `wide` and `rare_arguments` hold arguments; read them with `argument`.
+    """
+
+    type: NDArray[np.uint8]
+    time: NDArray[np.int64]
+    stack: NDArray[np.int32]
+    reason: NDArray[np.uint16]
+    threads: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    rare: NDArray[np.int64]
+    columns: list[NDArray[np.uint32]]
+    wide: list[WideValues]
+    rare_arguments: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        """Return the number of events."""
+        return len(self.type)
+
+    def lighter(self) -> Events:
+        """Return the same events without the arguments of frequent types."""
+        return replace(self, columns=[], wide=[])
+
+    def argument(self, place: int, rows: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Return an argument of some events (int64); place 0 follows the time.
+
+        A value with its 64th bit set is negative, so that `NO_THREAD` is -1. Frequent
+        types have their first two arguments only, and none after `lighter`.
+        """
+        if place >= len(self.columns):
+            at = np.minimum(np.searchsorted(self.rare, rows), len(self.rare) - 1)
+            arguments: NDArray[np.int64] = self.rare_arguments[place]
+            return np.take(arguments, at)
+        values: NDArray[np.int64] = self.columns[place][rows].astype(np.int64)
+        self.wide[place].restore(values, rows)
+        return values
+
+    def where(self, *types: EventType) -> NDArray[np.int64]:
+        """Return the rows of events of these types, rising."""
+        wanted = membership(types)
+        if FREQUENT.isdisjoint(types):
+            return self.rare[lookup(wanted, self.type[self.rare]).view(np.bool_)]
+        return np.flatnonzero(lookup(wanted, self.type))
+
+    def thread_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the thread (int64, an id) of each of these rows."""
+        place = np.searchsorted(self.offsets, rows, side="right") - 1
+        return np.take(self.threads, place)

@@ -1,0 +1,286 @@
+"""Goroutines through one generation: changes of state become rows of `Intervals`.
+
+The effects come in order from `goroutine_states`, some thousand at a time, so that the
+columns beside them stay small. If a goroutine's times run backwards, the times of its
+events are raised first, and the rows made again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.traces.byte_tables import membership
+from pprofdiff.loaders.traces.clock_order import HappensBefore, enforce_happens_before
+from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.loaders.traces.id_index import IdIndex
+from pprofdiff.loaders.traces.owner_rows import counts_of_each, first_of_each
+from pprofdiff.loaders.traces.v2.context import Context
+from pprofdiff.loaders.traces.v2.events import Events
+from pprofdiff.loaders.traces.v2.goroutine_states import (
+    STATUS_SYSCALL,
+    SWITCH_STARTS,
+    GoroutineEffects,
+    StateChanges,
+    goroutine_state_changes,
+)
+from pprofdiff.loaders.traces.v2.incarnations import CREATES, STATUSES
+from pprofdiff.loaders.traces.v2.row_store import OwnerCounts, RowStore
+from pprofdiff.loaders.traces.v2.schema import EventType
+from pprofdiff.loaders.traces.v2.strings import IdMap
+from pprofdiff.loaders.traces.v2.syscalls import ProcessorLosses
+from pprofdiff.model.traces.table import Table
+from pprofdiff.model.traces.trace import State
+
+__all__ = ["GenerationEvents", "GoroutineRows", "NewGoroutines", "goroutine_rows"]
+
+E = EventType
+# Effects that show a stack of the goroutine that they are on.
+_OWN_STACK = membership(
+    (E.GO_CREATE, E.GO_CREATE_BLOCKED, E.GO_STOP, E.GO_BLOCK, E.GO_SYSCALL_BEGIN)
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GenerationEvents:
+    """The events of a generation and what is known of them.
+
+    The generation began at `since` (ns). The goroutines with indices below `known` had
+    been mentioned before it. `thread` (int32) is the index of each event's thread, -1
+    for none; `threads` and `stacks` translate the ids in arguments.
+    """
+
+    events: Events
+    context: Context
+    losses: ProcessorLosses
+    thread: NDArray[np.int32]
+    threads: IdIndex
+    stacks: IdMap
+    since: int
+    known: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NewGoroutines(Table):
+    """Goroutines that a generation mentions first; columns as of `Goroutines`."""
+
+    goroutine: NDArray[np.int32]
+    born: NDArray[np.bool_]
+    created_ns: NDArray[np.int64]
+    seen_ns: NDArray[np.int64]
+    creator: NDArray[np.int32]
+    creation_stack: NDArray[np.int32]
+
+    @classmethod
+    def none(cls) -> NewGoroutines:
+        """Return a table without rows."""
+        index, time = np.zeros(0, np.int32), np.zeros(0, np.int64)
+        return cls(index, np.zeros(0, np.bool_), time, time, index, index)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GoroutineRows:
+    """What a generation tells of goroutines, beside the rows put into the store.
+
+    `counts` tells whose those rows are. `states` (uint8) is the state of each goroutine
+    after the generation, `first_stacks` (int32) the first stack of its own that is
+    known of each, 0 if none.
+    """
+
+    counts: OwnerCounts
+    new: NewGoroutines
+    states: NDArray[np.uint8]
+    first_stacks: NDArray[np.int32]
+
+
+def goroutine_rows(
+    generation: GenerationEvents,
+    order: GoroutineEffects,
+    constraints: list[HappensBefore],
+    before: tuple[NDArray[np.uint8], NDArray[np.int32]],
+    store: RowStore,
+) -> GoroutineRows:
+    """Put the rows of goroutines in a generation into a store.
+
+    Times of events are raised, in place, until they run backwards for no thread,
+    goroutine or processor. The caller keeps the rows (`RowStore.keep`).
+
+    Parameters
+    ----------
+    generation, order : GenerationEvents, GoroutineEffects
+        The generation and its effects on goroutines.
+    constraints : list of HappensBefore
+        Of anything else than goroutines.
+    before : (states, first_stacks)
+        As of `GoroutineRows`, before the generation.
+    store : RowStore
+        What `interval_store` returns.
+
+    Raises Damage where events contradict each other.
+
+    """
+    events = generation.events
+    enforce_happens_before(events.time, constraints)
+    rows = _rows_in_order(generation, order, before, store)
+    if rows is None:
+        changes = list(_state_changes(generation, order, before[0].copy()))
+        of_goroutines = HappensBefore(
+            np.concatenate([some.effects.event for some in changes]),
+            np.concatenate([some.is_first for some in changes]),
+        )
+        enforce_happens_before(events.time, [*constraints, of_goroutines])
+        rows = _rows_in_order(generation, order, before, store)
+    if rows is None:
+        raise Damage("its events wait for each other")
+    return rows
+
+
+def _state_changes(
+    generation: GenerationEvents, order: GoroutineEffects, states: NDArray[np.uint8]
+) -> Iterator[StateChanges]:
+    """Return the changes of all goroutines; `states` is brought up to date."""
+    return goroutine_state_changes(
+        order, generation.events, generation.context, states, generation.losses
+    )
+
+
+def _rows_in_order(
+    generation: GenerationEvents,
+    order: GoroutineEffects,
+    before: tuple[NDArray[np.uint8], NDArray[np.int32]],
+    store: RowStore,
+) -> GoroutineRows | None:
+    """Do as `goroutine_rows`; return None if time runs backwards for a goroutine."""
+    events = generation.events
+    states, stacks = before[0].copy(), before[1].copy()
+    # An effect is one row, and two where a status tells of a lost processor.
+    most = len(order.order) + len(events.where(*STATUSES))
+    writer = _RowWriter(generation, store.room(most))
+    new = [NewGoroutines.none()]
+    last = 0
+    for changes in _state_changes(generation, order, states):
+        time = events.time[changes.effects.event]
+        falls = np.diff(time, prepend=last) < 0
+        if (falls & ~changes.is_first).any():
+            return None
+        last = int(time[-1])
+        writer.add(changes)
+        new.append(_new_goroutines(generation, changes))
+        owner, stack = _first_stacks(generation, changes, stacks == 0)
+        stacks[owner] = stack
+    return GoroutineRows(
+        writer.counts(), NewGoroutines.concatenate(new), states, stacks
+    )
+
+
+class _RowWriter:
+    """Writes changes of state as rows of `model.traces.trace.Intervals`."""
+
+    def __init__(
+        self, generation: GenerationEvents, columns: list[NDArray[Any]]
+    ) -> None:
+        """Take the generation, and the columns to write to."""
+        self._generation = generation
+        self._columns = columns
+        self._owners: list[NDArray[np.int32]] = []
+        self._counts: list[NDArray[np.int64]] = []
+        self._size = 0
+
+    def counts(self) -> OwnerCounts:
+        """Return whose the rows are that were written so far."""
+        owners = np.concatenate([*self._owners, np.zeros(0, np.int32)])
+        counts = np.concatenate([*self._counts, np.zeros(0, np.int64)])
+        return OwnerCounts(owners, counts)
+
+    def add(self, changes: StateChanges) -> None:
+        """Write a row for each change, after those written before."""
+        generation = self._generation
+        events, context = generation.events, generation.context
+        owner, event = changes.effects.owner, changes.effects.event
+        effect, state = changes.effect, changes.state
+        first_mention = changes.first_mention
+        if not changes.changed.all():
+            rows = np.flatnonzero(changes.changed)
+            owner, effect, event = owner[rows], effect[rows], event[rows]
+            state, first_mention = state[rows], first_mention[rows]
+        time = events.time[event]
+        processor = context.processor[event]
+        # In a system call without a processor: blocked until that is mentioned.
+        blocked = first_mention & (state == State.SYSCALL) & (processor < 0)
+        late = np.flatnonzero(blocked)
+        mentioned = time[late]
+        time[first_mention] = generation.since
+        by = context.goroutine[event]
+        by[(by == owner) | (effect == SWITCH_STARTS)] = -1
+        stack, reason = events.stack[event], events.reason[event]
+        thread = generation.thread[event]
+        calls = np.flatnonzero(effect == STATUS_SYSCALL)
+        thread[calls] = generation.threads.find(events.argument(1, event[calls]))
+        columns: list[NDArray[Any]] = [
+            time,
+            state,
+            reason,
+            stack,
+            processor,
+            thread,
+            by,
+        ]
+        if len(late):
+            twice = np.sort(np.concatenate((np.arange(len(time)), late)))
+            owner = owner[twice]
+            columns = [column[twice] for column in columns]
+            second = late + np.arange(1, len(late) + 1)
+            columns[0][second] = mentioned
+            columns[1][second - 1] = State.SYSCALL_BLOCKED
+        here = slice(self._size, self._size + len(owner))
+        for column, values in zip(self._columns, columns, strict=True):
+            column[here] = values
+        self._size = here.stop
+        owners, counts = counts_of_each(owner)
+        self._owners.append(owners)
+        self._counts.append(counts)
+
+
+def _new_goroutines(
+    generation: GenerationEvents, changes: StateChanges
+) -> NewGoroutines:
+    """Return the goroutines that the generation mentions first."""
+    events, effects = generation.events, changes.effects
+    rows = np.flatnonzero(changes.is_first & (effects.owner >= generation.known))
+    born = np.isin(changes.effect[rows], CREATES)
+    mentioned = born | changes.first_mention[rows]
+    rows, born = rows[mentioned], born[mentioned]
+    event = effects.event[rows]
+    time = events.time[event]
+    return NewGoroutines(
+        goroutine=effects.owner[rows],
+        born=born,
+        created_ns=np.where(born, time, generation.since),
+        seen_ns=time,
+        creator=np.where(born, generation.context.goroutine[event], -1),
+        creation_stack=np.where(born, events.stack[event], np.int32(0)),
+    )
+
+
+def _first_stacks(
+    generation: GenerationEvents, changes: StateChanges, unnamed: NDArray[np.bool_]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return goroutines of those unnamed, and the first stack of its own of each."""
+    events, effects = generation.events, changes.effects
+    rows = np.flatnonzero(unnamed[effects.owner] & changes.changed)
+    own = np.take(_OWN_STACK, changes.effect[rows]).view(np.bool_)
+    rows = rows[own | changes.first_mention[rows]]
+    event = effects.event[rows]
+    stack = events.stack[event]
+    creates = np.flatnonzero(
+        np.isin(events.type[event], (E.GO_CREATE, E.GO_CREATE_BLOCKED))
+    )
+    stack[creates] = generation.stacks(events.argument(1, event[creates]))
+    rows, stack = rows[stack > 0], stack[stack > 0]
+    owner = effects.owner[rows]
+    first = first_of_each(owner)
+    return owner[first], stack[first]

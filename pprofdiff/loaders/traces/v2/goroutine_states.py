@@ -1,0 +1,335 @@
+"""The changes of state of goroutines in one generation, in order, and checked.
+
+Source: ``goStates`` and the functions beside it in internal/trace/order.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.traces.byte_tables import (
+    UNKNOWN,
+    lookup,
+    membership,
+    transition_tables,
+)
+from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.loaders.traces.id_index import IdIndex
+from pprofdiff.loaders.traces.v2.context import Context
+from pprofdiff.loaders.traces.v2.effects import (
+    AFTER_STATUS,
+    BEFORE_STATUS,
+    LATE_STATUS,
+    NUMBERED,
+    STATUS,
+    EffectOrder,
+    Effects,
+    OrderedEffects,
+    order_effects,
+    sequence_numbers,
+)
+from pprofdiff.loaders.traces.v2.events import Events
+from pprofdiff.loaders.traces.v2.incarnations import CREATES, STATUSES, Incarnations
+from pprofdiff.loaders.traces.v2.schema import EventType
+from pprofdiff.loaders.traces.v2.syscalls import ProcessorLosses
+from pprofdiff.model.csr import slices
+from pprofdiff.model.traces.trace import State
+
+__all__ = [
+    "STATUS_SYSCALL",
+    "SWITCH_STARTS",
+    "GoroutineEffects",
+    "StateChanges",
+    "goroutine_effects",
+    "goroutine_state_changes",
+]
+
+E = EventType
+# An effect is the type of its event, or one of these: what a switch does to the two
+# goroutines that it is not on behalf of, what a loss of the processor does to one in a
+# system call, and, above _STATUS_EFFECT, statuses by the GoStatus that they tell.
+_SWITCH_WAKES, SWITCH_STARTS, _LOSES_PROCESSOR = 200, 201, 202
+_STATUS_EFFECT = 210
+STATUS_SYSCALL = _STATUS_EFFECT + 3
+_NAMED = membership((E.GO_START, E.GO_UNBLOCK, E.GO_SWITCH, E.GO_SWITCH_DESTROY))
+_OWN = membership(
+    {E.GO_STOP, E.GO_BLOCK, E.GO_DESTROY, E.GO_DESTROY_SYSCALL, E.GO_SYSCALL_BEGIN}
+    | {E.GO_SYSCALL_END, E.GO_SYSCALL_END_BLOCKED, E.GO_SWITCH, E.GO_SWITCH_DESTROY}
+)
+S = State
+_ABSENT = (UNKNOWN, S.GONE)
+_IN_CALL = (S.SYSCALL, S.SYSCALL_BLOCKED)
+# Effect: the states that it may follow, and the state that it leads to.
+_TRANSITIONS: dict[int, tuple[tuple[int, ...], int]] = {
+    E.GO_CREATE: (_ABSENT, S.RUNNABLE),
+    E.GO_CREATE_BLOCKED: (_ABSENT, S.WAITING),
+    E.GO_CREATE_SYSCALL: (_ABSENT, S.SYSCALL),
+    E.GO_START: ((S.RUNNABLE,), S.RUNNING),
+    E.GO_UNBLOCK: ((S.WAITING,), S.RUNNABLE),
+    E.GO_STOP: ((S.RUNNING,), S.RUNNABLE),
+    E.GO_BLOCK: ((S.RUNNING,), S.WAITING),
+    E.GO_DESTROY: ((S.RUNNING,), S.GONE),
+    E.GO_DESTROY_SYSCALL: (_IN_CALL, S.GONE),
+    E.GO_SYSCALL_BEGIN: ((S.RUNNING,), S.SYSCALL),
+    E.GO_SYSCALL_END: (_IN_CALL, S.RUNNING),
+    E.GO_SYSCALL_END_BLOCKED: (_IN_CALL, S.RUNNABLE),
+    E.GO_SWITCH: ((S.RUNNING,), S.WAITING),
+    E.GO_SWITCH_DESTROY: ((S.RUNNING,), S.GONE),
+    _SWITCH_WAKES: ((S.WAITING,), S.RUNNABLE),
+    SWITCH_STARTS: ((S.RUNNABLE,), S.RUNNING),
+    _LOSES_PROCESSOR: ((S.SYSCALL, S.SYSCALL_BLOCKED), S.SYSCALL_BLOCKED),
+    _STATUS_EFFECT + 1: ((UNKNOWN, S.RUNNABLE), S.RUNNABLE),
+    _STATUS_EFFECT + 2: ((UNKNOWN, S.RUNNING), S.RUNNING),
+    STATUS_SYSCALL: ((UNKNOWN, *_IN_CALL), S.SYSCALL),
+    _STATUS_EFFECT + 4: ((UNKNOWN, S.WAITING), S.WAITING),
+}
+_ALLOWED, _NEXT = transition_tables(_TRANSITIONS)
+_CREATES = membership(CREATES)
+_UNCLEAR = np.zeros(256, np.bool_)
+_UNCLEAR[[*STATUSES, E.GO_SWITCH, E.GO_SWITCH_DESTROY]] = True
+_BUMPS = np.zeros(256, np.bool_)
+_BUMPS[[E.GO_START, E.GO_UNBLOCK, _SWITCH_WAKES]] = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StateChanges:
+    """Some effects on goroutines, goroutine by goroutine, and the states they lead to.
+
+    `effects` has a row for each effect, the other columns are as long. `effect` (uint8)
+    is an `EventType` or one of this module's effects; `state` (uint8) is the `State`
+    that follows, `changed` (bool) whether that differs from the one before.
+    `first_mention` marks statuses of goroutines that were unknown before; `is_first`
+    the first row of each goroutine in this generation.
+    """
+
+    effects: OrderedEffects
+    effect: NDArray[np.uint8]
+    state: NDArray[np.uint8]
+    changed: NDArray[np.bool_]
+    first_mention: NDArray[np.bool_]
+    is_first: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GoroutineEffects:
+    """All effects on goroutines in order; `mask` is that of `Incarnations`."""
+
+    order: EffectOrder
+    mask: int
+
+
+def goroutine_effects(
+    events: Events,
+    context: Context,
+    goroutines: IdIndex,
+    incarnations: Incarnations,
+    states: NDArray[np.uint8],
+    losses: ProcessorLosses,
+) -> GoroutineEffects:
+    """Return all effects on goroutines in order.
+
+    `states` (uint8, one a goroutine) is the `State` of each before the generation,
+    `UNKNOWN` for one that was never mentioned. `losses` are those that
+    `processor_state_changes` returns. Raises Damage where an event is of a goroutine
+    that was never mentioned, or of a thread that runs none.
+    """
+    status_keys = _status_keys(events, goroutines, states)
+    groups = _AllEffects(events, context, goroutines, losses, status_keys, incarnations)
+    size = len(events.type)
+    # Two effects of an event at most, but for a switch with its three.
+    switches = len(events.where(E.GO_SWITCH, E.GO_SWITCH_DESTROY))
+    most = size + 2 * switches + len(losses.event)
+    order = order_effects(groups, len(goroutines), size, most)
+    return GoroutineEffects(order, incarnations.mask)
+
+
+def goroutine_state_changes(
+    ordered: GoroutineEffects,
+    events: Events,
+    context: Context,
+    states: NDArray[np.uint8],
+    losses: ProcessorLosses,
+) -> Iterator[StateChanges]:
+    """Yield the changes of state of all goroutines, some thousand effects at a time.
+
+    `order` is what `goroutine_effects` returns, `losses` what it was given. `states`
+    (uint8, one a goroutine) holds the state of each before the generation, and is
+    brought up to date, in place, as far as was yielded. Raises Damage where effects are
+    not in sequence, or a state does not allow one.
+    """
+    owner, number = -1, 0
+    for effects in ordered.order.chunks():
+        effect = _kinds_of_effect(events, context, effects)
+        state = np.take(_NEXT, effect)
+        is_first = effects.first_rows(owner)
+        first = np.append(0, np.flatnonzero(is_first[1:]) + 1)
+        before = np.empty_like(state)
+        before[1:] = state[:-1]
+        before[first] = states[effects.owner[first]]
+        _keep_blocked_syscalls(state, before, effect)
+        allowed = np.take(_ALLOWED, effect)
+        allowed >>= before
+        if not (allowed & 1).all():
+            raise Damage("a goroutine does what its state does not allow")
+        numbers = sequence_numbers(effects.key & ordered.mask)
+        _check_sequence(numbers, effect, is_first, number)
+        owner, number = int(effects.owner[-1]), int(numbers[-1])
+        last = np.append(first[1:], len(state)) - 1
+        states[effects.owner[last]] = state[last]
+        first_mention = (effect >= _STATUS_EFFECT) & (before == UNKNOWN)
+        _put_losses(effects, effect, losses)
+        yield StateChanges(
+            effects=effects,
+            effect=effect,
+            state=state,
+            changed=state != before,
+            first_mention=first_mention,
+            is_first=is_first,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _AllEffects:
+    """All effects on goroutines, made anew each time: their columns are large."""
+
+    events: Events
+    context: Context
+    goroutines: IdIndex
+    losses: ProcessorLosses
+    status_keys: NDArray[np.int64]
+    incarnations: Incarnations
+
+    def __iter__(self) -> Iterator[Effects]:
+        """Yield effects, those of some events at a time."""
+        for group in self._within_incarnations():
+            key = self.incarnations.key(group.owner, group.key, group.event)
+            yield replace(group, key=key)
+
+    def _within_incarnations(self) -> Iterator[Effects]:
+        """Yield effects with their keys within an incarnation."""
+        events, context = self.events, self.context
+        first, owner = self.incarnations.rows, self.incarnations.owners
+        yield Effects(owner, self.status_keys[owner], first)
+        switch = events.where(E.GO_SWITCH, E.GO_SWITCH_DESTROY)
+        target = self.goroutines.require(events.argument(0, switch))
+        yield Effects(target, events.argument(1, switch) + NUMBERED, switch, 1)
+        for here in slices(len(events.type)):
+            types = events.type[here]
+            named = np.flatnonzero(lookup(_NAMED, types)) + here.start
+            target = self.goroutines.require(events.argument(0, named))
+            yield Effects(target, events.argument(1, named) + NUMBERED, named)
+            own = np.flatnonzero(lookup(_OWN, types)) + here.start
+            owner = context.goroutine[own]
+            if len(owner) and int(owner.min()) < 0:
+                raise Damage("an event of a goroutine on a thread that runs none")
+            yield Effects(owner, context.goroutine_key[own], own)
+        yield _processor_losses(
+            events, context, self.goroutines, self.losses, self.status_keys
+        )
+
+
+def _processor_losses(
+    events: Events,
+    context: Context,
+    goroutines: IdIndex,
+    losses: ProcessorLosses,
+    status_keys: NDArray[np.int64],
+) -> Effects:
+    """Return the losses of processors as effects, each right after its call's begin.
+
+    Of a call that began in an earlier generation, only the times tell whether the loss
+    comes before the goroutine's status in this one; nothing else depends on that.
+    """
+    call, event, owner = losses.call, losses.event, losses.goroutine
+    within = call >= 0
+    began = np.where(within, call, event)
+    calls = within & (events.type[began] == E.GO_SYSCALL_BEGIN)
+    rows = events.where(*STATUSES)
+    status = np.full(len(status_keys), -1, np.int64)
+    status[goroutines.require(events.argument(0, rows))] = events.time[rows]
+    early = events.time[event] < status[owner]
+    carried = np.where(
+        early & (status_keys[owner] == STATUS), BEFORE_STATUS, AFTER_STATUS
+    )
+    key = np.where(within, status_keys[owner], carried)
+    key = np.where(calls, context.goroutine_key[began], key)
+    return Effects(owner, key, began, 1)
+
+
+def _status_keys(
+    events: Events, goroutines: IdIndex, states: NDArray[np.uint8]
+) -> NDArray[np.int64]:
+    """Return the key of each goroutine's status or creation (int64)."""
+    rows = events.where(*STATUSES)
+    owner = goroutines.require(events.argument(0, rows))
+    known = states[owner]
+    known = np.where(known == S.SYSCALL_BLOCKED, S.SYSCALL, known)
+    other = (known != UNKNOWN) & (known != events.argument(2, rows))
+    key = np.full(len(states), STATUS, np.int64)
+    key[owner[other]] = LATE_STATUS
+    return key
+
+
+def _put_losses(
+    effects: OrderedEffects, effect: NDArray[np.uint8], losses: ProcessorLosses
+) -> None:
+    """Give a loss the event that took the processor instead of the call's begin."""
+    rows = np.flatnonzero(effect == _LOSES_PROCESSOR)
+    if len(rows):
+        order = np.argsort(losses.call)
+        at = np.searchsorted(losses.call[order], effects.event[rows])
+        at = order[np.minimum(at, len(order) - 1)]
+        known = losses.call[at] == effects.event[rows]
+        effects.event[rows[known]] = losses.event[at[known]]
+
+
+def _kinds_of_effect(
+    events: Events, context: Context, effects: OrderedEffects
+) -> NDArray[np.uint8]:
+    """Return what each effect is (uint8): its event's type, or one of the above."""
+    effect = events.type[effects.event]
+    rare = np.flatnonzero(np.take(_UNCLEAR, effect))
+    rows = rare[np.isin(effect[rare], (E.GO_SWITCH, E.GO_SWITCH_DESTROY))]
+    if len(rows):
+        aimed = context.goroutine[effects.event[rows]] != effects.owner[rows]
+        starts = effects.second[rows]
+        effect[rows[aimed & ~starts]] = _SWITCH_WAKES
+        effect[rows[starts]] = SWITCH_STARTS
+    rows = rare[np.isin(effect[rare], STATUSES)]
+    status = events.argument(2, effects.event[rows])
+    if len(rows) and not 1 <= int(status.min()) <= int(status.max()) <= 4:
+        raise Damage("a goroutine of a status that there is not")
+    effect[rows] = _STATUS_EFFECT + status
+    rows = np.flatnonzero(effects.second)
+    effect[rows[effect[rows] != SWITCH_STARTS]] = _LOSES_PROCESSOR
+    return effect
+
+
+def _keep_blocked_syscalls(
+    state: NDArray[np.uint8], before: NDArray[np.uint8], effect: NDArray[np.uint8]
+) -> None:
+    """Keep SYSCALL_BLOCKED where a status says that a goroutine is in a system call."""
+    rows = np.flatnonzero((effect == STATUS_SYSCALL) & (before == S.SYSCALL_BLOCKED))
+    state[rows] = S.SYSCALL_BLOCKED
+
+
+def _check_sequence(
+    number: NDArray[np.int64],
+    effect: NDArray[np.uint8],
+    is_first: NDArray[np.bool_],
+    before: int,
+) -> None:
+    """Raise Damage where a goroutine's sequence numbers leave one out, or repeat one.
+
+    `before` is the number of the effect before the first.
+    """
+    step = np.diff(number, prepend=before)
+    anew = is_first | lookup(_CREATES, effect).view(np.bool_)
+    step[anew] = number[anew]
+    bumps = np.take(_BUMPS, effect)
+    if (step != (bumps & ~is_first)).any() or (bumps & is_first).any():
+        raise Damage("a goroutine's events are not in sequence")

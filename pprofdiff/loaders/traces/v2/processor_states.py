@@ -1,0 +1,348 @@
+"""The changes of state of processors in one generation, in order, and checked.
+
+A processor (a P) keeps its state while its thread is in a system call; another thread
+may then steal it. The goroutine in the call loses it by that. Source: ``pStates`` and
+the functions beside it in internal/trace/order.go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.traces.byte_tables import (
+    UNKNOWN,
+    lookup,
+    membership,
+    transition_tables,
+)
+from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.loaders.traces.id_index import IdIndex, Ids
+from pprofdiff.loaders.traces.v2.context import NOBODY, Context, ThreadBindings
+from pprofdiff.loaders.traces.v2.effects import (
+    LATE_STATUS,
+    NUMBERED,
+    STATUS,
+    Effects,
+    OrderedEffects,
+    order_effects,
+    sequence_numbers,
+)
+from pprofdiff.loaders.traces.v2.events import Events
+from pprofdiff.loaders.traces.v2.schema import NO_THREAD, EventType
+from pprofdiff.loaders.traces.v2.syscalls import ProcessorLosses, mentioned_syscalls
+from pprofdiff.model.traces.table import Table
+from pprofdiff.model.traces.trace import ProcessorState
+
+__all__ = [
+    "ProcessorChanges",
+    "ProcessorStates",
+    "drop_stolen",
+    "processor_state_changes",
+]
+
+E = EventType
+T = TypeVar("T", bound=np.generic)
+P = ProcessorState
+# An effect is the type of its event, or one of these: above _STATUS_EFFECT, statuses
+# by the ProcStatus that they tell; the status of a goroutine that is in a system call.
+_STATUS_EFFECT = 210
+_CALLER_STATUS = 220
+_TOLD_ABANDONED = 4
+# In a system call whose thread has moved on: the next event steals the processor.
+_ABANDONED = 6
+_NAMED = (E.PROC_START, E.PROC_STEAL)
+_OWN = (E.PROC_STOP, E.GO_SYSCALL_BEGIN, E.GO_SYSCALL_END)
+_CREATES = (E.GO_CREATE, E.GO_CREATE_BLOCKED)
+_TRANSITIONS: dict[int, tuple[tuple[int, ...], int]] = {
+    E.PROC_START: ((P.IDLE,), P.RUNNING),
+    E.PROC_STOP: ((P.RUNNING, P.SYSCALL), P.IDLE),
+    E.PROC_STEAL: ((P.SYSCALL, _ABANDONED), P.IDLE),
+    E.GO_SYSCALL_BEGIN: ((P.RUNNING,), P.SYSCALL),
+    E.GO_SYSCALL_END: ((P.SYSCALL,), P.RUNNING),
+    E.GO_DESTROY_SYSCALL: ((P.SYSCALL,), _ABANDONED),
+    _CALLER_STATUS: ((P.RUNNING, P.SYSCALL), P.SYSCALL),
+    _STATUS_EFFECT + 1: ((UNKNOWN, P.RUNNING), P.RUNNING),
+    _STATUS_EFFECT + 2: ((UNKNOWN, P.IDLE), P.IDLE),
+    _STATUS_EFFECT + 3: ((UNKNOWN, P.SYSCALL), P.SYSCALL),
+    _STATUS_EFFECT + _TOLD_ABANDONED: ((UNKNOWN, P.SYSCALL, _ABANDONED), _ABANDONED),
+}
+_ALLOWED, _NEXT = transition_tables(_TRANSITIONS)
+_GOROUTINE_STATUS = membership((E.GO_STATUS, E.GO_STATUS_STACK))
+_BUMPS = membership((E.PROC_START, E.PROC_STEAL, E.GO_SYSCALL_BEGIN))
+_BEGINS = membership((E.GO_SYSCALL_BEGIN, _CALLER_STATUS))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProcessorStates(Table):
+    """The state of each processor after a generation, one row a processor.
+
+    `state` (uint8) is a `ProcessorState`, `UNKNOWN` for one that was never mentioned,
+    or this module's own. `thread` (int64) is the id of the thread that has the
+    processor, NO_THREAD if none. `caller` (int32) is the goroutine in a system call on
+    it, -1 if none; `call` (int64) is the row of the event that began the call, -1 if
+    that was in an earlier generation.
+    """
+
+    state: NDArray[np.uint8]
+    thread: NDArray[np.int64]
+    caller: NDArray[np.int32]
+    call: NDArray[np.int64]
+
+    def grown(self, size: int) -> ProcessorStates:
+        """Return the states before a generation that knows `size` processors."""
+        more = size - len(self.state)
+        return ProcessorStates(
+            np.append(self.state, np.full(more, UNKNOWN, np.uint8)),
+            np.append(self.thread, np.full(more, NOBODY)),
+            np.append(self.caller, np.full(more, NOBODY, np.int32)),
+            np.full(size, NOBODY),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProcessorChanges(Table):
+    """Effects on processors, processor by processor, and the states they lead to.
+
+    `owner` (int32) is a processor, `event` (int64) the row of an event, `state` (uint8)
+    the `ProcessorState` that follows, `changed` (bool) whether that differs from the
+    one before. `first_mention` marks statuses of processors that were unknown before,
+    `stolen` the steals from a thread in a system call, `is_first` the first row of each
+    processor in this generation.
+    """
+
+    owner: NDArray[np.int32]
+    event: NDArray[np.int64]
+    state: NDArray[np.uint8]
+    changed: NDArray[np.bool_]
+    first_mention: NDArray[np.bool_]
+    stolen: NDArray[np.bool_]
+    is_first: NDArray[np.bool_]
+
+
+def processor_state_changes(
+    events: Events,
+    context: Context,
+    ids: Ids,
+    states: ProcessorStates,
+) -> tuple[ProcessorChanges, ProcessorLosses, ProcessorStates]:
+    """Return the changes of processors, the goroutines' losses, and the states after.
+
+    `states` are those before the generation. Raises Damage where effects are not in
+    sequence, a state does not allow one, or an event is of a processor that was never
+    mentioned or of a thread that has none.
+    """
+    groups = _effects_of(events, context, ids.processors, states)
+    most = sum(len(group.owner) for group in groups)
+    order = order_effects(groups, len(ids.processors), len(events), most)
+    none = np.zeros(0, np.int64)
+    no_mask = none.astype(np.bool_)
+    changes = [
+        ProcessorChanges(
+            none.astype(np.int32), none, no_mask.view(np.uint8), *[no_mask] * 4
+        )
+    ]
+    losses = [ProcessorLosses(none.astype(np.int32), none, none)]
+    owner, number = -1, 0
+    for effects in order.chunks():
+        effect = _kinds_of_effect(events, effects)
+        is_first = effects.first_rows(owner)
+        _check_sequence(effects, effect, is_first, number)
+        owner = int(effects.owner[-1])
+        number = int(sequence_numbers(effects.key[-1:])[0])
+        calls = _calls(events, context, ids.goroutines, effects, effect, states)
+        some, lost, states = _changes(events, effects, effect, calls, states)
+        changes.append(replace(some, is_first=is_first))
+        losses.append(lost)
+    return (
+        ProcessorChanges.concatenate(changes),
+        ProcessorLosses.concatenate(losses),
+        states,
+    )
+
+
+def _changes(
+    events: Events,
+    effects: OrderedEffects,
+    effect: NDArray[np.uint8],
+    calls: _Calls,
+    states: ProcessorStates,
+) -> tuple[ProcessorChanges, ProcessorLosses, ProcessorStates]:
+    """Do as `processor_state_changes` for some effects; `states` are before them."""
+    is_first = effects.first_rows()
+    first = np.flatnonzero(is_first)
+    owner = effects.owner[first]
+    # A status repeats what is known, and an abandoned system call is still one.
+    state = np.take(_NEXT, effect)
+    before = _values_before(state, first, states.state[owner])
+    same = np.flatnonzero(
+        (effect == _STATUS_EFFECT + _TOLD_ABANDONED) & (before == P.SYSCALL)
+    )
+    state[same] = P.SYSCALL
+    before = _values_before(state, first, states.state[owner])
+    allowed = np.take(_ALLOWED, effect)
+    allowed >>= before
+    if not (allowed & 1).all():
+        raise Damage("a processor does what its state does not allow")
+    caller = _values_before(calls.goroutine, first, states.caller[owner])
+    began = _values_before(calls.event, first, states.call[owner])
+    gone = np.flatnonzero((state == P.IDLE) & (before == P.SYSCALL) & (caller >= 0))
+    changes = ProcessorChanges(
+        owner=effects.owner,
+        event=effects.event,
+        state=_visible(state),
+        changed=_visible(state) != _visible(before),
+        first_mention=(effect >= _STATUS_EFFECT) & (before == UNKNOWN),
+        stolen=(effect == E.PROC_STEAL) & (before == P.SYSCALL),
+        is_first=is_first,
+    )
+    losses = ProcessorLosses(caller[gone], effects.event[gone], began[gone])
+    return changes, losses, _states_after(events, effects, effect, state, calls, states)
+
+
+def _visible(state: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return states as the model has them: an abandoned processor is idle."""
+    return np.where(state == _ABANDONED, np.uint8(P.IDLE), state)
+
+
+def _values_before(
+    after: NDArray[T], first: NDArray[np.int64], start: NDArray[T]
+) -> NDArray[T]:
+    """Return the value before each row; `start` are those before the rows `first`."""
+    before = np.empty_like(after)
+    before[1:] = after[:-1]
+    before[first] = start
+    return before
+
+
+def _effects_of(
+    events: Events, context: Context, processors: IdIndex, states: ProcessorStates
+) -> list[Effects]:
+    """Return all effects on processors."""
+    says = events.where(E.PROC_STATUS)
+    named = events.where(*_NAMED)
+    own = events.where(*_OWN)
+    for rows in (own, events.where(*_CREATES)):
+        if len(rows) and int(context.processor[rows].min()) < 0:
+            raise Damage("an event of a processor on a thread that has none")
+    key = context.processor_key[own].astype(np.int64)
+    begins = events.type[own] == E.GO_SYSCALL_BEGIN
+    key[begins] = events.argument(0, own[begins]) + NUMBERED
+    more = mentioned_syscalls(events, context)
+    said = processors.require(events.argument(0, says))
+    # A status that tells of another state than the last comes after what changed it.
+    known, told = states.state[said], events.argument(1, says)
+    expected = np.take(_NEXT, _STATUS_EFFECT + np.clip(told, 0, 4))
+    calls = (known == P.SYSCALL) & (told == _TOLD_ABANDONED)
+    after = (known != UNKNOWN) & (known != expected) & ~calls
+    taken = processors.require(events.argument(0, named))
+    return [
+        Effects(said, np.where(after, LATE_STATUS, STATUS), says),
+        Effects(taken, events.argument(1, named) + NUMBERED, named),
+        Effects(context.processor[own], key, own),
+        Effects(context.processor[more], context.processor_key[more], more),
+    ]
+
+
+def _kinds_of_effect(events: Events, effects: OrderedEffects) -> NDArray[np.uint8]:
+    """Return what each effect is (uint8): its event's type, or one of the above."""
+    effect = events.type[effects.event]
+    rows = np.flatnonzero(effect == E.PROC_STATUS)
+    status = events.argument(1, effects.event[rows])
+    if len(rows) and not 1 <= int(status.min()) <= int(status.max()) <= 4:
+        raise Damage("a processor of a status that there is not")
+    effect[rows] = _STATUS_EFFECT + status
+    effect[lookup(_GOROUTINE_STATUS, effect).view(np.bool_)] = _CALLER_STATUS
+    return effect
+
+
+def _check_sequence(
+    effects: OrderedEffects,
+    effect: NDArray[np.uint8],
+    is_first: NDArray[np.bool_],
+    before: int,
+) -> None:
+    """Raise Damage where a processor's sequence numbers leave one out, or repeat one.
+
+    `before` is the number of the effect before the first.
+    """
+    number = sequence_numbers(effects.key)
+    step = np.diff(number, prepend=before)
+    step[is_first] = number[is_first]
+    bumps = lookup(_BUMPS, effect).view(np.bool_)
+    if (step != (bumps & ~is_first)).any() or (bumps & is_first).any():
+        raise Damage("a processor's events are not in sequence")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Calls:
+    """The system call on a processor after each effect on it.
+
+    `goroutine` (int32) is in the call, -1 if none; `event` (int64) is the row of the
+    event that began it, -1 if unknown.
+    """
+
+    goroutine: NDArray[np.int32]
+    event: NDArray[np.int64]
+
+
+def _calls(
+    events: Events,
+    context: Context,
+    goroutines: IdIndex,
+    effects: OrderedEffects,
+    effect: NDArray[np.uint8],
+    states: ProcessorStates,
+) -> _Calls:
+    """Return the system call that each effect leaves its processor in."""
+    begins = lookup(_BEGINS, effect).view(np.bool_)
+    status = effect >= _STATUS_EFFECT
+    own = np.where(begins, effects.event, np.int64(NOBODY))
+    caller = np.where(begins, context.goroutine[effects.event], np.int32(NOBODY))
+    says = np.flatnonzero(effect == _CALLER_STATUS)
+    named = events.argument(0, effects.event[says])
+    caller[says] = goroutines.require(named)
+    # A status of the processor changes nothing: the call before it is still on.
+    place = np.arange(len(effect))
+    place[status & ~begins] = -1
+    first = np.flatnonzero(effects.first_rows())
+    place[first] = np.maximum(place[first], first)
+    known = np.flatnonzero(status[first] & ~begins[first])
+    caller[first[known]] = states.caller[effects.owner[first[known]]]
+    own[first[known]] = states.call[effects.owner[first[known]]]
+    place = np.maximum.accumulate(place)
+    return _Calls(caller[place], own[place])
+
+
+def _states_after(
+    events: Events,
+    effects: OrderedEffects,
+    effect: NDArray[np.uint8],
+    state: NDArray[np.uint8],
+    calls: _Calls,
+    states: ProcessorStates,
+) -> ProcessorStates:
+    """Return the states of processors after the last effect on each."""
+    ends = np.ones(len(effect), np.bool_)
+    ends[:-1] = effects.first_rows()[1:]
+    last = np.flatnonzero(ends)
+    owner, event = effects.owner[last], effects.event[last]
+    thread = events.thread_of(event)
+    afar = effect[last] == _STATUS_EFFECT + _TOLD_ABANDONED
+    thread = np.where(afar, states.thread[owner], thread)
+    bound = (state[last] == P.RUNNING) | (state[last] == P.SYSCALL)
+    after = states.take(np.arange(len(states)))
+    after.state[owner] = state[last]
+    after.thread[owner] = np.where(bound, thread, NO_THREAD)
+    after.caller[owner] = np.where(bound, calls.goroutine[last], NOBODY)
+    after.call[owner] = np.where(bound, calls.event[last], NOBODY)
+    return after
+
+
+def drop_stolen(bindings: ThreadBindings, states: ProcessorStates) -> ThreadBindings:
+    """Return the bindings without processors that other threads have by `states`."""
+    processor = {t: p for t, p in bindings.processor.items() if states.thread[p] == t}
+    return replace(bindings, processor=processor)

@@ -1,0 +1,243 @@
+"""A trace of Go 1.22 or later, generation by generation: what is known of it so far."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.traces.byte_tables import UNKNOWN
+from pprofdiff.loaders.traces.clock_order import HappensBefore
+from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.loaders.traces.id_index import Ids
+from pprofdiff.loaders.traces.interning import Interner
+from pprofdiff.loaders.traces.limits import LATEST_TIME, MOST_PROCESSORS
+from pprofdiff.loaders.traces.owner_rows import counts_of_each
+from pprofdiff.loaders.traces.timeline import TimelineEvents
+from pprofdiff.loaders.traces.v2.batches import Generation
+from pprofdiff.loaders.traces.v2.context import NOBODY, ThreadBindings, context_of
+from pprofdiff.loaders.traces.v2.event_finder import EventFinder
+from pprofdiff.loaders.traces.v2.events import Events
+from pprofdiff.loaders.traces.v2.goroutine_rows import (
+    GenerationEvents,
+    GoroutineRows,
+    NewGoroutines,
+    goroutine_rows,
+)
+from pprofdiff.loaders.traces.v2.goroutine_states import goroutine_effects
+from pprofdiff.loaders.traces.v2.incarnations import CREATES, STATUSES, Incarnations
+from pprofdiff.loaders.traces.v2.processor_states import (
+    ProcessorChanges,
+    ProcessorStates,
+    drop_stolen,
+    processor_state_changes,
+)
+from pprofdiff.loaders.traces.v2.reading import event_batches, read_events
+from pprofdiff.loaders.traces.v2.row_store import (
+    OwnerCounts,
+    interval_store,
+    processor_store,
+)
+from pprofdiff.loaders.traces.v2.schema import (
+    FIRST_EXPERIMENTAL,
+    NO_THREAD,
+    EventType,
+    argument_counts,
+)
+from pprofdiff.loaders.traces.v2.strings import ReasonCodes
+from pprofdiff.loaders.traces.v2.syscalls import (
+    ProcessorLosses,
+    ends_after_loss,
+    returns_after_steal,
+    steals_after_loss,
+)
+from pprofdiff.loaders.traces.v2.tables import GenerationTables, read_tables
+from pprofdiff.loaders.traces.v2.timeline import (
+    MetricEvents,
+    read_metric_events,
+    read_timeline_events,
+    with_times,
+)
+from pprofdiff.model.traces.timeline import CPUSamples
+from pprofdiff.model.traces.trace import Sync
+
+__all__ = ["Recorder"]
+
+E = EventType
+
+
+class Recorder:
+    """The rows of all generations so far, and what goes on from one to the next.
+
+    Lists have an entry for each generation; `decode_v2` puts them together.
+    """
+
+    def __init__(self, version: int) -> None:
+        """Start a trace of the format ``go 1.NN trace``; `version` is NN."""
+        self.version = version
+        self.interner = Interner()
+        self.reasons = ReasonCodes()
+        self.ids = Ids.none()
+        self.syncs: list[Sync] = []
+        self.intervals = interval_store()
+        self.interval_counts: list[OwnerCounts] = []
+        self.processor_intervals = processor_store()
+        self.processor_counts: list[OwnerCounts] = []
+        self.new_goroutines: list[NewGoroutines] = []
+        self.timeline: list[TimelineEvents] = []
+        self.metrics: list[MetricEvents] = []
+        self.samples: list[CPUSamples] = []
+        self.events = self.experimental = 0
+        self.last_ns = 0
+        self.first_stacks = np.zeros(0, np.int32)
+        self._finder = EventFinder(argument_counts(version))
+        self._bindings = ThreadBindings({}, {})
+        self._states = np.zeros(0, np.uint8)
+        none = np.zeros(0, np.int64)
+        self._processor_states = ProcessorStates(
+            self._states, none, none.astype(np.int32), none
+        )
+
+    def add_generation(self, data: bytes, generation: Generation) -> None:
+        """Read a generation of the file `data` and add what it tells.
+
+        Raises Damage where it cannot be read; then no rows of it were added.
+        """
+        tables = read_tables(data, generation, self.version, self.interner)
+        since = max(tables.sync.time_ns, self.last_ns + 1)
+        batches = event_batches(data, generation.batches)
+        events = read_events(data, batches, self._finder, tables, self.reasons)
+        self._register_ids(events)
+        ids, goroutines = self.ids, self.ids.goroutines
+
+        # Who was where: the context, less what threads lost in system calls.
+        context = context_of(events, goroutines, ids.processors, self._bindings)
+        lost = ends_after_loss(events, context, ids.processors)
+        context.processor[lost] = NOBODY
+        incarnations = Incarnations(events, goroutines)
+        processors, losses, processor_states = processor_state_changes(
+            events, context, ids, self._processor_states.grown(len(ids.processors))
+        )
+        timeline = read_timeline_events(
+            events, context, ids, incarnations, tables, since
+        )
+        metrics = read_metric_events(events)
+        context.processor[steals_after_loss(events, losses)] = NOBODY
+        known, before = len(self._states), self._states_and_stacks()
+        order = goroutine_effects(
+            events, context, goroutines, incarnations, before[0], losses
+        )
+
+        # What only served to find the order takes more memory than the result.
+        events, context = events.lighter(), context.lighter()
+        np.maximum(events.time, since, out=events.time)
+        ordered = GenerationEvents(
+            events=events,
+            context=context,
+            losses=losses,
+            thread=np.repeat(ids.threads.find(events.threads), np.diff(events.offsets)),
+            threads=ids.threads,
+            stacks=tables.stacks,
+            since=since,
+            known=known,
+        )
+        share = generation.stop / len(data)
+        self.intervals.share = self.processor_intervals.share = share
+        constraints = _constraints(events, processors, losses)
+        rows = goroutine_rows(ordered, order, constraints, before, self.intervals)
+        samples = self._samples(tables, since)
+
+        # Nothing fails from here on.
+        self._keep_goroutines(rows)
+        self._keep_processors(ordered, processors)
+        self.timeline.append(with_times(timeline, events.time))
+        self.metrics.append(replace(metrics, time=events.time[metrics.time]))
+        self.samples.append(samples)
+        self._processor_states = processor_states
+        self._bindings = drop_stolen(context.after, processor_states)
+        self.syncs.append(tables.sync._replace(time_ns=since))
+        self.events += len(events)
+        self.experimental += int(np.count_nonzero(events.type >= FIRST_EXPERIMENTAL))
+        latest = [t for t in (events.time, samples.time_ns) if len(t)]
+        self.last_ns = max([since, *(int(t.max()) for t in latest)])
+
+    def _register_ids(self, events: Events) -> None:
+        """Give indices to the ids that the generation mentions first."""
+        ids = self.ids
+        ids.goroutines.add(events.argument(0, events.where(*CREATES, *STATUSES)))
+        ids.processors.add(events.argument(0, events.where(E.PROC_STATUS)))
+        if len(ids.processors) >= MOST_PROCESSORS:
+            raise Damage("more processors than there can be")
+        ids.threads.add(events.threads[events.threads != NO_THREAD])
+        thread = events.argument(1, events.where(*STATUSES))
+        ids.threads.add(thread[thread != NO_THREAD])
+
+    def _states_and_stacks(self) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+        """Return the state and the first stack of each goroutine, new ones included."""
+        more = len(self.ids.goroutines) - len(self._states)
+        return (
+            np.append(self._states, np.full(more, UNKNOWN, np.uint8)),
+            np.append(self.first_stacks, np.zeros(more, np.int32)),
+        )
+
+    def _samples(self, tables: GenerationTables, since: int) -> CPUSamples:
+        """Return a generation's CPU samples by time, with indices instead of ids."""
+        raw = tables.samples
+        units = raw.time.view(np.uint64) * tables.ns_per_unit
+        if len(units) and float(units.max()) >= LATEST_TIME:
+            raise Damage("a time that no clock has")
+        time = np.maximum(units.astype(np.int64), since)
+        self.ids.threads.add(raw.thread[raw.thread != NO_THREAD])
+        samples = CPUSamples(
+            time_ns=time,
+            goroutine=self.ids.goroutines.find(raw.goroutine),
+            processor=self.ids.processors.find(raw.processor),
+            thread=self.ids.threads.find(raw.thread),
+            stack=tables.stacks(raw.stack),
+        )
+        return samples.take(np.argsort(time, kind="stable"))
+
+    def _keep_goroutines(self, rows: GoroutineRows) -> None:
+        """Keep the rows of goroutines, and how they stand after the generation."""
+        self.intervals.keep(int(rows.counts.count.sum()))
+        self.interval_counts.append(rows.counts)
+        self.new_goroutines.append(rows.new)
+        self.first_stacks, self._states = rows.first_stacks, rows.states
+
+    def _keep_processors(
+        self, generation: GenerationEvents, changes: ProcessorChanges
+    ) -> None:
+        """Put the changes of processors as rows into their store, and keep them."""
+        rows = np.flatnonzero(changes.changed)
+        event = changes.event[rows]
+        start, state, thread, stolen = self.processor_intervals.room(len(rows))
+        np.take(generation.events.time, event, out=start, mode="clip")
+        if not self.syncs:
+            # A processor that the first generation mentions was there when it began;
+            # one that a later generation mentions is new.
+            start[changes.first_mention[rows]] = generation.since
+        np.take(changes.state, rows, out=state, mode="clip")
+        np.take(generation.thread, event, out=thread, mode="clip")
+        np.take(changes.stolen, rows, out=stolen, mode="clip")
+        self.processor_counts.append(OwnerCounts(*counts_of_each(changes.owner[rows])))
+        self.processor_intervals.keep(len(rows))
+
+
+def _constraints(
+    events: Events, processors: ProcessorChanges, losses: ProcessorLosses
+) -> list[HappensBefore]:
+    """Return what happened before what: on threads and processors, in GC, at steals."""
+    begins = np.zeros(len(events), np.bool_)
+    begins[events.offsets[:-1]] = True
+    cycle = events.where(E.GC_BEGIN, E.GC_ACTIVE, E.GC_END)
+    cycle = cycle[np.argsort(events.argument(0, cycle), kind="stable")]
+    first = np.zeros(len(cycle), np.bool_)
+    first[:1] = True
+    pairs = np.stack(returns_after_steal(events, losses), axis=1)
+    return [
+        HappensBefore(None, begins),
+        HappensBefore(processors.event, processors.is_first),
+        HappensBefore(cycle, first),
+        HappensBefore(pairs.ravel(), np.tile((True, False), len(pairs))),
+    ]

@@ -1,0 +1,167 @@
+"""Rows of goroutines and processors: stored a generation at a time, then put by owner.
+
+The store has its columns in pages of their own. The C library serves arrays of some
+megabytes from one heap once it has seen such come and go. What is kept between them
+holds the heap open: of a long trace, decoding left behind as much unused memory as the
+result takes. Pages of their own go back to the system when they are dropped, and what
+is never written to takes none.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from pprofdiff.loaders.traces.owner_rows import first_of_each
+from pprofdiff.model.csr import Offsets, chunks, expand, offsets_of
+from pprofdiff.model.traces.table import Table
+
+__all__ = [
+    "OwnerCounts",
+    "RowStore",
+    "interval_store",
+    "processor_store",
+    "rows_by_owner",
+]
+
+# Blocks of so many rows and more, on average, are copied one by one.
+_LONG_BLOCK = 64
+# Smaller arrays are not worth pages of their own; larger ones are worth large pages.
+_FEWEST_BYTES, _MANY_BYTES = 1 << 16, 1 << 22
+_PRIVATE = (
+    {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS}
+    if hasattr(mmap, "MAP_ANONYMOUS")
+    else {}
+)
+# Rows are reserved for the whole file by what there was so far, and some more.
+_MARGIN = 1.5
+
+
+class RowStore:
+    """Columns that grow together, of which the first `size` rows are kept.
+
+    `share` is the part of the file that will have been read when the next rows are
+    kept; it tells how many rows are still to come.
+    """
+
+    def __init__(self, *dtypes: DTypeLike) -> None:
+        """Take the columns' dtypes."""
+        self.size = 0
+        self.share = 1.0
+        self._capacity = 0
+        self._columns = [np.empty(0, dtype) for dtype in dtypes]
+
+    def room(self, rows: int) -> list[NDArray[Any]]:
+        """Return the columns to write the next rows to, `rows` of them at most."""
+        needed = self.size + rows
+        if needed > self._capacity:
+            self._capacity = max(needed, int(needed / self.share * _MARGIN))
+            for place, column in enumerate(self._columns):
+                grown = _empty(self._capacity, column.dtype)
+                grown[: self.size] = column[: self.size]
+                self._columns[place] = grown
+        return [column[self.size : needed] for column in self._columns]
+
+    def keep(self, rows: int) -> None:
+        """Keep the first `rows` of those that `room` made room for."""
+        self.size += rows
+
+    def drained(self) -> Iterator[NDArray[Any]]:
+        """Yield one column after the other, and forget it."""
+        while self._columns:
+            yield self._columns.pop(0)[: self.size]
+
+
+def _empty(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return an array in pages of its own, if it is large."""
+    length = size * dtype.itemsize
+    if length < _FEWEST_BYTES:
+        return np.empty(size, dtype)
+    pages = mmap.mmap(-1, length, **_PRIVATE)
+    if length >= _MANY_BYTES and hasattr(mmap, "MADV_HUGEPAGE"):
+        pages.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(pages, dtype, size)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnerCounts(Table):
+    """Whose the rows of one generation in a `RowStore` are, each owner's together.
+
+    `owner` (int32) are the goroutines or processors in the order of their rows, `count`
+    (int64) is how many rows each has. An owner may stand twice, one after the other.
+    """
+
+    owner: NDArray[np.int32]
+    count: NDArray[np.int64]
+
+
+def interval_store() -> RowStore:
+    """Return a store of the columns of `Intervals`, but for `offsets`."""
+    return RowStore(
+        np.int64, np.uint8, np.uint16, np.int32, np.int16, np.int32, np.int32
+    )
+
+
+def processor_store() -> RowStore:
+    """Return a store of the columns of `ProcessorIntervals`, but for `offsets`."""
+    return RowStore(np.int64, np.uint8, np.int32, np.bool_)
+
+
+def rows_by_owner(
+    parts: list[OwnerCounts], store: RowStore, owners: int
+) -> tuple[Offsets, list[NDArray[Any]]]:
+    """Return the rows of all generations by owner; empties the store.
+
+    `parts` are the generations, in the order of their rows in the store. The offsets
+    (int64, owners + 1) and the columns are returned.
+    """
+    totals = np.zeros(owners, np.int64)
+    for part in parts:
+        np.add.at(totals, part.owner, part.count)
+    offsets = offsets_of(totals)
+    if len(parts) == 1:
+        return offsets, [column.copy() for column in store.drained()]
+    free = offsets[:-1].copy()
+    places = []
+    for part in parts:
+        # Rows of one owner stand together, in one block or, at a seam, in two.
+        places.append(free[part.owner] + _before_in_owner(part.owner, part.count))
+        np.add.at(free, part.owner, part.count)
+    first = np.concatenate(places)
+    count = np.concatenate([part.count for part in parts])
+    if len(first) * _LONG_BLOCK < store.size:
+        return offsets, [_copied(column, first, count) for column in store.drained()]
+    source = np.empty(store.size, np.int64)
+    ends = offsets_of(count)
+    for low, high in chunks(ends):
+        rows = np.arange(ends[low], ends[high])
+        source[expand(first[low:high], count[low:high])] = rows
+    return offsets, [column.take(source) for column in store.drained()]
+
+
+def _copied(
+    column: NDArray[Any], first: NDArray[np.int64], count: NDArray[np.int64]
+) -> NDArray[Any]:
+    """Return a column with each block of `count` rows moved to its place `first`."""
+    whole = np.empty_like(column)
+    start = np.cumsum(count) - count
+    for to, at, rows in zip(
+        first.tolist(), start.tolist(), count.tolist(), strict=True
+    ):
+        whole[to : to + rows] = column[at : at + rows]
+    return whole
+
+
+def _before_in_owner(
+    owner: NDArray[np.int32], count: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return how many rows of the same owner come before each block of a part."""
+    ends = np.cumsum(count)
+    first = np.flatnonzero(first_of_each(owner))
+    start = ends - count
+    return start - np.repeat(start[first], np.diff(first, append=len(owner)))

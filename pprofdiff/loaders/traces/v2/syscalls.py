@@ -1,0 +1,140 @@
+"""System calls, and the processors that threads lose while they are in one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.traces.id_index import IdIndex
+from pprofdiff.loaders.traces.v2.context import GO_SYSCALL, Context
+from pprofdiff.loaders.traces.v2.effects import NUMBERED
+from pprofdiff.loaders.traces.v2.events import Events
+from pprofdiff.loaders.traces.v2.schema import EventType
+from pprofdiff.model.traces.table import Table
+
+__all__ = [
+    "ProcessorLosses",
+    "ends_after_loss",
+    "mentioned_syscalls",
+    "returns_after_steal",
+    "steals_after_loss",
+]
+
+E = EventType
+_NUMBER_BITS = 40
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProcessorLosses(Table):
+    """Goroutines that lost their processor within a system call, one row each time.
+
+    `goroutine` (int32) is an index; `event` (int64) is the row of the event that took
+    the processor, `call` that of the event that began the system call, -1 if that was
+    in an earlier generation.
+    """
+
+    goroutine: NDArray[np.int32]
+    event: NDArray[np.int64]
+    call: NDArray[np.int64]
+
+
+def mentioned_syscalls(events: Events, context: Context) -> NDArray[np.int64]:
+    """Return the statuses and ends of goroutines in a system call with a processor.
+
+    They are rows of events (int64, rising). The processor that a thread had before this
+    generation may have been taken since. So the status of a goroutine counts only where
+    the status of its processor came before it.
+    """
+    says = events.where(E.GO_STATUS, E.GO_STATUS_STACK)
+    own = events.argument(1, says) == events.thread_of(says)
+    own &= context.processor_key[says] >= NUMBERED
+    says = says[own & (events.argument(2, says) == GO_SYSCALL)]
+    ends = events.where(E.GO_DESTROY_SYSCALL)
+    more = np.sort(np.concatenate((says, ends)))
+    mentioned: NDArray[np.int64] = more[context.processor[more] >= 0]
+    return mentioned
+
+
+def ends_after_loss(
+    events: Events, context: Context, processors: IdIndex
+) -> NDArray[np.int64]:
+    """Return the events (rows) that end goroutines in a call without its processor.
+
+    `context` says that they have it still. A steal that took the processor has the
+    sequence number that follows. Whether it came before the goroutine's end, only the
+    times tell; or the order on the thread, if a later thread of the same id did it.
+    """
+    ends = events.where(E.GO_DESTROY_SYSCALL)
+    ends = ends[context.processor[ends] >= 0]
+    steals = events.where(E.PROC_STEAL)
+    if not len(ends) or not len(steals):
+        return ends[:0]
+    key = context.processor_key[ends].astype(np.int64)
+    wanted = _numbered(context.processor[ends], key - NUMBERED + 1)
+    place = processors.require(events.argument(0, steals))
+    taken = _numbered(place, events.argument(1, steals))
+    order = np.argsort(taken)
+    at = order[np.minimum(np.searchsorted(taken[order], wanted), len(order) - 1)]
+    steal, own = steals[at], events.thread_of(ends)
+    lost = (taken[at] == wanted) & (events.argument(2, steal) == own)
+    lost &= events.time[steal] < events.time[ends]
+    lost &= (events.thread_of(steal) != own) | (steal < ends)
+    ended: NDArray[np.int64] = ends[lost]
+    return ended
+
+
+def _numbered(
+    processor: NDArray[np.integer], number: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return one number for a processor's index and a sequence number of its."""
+    most = (1 << _NUMBER_BITS) - 1
+    return (processor.astype(np.int64) << _NUMBER_BITS) + np.clip(number, 0, most)
+
+
+def returns_after_steal(
+    events: Events, losses: ProcessorLosses
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return steals (rows), and for each the event with which its victim goes on.
+
+    With that event the thread takes another processor, or leaves the system call
+    without one. Go's reader lets it wait for the steal (``advanceProcStart`` in
+    internal/trace/order.go).
+    """
+    stolen = np.flatnonzero(events.type[losses.event] == E.PROC_STEAL)
+    steal, since = losses.event[stolen], losses.call[stolen]
+    victim = events.argument(2, steal)
+    order = np.argsort(events.threads)
+    at = np.searchsorted(events.threads[order], victim)
+    owner = order[np.minimum(at, len(order) - 1)]
+    since = np.where(since < 0, events.offsets[owner], since)
+    later = np.append(events.where(E.PROC_START, E.GO_SYSCALL_END_BLOCKED), -1)
+    back = later[np.searchsorted(later[:-1], since)]
+    known = (events.threads[owner] == victim) & (back >= 0)
+    known &= back < events.offsets[owner + 1]
+    return steal[known], back[known]
+
+
+def steals_after_loss(events: Events, losses: ProcessorLosses) -> NDArray[np.int64]:
+    """Return the steals (rows) by threads that have lost their own processor.
+
+    They lie between the begin of the system call in which the thread lost it and the
+    end of the call, or the next processor. `context_of` does not know of the loss and
+    gives them the processor that was lost.
+    """
+    steals = events.where(E.PROC_STEAL)
+    # A call from an earlier generation began before all that its thread does in this.
+    old = losses.event[(losses.call < 0) & (events.type[losses.event] == E.PROC_STEAL)]
+    begins = events.offsets[:-1][np.isin(events.threads, events.argument(2, old))]
+    calls = np.sort(np.concatenate((losses.call[losses.call >= 0], begins)))
+    if not len(calls):
+        return calls
+    at = np.searchsorted(calls, steals, side="right") - 1
+    call = calls[at]
+    later = events.where(E.PROC_START, E.GO_SYSCALL_END_BLOCKED)
+    until = np.append(later, len(events.type))[np.searchsorted(later, call)]
+    other = events.argument(2, steals) != events.thread_of(steals)
+    same = events.thread_of(call) == events.thread_of(steals)
+    after: NDArray[np.int64] = steals[(at >= 0) & (steals < until) & same & other]
+    return after

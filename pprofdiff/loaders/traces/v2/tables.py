@@ -1,0 +1,144 @@
+"""The structural part of a generation: its clock, strings, stacks and CPU samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.loaders.traces.interning import Interner
+from pprofdiff.loaders.traces.v2.batches import Generation
+from pprofdiff.loaders.traces.v2.event_finder import read_batch_varints
+from pprofdiff.loaders.traces.v2.schema import EventType
+from pprofdiff.loaders.traces.v2.strings import IdMap, read_stacks, read_strings
+from pprofdiff.loaders.traces.varints import TAIL, varint_at
+from pprofdiff.model.traces.table import Table
+from pprofdiff.model.traces.trace import Sync
+
+__all__ = ["GenerationTables", "RawSamples", "read_tables"]
+
+# Formats whose generations begin with a marked batch that holds the clocks.
+_MARKS_SYNCS = 25
+# Numbers of a CPU sample, its type among them.
+_SAMPLE = 6
+_SECOND = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawSamples(Table):
+    """CPU samples as they are in the file, in any order; int64 columns.
+
+    `time` is in units of the trace's clock (uint64 bits); the others are ids.
+    """
+
+    time: NDArray[np.int64]
+    thread: NDArray[np.int64]
+    processor: NDArray[np.int64]
+    goroutine: NDArray[np.int64]
+    stack: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GenerationTables:
+    """What the events of a generation refer to.
+
+    `ns_per_unit` is the length of a unit of its clock; `strings` and `stacks` give the
+    ids of its events the indices of the whole trace.
+    """
+
+    sync: Sync
+    ns_per_unit: float
+    strings: IdMap
+    stacks: IdMap
+    samples: RawSamples
+
+
+class _Snapshot(NamedTuple):
+    """The clocks at one moment: the trace's, in units, and the time since 1970."""
+
+    time: int
+    wall_ns: int
+
+
+def read_tables(
+    data: bytes, generation: Generation, version: int, interner: Interner
+) -> GenerationTables:
+    """Read a generation's clock and tables; strings and stacks go to `interner`.
+
+    `version` is NN of the format. Raises Damage where a table is malformed, or the
+    generation has no clock.
+    """
+    by_type: dict[int, list[tuple[int, int]]] = {}
+    for batch in generation.batches:
+        if not batch.experiment and batch.first < batch.last:
+            by_type.setdefault(data[batch.first], []).append((batch.first, batch.last))
+    least = min(batch.time for batch in generation.batches)
+    begins = EventType.SYNC if version >= _MARKS_SYNCS else EventType.FREQUENCY
+    clocks = [
+        b for b in generation.batches if (b.first, b.last) in by_type.get(begins, ())
+    ]
+    frequency, snapshot = 0, None
+    for batch in clocks:
+        frequency, snapshot = _clocks(data, batch.first, batch.last, batch.time)
+    if frequency == 0 or (version >= _MARKS_SYNCS and snapshot is None):
+        raise Damage("a generation without a clock")
+    ns_per_unit = 1.0 / (frequency / 1e9)
+    sync = Sync(generation.number, int(least * ns_per_unit))
+    if snapshot is not None:
+        sync = sync._replace(
+            snapshot_ns=int(snapshot.time * ns_per_unit), wall_ns=snapshot.wall_ns
+        )
+    texts: dict[int, str] = {}
+    for first, last in by_type.get(EventType.STRINGS, ()):
+        read_strings(data, first, last, texts)
+    known = {0: 0} | {name: interner.string(text) for name, text in texts.items()}
+    view = memoryview(data)
+    stacks = [view[first:last] for first, last in by_type.get(EventType.STACKS, ())]
+    samples = [
+        view[first:last] for first, last in by_type.get(EventType.CPU_SAMPLES, ())
+    ]
+    return GenerationTables(
+        sync=sync,
+        ns_per_unit=ns_per_unit,
+        strings=IdMap("string", known),
+        stacks=read_stacks(stacks, {0: ""} | texts, interner),
+        samples=_samples(samples),
+    )
+
+
+def _clocks(data: bytes, at: int, last: int, time: int) -> tuple[int, _Snapshot | None]:
+    """Return the frequency (units a second) and the snapshot of a clock's batch."""
+    frequency, snapshot = 0, None
+    if data[at] == EventType.SYNC:
+        at += 1
+    while at < last:
+        type_ = data[at]
+        if type_ == EventType.FREQUENCY:
+            frequency, at = varint_at(data, at + 1)
+        elif type_ == EventType.CLOCK_SNAPSHOT:
+            later, at = varint_at(data, at + 1)
+            _, at = varint_at(data, at)  # the monotonic clock
+            second, at = varint_at(data, at)
+            ns, at = varint_at(data, at)
+            snapshot = _Snapshot(time + later, second * _SECOND + ns)
+        else:
+            raise Damage("something else beside the clock")
+    return frequency, snapshot
+
+
+def _samples(parts: list[memoryview]) -> RawSamples:
+    """Read batches of CPU samples."""
+    if not parts:
+        none = np.zeros(0, np.int64)
+        return RawSamples(none, none, none, none, none)
+    tokens = read_batch_varints(parts)
+    values = np.delete(tokens.values[:-TAIL], tokens.starts).astype(np.uint64)
+    if len(values) % _SAMPLE:
+        raise Damage("a CPU sample that does not end")
+    rows = values.reshape(-1, _SAMPLE)
+    if (rows[:, 0] != EventType.CPU_SAMPLE).any():
+        raise Damage("something else among the CPU samples")
+    return RawSamples(*(rows[:, i].copy().view(np.int64) for i in range(1, _SAMPLE)))

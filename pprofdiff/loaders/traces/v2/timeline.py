@@ -1,0 +1,187 @@
+"""Events that change no state: of ranges, tasks, regions, logs, labels and metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.traces.damage import Damage
+from pprofdiff.loaders.traces.id_index import Ids
+from pprofdiff.loaders.traces.limits import MOST_PROCESSORS
+from pprofdiff.loaders.traces.timeline import TimelineEvents
+from pprofdiff.loaders.traces.v2.context import Context
+from pprofdiff.loaders.traces.v2.effects import (
+    STATUS,
+    Effects,
+    OrderedEffects,
+    order_effects,
+)
+from pprofdiff.loaders.traces.v2.events import Events
+from pprofdiff.loaders.traces.v2.incarnations import Incarnations
+from pprofdiff.loaders.traces.v2.schema import EventType
+from pprofdiff.loaders.traces.v2.tables import GenerationTables
+from pprofdiff.model.traces.table import Table
+
+__all__ = [
+    "MetricEvents",
+    "read_metric_events",
+    "read_timeline_events",
+    "with_times",
+]
+
+E = EventType
+_METRICS = (E.HEAP_ALLOC, E.HEAP_GOAL, E.PROCS_CHANGE)
+
+# The column of `TimelineEvents` that each argument of a type goes to.
+_ARGUMENTS: dict[EventType, tuple[str, ...]] = {
+    E.STW_BEGIN: ("name", "stack"),
+    E.GC_ACTIVE: ("id",),
+    E.GC_BEGIN: ("id", "stack"),
+    E.GC_END: ("id",),
+    E.SWEEP_ACTIVE: ("id",),
+    E.SWEEP_BEGIN: ("stack",),
+    E.SWEEP_END: ("id", "other"),
+    E.ASSIST_ACTIVE: ("id",),
+    E.ASSIST_BEGIN: ("stack",),
+    E.GO_LABEL: ("name",),
+    E.TASK_BEGIN: ("id", "other", "name", "stack"),
+    E.TASK_END: ("id", "stack"),
+    E.REGION_BEGIN: ("id", "name", "stack"),
+    E.REGION_END: ("id", "name", "stack"),
+    E.LOG: ("id", "name", "text", "stack"),
+}
+_OF_GOROUTINE = (
+    *(E.STW_BEGIN, E.STW_END, E.ASSIST_BEGIN, E.ASSIST_END),
+    *(E.REGION_BEGIN, E.REGION_END, E.GO_LABEL),
+)
+_OF_PROCESSOR = (E.SWEEP_BEGIN, E.SWEEP_END)
+_OF_PROGRAM = (E.GC_BEGIN, E.GC_END, E.GC_ACTIVE, E.TASK_BEGIN, E.TASK_END, E.LOG)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MetricEvents(Table):
+    """Values of metrics, in any order.
+
+    `type` (uint8) is HEAP_ALLOC, HEAP_GOAL (bytes) or PROCS_CHANGE (GOMAXPROCS);
+    `time` (int64) is in ns, but the row of the event as `read_metric_events` returns
+    it; `value` is int64.
+    """
+
+    type: NDArray[np.uint8]
+    time: NDArray[np.int64]
+    value: NDArray[np.int64]
+
+
+def read_metric_events(events: Events) -> MetricEvents:
+    """Return the metrics of a generation, with rows of events in place of times.
+
+    Raises Damage where GOMAXPROCS is no number of processors.
+    """
+    rows = events.where(*_METRICS)
+    types, value = events.type[rows], events.argument(0, rows)
+    limits = value[types == E.PROCS_CHANGE]
+    if len(limits) and not 0 < int(limits.min()) <= int(limits.max()) < MOST_PROCESSORS:
+        raise Damage("a GOMAXPROCS that there cannot be")
+    return MetricEvents(types, rows, value)
+
+
+def read_timeline_events(
+    events: Events,
+    context: Context,
+    ids: Ids,
+    incarnations: Incarnations,
+    tables: GenerationTables,
+    since: int,
+) -> TimelineEvents:
+    """Return the timeline events of a generation that began at `since` (ns).
+
+    Their times are rows of events until `with_times` replaces them, as the times may
+    still be raised. Raises Damage where an event names a goroutine, processor, string
+    or stack that does not exist.
+    """
+    row, owner = _in_order(events, context, ids, incarnations)
+    types = events.type[row]
+    names = ("id", "other", "name", "text", "stack")
+    columns = {name: np.zeros(len(row), np.int64) for name in names}
+    for one, arguments in _ARGUMENTS.items():
+        some = np.flatnonzero(types == one)
+        for place, name in enumerate(arguments) if len(some) else ():
+            columns[name][some] = events.argument(place, row[some])
+    return TimelineEvents(
+        type=types,
+        time=row,
+        since=np.full(len(row), since, np.int64),
+        owner=owner,
+        goroutine=context.goroutine[row],
+        processor=context.processor[row],
+        id=columns["id"],
+        other=columns["other"],
+        name=tables.strings(columns["name"]),
+        text=tables.strings(columns["text"]),
+        stack=tables.stacks(columns["stack"]),
+    )
+
+
+def with_times(timeline: TimelineEvents, time: NDArray[np.int64]) -> TimelineEvents:
+    """Return the events with times in place of rows; `time` is that of all events.
+
+    Events of the whole program come to stand in order of time.
+    """
+    timed = replace(timeline, time=time[timeline.time])
+    order = np.arange(len(timed))
+    free = np.flatnonzero(np.isin(timed.type, _OF_PROGRAM))
+    order[free] = free[np.argsort(timed.time[free], kind="stable")]
+    return timed.take(order)
+
+
+def _in_order(
+    events: Events, context: Context, ids: Ids, incarnations: Incarnations
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the rows of timeline events, each owner's in order, and their owners."""
+    own = events.where(*_OF_GOROUTINE)
+    goroutine = context.goroutine[own]
+    key = incarnations.key(goroutine, context.goroutine_key[own], own)
+    on_already = events.where(E.ASSIST_ACTIVE)
+    assisting = ids.goroutines.require(events.argument(0, on_already))
+    of_goroutines = _ordered(
+        [_effects(own, goroutine, key), _effects(on_already, assisting, None)],
+        len(ids.goroutines),
+        events,
+    )
+    own = events.where(*_OF_PROCESSOR)
+    processor, key = context.processor[own], context.processor_key[own]
+    on_already = events.where(E.SWEEP_ACTIVE)
+    sweeping = ids.processors.require(events.argument(0, on_already))
+    of_processors = _ordered(
+        [_effects(own, processor, key), _effects(on_already, sweeping, None)],
+        len(ids.processors),
+        events,
+    )
+    of_program = events.where(*_OF_PROGRAM)
+    nobody = np.zeros(len(of_program), np.int32)
+    row = np.concatenate((of_goroutines.event, of_processors.event, of_program))
+    owners = of_goroutines.owner - 1, of_processors.owner - 1, nobody
+    return row, np.concatenate(owners)
+
+
+def _ordered(groups: list[Effects], owners: int, events: Events) -> OrderedEffects:
+    """Return the events of all groups in order; their owners count from 1."""
+    most = sum(len(group.owner) for group in groups)
+    order = order_effects(groups, owners + 1, len(events), most)
+    return order.rows(0, len(order))
+
+
+def _effects(
+    rows: NDArray[np.int64],
+    owner: NDArray[np.integer],
+    key: NDArray[np.integer] | None,
+) -> Effects:
+    """Return events as effects on their owners, which count from 1: 0 is none.
+
+    Without a key they come where a status does: before all others.
+    """
+    if key is None:
+        key = np.full(len(rows), STATUS, np.int64)
+    return Effects(owner.astype(np.int64) + 1, key, rows)

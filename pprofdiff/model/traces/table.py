@@ -1,0 +1,36 @@
+"""A table of columns: the base of the frozen dataclasses that hold a trace's arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Table"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Columns of one length; each field of a subclass is one numpy array."""
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(getattr(self, fields(self)[0].name))
+
+    def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> Self:
+        """Return a new table of the chosen rows (indices, or a mask), as copies."""
+        columns = (getattr(self, field.name)[rows] for field in fields(self))
+        return type(self)(*columns)
+
+    @classmethod
+    def concatenate(cls, tables: Sequence[Self]) -> Self:
+        """Return the rows of several tables, of at least one, in the order given."""
+        return cls(
+            *(
+                np.concatenate([getattr(table, field.name) for table in tables])
+                for field in fields(cls)
+            )
+        )

@@ -88,12 +88,30 @@ def choose(
     share: bool,
     snapshot: bool,
 ) -> Normalization:
-    """Choose how to compare (base, new) pairs of totals and durations.
+    """Choose how two sides are compared.
 
-    `work` (operations done, or done per second of a duration) wins, then `share`,
-    then durations if both sides have one, else absolute. A `snapshot` (live memory,
-    goroutines) is not a rate: no duration says anything about it. Raises UsageError
-    for work and share together.
+    By operation where `work` is known; by share of the total where `share` asks for it;
+    else by second where both sides have a duration; else absolute.
+
+    Parameters
+    ----------
+    totals
+        The raw sums of (base, new).
+    durations_ns
+        How long each side was profiled, None where that is not known.
+    work
+        The operations that each side did.
+    share
+        Whether new is to be scaled to the total of base.
+    snapshot
+        Whether values are of one moment (live memory, goroutines), so that neither
+        operations nor durations say anything about them.
+
+    Raises
+    ------
+    UsageError
+        Both `work` and `share` are given.
+
     """
     if work is not None and share:
         raise UsageError("-normalize and --work contradict each other: give one")

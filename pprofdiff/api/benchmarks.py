@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from pprofdiff.analysis.benchmarks.compare import (
     BenchmarkDiff,
     compare_benchmarks,
-    pair_by_suffix,
 )
+from pprofdiff.analysis.benchmarks.pairing import pair_by_suffix
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.side import BenchmarkRun, Side
 from pprofdiff.api.reported import Reported

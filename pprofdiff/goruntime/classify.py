@@ -59,8 +59,7 @@ class Classification:
     positions in the `frame_functions` that were classified, -1 for none:
 
     - `anchor`, the frame whose rule decided;
-    - `payer`, the frame nearest the leaf that is no runtime function: the call site;
-    - `leaf`, the leaf, frames of preemption left out.
+    - `payer`, the frame nearest the leaf that is no runtime function: the call site.
     """
 
     category: Int16
@@ -68,7 +67,6 @@ class Classification:
     anchor: Int64
     leaf_kind: Int8
     payer: Int64
-    leaf: Int64
 
 
 def compile_traits(names: Sequence[str]) -> FunctionTraits:
@@ -132,7 +130,7 @@ def classify(
     if not parts:
         none = np.empty(0, dtype=np.int64)
         small = none.astype(np.int16)
-        return Classification(small, small, none, none.astype(np.int8), none, none)
+        return Classification(small, small, none, none.astype(np.int8), none)
     return Classification(
         *(
             np.concatenate([getattr(part, field.name) for part in parts])
@@ -228,14 +226,14 @@ def _classify_chunk(
     leaf = _leaves(frames, starts, ends)
     payer = _first_in_range(np.flatnonzero(frames.code == _PROGRAM), starts, ends)
     anchor, rule = _decide(frames, leaf, payer, ends)
-    kind = np.zeros(len(starts), dtype=np.int8)
+    leaf_kind = np.zeros(len(starts), dtype=np.int8)
     present = np.flatnonzero(leaf >= 0)
-    kind[present] = frames.traits.leaf_kind[frames.functions[leaf[present]]]
-    rule = frames.arrays.by_leaf_kind[rule, kind]
-    for positions in (anchor, payer, leaf):
+    leaf_kind[present] = frames.traits.leaf_kind[frames.functions[leaf[present]]]
+    rule = frames.arrays.by_leaf_kind[rule, leaf_kind]
+    for positions in (anchor, payer):
         positions[positions >= 0] += base
     category = frames.arrays.category[rule]
-    return Classification(category, rule, anchor, kind, payer, leaf)
+    return Classification(category, rule, anchor, leaf_kind, payer)
 
 
 def _leaves(frames: _Frames, starts: Int64, ends: Int64) -> Int64:

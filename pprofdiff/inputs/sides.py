@@ -182,7 +182,7 @@ def made_pair(evidence: Side, options: Options) -> tuple[Side, Side]:
 
 def _benchmark_pair(evidence: Side, suffix: str) -> tuple[Side, Side]:
     """Return benchmarks with a suffix as base, those without it as new."""
-    from pprofdiff.analysis.benchmarks.compare import pair_by_suffix
+    from pprofdiff.analysis.benchmarks.pairing import pair_by_suffix
 
     if not evidence.benchmarks:
         raise UsageError("--pair compares benchmarks: there are none in this input")

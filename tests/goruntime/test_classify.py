@@ -24,7 +24,7 @@ def _classify(stacks):
 
 
 def _one(text):
-    """Return category, rule, leaf kind ids and anchor, payer, leaf names."""
+    """Return category, rule, leaf kind ids and anchor, payer names."""
     stack = _frames(text)
     found, table = _classify([stack]), rules()
 
@@ -37,7 +37,6 @@ def _one(text):
         "kind": table.leaf_kinds[found.leaf_kind[0]].id,
         "anchor": name(found.anchor[0]),
         "payer": name(found.payer[0]),
-        "leaf": name(found.leaf[0]),
     }
 
 
@@ -374,13 +373,13 @@ def test_every_category_is_reached_by_an_example():
     assert shown == set(rules().categories)
 
 
-def test_the_deciding_frame_the_payer_and_the_leaf_are_named():
+def test_the_deciding_frame_and_the_payer_are_named_and_preemption_is_no_leaf():
     found = _one(
         "runtime.asyncPreempt < runtime.memclrNoHeapPointers < runtime.mallocgc < runtime.makeslice < strings.Repeat < main.f"
     )
     assert found["anchor"] == "runtime.mallocgc"
     assert found["payer"] == "strings.Repeat"
-    assert found["leaf"] == "runtime.memclrNoHeapPointers"
+    assert found["kind"] == "clear"
     assert found["rule"] == "alloc"
 
 
@@ -395,7 +394,7 @@ def test_a_frame_that_takes_over_is_the_one_that_decides():
 
 def test_stacks_without_frames_have_no_positions():
     found = _one("")
-    assert (found["anchor"], found["payer"], found["leaf"]) == (None, None, None)
+    assert (found["anchor"], found["payer"]) == (None, None)
 
 
 def test_a_frame_without_a_function_says_nothing():
@@ -409,7 +408,7 @@ def test_a_frame_without_a_function_says_nothing():
 def test_no_stacks_give_empty_columns_of_the_same_types():
     none = classify(compile_traits([]), np.zeros(1, np.int64), np.zeros(0, np.int32))
     some = _classify([["main.f"]])
-    for name in ("category", "rule", "anchor", "leaf_kind", "payer", "leaf"):
+    for name in ("category", "rule", "anchor", "leaf_kind", "payer"):
         assert getattr(none, name).shape == (0,)
         assert getattr(none, name).dtype == getattr(some, name).dtype
 
@@ -474,7 +473,7 @@ def test_the_size_of_the_chunks_changes_nothing(stacks):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_CHUNK_FRAMES", 3)
         parts = _classify(stacks)
-    for name in ("category", "rule", "anchor", "leaf_kind", "payer", "leaf"):
+    for name in ("category", "rule", "anchor", "leaf_kind", "payer"):
         assert np.array_equal(getattr(whole, name), getattr(parts, name))
 
 

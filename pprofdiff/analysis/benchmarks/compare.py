@@ -1,25 +1,19 @@
 """Two builds' benchmarks compared, as benchstat compares them.
 
-Where benchstat makes a table for each configuration and so compares nothing of two
-machines, benchmarks are paired here by package, name and GOMAXPROCS, and what else
-differs is said.
+benchstat makes a table for each configuration, so that results of two machines are in
+no common table. Here benchmarks are paired by package, name and GOMAXPROCS, and other
+differences of configuration are listed beside the tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple
+from math import inf
+from typing import Literal, NamedTuple
 
-from pprofdiff.analysis.benchmarks.table import (
-    LARGEST,
-    BenchmarkDiff,
-    BenchmarkRow,
-    BenchmarkTable,
-    ConfigDifference,
-    Geomean,
-)
-from pprofdiff.analysis.benchmarks.units import better, tidy
+from pprofdiff.analysis.benchmarks.units import Better, better, tidy
 from pprofdiff.analysis.stats.calibration import (
     ALPHA,
     CONFIDENCE,
@@ -29,17 +23,17 @@ from pprofdiff.analysis.stats.calibration import (
 from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Change
 from pprofdiff.analysis.stats.samples import Summary, geomean, summarize
-from pprofdiff.errors import UsageError
 from pprofdiff.model.benchmarks import Benchmarks, Result
 
 __all__ = [
+    "LARGEST",
+    "SIDE_NAMES",
     "BenchmarkDiff",
     "BenchmarkRow",
     "BenchmarkTable",
     "ConfigDifference",
     "Geomean",
     "compare_benchmarks",
-    "pair_by_suffix",
 ]
 
 _NO_INTERVAL = (
@@ -54,18 +48,160 @@ _OTHER_SET = "benchmark set differs from baseline; geomeans may not be comparabl
 _NO_SUMMARY = "summaries must be >0 to compute geomean"
 _NO_RATIO = "ratios must be >0 to compute geomean"
 
+SideName = Literal["base", "new"]
+SIDE_NAMES: tuple[SideName, ...] = ("base", "new")
+
+LARGEST = 1e100
+"""No measurement is as large; ratios and products of larger values might overflow."""
+
 _Config = tuple[tuple[str, str], ...]
 _Key = tuple[_Config, str, tuple[str, int | None]]
 _Results = list[Result]
 
 
+@dataclass(frozen=True, slots=True)
+class BenchmarkRow:
+    """One benchmark in one unit; a side is None where it was not measured.
+
+    `name` is as printed, without ``Benchmark`` and the ``-P`` of GOMAXPROCS; `procs` is
+    that P. `base` and `new` are in `unit`, as the benchmark prints it; `tidy_base` and
+    `tidy_new` are in the unit of the table. `better` tells which values are better,
+    None where that is not known. `change` is that of the tidy medians, None where one
+    side was not measured. `notes` say why a figure is missing.
+    """
+
+    name: str
+    procs: int | None
+    unit: str
+    better: Better | None
+    base: Summary | None
+    new: Summary | None
+    tidy_base: Summary | None
+    tidy_new: Summary | None
+    change: Change | None
+    notes: tuple[str, ...]
+
+    @property
+    def full_name(self) -> str:
+        """The name with its ``-P``, where one is printed."""
+        return self.name if self.procs is None else f"{self.name}-{self.procs}"
+
+    @property
+    def p(self) -> float | None:
+        """The U test's p, 1 where all values are equal, None on one side only."""
+        return None if self.change is None else self.change.p
+
+    @property
+    def significant(self) -> bool:
+        """Whether the samples differ: p is at most 0.05."""
+        return self.change is not None and self.change.noise is False
+
+    @property
+    def delta(self) -> float | None:
+        """New median − base median, in `unit`."""
+        if self.base is None or self.new is None:
+            return None
+        return self.new.median - self.base.median
+
+    @property
+    def ratio(self) -> float | None:
+        """New median ÷ base median, 1 where both are 0.
+
+        None on one side only, and where base alone is 0 or the ratio over 1e100.
+        """
+        if self.tidy_base is None or self.tidy_new is None:
+            return None
+        return _ratio(self.tidy_base.median, self.tidy_new.median)
+
+    @property
+    def worse(self) -> bool | None:
+        """Whether new is worse; None if nothing changed or no direction is known."""
+        delta = self.delta
+        if not delta or not self.significant or self.better is None:
+            return None
+        return (delta > 0) == (self.better == "lower")
+
+
+def _ratio(base: float, new: float) -> float | None:
+    if base == new:
+        return 1.0
+    ratio = new / base if base else inf
+    return ratio if abs(ratio) < LARGEST else None
+
+
+class Geomean(NamedTuple):
+    """Geometric means of a table's medians, in its unit, and of its rows' ratios."""
+
+    base: float | None
+    new: float | None
+    ratio: float | None
+    notes: tuple[str, ...]
+
+
+class BenchmarkTable(NamedTuple):
+    """All benchmarks of one configuration, such as a package, in one tidy unit.
+
+    `config` holds what tells the tables of one unit apart, often nothing.
+    """
+
+    config: tuple[tuple[str, str], ...]
+    unit: str
+    rows: tuple[BenchmarkRow, ...]
+    geomean: Geomean
+
+    @property
+    def compares(self) -> bool:
+        """Whether a benchmark in it was measured on both sides."""
+        return any(row.p is not None for row in self.rows)
+
+    @property
+    def side(self) -> SideName | Literal[""]:
+        """The only side that has this unit; empty where both have it."""
+        if all(row.base is None for row in self.rows):
+            return "new"
+        return "base" if all(row.new is None for row in self.rows) else ""
+
+
+class ConfigDifference(NamedTuple):
+    """A ``key: value`` line whose values differ; none at all is an empty value."""
+
+    key: str
+    base: tuple[str, ...]
+    new: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkDiff:
+    """The benchmarks of two builds, a table for each unit.
+
+    `differences` are lines of configuration that may make a comparison misleading.
+    `torn` is how many lines of (base, new) name a benchmark and have no values.
+    """
+
+    tables: tuple[BenchmarkTable, ...]
+    differences: tuple[ConfigDifference, ...]
+    torn: tuple[int, int]
+
+    @property
+    def rows(self) -> tuple[BenchmarkRow, ...]:
+        """The rows of all tables."""
+        return tuple(chain.from_iterable(table.rows for table in self.tables))
+
+    def only(self, side: SideName) -> tuple[str, ...]:
+        """Return the full names of the benchmarks that only this side has."""
+        base = dict.fromkeys(row.full_name for row in self.rows if row.base is not None)
+        new = dict.fromkeys(row.full_name for row in self.rows if row.new is not None)
+        own, other = (base, new) if side == "base" else (new, base)
+        return tuple(name for name in own if name not in other)
+
+
 def compare_benchmarks(
     base: Sequence[Benchmarks], new: Sequence[Benchmarks]
 ) -> BenchmarkDiff:
-    """Compare both sides' benchmarks; several outputs of a side are pooled.
+    """Compare both sides' benchmarks; the values of a side's outputs are pooled.
 
-    Tables come in the order in which configurations, units and names first appear,
-    base first, as benchstat's do.
+    `base` and `new` are the outputs of each side. Tables and rows come in the order in
+    which configurations, units and names first appear, base first, as benchstat's do.
     """
     apart, differences = _configurations(base, new)
     pooled: dict[_Key, tuple[_Results, _Results]] = {}
@@ -81,8 +217,8 @@ def compare_benchmarks(
         if row is not None:
             rows.setdefault(key[:2], []).append(row)
     tables = [
-        BenchmarkTable(config, unit, tuple(found), _geomean(found))
-        for (config, unit), found in rows.items()
+        BenchmarkTable(config, unit, tuple(of_unit), _geomean(of_unit))
+        for (config, unit), of_unit in rows.items()
     ]
     torn = [sum(output.torn for output in outputs) for outputs in (base, new)]
     return BenchmarkDiff(tuple(tables), differences, (torn[0], torn[1]))
@@ -114,15 +250,15 @@ def _configurations(
     )
     configs = [[dict(result.config) for result in side] for side in sides]
     for key in keys:
-        old, fresh = (
+        base_values, new_values = (
             tuple(dict.fromkeys(config.get(key, "") for config in side))
             for side in configs
         )
-        several = len(old) > 1 or len(fresh) > 1
-        if several and (key == "pkg" or set(old) & set(fresh)):
+        several = len(base_values) > 1 or len(new_values) > 1
+        if several and (key == "pkg" or set(base_values) & set(new_values)):
             apart.append(key)
-        elif set(old) != set(fresh) and old and fresh:
-            differences.append(ConfigDifference(key, old, fresh))
+        elif set(base_values) != set(new_values) and base_values and new_values:
+            differences.append(ConfigDifference(key, base_values, new_values))
     return tuple(apart), tuple(differences)
 
 
@@ -135,6 +271,7 @@ class _Sample(NamedTuple):
 
 
 def _sample(results: _Results) -> _Sample:
+    """Return the values of results in one tidy unit."""
     values = [(v, v * tidy(r.unit).factor) for r in results for v in r.values]
     kept = [pair for pair in values if abs(pair[1]) < LARGEST]
     return _Sample([v for v, _ in kept], [v for _, v in kept], len(values) - len(kept))
@@ -203,42 +340,3 @@ def _geomean(rows: Sequence[BenchmarkRow]) -> Geomean:
     if ratio is None and len(known) == len(ratios):
         notes.append(_NO_RATIO)
     return Geomean(*means, ratio, tuple(notes))
-
-
-def pair_by_suffix(
-    benchmarks: Benchmarks, suffix: str
-) -> tuple[Benchmarks, Benchmarks]:
-    """Split one output in two: ``XOld`` as base, under the name X, and ``X`` as new.
-
-    The suffix is that of the function's name, before any sub-benchmark's:
-    ``CompressOld/size=1k`` pairs with ``Compress/size=1k``. What has no such partner
-    function is left out. Raises UsageError where no function has one.
-    """
-    functions = {result.name.partition("/")[0] for result in benchmarks.results}
-    pairs = {
-        name: name.removesuffix(suffix)
-        for name in functions
-        if suffix and name.endswith(suffix) and name.removesuffix(suffix) in functions
-    }
-    if not pairs:
-        raise UsageError(_no_pairs(functions, suffix))
-    base, new = [], []
-    for result in benchmarks.results:
-        function, slash, rest = result.name.partition("/")
-        if function in pairs:
-            base.append(result._replace(name=f"{pairs[function]}{slash}{rest}"))
-        # XOldOld is the base of XOld, which is that of X.
-        if function in pairs.values():
-            new.append(result)
-    return Benchmarks(tuple(base), benchmarks.torn), Benchmarks(tuple(new), 0)
-
-
-def _no_pairs(functions: set[str], suffix: str) -> str:
-    if not suffix:
-        return "--pair suffix= needs a suffix: --pair suffix=Old compares XOld with X"
-    some = ", ".join(f"Benchmark{name}" for name in sorted(functions)[:3]) or "none"
-    more = f" and {len(functions) - 3} more" if len(functions) > 3 else ""
-    return (
-        f"--pair suffix={suffix}: no benchmark has a partner named BenchmarkX{suffix} "
-        f"for BenchmarkX; there are {some}{more}"
-    )

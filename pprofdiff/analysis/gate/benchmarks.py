@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pprofdiff.analysis.benchmarks.table import BenchmarkRow
+from pprofdiff.analysis.benchmarks.compare import BenchmarkRow
 from pprofdiff.analysis.benchmarks.units import better, tidy
 from pprofdiff.analysis.gate.measures import (
     Asked,

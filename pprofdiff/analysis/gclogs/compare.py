@@ -207,11 +207,27 @@ def compare_logs(
     work: Work | None = None,
     seconds: tuple[float | None, float | None] = (None, None),
 ) -> GCDiff | None:
-    """Compare both sides' GC logs, each (label, logs); None where one has no run.
+    """Compare both sides' GC logs; None where a side's logs have no collection.
 
-    The run with the most collections stands for a side. `seconds` are what counted
-    `work` took; where they are not known, it took as long as the span, or else the
-    window of collections. Raises UsageError where a span holds no collection.
+    Of each side the process with the most collections is compared.
+
+    Parameters
+    ----------
+    sides
+        (label, logs) of base and of new.
+    spans
+        The seconds that were asked for, of base and of new.
+    work
+        The operations that each side did.
+    seconds
+        How long counted `work` took on each side. Where that is not known it took as
+        long as the span, or else the window of collections.
+
+    Raises
+    ------
+    UsageError
+        No collection started within a span.
+
     """
     base, new = (
         _side(label, logs, span)
@@ -237,7 +253,7 @@ def _length(span: Span | None, side: GCSide) -> float:
 
 
 def unusable(logs: Sequence[LogRun]) -> Iterator[Caveat]:
-    """Yield why each log that is not compared is not: nothing is summed by guess."""
+    """Yield, for each log that cannot be compared, why."""
     for path, log in logs:
         if log.mixed:
             yield Caveat(

@@ -1,4 +1,4 @@
-"""Are the two sides comparable? What to know before believing a difference."""
+"""What makes two profiles less comparable: versions, periods, durations, load."""
 
 from __future__ import annotations
 
@@ -22,29 +22,39 @@ _Versions = tuple[str | None, str | None]
 
 
 class Caveat(NamedTuple):
-    """One thing to know: a stable `id`, and a sentence for people."""
+    """One reason for doubt: a stable `id`, and `text`, a sentence for people."""
 
     id: str
     text: str
 
 
 def go_version(*profiles: Profile) -> str | None:
-    """Return the Go versions that all functions' names allow, such as go1.21-1.22."""
+    """Return the Go releases that have the profiles' runtime functions: go1.21-1.22.
+
+    None where names do not tell, or contradict each other.
+    """
     names = (name for profile in profiles for name in profile.function_names())
     return format_go_version(*infer_go_version(names)) or None
 
 
 def comparability(
-    base: ProfileSide, new: ProfileSide, totals: tuple[int, int], how: Normalization
+    base: ProfileSide,
+    new: ProfileSide,
+    totals: tuple[int, int],
+    normalization: Normalization,
 ) -> tuple[Caveat, ...]:
-    """Return what makes this pair less comparable than it looks."""
+    """Return what to know of two sides before one believes their difference.
+
+    `totals` are the raw sums of (base, new) in the compared sample type, and
+    `normalization` is how they are scaled.
+    """
     return (
         *_inputs(base, new),
         *_versions(base, new),
         *_sampling(base, new),
         *_lengths(base, new),
-        *_load(new, totals, how),
-        *_since_start(new, how),
+        *_load(new, totals, normalization),
+        *_since_start(new, normalization),
     )
 
 
@@ -166,8 +176,8 @@ def _lengths(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
         )
 
 
-def _since_start(new: ProfileSide, how: Normalization) -> Iterator[Caveat]:
-    if how.mode == "per_work" and not new.profile.duration_ns:
+def _since_start(new: ProfileSide, normalization: Normalization) -> Iterator[Caveat]:
+    if normalization.mode == "per_work" and not new.profile.duration_ns:
         yield Caveat(
             "since-start",
             f"{kind_name(new.profile)} counts since the program began: it is right by "
@@ -176,13 +186,13 @@ def _since_start(new: ProfileSide, how: Normalization) -> Iterator[Caveat]:
 
 
 def _load(
-    new: ProfileSide, totals: tuple[int, int], how: Normalization
+    new: ProfileSide, totals: tuple[int, int], normalization: Normalization
 ) -> Iterator[Caveat]:
     if not is_cpu(new.profile) or not totals[0] or not totals[1]:
         return
-    if how.mode not in ("absolute", "per_second"):
+    if normalization.mode not in ("absolute", "per_second"):
         return
-    ratio = how.ratio(*totals)
+    ratio = normalization.ratio(*totals)
     if ratio is not None and ratio > 0 and abs(ratio - 1) > _UNLIKE:
         yield Caveat(
             "load",

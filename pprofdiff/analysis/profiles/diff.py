@@ -46,8 +46,11 @@ _TOO_LARGE = float(1 << 63)
 class ProfileDiff:
     """What changed between two sides, in one sample type.
 
-    `functions`, `lines`, `files`, `packages`, `stacks`, `categories` and `blame` are
-    DataFrames, made when asked for; every raw number is an int64 in `unit`.
+    `base_column` and `new_column` are the compared columns of each side's values. Sums
+    are made when they are first asked for; `functions`, `lines`, `files`,
+    `packages`, `stacks`, `categories` and `blame` are DataFrames of them. Raw numbers
+    are integers in `unit`; scaled ones are raw ones times the factors of
+    `normalization`. `warnings` say what makes the two sides less comparable.
     """
 
     base: ProfileSide
@@ -73,8 +76,8 @@ class ProfileDiff:
     @property
     def title(self) -> str:
         """The name, and the sample type where that says more: allocs (alloc_space)."""
-        kind = self.sample_type.type
-        return self.name if self.name == kind else f"{self.name} ({kind})"
+        counted = self.sample_type.type
+        return self.name if self.name == counted else f"{self.name} ({counted})"
 
     @property
     def sample_type(self) -> ValueType:
@@ -137,7 +140,7 @@ class ProfileDiff:
 
     @property
     def paired_functions(self) -> PairedRows:
-        """The functions of both sides, and which is which."""
+        """The functions of both sides, and which of base is which of new."""
         return self._paired("functions")
 
     @cached_property
@@ -180,7 +183,7 @@ class ProfileDiff:
 
     @cached_property
     def category_sums(self) -> Categories | None:
-        """Raw sums by category; None where samples are not `classified`."""
+        """Raw sums by runtime category; None where samples are not `classified`."""
         if self.attributions is None:
             return None
         return categories(self.attributions, self.values)
@@ -199,9 +202,10 @@ class ProfileDiff:
 
     @cached_property
     def leaf_kind_sums(self) -> list[tuple[int, int, int, int]]:
-        """Raw sums as (category, leaf kind, base, new), both positions in the rules.
+        """Raw sums as (category, leaf kind, base, new), by positions in the rules.
 
-        The second dimension of a cost: what the leaf does, whoever owns it.
+        A leaf kind is what the leaf function does (copy, clear, lock), whatever made it
+        necessary. Empty where samples are not `classified`.
         """
         if self.attributions is None:
             return []
@@ -255,21 +259,39 @@ def compare(
     normalize: bool = False,
     work: Work | None = None,
 ) -> ProfileDiff:
-    """Subtract base from new in one sample type (default: what pprof takes for new).
+    """Subtract base from new in one sample type.
 
-    Raises UsageError where new has no such sample type, IncompatibleProfilesError
-    where base does not have it in the same unit.
+    Parameters
+    ----------
+    base, new
+        The merged profiles of each side.
+    sample_type
+        As `Profile.sample_index` reads it for new; by default new's default type.
+    normalize
+        Whether to scale new to the total of base, as ``go tool pprof -normalize`` does.
+    work
+        The operations that each side did, to compare by operation.
+
+    Raises
+    ------
+    UsageError
+        New has no such sample type, or both `normalize` and `work` are given.
+    IncompatibleProfilesError
+        Base does not have the sample type in the same unit.
+    FormatError
+        The values of a side add up to more than 64 bits hold.
+
     """
     new_column = new.profile.sample_index(sample_type)
-    kind = new.profile.sample_types[new_column]
-    base_column = _column_of(base, kind)
+    compared = new.profile.sample_types[new_column]
+    base_column = _column_of(base, compared)
     totals = _total(base, base_column), _total(new, new_column)
     normalization = choose(
         totals=totals,
         durations_ns=(base.profile.duration_ns, new.profile.duration_ns),
         work=work,
         share=normalize,
-        snapshot=is_snapshot(kind),
+        snapshot=is_snapshot(compared),
     )
     caveats = comparability(base, new, totals, normalization)
     return ProfileDiff(base, new, base_column, new_column, normalization, caveats)
@@ -286,22 +308,22 @@ def _total(side: ProfileSide, column: int) -> int:
     return int(values.sum())
 
 
-def _column_of(side: ProfileSide, kind: ValueType) -> int:
+def _column_of(side: ProfileSide, sample_type: ValueType) -> int:
     """Return the column of a side's values that a sample type has."""
-    if kind in side.profile.sample_types:
-        return side.profile.sample_types.index(kind)
+    if sample_type in side.profile.sample_types:
+        return side.profile.sample_types.index(sample_type)
     known = ", ".join(f"{t.type}/{t.unit}" for t in side.profile.sample_types)
     raise IncompatibleProfilesError(
-        f"{side.runs[0].path} has no {kind.type}/{kind.unit} to subtract; "
-        f"it has: {known or 'no values'}"
+        f"{side.runs[0].path} has no {sample_type.type}/{sample_type.unit} to "
+        f"subtract; it has: {known or 'no values'}"
     )
 
 
 def _sample_worth(profile: Profile, column: int) -> float | None:
     """Return what one sample adds to a column, None where that is not known."""
-    kind, sampled = profile.sample_types[column], profile.period_type
-    if kind.type == "samples":
+    counted, sampled = profile.sample_types[column], profile.period_type
+    if counted.type == "samples":
         return 1.0
     if not profile.period or sampled is None or sampled.type not in ("cpu", "space"):
         return None
-    return float(profile.period) if sampled.unit == kind.unit else None
+    return float(profile.period) if sampled.unit == counted.unit else None

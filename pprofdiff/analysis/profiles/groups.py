@@ -64,7 +64,7 @@ def judged_categories(diff: ProfileDiff, group: str) -> list[JudgedSum]:
 def judged_sums(
     diff: ProfileDiff, rows: list[tuple[str, str, int, int]]
 ) -> list[JudgedSum]:
-    """Judge rows of (id, label, base, new), raw, together."""
+    """Judge rows of (id, label, raw base, raw new), corrected for their number."""
     judged = diff.judge([row[2] for row in rows], [row[3] for row in rows])
     noise = [None] * len(rows) if judged is None else judged.noise.tolist()
     by = diff.normalization

@@ -14,36 +14,39 @@ _STATES = ("running", "runnable", "blocked", "syscall")
 
 def is_cpu(profile: Profile) -> bool:
     """Return whether samples are CPU time."""
-    return any(kind.type == "cpu" for kind in profile.sample_types)
+    return any(t.type == "cpu" for t in profile.sample_types)
 
 
 def is_state(profile: Profile) -> bool:
-    """Return whether samples are a trace's time in a state, made by ``--state``."""
-    types = [kind.type for kind in profile.sample_types]
+    """Return whether samples are goroutines' time in one state (made of a trace)."""
+    types = [t.type for t in profile.sample_types]
     return len(types) == 2 and types[0] == "intervals" and types[1] in _STATES
 
 
 def is_heap(profile: Profile) -> bool:
     """Return whether samples are allocations, recorded where they were made."""
-    return any(kind.type.startswith("alloc_") for kind in profile.sample_types)
+    return any(t.type.startswith("alloc_") for t in profile.sample_types)
 
 
-def is_snapshot(kind: ValueType) -> bool:
-    """Return whether a sample type says how much there is, not how much happened."""
-    return kind.type.startswith("inuse_") or kind.type in ("goroutine", "threadcreate")
+def is_snapshot(sample_type: ValueType) -> bool:
+    """Return whether a sample type is of one moment (live memory), not of a time."""
+    name = sample_type.type
+    return name.startswith("inuse_") or name in ("goroutine", "threadcreate")
 
 
 def kind_name(profile: Profile) -> str:
-    """Return cpu, allocs, heap, block, mutex, goroutine …: what Go calls the profile.
+    """Return what Go calls this kind of profile, such as cpu, allocs, heap or mutex.
 
-    Block and mutex profiles have equal sample types; they differ in whether stacks
-    end where goroutines wait or where a holder unlocks (runtime/mprof.go).
+    It is told from sample types (runtime/pprof). Those of block and mutex profiles are
+    equal: stacks of a block profile end where goroutines wait, those of a mutex profile
+    where a lock is released (runtime/mprof.go). A profile that Go has no name for is
+    called by its last sample type, or ``empty`` where it has none.
     """
     if is_cpu(profile):
         return "cpu"
     if is_heap(profile):
         return "allocs" if profile.default_sample_type == "alloc_space" else "heap"
-    types = [kind.type for kind in profile.sample_types]
+    types = [t.type for t in profile.sample_types]
     if "contentions" in types:
         return "mutex" if _unlocks(profile) else "block"
     return types[-1] if types else "empty"

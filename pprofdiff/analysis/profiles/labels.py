@@ -25,9 +25,9 @@ _Sums = dict[tuple[str, str], int]
 def labels_frame(diff: ProfileDiff) -> pd.DataFrame:
     """Return one row a label's key and value, by falling |delta scaled|.
 
-    Columns: key, value, and those of `frames.compared_frame`. A number is followed by
-    its unit. Value "" is for the samples without such a key, so that the rows of a key
-    add up to the totals where no sample has two values of it.
+    Columns: key, value, and those of `frames.compared_frame`. The value of a numeric
+    label is the number and its unit. Value ``""`` is for samples without such a key, so
+    that the rows of a key add up to the totals where no sample has two values of it.
     """
     base, new = (
         _sums(side.profile, values)

@@ -87,7 +87,7 @@ def pair_rows(
     base_flat, new_flat = pairing.spread(base_sums.flat, new_sums.flat)
     base_cum, new_cum = pairing.spread(base_sums.cum, new_sums.cum)
     table = Table(
-        kind=granularity.removesuffix("s"),
+        noun=granularity.removesuffix("s"),
         names=names,
         base_names=base_names,
         files=files,

@@ -1,4 +1,4 @@
-"""How a comparison's scaled numbers are written: one scale for a whole report."""
+"""The unit and decimals in which a comparison's scaled numbers are written."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NANOSECONDS = ("nanoseconds", "ns")
 
 
 def scale_of(diff: ProfileDiff) -> Scale:
-    """Return the scale in which both totals, and so every row, read well."""
+    """Return the scale for all scaled numbers of a comparison, chosen by its totals."""
     by = diff.normalization
     values = by.scaled(*diff.totals)
     if by.mode == "per_second" and diff.unit in _NANOSECONDS:

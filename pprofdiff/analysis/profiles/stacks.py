@@ -56,7 +56,7 @@ def stack_table(
         )
     ]
     return Table(
-        kind="stack",
+        noun="stack",
         names=titles,
         base_names=[None] * len(titles),
         files=[""] * len(titles),

@@ -33,7 +33,7 @@ STATUSES: tuple[Status, ...] = ("both", "new", "gone")
 class Table:
     """One row for each function (or line, file, package, stack) that has a value.
 
-    `kind` is the word for a row: function, line, file, package or stack. `names` are
+    `noun` is the word for a row: function, line, file, package or stack. `names` are
     the new side's names, or the base's where only base has a row; `base_names` is the
     base's name where it is another one, else None. `files` is the source file, ``""``
     where there is none. The four value columns are int64, raw, in the unit of the
@@ -41,7 +41,7 @@ class Table:
     chance has no model.
     """
 
-    kind: str
+    noun: str
     names: list[str]
     base_names: list[str | None]
     files: list[str]
@@ -116,7 +116,7 @@ class Table:
         """Return the chosen rows, in that order."""
         at = rows.tolist()
         return Table(
-            self.kind,
+            self.noun,
             [self.names[i] for i in at],
             [self.base_names[i] for i in at],
             [self.files[i] for i in at],
@@ -159,6 +159,6 @@ class Table:
                 columns |= {f"z_{column}": judged.z, f"noise_{column}": judged.noise}
         status = pd.Categorical.from_codes(self.status().tolist(), pd.Index(STATUSES))
         columns |= {"status": status, "base_name": self.base_names, "file": self.files}
-        index = pd.Index(self.names, name=self.kind, dtype=object)
+        index = pd.Index(self.names, name=self.noun, dtype=object)
         frame = pd.DataFrame(columns, index=index)
         return frame.iloc[self.order("flat", "cum")]

@@ -65,12 +65,12 @@ def _head(profile: Profile, strings: _Strings) -> bytes:
     """Return all that is not a sample, location, function or string."""
     message = message_class("Profile")()
 
-    def value_type(target: object, kind: ValueType) -> None:
-        target.type = strings.position(kind.type)  # type: ignore[attr-defined]
-        target.unit = strings.position(kind.unit)  # type: ignore[attr-defined]
+    def value_type(target: object, given: ValueType) -> None:
+        target.type = strings.position(given.type)  # type: ignore[attr-defined]
+        target.unit = strings.position(given.unit)  # type: ignore[attr-defined]
 
-    for kind in profile.sample_types:
-        value_type(message.sample_type.add(), kind)
+    for sample_type in profile.sample_types:
+        value_type(message.sample_type.add(), sample_type)
     for i, mapping in enumerate(profile.mappings, start=1):
         message.mapping.add(
             id=i,

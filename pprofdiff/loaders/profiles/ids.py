@@ -20,7 +20,7 @@ class Ids:
     ----------
     ids
         The id of each row.
-    kind
+    noun
         The word for a row in errors: mapping, function or location.
     fault
         Makes the error for a file that contradicts itself.
@@ -35,11 +35,11 @@ class Ids:
     def __init__(
         self,
         ids: list[int] | NDArray[np.uint64],
-        kind: str,
+        noun: str,
         fault: Callable[[str], FormatError],
     ) -> None:
         self.ids = np.asarray(ids, np.uint64)
-        self.kind = kind
+        self.noun = noun
         self.fault = fault
         top = int(self.ids.max()) if len(self.ids) else 0
         # Go numbers its tables 1, 2, 3: then an id is its position, plus one.
@@ -55,10 +55,10 @@ class Ids:
             self.order = np.argsort(self.ids, kind="stable")
             known = len(distinct(self.ids))
         if (self.ids == 0).any():
-            raise fault(f"it defines a {kind} of id 0, which means none")
+            raise fault(f"it defines a {noun} of id 0, which means none")
         if known != len(self.ids):
             raise fault(
-                f"it defines the same {kind} twice; "
+                f"it defines the same {noun} twice; "
                 "if two profiles were joined, pass them as two files"
             )
 
@@ -88,6 +88,6 @@ class Ids:
         if len(positions) and int(positions.min()) < 0:
             missing = int(wanted[int(positions.argmin())])
             raise self.fault(
-                f"a sample refers to {self.kind} {missing}, which it does not define"
+                f"a sample refers to {self.noun} {missing}, which it does not define"
             )
         return positions

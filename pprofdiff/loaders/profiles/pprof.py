@@ -116,17 +116,17 @@ class _Decoder:
     def profile(self) -> Profile:
         """Assemble the whole profile."""
         view = self.view
-        kinds = tuple(self.value_type(t) for t in view.sample_type)
+        sample_types = tuple(self.value_type(t) for t in view.sample_type)
         mapping_ids = Ids([m.id for m in view.mapping], "mapping", self.fault)
         functions, function_ids = self.functions()
         locations, location_ids = self.locations(mapping_ids, function_ids)
-        samples = self.samples(location_ids, len(kinds))
+        samples = self.samples(location_ids, len(sample_types))
         period_type = None
         if view.HasField("period_type"):
             period_type = self.value_type(view.period_type)
         return Profile(
             strings=self.strings,
-            sample_types=kinds,
+            sample_types=sample_types,
             functions=functions,
             locations=locations,
             mappings=tuple(self.mapping(m) for m in view.mapping),
@@ -195,18 +195,18 @@ class _Decoder:
         )
         return locations, Ids(ids, "location", self.fault)
 
-    def table(self, messages: list[bytes], kind: str, shape: _Shape) -> _Table:
+    def table(self, messages: list[bytes], name: str, shape: _Shape) -> _Table:
         """Scan messages; have protobuf rewrite them where numpy cannot read them."""
         table = _scanned(joined(messages), shape)
         if table is None:
-            table = _scanned(joined(self.rewritten(messages, kind)), shape)
+            table = _scanned(joined(self.rewritten(messages, name)), shape)
         if table is None:
-            raise self.fault(f"a {kind} has more than {MAX_FIELDS} parts")
+            raise self.fault(f"a {name} has more than {MAX_FIELDS} parts")
         return table
 
-    def rewritten(self, messages: list[bytes], kind: str) -> list[bytes]:
+    def rewritten(self, messages: list[bytes], name: str) -> list[bytes]:
         """Return the messages without unknown fields, numbers packed."""
-        read = message_class(kind).FromString
+        read = message_class(name).FromString
         clean = []
         for message in messages:
             parsed = read(message)

@@ -115,14 +115,14 @@ def _classes() -> dict[str, Any]:
     }
 
 
-def _field(number: int, name: str, kind: str, repeated: bool) -> bytes:  # noqa: FBT001 - a row of the table
+def _field(number: int, name: str, type_name: str, repeated: bool) -> bytes:  # noqa: FBT001 - a row of the table
     """Return a FieldDescriptorProto."""
     label = _REPEATED if repeated else _OPTIONAL
     head = _bytes(1, name.encode()) + bytes((3 << 3, number, 4 << 3, label))
-    if kind in _TYPES:
-        return head + bytes((5 << 3, _TYPES[kind]))
+    if type_name in _TYPES:
+        return head + bytes((5 << 3, _TYPES[type_name]))
     typed = bytes((5 << 3, _MESSAGE_TYPE))
-    return head + typed + _bytes(6, f".pprofdiff.{kind}".encode())
+    return head + typed + _bytes(6, f".pprofdiff.{type_name}".encode())
 
 
 def _bytes(number: int, content: bytes) -> bytes:

@@ -33,7 +33,6 @@ __all__ = [
     "BASE_LABEL",
     "base_samples",
     "is_diff",
-    "is_subtracted",
     "merge",
     "normalized",
     "subtract",
@@ -98,7 +97,7 @@ def normalized(new: Profile, base: Profile) -> Profile:
     if (new.sample_types, new.period_type) != (base.sample_types, base.period_type):
         raise IncompatibleProfilesError(
             "to normalize, both sides need the same sample types and units, but they "
-            f"have {_kinds(new)} and {_kinds(base)}"
+            f"have {_types_of(new)} and {_types_of(base)}"
         )
     totals = base.values.sum(axis=0).tolist(), new.values.sum(axis=0).tolist()
     ratios = [b / n if n else 0.0 for b, n in zip(*totals, strict=True)]
@@ -122,16 +121,11 @@ def is_diff(profile: Profile) -> bool:
     return bool(base_samples(profile).any())
 
 
-def is_subtracted(profile: Profile) -> bool:
-    """Return whether the profile has values below 0: something was subtracted."""
-    return bool((profile.values < 0).any())
-
-
-def _kinds(profile: Profile) -> str:
+def _types_of(profile: Profile) -> str:
     """Return the sample types, and the period's, in words."""
-    kinds = " ".join(f"{k.type}/{k.unit}" for k in profile.sample_types)
+    types = " ".join(f"{t.type}/{t.unit}" for t in profile.sample_types)
     period = profile.period_type
-    return f"{kinds} (period {period.type}/{period.unit})" if period else kinds
+    return f"{types} (period {period.type}/{period.unit})" if period else types
 
 
 def _labelled(profile: Profile) -> Profile:

@@ -182,10 +182,10 @@ class Profile:
 
     def __repr__(self) -> str:
         """Return one line: sample types, samples, functions, duration."""
-        kinds = ", ".join(f"{t.type}/{t.unit}" for t in self.sample_types)
+        types = ", ".join(f"{t.type}/{t.unit}" for t in self.sample_types)
         span = "" if self.duration_ns is None else f", {self.duration_ns / 1e9:.1f} s"
         return (
-            f"<Profile {kinds}: {len(self)} samples, "
+            f"<Profile {types}: {len(self)} samples, "
             f"{len(self.functions)} functions{span}>"
         )
 
@@ -271,8 +271,8 @@ class Profile:
 
         stacks, leaves = stack_names(self)
         columns: dict[str, object] = {"stack": stacks, "leaf": leaves}
-        for i, kind in enumerate(self.sample_types):
-            columns[kind.type] = self.values[:, i]
+        for i, sample_type in enumerate(self.sample_types):
+            columns[sample_type.type] = self.values[:, i]
         return pd.DataFrame({**columns, **_label_columns(self)})
 
 

@@ -34,9 +34,9 @@ def with_common_types(profiles: Sequence[Profile]) -> list[Profile]:
     """
     names = _common_names(profiles)
     if not names:
-        kinds = "; ".join(_spelled(p.sample_types) for p in profiles)
+        spelled = "; ".join(_spelled(p.sample_types) for p in profiles)
         raise IncompatibleProfilesError(
-            f"the profiles have no sample type in common ({kinds}); "
+            f"the profiles have no sample type in common ({spelled}); "
             "compare profiles of one kind"
         )
     cut = [_cut(profile, names) for profile in profiles]
@@ -48,20 +48,20 @@ def with_common_types(profiles: Sequence[Profile]) -> list[Profile]:
     return [_in_units(p, units, period_unit) for p in cut]
 
 
-def _spelled(kinds: Sequence[ValueType]) -> str:
+def _spelled(types: Sequence[ValueType]) -> str:
     """Return sample types as pprof writes them."""
-    return " ".join(f"{k.type}/{k.unit}" for k in kinds) or "none"
+    return " ".join(f"{t.type}/{t.unit}" for t in types) or "none"
 
 
 def _common_names(profiles: Sequence[Profile]) -> list[str]:
     """Return the types that each profile has once, in the first's order."""
-    seen = Counter(kind.type for p in profiles for kind in p.sample_types)
+    seen = Counter(t.type for p in profiles for t in p.sample_types)
     return [k.type for k in profiles[0].sample_types if seen[k.type] == len(profiles)]
 
 
 def _cut(profile: Profile, names: list[str]) -> Profile:
     """Return the profile with these sample types only, in this order."""
-    types = [kind.type for kind in profile.sample_types]
+    types = [t.type for t in profile.sample_types]
     if types == names:
         return profile
     places = [types.index(name) for name in names]
@@ -74,30 +74,30 @@ def _cut(profile: Profile, names: list[str]) -> Profile:
     )
 
 
-def _common(kinds: Sequence[ValueType]) -> str:
+def _common(types: Sequence[ValueType]) -> str:
     """Return the finest unit of types that can be compared."""
-    first = kinds[0]
-    for kind in kinds[1:]:
-        if kind.type != first.type or not comparable(kind.unit, first.unit):
+    first = types[0]
+    for other in types[1:]:
+        if other.type != first.type or not comparable(other.unit, first.unit):
             raise IncompatibleProfilesError(
-                f"{_spelled([first])} and {_spelled([kind])} cannot be compared; "
+                f"{_spelled([first])} and {_spelled([other])} cannot be compared; "
                 "compare profiles of one kind"
             )
-    return common_unit([kind.unit for kind in kinds])
+    return common_unit([t.unit for t in types])
 
 
 def _in_units(profile: Profile, units: list[str], period_unit: str) -> Profile:
     """Return the profile with its values and its period in these units."""
     pairs = list(zip(profile.sample_types, units, strict=True))
-    ratios = [scale(1, kind.unit, unit)[0] for kind, unit in pairs]
-    kinds = tuple(ValueType(kind.type, unit) for kind, unit in pairs)
-    if kinds != profile.sample_types:
-        profile = replace(scaled(profile, ratios), sample_types=kinds)
-    kind = profile.period_type
-    if kind is not None and kind.unit != period_unit:
-        period = int(scale(profile.period or 0, kind.unit, period_unit)[0])
-        kind = ValueType(kind.type, period_unit)
-        profile = replace(profile, period_type=kind, period=period or None)
+    ratios = [scale(1, t.unit, unit)[0] for t, unit in pairs]
+    sample_types = tuple(ValueType(t.type, unit) for t, unit in pairs)
+    if sample_types != profile.sample_types:
+        profile = replace(scaled(profile, ratios), sample_types=sample_types)
+    sampled = profile.period_type
+    if sampled is not None and sampled.unit != period_unit:
+        period = int(scale(profile.period or 0, sampled.unit, period_unit)[0])
+        sampled = ValueType(sampled.type, period_unit)
+        profile = replace(profile, period_type=sampled, period=period or None)
     return profile
 
 

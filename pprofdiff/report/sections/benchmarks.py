@@ -7,6 +7,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from pprofdiff.analysis.benchmarks.compare import (
+    SIDE_NAMES,
     BenchmarkDiff,
     BenchmarkRow,
     BenchmarkTable,
@@ -301,7 +302,7 @@ def _last(table: BenchmarkTable, notes: dict[str, str], widths: Sequence[int]) -
 def _left_out(diff: BenchmarkDiff, labels: tuple[str, str]) -> Iterator[Sentence]:
     """Yield what one side alone has, what differs, and what could not be read."""
     alone: set[str] = set()
-    for side, label in zip(("base", "new"), labels, strict=True):
+    for side, label in zip(SIDE_NAMES, labels, strict=True):
         names = diff.only(side)
         alone.update(names)
         if names:

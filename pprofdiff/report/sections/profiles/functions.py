@@ -129,7 +129,7 @@ def _columns(
         Column("Δ", "delta", unit=unit),
         Column("own ratio", "ratio"),
         Column(f"of {labels[1]}", "share"),
-        name_column(table.kind),
+        name_column(table.noun),
     )
 
 

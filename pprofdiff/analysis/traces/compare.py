@@ -104,7 +104,7 @@ class TraceDiff:
 
     @cached_property
     def states(self) -> tuple[StateTime, ...]:
-        """Where the program's goroutines spend time; blocked by reason."""
+        """Time of the program's goroutines in each state; time blocked is by reason."""
         columns = {
             "running": "exec_ns",
             "runnable": "sched_wait_ns",
@@ -116,11 +116,10 @@ class TraceDiff:
             StateTime(state, "", *(side.of_program(column) for side in self.sides))
             for state, column in columns.items()
         ]
-        held = [_blocked(side) for side in self.sides]
-        reasons = {*held[0], *held[1]}
+        base, new = (_blocked(side) for side in self.sides)
         blocked = [
-            StateTime("blocked", name, held[0].get(name, 0), held[1].get(name, 0))
-            for name in reasons
+            StateTime("blocked", name, base.get(name, 0), new.get(name, 0))
+            for name in {*base, *new}
         ]
         blocked.sort(key=lambda row: (-max(row.base_ns, row.new_ns), row.reason))
         return (*rows, *(row for row in blocked if row.base_ns or row.new_ns))
@@ -136,11 +135,11 @@ class TraceDiff:
         return self._paired(self.base.by_creation, self.new.by_creation)
 
     def _paired(self, base: Groups, new: Groups) -> tuple[GroupPair, ...]:
-        found = pair_names(base.names, new.names, [(_loosely(base), _loosely(new))])
+        paired = pair_names(base.names, new.names, [(_loosely(base), _loosely(new))])
         pairs = [
-            GroupPair(new.names[fresh] if fresh >= 0 else base.names[old], old, fresh)
-            for old, fresh in zip(
-                found.base_row.tolist(), found.new_row.tolist(), strict=True
+            GroupPair(base.names[old] if now < 0 else new.names[now], old, now)
+            for old, now in zip(
+                paired.base_row.tolist(), paired.new_row.tolist(), strict=True
             )
         ]
         return tuple(sorted(pairs, key=lambda pair: -self._moved(pair, base, new)))
@@ -196,56 +195,59 @@ class TraceDiff:
         That is a quantile of the distribution of which `mmu` is the least value.
         """
         longest = min(side.wall_ns for side in self.sides)
-        found = {}
+        shares = {}
         for window in _SPREAD_NS:
             if window <= longest:
                 base, new = (
                     distribution(side.utilisation, window, (_WORST,))
                     for side in self.sides
                 )
-                found[window] = base[0] if base else None, new[0] if new else None
-        return found
+                shares[window] = base[0] if base else None, new[0] if new else None
+        return shares
 
     def caveats(self) -> list[Caveat]:
         """Return what to know of the traces: short, cut off, further ones, versions."""
-        found = [caveat for side in self.sides for caveat in side.caveats()]
-        return found if self.rates else [*found, *_unlike_work(*self.sides)]
+        caveats = [caveat for side in self.sides for caveat in side.caveats()]
+        return caveats if self.rates else [*caveats, *_unlike_work(*self.sides)]
 
 
-def _loosely(held: Groups) -> Callable[[int], str]:
+def _loosely(groups: Groups) -> Callable[[int], str]:
     """Return the key by which root functions pair whose closures were renumbered."""
-    return lambda row: canonical_user(held.names[row])
+    return lambda row: canonical_user(groups.names[row])
 
 
-def _blocked(held: TraceSide) -> dict[str, int]:
+def _blocked(side: TraceSide) -> dict[str, int]:
     """Return how long the program's goroutines were blocked, by reason."""
     return {
-        name: held.of_program("block_ns", place)
-        for place, name in enumerate(held.groups.reasons)
+        name: side.of_program("block_ns", place)
+        for place, name in enumerate(side.groups.reasons)
     }
 
 
 def _unlike_work(base: TraceSide, new: TraceSide) -> list[Caveat]:
-    """Return that both sides did not do as much, by the user tasks they had most of."""
-    held = [
+    """Return a caveat where the rates of the most frequent user task differ much."""
+    by_name = [
         dict(zip(side.tasks.name, side.tasks.count.tolist(), strict=True))
         for side in (base, new)
     ]
-    counts = {name: (held[0][name], held[1][name]) for name in {*held[0]} & {*held[1]}}
+    counts = {
+        name: (by_name[0][name], by_name[1][name])
+        for name in {*by_name[0]} & {*by_name[1]}
+    }
     name = max(counts, key=lambda name: (sum(counts[name]), name), default="")
     if not name or min(counts[name]) < _FEW_TASKS:
         return []
-    old, fresh = (
+    old, now = (
         count / side.wall_ns * 1e9
         for count, side in zip(counts[name], (base, new), strict=True)
     )
-    if 1 / _UNLIKE <= fresh / old <= _UNLIKE:
+    if 1 / _UNLIKE <= now / old <= _UNLIKE:
         return []
     return [
         Caveat(
             "trace-work",
-            f"user tasks {name}: {old:,.0f} → {fresh:,.0f} a second: times per second "
-            f"are of unlike work; --rps {old:.0f}:{fresh:.0f} gives them by task",
+            f"user tasks {name}: {old:,.0f} → {now:,.0f} a second: times per second "
+            f"are of unlike work; --rps {old:.0f}:{now:.0f} gives them by task",
         )
     ]
 

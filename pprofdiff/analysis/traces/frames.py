@@ -6,7 +6,7 @@ or by operation (`TraceDiff.mode`).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
@@ -57,7 +57,9 @@ def states_frame(diff: TraceDiff) -> pd.DataFrame:
     return pd.DataFrame({**names, **_compared(diff, "", base, new)})
 
 
-def groups_frame(diff: TraceDiff, by: str = "groups") -> pd.DataFrame:
+def groups_frame(
+    diff: TraceDiff, by: Literal["groups", "by_creation"] = "groups"
+) -> pd.DataFrame:
     """Return one row a root function, those that moved most first.
 
     `by` is ``groups``, or ``by_creation`` for functions that created goroutines.

@@ -69,7 +69,7 @@ _SHOWS_STACK = membership(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OrderedTrace:
-    """The events of a trace, and what was found out about them.
+    """The events of a trace, and what is known of them.
 
     `time` (int64 ns) and `stack` (int32, an index) are those of each event;
     `stack_ids` gives the ids of other stacks their indices. `lists_start` (bool, one a

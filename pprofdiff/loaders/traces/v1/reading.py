@@ -78,27 +78,27 @@ class _Reader:
         self._timers = [_NONE]
         self._logs: list[tuple[int, str]] = []
 
-    def add(self, at: int, found: FoundEvents) -> None:
+    def add(self, at: int, part: FoundEvents) -> None:
         """Add the events found in the bytes that begin at byte `at` of the file.
 
         Raises Damage, and adds none of them, where they are malformed.
         """
         self._at = at
-        lead = found.numbers.lead[found.starts]
+        lead = part.numbers.lead[part.starts]
         types = lead & np.uint8(0x3F)
         if int(types.max()) == V1Type.CPU_SAMPLE and self._version < 19:
             raise Damage("a type of event that its format does not have")
         top = lead >> np.uint8(6)
-        values = found.numbers.values
+        values = part.numbers.values
         # A time difference that the type's byte runs into is no number of its own.
         joined = top == LENGTH_PREFIXED - 1
-        after = found.starts + np.where(joined, 1, 2)
+        after = part.starts + np.where(joined, 1, 2)
         batches = np.flatnonzero(types == V1Type.BATCH)
-        pids = values[found.starts[batches] + 1].astype(np.uint64).view(np.int64)
+        pids = values[part.starts[batches] + 1].astype(np.uint64).view(np.int64)
         if len(pids) and not -1 <= int(pids.min()) <= int(pids.max()) < 1 << 31:
             raise Damage("a processor of a number that there is not")
-        strings, stacks, frequency = self._read_tables(found, types)
-        tick = self._ticks(found, types, after, joined)
+        strings, stacks, frequency = self._read_tables(part, types)
+        tick = self._ticks(part, types, after, joined)
         kept = np.flatnonzero((_TABLES[types] | _SAMPLES[types]) == 0)
         rows = slice(self._size, self._size + len(kept))
         place = STACK_AT[types]
@@ -106,29 +106,29 @@ class _Reader:
         arguments = values[after], values[after + 1], stack
         for column, some in zip(self._columns, (types, tick, *arguments), strict=True):
             column[rows] = some[kept]
-        self._keep(found, types, after, kept)
+        self._keep(part, types, after, kept)
         self._batches.append((pids, np.searchsorted(kept, batches) + rows.start))
         self._size = rows.stop
         self._strings |= strings
         self._stacks |= stacks
         self._frequency = frequency or self._frequency
-        timers = found.starts[types == V1Type.TIMER_GOROUTINE]
+        timers = part.starts[types == V1Type.TIMER_GOROUTINE]
         self._timers.append(values[timers + 1].astype(np.uint64).view(np.int64))
 
     def _ticks(
         self,
-        found: FoundEvents,
+        part: FoundEvents,
         types: NDArray[np.uint8],
         after: NDArray[np.int64],
         joined: NDArray[np.bool_],
     ) -> NDArray[np.int64]:
         """Return the ticks of events (int64); remember the last one."""
-        values = found.numbers.values
+        values = part.numbers.values
         step = values[after - 1]
         step[joined] >>= np.uint8(7)
         step[(_TABLES[types] | _SAMPLES[types]).view(np.bool_)] = 0
         batches = np.flatnonzero(types == V1Type.BATCH)
-        base = values[found.starts[batches] + 2]
+        base = values[part.starts[batches] + 2]
         far = float(step.sum(dtype=np.float64)) + max(self._tick, 0)
         if len(base):
             far += float(base.max())
@@ -145,13 +145,13 @@ class _Reader:
 
     def _keep(
         self,
-        found: FoundEvents,
+        part: FoundEvents,
         types: NDArray[np.uint8],
         after: NDArray[np.int64],
         kept: NDArray[np.int64],
     ) -> None:
         """Keep the arguments that have no column, or are too wide for it."""
-        values = found.numbers.values
+        values = part.numbers.values
         if values.itemsize > 4:
             named = values[after[kept]].astype(np.uint64)
             rows = np.flatnonzero(named >> np.uint8(32))
@@ -168,10 +168,10 @@ class _Reader:
         self._whole.append(rows)
         logs = np.flatnonzero(types[whole] == V1Type.LOG)
         if len(logs):
-            starts = found.starts[whole[logs]].tolist()
-            places = np.searchsorted(kept, whole[logs]) + self._size
-            texts = [found.text(head) for head in starts]
-            for row, (first, size) in zip(places.tolist(), texts, strict=True):
+            starts = part.starts[whole[logs]].tolist()
+            rows = np.searchsorted(kept, whole[logs]) + self._size
+            texts = [part.text(start) for start in starts]
+            for row, (first, size) in zip(rows.tolist(), texts, strict=True):
                 self._logs.append((row, self._text(first, size)))
 
     def _text(self, at: int, size: int) -> str:
@@ -180,31 +180,31 @@ class _Reader:
         return self._data[at : at + size].decode("utf-8", "replace")
 
     def _read_tables(
-        self, found: FoundEvents, types: NDArray[np.uint8]
+        self, part: FoundEvents, types: NDArray[np.uint8]
     ) -> tuple[dict[int, str], dict[int, NDArray[np.unsignedinteger]], int]:
         """Return the strings, the stacks and the clock's frequency, 0 for none."""
-        values, starts = found.numbers.values, found.starts
+        values, starts = part.numbers.values, part.starts
         strings: dict[int, str] = {}
-        for head in starts[types == V1Type.STRING].tolist():
-            name = int(values[head + 1])
-            first, size = found.text(head)
+        for start in starts[types == V1Type.STRING].tolist():
+            name = int(values[start + 1])
+            first, size = part.text(start)
             if not name or not size or name in self._strings or name in strings:
                 raise Damage("two strings of one number, or an empty one")
             strings[name] = self._text(first, size)
         frequency = 0
-        for head in starts[types == V1Type.FREQUENCY].tolist():
-            frequency = int(values[head + 1])
+        for start in starts[types == V1Type.FREQUENCY].tolist():
+            frequency = int(values[start + 1])
             if not 0 < frequency < 1 << 63:
                 raise Damage("a clock that runs backwards")
         stacks: dict[int, NDArray[np.unsignedinteger]] = {}
         begin = starts[types == V1Type.STACK]
         size = (values[begin] >> np.uint8(7)).astype(np.int64)
-        last = np.searchsorted(found.ends, found.ends[begin] + size)
-        for head, end in zip(begin.tolist(), last.tolist(), strict=True):
-            frames = values[head + 3 : end + 1]
-            if end < head + 2 or len(frames) != 4 * int(values[head + 2]):
+        last = np.searchsorted(part.ends, part.ends[begin] + size)
+        for start, end in zip(begin.tolist(), last.tolist(), strict=True):
+            frames = values[start + 3 : end + 1]
+            if end < start + 2 or len(frames) != 4 * int(values[start + 2]):
                 raise Damage("a stack that does not end")
-            name = int(values[head + 1]) & 0xFFFFFFFF
+            name = int(values[start + 1]) & 0xFFFFFFFF
             if name and len(frames):
                 stacks[name] = frames.copy()
         return strings, stacks, frequency
@@ -228,7 +228,7 @@ class _Reader:
         moved = np.empty_like(begins)
         moved[order] = offsets_of(counts[order])[:-1]
         is_first = first_of_each(pids[order])
-        places = np.append(moved[order][is_first], self._size)
+        offsets_by_processor = np.append(moved[order][is_first], self._size)
 
         def moved_rows(rows: NDArray[np.int64]) -> NDArray[np.int64]:
             batch = np.searchsorted(begins, rows, side="right") - 1
@@ -249,7 +249,7 @@ class _Reader:
             second=second,
             stack=stack,
             processors=pids[order][is_first],
-            offsets=places,
+            offsets=offsets_by_processor,
             wide=WideValues(wide_rows[by_row], wide.values[by_row]),
             whole=whole[rows],
             arguments=arguments,
@@ -267,20 +267,20 @@ class _Reader:
         )
 
 
-def _add_whole(reader: _Reader, at: int, found: FoundEvents) -> int:
+def _add_whole(reader: _Reader, at: int, part: FoundEvents) -> int:
     """Add the events before one that is malformed; return how many bytes they are.
 
     Raises Damage where the first one is malformed.
     """
     while True:
         try:
-            reader.add(at, found)
+            reader.add(at, part)
         except Damage:
-            if len(found.starts) == 1:
+            if len(part.starts) == 1:
                 raise
-            found = found.half()
+            part = part.half()
         else:
-            return found.used
+            return part.used
 
 
 def read_v1(
@@ -303,21 +303,24 @@ def read_v1(
     why : str or None
         Why the rest could not be read; None if there is no rest.
 
-    Raises Damage where nothing can be made of the file.
+    Raises
+    ------
+    Damage
+        Nothing can be made of the file.
 
     """
     view, reader = memoryview(data), _Reader(data, version)
     at, size, why = HEADER_BYTES, _BYTES_AT_ONCE, None
     while at < len(data) and why is None:
-        found = find_events(view[at : at + size])
-        if found.used:
+        part = find_events(view[at : at + size])
+        if part.used:
             try:
-                at, size = at + _add_whole(reader, at, found), _BYTES_AT_ONCE
+                at, size = at + _add_whole(reader, at, part), _BYTES_AT_ONCE
             except Damage as damage:
                 why = str(damage)
             progress(at)
-        elif found.fault is not None or size > _LONGEST_EVENT:
-            why = found.fault or "an event that does not end"
+        elif part.fault is not None or size > _LONGEST_EVENT:
+            why = part.fault or "an event that does not end"
         elif at + size >= len(data):
             why = "the file ends within an event"
         else:

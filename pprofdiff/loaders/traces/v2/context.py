@@ -17,30 +17,35 @@ from pprofdiff.loaders.traces.forward_fill import ForwardFill, forward_fill
 from pprofdiff.loaders.traces.id_index import IdIndex
 from pprofdiff.loaders.traces.v2.effects import CARRIED_OVER, NUMBERED
 from pprofdiff.loaders.traces.v2.events import Events
-from pprofdiff.loaders.traces.v2.schema import NO_THREAD, EventType
+from pprofdiff.loaders.traces.v2.schema import (
+    NO_THREAD,
+    EventType,
+    GoStatus,
+    ProcStatus,
+)
 from pprofdiff.model.csr import slices
 
-__all__ = ["GO_SYSCALL", "NOBODY", "Context", "ThreadBindings", "context_of"]
+__all__ = ["NOBODY", "Context", "ThreadBindings", "context_of"]
 
 E = EventType
 # No goroutine, no processor.
 NOBODY = -1
-# GoStatus and ProcStatus on the wire (internal/trace/tracev2).
-GO_RUNNING, GO_SYSCALL = 2, 3
-PROC_RUNNING, PROC_SYSCALL = 1, 3
+# Statuses of processors that a thread has.
+_BINDING = (ProcStatus.RUNNING, ProcStatus.SYSCALL)
 
-# How an event changes its thread's goroutine: takes the one it names, with its
-# sequence number, takes it without, may take it (a status), lets go.
-_TAKES, _CREATES, _SAYS, _LEAVES = 1, 2, 3, 4
+# How an event changes what its thread has: it takes the goroutine (processor) that it
+# names, and has a sequence number; takes it, and has none; takes it or not, as its
+# status says; lets go of the one that the thread has.
+_TAKES, _CREATES, _STATUS, _LEAVES = 1, 2, 3, 4
 _GOROUTINE = byte_table(
     {E.GO_START: _TAKES, E.GO_SWITCH: _TAKES, E.GO_SWITCH_DESTROY: _TAKES}
-    | {E.GO_CREATE_SYSCALL: _CREATES, E.GO_STATUS: _SAYS, E.GO_STATUS_STACK: _SAYS}
+    | {E.GO_CREATE_SYSCALL: _CREATES, E.GO_STATUS: _STATUS, E.GO_STATUS_STACK: _STATUS}
     | {E.GO_STOP: _LEAVES, E.GO_BLOCK: _LEAVES, E.GO_DESTROY: _LEAVES}
     | {E.GO_DESTROY_SYSCALL: _LEAVES, E.GO_SYSCALL_END_BLOCKED: _LEAVES}
 )
 _PROCESSOR = byte_table(
-    {E.PROC_START: _TAKES, E.PROC_STATUS: _SAYS, E.PROC_STOP: _LEAVES}
-    | {E.PROC_STEAL: _SAYS, E.GO_DESTROY_SYSCALL: _LEAVES}
+    {E.PROC_START: _TAKES, E.PROC_STATUS: _STATUS, E.PROC_STOP: _LEAVES}
+    | {E.PROC_STEAL: _STATUS, E.GO_DESTROY_SYSCALL: _LEAVES}
     | {E.GO_SYSCALL_END_BLOCKED: _LEAVES}
 )
 
@@ -126,9 +131,9 @@ def _of_threads(events: Events, rows: NDArray[np.int64]) -> slice | NDArray[np.b
 
 
 def _bound_elsewhere(events: Events, goroutines: IdIndex) -> dict[int, int]:
-    """Return goroutines (by thread) in system calls, mentioned on other threads."""
+    """Return goroutines, by thread, in system calls, mentioned on other threads."""
     rows = events.where(E.GO_STATUS, E.GO_STATUS_STACK)
-    rows = rows[events.argument(2, rows) == GO_SYSCALL]
+    rows = rows[events.argument(2, rows) == GoStatus.SYSCALL]
     thread = events.argument(1, rows)
     other = thread != events.thread_of(rows)
     rows, thread = rows[other], thread[other]
@@ -145,7 +150,8 @@ def _goroutines(
     says = events.where(E.GO_STATUS, E.GO_STATUS_STACK)
     status = events.argument(2, says)
     own = events.argument(1, says) == events.thread_of(says)
-    takes = (status == GO_RUNNING) | ((status == GO_SYSCALL) & own)
+    takes = status == GoStatus.RUNNING
+    takes |= (status == GoStatus.SYSCALL) & own
     for here in slices(len(events.type)):
         how = lookup(_GOROUTINE, events.type[here])
         a, b = np.searchsorted(says, (here.start, here.stop)).tolist()
@@ -174,7 +180,7 @@ def _processor_changes(
     how = lookup(_PROCESSOR, types)
     status = types == E.PROC_STATUS
     said = events.argument(1, events.rare[status])
-    how[status] = np.where(np.isin(said, (PROC_RUNNING, PROC_SYSCALL)), _TAKES, 0)
+    how[status] = np.where(np.isin(said, _BINDING), _TAKES, 0)
     steals = types == E.PROC_STEAL
     rows = events.rare[steals]
     starts = events.rare[how == _TAKES]
@@ -227,7 +233,7 @@ def _last_before(
 def _processor_keys(events: Events) -> NDArray[np.uint32]:
     """Return the key of each event among those of its thread's processor."""
     says = events.where(E.PROC_STATUS)
-    binds = np.isin(events.argument(1, says), (PROC_RUNNING, PROC_SYSCALL))
+    binds = np.isin(events.argument(1, says), _BINDING)
     rows = events.where(E.PROC_START, E.GO_SYSCALL_BEGIN)
     rows = np.sort(np.concatenate((rows, says[binds])), kind="stable")
     types = events.type[rows]

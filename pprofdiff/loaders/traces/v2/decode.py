@@ -144,7 +144,7 @@ def _goroutines(recorder: Recorder) -> Goroutines:
 
 def _named(goroutines: Goroutines, recorder: Recorder, stacks: Stacks) -> Goroutines:
     """Name goroutines, in place, after the root function of their first stack."""
-    stack = recorder.first_stacks[: len(goroutines)]
+    stack = recorder.states.first_stack[: len(goroutines)]
     known = np.flatnonzero(stack)
     root = stacks.frame[stacks.offsets[stack[known] + 1] - 1]
     goroutines.name[known] = stacks.function[root]

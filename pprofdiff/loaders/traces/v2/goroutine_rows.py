@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.loaders.traces.byte_tables import membership
+from pprofdiff.loaders.traces.byte_tables import UNKNOWN, membership
 from pprofdiff.loaders.traces.clock_order import HappensBefore, enforce_happens_before
 from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.loaders.traces.id_index import IdIndex
@@ -36,13 +36,39 @@ from pprofdiff.loaders.traces.v2.syscalls import ProcessorLosses
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.trace import State
 
-__all__ = ["GenerationEvents", "GoroutineRows", "NewGoroutines", "goroutine_rows"]
+__all__ = [
+    "GenerationEvents",
+    "GoroutineRows",
+    "GoroutineStates",
+    "NewGoroutines",
+    "goroutine_rows",
+]
 
 E = EventType
 # Effects that show a stack of the goroutine that they are on.
 _OWN_STACK = membership(
     (E.GO_CREATE, E.GO_CREATE_BLOCKED, E.GO_STOP, E.GO_BLOCK, E.GO_SYSCALL_BEGIN)
 )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GoroutineStates(Table):
+    """What is known of each goroutine between two generations, one row a goroutine.
+
+    `state` (uint8) is its `State`, `UNKNOWN` for one that was never mentioned;
+    `first_stack` (int32) the first stack of its own that is known, 0 if none.
+    """
+
+    state: NDArray[np.uint8]
+    first_stack: NDArray[np.int32]
+
+    def grown(self, size: int) -> GoroutineStates:
+        """Return a copy with `size` rows; what is new is unknown."""
+        more = size - len(self)
+        return GoroutineStates(
+            np.append(self.state, np.full(more, UNKNOWN, np.uint8)),
+            np.append(self.first_stack, np.zeros(more, np.int32)),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,22 +112,19 @@ class NewGoroutines(Table):
 class GoroutineRows:
     """What a generation tells of goroutines, beside the rows put into the store.
 
-    `counts` tells whose those rows are. `states` (uint8) is the state of each goroutine
-    after the generation, `first_stacks` (int32) the first stack of its own that is
-    known of each, 0 if none.
+    `counts` tells whose those rows are; `states` are those after the generation.
     """
 
     counts: OwnerCounts
     new: NewGoroutines
-    states: NDArray[np.uint8]
-    first_stacks: NDArray[np.int32]
+    states: GoroutineStates
 
 
 def goroutine_rows(
     generation: GenerationEvents,
     order: GoroutineEffects,
     constraints: list[HappensBefore],
-    before: tuple[NDArray[np.uint8], NDArray[np.int32]],
+    before: GoroutineStates,
     store: RowStore,
 ) -> GoroutineRows:
     """Put the rows of goroutines in a generation into a store.
@@ -115,19 +138,22 @@ def goroutine_rows(
         The generation and its effects on goroutines.
     constraints : list of HappensBefore
         Of anything else than goroutines.
-    before : (states, first_stacks)
-        As of `GoroutineRows`, before the generation.
+    before : GoroutineStates
+        Before the generation, with a row for each goroutine that it mentions.
     store : RowStore
         What `interval_store` returns.
 
-    Raises Damage where events contradict each other.
+    Raises
+    ------
+    Damage
+        Events contradict each other.
 
     """
     events = generation.events
     enforce_happens_before(events.time, constraints)
     rows = _rows_in_order(generation, order, before, store)
     if rows is None:
-        changes = list(_state_changes(generation, order, before[0].copy()))
+        changes = list(_state_changes(generation, order, before.state.copy()))
         of_goroutines = HappensBefore(
             np.concatenate([some.effects.event for some in changes]),
             np.concatenate([some.is_first for some in changes]),
@@ -140,29 +166,29 @@ def goroutine_rows(
 
 
 def _state_changes(
-    generation: GenerationEvents, order: GoroutineEffects, states: NDArray[np.uint8]
+    generation: GenerationEvents, order: GoroutineEffects, state: NDArray[np.uint8]
 ) -> Iterator[StateChanges]:
-    """Return the changes of all goroutines; `states` is brought up to date."""
+    """Return the changes of all goroutines; `state` is brought up to date."""
     return goroutine_state_changes(
-        order, generation.events, generation.context, states, generation.losses
+        order, generation.events, generation.context, state, generation.losses
     )
 
 
 def _rows_in_order(
     generation: GenerationEvents,
     order: GoroutineEffects,
-    before: tuple[NDArray[np.uint8], NDArray[np.int32]],
+    before: GoroutineStates,
     store: RowStore,
 ) -> GoroutineRows | None:
     """Do as `goroutine_rows`; return None if time runs backwards for a goroutine."""
     events = generation.events
-    states, stacks = before[0].copy(), before[1].copy()
+    state, first_stack = before.state.copy(), before.first_stack.copy()
     # An effect is one row, and two where a status tells of a lost processor.
     most = len(order.order) + len(events.where(*STATUSES))
     writer = _RowWriter(generation, store.room(most))
     new = [NewGoroutines.none()]
     last = 0
-    for changes in _state_changes(generation, order, states):
+    for changes in _state_changes(generation, order, state):
         time = events.time[changes.effects.event]
         falls = np.diff(time, prepend=last) < 0
         if (falls & ~changes.is_first).any():
@@ -170,10 +196,12 @@ def _rows_in_order(
         last = int(time[-1])
         writer.add(changes)
         new.append(_new_goroutines(generation, changes))
-        owner, stack = _first_stacks(generation, changes, stacks == 0)
-        stacks[owner] = stack
+        owner, stack = _first_stacks(generation, changes, first_stack == 0)
+        first_stack[owner] = stack
     return GoroutineRows(
-        writer.counts(), NewGoroutines.concatenate(new), states, stacks
+        counts=writer.counts(),
+        new=NewGoroutines.concatenate(new),
+        states=GoroutineStates(state, first_stack),
     )
 
 

@@ -34,7 +34,7 @@ from pprofdiff.loaders.traces.v2.effects import (
 )
 from pprofdiff.loaders.traces.v2.events import Events
 from pprofdiff.loaders.traces.v2.incarnations import CREATES, STATUSES, Incarnations
-from pprofdiff.loaders.traces.v2.schema import EventType
+from pprofdiff.loaders.traces.v2.schema import EventType, GoStatus
 from pprofdiff.loaders.traces.v2.syscalls import ProcessorLosses
 from pprofdiff.model.csr import slices
 from pprofdiff.model.traces.trace import State
@@ -49,12 +49,14 @@ __all__ = [
 ]
 
 E = EventType
-# An effect is the type of its event, or one of these: what a switch does to the two
-# goroutines that it is not on behalf of, what a loss of the processor does to one in a
-# system call, and, above _STATUS_EFFECT, statuses by the GoStatus that they tell.
+# An effect is the type of its event, or one of these. A switch has three effects: the
+# goroutine that runs stops, which is the event's type, and the other one is woken and
+# started. A goroutine in a system call loses its processor. Above _STATUS_EFFECT there
+# are statuses by the `GoStatus` that they tell.
 _SWITCH_WAKES, SWITCH_STARTS, _LOSES_PROCESSOR = 200, 201, 202
 _STATUS_EFFECT = 210
-STATUS_SYSCALL = _STATUS_EFFECT + 3
+STATUS_SYSCALL = _STATUS_EFFECT + GoStatus.SYSCALL
+# Types with an effect on the goroutine that they name, and on that of their thread.
 _NAMED = membership((E.GO_START, E.GO_UNBLOCK, E.GO_SWITCH, E.GO_SWITCH_DESTROY))
 _OWN = membership(
     {E.GO_STOP, E.GO_BLOCK, E.GO_DESTROY, E.GO_DESTROY_SYSCALL, E.GO_SYSCALL_BEGIN}
@@ -82,15 +84,17 @@ _TRANSITIONS: dict[int, tuple[tuple[int, ...], int]] = {
     _SWITCH_WAKES: ((S.WAITING,), S.RUNNABLE),
     SWITCH_STARTS: ((S.RUNNABLE,), S.RUNNING),
     _LOSES_PROCESSOR: ((S.SYSCALL, S.SYSCALL_BLOCKED), S.SYSCALL_BLOCKED),
-    _STATUS_EFFECT + 1: ((UNKNOWN, S.RUNNABLE), S.RUNNABLE),
-    _STATUS_EFFECT + 2: ((UNKNOWN, S.RUNNING), S.RUNNING),
+    _STATUS_EFFECT + GoStatus.RUNNABLE: ((UNKNOWN, S.RUNNABLE), S.RUNNABLE),
+    _STATUS_EFFECT + GoStatus.RUNNING: ((UNKNOWN, S.RUNNING), S.RUNNING),
     STATUS_SYSCALL: ((UNKNOWN, *_IN_CALL), S.SYSCALL),
-    _STATUS_EFFECT + 4: ((UNKNOWN, S.WAITING), S.WAITING),
+    _STATUS_EFFECT + GoStatus.WAITING: ((UNKNOWN, S.WAITING), S.WAITING),
 }
 _ALLOWED, _NEXT = transition_tables(_TRANSITIONS)
 _CREATES = membership(CREATES)
+# Types whose effect depends on more than the type.
 _UNCLEAR = np.zeros(256, np.bool_)
 _UNCLEAR[[*STATUSES, E.GO_SWITCH, E.GO_SWITCH_DESTROY]] = True
+# Effects that have the next sequence number.
 _BUMPS = np.zeros(256, np.bool_)
 _BUMPS[[E.GO_START, E.GO_UNBLOCK, _SWITCH_WAKES]] = True
 
@@ -99,11 +103,11 @@ _BUMPS[[E.GO_START, E.GO_UNBLOCK, _SWITCH_WAKES]] = True
 class StateChanges:
     """Some effects on goroutines, goroutine by goroutine, and the states they lead to.
 
-    `effects` has a row for each effect, the other columns are as long. `effect` (uint8)
-    is an `EventType` or one of this module's effects; `state` (uint8) is the `State`
-    that follows, `changed` (bool) whether that differs from the one before.
-    `first_mention` marks statuses of goroutines that were unknown before; `is_first`
-    the first row of each goroutine in this generation.
+    `effects` has a row for each effect, and the other columns are as long. `effect`
+    (uint8) says what the effect is: an `EventType`, or one of this module's. `state`
+    (uint8) is the `State` that follows, `changed` (bool) whether that differs from the
+    one before. `first_mention` marks statuses of goroutines that were unknown before,
+    `is_first` the first row of each goroutine in this generation.
     """
 
     effects: OrderedEffects
@@ -156,7 +160,7 @@ def goroutine_state_changes(
 ) -> Iterator[StateChanges]:
     """Yield the changes of state of all goroutines, some thousand effects at a time.
 
-    `order` is what `goroutine_effects` returns, `losses` what it was given. `states`
+    `ordered` is what `goroutine_effects` returns, `losses` what it was given. `states`
     (uint8, one a goroutine) holds the state of each before the generation, and is
     brought up to date, in place, as far as was yielded. Raises Damage where effects are
     not in sequence, or a state does not allow one.

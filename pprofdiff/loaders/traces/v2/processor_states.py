@@ -32,7 +32,7 @@ from pprofdiff.loaders.traces.v2.effects import (
     sequence_numbers,
 )
 from pprofdiff.loaders.traces.v2.events import Events
-from pprofdiff.loaders.traces.v2.schema import NO_THREAD, EventType
+from pprofdiff.loaders.traces.v2.schema import NO_THREAD, EventType, ProcStatus
 from pprofdiff.loaders.traces.v2.syscalls import ProcessorLosses, mentioned_syscalls
 from pprofdiff.model.traces.table import Table
 from pprofdiff.model.traces.trace import ProcessorState
@@ -51,9 +51,9 @@ P = ProcessorState
 # by the ProcStatus that they tell; the status of a goroutine that is in a system call.
 _STATUS_EFFECT = 210
 _CALLER_STATUS = 220
-_TOLD_ABANDONED = 4
 # In a system call whose thread has moved on: the next event steals the processor.
 _ABANDONED = 6
+# Types with an effect on the processor that they name, and on that of their thread.
 _NAMED = (E.PROC_START, E.PROC_STEAL)
 _OWN = (E.PROC_STOP, E.GO_SYSCALL_BEGIN, E.GO_SYSCALL_END)
 _CREATES = (E.GO_CREATE, E.GO_CREATE_BLOCKED)
@@ -65,13 +65,17 @@ _TRANSITIONS: dict[int, tuple[tuple[int, ...], int]] = {
     E.GO_SYSCALL_END: ((P.SYSCALL,), P.RUNNING),
     E.GO_DESTROY_SYSCALL: ((P.SYSCALL,), _ABANDONED),
     _CALLER_STATUS: ((P.RUNNING, P.SYSCALL), P.SYSCALL),
-    _STATUS_EFFECT + 1: ((UNKNOWN, P.RUNNING), P.RUNNING),
-    _STATUS_EFFECT + 2: ((UNKNOWN, P.IDLE), P.IDLE),
-    _STATUS_EFFECT + 3: ((UNKNOWN, P.SYSCALL), P.SYSCALL),
-    _STATUS_EFFECT + _TOLD_ABANDONED: ((UNKNOWN, P.SYSCALL, _ABANDONED), _ABANDONED),
+    _STATUS_EFFECT + ProcStatus.RUNNING: ((UNKNOWN, P.RUNNING), P.RUNNING),
+    _STATUS_EFFECT + ProcStatus.IDLE: ((UNKNOWN, P.IDLE), P.IDLE),
+    _STATUS_EFFECT + ProcStatus.SYSCALL: ((UNKNOWN, P.SYSCALL), P.SYSCALL),
+    _STATUS_EFFECT + ProcStatus.SYSCALL_ABANDONED: (
+        (UNKNOWN, P.SYSCALL, _ABANDONED),
+        _ABANDONED,
+    ),
 }
 _ALLOWED, _NEXT = transition_tables(_TRANSITIONS)
 _GOROUTINE_STATUS = membership((E.GO_STATUS, E.GO_STATUS_STACK))
+# Effects that have the next sequence number; those that begin a system call.
 _BUMPS = membership((E.PROC_START, E.PROC_STEAL, E.GO_SYSCALL_BEGIN))
 _BEGINS = membership((E.GO_SYSCALL_BEGIN, _CALLER_STATUS))
 
@@ -179,7 +183,8 @@ def _changes(
     state = np.take(_NEXT, effect)
     before = _values_before(state, first, states.state[owner])
     same = np.flatnonzero(
-        (effect == _STATUS_EFFECT + _TOLD_ABANDONED) & (before == P.SYSCALL)
+        (effect == _STATUS_EFFECT + ProcStatus.SYSCALL_ABANDONED)
+        & (before == P.SYSCALL)
     )
     state[same] = P.SYSCALL
     before = _values_before(state, first, states.state[owner])
@@ -236,7 +241,7 @@ def _effects_of(
     # A status that tells of another state than the last comes after what changed it.
     known, told = states.state[said], events.argument(1, says)
     expected = np.take(_NEXT, _STATUS_EFFECT + np.clip(told, 0, 4))
-    calls = (known == P.SYSCALL) & (told == _TOLD_ABANDONED)
+    calls = (known == P.SYSCALL) & (told == ProcStatus.SYSCALL_ABANDONED)
     after = (known != UNKNOWN) & (known != expected) & ~calls
     taken = processors.require(events.argument(0, named))
     return [
@@ -331,7 +336,7 @@ def _states_after(
     last = np.flatnonzero(ends)
     owner, event = effects.owner[last], effects.event[last]
     thread = events.thread_of(event)
-    afar = effect[last] == _STATUS_EFFECT + _TOLD_ABANDONED
+    afar = effect[last] == _STATUS_EFFECT + ProcStatus.SYSCALL_ABANDONED
     thread = np.where(afar, states.thread[owner], thread)
     bound = (state[last] == P.RUNNING) | (state[last] == P.SYSCALL)
     after = states.take(np.arange(len(states)))

@@ -141,7 +141,10 @@ def read_events(
     reasons : ReasonCodes
         Gets the reasons that occur for the first time.
 
-    Raises Damage where an event cannot be decoded.
+    Raises
+    ------
+    Damage
+        An event cannot be decoded.
 
     """
     view = memoryview(data)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pprofdiff.loaders.traces.byte_tables import UNKNOWN
 from pprofdiff.loaders.traces.clock_order import HappensBefore
 from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.loaders.traces.id_index import Ids
@@ -22,6 +20,7 @@ from pprofdiff.loaders.traces.v2.events import Events
 from pprofdiff.loaders.traces.v2.goroutine_rows import (
     GenerationEvents,
     GoroutineRows,
+    GoroutineStates,
     NewGoroutines,
     goroutine_rows,
 )
@@ -90,14 +89,12 @@ class Recorder:
         self.samples: list[CPUSamples] = []
         self.events = self.experimental = 0
         self.last_ns = 0
-        self.first_stacks = np.zeros(0, np.int32)
         self._finder = EventFinder(argument_counts(version))
         self._bindings = ThreadBindings({}, {})
-        self._states = np.zeros(0, np.uint8)
-        none = np.zeros(0, np.int64)
-        self._processor_states = ProcessorStates(
-            self._states, none, none.astype(np.int32), none
-        )
+        none, states = np.zeros(0, np.int64), np.zeros(0, np.uint8)
+        index = none.astype(np.int32)
+        self.states = GoroutineStates(states, index)
+        self._processor_states = ProcessorStates(states, none, index, none)
 
     def add_generation(self, data: bytes, generation: Generation) -> None:
         """Read a generation of the file `data` and add what it tells.
@@ -124,9 +121,9 @@ class Recorder:
         )
         metrics = read_metric_events(events)
         context.processor[steals_after_loss(events, losses)] = NOBODY
-        known, before = len(self._states), self._states_and_stacks()
+        before = self.states.grown(len(goroutines))
         order = goroutine_effects(
-            events, context, goroutines, incarnations, before[0], losses
+            events, context, goroutines, incarnations, before.state, losses
         )
 
         # What only served to find the order takes more memory than the result.
@@ -140,7 +137,7 @@ class Recorder:
             threads=ids.threads,
             stacks=tables.stacks,
             since=since,
-            known=known,
+            known=len(self.states),
         )
         share = generation.stop / len(data)
         self.intervals.share = self.processor_intervals.share = share
@@ -173,14 +170,6 @@ class Recorder:
         thread = events.argument(1, events.where(*STATUSES))
         ids.threads.add(thread[thread != NO_THREAD])
 
-    def _states_and_stacks(self) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-        """Return the state and the first stack of each goroutine, new ones included."""
-        more = len(self.ids.goroutines) - len(self._states)
-        return (
-            np.append(self._states, np.full(more, UNKNOWN, np.uint8)),
-            np.append(self.first_stacks, np.zeros(more, np.int32)),
-        )
-
     def _samples(self, tables: GenerationTables, since: int) -> CPUSamples:
         """Return a generation's CPU samples by time, with indices instead of ids."""
         raw = tables.samples
@@ -203,7 +192,7 @@ class Recorder:
         self.intervals.keep(int(rows.counts.count.sum()))
         self.interval_counts.append(rows.counts)
         self.new_goroutines.append(rows.new)
-        self.first_stacks, self._states = rows.first_stacks, rows.states
+        self.states = rows.states
 
     def _keep_processors(
         self, generation: GenerationEvents, changes: ProcessorChanges

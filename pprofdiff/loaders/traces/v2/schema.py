@@ -12,7 +12,15 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FIRST_EXPERIMENTAL", "FORMATS", "NO_THREAD", "EventType", "argument_counts"]
+__all__ = [
+    "FIRST_EXPERIMENTAL",
+    "FORMATS",
+    "NO_THREAD",
+    "EventType",
+    "GoStatus",
+    "ProcStatus",
+    "argument_counts",
+]
 
 # The minor versions that a header may name: 1.24 wrote 1.23, 1.27 writes 1.26.
 FORMATS = (22, 23, 25, 26)
@@ -77,6 +85,27 @@ class EventType(IntEnum):
     SYNC = 50
     CLOCK_SNAPSHOT = 51
     END_OF_GENERATION = 52
+
+
+class GoStatus(IntEnum):
+    """What a status event tells of a goroutine (internal/trace/tracev2.GoStatus)."""
+
+    RUNNABLE = 1
+    RUNNING = 2
+    SYSCALL = 3
+    WAITING = 4
+
+
+class ProcStatus(IntEnum):
+    """What a status event tells of a processor (internal/trace/tracev2.ProcStatus).
+
+    SYSCALL_ABANDONED is a system call whose thread has moved on.
+    """
+
+    RUNNING = 1
+    IDLE = 2
+    SYSCALL = 3
+    SYSCALL_ABANDONED = 4
 
 
 # Since a format: how many numbers follow each timed event's type, the time difference

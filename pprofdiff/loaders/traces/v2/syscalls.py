@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.traces.id_index import IdIndex
-from pprofdiff.loaders.traces.v2.context import GO_SYSCALL, Context
+from pprofdiff.loaders.traces.v2.context import Context
 from pprofdiff.loaders.traces.v2.effects import NUMBERED
 from pprofdiff.loaders.traces.v2.events import Events
-from pprofdiff.loaders.traces.v2.schema import EventType
+from pprofdiff.loaders.traces.v2.schema import EventType, GoStatus
 from pprofdiff.model.traces.table import Table
 
 __all__ = [
@@ -50,7 +50,7 @@ def mentioned_syscalls(events: Events, context: Context) -> NDArray[np.int64]:
     says = events.where(E.GO_STATUS, E.GO_STATUS_STACK)
     own = events.argument(1, says) == events.thread_of(says)
     own &= context.processor_key[says] >= NUMBERED
-    says = says[own & (events.argument(2, says) == GO_SYSCALL)]
+    says = says[own & (events.argument(2, says) == GoStatus.SYSCALL)]
     ends = events.where(E.GO_DESTROY_SYSCALL)
     more = np.sort(np.concatenate((says, ends)))
     mentioned: NDArray[np.int64] = more[context.processor[more] >= 0]

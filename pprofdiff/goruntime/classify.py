@@ -34,7 +34,7 @@ Int64 = npt.NDArray[np.int64]
 UInt8 = npt.NDArray[np.uint8]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FunctionTraits:
     """What the rules say about function names, one element a name.
 
@@ -50,7 +50,7 @@ class FunctionTraits:
     leaf_kind: Int8
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Classification:
     """What stacks are, one element a stack.
 
@@ -148,7 +148,7 @@ def _with_unknown(traits: FunctionTraits) -> FunctionTraits:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _RuleArrays:
     """The rules as arrays over their positions.
 
@@ -188,7 +188,7 @@ class _RuleArrays:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Frames:
     """The frames of so many stacks that they fit the caches, and what they mean.
 

@@ -63,7 +63,7 @@ class Rule(NamedTuple):
     why: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PatternTable:
     """Finds the number that belongs to a symbol name: exact, else by longest prefix.
 
@@ -91,7 +91,7 @@ class PatternTable:
         return -1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Rules:
     """All rules of `rules.toml`; `Classification` refers to them by position.
 

@@ -17,7 +17,7 @@ Column = NDArray[np.int64]
 Index = NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Attribution:
     """What each sample is, one element a sample.
 

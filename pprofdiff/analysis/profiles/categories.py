@@ -22,7 +22,7 @@ _BITS = 28
 _MASK = (1 << _BITS) - 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Categories:
     """Raw sums by category: int64, one a category of `ids`, 0 where a side has none.
 
@@ -45,7 +45,7 @@ class Categories:
         return groups
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Blame:
     """What the runtime costs, by the call site in Go code that makes it necessary.
 

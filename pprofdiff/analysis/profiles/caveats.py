@@ -81,11 +81,11 @@ def releases_apart(
 
     None where the spans share a release, or functions do not tell one.
     """
-    old, fresh = (
+    base_span, new_span = (
         infer_go_version(side.profile.function_names()) for side in (base, new)
     )
-    both = format_go_version(*old) and format_go_version(*fresh)
-    return (old, fresh) if both and _apart(old, fresh) else None
+    told = format_go_version(*base_span) and format_go_version(*new_span)
+    return (base_span, new_span) if told and _apart(base_span, new_span) else None
 
 
 def _versions(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:

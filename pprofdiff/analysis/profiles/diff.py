@@ -42,7 +42,7 @@ __all__ = ["ProfileDiff", "compare"]
 _TOO_LARGE = float(1 << 63)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ProfileDiff:
     """What changed between two sides, in one sample type.
 

@@ -75,7 +75,7 @@ def filtered(profile: Profile, options: Options) -> Filtered:
     return Filtered(profile, tuple(notes))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Hits:
     """Where one pattern is found, each a bool array.
 

@@ -24,7 +24,7 @@ Granularity = Literal["functions", "lines", "files", "packages"]
 Key = Callable[[int], Hashable | None]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SideRows:
     """One side's rows at a granularity.
 

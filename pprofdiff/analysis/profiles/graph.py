@@ -123,7 +123,7 @@ def _flat_and_cum(
     return flat.T.astype(np.int64), cum.T.astype(np.int64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Edges:
     """Calls from one node to another, one row for each pair of nodes.
 

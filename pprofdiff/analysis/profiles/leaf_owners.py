@@ -21,7 +21,7 @@ __all__ = ["LeafSums", "leaf_sums"]
 Column = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LeafSums:
     """The samples' values summed by leaf function and by the leaf's owner.
 

@@ -27,7 +27,7 @@ BACKGROUND_MARK = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MarkByAllocation:
     """CPU time of background marking by the function that allocates, one row each.
 

@@ -26,7 +26,7 @@ DEEPEST = 4096
 _CELLS_AN_ITEM = 8
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Stacks:
     """One side's samples that have a value, as stacks of numbered functions.
 
@@ -88,7 +88,7 @@ class Stacks:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Paths:
     """The paths that were met while the heaviest were looked for, callers first.
 
@@ -111,7 +111,7 @@ class Paths:
     ended: tuple[NDArray[np.bool_], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Level:
     """Paths of one depth that were among the heaviest when they were met."""
 
@@ -120,7 +120,7 @@ class _Level:
     weight: NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Front:
     """A side's stacks that are still followed, each at one of its frames.
 

@@ -25,7 +25,7 @@ from pprofdiff.parallel import both
 __all__ = ["PairedRows", "SampleValues", "SummedRows", "pair_rows", "summed_rows"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SampleValues:
     """One side's samples and what each counts: int64 `values`, one a sample."""
 
@@ -33,7 +33,7 @@ class SampleValues:
     values: NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PairedRows:
     """The rows of both sides in one list, their union, and its table.
 
@@ -111,7 +111,7 @@ def pair_rows(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SummedRows:
     """One side's rows with flat and cum of each (int64), in the values' unit.
 

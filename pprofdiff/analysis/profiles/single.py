@@ -24,7 +24,7 @@ __all__ = ["ProfileSums", "profile_sums", "stacks_frame"]
 Column = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ProfileSums:
     """One profile's flat and cum by function, and its sums by category, in `unit`.
 

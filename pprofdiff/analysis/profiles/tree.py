@@ -37,7 +37,7 @@ SEVERAL = -2
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CallTree:
     """The nodes in preorder, one row each.
 

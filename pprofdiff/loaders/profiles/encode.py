@@ -97,7 +97,7 @@ def _head(profile: Profile, strings: _Strings) -> bytes:
     return bytes(message.SerializeToString())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Rows:
     """Messages as rows of varints: message i is ``tokens[offsets[i]:offsets[i+1]]``."""
 

@@ -8,7 +8,7 @@ read: packed and unpacked numbers, sparse ids, unknown fields.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,8 +40,7 @@ __all__ = ["decode"]
 _SAMPLES_AT_ONCE = 1 << 14
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
+class _Shape(NamedTuple):
     """A message's fields as `wire.scan` takes them, and those of messages nested in it.
 
     `nested` is the number of the field that is a nested message, 0 for none.
@@ -264,7 +263,7 @@ class _Decoder:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Samples:
     """Decoded samples: stack depths, stack items, values and labels."""
 
@@ -298,7 +297,7 @@ def _joined(parts: list[_Samples], types: int) -> _Samples:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Table:
     """Messages of one kind, and where each of their fields stands.
 

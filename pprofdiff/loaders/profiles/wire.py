@@ -40,7 +40,7 @@ _WIRES: dict[int, tuple[int, ...]] = {0: (0,), 2: (2,), -2: (2, 0), _UNKNOWN: ()
 _UNREADABLE = 7
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Messages:
     """Messages in one buffer: message i is ``data[first[i]:last[i]]``.
 
@@ -52,7 +52,7 @@ class Messages:
     last: Positions
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Occurrences:
     """Where one field of the messages stands, one element each time, in file order.
 

@@ -147,7 +147,7 @@ class Frames:
     line: Index
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Profile:
     """One profile: samples of stacks with an int64 value for each sample type.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
+from dataclasses import fields
 from itertools import takewhile
 from math import sqrt
 
@@ -48,7 +49,7 @@ def meant(diff, budget):
     return [
         (depth, names[name] if name >= 0 else None, folded, base, new, ids[category])
         for depth, _, name, folded, base, new, category in zip(
-            *(column.tolist() for column in tree), strict=True
+            *(getattr(tree, field.name).tolist() for field in fields(tree)), strict=True
         )
     ]
 

@@ -34,7 +34,7 @@ MAY = {
     "analysis": _IDENTITY | {"cli"},
     "inputs": _INPUTS | {"cli"},
     "plots": _ANALYSIS,
-    "report": _PLOTS | {"loaders", "cli"},
+    "report": _PLOTS | {"loaders"},
     "notebook": _REPORT,
     "api": _REPORT | _INPUTS | {"notebook", "cli"},
     "cli": _REPORT | _INPUTS | {"demo", "api"},

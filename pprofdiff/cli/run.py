@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.gate.rules import Gate
     from pprofdiff.analysis.gclogs.window import Span
     from pprofdiff.analysis.profiles.granularity import Granularity
+    from pprofdiff.report.pprof.profile import ViewKind
+    from pprofdiff.report.pprof.view import ViewOptions
 
 __all__ = ["compared", "run"]
 
@@ -122,7 +124,7 @@ def _renderers(options: Options) -> list[tuple[str, Callable[[ReportModel], byte
 
 def _pprof_view(options: Options, screen: Screen) -> None:
     """Write what ``go tool pprof`` writes, to where ``-output`` says."""
-    from pprofdiff.report.pprof.profile import view_bytes
+    from pprofdiff.report.pprof.profile import net, view_bytes
 
     with Waiting(screen.messages, enabled=options.progress) as waiting:
         inputs = gather(options, screen, waiting)
@@ -131,7 +133,15 @@ def _pprof_view(options: Options, screen: Screen) -> None:
             [run.profile for run in side.runs] if side is not None else []
             for side in (inputs.base, inputs.new)
         ]
-        data = view_bytes(profiles[0], profiles[1], options, screen.say)
+        profile = net(
+            profiles[1],
+            profiles[0],
+            label=options.subtract == "diff_base",
+            normalize=options.normalize,
+        )
+        kind = cast("ViewKind", options.view)
+        shaped = _view_options(options)
+        data = view_bytes(profile, kind, shaped, pattern=options.peek, warn=screen.say)
     if options.outputs:
         from pprofdiff.report.files import replace_files
 
@@ -142,6 +152,36 @@ def _pprof_view(options: Options, screen: Screen) -> None:
         raise UsageError("-proto writes binary data, not for a terminal: add -o FILE")
     else:
         screen.write_bytes(data)
+
+
+def _view_options(options: Options) -> ViewOptions:
+    """Return what shapes pprof's own views."""
+    from pprofdiff.analysis.profiles.filters import Filters
+    from pprofdiff.report.pprof.view import ViewOptions
+
+    return ViewOptions(
+        filters=Filters(
+            focus=options.focus,
+            ignore=options.ignore,
+            hide=options.hide,
+            show=options.show,
+            show_from=options.show_from,
+            tagfocus=options.tagfocus,
+            tagignore=options.tagignore,
+        ),
+        sample_index=options.sample_index,
+        mean=options.mean,
+        unit=options.unit,
+        granularity=options.granularity,
+        noinlines=options.noinlines,
+        relative_percentages=options.relative_percentages,
+        drop_negative=options.drop_negative,
+        sort="cum" if options.sort == "cum" else "flat",
+        nodecount=options.nodecount,
+        nodefraction=options.nodefraction,
+        edgefraction=options.edgefraction,
+        trim=options.trim,
+    )
 
 
 def _must_have_profiles(options: Options, inputs: Inputs) -> None:

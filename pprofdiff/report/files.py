@@ -99,11 +99,11 @@ def github_summary() -> tuple[str, Renderer]:
         )
 
     def added(report: ReportModel) -> bytes:
-        held = b""
+        before = b""
         with suppress(FileNotFoundError), open(path, "rb") as file:
-            held = file.read()
-        gap = b"" if not held or held.endswith(b"\n") else b"\n"
-        return held + gap + _markdown(report)
+            before = file.read()
+        gap = b"" if not before or before.endswith(b"\n") else b"\n"
+        return before + gap + _markdown(report)
 
     return path, added
 

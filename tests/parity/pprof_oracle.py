@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from pprofdiff.cli.options import Options
+from pprofdiff.analysis.profiles.filters import Filters
 from pprofdiff.loaders.profiles.encode import encode
 from pprofdiff.model.profiles.merge import merge, normalized, subtract
 from pprofdiff.report.pprof import peek as pprof_peek
 from pprofdiff.report.pprof import top as pprof_top
+from pprofdiff.report.pprof.view import ViewOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,8 +96,12 @@ def ours(
     """Return what we print of these profiles."""
     normalize = bool(options.pop("normalize", False))
     profile = prepared(new, base, side, normalize=normalize)
-    view = pprof_peek if "peek" in options else pprof_top
-    return view.render(profile, Options(**options))
+    filters = {f.name: options.pop(f.name, "") for f in fields(Filters)}
+    pattern = options.pop("peek", None)
+    shaped = ViewOptions(filters=Filters(**filters), **options)
+    if pattern is not None:
+        return pprof_peek.render(profile, pattern, shaped)
+    return pprof_top.render(profile, shaped)
 
 
 _ROW = re.compile(

@@ -8,7 +8,7 @@ function is looked at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -24,15 +24,48 @@ if TYPE_CHECKING:
     from pprofdiff.model.profiles.profile import Locations, Profile
 
 __all__ = [
+    "NO_FILTERS",
     "Filtered",
-    "active_filters",
+    "Filters",
     "cut_stacks",
     "filtered",
     "keep_lines",
     "lines_present",
 ]
 
-_FILTERS = ("focus", "ignore", "hide", "show", "show_from", "tagfocus", "tagignore")
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which samples and frames are looked at, as ``go tool pprof`` names the choices.
+
+    Each is a regular expression, "" for none. `focus` keeps stacks with a matching
+    frame, `ignore` drops them; `hide` drops matching frames, `show` keeps only those,
+    `show_from` drops what is above the first; `tagfocus` keeps and `tagignore` drops
+    samples by their labels, whose numbers may be ranges.
+    """
+
+    focus: str = ""
+    ignore: str = ""
+    hide: str = ""
+    show: str = ""
+    show_from: str = ""
+    tagfocus: str = ""
+    tagignore: str = ""
+
+    def __bool__(self) -> bool:
+        """Return whether any is set."""
+        return any(getattr(self, name) for name in _FILTERS)
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        """The filters that are set, such as ``focus=json``, in pprof's order."""
+        pairs = ((name, getattr(self, name)) for name in _FILTERS)
+        return tuple(f"{name}={value}" for name, value in pairs if value)
+
+
+NO_FILTERS = Filters()
+
+_FILTERS = tuple(field.name for field in fields(Filters))
 
 
 class Filtered(NamedTuple):
@@ -42,13 +75,7 @@ class Filtered(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def active_filters(options: Options) -> tuple[str, ...]:
-    """Return the filters that are set, such as ``focus=json``, in pprof's order."""
-    pairs = ((name, getattr(options, name)) for name in _FILTERS)
-    return tuple(f"{name}={value}" for name, value in pairs if value)
-
-
-def filtered(profile: Profile, options: Options) -> Filtered:
+def filtered(profile: Profile, options: Options | Filters) -> Filtered:
     """Return the profile with all of the options' filters applied.
 
     Raises UsageError for a pattern that cannot be read. A warning names each filter
@@ -115,7 +142,9 @@ def lines_present(locations: Locations) -> NDArray[np.bool_]:
     return present
 
 
-def _by_name(profile: Profile, options: Options, matched: dict[str, bool]) -> Profile:
+def _by_name(
+    profile: Profile, options: Options | Filters, matched: dict[str, bool]
+) -> Profile:
     """Apply focus, ignore, hide and show; note in `matched` which found anything."""
     hits = {
         name: _hits(profile, name, getattr(options, name))
@@ -206,7 +235,7 @@ def cut_stacks(
 
 
 def _shown_from(
-    profile: Profile, options: Options, matched: dict[str, bool]
+    profile: Profile, options: Options | Filters, matched: dict[str, bool]
 ) -> Profile:
     """Cut what is above the frame nearest the root that show_from matches."""
     if not options.show_from:

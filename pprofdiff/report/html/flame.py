@@ -232,11 +232,11 @@ def _base_names(diff: ProfileDiff, rows: list[int]) -> dict[str, str]:
     for place, union in zip(places, functions.union, strict=True):
         place[union] = np.arange(len(union))
     was = {}
-    for i, (old, fresh) in enumerate(
+    for i, (old, now) in enumerate(
         zip(places[0][rows].tolist(), places[1][rows].tolist(), strict=True)
     ):
         before = functions.sides[0].names[old]
-        if min(old, fresh) >= 0 and before != functions.names[rows[i]]:
+        if min(old, now) >= 0 and before != functions.names[rows[i]]:
             was[str(i)] = before
     return was
 

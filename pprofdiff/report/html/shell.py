@@ -85,14 +85,14 @@ def _script() -> str:
 def _assets(ending: str) -> list[str]:
     """Return the assets of a kind in the order of their names, folders first."""
     top = files("pprofdiff.report") / _ASSETS
-    found = [
+    assets = [
         (folder is top, entry.name, entry)
         for folder in (top / "flame", top)
         for entry in folder.iterdir()
         if entry.name.endswith(ending)
     ]
-    found.sort(key=lambda item: item[:2])
-    return [entry.read_text("utf-8") for _, _, entry in found]
+    assets.sort(key=lambda item: item[:2])
+    return [entry.read_text("utf-8") for _, _, entry in assets]
 
 
 def _hash(text: str) -> str:

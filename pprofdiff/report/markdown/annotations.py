@@ -40,9 +40,9 @@ def commands(verdict: Verdict) -> list[str]:
 def _command(level: str, ruling: Ruling) -> str:
     """Return one line that the runner understands."""
     properties = {"title": f"pprofdiff {ruling.rule}"}
-    found = _in_tree(ruling.file, ruling.what)
-    if found:
-        properties["file"] = _from_repository(found)
+    path = _in_tree(ruling.file, ruling.what)
+    if path:
+        properties["file"] = _from_repository(path)
         if ruling.line:
             properties["line"] = str(ruling.line)
     told = ",".join(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -13,15 +14,15 @@ from pprofdiff.units import scale
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pprofdiff.cli.options import Options
-    from pprofdiff.report.pprof.view import View
+    from pprofdiff.report.pprof.view import View, ViewOptions
 
     Column = NDArray[np.int64]
 
 __all__ = ["Graph", "graph", "graph_edges", "output_unit"]
 
 
-class Graph(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Graph:
     """The nodes to show, and what was left out.
 
     `shown` are nodes in the order of the report; `names` their printed names; `flat`
@@ -41,7 +42,8 @@ class Graph(NamedTuple):
     edge_cutoff: int
 
 
-class _Sums(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Sums:
     """By node: `flat`, `cum` decide what is shown, `*_printed` is what is printed."""
 
     flat: Column
@@ -50,7 +52,7 @@ class _Sums(NamedTuple):
     cum_printed: Column
 
 
-def graph(seen: View, options: Options, *, trim: bool, nodecount: int) -> Graph:
+def graph(seen: View, options: ViewOptions, *, trim: bool, nodecount: int) -> Graph:
     """Return the graph of a view under the options' granularity and limits.
 
     `trim` off keeps every node that has a value; `nodecount` 0 or less sets no limit.
@@ -125,7 +127,7 @@ def _quotient(values: Column, counts: Column) -> Column:
 
 
 def _ordered(
-    nodes: Nodes, rows: Column, sums: _Sums, sort: str
+    nodes: Nodes, rows: Column, sums: _Sums, sort: Literal["flat", "cum"]
 ) -> tuple[Column, list[str]]:
     """Return nodes by falling value, then name, then the other value; and names."""
     first, second = (sums.cum, sums.flat) if sort == "cum" else (sums.flat, sums.cum)
@@ -150,7 +152,7 @@ def graph_edges(
     if seen.divisors is not None:
         counted |= seen.divisors != 0
     size = len(drawn.nodes)
-    found = edges(
+    calls = edges(
         seen.profile,
         drawn.line_nodes,
         seen.values,
@@ -159,11 +161,11 @@ def graph_edges(
         callees=callees,
     )
     if not drawn.edge_cutoff:
-        return found
+        return calls
     shown = np.zeros(size, np.bool_)
     shown[drawn.shown] = True
-    light = np.abs(found.weight) < drawn.edge_cutoff
-    return found.take(~(light & shown[found.callee]))
+    light = np.abs(calls.weight) < drawn.edge_cutoff
+    return calls.take(~(light & shown[calls.callee]))
 
 
 def output_unit(seen: View, drawn: Graph, asked: str) -> str:

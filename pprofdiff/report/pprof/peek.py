@@ -10,14 +10,13 @@ from pprofdiff.analysis.profiles.regexp import matcher
 from pprofdiff.errors import UsageError
 from pprofdiff.report.pprof.graph import Graph, graph, graph_edges, output_unit
 from pprofdiff.report.pprof.top import report_header
-from pprofdiff.report.pprof.view import View, no_warning, text_of, view
+from pprofdiff.report.pprof.view import View, ViewOptions, no_warning, text_of, view
 from pprofdiff.units import label, percentage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pprofdiff.analysis.profiles.graph import Edges
-    from pprofdiff.cli.options import Options
     from pprofdiff.model.profiles.profile import Profile
 
 __all__ = ["render"]
@@ -30,19 +29,22 @@ _COLUMNS = (
 
 
 def render(
-    profile: Profile, options: Options, warn: Callable[[str], None] = no_warning
+    profile: Profile,
+    pattern: str,
+    options: ViewOptions,
+    warn: Callable[[str], None] = no_warning,
 ) -> str:
-    """Return the text of ``-peek=<options.peek>``, which ends with a newline.
+    """Return the text of ``-peek=<pattern>``, which ends with a newline.
 
     Nothing is trimmed. Raises UsageError if no function with a value matches.
     """
-    matches = matcher(options.peek, "peek")
+    matches = matcher(pattern, "peek")
     seen = view(profile, options, warn)
     drawn = graph(seen, options, trim=False, nodecount=0)
     unit = output_unit(seen, drawn, options.unit)
     places = [i for i, name in enumerate(drawn.names) if matches(name)]
     if not places:
-        raise UsageError(f"no matches found for regexp: {options.peek}")
+        raise UsageError(f"no matches found for regexp: {pattern}")
     wanted = np.zeros(len(drawn.nodes), np.bool_)
     wanted[drawn.shown[places]] = True
     calls = _Calls(seen, drawn, graph_edges(seen, drawn, wanted, wanted), unit)
@@ -66,23 +68,23 @@ def render(
 class _Calls:
     """The lines above and below a node: its callers and its callees."""
 
-    def __init__(self, seen: View, drawn: Graph, found: Edges, unit: str) -> None:
+    def __init__(self, seen: View, drawn: Graph, calls: Edges, unit: str) -> None:
         self.seen = seen
         self.nodes = drawn.nodes
-        self.found = found
+        self.calls = calls
         self.unit = unit
 
     def of(self, node: int, cum: int, role: str) -> list[str]:
         """Return the lines of all edges in which the node has this role."""
-        found = self.found
-        rows = np.flatnonzero(getattr(found, role) == node)
-        others = found.caller if role == "callee" else found.callee
+        calls = self.calls
+        rows = np.flatnonzero(getattr(calls, role) == node)
+        others = calls.caller if role == "callee" else calls.callee
         items = sorted(
             (-abs(weight), self.nodes.printable(other), weight, inline)
             for other, weight, inline in zip(
                 others[rows].tolist(),
-                found.weight[rows].tolist(),
-                found.inline[rows].tolist(),
+                calls.weight[rows].tolist(),
+                calls.inline[rows].tolist(),
                 strict=True,
             )
         )

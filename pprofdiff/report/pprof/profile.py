@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Literal
 
-from pprofdiff.cli.options import Options
 from pprofdiff.errors import IncompatibleProfilesError, UsageError
 from pprofdiff.loaders.profiles.encode import compress, encode
 from pprofdiff.model.profiles.merge import merge, normalized, subtract
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.report.model import ReportModel
+from pprofdiff.report.pprof.view import ViewOptions, no_warning, view
 from pprofdiff.report.sections.verdict import verdict_comments
 
-__all__ = ["render", "view_bytes"]
+__all__ = ["ViewKind", "net", "render", "view_bytes"]
+
+ViewKind = Literal["top", "peek", "proto"]
+"""Which of pprof's views; the last is a profile."""
 
 
 def render(report: ReportModel) -> bytes:
@@ -42,30 +46,48 @@ def render(report: ReportModel) -> bytes:
 
 
 def view_bytes(
-    base: Sequence[Profile],
-    new: Sequence[Profile],
-    options: Options,
-    warn: Callable[[str], None],
+    profile: Profile,
+    kind: ViewKind,
+    options: ViewOptions,
+    *,
+    pattern: str = "",
+    warn: Callable[[str], None] = no_warning,
 ) -> bytes:
-    """Return what ``-top``, ``-peek`` or ``-proto`` prints of new minus base.
+    """Return what ``-top``, ``-peek=<pattern>`` or ``-proto`` prints of a profile.
 
-    An empty `base` means new alone. Raises UsageError for options that contradict
-    each other or name nothing.
+    It is merged, and subtracted, before; see `net`. `warn` is told of filters that
+    matched nothing. Raises UsageError for options that name nothing.
+    """
+    if kind == "proto":
+        return compress(encode(view(profile, options, warn).profile))
+    if kind == "peek":
+        from pprofdiff.report.pprof import peek
+
+        return peek.render(profile, pattern, options, warn).encode()
+    from pprofdiff.report.pprof import top
+
+    return top.render(profile, options, warn).encode()
+
+
+def net(
+    new: Sequence[Profile],
+    base: Sequence[Profile] = (),
+    *,
+    label: bool = True,
+    normalize: bool = False,
+) -> Profile:
+    """Return the sum of `new` less that of `base`, as ``go tool pprof`` subtracts.
+
+    `label` marks the base's samples, so that percentages are of the base, as
+    ``-diff_base`` has them, not of both. With `normalize`, new is scaled to the base
+    first. Raises UsageError for that without a base.
     """
     profile = merge(new)
-    if base:
-        subtrahend = merge(base)
-        if options.normalize:
-            profile = normalized(profile, subtrahend)
-        profile = subtract(profile, subtrahend, label=options.subtract == "diff_base")
-    elif options.normalize:
-        raise UsageError("-normalize needs a base: -diff_base=BASE")
-    if options.view == "proto":
-        from pprofdiff.report.pprof.view import view
-
-        return compress(encode(view(profile, options, warn).profile))
-    if options.view == "top":
-        from pprofdiff.report.pprof.top import render as text
-    else:
-        from pprofdiff.report.pprof.peek import render as text
-    return text(profile, options, warn).encode()
+    if not base:
+        if normalize:
+            raise UsageError("-normalize needs a base: -diff_base=BASE")
+        return profile
+    subtrahend = merge(base)
+    if normalize:
+        profile = normalized(profile, subtrahend)
+    return subtract(profile, subtrahend, label=label)

@@ -32,20 +32,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pprofdiff.report.pprof.graph import Graph, graph, graph_edges, output_unit
-from pprofdiff.report.pprof.view import View, header, no_warning, text_of, view
+from pprofdiff.report.pprof.view import (
+    View,
+    ViewOptions,
+    header,
+    no_warning,
+    text_of,
+    view,
+)
 from pprofdiff.units import label, percentage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pprofdiff.cli.options import Options
     from pprofdiff.model.profiles.profile import Profile
 
 __all__ = ["render", "report_header"]
 
 
 def render(
-    profile: Profile, options: Options, warn: Callable[[str], None] = no_warning
+    profile: Profile, options: ViewOptions, warn: Callable[[str], None] = no_warning
 ) -> str:
     """Return the text of ``-top``, which ends with a newline.
 
@@ -75,7 +81,9 @@ def render(
     return text_of(lines)
 
 
-def report_header(seen: View, drawn: Graph, unit: str, options: Options) -> list[str]:
+def report_header(
+    seen: View, drawn: Graph, unit: str, options: ViewOptions
+) -> list[str]:
     """Return the lines above a table of nodes."""
     shown = int(drawn.flat[drawn.shown].sum())
     share = percentage(shown, seen.total).strip()
@@ -113,9 +121,9 @@ def _inline_marks(seen: View, drawn: Graph) -> list[str]:
     wanted &= ever
     if not wanted.any():
         return [""] * len(drawn.shown)
-    found = graph_edges(seen, drawn, np.zeros(size, np.bool_), wanted)
+    calls = graph_edges(seen, drawn, np.zeros(size, np.bool_), wanted)
     inline, called = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
-    inline[found.callee[found.inline]] = True
-    called[found.callee[~found.inline]] = True
+    inline[calls.callee[calls.inline]] = True
+    called[calls.callee[~calls.inline]] = True
     marks = np.array(["", " (inline)", " (partial-inline)"])
     return list(marks[np.where(inline, 1 + called, 0)[drawn.shown]])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import posixpath
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from pprofdiff.analysis.profiles.filters import active_filters, filtered
+from pprofdiff.analysis.profiles.filters import NO_FILTERS, Filters, filtered
 from pprofdiff.analysis.profiles.nodes import outermost
 from pprofdiff.analysis.profiles.prune import pruned_frames
 from pprofdiff.model.profiles.merge import base_samples
@@ -19,17 +20,64 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pprofdiff.cli.options import Options
     from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["View", "header", "no_warning", "text_of", "view"]
+__all__ = ["View", "ViewOptions", "header", "no_warning", "text_of", "view"]
 
 
 def no_warning(_: str) -> None:
     """Take no notice of a warning."""
 
 
-class View(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ViewOptions:
+    """What a view shows of a profile, in the words of ``go tool pprof``.
+
+    Parameters
+    ----------
+    filters
+        Which samples and frames are looked at.
+    sample_index
+        The sample type, by name or position; "" for the profile's default.
+    mean
+        Whether values are divided by those of the first sample type.
+    unit
+        The unit to print, ``minimum`` for one that fits.
+    granularity
+        What a row is: functions, filefunctions, files, lines or addresses.
+    noinlines
+        Whether inlined functions are charged to their callers.
+    relative_percentages
+        Whether percentages are of what the filters left.
+    drop_negative
+        Whether rows with negative values are left out.
+    sort
+        By which value rows are ordered.
+    nodecount, nodefraction, edgefraction
+        How many rows at most (0 or less: as many as there are), and under which share
+        of the total rows and edges are left out.
+    trim
+        Whether those three limits apply.
+
+    """
+
+    filters: Filters = NO_FILTERS
+    sample_index: str = ""
+    mean: bool = False
+    unit: str = "minimum"
+    granularity: str = "functions"
+    noinlines: bool = False
+    relative_percentages: bool = False
+    drop_negative: bool = False
+    sort: Literal["flat", "cum"] = "flat"
+    nodecount: int = -1
+    nodefraction: float = 0.005
+    edgefraction: float = 0.001
+    trim: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class View:
     """A profile as one pprof report sees it.
 
     `values` (int64) are the chosen type's; `divisors` (int64) those of the first type
@@ -46,7 +94,7 @@ class View(NamedTuple):
     unit: str
 
 
-def view(profile: Profile, options: Options, warn: Callable[[str], None]) -> View:
+def view(profile: Profile, options: ViewOptions, warn: Callable[[str], None]) -> View:
     """Return the view of a profile, merged or subtracted before, under the options.
 
     Raises UsageError for filters or a sample index that cannot be used.
@@ -54,7 +102,7 @@ def view(profile: Profile, options: Options, warn: Callable[[str], None]) -> Vie
     profile = pruned_frames(profile)
     index = profile.sample_index(options.sample_index)
     kind = profile.sample_types[index]
-    chosen = filtered(profile, options)
+    chosen = filtered(profile, options.filters)
     for warning in chosen.warnings:
         warn(warning)
     whole = chosen.profile if options.relative_percentages else profile
@@ -91,7 +139,7 @@ def _total(profile: Profile, index: int, *, mean: bool) -> int:
     return quotient if count > 0 else -quotient
 
 
-def header(seen: View, unit: str, options: Options) -> list[str]:
+def header(seen: View, unit: str, options: ViewOptions) -> list[str]:
     """Return the lines that describe the profile, and the filters in force."""
     profile = seen.profile
     lines = []
@@ -110,7 +158,7 @@ def header(seen: View, unit: str, options: Options) -> list[str]:
         lines.append(f"Time: {_local(profile.time_ns)}")
     if profile.duration_ns:
         lines.append(_duration(seen, profile.duration_ns, unit))
-    if active := active_filters(options):
+    if active := options.filters.active:
         lines += ["Active filters:", *(f"   {_shortened(a)}" for a in active)]
     return lines
 

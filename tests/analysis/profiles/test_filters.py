@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.profiles.filters import active_filters, filtered
+from pprofdiff.analysis.profiles.filters import Filters, filtered
 from pprofdiff.analysis.profiles.graph import flat_and_cum
 from pprofdiff.analysis.profiles.nodes import frame_keys
 from pprofdiff.analysis.profiles.prune import pruned_frames
@@ -186,8 +186,8 @@ def test_a_bad_pattern_is_refused(option):
 
 
 def test_active_filters_are_listed_in_the_order_of_pprof():
-    options = Options(tagignore="x", ignore="i", focus="f", show_from="s")
-    assert active_filters(options) == (
+    options = Filters(tagignore="x", ignore="i", focus="f", show_from="s")
+    assert options.active == (
         "focus=f",
         "ignore=i",
         "show_from=s",

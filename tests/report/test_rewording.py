@@ -1,0 +1,263 @@
+"""No writer reads a text: with all of them replaced by others, nothing else changes.
+
+Every word of the model gives way to letters of scripts that no report has, as many as
+there were, without a space or a sign. Put back into what a writer made of that, they
+must give what it makes of the words themselves, byte for byte.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from markupsafe import escape
+
+import pprofdiff
+from pprofdiff.goruntime import rules as goruntime
+from pprofdiff.notebook import _html as notebook_html
+from pprofdiff.notebook.comparisons import comparison_card
+from pprofdiff.report import sections as kinds
+from pprofdiff.report.html import page
+from pprofdiff.report.markdown import comment
+from pprofdiff.report.model import Scope
+from pprofdiff.report.rows import Footnote, Footnotes, Sentence, Table
+from pprofdiff.report.sections import sections
+from pprofdiff.report.text import plain, terminal
+from pprofdiff.report.text.report import report_parts
+from tests.conftest import DATA
+from tests.report.reading import tokens
+
+# Letters, one column wide: a text of one letter gets another one, of several two that
+# are its own and as many of a third kind as are left.
+_ONE = [chr(i) for i in range(0x1401, 0x166D)]
+_TWO = [chr(i) for i in range(0x1208, 0x1248)]
+_REST = "\u13a0"
+_TOKEN = re.compile(f"[{_ONE[0]}-{_ONE[-1]}]|[{_TWO[0]}-{_TWO[-1]}]{{2}}{_REST}*")
+
+
+class Words:
+    """A dictionary from what is said to nonsense, and back."""
+
+    def __init__(self):
+        self.nonsense = {}
+        self._one = iter(_ONE)
+        self._two = map("".join, product(_TWO, repeat=2))
+
+    def of(self, text):
+        """Return nonsense as long as the text, with the spaces around it."""
+        core = text.strip()
+        if not core:
+            return text
+        if core not in self.nonsense:
+            one = len(core) == 1
+            token = next(self._one) if one else next(self._two)
+            self.nonsense[core] = token.ljust(len(core), _REST)
+        return text.replace(core, self.nonsense[core], 1)
+
+    def undone(self, text, written=str):
+        """Return what a writer made, with the words in place of the nonsense."""
+        said = {token: core for core, token in self.nonsense.items()}
+        return _TOKEN.sub(lambda token: str(written(said[token[0]])), text)
+
+    def part(self, part):
+        """Return a part of a section in nonsense."""
+        if isinstance(part, Table):
+            return replace(
+                part,
+                title=self.of(part.title),
+                columns=tuple(replace(c, text=self.of(c.text)) for c in part.columns),
+                rows=tuple(
+                    replace(row, cells=tuple(map(self.cell, row.cells)))
+                    for row in part.rows
+                ),
+            )
+        if isinstance(part, Sentence):
+            return replace(part, text=self.of(part.text))
+        return Footnotes(
+            tuple(Footnote(self.of(n.mark), self.of(n.text)) for n in part.notes)
+        )
+
+    def cell(self, cell):
+        """Return a cell in nonsense."""
+        return replace(
+            cell,
+            text=self.of(cell.text),
+            detail=self.of(cell.detail),
+            remark=self.of(cell.remark),
+        )
+
+    def section(self, section):
+        """Return a section in nonsense."""
+        words = ("title", "measure", "mode", "short", "lead", "contents")
+        return replace(
+            section,
+            build=lambda: map(self.part, section.parts),
+            **{name: self.of(getattr(section, name)) for name in words},
+        )
+
+    def tile(self, tile):
+        """Return a tile in nonsense."""
+        return tile._replace(
+            name=self.of(tile.name),
+            values=self.of(tile.values),
+            change=self.cell(tile.change),
+        )
+
+    def report(self, report):
+        """Return a report whose findings and warnings are nonsense."""
+        found = tuple(
+            f._replace(
+                **{n: self.of(getattr(f, n)) for n in ("title", "text", "advice")}
+            )
+            for f in report.findings.found
+        )
+        warned = tuple(w._replace(text=self.of(w.text)) for w in report.warnings)
+        findings = report.findings._replace(found=found)
+        return report._replace(findings=findings, warnings=warned)
+
+
+@pytest.fixture
+def reworded(monkeypatch):
+    """Return a function: from then on, sections and tiles of reports are nonsense."""
+
+    def speak(words):
+        def of_sections(made):
+            return lambda report, scope: map(words.section, made(report, scope))
+
+        def of_tiles(made):
+            return lambda section: map(words.tile, made(section))
+
+        for kind, made in kinds.SECTIONS.items():
+            monkeypatch.setitem(kinds.SECTIONS, kind, of_sections(made))
+        for kind, made in kinds.TILES.items():
+            monkeypatch.setitem(kinds.TILES, kind, of_tiles(made))
+
+    return speak
+
+
+STORIES = {
+    "cpu": ("syncpool", "cpu.pb.gz"),
+    "noise": ("unchanged", "cpu.pb.gz"),
+    "joined": ("versions", "cpu.pb.gz"),
+    "heap": ("syncpool", "heap.pb.gz"),
+    "mutex": ("node-pool", "mutex.pb.gz"),
+    "log": ("syncpool", "gctrace.log"),
+    "trace": ("health-check", "trace.out"),
+    "benchmarks": ("zstd", "bench.txt"),
+    "folder": ("zstd", ""),
+}
+SIDES = {"unchanged": ("run1", "run2"), "versions": ("go1.20", "go1.27")}
+
+
+@pytest.fixture(scope="module", params=STORIES)
+def report(request):
+    """Return the report on a story."""
+    story, name = STORIES[request.param]
+    paths = [DATA / story / s / name for s in SIDES.get(story, ("base", "new"))]
+    compare = pprofdiff.diff if name else pprofdiff.compare
+    return compare(*paths).report()
+
+
+def as_text(report):
+    return plain.render(report_parts(report, Scope(joined=True)))
+
+
+def as_drawn(report):
+    parts = report_parts(report, Scope(joined=True))
+    return terminal.render(parts, color=True, fit=False)
+
+
+def as_card(report):
+    return notebook_html(comparison_card(report))
+
+
+@pytest.mark.parametrize(
+    ("writer", "written"),
+    [(as_text, str), (as_drawn, str), (page.render, escape), (as_card, escape)],
+)
+def test_a_page_of_nonsense_is_the_page(report, reworded, monkeypatch, writer, written):
+    # Nonsense has no spaces to wrap a line at.
+    monkeypatch.setattr(plain, "_WIDTH", 10_000)
+    monkeypatch.setattr(terminal, "_PIPE_WIDTH", 10_000)
+    meant = writer(report)
+    words = Words()
+    reworded(words)
+    nonsense = writer(words.report(report))
+    assert len(words.nonsense) > 20
+    assert nonsense != meant
+    assert words.undone(nonsense, written).splitlines() == meant.splitlines()
+
+
+def structure(text, undone=str):
+    """Return what Markdown is made of: blocks, what is strong, and what a reader sees."""
+    shown = []
+    for token in tokens(text):
+        strong = [c.content for c in token.children or () if c.type == "strong_open"]
+        seen = "".join(c.content for c in token.children or ()) or token.content
+        plain_text = undone(re.sub("</?code>", "", seen)).replace("\xa0", " ")
+        shown.append((token.type, len(strong), plain_text))
+    return shown
+
+
+def test_a_comment_of_nonsense_is_the_comment(report, reworded):
+    meant = structure(comment.render(report))
+    words = Words()
+    reworded(words)
+    nonsense = comment.render(words.report(report))
+    undone = structure(nonsense, words.undone)
+    unescaped = [
+        (kind, strong, text if kind != "html_block" else text.replace("&gt;", ">"))
+        for kind, strong, text in undone
+    ]
+    assert unescaped == meant
+
+
+@pytest.fixture
+def other_labels(monkeypatch):
+    """Give every group and category of runtime costs, and every detail, another name."""
+    known = goruntime.rules()
+    groups = tuple(
+        g._replace(label=f"ጀ{i}", detail=f"ጄ{i}" if g.detail else "")
+        for i, g in enumerate(known.groups)
+    )
+    labels = {c: f"ጅ{i}" for i, c in enumerate(known.category_labels)}
+    other = replace(known, groups=groups, category_labels=labels)
+    monkeypatch.setattr(goruntime, "parse_rules", lambda _: other)
+    goruntime.rules.cache_clear()
+    yield
+    goruntime.rules.cache_clear()
+
+
+def rows_of(report):
+    """Return (table, row, role, level, marks) of every row of a report."""
+    return [
+        (table.key, row.key, row.role, row.level, [cell.mark for cell in row.cells])
+        for section in sections(report)
+        for table in section.parts
+        if isinstance(table, Table)
+        for row in table.rows
+    ]
+
+
+def test_other_labels_of_runtime_costs_give_the_same_rows(request):
+    paths = [DATA / "syncpool" / side / "cpu.pb.gz" for side in ("base", "new")]
+    meant = rows_of(pprofdiff.diff(*paths).report())
+    request.getfixturevalue("other_labels")
+    report = pprofdiff.diff(*paths).report()
+    assert rows_of(report) == meant
+    text = as_text(report)
+    assert len(re.findall(r"^ጀ\d  ", text, re.MULTILINE)) == 8
+    assert re.search(r"^    ጅ\d", text, re.MULTILINE)
+    assert as_card(report).count("<strong>ጀ") == 8
+
+
+def test_rows_of_a_table_have_keys_of_their_own(report):
+    for section in sections(report, Scope(joined=True)):
+        for part in section.parts:
+            if isinstance(part, Table):
+                keys = [row.key for row in part.rows]
+                assert len(set(keys)) == len(keys), part.key
+                assert all(len(row.cells) == len(part.columns) for row in part.rows)
+                assert [c.role for c in part.columns].count("name") == 1

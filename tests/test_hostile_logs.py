@@ -17,7 +17,7 @@ import pytest
 PIECES = (
     b"gc ", b" @", b"s ", b"%: ", b"+", b"/", b"->", b" ms clock, ", b" ms cpu, ", b" MB, ",
     b" MB goal, ", b" MB stacks, ", b" MB globals, ", b" P", b" (forced)", b"GC forced\n", b"\n",
-    b"0", b"9", b"-", b".", b"NaN", b"1e308", b"18446744073709551615", b"9" * 400, b"\0", b"\xff\xfe",
+    b"0", b"9", b"-", b".", b"NaN", b"1e308", b"18446744073709551615", b"9" * 400, b"9" * 5000, b"\0", b"\xff\xfe",
     b"Benchmark", b"BenchmarkX-2\t", b"\t", b" ns/op", b" B/op", b" MB/s", b" Inf ns/op", b"pkg: x\n",
     b"goos:", b"Requests/sec:", b"Summary:\n", b"  Total:\t", b"Latency", b"Running 2s test @ ",
 )  # fmt: skip
@@ -222,7 +222,9 @@ def test_collections_that_cannot_be_beside_profiles(
 
 
 @pytest.mark.parametrize(
-    "value", ["+Inf", "NaN", "1e999", "0", "-5", "5e-324", "1e308"]
+    "value",
+    ["+Inf", "NaN", "1e999", "0", "-5", "5e-324", "1e308", "9" * 400, "9" * 5000],
+    ids=lambda value: value[:8] + f" of {len(value)}",
 )
 def test_figures_that_no_benchmark_has(attempt, value):
     text = "".join(
@@ -230,3 +232,31 @@ def test_figures_that_no_benchmark_has(attempt, value):
     )
     for sides in ((text, text), (text, "BenchmarkX-2 1 5 ns/op\n")):
         attempt(*(side.encode() for side in sides))
+
+
+@pytest.mark.parametrize("digits", [400, 5000])
+@pytest.mark.parametrize(
+    ("tool", "number"),
+    [
+        ("hey", rb"Requests/sec:\t([\d.]+)"),
+        ("hey", rb"\[200\]\t(\d+)"),
+        ("hey", rb"99%+ in ([\d.]+)"),
+        ("wrk", rb"(\d+) requests in"),
+        ("wrk", rb"Requests/sec: +([\d.]+)"),
+        ("wrk", rb"99% +([\d.]+)"),
+    ],
+)
+def test_numbers_too_long_in_a_summary_beside_profiles(
+    attempt, data_folder, tmp_path, tool, number, digits
+):
+    text = (data_folder / "load" / f"{tool}.txt").read_bytes()
+    start, end = re.search(number, text).span(1)
+    sides = []
+    for side in ("base", "new"):
+        folder = Path(tmp_path, f"{side}-folder")
+        folder.mkdir()
+        shutil.copy(data_folder / "syncpool" / side / "cpu.pb.gz", folder)
+        long = text[:start] + b"9" * digits + text[end:]
+        (folder / f"{tool}.txt").write_bytes(long)
+        sides.append(folder)
+    assert attempt(*sides) is None

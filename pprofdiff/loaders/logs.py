@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from pprofdiff.loaders.benchmark import BenchmarkScanner
-from pprofdiff.loaders.gctrace import GCScanner
-from pprofdiff.loaders.load import LoadScanner
+from pprofdiff.loaders.benchmarks.load_summary import LoadScanner
+from pprofdiff.loaders.benchmarks.reader import BenchmarkScanner
+from pprofdiff.loaders.gclogs import GCScanner
 
 if TYPE_CHECKING:
     from pprofdiff.model.benchmarks import Benchmarks, Load

@@ -1,4 +1,4 @@
-"""Benchmark results and load figures: what was measured of whole operations."""
+"""Benchmark results and load summaries: what was measured of whole operations."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Load(NamedTuple):
     """What a load generator counted over one run.
 
     `requests` are all answers, `failed` those that are errors or have no status below
-    400; `per_second` is as printed; `latency_s` holds (percent, seconds).
+    400; `per_second` is as printed.
     """
 
     tool: str
@@ -61,5 +61,3 @@ class Load(NamedTuple):
     requests: int | None
     failed: int | None
     per_second: float
-    mean_latency_s: float | None
-    latency_s: tuple[tuple[float, float], ...]

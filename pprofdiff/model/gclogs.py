@@ -101,11 +101,15 @@ class Cycles:
 class GCRun:
     """The collections of one process, and how many of its lines were read.
 
-    `torn` counts lines that began and could not be made whole.
+    `torn` counts lines that began and could not be made whole, `repeated` lines that
+    stood in the log once more, and `swapped` those that stood before the line they
+    follow.
     """
 
     cycles: Cycles
     torn: int
+    repeated: int = 0
+    swapped: int = 0
 
     @property
     def lines_seen(self) -> int:

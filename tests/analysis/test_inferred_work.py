@@ -11,7 +11,7 @@ from pprofdiff.analysis.inferred_work import inferred_work
 from pprofdiff.analysis.profiles.side import Run
 from pprofdiff.analysis.side import BenchmarkRun, LoadRun, Side
 from pprofdiff.analysis.work import counted, rated
-from pprofdiff.loaders.benchmark import parse
+from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.model.benchmarks import Load
 from tests.analysis.benchmarks.benchtext import printed
 
@@ -23,7 +23,7 @@ SERVED = ("example.com/a.Serve", "net/http.(*conn).serve")
 
 
 def hey(per_second, tool="hey"):
-    return LoadRun("load.txt", Load(tool, 10.0, None, None, per_second, None, ()))
+    return LoadRun("load.txt", Load(tool, 10.0, None, None, per_second))
 
 
 def bench(*rows, unit="ns/op"):

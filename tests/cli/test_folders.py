@@ -217,6 +217,21 @@ def test_of_several_processes_the_longest_is_compared_and_that_is_said(cli, here
     assert [w["id"] for w in report["warnings"]] == ["gctrace-runs"]
 
 
+def test_lines_amiss_do_not_make_two_processes_and_are_said(cli, here):
+    lines = Path("sync-pool.log").read_bytes().splitlines(keepends=True)
+    amiss = [*lines[:9], lines[8], *lines[9:30], lines[31], lines[30], *lines[32:]]
+    Path("amiss.log").write_bytes(b"".join(amiss))
+    (want, _), (report, out) = (
+        written(cli, name, "none-pool.log") for name in ("sync-pool.log", "amiss.log")
+    )
+    ids = [w["id"] for w in report["warnings"]]
+    assert ids == ["gctrace-repeated", "gctrace-order"]
+    assert "! amiss.log: repeated GC lines: 1; each collection counts once" in out
+    assert "! amiss.log: GC lines in the wrong order: 1; read in the order" in out
+    got, whole = gctrace(report), gctrace(want)
+    assert {**got, "base": {**got["base"], "path": "sync-pool.log"}} == whole
+
+
 def test_several_files_of_a_side(cli, here):
     words = ["-diff_base=none-pool.log", "-diff_base=base.txt", "-diff_base=base.pb.gz"]
     report, out = written(

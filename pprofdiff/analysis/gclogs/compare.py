@@ -146,7 +146,7 @@ class GCDiff:
         return Restored(gogc, new.mean_live + base.per_cycle, outside)
 
     def caveats(self) -> list[Caveat]:
-        """Return what to know of the logs: missing lines, further processes."""
+        """Return what to know of the logs: lines amiss, further processes."""
         return [*_caveats(self.base), *_caveats(self.new)]
 
     @cached_property
@@ -192,6 +192,17 @@ def _caveats(side: GCSide) -> Iterator[Caveat]:
             "gctrace-gaps",
             f"{path}: {run.lines_seen} of {run.lines_expected} GC lines intact; sums "
             "are of these, rates go by the cycles' numbers",
+        )
+    if run.repeated:
+        yield Caveat(
+            "gctrace-repeated",
+            f"{path}: repeated GC lines: {run.repeated}; each collection counts once",
+        )
+    if run.swapped:
+        yield Caveat(
+            "gctrace-order",
+            f"{path}: GC lines in the wrong order: {run.swapped}; read in the order "
+            "of their numbers",
         )
     if side.others:
         yield Caveat(

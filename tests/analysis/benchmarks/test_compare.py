@@ -8,7 +8,7 @@ from pprofdiff.analysis.benchmarks.compare import compare_benchmarks
 from pprofdiff.analysis.benchmarks.pairing import pair_by_suffix
 from pprofdiff.analysis.benchmarks.units import better, in_bytes, tidy
 from pprofdiff.errors import UsageError
-from pprofdiff.loaders.benchmark import parse
+from pprofdiff.loaders.benchmarks.reader import parse
 
 from .benchstat import Said, benchstat_program, tables
 from .benchtext import DATA, drawn, printed, run_of_go, saved

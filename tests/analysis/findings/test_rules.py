@@ -11,7 +11,7 @@ from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.profiles.side import Run
 from pprofdiff.analysis.side import LogRun, Side
 from pprofdiff.analysis.work import rated
-from pprofdiff.loaders.gctrace import parse
+from pprofdiff.loaders.gclogs import parse
 from pprofdiff.model.profiles.profile import ValueType
 from tests.analysis.building import profile
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pprofdiff.analysis.gate.pauses import PERCENTILES
 from pprofdiff.analysis.stats.durations import Durations, quantile
 from pprofdiff.analysis.stats.judge import Judge
-from pprofdiff.loaders.gctrace import parse
+from pprofdiff.loaders.gclogs import parse
 
 CHANCE = 0.025
 SIZES = st.integers(1, 8)

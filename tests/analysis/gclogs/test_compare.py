@@ -14,7 +14,7 @@ from pprofdiff.analysis.gclogs.window import Span, window_of
 from pprofdiff.analysis.side import LogRun
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.errors import UsageError
-from pprofdiff.loaders.gctrace import parse
+from pprofdiff.loaders.gclogs import parse
 
 PUBLISHED = "sync-pool-gctrace"
 STORIES = [
@@ -139,6 +139,28 @@ def test_gaps_are_told_and_do_not_lower_rates(log):
     assert "61 of 64 GC lines intact" in gc.caveats()[0].text
     assert gc.base.whole.cycles_per_second == figures(whole.cycles).cycles_per_second
     assert gc.base.whole.heap.allocated is None
+
+
+def test_lines_that_stand_twice_or_in_the_wrong_order_are_told(data_folder, log):
+    lines = (data_folder / f"{PUBLISHED}/sync-pool.log").read_bytes().splitlines(True)
+    whole = LogRun("whole", log(f"{PUBLISHED}/sync-pool.log"))
+    twice = LogRun(
+        "twice", parse(b"".join([*lines[:9], lines[8], *lines[9:]]), "twice")
+    )
+    moved = [*lines[:30], lines[31], lines[30], *lines[32:]]
+    swapped = LogRun("swapped", parse(b"".join(moved), "swapped"))
+    gc = compare_logs((("a", [twice]), ("b", [swapped])))
+    assert {c.id: c.text for c in gc.caveats()} == {
+        "gctrace-repeated": "twice: repeated GC lines: 1; each collection counts once",
+        "gctrace-order": "swapped: GC lines in the wrong order: 1; read in the order "
+        "of their numbers",
+    }
+    same = compare_logs((("a", [whole]), ("b", [whole])))
+    assert same.caveats() == []
+    for side in (gc.base, gc.new):
+        assert side.others == 0
+        assert side.whole == same.base.whole
+        assert side.steady == same.base.steady
 
 
 def _lines(run):

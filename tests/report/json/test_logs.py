@@ -10,7 +10,7 @@ from statistics import fmean, median
 import pytest
 
 from tests.analysis.benchmarks.benchtext import printed
-from tests.loaders.gctext import reference
+from tests.loaders.gclogs.gctext import reference
 from tests.report.json.test_document import FLOAT, INPUT, INT, TEXT, check, never
 
 PUBLISHED = ("none-pool", "sync-pool")

@@ -17,7 +17,7 @@ from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.side import Run
 from pprofdiff.analysis.side import BenchmarkRun, Side
-from pprofdiff.loaders.benchmark import parse
+from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.report.markdown.comment import MOST, render
 from pprofdiff.report.model import report_of
 from tests.analysis.benchmarks.benchtext import printed

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pprofdiff.analysis.benchmarks.compare import compare_benchmarks
 from pprofdiff.analysis.benchmarks.pairing import pair_by_suffix
-from pprofdiff.loaders.benchmark import parse
+from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.report.json.benchmarks import benchmark_rows
 from pprofdiff.report.rows import Footnotes, Table, signed
 from pprofdiff.report.sections.benchmarks import benchmark_parts

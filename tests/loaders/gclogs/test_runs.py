@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pprofdiff.loaders.gctrace import parse
+from pprofdiff.loaders.gclogs import parse
 
 from .gctext import CAPTURES, DATA, reference, rows
 
@@ -17,6 +17,8 @@ RESTARTS = st.lists(
     st.tuples(st.sampled_from(CAPTURES), st.integers(0, 30), st.integers(1, 40)),
     min_size=1,
     max_size=5,
+    # A line that stands there twice is one collection, so each log is taken once.
+    unique_by=lambda part: part[0],
 )
 
 
@@ -130,3 +132,73 @@ def test_gomaxprocs_may_change_within_a_process():
     log = parse(b"".join(lines), "log")
     assert [run.lines_seen for run in log.runs] == [10]
     assert not log.mixed
+
+
+def amiss(log):
+    """Return repeated and swapped lines, and torn ones, by run."""
+    return [(run.repeated, run.swapped, run.torn) for run in log.runs]
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_two_neighbours_in_the_wrong_order_are_one_process(story):
+    lines = lines_of(DATA / story / "base/gctrace.log", 20)
+    want = reference(b"".join(lines))
+    for at in range(19):
+        text = [*lines[:at], lines[at + 1], lines[at], *lines[at + 2 :]]
+        log = parse(b"".join(text), "log")
+        assert [rows(run.cycles) for run in log.runs] == [want]
+        assert (amiss(log), log.mixed) == ([(0, 1, 0)], False)
+
+
+def test_several_pairs_of_neighbours_in_the_wrong_order():
+    lines = lines_of(DATA / "syncpool/base/gctrace.log", 60)
+    want = reference(b"".join(lines))
+    for at in (0, 7, 9, 30, 58):
+        lines[at : at + 2] = lines[at + 1], lines[at]
+    log = parse(b"".join(lines), "log")
+    assert [rows(run.cycles) for run in log.runs] == [want]
+    assert (amiss(log), log.mixed) == ([(0, 5, 0)], False)
+
+
+def test_two_lines_alone_are_of_two_processes_if_the_number_falls():
+    first, second = lines_of(DATA / "syncpool/base/gctrace.log", 2)
+    log = parse(second + first, "log")
+    assert [run.cycles.number.tolist() for run in log.runs] == [[2], [1]]
+    assert amiss(log) == [(0, 0, 0)] * 2
+
+
+@pytest.mark.parametrize("distance", [0, 1, 5, 18])
+def test_a_line_that_stands_there_twice_counts_once(distance):
+    lines = lines_of(DATA / "syncpool/base/gctrace.log", 20)
+    want = reference(b"".join(lines))
+    for at in range(20 - distance):
+        text = [*lines[: at + distance + 1], lines[at], *lines[at + distance + 1 :]]
+        log = parse(b"".join(text), "log")
+        assert [rows(run.cycles) for run in log.runs] == [want]
+        assert (amiss(log), log.mixed) == ([(1, 0, 0)], False)
+
+
+def test_a_log_that_stands_there_thrice_counts_once():
+    lines = lines_of(DATA / "zstd/base/gctrace.log")
+    log = parse(b"".join(lines * 3), "log")
+    assert [rows(run.cycles) for run in log.runs] == [reference(b"".join(lines))]
+    assert (amiss(log), log.mixed) == ([(2 * len(lines), 0, 0)], False)
+
+
+def test_lines_that_differ_in_one_digit_are_not_repeated():
+    lines = lines_of(DATA / "syncpool/base/gctrace.log", 10)
+    other = lines[4].replace(b" MB goal", b"0 MB goal")
+    log = parse(b"".join([*lines[:5], other, *lines[5:]]), "log")
+    assert sum(run.lines_seen for run in log.runs) == 11
+    assert [run.repeated for run in log.runs] == [0] * len(log.runs)
+
+
+def test_each_run_counts_its_own_lines_amiss():
+    one = lines_of(DATA / "syncpool/base/gctrace.log", 10)
+    other = lines_of(DATA / "versions/go1.19/gctrace.log", 10)
+    want = [reference(b"".join(lines)) for lines in (one, other)]
+    one[3:3] = [one[2]]
+    other[5:7] = other[6], other[5]
+    log = parse(b"".join(one + other), "log")
+    assert [rows(run.cycles) for run in log.runs] == want
+    assert (amiss(log), log.mixed) == ([(1, 0, 0), (0, 1, 0)], False)

@@ -7,7 +7,7 @@ import struct
 
 from hypothesis import strategies as st
 
-__all__ = ["found", "go_line", "outputs", "runs", "strange"]
+__all__ = ["TOO_LONG", "found", "go_line", "outputs", "runs", "strange"]
 
 NAMES = st.one_of(
     st.sampled_from(["X", "X-8", "X/size=1k-8", "X/a-b/c-16", "Decode_x-1", "", "-8"]),
@@ -21,15 +21,16 @@ UNITS = st.sampled_from(
 STRANGE_NUMBERS = """
 NaN nan +nan Inf -inf +Infinity infinit 1e999 -1e400 1e-999 0x1p-2 0X1.8P3 0x1 0x.p1
 1_000 1__0 _1 1_.5 1e1_0 9223372036854775807 9223372036854775808 .5 5. . + 1e 1e+ --1
-+5 -0 0.1e-7 1,5 ٣ 1.5.2 111111111111111111111111111111
++5 -0 0.1e-7 1,5 ٣ 1.5.2 111111111111111111111111111111 1e99999 0x1p99999 0x1p-99999
 """
+TOO_LONG = ["9" * 400, "9" * 5000, "0x" + "f" * 5000 + "p0", "0x1p" + "9" * 5000]
 NUMBERS = st.one_of(
     st.integers(0, 10**6).map(str),
     st.floats(allow_nan=False).map(repr),
     st.sampled_from(STRANGE_NUMBERS.split()),
 )
 STRANGE_COUNTS = ["1", "+1", "-1", "1_0", "0x1", "x", "9223372036854775807"]
-STRANGE_COUNTS += ["9223372036854775808", "-9223372036854775808", "٣"]
+STRANGE_COUNTS += ["9223372036854775808", "-9223372036854775808", "٣", *TOO_LONG]
 COUNTS = st.one_of(st.integers(0, 10**9).map(str), st.sampled_from(STRANGE_COUNTS))
 SPACES = st.sampled_from(
     [" ", "\t", "   \t", " \t ", "\v", "\u00a0", "\u2003 ", "\x85"]
@@ -76,7 +77,8 @@ def outputs(draw):
 
 def strange():
     """Return output with every spelling of a number or configuration line above."""
-    lines = [f"BenchmarkN 1 {number} x" for number in STRANGE_NUMBERS.split()]
+    numbers = STRANGE_NUMBERS.split() + TOO_LONG
+    lines = [f"BenchmarkN 1 {number} x" for number in numbers]
     lines += [f"BenchmarkC {count} 2 x" for count in STRANGE_COUNTS]
     for line in CONFIG_LINES.split("|"):
         lines += [line, "BenchmarkL 1 2 x", "goos: x", "pkg: y", "k: z", "gogc: 1"]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pprofdiff.errors import FormatError
-from pprofdiff.loaders.gctrace import GCScanner, parse
+from pprofdiff.loaders.gclogs import GCScanner, parse
 
 from .gctext import CAPTURES, DATA, GRAMMARS, printed, reference, rows, said
 

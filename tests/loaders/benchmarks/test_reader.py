@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pprofdiff.errors import FormatError
-from pprofdiff.loaders.benchmark import BenchmarkScanner, parse
+from pprofdiff.loaders.benchmarks.reader import BenchmarkScanner, parse
 
-from .benchtext import found, go_line, outputs, runs, strange
+from .benchtext import TOO_LONG, found, go_line, outputs, runs, strange
 
 HERE = Path(__file__).parent
-DATA = HERE.parent / "data"
+DATA = HERE.parents[1] / "data"
 CAPTURES = sorted(DATA.rglob("bench.txt"))
 UNREACHABLE = re.compile(r"dial tcp|no such host|module lookup disabled|i/o timeout")
 NOISY_TEST = """
@@ -312,3 +312,19 @@ def test_damaged_output_is_read(seed):
         values = sum(len(r.values) for r in benchmarks.results)
         assert 80 - 9 * 2 * 4 <= values <= 80
         assert names <= {r.name for r in benchmarks.results}
+
+
+@pytest.mark.parametrize("number", [*TOO_LONG, "1e99999"], ids=len)
+def test_numbers_too_large_for_go_are_of_no_result(number):
+    good = b"BenchmarkGood-2 \t 10 \t 5 ns/op\n"
+    lines = [
+        f"BenchmarkX-2 \t {number} \t 5 ns/op\n",
+        f"BenchmarkX-2 \t 10 \t {number} ns/op\n",
+        f"BenchmarkX-2 \t 10 \t 5 ns/op \t {number} B/op\n",
+        f"BenchmarkX-2 \t\nother output\n{number}\t{number} ns/op\n",
+    ]
+    for line in lines:
+        (result,) = scanned(line.encode() + good).results
+        assert (result.name, result.values) == ("Good", (5.0,))
+    named = scanned(f"BenchmarkX-{number} 1 5 ns/op\n".encode()).results[0]
+    assert (named.name, named.procs) == (f"X-{number}", None)

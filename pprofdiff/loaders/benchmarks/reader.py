@@ -13,7 +13,13 @@ import re
 from itertools import chain
 
 from pprofdiff.errors import FormatError
-from pprofdiff.loaders.benchline import SPACE, Line, read_line, read_values, split_name
+from pprofdiff.loaders.benchmarks.line import (
+    SPACE,
+    Line,
+    read_line,
+    read_values,
+    split_name,
+)
 from pprofdiff.model.benchmarks import Benchmarks, Result
 
 __all__ = ["BenchmarkScanner", "parse"]
@@ -50,11 +56,13 @@ def parse(data: bytes, name: str) -> Benchmarks:
     """
     scanner = BenchmarkScanner()
     scanner.feed(data)
-    found = scanner.close()
-    if found is None:
-        msg = f"{name}: there is no benchmark result in it; give what go test -bench"
-        raise FormatError(f"{msg} printed")
-    return found
+    benchmarks = scanner.close()
+    if benchmarks is None:
+        raise FormatError(
+            f"{name}: there is no benchmark result in it; give what go test -bench "
+            "printed"
+        )
+    return benchmarks
 
 
 class BenchmarkScanner:
@@ -71,7 +79,7 @@ class BenchmarkScanner:
     def __init__(self) -> None:
         self._config: dict[str, str] = {}
         self._config_now: tuple[tuple[str, str], ...] | None = ()
-        self._found: dict[
+        self._results: dict[
             tuple[tuple[tuple[str, str], ...], bytes, str],
             tuple[list[float], list[int]],
         ] = {}
@@ -98,7 +106,7 @@ class BenchmarkScanner:
         self._over()
         results = tuple(
             Result(*split_name(name), config, unit, tuple(values), tuple(iterations))
-            for (config, name, unit), (values, iterations) in self._found.items()
+            for (config, name, unit), (values, iterations) in self._results.items()
         )
         return Benchmarks(results, self._torn) if results else None
 
@@ -185,11 +193,11 @@ class BenchmarkScanner:
 
     def _add(self, line: Line) -> None:
         if self._config_now is None:
-            held = sorted(self._config.items())
-            self._config_now = tuple((key, value) for key, value in held if value)
+            config = sorted(self._config.items())
+            self._config_now = tuple((key, value) for key, value in config if value)
         for value, unit in line.values:
             key = self._config_now, line.name, unit
-            values, iterations = self._found.setdefault(key, ([], []))
+            values, iterations = self._results.setdefault(key, ([], []))
             values.append(value)
             iterations.append(line.iterations)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pprofdiff.model.gclogs import Cycles
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[2] / "data"
 CAPTURES = sorted(
     found
     for folders in ("*/base", "*/new", "versions/*", "sync-pool-gctrace")
@@ -21,7 +21,7 @@ COLUMNS = [f.name for f in fields(Cycles)]
 
 _I, _T = r"\d{1,12}", r"\d{1,12}(?:\.\d{1,3})?"
 _LINE = re.compile(
-    rf"gc (?P<number>{_I}) @(?P<start>\d+\.\d\d\d)s (?P<percent>{_I})%"
+    rf"gc (?P<number>{_I}) @(?P<start>{_I}\.\d\d\d)s (?P<percent>{_I})%"
     r"(?: \(checking for goroutine leaks\))?: "
     rf"(?P<clock>{_T}\+{_T}\+{_T}(?:\+{_T}\+{_T})?) ms clock, "
     rf"(?P<cpu>{_T}\+(?:{_T}\+{_T}\+)?{_T}/{_T}/{_T}\+{_T}) ms cpu, "

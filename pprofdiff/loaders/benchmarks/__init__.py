@@ -1,0 +1,1 @@
+"""What ``go test -bench`` and load generators print."""

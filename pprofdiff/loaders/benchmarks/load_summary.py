@@ -1,0 +1,139 @@
+"""What hey and wrk print at the end of a run -> `Load`, out of any log."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain, pairwise
+
+from pprofdiff.model.benchmarks import Load
+
+__all__ = ["LoadScanner"]
+
+_LONGEST_SUMMARY = 1 << 22  # hey prints a line for every distinct error
+_MOST_DIGITS = 15  # of such numbers, sums and products are finite, and counts exact
+_NUMBER = rb"(\d+(?:\.\d+)?)"
+_HEY_MOST_TIMES = 1_000_000  # requester/report.go, maxRes
+
+# What each tool's summary begins with; nothing else a program logs reads so.
+_BEGINNINGS = (
+    re.compile(rb"Summary:\r?\n  Total:\t(?=[\d.]+ secs)"),
+    re.compile(rb"Thread Stats   Avg      Stdev "),
+)
+_TWO_LINES = b"Summary:"
+
+# wrk's units.c, format_time_s.
+_SECONDS = {b"us": 1e-6, b"ms": 1e-3, b"s": 1.0, b"m": 60.0, b"h": 3600.0}
+
+
+class LoadScanner:
+    """Finds load generators' summaries in blocks of whole lines, fed in order.
+
+    Of several, the longest run counts: warming up is shorter.
+    """
+
+    def __init__(self) -> None:
+        self._longest: Load | None = None
+        self._summary = b""  # the beginning of a summary, or what may become one
+
+    def feed(self, block: bytes) -> None:
+        """Read one more block."""
+        text = self._summary + block if self._summary else block
+        matches = chain.from_iterable(p.finditer(text) for p in _BEGINNINGS)
+        begins = sorted(match.start() for match in matches)
+        for begin, end in pairwise([*begins, len(text)]):
+            if end < len(text) or end - begin >= _LONGEST_SUMMARY:
+                self._take(text[begin : min(end, begin + _LONGEST_SUMMARY)])
+        if begins and len(text) - begins[-1] < _LONGEST_SUMMARY:
+            self._summary = text[begins[-1] :]
+        else:
+            self._summary = text[max(text.rfind(_TWO_LINES, len(text) - 64), 0) :]
+            if not self._summary.startswith(_TWO_LINES):
+                self._summary = b""
+
+    def close(self) -> Load | None:
+        """Return what the longest run counted, None if there is no summary."""
+        if any(pattern.match(self._summary) for pattern in _BEGINNINGS):
+            self._take(self._summary)
+        self._summary = b""
+        return self._longest
+
+    def _take(self, summary: bytes) -> None:
+        if b"Requests/sec:" not in summary:
+            return
+        try:
+            load = _hey(summary) if summary.startswith(b"Summary") else _wrk(summary)
+        except _TooLongError:
+            return
+        if load and (self._longest is None or load.seconds > self._longest.seconds):
+            self._longest = load
+
+
+class _TooLongError(ValueError):
+    """A number has more digits than any load generator counts."""
+
+
+def _hey(summary: bytes) -> Load | None:
+    """Return a summary as requester/print.go writes it."""
+    total = re.search(rb"(?m)^  Total:\t" + _NUMBER + rb" secs", summary)
+    rate = re.search(rb"(?m)^  Requests/sec:\t" + _NUMBER, summary)
+    if total is None or rate is None:
+        return None
+    seconds, per_second = _float(total[1]), _float(rate[1])
+    requests, failed = _hey_counts(summary, seconds, per_second)
+    return Load("hey", seconds, requests, failed, per_second)
+
+
+def _hey_counts(
+    summary: bytes, seconds: float, rate: float
+) -> tuple[int | None, int | None]:
+    """Return how many requests hey made, and how many of them failed; None is unknown.
+
+    Hey keeps the status of the first million answers alone, so the sum is compared
+    with the printed rate, whose last digit is good to half of 0.0001.
+    """
+    codes = re.findall(rb"(?m)^  \[(\d{3})\]\t(\d+) responses", summary)
+    _, _, rest = summary.partition(b"Error distribution:")
+    listed = re.match(rb"\r?\n((?:  \[\d+\]\t[^\n]*(?:\n|\Z))*)", rest)
+    errors = re.findall(rb"(?m)^  \[(\d+)\]\t", listed[1]) if listed else []
+    answers = sum(_int(count) for _, count in codes)
+    total = answers + sum(map(_int, errors))
+    made, blur = rate * seconds, 0.00005 * (rate + seconds) + 1e-6
+    if answers < _HEY_MOST_TIMES and abs(total - made) <= blur:
+        bad = sum(_int(count) for code, count in codes if int(code) >= 400)
+        return total, bad + total - answers
+    return (round(made) if blur < 0.5 else None), None
+
+
+def _wrk(summary: bytes) -> Load | None:
+    """Return a summary as wrk.c prints it; wrk2 prints the same."""
+    rate = re.search(rb"(?m)^Requests/sec: +" + _NUMBER, summary)
+    total = re.search(
+        rb"(?m)^  (\d+) requests in " + _NUMBER + rb"(us|ms|s|m|h)\b", summary
+    )
+    if rate is None or total is None:
+        return None
+    per_second, requests = _float(rate[1]), _int(total[1])
+    printed, unit = _float(total[2]), total[3]
+    seconds = printed * _SECONDS[unit]
+    if unit in (b"m", b"h") and per_second > printed:
+        # Both have two decimals: the larger is the finer.
+        seconds = requests / per_second
+    refused = re.search(rb"(?m)^  Non-2xx or 3xx responses: (\d+)", summary)
+    sockets = re.search(
+        rb"(?m)^  Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)",
+        summary,
+    )
+    failed = sum(_int(n) for m in (refused, sockets) if m for n in m.groups())
+    return Load("wrk", seconds, requests, failed, per_second)
+
+
+def _float(number: bytes) -> float:
+    if len(number) > _MOST_DIGITS:
+        raise _TooLongError
+    return float(number)
+
+
+def _int(number: bytes) -> int:
+    if len(number) > _MOST_DIGITS:
+        raise _TooLongError
+    return int(number)

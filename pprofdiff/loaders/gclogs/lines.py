@@ -1,0 +1,140 @@
+"""The lines of ``GODEBUG=gctrace=1``, and how those of other runtime traces begin.
+
+Source: the end of gcMarkTermination in runtime/mgc.go, Go 1.5 to 1.27. Go 1.5 prints
+five clock and seven CPU times, Go 1.6 three and five; Go 1.18 adds stacks and globals.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.model.gclogs import Cycles
+
+__all__ = [
+    "ANY",
+    "COLUMNS",
+    "GO_1_5",
+    "GO_1_18",
+    "HEAD",
+    "MISSING",
+    "OTHERS",
+    "PRINTED",
+    "TIMER",
+    "Line",
+    "columns",
+    "numbers_of",
+    "read_line",
+]
+
+COLUMNS = tuple(
+    f.name for f in fields(Cycles) if f.name not in ("forced", "timer", "repaired")
+)
+"""The integer fields of `model.gclog.Cycles`, in the order of a line's numbers."""
+MISSING = -1
+"""The value of a column that a line does not have."""
+
+# {i} is an integer, {s} the start in seconds, {t} a time in milliseconds. Go 1.26 may
+# say that it looks for leaks; what ships logs as JSON or HTML escapes the arrow.
+_BEGIN = r"gc {i} @{s}s {i}%(?: \(checking for goroutine leaks\))?: "
+_TIMES = r"{t}\+{t}\+{t} ms clock, {t}\+{t}/{t}/{t}\+{t} ms cpu, "
+_TIMES_GO_1_5 = (
+    r"{t}\+{t}\+{t}\+{t}\+{t} ms clock, {t}\+{t}\+{t}\+{t}/{t}/{t}\+{t} ms cpu, "
+)
+_HEAP = r"{i}{to}{i}{to}{i} MB, {i} MB goal, "
+_SCANNED = r"{i} MB stacks, {i} MB globals, "
+_END = r"{i} P(?P<forced> \(forced\))?"
+_ARROW = r"-(?:>|\\u003[eE]|&gt;)"
+# By how many numbers a line has.
+GO_1_5, GO_1_6, GO_1_18 = 20, 16, 18
+_GRAMMARS = {
+    GO_1_18: _BEGIN + _TIMES + _HEAP + _SCANNED + _END,
+    GO_1_6: _BEGIN + _TIMES + _HEAP + _END,
+    GO_1_5: _BEGIN + _TIMES_GO_1_5 + _HEAP + _END,
+}
+
+
+def _compiled(integer: str, time: str) -> dict[int, re.Pattern[bytes]]:
+    """Return one regular expression a grammar, for such numbers."""
+    start = rf"(?:{integer})\.\d{{3}}"
+    words = {"i": f"(?:{integer})", "s": start, "t": f"(?:{time})", "to": _ARROW}
+    return {n: re.compile(g.format(**words).encode()) for n, g in _GRAMMARS.items()}
+
+
+# Of twelve digits, neither a thousandfold nor a sum leaves int64 or is inexact.
+ANY = _compiled(r"\d{1,12}+", r"\d{1,12}+(?:\.\d{1,3}+)?+")
+"""The grammars with any numbers."""
+PRINTED = _compiled(
+    r"0|[1-9]\d{0,11}", r"0\.0\d\d|0\.[1-9]\d|[1-9]\.\d|[1-9]\d{1,11}|0"
+)
+"""The grammars with numbers exactly as the runtime prints them (fmtNSAsMS: two digits
+below 10 ms, whole milliseconds above, no zero in front)."""
+
+HEAD = re.compile(rb"gc \d{1,12}+ @\d{1,12}+\.\d{3}")
+"""As much of a line as counts as one that began: its number and start."""
+TIMER = re.compile(rb"GC forced(?![ \w])")
+"""Printed by itself before the line of a collection that sysmon asked for."""
+OTHERS = {
+    "gctrace of Go 1.4 or older": re.compile(rb"gc\d+\(\d+\): \d+\+"),
+    "scavtrace": re.compile(rb"sc(?:vg-?\d*: |av (?:\d+ )?\d+ KiB work)"),
+    "gcpacertrace": re.compile(rb"pacer: (?:assist|sweep|H_m|\d+% CPU)"),
+    "schedtrace": re.compile(rb"SCHED \d+ms: "),
+    "inittrace": re.compile(rb"init \S+ @\d"),
+}
+"""Lines of other runtime traces, by the GODEBUG setting that prints them. Until Go 1.13
+gctrace printed the scavenger's."""
+
+_BLANKS = bytes(b if chr(b) in "0123456789." else ord(" ") for b in range(256))
+
+
+class Line(NamedTuple):
+    """A whole line: its numbers, with spaces between, and where it ends in the text.
+
+    `grammar` is how many numbers it has.
+    """
+
+    numbers: bytes
+    grammar: int
+    forced: bool
+    end: int
+
+
+def read_line(
+    text: bytes, at: int = 0, grammars: dict[int, re.Pattern[bytes]] = ANY
+) -> Line | None:
+    """Return the whole line that begins at a place in a text, or None."""
+    for grammar, pattern in grammars.items():
+        if match := pattern.match(text, at):
+            forced = match["forced"] is not None
+            return Line(numbers_of(match[0]), grammar, forced, match.end())
+    return None
+
+
+def numbers_of(text: bytes) -> bytes:
+    """Return a line, or its beginning, with spaces for all that is no number."""
+    return text.replace(b"\\u003", b"").translate(_BLANKS)
+
+
+def columns(numbers: list[bytes]) -> NDArray[np.int64]:
+    """Return lines of one grammar as integers: `COLUMNS` by lines.
+
+    Times are µs, the start ms. Of Go 1.5's times, the scan phase counts as marking
+    (wall, and background CPU), the pause that installs write barriers as mark
+    termination.
+    """
+    parsed = np.fromstring(b" ".join(numbers), sep=" ").reshape(len(numbers), -1).T
+    grammar = len(parsed)
+    parsed[1] *= 1000
+    parsed[3 : 15 if grammar == GO_1_5 else 11] *= 1000
+    # Of fifteen digits, doubles are less than half an integer off.
+    v = np.rint(parsed).astype(np.int64)
+    missing = np.full_like(v[:2], MISSING)
+    if grammar == GO_1_5:
+        wall = v[3], v[4] + v[6], v[5] + v[7]
+        cpu = v[8], v[11], v[9] + v[12], v[13], v[10] + v[14]
+        return np.vstack((v[:3], *wall, *cpu, v[15:19], missing, v[19]))
+    return v if grammar == GO_1_18 else np.vstack((v[:15], missing, v[15]))

@@ -1,0 +1,303 @@
+"""Which collections are of one process: a log may hold several, or several at a time.
+
+A process numbers its collections 1, 2, 3, … and starts them ever later. Where both rise
+all the way there is one run. Where they fall, a line stands there twice, two neighbours
+changed places, another process began, or lines of several alternate; then each line
+goes on where a number is followed by the next.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.loaders.gclogs.lines import COLUMNS, MISSING
+from pprofdiff.model.gclogs import Cycles, GCRun
+
+__all__ = ["split"]
+
+# A line lost now and then is likelier than another process at the very number.
+_FEW_LOST = 8
+# How many processes a line is compared with.
+_LATEST = 32
+
+_Rows = NDArray[np.intp]
+_Flags = NDArray[np.bool_]
+_Counts = NDArray[np.int64]
+
+
+def split(cycles: Cycles, torn: _Flags) -> tuple[tuple[GCRun, ...], bool]:
+    """Return the runs in the order they begin, and if some could not be told apart.
+
+    `cycles` are all lines in the order of the text, at least one; of those that are
+    `torn` only number and start count. Repeated lines count once. Neighbours in the
+    wrong order change places, unless processes alternate. Lines that were put together
+    and do not fit between their neighbours count as torn.
+    """
+    zeros = np.zeros(len(cycles), np.int64)
+    lines = _Lines(cycles, torn, zeros, zeros)
+    if not lines.breaks().any() and not cycles.repaired.any():
+        return (lines.run(),), False
+    lines = _once(lines)
+    told = _told(_in_order(lines))
+    if told.alternate or told.mixed:
+        told = _told(lines)
+    order = np.argsort(told.owner, kind="stable")
+    ends = np.flatnonzero(np.diff(told.owner[order])) + 1
+    runs = (told.lines.take(rows).run() for rows in np.split(order, ends))
+    return tuple(runs), told.mixed
+
+
+@dataclass(frozen=True, eq=False)
+class _Lines:
+    """Lines in order: columns of equal length.
+
+    `repeated` is how often more a line stands in the log, `swapped` is 1 for a line
+    that stood behind the one that follows it.
+    """
+
+    cycles: Cycles
+    torn: _Flags
+    repeated: _Counts
+    swapped: _Counts
+
+    def take(self, rows: _Rows) -> _Lines:
+        return _Lines(
+            self.cycles.take(rows),
+            self.torn[rows],
+            self.repeated[rows],
+            self.swapped[rows],
+        )
+
+    def run(self) -> GCRun:
+        """Return the lines as those of one process."""
+        torn = int(self.torn.sum())
+        cycles = self.cycles.take(np.flatnonzero(~self.torn)) if torn else self.cycles
+        if not self.scanned[~self.torn].all():
+            cycles = replace(cycles, stacks_mb=None, globals_mb=None)
+        return GCRun(cycles, torn, int(self.repeated.sum()), int(self.swapped.sum()))
+
+    @property
+    def scanned(self) -> _Flags:
+        """Which lines have stacks and globals: two grammars are of two processes."""
+        stacks = self.cycles.stacks_mb
+        return np.zeros(0, np.bool_) if stacks is None else stacks != MISSING
+
+    def breaks(self) -> _Flags:
+        """Tell which lines cannot be of the process that wrote the one before."""
+        c = self.cycles
+        breaks = np.zeros(len(c), np.bool_)
+        breaks[1:] = (np.diff(c.number) <= 0) | (np.diff(c.start_ms) < 0)
+        known = np.flatnonzero(~self.torn)
+        breaks[known[1:]] |= np.diff(self.scanned[known])
+        return breaks
+
+    def follow(self, later: _Rows, earlier: _Rows) -> _Flags:
+        """Tell which lines can be of the process that wrote earlier ones.
+
+        GOMAXPROCS is taken to be the same.
+        """
+        c, scanned = self.cycles, self.scanned
+        follow: _Flags = self.torn[later] | self.torn[earlier]
+        follow |= (c.procs[later] == c.procs[earlier]) & (
+            scanned[later] == scanned[earlier]
+        )
+        follow &= c.number[later] > c.number[earlier]
+        follow &= c.start_ms[later] >= c.start_ms[earlier]
+        return follow
+
+
+def _once(lines: _Lines) -> _Lines:
+    """Return the lines without those that repeat an earlier one to the digit."""
+    c = lines.cycles
+    order = np.lexsort((c.start_ms, c.number))
+    order = order[~lines.torn[order]]
+    same = np.ones(max(len(order) - 1, 0), np.bool_)
+    for name in COLUMNS:
+        column, at = getattr(c, name), np.flatnonzero(same)
+        same[at] = column[order[at]] == column[order[at + 1]]
+    if not same.any():
+        return lines
+    first = np.flatnonzero(np.append(True, ~same))
+    repeated = np.zeros(len(c), np.int64)
+    repeated[order[first]] = np.diff(first, append=len(order)) - 1
+    kept = np.sort(np.append(order[first], np.flatnonzero(lines.torn)))
+    return replace(lines, repeated=repeated).take(kept)
+
+
+def _in_order(lines: _Lines) -> _Lines:
+    """Return the lines with neighbours exchanged that stand in the wrong order.
+
+    That is certain where their numbers are consecutive, and numbers and starts then
+    rise from the line before to the line after; one of these is enough at the ends.
+    """
+    count = len(lines.torn)
+    order, swapped = np.arange(count), np.zeros(count, np.int64)
+    for at in np.flatnonzero(np.diff(lines.cycles.number) == -1).tolist():
+        pairs = [(at, at + 1)]
+        pairs += [(at + 1, at - 1)] if at else []
+        pairs += [(at + 2, at)] if at + 2 < count else []
+        if len(pairs) > 1 and lines.follow(*np.array(pairs).T).all():
+            order[[at, at + 1]] = at + 1, at
+            swapped[at + 1] = 1
+    return replace(lines, swapped=swapped).take(order) if swapped.any() else lines
+
+
+class _Told(NamedTuple):
+    """Which process each line is of, in the order they begin.
+
+    `mixed`: some lines may be of either of two processes. `alternate`: the processes
+    do not come one after the other.
+    """
+
+    lines: _Lines
+    owner: _Counts
+    mixed: bool
+    alternate: bool
+
+
+def _told(lines: _Lines) -> _Told:
+    """Tell the processes apart."""
+    lines = _fitting(lines)
+    breaks = lines.breaks()
+    in_turn = np.cumsum(breaks, dtype=np.int64)
+    if not _may_alternate(lines.cycles.number, breaks):
+        return _Told(lines, in_turn, mixed=False, alternate=False)
+    processes = _Processes()
+    owner = np.array([processes.take(line) for line in _each(lines)], np.int64)
+    if processes.certain or processes.mixed or processes.returns > 1:
+        return _Told(lines, owner, processes.mixed, alternate=True)
+    return _Told(lines, in_turn, mixed=processes.returns > 0, alternate=False)
+
+
+def _fitting(lines: _Lines) -> _Lines:
+    """Return the lines with those torn that were put together and do not fit.
+
+    Such a line fits where it can follow the line before, and the line after it; one
+    side is enough where the log begins or ends.
+    """
+    repaired = lines.cycles.repaired
+    if not repaired.any():
+        return lines
+    known = np.flatnonzero(~lines.torn)
+    follow = lines.follow(known[1:], known[:-1])
+    fits = np.append(True, follow) & np.append(follow, True) & (len(known) > 1)
+    torn = lines.torn.copy()
+    torn[known] = repaired[known] & ~fits
+    return replace(lines, torn=torn)
+
+
+def _may_alternate(number: _Counts, breaks: _Flags) -> bool:
+    """Tell if some line may directly continue one that is not right before it."""
+    begin = np.flatnonzero(breaks | (np.diff(number, prepend=number[0] - 1) != 1))
+    ends = np.append(begin[begin > 0] - 1, len(number) - 1)
+    begin = begin[number[begin] != 1]
+    return bool(np.isin(number[begin], number[ends] + 1).any())
+
+
+class _Line(NamedTuple):
+    """What tells processes apart; None is unknown."""
+
+    number: int
+    start: int
+    procs: int | None
+    scanned: bool | None
+
+    def may_follow(self, earlier: _Line, *, procs: bool = True) -> bool:
+        """Tell if this can be a later line of the process that wrote another."""
+        return (
+            self.number > earlier.number
+            and self.start >= earlier.start
+            and (not procs or _agree(self.procs, earlier.procs))
+            and _agree(self.scanned, earlier.scanned)
+        )
+
+    def after(self, earlier: _Line) -> _Line:
+        """Return this line with what it leaves unknown from an earlier one."""
+        if self.procs is not None:
+            return self
+        return self._replace(procs=earlier.procs, scanned=earlier.scanned)
+
+
+def _agree(one: int | None, other: int | None) -> bool:
+    return one is None or other is None or one == other
+
+
+def _each(lines: _Lines) -> Iterator[_Line]:
+    c = lines.cycles
+    columns = c.number, c.start_ms, c.procs, lines.scanned, lines.torn
+    for number, start, *rest, torn in zip(*(x.tolist() for x in columns), strict=True):
+        yield _Line(number, start, *((None, None) if torn else rest))
+
+
+class _Processes:
+    """Gives each line to the process whose lines it continues.
+
+    A line that several could have written begins a run of its own: what a run holds is
+    of one process. `returns` counts lines that directly continue another process than
+    the line before does; `certain` if one of them cannot be a later line of that.
+    """
+
+    def __init__(self) -> None:
+        # The last line of each, the one heard of last at the end; and the processes by
+        # the number that they would print next.
+        self._last: dict[int, _Line] = {}
+        self._next: defaultdict[int, dict[int, None]] = defaultdict(dict)
+        self.returns = 0
+        self.certain = False
+        self.mixed = False
+
+    def take(self, line: _Line) -> int:
+        """Return which process the next line is of."""
+        process = self._writer(line) if self._last and line.number != 1 else None
+        if process is None:
+            process = len(self._last)
+        else:
+            earlier = self._last.pop(process)
+            del self._next[earlier.number + 1][process]
+            line = line.after(earlier)
+        self._last[process] = line
+        self._next[line.number + 1][process] = None
+        return process
+
+    def _writer(self, line: _Line) -> int | None:
+        """Return which process so far wrote a line, or None."""
+        current = next(reversed(self._last))
+        before = self._last[current]
+        direct = self._earlier(reversed(self._next[line.number]), line)
+        if len(direct) == 1:
+            if direct[0] != current:
+                self._returned(line, before)
+            return direct[0]
+        if not direct:
+            # GOMAXPROCS may change.
+            if line.number == before.number + 1 and line.may_follow(
+                before, procs=False
+            ):
+                return current
+            # Lines may be missing.
+            later = self._earlier(reversed(self._last), line)
+            if not later:
+                return None
+            if len(later) == 1 or (later[0] == current and not self.returns):
+                return later[0]
+        self.mixed = True
+        return None
+
+    def _earlier(self, processes: Iterator[int], line: _Line) -> list[int]:
+        """Return which of the first processes may have written a line."""
+        latest = islice(processes, _LATEST)
+        return [p for p in latest if line.may_follow(self._last[p])]
+
+    def _returned(self, line: _Line, current: _Line) -> None:
+        """Count a line that continues another process than the one before it."""
+        self.returns += 1
+        lost = line.number - current.number - 1
+        if lost > _FEW_LOST or not line.may_follow(current):
+            self.certain = True

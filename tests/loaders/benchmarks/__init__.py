@@ -1,0 +1,1 @@
+"""Tests of the readers of benchmarks and load generators' summaries."""

@@ -1,0 +1,1 @@
+"""Tests of the reader of GC logs."""

@@ -22,6 +22,7 @@ __all__ = [
     "lookup",
     "match_keys",
     "normalise",
+    "package_end",
     "package_of",
     "strip_type_arguments",
 ]
@@ -68,8 +69,11 @@ def strip_type_arguments(name: str) -> str:
     return name if depth else "".join(kept) + name[start:]
 
 
-def _package_end(name: str) -> int:
-    """Return where the package path ends in the symbol `name`, 0 if it has none."""
+def package_end(name: str) -> int:
+    """Return where the package path ends in the symbol `name`, 0 if it has none.
+
+    At that index stands the dot before what the package defines.
+    """
     limit = name.find("(")
     if limit < 0:
         limit = len(name)
@@ -90,7 +94,7 @@ def _split(name: str) -> tuple[str, str]:
     """Return the import path, unescaped and without a version, and what follows."""
     if "@v" in name:
         name = re.sub(_MODULE_VERSION, "", name)
-    end = _package_end(name)
+    end = package_end(name)
     path = name[:end]
     if "%" in path:
         path = re.sub(_ESCAPE, lambda match: chr(int(match[1], 16)), path)
@@ -129,7 +133,7 @@ def normalise(name: str) -> tuple[str, ...]:
     `runtime.send.goready.func1` is `runtime.goready`, then `runtime.send`.
     """
     plain = _moved(_without_abi(strip_type_arguments(name)))
-    end = _package_end(plain)
+    end = package_end(plain)
     if end == 0:
         return (plain,)
     package, rest = plain[:end], plain[end + 1 :]

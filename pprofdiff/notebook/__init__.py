@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.errors import PprofDiffError
-from pprofdiff.plots.frame import shown as shortened
+from pprofdiff.plots.axes import shortened
 from pprofdiff.report.rows import Cell, Column, Part, Row, Sentence, Table, signed
 from pprofdiff.report.text.plain import render
 

@@ -16,7 +16,7 @@ from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.benchmarks import Benchmarks
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.notebook import ROWS, Card
-from pprofdiff.plots.stacked import Many, scale_of_builds
+from pprofdiff.plots.buildbars import Many, scale_of_builds
 from pprofdiff.report.rows import Cell, Column, Row, Table, name_column
 from pprofdiff.units import percent, scale_for, scaled
 

@@ -1,11 +1,11 @@
 """Charts of comparisons, with matplotlib: Axes in, Axes out.
 
-Every plot takes a comparison (or one side of it) and ``ax=None``, which is
-``plt.gca()``; it draws there and returns the Axes. `theme` chooses the colours, light
-or dark. Nothing is shown, saved or set for other plots, and ``**kwargs`` reach the Axes
-method that draws the values. Each has a twin ``…_in_words`` that tells its
-numbers in a sentence. `svg` and `image` make files of drawings, `charts` makes what
-the page shows.
+Every plot takes a comparison (or one side of it), the Axes to draw on (``None`` is
+``plt.gca()``) and `theme`, for a ``light`` or ``dark`` background, and returns the
+Axes. ``**kwargs`` reach the Axes method that draws the values. Nothing is shown, saved
+or set for other plots. ``plot_in_words`` returns what ``plot`` shows in a sentence.
+`svg` and `image` make files of drawings, `picture` makes one of a whole comparison,
+`charts` makes those of the page.
 
 matplotlib is imported when something is drawn: importing this is cheap.
 """
@@ -16,27 +16,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pprofdiff.plots.buildbars import builds, builds_in_words
     from pprofdiff.plots.drawing import chart_css, image, svg
+    from pprofdiff.plots.durations import (
+        latency,
+        latency_in_words,
+        pauses,
+        pauses_in_words,
+    )
     from pprofdiff.plots.flames import flamegraph, flamegraph_in_words
     from pprofdiff.plots.goroutines import states, states_in_words
     from pprofdiff.plots.heaps import heap, heap_in_words, heaps_of
     from pprofdiff.plots.mutators import mmu, mmu_in_words
-    from pprofdiff.plots.page import Chart, charts
-    from pprofdiff.plots.pairs import scatter, scatter_in_words
+    from pprofdiff.plots.pagecharts import Chart, charts
+    from pprofdiff.plots.pictures import picture
     from pprofdiff.plots.profiles import (
         movers,
         movers_in_words,
         waterfall,
         waterfall_in_words,
     )
-    from pprofdiff.plots.stacked import builds, builds_in_words
-    from pprofdiff.plots.summary import picture
-    from pprofdiff.plots.tails import (
-        latency,
-        latency_in_words,
-        pauses,
-        pauses_in_words,
-    )
+    from pprofdiff.plots.scatterplot import scatter, scatter_in_words
 
 __all__ = [
     "Chart",
@@ -68,30 +68,29 @@ __all__ = [
     "waterfall_in_words",
 ]
 
-_HOMES = {
+_MODULES = {
+    "buildbars": ("builds", "builds_in_words"),
     "drawing": ("chart_css", "image", "svg"),
-    "flames": ("flamegraph",),
-    "goroutines": ("states",),
-    "heaps": ("heap", "heaps_of"),
-    "mutators": ("mmu",),
-    "page": ("Chart", "charts"),
-    "pairs": ("scatter",),
-    "profiles": ("movers", "waterfall"),
-    "stacked": ("builds",),
-    "summary": ("picture",),
-    "tails": ("latency", "pauses"),
+    "durations": ("latency", "latency_in_words", "pauses", "pauses_in_words"),
+    "flames": ("flamegraph", "flamegraph_in_words"),
+    "goroutines": ("states", "states_in_words"),
+    "heaps": ("heap", "heap_in_words", "heaps_of"),
+    "mutators": ("mmu", "mmu_in_words"),
+    "pagecharts": ("Chart", "charts"),
+    "pictures": ("picture",),
+    "profiles": ("movers", "movers_in_words", "waterfall", "waterfall_in_words"),
+    "scatterplot": ("scatter", "scatter_in_words"),
 }
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
     """Import the module that defines a public name (PEP 562)."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    plot = name.removesuffix("_in_words")
-    home = next(module for module, names in _HOMES.items() if plot in names)
-    value = getattr(import_module(f"{__name__}.{home}"), name)
-    globals()[name] = value
-    return value
+    for module, names in _MODULES.items():
+        if name in names:
+            value = getattr(import_module(f"{__name__}.{module}"), name)
+            globals()[name] = value
+            return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

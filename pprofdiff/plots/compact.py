@@ -1,8 +1,10 @@
-"""matplotlib's SVG made small and themable: classes for colours, attributes for styles.
+"""matplotlib's SVG rewritten for a page: small, and without ``style``.
 
-What comes out has no ``style``, no ``<style>``, no metadata and no font family; numbers
-are in tenths of a unit. It is what a page with a strict Content-Security-Policy may
-hold, and its colours are the page's.
+A page whose Content-Security-Policy names its style sheet by hash ignores every
+``style`` attribute, so properties become presentation attributes and colours become
+classes. Coordinates are rounded to tenths of a unit and written relative to each other:
+matplotlib writes six decimals of each, and step curves are most of a chart. All else is
+kept as matplotlib wrote it.
 """
 
 from __future__ import annotations
@@ -12,207 +14,165 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element, SubElement
 
-__all__ = ["Compaction", "path_data"]
+__all__ = ["Compaction", "path_data", "root"]
 
 _SVG = "{http://www.w3.org/2000/svg}"
-_HREF = "{http://www.w3.org/1999/xlink}href"
-_URL = re.compile(r"url\(#(.+)\)")
-_TOKENS = re.compile(r"[A-Za-z]|-?[\d.]+(?:e-?\d+)?")
-_FONT_SIZE = re.compile(r"([\d.]+)px")
-_TRANSFORMS = re.compile(r"(\w+)\(([^)]*)\)")
-# What an SVG element has anyway; strokes are joined as the root says.
+_XLINK = "{http://www.w3.org/1999/xlink}"
+_URL = re.compile(r"(?<=url\(#)[^)]+")
+_COMMAND = re.compile(r"([MLQCz])([^MLQCz]*)")
+_NO_ROTATION = re.compile(r"rotate\(-?0\b[^)]*\)")
+# How matplotlib before 3.10 writes a font: "700 13.2px 'DejaVu Sans', sans-serif".
+_FONT = re.compile(r"(?:(\d+) )?([\d.]+px)")
+_LENGTHS = frozenset({"x", "y", "width", "height"})
+_NOT_COPIED = frozenset({"id", "style", "font", "font-family"})
+_CLASS = {"fill": "c", "stroke": "s"}
+# Values that hold without being stated: SVG's own, and those of `root`.
 _DEFAULTS = {
-    "stroke-dashoffset": "0",
-    "stroke-linejoin": "round",
-    "stroke-linecap": "butt",
-    "stroke-width": "1",
+    "font-weight": "400",
     "opacity": "1",
+    "stroke": "none",
+    "stroke-dashoffset": "0",
+    "stroke-linecap": "butt",
+    "stroke-linejoin": "round",
+    "stroke-width": "1",
     "text-anchor": "start",
 }
-_KEPT = (
-    "stroke-width",
-    "stroke-dasharray",
-    "stroke-dashoffset",
-    "stroke-linejoin",
-    "stroke-linecap",
-    "fill-opacity",
-    "stroke-opacity",
-    "opacity",
-    "text-anchor",
-)
-# How many numbers follow each letter of path data that matplotlib writes.
-_POINTS = {"M": 2, "L": 2, "Q": 4, "C": 6, "z": 0}
 
 
 @dataclass(slots=True)
 class Compaction:
-    """How one drawing is rewritten.
+    """The rewriting of one drawing.
 
-    `classes` gives the class that stands for a colour; other colours stay as they are.
-    `font_size` (pixels) is the root's. Ids get `prefix` and a number, in order.
+    Parameters
+    ----------
+    prefix
+        What ids begin with; a number follows.
+    font_size
+        The font size of the root in pixels, which texts of that size do not repeat.
+    classes
+        The names of colours (``#rrggbb``). A fill of such a colour becomes the class
+        ``c-name``, a stroke ``s-name``; other colours stay as they are.
     """
 
     prefix: str
     font_size: float
     classes: Mapping[str, str]
-    ids: dict[str, str] = field(default_factory=dict)
+    _ids: dict[str, str] = field(default_factory=dict)
 
     def copy(self, source: Element, target: Element) -> None:
-        """Append what `source` holds to `target`, rewritten; groups are dissolved."""
+        """Append the children of `source` to `target`, rewritten.
+
+        Metadata, style sheets and groups without attributes are left out. Only what
+        stands in ``<defs>`` keeps an id: nothing else is referred to.
+        """
         for child in source:
             tag = child.tag.removeprefix(_SVG)
             if tag in ("metadata", "style"):
                 continue
-            attributes = dict(self._attributes(child, tag))
+            attributes = dict(self._attributes(child))
+            if source.tag == f"{_SVG}defs":
+                attributes["id"] = self._id(child.attrib["id"])
             if tag == "g" and not attributes:
                 self.copy(child, target)
                 continue
-            made = SubElement(target, tag, attributes)
-            if tag == "text":
-                made.text = child.text
-            self.copy(child, made)
-            if tag in ("defs", "g") and not len(made):
-                target.remove(made)
+            copied = SubElement(target, tag, attributes)
+            if child.text and not child.text.isspace():
+                copied.text = child.text
+            self.copy(child, copied)
+            if tag == "defs" and not len(copied):
+                target.remove(copied)
 
-    def _attributes(self, element: Element, tag: str) -> Iterator[tuple[str, str]]:
-        """Yield an element's attributes: places first, then looks."""
-        held = element.attrib
-        if tag in ("path", "clipPath") and "id" in held:
-            yield "id", self._id(held["id"])
-        if "d" in held:
-            yield "d", path_data(held["d"])
-        if _HREF in held:
-            yield "href", "#" + self._id(held[_HREF].removeprefix("#"))
-        for name in ("x", "y", "width", "height"):
-            if name in held:
-                yield name, _tenths(held[name])
-        if "transform" in held:
-            yield from _transform(held["transform"])
-        clip = _URL.match(held.get("clip-path", ""))
-        if clip is not None:
-            yield "clip-path", f"url(#{self._id(clip[1])})"
-        style = dict(_declarations(held.get("style", "")))
-        yield from self._looks(style, tag)
-
-    def _looks(self, style: dict[str, str], tag: str) -> Iterator[tuple[str, str]]:
-        """Yield what a style says, as presentation attributes and classes."""
+    def _attributes(self, element: Element) -> Iterator[tuple[str, str]]:
+        """Yield an element's attributes and the properties of its style, but its id."""
         classes = []
-        for name, letter in (("fill", "c"), ("stroke", "s")):
-            value = style.get(name)
-            known = self.classes.get(value or "")
-            if known is not None:
-                classes.append(f"{letter}-{known}")
-            elif value is not None and (name, value) != ("stroke", "none"):
-                yield name, value
+        for name, value in _stated(element):
+            if name in _CLASS and value in self.classes:
+                classes.append(f"{_CLASS[name]}-{self.classes[value]}")
+            elif name == "href" and value.startswith("#"):
+                yield name, f"#{self._id(value[1:])}"
+            elif name == "d":
+                yield name, path_data(value)
+            elif name in _LENGTHS:
+                yield name, _written(_tenths(value))
+            elif name == "transform":
+                yield from _transform(value)
+            elif name != "font-size" or value != f"{self.font_size:g}px":
+                yield name, _URL.sub(lambda match: self._id(match[0]), value)
         if classes:
             yield "class", " ".join(classes)
-        if tag == "text":
-            size = _FONT_SIZE.search(style.get("font-size") or style.get("font", ""))
-            if size is not None and float(size[1]) != self.font_size:
-                yield "font-size", _tenths(size[1])
-            if "bold" in style.get("font-weight", "") or "bold" in style.get(
-                "font", ""
-            ):
-                yield "font-weight", "bold"
-        for name in _KEPT:
-            value = style.get(name)
-            if value is not None and value != _DEFAULTS.get(name):
-                yield name, value
 
     def _id(self, name: str) -> str:
-        return self.ids.setdefault(name, f"{self.prefix}{len(self.ids)}")
+        return self._ids.setdefault(name, f"{self.prefix}{len(self._ids)}")
 
 
-def _declarations(style: str) -> Iterator[tuple[str, str]]:
-    """Yield a style's properties; none of matplotlib's hold a quoted semicolon."""
-    for part in style.split(";"):
-        name, colon, value = part.partition(":")
-        if colon:
-            yield name.strip(), value.strip()
+def _stated(element: Element) -> Iterator[tuple[str, str]]:
+    """Yield what an element's attributes and style state that does not hold anyway."""
+    style = element.get("style", "")
+    # No property that matplotlib writes has a quoted semicolon or colon.
+    declared = [part.partition(":") for part in style.split(";") if part.strip()]
+    properties = {name.strip(): value.strip() for name, _, value in declared}
+    font = _FONT.search(properties.get("font", ""))
+    if font is not None:
+        properties |= {"font-weight": font[1] or "400", "font-size": font[2]}
+    for name, value in (*element.attrib.items(), *properties.items()):
+        plain = name.removeprefix(_XLINK)
+        if plain not in _NOT_COPIED and _DEFAULTS.get(plain) != value:
+            yield plain, value
 
 
-def _transform(text: str) -> Iterator[tuple[str, str]]:
-    """Yield a transform, but for a rotation by nothing."""
-    parts = []
-    for name, numbers in _TRANSFORMS.findall(text):
-        values = [float(n) for n in numbers.replace(",", " ").split()]
-        if name == "rotate" and values[0] == 0:
-            continue
-        parts.append(f"{name}({' '.join(_tenths(v) for v in values)})")
-    if parts:
-        yield "transform", " ".join(parts)
+def _transform(value: str) -> Iterator[tuple[str, str]]:
+    """Yield a transform, but for a rotation by nothing, which every text has."""
+    kept = _NO_ROTATION.sub("", value).strip()
+    if kept:
+        yield "transform", kept
 
 
-def _tenths(value: str | float) -> str:
-    """Return a number in tenths, as short as it can be written."""
-    return _written(round(float(value) * 10))
+def _tenths(number: str) -> int:
+    return round(float(number) * 10)
 
 
 def _written(tenths: int) -> str:
+    """Return a number of tenths, as short as SVG allows: ``-.5``."""
     whole, part = divmod(abs(tenths), 10)
     digits = f"{whole or ''}.{part}" if part else str(whole)
     return f"-{digits}" if tenths < 0 else digits
 
 
 def path_data(data: str) -> str:
-    """Return path data in tenths, relative, without the segments that are of no length.
+    """Return path data in tenths, relative, without lines of no length.
 
     Takes what matplotlib writes: absolute M, L, Q, C and z. Each point is rounded for
     itself, so that errors do not add up.
     """
-    out: list[str] = []
+    out = []
     at = first = (0, 0)
-    last = ""
-    for letter, points in _segments(data):
-        if letter == "z":
-            out.append("z")
-            at, last = first, ""
-            continue
-        moves = [(x - at[0], y - at[1]) for x, y in points]
+    for letter, numbers in _COMMAND.findall(data):
+        places = [_tenths(number) for number in numbers.split()]
+        points = list(zip(places[::2], places[1::2], strict=True)) or [first]
+        steps = [n - at[i] for point in points for i, n in enumerate(point)]
         if letter == "M":
             first = points[0]
-            words = ["M", *map(_written, points[0])]
-        elif letter == "L":
-            if moves[0] == (0, 0):
-                continue
-            words = _line(*moves[0])
-        else:
-            words = [letter.lower(), *(_written(n) for move in moves for n in move)]
-        out.append(_joined(words, last))
-        # After a move to a place, further pairs would be lines.
-        last = "" if letter == "M" else words[0]
+            out.append(_command("M", places))
+        elif letter == "z":
+            out.append("z")
+        elif letter != "L":
+            out.append(_command(letter.lower(), steps))
+        elif steps[1] == 0 and steps[0]:
+            out.append(_command("h", steps[:1]))
+        elif steps[0] == 0 and steps[1]:
+            out.append(_command("v", steps[1:]))
+        elif any(steps):
+            out.append(_command("l", steps))
         at = points[-1]
     return "".join(out)
 
 
-def _line(dx: int, dy: int) -> list[str]:
-    if dy == 0:
-        return ["h", _written(dx)]
-    if dx == 0:
-        return ["v", _written(dy)]
-    return ["l", _written(dx), _written(dy)]
-
-
-def _joined(words: list[str], last: str) -> str:
-    """Return a command; its letter is left out where it repeats the `last` one."""
-    letter, *numbers = words
-    text = "" if letter == last else letter
-    for i, number in enumerate(numbers):
-        needed = (i > 0 or not text) and not number.startswith("-")
-        text += f" {number}" if needed else number
-    return text
-
-
-def _segments(data: str) -> Iterator[tuple[str, list[tuple[int, int]]]]:
-    """Yield each command's letter and points, in whole tenths."""
-    tokens = iter(_TOKENS.findall(data))
-    for letter in tokens:
-        numbers = [round(float(next(tokens)) * 10) for _ in range(_POINTS[letter])]
-        yield letter, list(zip(numbers[::2], numbers[1::2], strict=True))
+def _command(letter: str, tenths: list[int]) -> str:
+    return letter + " ".join(map(_written, tenths)).replace(" -", "-")
 
 
 def root(size: tuple[float, float], attributes: Mapping[str, str]) -> Element:
-    """Return an ``<svg>`` of that size, with what holds for all that is in it."""
+    """Return an ``<svg>`` of a width and height, with what holds for all of it."""
     width, height = size
-    held = {"viewBox": f"0 0 {width:g} {height:g}", "stroke-linejoin": "round"}
-    return Element("svg", {**attributes, **held})
+    box = {"viewBox": f"0 0 {width:g} {height:g}", "stroke-linejoin": "round"}
+    return Element("svg", {**attributes, **box})

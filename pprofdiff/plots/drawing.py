@@ -44,7 +44,7 @@ CLASSES = (
     "better",
     "neutral",
 )
-"""Colours of charts that have classes: ``c-base`` fills with, ``s-base`` strokes."""
+"""Colours of charts that have classes: ``c-base`` is a fill, ``s-base`` a stroke."""
 
 _FONT = 11.0
 _SCALE = 2
@@ -60,23 +60,33 @@ def svg(
     prefix: str,
     size: Size = SIZE,
 ) -> str:
-    """Return a drawing as an ``<svg>`` element for a page, which themes it.
+    """Return a drawing as an ``<svg>`` element of a page, which gives it its colours.
 
-    `draw` gets an empty figure. `title` and `description` are the text alternative.
-    Ids begin with `prefix`, which no other chart of the page may have. There is no
-    width, height, font family, style or colour in it: `chart_css` gives these.
+    There is no width, height, font family, style or colour of the palette in it:
+    `chart_css` gives these.
+
+    Parameters
+    ----------
+    draw
+        Draws on the empty figure that it gets, in the light theme.
+    title, description
+        The text alternative.
+    prefix
+        What ids begin with; no other chart of the page may have the same.
+    size
+        Width and height of the view box.
     """
     prefix = _ID.sub("-", prefix) + "-"
     classes = {colour(name): name for name in reversed(CLASSES)}
-    names = {"title": f"{prefix}title", "desc": f"{prefix}desc"}
+    ids = {"title": f"{prefix}title", "desc": f"{prefix}desc"}
     attributes = {
         "class": "chart",
         "role": "img",
-        "aria-labelledby": " ".join(names.values()),
+        "aria-labelledby": " ".join(ids.values()),
     }
     top = root(size, attributes)
     for tag, text in (("title", title), ("desc", description)):
-        SubElement(top, tag, {"id": names[tag]}).text = printable(text)
+        SubElement(top, tag, {"id": ids[tag]}).text = printable(text)
     drawn = _drawn(draw, size, "light", transparent=True)
     Compaction(prefix, _FONT, classes).copy(drawn, top)
     return tostring(top, encoding="unicode")
@@ -90,16 +100,27 @@ def image(
     size: Size = SIZE,
     description: str = "",
 ) -> bytes:
-    """Return a drawing as a file that stands alone: SVG, or PNG at twice the size.
+    """Return a drawing as a file that stands alone.
 
-    `draw` must have used the same theme. `description` is the text alternative.
+    Parameters
+    ----------
+    draw
+        Draws on the empty figure that it gets, in `theme`.
+    form
+        The format. A PNG has two pixels a unit.
+    theme
+        Which colour the background has.
+    size
+        Width and height in units; text is 11 of them high.
+    description
+        The text alternative.
     """
     if form == "png":
         file = BytesIO()
         with _figure(draw, size, theme) as figure:
             dots = 72 * _SCALE
-            told = {"Software": None, "Description": printable(description) or None}
-            figure.savefig(file, format="png", dpi=dots, metadata=told)
+            metadata = {"Software": None, "Description": printable(description) or None}
+            figure.savefig(file, format="png", dpi=dots, metadata=metadata)
         return file.getvalue()
     attributes = {
         "xmlns": "http://www.w3.org/2000/svg",
@@ -116,7 +137,7 @@ def image(
 
 
 def chart_css() -> str:
-    """Return the rules that `svg` needs of a page which has the palette's variables."""
+    """Return the CSS that pages need for `svg`, beside `palette.css_variables`."""
     rules = [
         f".chart{{width:100%;height:auto;font-size:{_FONT:g}px}}",
         *(f".c-{name}{{fill:var({css_name(name)})}}" for name in CLASSES),
@@ -127,9 +148,11 @@ def chart_css() -> str:
 
 @contextmanager
 def _figure(draw: Draw, size: Size, theme: Theme) -> Iterator[Figure]:
-    """Give a figure that was drawn on, within matplotlib's own settings."""
+    """Yield a figure that was drawn on, under matplotlib's default settings."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
+
+    from pprofdiff.plots.layout import RoundedLayout
 
     with mpl.rc_context(), warnings.catch_warnings():
         # What DejaVu Sans has no glyph for is written all the same.
@@ -138,7 +161,7 @@ def _figure(draw: Draw, size: Size, theme: Theme) -> Iterator[Figure]:
         mpl.rc("svg", fonttype="none", hashsalt="pprofdiff")
         mpl.rc("font", size=_FONT)
         inches = size[0] / 72, size[1] / 72
-        figure = Figure(inches, dpi=72, layout="constrained")
+        figure = Figure(inches, dpi=72, layout=RoundedLayout())
         figure.set_facecolor(colour("background", theme))
         draw(figure)
         yield figure

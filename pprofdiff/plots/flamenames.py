@@ -1,103 +1,124 @@
-"""Names in frames, cut to what fits when they are drawn; imports matplotlib."""
+"""The names in the frames of a flame graph, as long as fits; imports matplotlib."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.font_manager import FontProperties
 from matplotlib.text import Text
-from numpy.typing import NDArray
 
-from pprofdiff.palette import Theme, colour
-from pprofdiff.plots.frame import as_is
+from pprofdiff.goruntime.names import package_end, package_of
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.backend_bases import RendererBase
 
-__all__ = ["FrameName", "name_frames"]
-
-Floats = NDArray[np.float64]
+__all__ = ["FrameName", "fitted", "spellings"]
 
 _PAD = 3.0
 _FEWEST = 5
+_LARGEST, _SMALLEST = 9.0, 5.0
 # A row must be this much higher than its letters.
 _LEADING = 1.25
 
 
 class FrameName(Text):
-    """A frame's name and how it changed, as much of it as fits the frame as drawn.
+    """A frame's name and change, as much of it as fits the frame as it is drawn.
 
     Nothing is drawn where not even five letters of the name fit.
+
+    Parameters
+    ----------
+    row
+        The frame's row; it reaches from there to ``row + 1`` of the y axis.
+    left, right
+        The frame's ends on the x axis.
+    names
+        Spellings of the name, the longest first.
+    change
+        What is written after the name, ``""`` for nothing.
+    **kwargs
+        Passed to `Text`.
     """
 
     def __init__(
         self,
-        row: float,
-        ends: tuple[float, float],
-        words: tuple[str, str],
+        row: int,
+        left: float,
+        right: float,
+        names: Sequence[str],
+        change: str,
         **kwargs: Any,  # noqa: ANN401 - whatever Text takes
     ) -> None:
-        super().__init__(ends[0], row + 0.47, "", va="center_baseline", **kwargs)
-        self.name, self.tail = (printable(word) for word in words)
-        self._ends = ends
+        super().__init__(left, row + 0.47, "", va="center_baseline", **kwargs)
+        self.left, self.right = left, right
+        self.names = [printable(name) for name in names]
+        self.change = printable(change)
 
     def draw(self, renderer: RendererBase) -> None:
-        """Draw what fits."""
+        """Choose the spelling and the size that fit, and draw them."""
         axes = self.axes
         if axes is None:
             return
-        corners = np.array([(self._ends[0], 0.0), (self._ends[1], 1.0)])
+        corners = np.array([(self.left, 0.0), (self.right, 1.0)])
         placed = axes.transData.transform(corners)
         (left, top), (right, bottom) = np.asarray(placed, np.float64).tolist()
         dots = float(np.asarray(renderer.points_to_pixels(1.0)))
-        size = min(9.0, abs(top - bottom) / dots / _LEADING)
+        size = min(_LARGEST, abs(top - bottom) / dots / _LEADING)
         self.set_fontsize(max(size, 1.0))
-        font = self.get_fontproperties()
         text = ""
-        if size >= 5:
+        if size >= _SMALLEST:
             room = right - left - 2 * _PAD * dots
-            text = fitted((self.name, self.tail), room, _measure(renderer, font))
+            measure = _measure(renderer, self.get_fontproperties())
+            text = fitted(self.names, self.change, room, measure)
         shift = axes.transData.inverted().transform((left + _PAD * dots, top))[0]
         self.set_text(text)
         self.set_x(float(shift))
         super().draw(renderer)
 
 
-def name_frames(
-    ax: Axes,
-    names: list[tuple[str, str]],
-    places: tuple[NDArray[np.int64], Floats, Floats],
-    theme: Theme,
-) -> None:
-    """Write names into frames: `places` are rows, left edges and widths."""
-    ink = colour("frame_text", theme)
-    for words, row, left, width in zip(
-        names, *(column.tolist() for column in places), strict=True
-    ):
-        text = FrameName(row, (left, left + width), words, color=ink, clip_on=True)
-        # The frame it stands in is what limits it.
-        text.set_in_layout(False)
-        ax.add_artist(as_is(text))
+def spellings(name: str) -> list[str]:
+    """Return a Go function's name whole, without the path, without the package."""
+    end = package_end(name) if package_of(name) else 0
+    if not end:
+        return [name]
+    package = name[:end].rpartition("/")[2]
+    rest = name[end + 1 :]
+    return list(dict.fromkeys((name, f"{package}.{rest}", rest)))
 
 
-def fitted(words: tuple[str, str], room: float, measure: Callable[[str], float]) -> str:
-    """Return the longest spelling of a name, with its tail, that fits, or ``""``.
+def fitted(
+    names: Sequence[str], change: str, room: float, measure: Callable[[str], float]
+) -> str:
+    """Return the longest name that fits with its change, else without, else cut.
 
-    Where even the shortest does not fit, the tail is left out and the name cut.
+    Parameters
+    ----------
+    names
+        Spellings of the name, the longest first.
+    change
+        What is written two spaces after the name, ``""`` for nothing.
+    room
+        The width that there is, in the unit of `measure`, at least 1 a letter.
+    measure
+        Returns the width of a text.
+
+    Returns
+    -------
+    str
+        ``""`` where not even five letters of the shortest spelling fit.
     """
-    name, tail = words
-    spellings = list(_spellings(name))
-    for end in dict.fromkeys((tail, "")):
-        for spelling in spellings:
-            # No letter is narrower than this: much too long names are not measured.
-            text = spelling + end
+    tails = [f"  {change}", ""] if change else [""]
+    for tail in tails:
+        for name in names:
+            # No letter is narrower than 1: names that are much too long would be
+            # slow to measure.
+            text = name + tail
             if len(text) < room and measure(text) <= room:
                 return text
-    shortest = spellings[-1]
+    shortest = names[-1]
     low, high = 0, min(len(shortest), max(int(room), 0))
     while low < high:
         middle = (low + high + 1) // 2
@@ -106,19 +127,6 @@ def fitted(words: tuple[str, str], room: float, measure: Callable[[str], float])
         else:
             high = middle - 1
     return shortest[:low] + "…" if low >= _FEWEST else ""
-
-
-def _spellings(name: str) -> Iterator[str]:
-    """Yield a Go function's name: whole, without the path, without the package."""
-    yield name
-    bracket = name.find("[")
-    head = name if bracket < 0 else name[:bracket]
-    package = name[head.rfind("/") + 1 :]
-    if package != name:
-        yield package
-    _, dot, rest = package.partition(".")
-    if dot and rest:
-        yield rest
 
 
 def _measure(renderer: RendererBase, font: FontProperties) -> Callable[[str], float]:

@@ -1,28 +1,28 @@
-"""Both sides' stacks as one graph: a frame is as wide as the larger of base and new.
+"""Both sides' stacks as one flame graph, the whole on top, callees below.
 
-Frames hang from what calls them. More is orange, less is blue, the stronger the more a
-frame changed for its own size; what chance explains is grey. What is gone is hatched,
-what is new has an outline.
+More is orange, less is blue, the stronger the more a frame changed for its own size;
+what chance explains is grey. Frames that are gone are hatched, new ones are outlined.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.profiles.scaling import scale_of, scaled_totals, unit_words
 from pprofdiff.analysis.profiles.tree import call_tree, inclusive, noise_limit
 from pprofdiff.palette import BETTER, WORSE, Theme, colour
-from pprofdiff.plots.frame import framed, keyed, shown, titled, unit_in_words
+from pprofdiff.plots.axes import add_legend, add_title, literal, shortened, themed
+from pprofdiff.units import Scale
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
-
-    from pprofdiff.units import Scale
 
 __all__ = ["Width", "flame_rows", "flamegraph", "flamegraph_in_words"]
 
@@ -33,14 +33,23 @@ BUDGET = 4_000
 # Least own change of each shade, as on the page.
 _STEPS = (0.0, 0.05, 0.2, 0.5)
 _DEEPEST = 40
-# Frames of less than this share of the whole are not drawn; labels need more.
-_THIN, _NAMED = 1 / 1600, 1 / 60
+# Frames of less than this share of the whole are not drawn; names need more, and marks
+# in between: too narrow a frame would be all hatching.
+_THIN, _MARKED, _NAMED = 1 / 1600, 1 / 400, 1 / 60
 _GAP = 0.06
+_HATCH = "/////"
 _TOLD = 3
 
 
-class _Frames(NamedTuple):
-    """What is drawn, the whole first: places, scaled values, shades and names."""
+@dataclass(frozen=True, eq=False)
+class _Frames:
+    """The frames to draw, one a row of arrays of one length; the first is the whole.
+
+    `row` (int64) is 0 for the whole. `left` and `width` (float64) are where a frame
+    lies on the x axis; `base` and `new` (float64) are its scaled values. `shade`
+    (int64) is 0 for no change, 1 to 4 for more, −1 to −4 for less. `name` is its
+    function, or what it is in words where `is_function` is False.
+    """
 
     row: NDArray[np.int64]
     left: Floats
@@ -48,33 +57,34 @@ class _Frames(NamedTuple):
     base: Floats
     new: Floats
     shade: NDArray[np.int64]
-    names: list[str]
+    name: NDArray[np.object_]
+    is_function: NDArray[np.bool_]
 
-    def tails(self, scale: Scale) -> list[str]:
-        """Return what is said after each name: how the frame changed, if it did."""
-        return [
-            f"  {scale.text(new - base, signed=True)}" if shade else ""
-            for base, new, shade in zip(
-                self.base.tolist(), self.new.tolist(), self.shade.tolist(), strict=True
-            )
-        ]
-
-    def take(self, kept: NDArray[np.bool_]) -> _Frames:
-        rows = np.flatnonzero(kept)
-        return _Frames(
-            self.row[rows],
-            self.left[rows],
-            self.width[rows],
-            self.base[rows],
-            self.new[rows],
-            self.shade[rows],
-            [self.names[i] for i in rows.tolist()],
-        )
+    def take(self, rows: NDArray[np.bool_]) -> _Frames:
+        """Return the chosen frames."""
+        return _Frames(*(getattr(self, field.name)[rows] for field in fields(self)))
 
     @property
     def rows(self) -> int:
         """How many rows there are."""
         return int(self.row.max(initial=0)) + 1
+
+    @property
+    def whole(self) -> float:
+        """The width of the whole."""
+        return float(self.width[0])
+
+    @property
+    def gone(self) -> NDArray[np.bool_]:
+        """Which frames only base has."""
+        gone: NDArray[np.bool_] = (self.new == 0) & (self.base != 0)
+        return gone
+
+    @property
+    def added(self) -> NDArray[np.bool_]:
+        """Which frames only new has."""
+        added: NDArray[np.bool_] = (self.base == 0) & (self.new != 0)
+        return added
 
 
 def flamegraph(
@@ -87,67 +97,81 @@ def flamegraph(
     rows: int = _DEEPEST,
     **kwargs: Any,  # noqa: ANN401 - whatever PolyCollection takes
 ) -> Axes:
-    """Draw the stacks of both sides, the whole on top and what it calls below.
+    """Draw the stacks of both sides as one flame graph.
 
-    `width` is that of a frame: the ``larger`` of base and new with all that it calls
-    (so that what is gone stays to be seen), ``new`` or ``base``. Of the call tree the
-    `budget` heaviest functions are drawn, `rows` deep at most.
+    Parameters
+    ----------
+    diff
+        Two profiles compared.
+    ax
+        The Axes to draw on; pyplot's current Axes if None.
+    theme
+        Colours for a ``light`` or ``dark`` background.
+    width
+        What a frame's width is, with all that it calls: ``new``, ``base``, or the
+        ``larger`` of both, in which frames that are gone keep their place.
+    budget
+        How many functions of the call tree are drawn, the heaviest ones.
+    rows
+        How many rows are drawn, the whole among them.
+    **kwargs
+        Passed to the `PolyCollection` of the frames.
+
+    Returns
+    -------
+    Axes
+        The Axes drawn on. x is the scaled value, in the unit that the title names; y
+        counts rows from the top.
     """
-    from pprofdiff.plots.flamenames import name_frames
-
-    ax = framed(ax, theme)
+    ax = themed(ax, theme)
     frames = _frames(diff, width, budget, rows)
-    _painted(ax, frames, theme, kwargs)
-    wide = frames.take(frames.width >= _NAMED * max(float(frames.width[0]), 1e-300))
-    scale = scale_of(diff)
-    names = list(zip(wide.names, wide.tails(scale), strict=True))
-    name_frames(ax, names, (wide.row, wide.left, wide.width), theme)
-    ax.set_xlim(0, float(frames.width[0]) or 1.0)
+    fills = _fills(frames, theme)
+    _add_frames(ax, frames, fills, theme, kwargs)
+    _add_names(ax, frames, fills, scale_of(diff), theme)
+    ax.set_xlim(0, frames.whole or 1.0)
     ax.set_ylim(max(frames.rows, 2), 0)
     ax.grid(visible=False)
     ax.set_xticks([])
     ax.set_yticks([])
     ax.spines["bottom"].set_visible(False)
-    keyed(ax, *_key(theme, diff))
-    sides = " → ".join(shown(side.label, 20) for side in (diff.base, diff.new))
-    titled(ax, f"{diff.name}: stacks, {sides}, {unit_in_words(diff)}", theme)
+    even = "no change beyond noise" if diff.model is not None else "no change"
+    add_legend(ax, _legend_handles(theme), ["less", even, "more", "gone", "new"])
+    sides = " → ".join(shortened(side.label, 20) for side in (diff.base, diff.new))
+    add_title(ax, f"{diff.name}: stacks, {sides}, in {unit_words(diff)}", theme)
     return ax
 
 
 def flame_rows(diff: ProfileDiff, *, budget: int = BUDGET, rows: int = _DEEPEST) -> int:
-    """Return how many rows `flamegraph` draws."""
+    """Return how many rows `flamegraph` draws of a diff, at most `rows`."""
     return _frames(diff, "larger", budget, rows).rows
 
 
 def flamegraph_in_words(diff: ProfileDiff) -> str:
-    """Return the whole, and the functions that moved most with all they call."""
-    scale, by = scale_of(diff), diff.normalization
-    base, new = (
-        scale.text(total * factor)
-        for total, factor in zip(
-            diff.totals, (by.base_factor, by.new_factor), strict=True
-        )
-    )
+    """Return the totals, and the three functions whose cum moved most beyond noise."""
+    scale = scale_of(diff)
+    base, new = (scale.text(total) for total in scaled_totals(diff))
     table = diff.table("functions")
     delta = table.scaled_delta("cum")
     judged = table.judge("cum")
-    told = [
-        f"{shown(table.names[i])} {scale.text(float(delta[i]), signed=True)}"
+    moved = [
+        f"{shortened(table.names[i])} {scale.text(float(delta[i]), signed=True)}"
         for i in table.order("cum").tolist()
         if delta[i] and (judged is None or not judged.noise[i])
     ]
-    labels = f"{shown(diff.base.label)} {base}, {shown(diff.new.label)} {new}"
-    rest = "; ".join(told[:_TOLD]) or "nothing moved beyond noise"
-    return f"Flame graph of {diff.name}. {labels}; cum: {rest}."
+    totals = f"{shortened(diff.base.label)} {base}, {shortened(diff.new.label)} {new}"
+    rest = "; ".join(moved[:_TOLD]) or "nothing moved beyond noise"
+    return f"Flame graph of {diff.name}. {totals}; cum: {rest}."
 
 
 def _frames(diff: ProfileDiff, width: Width, budget: int, rows: int) -> _Frames:
-    """Return the frames that can be seen."""
+    """Return the frames of the uppermost rows that are wide enough to be seen."""
     tree = call_tree(diff, budget)
     by = diff.normalization
-    held = inclusive(tree)
-    raw = [np.append(total, own) for total, own in zip(diff.totals, held, strict=True)]
-    base, new = raw[0] * by.base_factor, raw[1] * by.new_factor
+    raw_base, raw_new = (
+        np.append(total, below)
+        for total, below in zip(diff.totals, inclusive(tree), strict=True)
+    )
+    base, new = raw_base * by.base_factor, raw_new * by.new_factor
     sizes = {
         "larger": np.maximum(np.abs(base), np.abs(new)),
         "base": np.abs(base),
@@ -155,30 +179,24 @@ def _frames(diff: ProfileDiff, width: Width, budget: int, rows: int) -> _Frames:
     }[width]
     depth = np.append(0, tree.depth.astype(np.int64) + 1)
     left, wide = _layout(depth, sizes)
-    names = diff.paired_functions.names
-    folded = tree.folded.tolist()
+    delta = new - base
+    beyond = (delta != 0) & _beyond_noise(diff, raw_base, raw_new, delta)
+    functions = np.array([*diff.paired_functions.names, ""], np.object_)
+    folded = [f"{count} smaller" for count in tree.folded.tolist()]
+    names = np.where(tree.name >= 0, functions[tree.name], np.array(folded, np.object_))
+    scale = scale_of(diff)
+    whole = f"all  {scale.number(float(base[0]))} → {scale.text(float(new[0]))}"
     frames = _Frames(
-        depth,
-        left,
-        wide,
-        base,
-        new,
-        _shades(diff, raw, (base, new)),
-        [
-            _whole(diff),
-            *(
-                names[name] if name >= 0 else f"{count} smaller"
-                for name, count in zip(tree.name.tolist(), folded, strict=True)
-            ),
-        ],
+        row=depth,
+        left=left,
+        width=wide,
+        base=base,
+        new=new,
+        shade=np.where(beyond, _steps(base, new), 0),
+        name=np.append(np.array([whole], np.object_), names),
+        is_function=np.append(False, tree.name >= 0),
     )
     return frames.take((wide > _THIN * wide[0]) & (depth < rows) | (depth == 0))
-
-
-def _whole(diff: ProfileDiff) -> str:
-    scale, by = scale_of(diff), diff.normalization
-    base, new = diff.totals[0] * by.base_factor, diff.totals[1] * by.new_factor
-    return f"all  {scale.number(base)} → {scale.text(new)}"
 
 
 def _layout(depth: NDArray[np.int64], sizes: Floats) -> tuple[Floats, Floats]:
@@ -202,51 +220,69 @@ def _layout(depth: NDArray[np.int64], sizes: Floats) -> tuple[Floats, Floats]:
     return np.array(left), np.array(width)
 
 
-def _shades(
-    diff: ProfileDiff,
-    raw: list[NDArray[np.int64]],
-    scaled: tuple[Floats, Floats],
-) -> NDArray[np.int64]:
-    """Return each frame's shade: 0 neutral, 1 to 4 more, −1 to −4 less."""
-    base, new = scaled
+def _steps(base: Floats, new: Floats) -> NDArray[np.int64]:
+    """Return 1 to 4 by how much of itself a frame changed, negative for less."""
     delta = new - base
     largest = np.maximum(np.abs(base), np.abs(new))
     part = np.abs(delta) / np.where(largest == 0, 1.0, largest)
     step = np.searchsorted(np.array(_STEPS), part, "right")
-    beyond = delta != 0
-    if diff.model is not None:
-        limit = noise_limit(diff)
-        z = np.abs(delta) / diff.model.sigma(raw[0], raw[1])
-        beyond &= (z >= limit) if limit is not None else False
-    return np.where(beyond, np.sign(delta) * step, 0).astype(np.int64)
+    return (np.sign(delta) * step).astype(np.int64)
 
 
-def _painted(ax: Axes, frames: _Frames, theme: Theme, kwargs: dict[str, Any]) -> None:
-    """Draw the frames: one artist for all, one for what is gone, one for the new."""
+def _beyond_noise(
+    diff: ProfileDiff,
+    base: NDArray[np.int64],
+    new: NDArray[np.int64],
+    delta: Floats,
+) -> NDArray[np.bool_]:
+    """Return which deltas chance does not explain: all, where chance has no model."""
+    if diff.model is None:
+        return np.ones(len(delta), np.bool_)
+    limit = noise_limit(diff)
+    if limit is None:
+        return np.zeros(len(delta), np.bool_)
+    beyond: NDArray[np.bool_] = np.abs(delta) / diff.model.sigma(base, new) >= limit
+    return beyond
+
+
+def _fills(frames: _Frames, theme: Theme) -> list[str]:
+    """Return each frame's colour."""
+    names = (*reversed(BETTER), "neutral", *WORSE)
+    return [
+        colour(names[len(BETTER) + shade], theme) for shade in frames.shade.tolist()
+    ]
+
+
+def _add_frames(
+    ax: Axes,
+    frames: _Frames,
+    fills: Sequence[str],
+    theme: Theme,
+    kwargs: dict[str, Any],
+) -> None:
+    """Add three artists: all frames, hatching over the gone, outlines in the new."""
     from matplotlib.collections import PolyCollection
 
-    fills = [colour(name, theme) for name in (*reversed(BETTER), "neutral", *WORSE)]
-    corners = _corners(frames)
     style = {"linewidths": 0.5, "edgecolors": colour("frame_edge", theme)}
-    shades = [fills[4 + shade] for shade in frames.shade.tolist()]
-    ax.add_collection(
-        PolyCollection(list(corners), facecolors=shades, **{**style, **kwargs})
+    drawn = PolyCollection(
+        list(_corners(frames)), facecolors=fills, **{**style, **kwargs}
     )
-    # Too narrow a frame would be all hatching.
-    visible = frames.width > 4 * _THIN * frames.width[0]
-    gone = (frames.new == 0) & (frames.base != 0) & visible
-    fresh = (frames.base == 0) & (frames.new != 0) & visible
-    faint, ink = colour("faint", theme), colour("text", theme)
-    marks: dict[str, Any] = {"facecolors": "none", "linewidths": 0}
-    ax.add_collection(
-        PolyCollection(list(corners[gone]), hatch="/////", edgecolors=faint, **marks)
+    wide = frames.width > _MARKED * frames.whole
+    hatching = PolyCollection(
+        list(_corners(frames.take(frames.gone & wide))),
+        facecolors="none",
+        linewidths=0,
+        hatch=_HATCH,
+        edgecolors=colour("faint", theme),
     )
-    marks["linewidths"] = 0.9
-    ax.add_collection(
-        PolyCollection(
-            list(_corners(frames.take(fresh), 0.05)), edgecolors=ink, **marks
-        )
+    outlines = PolyCollection(
+        list(_corners(frames.take(frames.added & wide), 0.05)),
+        facecolors="none",
+        linewidths=0.9,
+        edgecolors=colour("text", theme),
     )
+    for artist in (drawn, hatching, outlines):
+        ax.add_collection(artist)
 
 
 def _corners(frames: _Frames, inset: float = 0.0) -> Floats:
@@ -258,17 +294,45 @@ def _corners(frames: _Frames, inset: float = 0.0) -> Floats:
     return np.stack((xs, np.stack((top, top, bottom, bottom), axis=1)), axis=2)
 
 
-def _key(theme: Theme, diff: ProfileDiff) -> tuple[list[Artist], list[str]]:
-    """Return what fills and lines mean."""
+def _add_names(
+    ax: Axes, frames: _Frames, fills: Sequence[str], scale: Scale, theme: Theme
+) -> None:
+    """Write names and changes into the frames that are wide enough for five letters."""
+    from pprofdiff.plots.flamenames import FrameName, spellings
+
+    rows, left, right = (
+        column.tolist()
+        for column in (frames.row, frames.left, frames.left + frames.width)
+    )
+    delta, gone = (frames.new - frames.base).tolist(), frames.gone.tolist()
+    for i in np.flatnonzero(frames.width >= _NAMED * frames.whole).tolist():
+        name = frames.name[i]
+        text = FrameName(
+            rows[i],
+            left[i],
+            right[i],
+            spellings(name) if frames.is_function[i] else [name],
+            scale.text(delta[i], signed=True) if frames.shade[i] else "",
+            color=colour("frame_text", theme),
+            # Letters between the lines of hatching could not be read.
+            bbox={"facecolor": fills[i], "linewidth": 0, "pad": 0.6}
+            if gone[i]
+            else None,
+            clip_on=True,
+        )
+        # Frames limit their names, so that the layout need not.
+        text.set_in_layout(False)
+        ax.add_artist(literal(text))
+
+
+def _legend_handles(theme: Theme) -> list[Artist]:
+    """Return swatches of less, no change, more, gone and new."""
     from matplotlib.patches import Patch
 
-    edge = colour("faint", theme)
-    even = "no change beyond noise" if diff.model is not None else "no change"
-    handles: list[Artist] = [
-        Patch(facecolor=colour("better_3", theme)),
-        Patch(facecolor=colour("neutral", theme)),
-        Patch(facecolor=colour("worse_3", theme)),
-        Patch(facecolor="none", edgecolor=edge, hatch="/////", linewidth=0),
-        Patch(facecolor="none", edgecolor=colour("text", theme), linewidth=0.9),
+    fills = [colour(name, theme) for name in ("better_3", "neutral", "worse_3")]
+    hatching, outline = colour("faint", theme), colour("text", theme)
+    return [
+        *(Patch(facecolor=fill) for fill in fills),
+        Patch(facecolor="none", edgecolor=hatching, hatch=_HATCH, linewidth=0),
+        Patch(facecolor="none", edgecolor=outline, linewidth=0.9),
     ]
-    return handles, ["less", even, "more", "gone", "new"]

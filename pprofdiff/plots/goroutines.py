@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,17 +12,18 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.palette import Theme, colour
-from pprofdiff.plots.frame import (
-    Ticks,
-    as_is,
-    drawable,
-    framed,
-    keyed,
-    looks,
-    numbered,
-    shown,
-    sized,
-    titled,
+from pprofdiff.plots.axes import (
+    SIDES,
+    Plottable,
+    add_legend,
+    add_note,
+    add_title,
+    artist_style,
+    data_of,
+    mark_sizes,
+    set_ticks,
+    shortened,
+    themed,
 )
 from pprofdiff.units import scaled
 
@@ -30,27 +33,45 @@ if TYPE_CHECKING:
 
 __all__ = ["states", "states_in_words"]
 
+Floats = NDArray[np.float64]
+
 _TOLD = 3
 _HEIGHT = 0.36
-# States that a goroutine can be in: what they are called, their column and colour.
-_STATES = {
-    "running": ("exec_ns", "group_sched"),
-    "runnable": ("sched_wait_ns", "worse_4"),
-    "syscall": ("syscall_ns", "group_syscall"),
-    "syscall, no processor": ("syscall_block_ns", "group_alloc"),
-}
-_BLOCKED = "blocked"
+# Where the bars of base and new lie in a row, from its middle.
+_SHIFTS = (-0.5 * (_HEIGHT + 0.04), 0.5 * (_HEIGHT + 0.04))
 
 
-class _Root(NamedTuple):
-    """One root function: its name, and scaled ns by state, a row a side."""
+class _State(NamedTuple):
+    """A state of goroutines: its name, its colour, its raw ns in a row of `Groups`."""
 
     name: str
-    times: NDArray[np.float64]
+    colour: str
+    ns: Callable[[Groups, int], int]
+
+
+_STATES = (
+    _State("running", "group_sched", lambda groups, i: int(groups.exec_ns[i])),
+    _State("runnable", "worse_4", lambda groups, i: int(groups.sched_wait_ns[i])),
+    _State("syscall", "group_syscall", lambda groups, i: int(groups.syscall_ns[i])),
+    _State(
+        "syscall, no processor",
+        "group_alloc",
+        lambda groups, i: int(groups.syscall_block_ns[i]),
+    ),
+)
+_BLOCKED = _State("blocked", "neutral", lambda groups, i: int(groups.block_ns[i].sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class _Root:
+    """A root function: its name, and scaled ns, float64 of shape (sides, states)."""
+
+    name: str
+    times: Floats
 
 
 def states(
-    diff: TraceDiff,
+    diff: TraceDiff | Plottable[TraceDiff],
     ax: Axes | None = None,
     *,
     n: int = 8,
@@ -58,121 +79,137 @@ def states(
     theme: Theme = "light",
     **kwargs: Any,  # noqa: ANN401 - whatever Axes.barh takes
 ) -> Axes:
-    """Draw the time of goroutines by state, the `n` root functions that moved most.
+    """Draw the time of goroutines by state, two stacked bars a root function.
 
-    Each function has two bars, base above new; they are per second of wall time or by
-    operation. Time blocked is most of many lives and says little: it is left out
-    unless asked for. Goroutines that are there because of the trace are left out.
+    Goroutines that exist because of the trace are left out.
+
+    Parameters
+    ----------
+    diff
+        Two execution traces compared.
+    ax
+        The Axes to draw on; pyplot's current Axes if None.
+    n
+        How many root functions are drawn, those that moved most.
+    blocked
+        Whether time blocked is drawn too. It is most of the time of goroutines that
+        live long, and says little.
+    theme
+        Colours for a ``light`` or ``dark`` background.
+    **kwargs
+        Passed to `Axes.barh`.
+
+    Returns
+    -------
+    Axes
+        The Axes drawn on. x is goroutine time in ns, per second of wall time or per
+        operation; y counts root functions from the top, base above new in each.
     """
-    diff = drawable(diff)
-    ax = framed(ax, theme)
-    roots, names = _roots(diff, n, blocked=blocked), _names(blocked=blocked)
-    handles = _stacked(ax, roots, names, theme, kwargs)
+    diff = data_of(diff)
+    ax = themed(ax, theme)
+    roots, drawn = _roots(diff, n, blocked=blocked), _states(blocked=blocked)
+    handles = _add_bars(ax, roots, drawn, theme, kwargs)
     top = max((float(root.times.sum(axis=1).max()) for root in roots), default=0.0) or 1
     ax.set_xlim(0, top * 1.12)
-    sized(ax, "x", top * 1.12, "ns")
+    mark_sizes(ax, "x", top * 1.12, "ns")
     ax.grid(visible=True, axis="x", color=colour("grid", theme), linewidth=0.8)
     ax.grid(visible=False, axis="y")
-    numbered(ax, "y", Ticks(range(len(roots)), [root.name for root in roots]))
+    set_ticks(ax, "y", range(len(roots)), [root.name for root in roots])
     ax.set_ylim(len(roots) - 0.4, -0.6)
-    keyed(ax, handles, names)
-    per = "per second" if diff.rates is None else "per operation"
-    titled(ax, f"Goroutine time {per} by root function, {_sides(diff)}", theme)
+    add_legend(ax, handles, [state.name for state in drawn])
+    title = f"Goroutine time {_per(diff)} by root function, {_sides(diff)}"
+    add_title(ax, title, theme)
     return ax
 
 
-def states_in_words(diff: TraceDiff, *, n: int = _TOLD, blocked: bool = False) -> str:
-    """Return the first of what `states` draws, in a sentence."""
-    diff = drawable(diff)
-    names = _names(blocked=blocked)
-    told = []
+def states_in_words(
+    diff: TraceDiff | Plottable[TraceDiff], *, n: int = _TOLD, blocked: bool = False
+) -> str:
+    """Return the times of the `n` root functions that moved most, in a sentence."""
+    diff = data_of(diff)
+    roots = []
     for root in _roots(diff, n, blocked=blocked):
-        held = [
-            f"{name} {scaled(old, 'ns')} → {scaled(fresh, 'ns')}"
-            for name, (old, fresh) in zip(names, root.times.T.tolist(), strict=True)
-            if old or fresh
+        times = [
+            f"{state.name} {scaled(base, 'ns')} → {scaled(new, 'ns')}"
+            for state, (base, new) in zip(
+                _states(blocked=blocked), root.times.T.tolist(), strict=True
+            )
+            if base or new
         ]
-        told.append(f"{root.name}: {', '.join(held)}")
-    per = "per second" if diff.rates is None else "per operation"
-    return f"Goroutine time {per}, {_sides(diff)}. {'; '.join(told) or 'None'}."
+        roots.append(f"{root.name}: {', '.join(times)}")
+    return f"Goroutine time {_per(diff)}, {_sides(diff)}. {'; '.join(roots) or 'None'}."
+
+
+def _per(diff: TraceDiff) -> str:
+    return "per second" if diff.rates is None else "per operation"
 
 
 def _sides(diff: TraceDiff) -> str:
-    base, new = (shown(side.label, 20) for side in diff.sides)
+    base, new = (shortened(side.label, 20) for side in diff.sides)
     return f"{base} above {new}"
 
 
-def _names(*, blocked: bool) -> list[str]:
-    return [*_STATES, *([_BLOCKED] if blocked else [])]
+def _states(*, blocked: bool) -> tuple[_State, ...]:
+    return (*_STATES, _BLOCKED) if blocked else _STATES
 
 
 def _roots(diff: TraceDiff, n: int, *, blocked: bool) -> list[_Root]:
     """Return the root functions that moved most, in the report's order."""
-    found: list[_Root] = []
+    roots: list[_Root] = []
     for pair in diff.groups:
-        if len(found) == n:
+        if len(roots) == n:
             break
-        root = _root(diff, pair, blocked=blocked)
-        if root is not None and root.times.any():
-            found.append(root)
-    return found
+        if not _is_tracing(diff, pair):
+            times = _times(diff, pair, _states(blocked=blocked))
+            if times.any():
+                roots.append(_Root(shortened(pair.name, 36), times))
+    return roots
 
 
-def _root(diff: TraceDiff, pair: GroupPair, *, blocked: bool) -> _Root | None:
-    """Return one root function's times, None for one that the trace makes."""
-    times = []
-    for side, row, factor in zip(
-        diff.sides, (pair.base, pair.new), diff.factors, strict=True
-    ):
-        if row >= 0 and bool(side.groups.tracing[row]):
-            return None
-        times.append([ns * factor for ns in _times(side.groups, row, blocked=blocked)])
-    return _Root(shown(pair.name, 36), np.array(times, np.float64))
+def _is_tracing(diff: TraceDiff, pair: GroupPair) -> bool:
+    """Return whether goroutines of a root function exist because of the trace."""
+    return any(
+        row >= 0 and bool(side.groups.tracing[row])
+        for side, row in zip(diff.sides, (pair.base, pair.new), strict=True)
+    )
 
 
-def _times(held: Groups, row: int, *, blocked: bool) -> list[int]:
-    """Return raw ns by state, zeros for no row."""
-    if row < 0:
-        return [0] * len(_names(blocked=blocked))
-    times = [int(getattr(held, column)[row]) for column, _ in _STATES.values()]
-    return [*times, int(held.block_ns[row].sum())] if blocked else times
+def _times(diff: TraceDiff, pair: GroupPair, drawn: Sequence[_State]) -> Floats:
+    """Return scaled ns by side and state, zeros where a side lacks the function."""
+    times = [
+        [state.ns(side.groups, row) * factor if row >= 0 else 0.0 for state in drawn]
+        for side, row, factor in zip(
+            diff.sides, (pair.base, pair.new), diff.factors, strict=True
+        )
+    ]
+    return np.array(times, np.float64)
 
 
-def _stacked(
-    ax: Axes, roots: list[_Root], names: list[str], theme: Theme, kwargs: dict[str, Any]
+def _add_bars(
+    ax: Axes,
+    roots: Sequence[_Root],
+    drawn: Sequence[_State],
+    theme: Theme,
+    kwargs: dict[str, Any],
 ) -> list[Artist]:
-    """Draw the bars and their sums; return what stands for each state."""
-    from matplotlib.patches import Rectangle
+    """Draw the bars with their sums; return a swatch of each state."""
+    from matplotlib.patches import Patch
 
-    times = np.array([root.times for root in roots]).reshape(len(roots), 2, len(names))
-    places = np.arange(len(roots))
-    shades = [shade for _, shade in _STATES.values()] + ["neutral"]
+    times = np.array([root.times for root in roots]).reshape(len(roots), 2, len(drawn))
     handles: list[Artist] = []
-    for i, shade in zip(range(len(names)), shades, strict=False):
-        for side, shift in ((0, -0.5), (1, 0.5)):
-            plain = {"height": _HEIGHT, "linewidth": 0, "color": colour(shade, theme)}
-            bars = ax.barh(
-                places + shift * (_HEIGHT + 0.04),
-                times[:, side, i],
-                left=times[:, side, :i].sum(axis=1),
-                **looks(plain, kwargs, "bar"),
-            )
-        handles.append(bars.patches[0] if bars.patches else Rectangle((0, 0), 0, 0))
-    _summed(ax, times.sum(axis=2), theme)
+    for i, state in enumerate(drawn):
+        shade = colour(state.colour, theme)
+        plain = {"height": _HEIGHT, "linewidth": 0, "color": shade}
+        style = artist_style(plain, kwargs, "bar")
+        for side, shift in enumerate(_SHIFTS):
+            places = np.arange(len(roots)) + shift
+            left = times[:, side, :i].sum(axis=1)
+            bars = ax.barh(places, times[:, side, i], left=left, **style)
+        handles.append(bars.patches[0] if bars.patches else Patch(color=shade))
+    for row, sums in enumerate(times.sum(axis=2).tolist()):
+        for total, shift, name in zip(sums, _SHIFTS, SIDES, strict=True):
+            words = scaled(total, "ns") if total else "0"
+            place = total, row + shift
+            shade = colour(name, theme)
+            add_note(ax, words, place, (4, 0), size="x-small", color=shade)
     return handles
-
-
-def _summed(ax: Axes, sums: NDArray[np.float64], theme: Theme) -> None:
-    """Write each bar's sum right of it, in its side's colour."""
-    for row, pair in enumerate(sums.tolist()):
-        for side, shift in ((0, -0.5), (1, 0.5)):
-            text = ax.annotate(
-                scaled(pair[side], "ns") if pair[side] else "0",
-                (pair[side], row + shift * (_HEIGHT + 0.04)),
-                xytext=(4, 0),
-                textcoords="offset points",
-                va="center",
-                size="x-small",
-                color=colour(("base", "new")[side], theme),
-            )
-            as_is(text)

@@ -1,4 +1,4 @@
-"""The heap over time: how it fills, what stays live, and the goal it is held to.
+"""The heap over time: how it fills, what stays live, and its goal.
 
 GC logs tell three sizes a cycle: H0 where it starts, H1 where marking ends, H2 what was
 marked live. The heap is drawn from one to the next; allocation in between is taken as
@@ -7,7 +7,9 @@ even. Traces tell the heap and the goal whenever they change.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,19 +19,19 @@ from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.model.traces.timeline import Series
 from pprofdiff.palette import Theme, colour
-from pprofdiff.plots.frame import (
-    SERIES,
-    as_is,
-    banded,
-    drawable,
-    framed,
-    keyed,
-    looks,
-    shown,
-    sized,
-    thinned,
-    titled,
+from pprofdiff.plots.axes import (
+    SIDES,
+    Plottable,
+    add_legend,
+    add_note,
+    add_title,
+    artist_style,
+    data_of,
+    mark_sizes,
+    shortened,
+    themed,
 )
+from pprofdiff.plots.thinning import banded, thinned
 from pprofdiff.units import scaled
 
 if TYPE_CHECKING:
@@ -40,53 +42,81 @@ if TYPE_CHECKING:
 __all__ = ["heap", "heap_in_words", "heaps_of"]
 
 Floats = NDArray[np.float64]
-_Data = GCDiff | GCSide | TraceDiff | TraceSide
+ProfileSide = GCSide | TraceSide
+Diff = GCDiff | TraceDiff
 
 _MIB = 1 << 20
-_NS = 1e9
-# With more cycles than this, teeth are drawn as the band that they cover.
+# With more cycles than this the heap is drawn as the band that it covers.
 _CROWD = 150
 _POINTS, _COLUMNS = 200, 100
-# Words at the ends of lines are at least so far apart, as a share of the axis.
+# Names at the ends of lines are at least so far apart, as a share of the axis.
 _APART = 0.075
 _ROOM = 1.06
-_LOOKS: dict[str, dict[str, Any]] = {
-    "goal": {"linewidth": 1.0, "linestyle": "--"},
-    "live": {"linewidth": 2.0},
-}
+_GOAL_STYLE: dict[str, Any] = {"linewidth": 1.0, "linestyle": "--"}
+_LIVE_STYLE: dict[str, Any] = {"linewidth": 2.0}
 
 
-class _Line(NamedTuple):
-    """A size over time: ns since the begin, bytes; both float64, times rise."""
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """A size in bytes over time in ns since the begin, rising; float64."""
 
     time_ns: Floats
     size: Floats
 
+    def end(self, *, crowded: bool) -> float:
+        """Return the size where the line that is drawn ends."""
+        drawn = self.middle() if crowded else self
+        return float(drawn.size[-1])
 
-class _Heap(NamedTuple):
-    """One side's lines, the heap itself and by name what else is known of it."""
+    def middle(self) -> _Line:
+        """Return the medians of columns of time."""
+        band = banded(self.time_ns, self.size, _COLUMNS)
+        return _Line(band.x, band.middle)
+
+
+@dataclass(frozen=True, eq=False)
+class _Heap:
+    """One side's heap over time, and its goal and what is live where they are known.
+
+    `goal_steps` tells whether a goal holds before its time (``pre``: that of the cycle
+    that ends there) or from then on.
+    """
 
     label: str
     cycles: int
     wall_ns: float
-    heap: _Line
-    known: dict[str, _Line]
+    size: _Line
+    goal: _Line | None
+    goal_steps: Literal["steps-pre", "steps-post"]
+    live: _Line | None
 
     @property
-    def what(self) -> str:
+    def crowded(self) -> bool:
+        """Whether there are too many cycles to draw each."""
+        return self.cycles > _CROWD
+
+    @property
+    def summary(self) -> str:
         """Whose heap it is, how many cycles in how long."""
         cycles = f"{self.cycles:,} GC cycle{'' if self.cycles == 1 else 's'}"
-        return f"{shown(self.label, 20)}: {cycles} in {scaled(self.wall_ns, 'ns')}"
+        return f"{shortened(self.label, 20)}: {cycles} in {scaled(self.wall_ns, 'ns')}"
+
+    def named(self) -> Iterator[tuple[str, _Line]]:
+        """Yield the lines beside the heap's own, and their names."""
+        if self.goal is not None:
+            yield "goal", self.goal
+        if self.live is not None:
+            yield "live", self.live
 
     @property
     def top(self) -> float:
-        """The largest size of all."""
-        lines = self.heap, *self.known.values()
+        """The largest size of all lines."""
+        lines = [self.size, *(line for _, line in self.named())]
         return max(float(line.size.max(initial=0)) for line in lines)
 
 
 def heap(
-    data: _Data,
+    data: Diff | ProfileSide | Plottable[Diff | ProfileSide],
     ax: Axes | None = None,
     *,
     theme: Theme = "light",
@@ -94,52 +124,83 @@ def heap(
 ) -> Axes:
     """Draw the heap over time, with its goal and, from GC logs, what stays live.
 
-    One side takes the colour of new unless ``color`` says otherwise; both sides of a
-    comparison are drawn one over the other. `heaps_of` draws them beside each other.
-    Over 150 GC cycles are drawn as the band that they cover, with medians of goal
-    and live. `kwargs` are of the line that is the heap, where it is a line.
+    Of more than 150 GC cycles the band that the heap covers is drawn, and medians of
+    goal and live.
+
+    Parameters
+    ----------
+    data
+        Two GC logs or two execution traces compared, both drawn on the same Axes
+        (`heaps_of` draws them side by side), or one log or trace by itself.
+    ax
+        The Axes to draw on; pyplot's current Axes if None.
+    theme
+        Colours for a ``light`` or ``dark`` background.
+    **kwargs
+        Passed to `Axes.plot` for the heap itself, where it is drawn as a line.
+        ``color`` is that of everything of a side but its goal.
+
+    Returns
+    -------
+    Axes
+        The Axes drawn on. x is the time in ns since the log or trace begins, y is in
+        bytes.
     """
-    data = drawable(data)
-    ax = framed(ax, theme)
-    diff = isinstance(data, GCDiff | TraceDiff)
-    held = [_held(side) for side in _sides(data)]
-    _limited(ax, held)
-    drawn = []
-    for one, name in zip(held, SERIES if diff else SERIES[1:], strict=True):
-        style = looks({"color": colour(name, theme)}, kwargs)
-        drawn.append(_draw(ax, one, style, theme))
-    if diff:
-        keyed(ax, drawn, [one.what for one in held])
-    _named(ax, held, theme)
-    titled(ax, "Heap over time" if diff else f"Heap, {held[0].what}", theme)
+    data = data_of(data)
+    ax = themed(ax, theme)
+    compared = isinstance(data, GCDiff | TraceDiff)
+    sides = (data.base, data.new) if isinstance(data, GCDiff | TraceDiff) else (data,)
+    heaps = [_heap(side) for side in sides]
+    _set_limits(ax, heaps)
+    handles = []
+    for one, name in zip(heaps, SIDES if compared else SIDES[1:], strict=True):
+        style = artist_style({"color": colour(name, theme)}, kwargs)
+        handles.append(_add_heap(ax, one, style, theme))
+    if compared:
+        add_legend(ax, handles, [one.summary for one in heaps])
+    _add_names(ax, heaps, theme)
+    title = "Heap over time" if compared else f"Heap, {heaps[0].summary}"
+    add_title(ax, title, theme)
     return ax
 
 
 def heaps_of(
-    diff: GCDiff | TraceDiff, figure: Figure | SubFigure, theme: Theme = "light"
+    diff: Diff | Plottable[Diff], figure: Figure | SubFigure, theme: Theme = "light"
 ) -> None:
-    """Draw base and new beside each other on a figure, in one scale."""
-    diff = drawable(diff)
+    """Draw the heaps of base and new side by side, on axes of the same limits.
+
+    Parameters
+    ----------
+    diff
+        Two GC logs or two execution traces compared.
+    figure
+        An empty figure; it gets two Axes.
+    theme
+        Colours for a ``light`` or ``dark`` background.
+    """
+    diff = data_of(diff)
     left, right = figure.subplots(1, 2)
-    held = [_held(side) for side in (diff.base, diff.new)]
-    for ax, one, name in zip((left, right), held, SERIES, strict=True):
-        framed(ax, theme)
-        _limited(ax, held)
-        _draw(ax, one, {"color": colour(name, theme)}, theme)
-        _named(ax, [one], theme)
-        titled(ax, f"Heap, {one.what}", theme)
+    heaps = [_heap(side) for side in (diff.base, diff.new)]
+    for ax, one, name in zip((left, right), heaps, SIDES, strict=True):
+        themed(ax, theme)
+        _set_limits(ax, heaps)
+        _add_heap(ax, one, {"color": colour(name, theme)}, theme)
+        _add_names(ax, [one], theme)
+        add_title(ax, f"Heap, {one.summary}", theme)
     right.tick_params(labelleft=False)
 
 
-def heap_in_words(diff: GCDiff | TraceDiff) -> str:
-    """Return what `heap` draws, in a sentence."""
-    diff = drawable(diff)
-    return f"Heap over time. {'; '.join(map(_words, (diff.base, diff.new)))}."
+def heap_in_words(diff: Diff | Plottable[Diff]) -> str:
+    """Return each side's GC cycles and sizes: means of logs, maxima of traces."""
+    diff = data_of(diff)
+    sides = [
+        ", ".join([_heap(side).summary, *_sizes_in_words(side)])
+        for side in (diff.base, diff.new)
+    ]
+    return f"Heap over time. {'; '.join(sides)}."
 
 
-def _words(side: GCSide | TraceSide) -> str:
-    held = _held(side)
-    told = [held.what]
+def _sizes_in_words(side: ProfileSide) -> list[str]:
     if isinstance(side, GCSide):
         sizes = side.steady.heap
         means = {
@@ -147,30 +208,24 @@ def _words(side: GCSide | TraceSide) -> str:
             "peak": sizes.mean_peak,
             "goal": sizes.mean_goal,
         }
-        told += [
-            f"mean {name} {scaled(mb * _MIB, 'bytes')}" for name, mb in means.items()
-        ]
-    else:
-        told += [
-            f"{name} at most {scaled(float(line.size.max()), 'bytes')}"
-            for name, line in {"heap": held.heap, **held.known}.items()
-            if len(line.size)
-        ]
-    return ", ".join(told)
+        return [f"mean {name} {_mib_words(mb)}" for name, mb in means.items()]
+    one = _heap(side)
+    return [
+        f"{name} at most {scaled(float(line.size.max()), 'bytes')}"
+        for name, line in (("heap", one.size), *one.named())
+        if len(line.size)
+    ]
 
 
-def _sides(data: _Data) -> tuple[GCSide | TraceSide, ...]:
-    if isinstance(data, GCDiff | TraceDiff):
-        return data.base, data.new
-    return (data,)
+def _mib_words(mib: float) -> str:
+    return scaled(mib * _MIB, "bytes")
 
 
-def _held(side: GCSide | TraceSide) -> _Heap:
-    """Return the lines of one side."""
-    return _of_log(side) if isinstance(side, GCSide) else _of_trace(side)
+def _heap(side: ProfileSide) -> _Heap:
+    return _heap_of_log(side) if isinstance(side, GCSide) else _heap_of_trace(side)
 
 
-def _of_log(side: GCSide) -> _Heap:
+def _heap_of_log(side: GCSide) -> _Heap:
     cycles = side.run.cycles
     start = cycles.start_ms.astype(np.float64) * 1e6
     took_us = (
@@ -180,97 +235,102 @@ def _of_log(side: GCSide) -> _Heap:
     )
     marked = start + took_us * 1e3
     sizes = cycles.heap_start_mb, cycles.heap_end_mb, cycles.heap_live_mb
-    heap_line = _Line(
-        np.column_stack((start, marked, marked)).astype(np.float64).ravel(),
-        np.column_stack(sizes).astype(np.float64).ravel() * _MIB,
+    return _Heap(
+        label=side.label,
+        cycles=len(cycles),
+        wall_ns=float(marked.max(initial=0)),
+        size=_Line(
+            np.column_stack((start, marked, marked)).astype(np.float64).ravel(),
+            np.column_stack(sizes).astype(np.float64).ravel() * _MIB,
+        ),
+        goal=_Line(start, cycles.goal_mb.astype(np.float64) * _MIB),
+        goal_steps="steps-pre",
+        live=_Line(marked, cycles.heap_live_mb.astype(np.float64) * _MIB),
     )
-    known = {
-        "goal": _Line(start, cycles.goal_mb.astype(np.float64) * _MIB),
-        "live": _Line(marked, cycles.heap_live_mb.astype(np.float64) * _MIB),
-    }
-    wall = float(marked.max(initial=0))
-    return _Heap(side.label, len(cycles), wall, heap_line, known)
 
 
-def _of_trace(side: TraceSide) -> _Heap:
+def _heap_of_trace(side: TraceSide) -> _Heap:
     trace = side.trace
 
     def line(series: Series) -> _Line:
         # The last value holds to the trace's end.
         times = np.append(series.time_ns, trace.end_ns) - trace.start_ns
-        return _Line(
-            times.astype(np.float64),
-            np.append(series.value, series.value[-1:]).astype(np.float64),
-        )
+        sizes = np.append(series.value, series.value[-1:])
+        return _Line(times.astype(np.float64), sizes.astype(np.float64))
 
-    goal, live = trace.heap_goal_bytes, trace.heap_live_bytes
-    known = {"goal": line(goal)} if len(goal.value) else {}
-    whole = line(live) if len(live.value) else _Line(np.zeros(0), np.zeros(0))
-    return _Heap(side.label, side.collections.begun, side.wall_ns, whole, known)
+    goal, size = trace.heap_goal_bytes, trace.heap_live_bytes
+    return _Heap(
+        label=side.label,
+        cycles=side.collections.begun,
+        wall_ns=side.wall_ns,
+        size=line(size) if len(size.value) else _Line(np.zeros(0), np.zeros(0)),
+        goal=line(goal) if len(goal.value) else None,
+        goal_steps="steps-post",
+        live=None,
+    )
 
 
-def _draw(ax: Axes, held: _Heap, style: dict[str, Any], theme: Theme) -> Artist:
+def _add_heap(ax: Axes, one: _Heap, style: dict[str, Any], theme: Theme) -> Artist:
     """Draw one side's lines; return what stands for it in a legend."""
     shade, ink = style["color"], colour("text", theme)
-    if held.cycles > _CROWD:
-        return _draw_crowd(ax, held, shade, ink)
-    whole = thinned(*held.heap, _POINTS)
-    ax.fill_between(*whole, color=shade, alpha=0.14, linewidth=0)
-    (line,) = ax.plot(*whole, **{"linewidth": 1.0, "alpha": 0.8, **style})
-    if "goal" in held.known:
-        # A GC log's goal is that of the cycle which ends, a trace's of what follows.
-        steps = "steps-pre" if "live" in held.known else "steps-post"
-        dashed = _LOOKS["goal"] | {"color": ink, "drawstyle": steps}
-        ax.plot(*held.known["goal"], **dashed)
-    if "live" in held.known:
-        (line,) = ax.plot(*held.known["live"], **_LOOKS["live"], color=shade)
+    if one.crowded:
+        return _add_band(ax, one, shade, ink)
+    x, y = thinned(one.size.time_ns, one.size.size, _POINTS)
+    ax.fill_between(x, y, color=shade, alpha=0.14, linewidth=0)
+    (line,) = ax.plot(x, y, **{"linewidth": 1.0, "alpha": 0.8, **style})
+    if one.goal is not None:
+        dashed = _GOAL_STYLE | {"color": ink, "drawstyle": one.goal_steps}
+        ax.plot(one.goal.time_ns, one.goal.size, **dashed)
+    if one.live is not None:
+        (line,) = ax.plot(one.live.time_ns, one.live.size, **_LIVE_STYLE, color=shade)
     return line
 
 
-def _draw_crowd(ax: Axes, held: _Heap, shade: str, ink: str) -> Artist:
-    """Draw the band that the heap covers, and the median of what else is known."""
+def _add_band(ax: Axes, one: _Heap, shade: str, ink: str) -> Artist:
+    """Draw the band that the heap covers, and the medians of goal and live."""
     # Every column holds a cycle or more: else it had a trigger without its end.
-    x, low, _, high = banded(*held.heap, min(_COLUMNS, held.cycles // 2))
-    ax.fill_between(x, low, color=shade, alpha=0.14, linewidth=0)
-    band = ax.fill_between(x, low, high, color=shade, alpha=0.4, linewidth=0)
-    for name, line in held.known.items():
-        tint = ink if name == "goal" else shade
-        found = banded(*line, _COLUMNS)
-        ax.plot(found.x, found.middle, **_LOOKS[name], color=tint)
-    return band
+    columns = min(_COLUMNS, one.cycles // 2)
+    band = banded(one.size.time_ns, one.size.size, columns)
+    ax.fill_between(band.x, band.low, color=shade, alpha=0.14, linewidth=0)
+    covered = ax.fill_between(
+        band.x, band.low, band.high, color=shade, alpha=0.4, linewidth=0
+    )
+    if one.goal is not None:
+        middle = one.goal.middle()
+        ax.plot(middle.time_ns, middle.size, **_GOAL_STYLE, color=ink)
+    if one.live is not None:
+        middle = one.live.middle()
+        ax.plot(middle.time_ns, middle.size, **_LIVE_STYLE, color=shade)
+    return covered
 
 
-def _named(ax: Axes, held: list[_Heap], theme: Theme) -> None:
+def _add_names(ax: Axes, heaps: Sequence[_Heap], theme: Theme) -> None:
     """Write names right of where lines end, never one over the other."""
-    ends: list[tuple[float, str]] = []
-    for one in held:
-        for name, line in one.known.items():
-            crowded = one.cycles > _CROWD
-            drawn = banded(*line, _COLUMNS).middle if crowded else line.size
-            ends.append((float(drawn[-1]), name))
+    ends = [
+        (line.end(crowded=one.crowded), name)
+        for one in heaps
+        for name, line in one.named()
+    ]
     apart = _APART * ax.get_ylim()[1]
     least = 0.0
     for size, name in sorted(ends):
         place = max(size, least)
         least = place + apart
-        text = ax.annotate(
+        add_note(
+            ax,
             name,
             (1.0, place),
+            (4, 0),
             xycoords=ax.get_yaxis_transform(),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            size="small",
             color=colour("faint", theme),
         )
-        as_is(text)
 
 
-def _limited(ax: Axes, held: list[_Heap]) -> None:
+def _set_limits(ax: Axes, heaps: Sequence[_Heap]) -> None:
     """Give axes room for all sides, sizes in one unit, times in another."""
-    top = max(one.top for one in held) * _ROOM or 1.0
-    longest = max(one.wall_ns for one in held) or 1.0
+    top = max(one.top for one in heaps) * _ROOM or 1.0
+    longest = max(one.wall_ns for one in heaps) or 1.0
     ax.set_ylim(0, top)
     ax.set_xlim(0, longest)
-    sized(ax, "y", top, "bytes")
-    sized(ax, "x", longest, "ns")
+    mark_sizes(ax, "y", top, "bytes")
+    mark_sizes(ax, "x", longest, "ns")

@@ -6,28 +6,26 @@ More is orange, less is blue; what chance explains is grey.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.scaling import scale_of
-from pprofdiff.analysis.profiles.tables import ValueColumn
+from pprofdiff.analysis.profiles.scaling import scale_of, scaled_totals, unit_words
 from pprofdiff.analysis.stats.counts import LIMIT
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.palette import Theme, colour
-from pprofdiff.plots.frame import (
-    Ticks,
-    as_is,
-    framed,
-    looks,
-    numbered,
-    place_in_words,
-    round_places,
-    shown,
-    titled,
-    unit_in_words,
+from pprofdiff.plots.axes import (
+    add_note,
+    add_title,
+    artist_style,
+    mark_axis,
+    set_ticks,
+    shortened,
+    themed,
 )
 from pprofdiff.units import Scale
 
@@ -37,17 +35,26 @@ if TYPE_CHECKING:
 __all__ = ["movers", "movers_in_words", "waterfall", "waterfall_in_words"]
 
 Column = NDArray[np.int64]
+Floats = NDArray[np.float64]
+By = Literal["flat", "cum"]
+
 _NAMED = 8
 _TOLD = 5
+_MARKS = ("", " +new", " -gone")
 
 
-class _Rows(NamedTuple):
-    """Rows of a plot: shown names, raw sums, scaled deltas, and which are no change."""
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows of a plot: names to show, and one value of each array a row.
+
+    `base` and `new` are raw sums (int64), `delta` is scaled (float64), `noise` (bool)
+    tells which deltas chance explains.
+    """
 
     names: list[str]
     base: Column
     new: Column
-    delta: NDArray[np.float64]
+    delta: Floats
     noise: NDArray[np.bool_]
 
 
@@ -58,32 +65,50 @@ def waterfall(
     theme: Theme = "light",
     **kwargs: Any,  # noqa: ANN401 - whatever Axes.barh takes
 ) -> Axes:
-    """Draw how base's total becomes new's, one bar a group of runtime costs.
+    """Draw how base's total becomes new's: one bar for each group of runtime costs.
 
-    Profiles whose stacks have no groups are drawn by package: those that moved most,
-    and all others in one. The bars add up to the difference of the totals.
+    Profiles whose stacks have no groups are drawn by package: the eight that moved
+    most, and all others as one. The bars add up to the difference of the totals.
+
+    Parameters
+    ----------
+    diff
+        Two profiles compared.
+    ax
+        The Axes to draw on; pyplot's current Axes if None.
+    theme
+        Colours for a ``light`` or ``dark`` background.
+    **kwargs
+        Passed to `Axes.barh`.
+
+    Returns
+    -------
+    Axes
+        The Axes drawn on. x is the scaled value, in the unit that the title names; y
+        counts rows from the top: base, the groups, new.
     """
-    ax = framed(ax, theme)
+    ax = themed(ax, theme)
     scale, rows = scale_of(diff), _parts(diff)
-    base, new = _totals(diff)
+    base, new = scaled_totals(diff)
     ends = base + np.cumsum(rows.delta)
     starts = ends - rows.delta
     places = np.arange(1, len(rows.names) + 1)
-    style = looks({"height": 0.62, "linewidth": 0}, kwargs, "bar")
-    ax.barh(places, rows.delta, left=starts, color=_shades(rows, theme), **style)
-    levels = np.concatenate(([base], ends))
-    for level, top in zip(levels.tolist(), range(len(levels)), strict=True):
-        ax.plot([level] * 2, [top, top + 1], color=colour("border", theme), zorder=0)
-    for total, place, name in ((base, 0, "base"), (new, len(places) + 1, "new")):
-        ax.plot(total, place, marker="o", markersize=7, color=colour(name, theme))
-    _written(ax, scale, rows, np.maximum(starts, ends), theme)
-    words = [scale.text(base), scale.text(new)]
-    _noted(ax, base, 0, words[0], colour("base", theme))
-    _noted(ax, new, len(places) + 1, words[1], colour("new", theme))
-    labels = [shown(side.label, 32) for side in (diff.base, diff.new)]
-    _listed(ax, [labels[0], *rows.names, labels[1]])
-    _across(ax, scale, float(levels.min()), float(levels.max()), theme)
-    titled(ax, f"{diff.name} by {_by(diff)}, {unit_in_words(diff)}", theme)
+    style = artist_style({"height": 0.62, "linewidth": 0}, kwargs, "bar")
+    ax.barh(places, rows.delta, left=starts, color=_fills(rows, theme), **style)
+    levels = np.append(base, ends)
+    for row, level in enumerate(levels.tolist()):
+        ax.plot([level] * 2, [row, row + 1], color=colour("border", theme), zorder=0)
+    _add_deltas(
+        ax, scale, rows, np.column_stack((np.maximum(starts, ends), places)), theme
+    )
+    for total, row, name in ((base, 0, "base"), (new, len(places) + 1, "new")):
+        shade = colour(name, theme)
+        ax.plot(total, row, marker="o", markersize=7, color=shade)
+        add_note(ax, scale.text(total), (total, row), (7, 0), color=shade)
+    labels = [shortened(side.label, 32) for side in (diff.base, diff.new)]
+    _name_rows(ax, [labels[0], *rows.names, labels[1]])
+    _set_range(ax, scale, float(levels.min()), float(levels.max()), theme)
+    add_title(ax, f"{diff.name} by {_parts_are(diff)}, in {unit_words(diff)}", theme)
     return ax
 
 
@@ -92,174 +117,179 @@ def movers(
     ax: Axes | None = None,
     *,
     n: int = 12,
-    by: Literal["flat", "cum"] = "cum",
+    by: By = "cum",
     theme: Theme = "light",
     **kwargs: Any,  # noqa: ANN401 - whatever Axes.barh takes
 ) -> Axes:
-    """Draw the `n` functions whose ``flat`` or ``cum`` changed most.
+    """Draw the functions that changed most, a bar each.
 
     Whiskers reach as far as chance does (three standard deviations of the count model);
     there are none where chance has no model.
+
+    Parameters
+    ----------
+    diff
+        Two profiles compared.
+    ax
+        The Axes to draw on; pyplot's current Axes if None.
+    n
+        How many functions are drawn.
+    by
+        Whether ``flat`` or ``cum`` is meant.
+    theme
+        Colours for a ``light`` or ``dark`` background.
+    **kwargs
+        Passed to `Axes.barh`.
+
+    Returns
+    -------
+    Axes
+        The Axes drawn on. x is the scaled delta, in the unit that the title names; y
+        counts functions from the top.
     """
-    ax = framed(ax, theme)
+    ax = themed(ax, theme)
     scale, rows = scale_of(diff), _moved(diff, n, by)
     places = np.arange(len(rows.names))
-    style = looks({"height": 0.62, "linewidth": 0}, kwargs, "bar")
-    ax.barh(places, rows.delta, color=_shades(rows, theme), **style)
+    style = artist_style({"height": 0.62, "linewidth": 0}, kwargs, "bar")
+    ax.barh(places, rows.delta, color=_fills(rows, theme), **style)
+    faint = colour("faint", theme)
     reach = np.zeros(len(rows.names))
     if diff.model is not None:
         reach = LIMIT * diff.model.sigma(rows.base, rows.new)
-        faint = colour("faint", theme)
         ax.errorbar(
             rows.delta, places, xerr=reach, fmt="none", ecolor=faint, elinewidth=1.0
         )
-    ax.axvline(0, color=colour("faint", theme), linewidth=0.8)
-    _written(ax, scale, rows, np.maximum(rows.delta + reach, 0), theme, first=0)
-    _listed(ax, rows.names)
+    ax.axvline(0, color=faint, linewidth=0.8)
+    right = np.maximum(rows.delta + reach, 0)
+    _add_deltas(ax, scale, rows, np.column_stack((right, places)), theme)
+    _name_rows(ax, rows.names)
     ends = np.concatenate(([0.0], rows.delta - reach, rows.delta + reach))
-    _across(ax, scale, float(ends.min()), float(ends.max()), theme)
-    titled(ax, f"{diff.name}: what moved most, {by}, {unit_in_words(diff)}", theme)
+    _set_range(ax, scale, float(ends.min()), float(ends.max()), theme)
+    add_title(ax, f"{diff.name}: what moved most, {by}, in {unit_words(diff)}", theme)
     return ax
 
 
 def waterfall_in_words(diff: ProfileDiff) -> str:
-    """Return what `waterfall` draws, in a sentence."""
+    """Return both totals and each bar of `waterfall`, in a sentence."""
     scale, rows = scale_of(diff), _parts(diff)
-    base, new = (scale.text(total) for total in _totals(diff))
-    what = f"{shown(diff.base.label)} {base}, {shown(diff.new.label)} {new}"
-    return f"{diff.name} by {_by(diff)}. {what}; {_listing(rows, scale)}."
+    base, new = (scale.text(total) for total in scaled_totals(diff))
+    totals = f"{shortened(diff.base.label)} {base}, {shortened(diff.new.label)} {new}"
+    return f"{diff.name} by {_parts_are(diff)}. {totals}; {_deltas(rows, scale)}."
 
 
-def movers_in_words(
-    diff: ProfileDiff, *, n: int = 12, by: Literal["flat", "cum"] = "cum"
-) -> str:
-    """Return the first of what `movers` draws, in a sentence."""
+def movers_in_words(diff: ProfileDiff, *, n: int = 12, by: By = "cum") -> str:
+    """Return the first five of the `n` bars of `movers`, in a sentence."""
     rows = _moved(diff, min(n, _TOLD), by)
-    return f"{diff.name}: what moved most, {by}. {_listing(rows, scale_of(diff))}."
+    return f"{diff.name}: what moved most, {by}. {_deltas(rows, scale_of(diff))}."
 
 
-def _listing(rows: _Rows, scale: Scale) -> str:
-    told = [
+def _deltas(rows: _Rows, scale: Scale) -> str:
+    words = [
         f"{name} {scale.text(delta, signed=True)}" + (" (noise)" if noise else "")
         for name, delta, noise in zip(
             rows.names, rows.delta.tolist(), rows.noise.tolist(), strict=True
         )
     ]
-    return "; ".join(told) or "nothing moved"
+    return "; ".join(words) or "nothing moved"
 
 
-def _totals(diff: ProfileDiff) -> tuple[float, float]:
-    base, new = diff.totals
-    by = diff.normalization
-    return base * by.base_factor, new * by.new_factor
-
-
-def _by(diff: ProfileDiff) -> str:
+def _parts_are(diff: ProfileDiff) -> str:
     return "package" if diff.category_sums is None else "group of runtime costs"
 
 
 def _parts(diff: ProfileDiff) -> _Rows:
     """Return groups, or packages, that add up to both totals; none that is 0."""
-    sums = diff.category_sums
-    if sums is None:
-        return _packages(diff)
-    labels = {group.id: group.label for group in rules().groups}
-    held = [(labels[name], base, new) for name, base, new in sums.groups()]
-    return _rows(diff, [row for row in held if row[1] or row[2]])
-
-
-def _packages(diff: ProfileDiff) -> _Rows:
-    table = diff.table("packages")
-    order = table.order("flat").tolist()
-    raw = [
-        (table.names[i], int(table.base_flat[i]), int(table.new_flat[i])) for i in order
-    ]
-    first = [row for row in raw[:_NAMED] if row[1] or row[2]]
-    totals = diff.totals
-    rest = tuple(totals[i] - sum(row[i + 1] for row in first) for i in (0, 1))
-    if any(rest):
-        first.append((f"{len(raw) - len(first)} others", rest[0], rest[1]))
-    return _rows(diff, first)
-
-
-def _rows(diff: ProfileDiff, raw: list[tuple[str, int, int]]) -> _Rows:
-    base = np.array([row[1] for row in raw], np.int64)
-    new = np.array([row[2] for row in raw], np.int64)
+    names, base, new = _packages(diff) if diff.category_sums is None else _groups(diff)
+    some = (base != 0) | (new != 0)
+    base, new = base[some], new[some]
     by = diff.normalization
     judged = diff.judge(base.tolist(), new.tolist())
-    noise = np.zeros(len(raw), np.bool_) if judged is None else judged.noise
-    delta = new * by.new_factor - base * by.base_factor
-    return _Rows([shown(row[0]) for row in raw], base, new, delta, noise)
+    return _Rows(
+        names=[shortened(names[i]) for i in np.flatnonzero(some).tolist()],
+        base=base,
+        new=new,
+        delta=new * by.new_factor - base * by.base_factor,
+        noise=np.zeros(len(base), np.bool_) if judged is None else judged.noise,
+    )
 
 
-def _moved(diff: ProfileDiff, n: int, by: ValueColumn) -> _Rows:
+def _groups(diff: ProfileDiff) -> tuple[list[str], Column, Column]:
+    """Return the labels of groups of runtime costs, and their raw base and new."""
+    sums = diff.category_sums
+    labels = {group.id: group.label for group in rules().groups}
+    groups = [] if sums is None else sums.groups()
+    return (
+        [labels[group] for group, _, _ in groups],
+        np.array([base for _, base, _ in groups], np.int64),
+        np.array([new for _, _, new in groups], np.int64),
+    )
+
+
+def _packages(diff: ProfileDiff) -> tuple[list[str], Column, Column]:
+    """Return the packages that moved most and all others as one, raw base and new."""
+    table = diff.table("packages")
+    order = table.order("flat")
+    first = order[:_NAMED]
+    some = first[(table.base_flat[first] != 0) | (table.new_flat[first] != 0)]
+    names = [table.names[i] for i in some.tolist()]
+    base, new = (
+        np.append(column[some], total - column[some].sum())
+        for column, total in zip(table.raw("flat"), diff.totals, strict=True)
+    )
+    return [*names, f"{len(order) - len(some)} others"], base, new
+
+
+def _moved(diff: ProfileDiff, n: int, by: By) -> _Rows:
     """Return the functions that moved most; their noise is judged among all."""
     table = diff.table("functions")
     order = table.order(by)
     order = order[table.scaled_delta(by)[order] != 0][:n]
     judged = table.judge(by)
-    noise = np.zeros(len(order), np.bool_) if judged is None else judged.noise[order]
     base, new = (column[order] for column in table.raw(by))
-    marks = ("", " +new", " -gone")
-    names = [
-        shown(table.names[i]) + marks[status]
-        for i, status in zip(
-            order.tolist(), table.status()[order].tolist(), strict=True
-        )
-    ]
-    return _Rows(names, base, new, table.scaled_delta(by)[order], noise)
+    status = table.status()[order].tolist()
+    return _Rows(
+        names=[
+            shortened(table.names[i]) + _MARKS[mark]
+            for i, mark in zip(order.tolist(), status, strict=True)
+        ],
+        base=base,
+        new=new,
+        delta=table.scaled_delta(by)[order],
+        noise=np.zeros(len(order), np.bool_) if judged is None else judged.noise[order],
+    )
 
 
-def _shades(rows: _Rows, theme: Theme) -> list[str]:
-    """Return each bar's colour: worse, better, or neither."""
+def _fills(rows: _Rows, theme: Theme) -> list[str]:
+    """Return each bar's colour: more, less, or noise."""
     names = np.where(
         rows.noise, "border", np.where(rows.delta > 0, "worse_4", "better_4")
     )
     return [colour(name, theme) for name in names.tolist()]
 
 
-def _written(
-    ax: Axes,
-    scale: Scale,
-    rows: _Rows,
-    right: NDArray[np.float64],
-    theme: Theme,
-    *,
-    first: int = 1,
+def _add_deltas(
+    ax: Axes, scale: Scale, rows: _Rows, places: Floats, theme: Theme
 ) -> None:
-    """Write each delta right of its bar, and whether it is noise."""
-    for i, delta in enumerate(rows.delta.tolist()):
-        name = "faint" if rows.noise[i] else "worse" if delta > 0 else "better"
-        words = scale.number(delta, signed=True)
-        words = f"{words}, noise" if rows.noise[i] else words
-        _noted(ax, float(right[i]), first + i, words, colour(name, theme))
+    """Write each delta right of its place (x, y), and whether it is noise."""
+    for delta, noise, (x, y) in zip(
+        rows.delta.tolist(), rows.noise.tolist(), places.tolist(), strict=True
+    ):
+        name = "faint" if noise else "worse" if delta > 0 else "better"
+        words = scale.number(delta, signed=True) + (", noise" if noise else "")
+        add_note(ax, words, (x, y), (7, 0), color=colour(name, theme))
 
 
-def _noted(ax: Axes, x: float, y: float, words: str, shade: str) -> None:
-    text = ax.annotate(
-        words,
-        (x, y),
-        xytext=(7, 0),
-        textcoords="offset points",
-        va="center",
-        size="small",
-        color=shade,
-    )
-    as_is(text)
-
-
-def _listed(ax: Axes, names: list[str]) -> None:
+def _name_rows(ax: Axes, names: Sequence[str]) -> None:
     """Name the rows, the first on top; rows need no lines."""
-    numbered(ax, "y", Ticks(range(len(names)), names))
+    set_ticks(ax, "y", range(len(names)), names)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.grid(visible=False, axis="y")
 
 
-def _across(ax: Axes, scale: Scale, low: float, high: float, theme: Theme) -> None:
-    """Mark x in the report's unit; leave room for numbers right of bars."""
+def _set_range(ax: Axes, scale: Scale, low: float, high: float, theme: Theme) -> None:
+    """Mark x in the report's unit, with room for numbers right of bars."""
     room = (high - low) * 0.06 or abs(high) * 0.06 or 1.0
     ax.set_xlim(low - room, high + 3 * room)
     ax.grid(visible=True, axis="x", color=colour("grid", theme), linewidth=0.8)
-    places = round_places(low / scale.size, high / scale.size)
-    words = [place_in_words(place, scale.unit) for place in places]
-    numbered(ax, "x", Ticks([place * scale.size for place in places], words))
+    # Names of rows take half of the width, so that there is little for marks.
+    mark_axis(ax, "x", (low, high), scale, steps=4)

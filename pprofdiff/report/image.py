@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pprofdiff.plots.summary import picture
+from pprofdiff.plots.pictures import picture
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.sections import sections
 from pprofdiff.report.sections.answer import answer

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from pprofdiff.analysis.gclogs.compare import compare_logs
 from pprofdiff.analysis.side import LogRun, TraceRun
 from pprofdiff.analysis.traces.compare import compare_traces
-from pprofdiff.api import diff, load
+from pprofdiff.api import diff, load, load_many
 
 DATA = Path(__file__).parents[1] / "data"
 LABELS = ("main", "pr")
@@ -40,10 +40,9 @@ def traces(story):
 
 def gc_diff(base, new, labels=LABELS):
     """Return two GC logs compared."""
-    held = logs(base, new)
     sides = [
         (label, [LogRun(path, log)])
-        for label, path, log in zip(labels, (base, new), held, strict=True)
+        for label, path, log in zip(labels, (base, new), logs(base, new), strict=True)
     ]
     return compare_logs((sides[0], sides[1]))
 
@@ -76,3 +75,29 @@ def profile_diff(story, kind, labels=LABELS):
         for side, label in zip(("base", "new"), labels, strict=True)
     )
     return diff(base, new)
+
+
+def some_builds(labels=LABELS):
+    """Return the CPU profiles of two Go releases, as builds of one program."""
+    folders = DATA / "versions/go1.19", DATA / "versions/go1.27"
+    return load_many(
+        {
+            label: folder / "cpu.pb.gz"
+            for label, folder in zip(labels, folders, strict=True)
+        }
+    )
+
+
+PLOTS = {
+    "heap": pools,
+    "pauses": pools,
+    "latency": partial(trace_diff, "health-check"),
+    "mmu": partial(trace_diff, "health-check"),
+    "states": partial(trace_diff, "health-check"),
+    "waterfall": partial(profile_diff, "syncpool", "cpu"),
+    "movers": partial(profile_diff, "syncpool", "cpu"),
+    "scatter": partial(profile_diff, "syncpool", "cpu"),
+    "flamegraph": partial(profile_diff, "zstd", "cpu"),
+    "builds": some_builds,
+}
+"""Every plot, and what makes its subject of the sides' labels."""

@@ -16,7 +16,15 @@ from PIL import Image
 from pprofdiff import palette, plots
 from pprofdiff.plots.compact import path_data
 from pprofdiff.plots.drawing import CLASSES, SIZE
-from tests.plots.captured import HOSTILE, STORIES, pools, story_logs, trace_diff
+from tests.plots.captured import (
+    HOSTILE,
+    STORIES,
+    pools,
+    profile_diff,
+    story_logs,
+    trace_diff,
+)
+from tests.plots.svgs import ids_of, references_of, resolved
 
 mpl.use("agg")
 
@@ -50,10 +58,10 @@ def text_of(svg):
 
 
 def test_the_page_has_the_charts_it_should(page):
-    held = [chart.id for chart in page]
-    assert held.count("heap") == 11
-    assert held.count("pauses") == 6
-    assert held.count("latency") == held.count("mmu") == 5
+    ids = [chart.id for chart in page]
+    assert ids.count("heap") == 11
+    assert ids.count("pauses") == 6
+    assert ids.count("latency") == ids.count("mmu") == 5
 
 
 def test_charts_are_small(page):
@@ -97,25 +105,27 @@ def test_css_takes_its_colours_from_the_palette_alone():
         assert variable == palette.css_name(name)
 
 
-def test_ids_are_unique_on_the_page(page):
-    ids = [
-        element.get("id")
-        for chart in page
-        for element in everything(chart.svg)
-        if element.get("id")
-    ]
-    assert len(ids) == len(set(ids))
-
-
-def test_what_is_referred_to_is_there(page):
+def test_references_of_each_chart_resolve(page):
     for chart in page:
-        ids = {element.get("id") for element in everything(chart.svg)}
-        for element in everything(chart.svg):
-            used = re.findall(
-                r"#([\w-]+)", element.get("href", "") + element.get("clip-path", "")
-            )
-            used += element.get("aria-labelledby", "").split()
-            assert set(used) <= ids
+        root = resolved(chart.svg)
+        assert set(ids_of(root)) == set(references_of(root))
+
+
+def test_ids_are_unique_on_the_page_and_so_are_those_of_hatching(page):
+    """As many SVGs as there are in one document, plots with hatching among them."""
+    diff = profile_diff("zstd", "cpu")
+    hatched = [
+        plots.svg(
+            lambda figure: plots.flamegraph(diff, figure.subplots()),
+            title="Stacks",
+            description="Stacks of both sides.",
+            prefix=f"stacks{number}",
+        )
+        for number in range(2)
+    ]
+    svgs = [*(chart.svg for chart in page), *hatched]
+    root = resolved(f"<body>{''.join(svgs)}</body>")
+    assert len(root.findall(".//pattern")) == len(hatched)
 
 
 def test_the_words_of_a_chart_are_its_text_alternative(page):
@@ -181,6 +191,28 @@ def test_an_svg_file_stands_alone():
     assert not any(element.get("class") for element in root.iter())
 
 
+def test_what_is_not_ours_is_kept_in_a_file():
+    """`plots.image` takes any drawing: pictures, formulas, paths with holes, hatching."""
+
+    def draw(figure):
+        left, right = figure.subplots(1, 2)
+        left.imshow([[0, 1], [2, 3]])
+        left.set_title("$\\alpha^2$", weight="bold")
+        right.bar([1, 2], [1, 2], hatch=["x", "."], alpha=0.5)
+        right.contourf([[0, 1, 0], [1, 3, 1], [0, 1, 0]])
+        right.text(1, 1, "turned", rotation=30, style="italic")
+
+    root = resolved(plots.image(draw, "svg"))
+    (picture,) = root.findall(".//{*}image")
+    assert picture.get("href").startswith("data:image/png;base64,")
+    assert picture.get("transform").startswith("scale(1 -1)")
+    assert len(root.findall(".//{*}pattern")) == 2
+    assert "".join(root.find(".//{*}tspan").itertext()).strip()
+    (turned,) = [text for text in root.iter() if text.text == "turned"]
+    assert turned.get("transform").endswith("rotate(-30)")
+    assert turned.get("font-style") == "italic"
+
+
 def test_a_png_has_the_size_and_the_background_asked_for(tmp_path):
     def draw(figure):
         plots.pauses(pools(), figure.subplots(), theme="dark")
@@ -195,11 +227,11 @@ def test_a_png_has_the_size_and_the_background_asked_for(tmp_path):
 
 def points(data):
     """Return where relative path data goes, in order, by the SVG grammar."""
-    at, found, letter, numbers = (0.0, 0.0), [], "", []
+    at, reached, letter, numbers = (0.0, 0.0), [], "", []
     sizes = {"M": 2, "l": 2, "h": 1, "v": 1, "q": 4, "c": 6}
-    for letter_found, number in PATHS.findall(data):
-        if letter_found:
-            letter, numbers = letter_found, []
+    for command, number in PATHS.findall(data):
+        if command:
+            letter, numbers = command, []
             continue
         numbers.append(float(number))
         if len(numbers) < sizes[letter]:
@@ -210,10 +242,10 @@ def points(data):
             numbers = [0.0, numbers[0]]
         origin = (0.0, 0.0) if letter == "M" else at
         places = list(zip(numbers[::2], numbers[1::2], strict=True))
-        found += [(origin[0] + x, origin[1] + y) for x, y in places]
-        at, numbers = found[-1], []
+        reached += [(origin[0] + x, origin[1] + y) for x, y in places]
+        at, numbers = reached[-1], []
         letter = "l" if letter == "M" else letter
-    return found
+    return reached
 
 
 coordinates = st.floats(-900, 900).map(lambda x: round(x, 6))
@@ -234,15 +266,15 @@ def tenths(places):
 )
 def test_path_data_goes_where_it_went(segments, start):
     wanted, text = [start], f"M {start[0]} {start[1]} \n"
-    for letter, held in segments:
-        chosen = held[: {"L": 1, "Q": 2, "C": 3}[letter]]
+    for letter, drawn in segments:
+        chosen = drawn[: {"L": 1, "Q": 2, "C": 3}[letter]]
         wanted += chosen
         text += f"{letter} {' '.join(f'{x} {y}' for x, y in chosen)} \n"
-    found = tenths(points(path_data(text)))
+    reached = tenths(points(path_data(text)))
     # Lines of no length are left out.
-    assert set(found) == set(tenths(wanted))
+    assert set(reached) == set(tenths(wanted))
     if all(letter == "L" for letter, _ in segments):
-        assert found == [b for a, b in pairwise([None, *tenths(wanted)]) if a != b]
+        assert reached == [b for a, b in pairwise([None, *tenths(wanted)]) if a != b]
 
 
 def test_path_data_is_short():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,7 +14,7 @@ from matplotlib.figure import Figure
 
 from pprofdiff import palette, plots
 from pprofdiff.analysis.profiles.tree import call_tree, inclusive, noise_limit
-from pprofdiff.plots.flamenames import FrameName, fitted
+from pprofdiff.plots.flamenames import FrameName, fitted, spellings
 from pprofdiff.plots.flames import flame_rows
 from tests.plots.captured import HOSTILE, STORIES, profile_diff
 
@@ -99,14 +101,14 @@ def test_two_equal_sides_are_grey_and_have_no_marks():
 
 def test_gone_is_hatched_and_new_has_an_outline():
     diff = profile_diff("zstd", "allocs")
-    _, gone, fresh = plots.flamegraph(diff, Figure().subplots()).collections
+    _, gone, added = plots.flamegraph(diff, Figure().subplots()).collections
     assert gone.get_hatch()
     status = diff.table("functions").status()
     assert bool(len(gone.get_paths())) == (status == 2).any()
     back = plots.flamegraph(diff.new.profile - diff.base.profile, Figure().subplots())
     again = plots.flamegraph(diff.base.profile - diff.new.profile, Figure().subplots())
     assert len(back.collections[1].get_paths()) == len(again.collections[2].get_paths())
-    assert len(fresh.get_paths()) == len(again.collections[1].get_paths())
+    assert len(added.get_paths()) == len(again.collections[1].get_paths())
 
 
 def test_names_stay_in_their_frames():
@@ -120,23 +122,50 @@ def test_names_stay_in_their_frames():
     renderer = canvas.get_renderer()
     for text in shown:
         box = text.get_window_extent(renderer)
-        ends = [ax.transData.transform((x, 0))[0] for x in text._ends]
+        ends = [ax.transData.transform((x, 0))[0] for x in (text.left, text.right)]
         assert ends[0] <= box.x0
         assert box.x1 <= ends[1] + 0.5
 
 
 @given(
     st.text("ab./[]()*", min_size=0, max_size=30),
-    st.sampled_from(["", "  +12 ms"]),
+    st.sampled_from(["", "+12 ms"]),
     st.floats(0, 40),
 )
-def test_what_is_written_fits(name, tail, room):
-    text = fitted((name, tail), room, len)
+def test_what_is_written_fits(name, change, room):
+    text = fitted(spellings(name), change, room, len)
+    tail = f"  {change}" if change else ""
     assert len(text) <= room
     if len(name + tail) < room:
         assert text == name + tail
     if text and not text.endswith("…"):
         assert name.endswith(text.removesuffix(tail)) or name == text
+
+
+@pytest.mark.parametrize(
+    ("name", "shorter"),
+    [
+        ("main.main", ["main"]),
+        ("net/http.(*conn).serve", ["http.(*conn).serve", "(*conn).serve"]),
+        (
+            "example.com/a/b.F[example.com/c.T]",
+            ["b.F[example.com/c.T]", "F[example.com/c.T]"],
+        ),
+        ("gopkg.in/yaml.v3.Unmarshal", ["yaml.v3.Unmarshal", "Unmarshal"]),
+        ("memeqbody", []),
+        ("type:.eq.[4]string", []),
+    ],
+)
+def test_a_function_s_name_is_spelled_shorter_by_its_package(name, shorter):
+    assert spellings(name) == [name, *shorter]
+
+
+def test_only_functions_are_spelled_shorter():
+    """The whole is named after its totals, which have dots too."""
+    ax = plots.flamegraph(profile_diff("syncpool", "allocs"), Figure().subplots())
+    (whole, *_) = [text for text in ax.texts if isinstance(text, FrameName)]
+    assert whole.names == [whole.names[0]]
+    assert re.fullmatch(r"all  [\d.]+ → [\d.]+ GB", whole.names[0])
 
 
 @pytest.mark.parametrize("label", HOSTILE)

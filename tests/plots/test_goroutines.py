@@ -17,11 +17,11 @@ def test_bars_are_the_times_of_the_first_pairs(story, blocked):
     diff = trace_diff(story)
     ax = plots.states(diff, Figure().subplots(), n=5, blocked=blocked)
     shown = [text.get_text() for text in ax.get_yticklabels()]
-    found = {}
+    drawn = {}
     for bar in ax.patches:
         row = round(bar.get_y() + bar.get_height() / 2)
         side = bar.get_y() + bar.get_height() / 2 > row
-        found.setdefault((row, side), []).append(bar.get_width())
+        drawn.setdefault((row, side), []).append(bar.get_width())
     pairs = [
         pair
         for pair in diff.groups
@@ -35,12 +35,14 @@ def test_bars_are_the_times_of_the_first_pairs(story, blocked):
         pair = pairs[row]
         assert pair.name[:10] == name[:10]
         for i, place in enumerate((pair.base, pair.new)):
-            held = diff.sides[i].groups
-            times = [0 if place < 0 else int(getattr(held, c)[place]) for c in COLUMNS]
+            groups = diff.sides[i].groups
+            times = [
+                0 if place < 0 else int(getattr(groups, c)[place]) for c in COLUMNS
+            ]
             if blocked:
-                times.append(0 if place < 0 else int(held.block_ns[place].sum()))
+                times.append(0 if place < 0 else int(groups.block_ns[place].sum()))
             wanted = [ns * diff.factors[i] for ns in times]
-            assert found[row, bool(i)] == pytest.approx(wanted, rel=1e-12, abs=1e-6)
+            assert drawn[row, bool(i)] == pytest.approx(wanted, rel=1e-12, abs=1e-6)
 
 
 def test_words_tell_the_first():

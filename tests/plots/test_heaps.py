@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from pprofdiff import palette, plots
 from pprofdiff.model.gclogs import GCLog, GCRun
-from pprofdiff.plots.frame import banded, thinned
 from pprofdiff.plots.heaps import heaps_of
+from pprofdiff.plots.thinning import banded, thinned
 from tests.analysis.gclogs.cycles import cycles_of
 from tests.plots.captured import LogRun, compare_logs, pools, story_logs, trace_diff
 
@@ -20,16 +20,16 @@ MIB = 1 << 20
 
 def lines(ax, name="new"):
     """Return the lines in a side's colour: the heap, then live; and the goal."""
-    held = [line for line in ax.lines if line.get_color() == palette.colour(name)]
+    own = [line for line in ax.lines if line.get_color() == palette.colour(name)]
     goal = [line for line in ax.lines if line.get_color() == palette.colour("text")]
-    return held, goal
+    return own, goal
 
 
 @pytest.mark.parametrize("side", ["base", "new"])
 def test_a_log_s_cycles_are_drawn_one_by_one(side):
-    held = getattr(pools(), side)
-    (whole, live), (goal,) = lines(plots.heap(held, Figure().subplots()))
-    cycles = held.run.cycles
+    log = getattr(pools(), side)
+    (whole, live), (goal,) = lines(plots.heap(log, Figure().subplots()))
+    cycles = log.run.cycles
     assert np.array_equal(live.get_ydata(), cycles.heap_live_mb * MIB)
     assert np.array_equal(goal.get_ydata(), cycles.goal_mb * MIB)
     assert np.array_equal(goal.get_xdata(), cycles.start_ms * 1e6)
@@ -85,14 +85,14 @@ def test_both_sides_go_on_one_axes():
 
 @pytest.mark.parametrize("side", ["base", "new"])
 def test_a_trace_s_goal_holds_until_the_next(side):
-    held = getattr(trace_diff("health-check"), side)
-    (whole,), (goal,) = lines(plots.heap(held, Figure().subplots()))
-    told = held.trace.heap_goal_bytes
+    traced = getattr(trace_diff("health-check"), side)
+    (whole,), (goal,) = lines(plots.heap(traced, Figure().subplots()))
+    told = traced.trace.heap_goal_bytes
     assert goal.get_drawstyle() == "steps-post"
     assert goal.get_ydata().tolist() == [*told.value.tolist(), told.value[-1]]
-    since = told.time_ns - held.trace.start_ns
-    assert goal.get_xdata().tolist() == [*since.tolist(), held.wall_ns]
-    sizes = held.trace.heap_live_bytes.value
+    since = told.time_ns - traced.trace.start_ns
+    assert goal.get_xdata().tolist() == [*since.tolist(), traced.wall_ns]
+    sizes = traced.trace.heap_live_bytes.value
     assert len(whole.get_ydata()) <= 402
     assert set(whole.get_ydata().tolist()) <= set(sizes.tolist())
     assert whole.get_ydata().max() == sizes.max()
@@ -114,8 +114,8 @@ rows = st.lists(st.tuples(st.integers(0, 10**6), values), min_size=1, max_size=3
 
 @settings(derandomize=True)
 @given(rows, st.integers(1, 40))
-def test_what_is_thinned_keeps_its_range(held, columns):
-    x, y = np.array(sorted(held, key=lambda row: row[0]), np.float64).T
+def test_what_is_thinned_keeps_its_range(points, columns):
+    x, y = np.array(sorted(points, key=lambda row: row[0]), np.float64).T
     thin_x, thin_y = thinned(x, y, columns)
     assert len(thin_x) <= max(2 * columns, 2 * columns + 4)
     assert (thin_y.min(), thin_y.max()) == (y.min(), y.max())
@@ -127,8 +127,8 @@ def test_what_is_thinned_keeps_its_range(held, columns):
 
 @settings(derandomize=True)
 @given(rows, st.integers(1, 40))
-def test_a_band_is_the_range_of_each_column(held, columns):
-    x, y = np.array(sorted(held, key=lambda row: row[0]), np.float64).T
+def test_a_band_is_the_range_of_each_column(points, columns):
+    x, y = np.array(sorted(points, key=lambda row: row[0]), np.float64).T
     band = banded(x, y, columns)
     width = max(x[-1] - x[0], 1e-12) / columns
     column = np.minimum(((x - x[0]) / width).astype(int), columns - 1)

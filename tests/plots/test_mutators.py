@@ -17,8 +17,9 @@ def test_the_curve_is_the_mmu_of_each_window(story):
     diff = trace_diff(story)
     ax = plots.mmu(diff, Figure().subplots())
     for i, name in enumerate(("base", "new")):
-        held = [line for line in ax.lines if line.get_color() == palette.colour(name)]
-        whole, *dots = held
+        whole, *dots = [
+            line for line in ax.lines if line.get_color() == palette.colour(name)
+        ]
         series = diff.sides[i].utilisation
         wanted = [mmu(series, int(x)) for x in whole.get_xdata()]
         assert whole.get_ydata().tolist() == wanted
@@ -36,11 +37,11 @@ def test_words_tell_every_dot():
 
 @pytest.mark.parametrize("wall_ns", [0, 1, 99_999, 100_000, 200_000_000, 10**13])
 def test_windows_rise_to_the_whole_trace(wall_ns):
-    found = windows(wall_ns)
-    assert found == sorted(set(found))
-    assert found[0] == 100_000
-    assert found[-1] == max(wall_ns, 100_000)
-    assert len(found) < 80
+    lengths = windows(wall_ns)
+    assert lengths == sorted(set(lengths))
+    assert lengths[0] == 100_000
+    assert lengths[-1] == max(wall_ns, 100_000)
+    assert len(lengths) < 80
 
 
 def test_a_long_series_has_fewer_windows():

@@ -51,8 +51,8 @@ def test_what_there_is_is_in_it(kind):
 def test_the_same_bytes_every_time(form, theme):
     diff = compared("cpu")
     first, second = (
-        plots.picture(held, form, answer="x", theme=theme)
-        for held in (diff, diff.report())
+        plots.picture(compared, form, answer="x", theme=theme)
+        for compared in (diff, diff.report())
     )
     assert first == second
     assert len(first) < 600_000

@@ -13,15 +13,16 @@ from matplotlib.figure import Figure
 from pprofdiff import palette, plots
 from pprofdiff.analysis.traces.quantiles import nearest
 from pprofdiff.model.gclogs import GCLog, GCRun
-from pprofdiff.plots.tails import survival
+from pprofdiff.plots.durations import survival
 from tests.analysis.gclogs.cycles import cycles_of
 from tests.plots.captured import STORIES, LogRun, compare_logs, pools, trace_diff
 
 
 def curve(ax, name):
     """Return a side's curve, and its dots as (x, y)."""
-    held = [line for line in ax.lines if line.get_color() == palette.colour(name)]
-    whole, *dots = held
+    whole, *dots = [
+        line for line in ax.lines if line.get_color() == palette.colour(name)
+    ]
     return whole, [(line.get_xdata()[0], line.get_ydata()[0]) for line in dots]
 
 

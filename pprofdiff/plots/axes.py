@@ -1,0 +1,235 @@
+"""What all plots share: themed Axes, literal text, legends, axes with units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
+
+import numpy as np
+
+from pprofdiff.palette import Theme, colour
+from pprofdiff.units import Scale, printable, scale_for, scaled
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.text import Text
+
+__all__ = [
+    "SIDES",
+    "Plottable",
+    "add_legend",
+    "add_note",
+    "add_title",
+    "artist_style",
+    "data_of",
+    "literal",
+    "mark_axis",
+    "mark_log_times",
+    "mark_sizes",
+    "round_places",
+    "round_time",
+    "set_ticks",
+    "shortened",
+    "themed",
+    "tick_words",
+    "time_words",
+]
+
+Which = Literal["x", "y"]
+Data = TypeVar("Data")
+Data_co = TypeVar("Data_co", covariant=True)
+
+SIDES = ("base", "new")
+"""The names of the colours of the two sides."""
+
+_LONGEST = 48
+
+
+class Plottable(Protocol[Data_co]):
+    """An object of the public API that stands for what is plotted, such as `Trace`."""
+
+    @property
+    def drawable(self) -> Data_co:
+        """The data that is plotted."""
+
+
+@overload
+def data_of(subject: Plottable[Data]) -> Data: ...
+@overload
+def data_of(subject: Data) -> Data: ...
+def data_of(subject: object) -> object:
+    """Return the data of a `Plottable`, anything else as it is."""
+    return getattr(subject, "drawable", subject)
+
+
+def themed(ax: Axes | None, theme: Theme) -> Axes:
+    """Return Axes in a theme's colours: a bottom line, a faint grid, no tick marks.
+
+    Parameters
+    ----------
+    ax
+        The Axes to style. None is pyplot's current Axes, whose figure then gets the
+        theme's background too.
+    theme
+        ``light`` or ``dark``.
+    """
+    if ax is None:
+        from matplotlib import pyplot as plt
+
+        ax = plt.gca()
+        ax.figure.set_facecolor(colour("background", theme))
+    ax.set_facecolor(colour("background", theme))
+    ax.set_axisbelow(True)
+    for name, spine in ax.spines.items():
+        spine.set_visible(name == "bottom")
+        spine.set_color(colour("border", theme))
+    ax.grid(visible=True, axis="y", color=colour("grid", theme), linewidth=0.8)
+    faint = colour("faint", theme)
+    ax.tick_params(which="both", length=0, colors=faint, labelsize="small")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set(color=faint, size="small")
+    return ax
+
+
+def literal(text: Text) -> Text:
+    """Return a text that is drawn character by character: ``$x$`` is no formula."""
+    text.set_parse_math(False)
+    text.set_usetex(False)
+    return text
+
+
+def shortened(label: str, longest: int = _LONGEST) -> str:
+    """Return a label with control characters escaped, its middle cut if it is long."""
+    text = printable(label)
+    if len(text) <= longest:
+        return text
+    head = longest // 2
+    return f"{text[:head]}…{text[head + 1 - longest :]}"
+
+
+def add_title(ax: Axes, title: str, theme: Theme) -> None:
+    """Write a title above the plot, and above its legend if there already is one."""
+    pad = 20.0 if ax.get_legend() is not None else 6.0
+    shade = colour("text", theme)
+    literal(ax.set_title(title, loc="left", size="medium", color=shade, pad=pad))
+
+
+def add_legend(ax: Axes, handles: Sequence[Artist], labels: Sequence[str]) -> None:
+    """Write a legend in one line above the plot, a label beside each handle."""
+    # Legends drop labels that begin with "_" and read formulas in others, so that
+    # labels of the same length stand in for them until the legend is made.
+    legend = ax.legend(
+        list(handles),
+        ["x" * len(label) for label in labels],
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=len(handles),
+        frameon=False,
+        fontsize="small",
+        borderaxespad=0.0,
+        borderpad=0.2,
+        handlelength=1.4,
+        columnspacing=1.4,
+    )
+    faint = ax.xaxis.label.get_color()
+    for text, label in zip(legend.get_texts(), labels, strict=True):
+        literal(text).set(text=label, color=faint)
+
+
+def add_note(
+    ax: Axes,
+    words: str,
+    place: tuple[float, float],
+    shift: tuple[float, float],
+    **style: Any,  # noqa: ANN401 - whatever Axes.annotate takes
+) -> None:
+    """Write small words at a place of the data, shifted by so many points."""
+    plain = {"textcoords": "offset points", "va": "center", "size": "small"}
+    literal(ax.annotate(words, place, xytext=shift, **{**plain, **style}))
+
+
+def artist_style(
+    defaults: Mapping[str, Any],
+    given: Mapping[str, Any],
+    artist: Literal["line", "bar"] = "line",
+) -> dict[str, Any]:
+    """Return default properties of an artist, changed by those that a caller gave.
+
+    Aliases that matplotlib knows, such as ``lw``, stand for the whole name.
+    """
+    from matplotlib.cbook import normalize_kwargs
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Rectangle
+
+    kind = Line2D if artist == "line" else Rectangle
+    return {**defaults, **normalize_kwargs(dict(given), kind)}
+
+
+def set_ticks(
+    ax: Axes, which: Which, places: Sequence[float], words: Sequence[str]
+) -> None:
+    """Mark an axis at these places alone, with these words."""
+    axis = ax.xaxis if which == "x" else ax.yaxis
+    axis.set_ticks(list(places), list(words), parse_math=False, usetex=False)
+    axis.set_ticks([], minor=True)
+
+
+def mark_axis(
+    ax: Axes, which: Which, ends: tuple[float, float], scale: Scale, *, steps: int = 5
+) -> None:
+    """Mark an axis at numbers that are round in the unit of a scale, with that unit.
+
+    2 GB is round in GB, 2,000,000,000 bytes is not. `steps` is as in `round_places`.
+    """
+    low, high = (end / scale.size for end in ends)
+    places = round_places(low, high, steps)
+    words = [tick_words(place, scale.unit) for place in places]
+    set_ticks(ax, which, [place * scale.size for place in places], words)
+
+
+def mark_sizes(ax: Axes, which: Which, top: float, unit: str) -> None:
+    """Mark an axis from 0 to `top`, a raw value in `unit`, in the scale of `top`."""
+    mark_axis(ax, which, (0.0, top), scale_for((top,), unit))
+
+
+def mark_log_times(ax: Axes, low_ns: float, high_ns: float) -> None:
+    """Make x a logarithmic axis of times in ns, a mark a decade, such as ``10 µs``."""
+    ax.set_xscale("log")
+    ax.set_xlim(low_ns, high_ns)
+    first, last = np.ceil(np.log10(low_ns)), np.floor(np.log10(high_ns))
+    places = [10.0**power for power in range(int(first), int(last) + 1)]
+    set_ticks(ax, "x", places, [round_time(place) for place in places])
+
+
+def round_places(low: float, high: float, steps: int = 5) -> list[float]:
+    """Return the round numbers from `low` to `high` that are about `steps` apart.
+
+    They are multiples of 1, 2, 2.5 or 5 times a power of ten, never more than
+    ``steps + 1``.
+    """
+    rough = max((high - low) / steps, 1e-12)
+    power = 10.0 ** np.floor(np.log10(rough))
+    step = next(s for s in (1, 2, 2.5, 5, 10, 20) if s * power >= rough) * power
+    first, last = int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9))
+    return [i * step for i in range(first, last + 1)]
+
+
+def tick_words(place: float, unit: str) -> str:
+    """Return what a mark of an axis says, such as ``−0.2 cores``; 0 has no unit."""
+    if not place:
+        return "0"
+    return f"{place:,.6g} {unit}".rstrip().replace("-", "−")
+
+
+def round_time(ns: float) -> str:
+    """Return a round time in its largest unit, such as ``10 µs``."""
+    for size, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
+        if ns >= size:
+            return f"{ns / size:g} {unit}"
+    return f"{ns:g} ns"
+
+
+def time_words(ns: float | None) -> str:
+    """Return a time in its own scale, ``–`` for None."""
+    return "–" if ns is None else scaled(ns, "ns")

@@ -1,0 +1,216 @@
+"""Several builds side by side: each one's total, by group of runtime costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.profiles.scaling import MODES
+from pprofdiff.analysis.profiles.single import ProfileSums
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.palette import Theme, colour, group
+from pprofdiff.plots.axes import (
+    add_note,
+    add_title,
+    artist_style,
+    literal,
+    mark_axis,
+    set_ticks,
+    shortened,
+    themed,
+)
+from pprofdiff.units import Scale, scale_for
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Many", "builds", "builds_in_words", "scale_of_builds"]
+
+Floats = NDArray[np.float64]
+
+_NANOSECONDS = ("nanoseconds", "ns")
+_TOLD = 3
+
+
+class Many(Protocol):
+    """Several builds in order, such as `pprofdiff.Builds`."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The builds' names."""
+
+    @property
+    def mode(self) -> str:
+        """How builds are compared: a key of `MODES`."""
+
+    @property
+    def factors(self) -> tuple[float, ...]:
+        """What raw values are multiplied by, one a build."""
+
+    @property
+    def kind(self) -> str:
+        """What Go calls these profiles, such as cpu."""
+
+    @property
+    def unit(self) -> str:
+        """The unit of raw values."""
+
+    @property
+    def costs(self) -> tuple[ProfileSums, ...]:
+        """The costs of each build, raw."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """A group of costs: its label, its colour, its scaled value in each build."""
+
+    label: str
+    fill: str
+    values: Floats
+
+
+def builds(
+    many: Many,
+    ax: Axes | None = None,
+    *,
+    theme: Theme = "light",
+    **kwargs: Any,  # noqa: ANN401 - whatever Axes.bar takes
+) -> Axes:
+    """Draw one bar a build, stacked by group of runtime costs.
+
+    Profiles without such groups have bars in one colour. Groups are named beside the
+    last bar, in its order.
+
+    Parameters
+    ----------
+    many
+        Profiles of one kind of several builds.
+    ax
+        The Axes to draw on; pyplot's current Axes if None.
+    theme
+        Colours for a ``light`` or ``dark`` background.
+    **kwargs
+        Passed to `Axes.bar`.
+
+    Returns
+    -------
+    Axes
+        The Axes drawn on. x counts builds; y is the scaled value, in the unit that the
+        title names.
+    """
+    ax = themed(ax, theme)
+    groups, scale = _groups(many, theme), scale_of_builds(many)
+    places = np.arange(len(many.names), dtype=np.float64)
+    below = np.zeros(len(places))
+    edge = colour("background", theme)
+    for one in groups:
+        plain = {"width": 0.72, "color": one.fill, "edgecolor": edge, "linewidth": 0.8}
+        style = artist_style(plain, kwargs, "bar")
+        ax.bar(places, one.values, bottom=below, **style)
+        below = below + one.values
+    top = float(below.max(initial=0.0)) or 1.0
+    faint = colour("faint", theme)
+    for place, total in zip(places.tolist(), below.tolist(), strict=True):
+        words = scale.number(total)
+        add_note(
+            ax, words, (place, total), (0, 3), ha="center", va="bottom", color=faint
+        )
+    _add_names(ax, groups, top, theme)
+    ax.set_xlim(-0.6, len(places) - 0.4)
+    ax.set_ylim(0, top * 1.08)
+    set_ticks(ax, "x", places.tolist(), [shortened(name, 16) for name in many.names])
+    mark_axis(ax, "y", (0.0, top), scale)
+    title = f"{many.kind} by build, in {scale.unit} ({MODES[many.mode]})"
+    add_title(ax, title, theme)
+    return ax
+
+
+def builds_in_words(many: Many) -> str:
+    """Return the first and last totals, and the three groups that moved most."""
+    groups, scale = _groups(many, "light"), scale_of_builds(many)
+    totals = np.sum([one.values for one in groups], axis=0)
+    moved = [(one.label, float(one.values[-1] - one.values[0])) for one in groups]
+    moved.sort(key=lambda row: -abs(row[1]))
+    deltas = [f"{name} {scale.text(by, signed=True)}" for name, by in moved[:_TOLD]]
+    ends = f"{shortened(many.names[0])} {scale.text(float(totals[0]))}"
+    if len(many.names) > 1:
+        ends += f", {shortened(many.names[-1])} {scale.text(float(totals[-1]))}"
+    return f"{many.kind} of {len(many.names)} builds. {ends}; {'; '.join(deltas)}."
+
+
+def scale_of_builds(many: Many) -> Scale:
+    """Return the scale in which the scaled totals of all builds read well."""
+    totals = [c.total * by for c, by in zip(many.costs, many.factors, strict=True)]
+    if many.mode == "per_second" and many.unit in _NANOSECONDS:
+        return Scale(1e9, "cores" if many.kind == "cpu" else "s/s", 2)
+    scale = scale_for(totals, many.unit)
+    suffix = {"per_second": "/s", "per_work": "/op"}.get(many.mode, "")
+    return scale._replace(unit=scale.unit + suffix)
+
+
+def _groups(many: Many, theme: Theme) -> list[_Group]:
+    """Return the groups that any build has, the user's code at the bottom."""
+    factors = np.array(many.factors)
+    sums = [cost.categories for cost in many.costs]
+    if any(categories is None for categories in sums):
+        totals = np.array([cost.total for cost in many.costs]) * factors
+        return [_Group("total", colour("base", theme), totals)]
+    known = rules()
+    ids = list(known.categories)
+    groups = []
+    for one in reversed(known.groups):
+        rows = [ids.index(category) for category in one.categories]
+        raw = np.array([0 if s is None else s[rows].sum() for s in sums], np.float64)
+        if raw.any():
+            groups.append(_Group(one.label, group(one.id, theme), raw * factors))
+    return groups
+
+
+def _add_names(ax: Axes, groups: Sequence[_Group], top: float, theme: Theme) -> None:
+    """Name the groups right of the last bar, apart enough to be read."""
+    if len(groups) < 2:
+        return
+    middles, low = [], 0.0
+    for one in groups:
+        high = low + float(one.values[-1])
+        middles.append((low + high) / 2)
+        low = high
+    x = len(groups[0].values) - 1 + 0.36
+    for one, middle, place in zip(
+        groups, middles, _apart(middles, top * 0.058), strict=True
+    ):
+        text = ax.annotate(
+            one.label,
+            (x, middle),
+            xytext=(x + 0.32, place),
+            textcoords="data",
+            va="center",
+            size="small",
+            color=colour("text", theme),
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": one.fill,
+                "linewidth": 1.4,
+                "shrinkA": 2,
+                "relpos": (0.0, 0.5),
+                "shrinkB": 0,
+            },
+        )
+        literal(text)
+
+
+def _apart(places: Sequence[float], gap: float) -> list[float]:
+    """Return rising places moved apart by at least `gap`, as little as may be."""
+    moved = list(places)
+    for _ in range(50):
+        for i in range(len(moved) - 1):
+            short = gap - (moved[i + 1] - moved[i])
+            if short > 0:
+                moved[i] -= short / 2
+                moved[i + 1] += short / 2
+    return moved

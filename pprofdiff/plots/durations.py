@@ -1,0 +1,293 @@
+"""How long pauses and waits are: their distribution, with room for its tail.
+
+Both curves tell, for each duration, which quantile it is. The axis of quantiles is
+logarithmic in what is above them, so that p99 is as far from p90 as p99.9 from p99.
+Every point of a curve is exact; no curve goes further than its longest duration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.gclogs.compare import GCDiff, GCSide
+from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.analysis.traces.quantiles import Quantiles, quantiles
+from pprofdiff.analysis.traces.side import TraceSide
+from pprofdiff.palette import Theme, colour
+from pprofdiff.plots.axes import (
+    SIDES,
+    Plottable,
+    add_legend,
+    add_note,
+    add_title,
+    artist_style,
+    data_of,
+    mark_log_times,
+    set_ticks,
+    shortened,
+    themed,
+    time_words,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+__all__ = ["latency", "latency_in_words", "pauses", "pauses_in_words", "survival"]
+
+Column = NDArray[np.int64]
+
+# The share of durations that a quantile leaves above it, by its name.
+_SHARES = {"p50": 0.5, "p90": 0.1, "p99": 0.01, "p99.9": 0.001, "p99.99": 0.0001}
+_COLUMNS = 240
+# With no more than this each duration is a dot.
+_FEW = 60
+
+
+@dataclass(frozen=True, eq=False)
+class _Durations:
+    """One side's durations: int64 ns, rising; `noun` says what they are of."""
+
+    label: str
+    noun: str
+    ranked: Column
+
+    @property
+    def count_words(self) -> str:
+        """Whose durations they are, and how many of what."""
+        return f"{shortened(self.label, 20)}: {len(self.ranked):,} {self.noun}"
+
+    @property
+    def legend_label(self) -> str:
+        """The count and the longest, which is the dot at the curve's end."""
+        if not len(self.ranked):
+            return f"{shortened(self.label, 20)}: no {self.noun}"
+        return f"{self.count_words}, longest {time_words(int(self.ranked[-1]))}"
+
+    @property
+    def quantiles(self) -> Quantiles:
+        """The quantiles of the durations."""
+        return quantiles(self.ranked)
+
+
+_Sides = tuple[_Durations, _Durations]
+
+
+def pauses(
+    diff: GCDiff | Plottable[GCDiff],
+    ax: Axes | None = None,
+    *,
+    theme: Theme = "light",
+    **kwargs: Any,  # noqa: ANN401 - whatever Axes.plot takes
+) -> Axes:
+    """Draw the distribution of stop-the-world pauses of base and new, wall time.
+
+    Each GC cycle has two: sweep termination and mark termination. All lines of the
+    logs are taken, or those of the windows that were asked for.
+
+    Parameters
+    ----------
+    diff
+        Two GC logs compared.
+    ax
+        The Axes to draw on; pyplot's current Axes if None.
+    theme
+        Colours for a ``light`` or ``dark`` background.
+    **kwargs
+        Passed to `Axes.plot` for both curves.
+
+    Returns
+    -------
+    Axes
+        The Axes drawn on. x is a duration in ns, y the share of pauses at least that
+        long (1 at the bottom), both logarithmic.
+    """
+    ax = _draw(_pauses(data_of(diff)), ax, theme, kwargs)
+    add_title(ax, "Stop-the-world pauses, wall time", theme)
+    return ax
+
+
+def latency(
+    diff: TraceDiff | Plottable[TraceDiff],
+    ax: Axes | None = None,
+    *,
+    theme: Theme = "light",
+    **kwargs: Any,  # noqa: ANN401 - whatever Axes.plot takes
+) -> Axes:
+    """Draw the distribution of scheduling latency: time from runnable to running.
+
+    Waits that a trace shows only a part of are left out.
+
+    Parameters
+    ----------
+    diff
+        Two execution traces compared.
+    ax
+        The Axes to draw on; pyplot's current Axes if None.
+    theme
+        Colours for a ``light`` or ``dark`` background.
+    **kwargs
+        Passed to `Axes.plot` for both curves.
+
+    Returns
+    -------
+    Axes
+        The Axes drawn on. x is a duration in ns, y the share of waits at least that
+        long (1 at the bottom), both logarithmic.
+    """
+    ax = _draw(_latencies(data_of(diff)), ax, theme, kwargs)
+    add_title(ax, "Scheduling latency, runnable to running", theme)
+    return ax
+
+
+def pauses_in_words(diff: GCDiff | Plottable[GCDiff]) -> str:
+    """Return each side's number of pauses, p50, p99 and the longest, in a sentence."""
+    return _in_words("Stop-the-world pauses", _pauses(data_of(diff)))
+
+
+def latency_in_words(diff: TraceDiff | Plottable[TraceDiff]) -> str:
+    """Return each side's number of waits, p50, p99 and the longest, in a sentence."""
+    return _in_words("Scheduling latency", _latencies(data_of(diff)))
+
+
+def _pauses(diff: GCDiff) -> _Sides:
+    def of(side: GCSide) -> _Durations:
+        cycles = side.cycles if side.asked else side.run.cycles
+        stops = cycles.sweep_termination_wall_us, cycles.mark_termination_wall_us
+        return _Durations(side.label, "pauses", np.sort(np.concatenate(stops)) * 1000)
+
+    return of(diff.base), of(diff.new)
+
+
+def _latencies(diff: TraceDiff) -> _Sides:
+    def of(side: TraceSide) -> _Durations:
+        return _Durations(side.label, "waits", np.sort(side.waits.latencies_ns))
+
+    return of(diff.base), of(diff.new)
+
+
+def survival(
+    ranked: Column, columns: int = _COLUMNS
+) -> tuple[Column, NDArray[np.float64]]:
+    """Return durations, and the share of all that is at least as long as each.
+
+    Of many durations those are chosen that are evenly apart, as shares and as times,
+    both on logarithmic axes; the shortest and the longest are among them.
+
+    Parameters
+    ----------
+    ranked
+        Durations, int64, rising.
+    columns
+        Twice as many different durations are all returned, of more about as many.
+    """
+    count = len(ranked)
+    places = np.flatnonzero(np.diff(ranked, prepend=-1))
+    if len(places) > 2 * columns:
+        values = np.maximum(ranked[places], 1)
+        wanted_x = np.geomspace(values[0], values[-1], columns)
+        by_time = np.searchsorted(values, wanted_x)
+        wanted_y = np.geomspace(1 / count, 1, columns)
+        by_share = np.searchsorted(places, (1 - wanted_y) * count)
+        chosen = np.unique(np.concatenate((by_time, by_share, [0, len(places) - 1])))
+        places = places[np.minimum(chosen, len(places) - 1)]
+    return ranked[places], (count - places) / max(count, 1)
+
+
+def _draw(sides: _Sides, ax: Axes | None, theme: Theme, kwargs: dict[str, Any]) -> Axes:
+    ax = themed(ax, theme)
+    ax.grid(visible=True, axis="x", color=colour("grid", theme), linewidth=0.8)
+    most = max(len(side.ranked) for side in sides)
+    lowest = 1 / max(most, 10)
+    ax.set_yscale("log")
+    ax.set_ylim(1.0, lowest / 1.6)
+    shares = {name: share for name, share in _SHARES.items() if share >= lowest}
+    set_ticks(ax, "y", list(shares.values()), list(shares))
+    mark_log_times(ax, *_span(sides))
+    lines = [
+        _add_curve(ax, side, colour(name, theme), kwargs)
+        for side, name in zip(sides, SIDES, strict=True)
+    ]
+    _add_longest(ax, sides, theme)
+    both = [side.quantiles for side in sides]
+    _add_quantile(ax, "p50", [side.p50_ns for side in both], sides, theme)
+    _add_quantile(ax, "p99", [side.p99_ns for side in both], sides, theme)
+    add_legend(ax, lines, [side.legend_label for side in sides])
+    return ax
+
+
+def _span(sides: _Sides) -> tuple[float, float]:
+    """Return the ends of the axis of times: all but the shortest tenth, with room."""
+    longer = [side.ranked[len(side.ranked) // 10 :] for side in sides]
+    positive = [ranked[ranked > 0] for ranked in longer]
+    ends = [(float(ranked[0]), float(ranked[-1])) for ranked in positive if len(ranked)]
+    if not ends:
+        return 1e3, 1e6
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    room = (max(high / low, 10.0)) ** 0.06
+    return low / room, high * room
+
+
+def _add_curve(
+    ax: Axes, side: _Durations, shade: str, kwargs: dict[str, Any]
+) -> Line2D:
+    """Draw one side, each duration as a dot where there are few."""
+    x, y = survival(side.ranked)
+    few = {"marker": "o", "markersize": 3.5} if len(side.ranked) <= _FEW else {}
+    plain = {"color": shade, "linewidth": 1.8, "drawstyle": "steps-pre", **few}
+    (line,) = ax.plot(x, y, **artist_style(plain, kwargs))
+    return line
+
+
+def _add_longest(ax: Axes, sides: _Sides, theme: Theme) -> None:
+    """Mark the longest duration of each side."""
+    for side, name in zip(sides, SIDES, strict=True):
+        if len(side.ranked):
+            share = np.mean(side.ranked == side.ranked[-1])
+            _add_dot(ax, int(side.ranked[-1]), float(share), colour(name, theme))
+
+
+def _add_quantile(
+    ax: Axes, name: str, values: Sequence[int | None], sides: _Sides, theme: Theme
+) -> None:
+    """Mark a quantile of each side, the slower side's words below, right of it.
+
+    It is marked where a side has as many durations as its name tells apart.
+    """
+    share = _SHARES[name]
+    base, new = values
+    slower = int((new or 0) >= (base or 0))
+    for i, value in enumerate(values):
+        if value is None or share < 1 / max(len(sides[i].ranked), 1):
+            continue
+        shade, right = colour(SIDES[i], theme), i == slower
+        _add_dot(ax, value, share, shade)
+        add_note(
+            ax,
+            f"{name} {time_words(value)}",
+            (max(value, 1), share),
+            (7, -2) if right else (-7, 2),
+            ha="left" if right else "right",
+            va="top" if right else "bottom",
+            color=shade,
+        )
+
+
+def _add_dot(ax: Axes, ns: int, share: float, shade: str) -> None:
+    # No logarithmic axis has a place for 0.
+    ax.plot(max(ns, 1), share, marker="o", markersize=5, color=shade)
+
+
+def _in_words(what: str, sides: _Sides) -> str:
+    parts = []
+    for side in sides:
+        known = side.quantiles
+        times = {"p50": known.p50_ns, "p99": known.p99_ns, "longest": known.max_ns}
+        words = [f"{name} {time_words(ns)}" for name, ns in times.items()]
+        parts.append(", ".join([side.count_words, *(words if known.count else [])]))
+    return f"{what}. {'; '.join(parts)}."

@@ -1,0 +1,122 @@
+"""The charts over time that a report has: which, in which order, with their words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from pprofdiff.analysis.gclogs.compare import GCDiff
+from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.palette import Theme
+from pprofdiff.plots.drawing import svg
+from pprofdiff.plots.durations import (
+    latency,
+    latency_in_words,
+    pauses,
+    pauses_in_words,
+)
+from pprofdiff.plots.heaps import heap_in_words, heaps_of
+from pprofdiff.plots.mutators import mmu, mmu_in_words
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure, SubFigure
+
+__all__ = ["Chart", "ChartId", "ChartKind", "chart_kinds", "charts"]
+
+ChartId = Literal["heap", "pauses", "latency", "mmu"]
+
+
+class Chart(NamedTuple):
+    """One chart: its id, its title, a sentence that tells its numbers, and the SVG."""
+
+    id: ChartId
+    title: str
+    words: str
+    svg: str
+
+
+class ChartKind(NamedTuple):
+    """How a chart is made of a comparison.
+
+    `words` returns its text alternative. `draw` draws it on an empty figure. `has_data`
+    tells whether the comparison has what it shows.
+    """
+
+    id: ChartId
+    title: str
+    words: Callable[[Any], str]
+    draw: Callable[[Any, Figure | SubFigure, Theme], object]
+    has_data: Callable[[Any], bool] = lambda _: True
+
+
+def charts(diff: GCDiff | TraceDiff, prefix: str) -> tuple[Chart, ...]:
+    """Return the charts of a comparison that have something to show.
+
+    Parameters
+    ----------
+    diff
+        Two GC logs compared (charts ``heap``, ``pauses``) or two execution traces
+        (``latency``, ``mmu``, ``heap``).
+    prefix
+        What ids in the SVG begin with, before the chart's id; no other charts of the
+        page may have the same.
+    """
+    return tuple(_chart(kind, diff, prefix) for kind in chart_kinds(diff))
+
+
+def chart_kinds(diff: GCDiff | TraceDiff) -> tuple[ChartKind, ...]:
+    """Return the charts that a comparison has data for, in the page's order."""
+    kinds = _OF_LOGS if isinstance(diff, GCDiff) else _OF_TRACES
+    return tuple(kind for kind in kinds if kind.has_data(diff))
+
+
+def _chart(kind: ChartKind, diff: GCDiff | TraceDiff, prefix: str) -> Chart:
+    words = kind.words(diff)
+    drawn = svg(
+        lambda figure: kind.draw(diff, figure, "light"),
+        title=kind.title,
+        description=words,
+        prefix=f"{prefix}-{kind.id}",
+    )
+    return Chart(kind.id, kind.title, words, drawn)
+
+
+def _has_waits(diff: TraceDiff) -> bool:
+    return any(len(side.waits.latencies_ns) for side in diff.sides)
+
+
+def _has_collections(diff: TraceDiff) -> bool:
+    """Return whether the GC ever took a processor; the last row is the end."""
+    return any((side.utilisation.share[:-1] < 1).any() for side in diff.sides)
+
+
+def _has_heap(diff: TraceDiff) -> bool:
+    return any(len(side.trace.heap_live_bytes.value) for side in diff.sides)
+
+
+_OF_LOGS = (
+    ChartKind("heap", "Heap over time", heap_in_words, heaps_of),
+    ChartKind(
+        "pauses",
+        "Stop-the-world pauses",
+        pauses_in_words,
+        lambda diff, figure, theme: pauses(diff, figure.subplots(), theme=theme),
+    ),
+)
+_OF_TRACES = (
+    ChartKind(
+        "latency",
+        "Scheduling latency",
+        latency_in_words,
+        lambda diff, figure, theme: latency(diff, figure.subplots(), theme=theme),
+        _has_waits,
+    ),
+    ChartKind(
+        "mmu",
+        "Minimum mutator utilisation",
+        mmu_in_words,
+        lambda diff, figure, theme: mmu(diff, figure.subplots(), theme=theme),
+        _has_collections,
+    ),
+    ChartKind("heap", "Heap over time", heap_in_words, heaps_of, _has_heap),
+)

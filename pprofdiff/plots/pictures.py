@@ -1,0 +1,171 @@
+"""One picture of a comparison: what ``-o x.svg`` and ``-o x.png`` write.
+
+From the top: the answer, then for profiles how the total changed, what moved most and
+the stacks, for GC logs heaps and pauses, for traces latency, MMU and states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.gclogs.compare import GCDiff
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.errors import UsageError
+from pprofdiff.palette import Theme, colour
+from pprofdiff.plots.axes import add_title, literal, shortened
+from pprofdiff.plots.drawing import image
+from pprofdiff.plots.flames import flame_rows, flamegraph, flamegraph_in_words
+from pprofdiff.plots.goroutines import states, states_in_words
+from pprofdiff.plots.pagecharts import chart_kinds
+from pprofdiff.plots.profiles import movers, waterfall, waterfall_in_words
+from pprofdiff.units import printable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure, SubFigure
+
+__all__ = ["picture"]
+
+# Heights, in units of which the picture is so many wide.
+_WIDTH = 1000
+_LABELS, _FIRST_LINE, _LINE = 30, 16, 20
+_CHART, _BARS = 230, 330
+_FLAME_ROW, _FLAME_LEGEND = 15, 44
+_DEEPEST = 22
+_LONGEST_LINE = 105
+
+
+class HasBundle(Protocol):
+    """An object that has a comparison, such as a report."""
+
+    @property
+    def comparison(self) -> Comparison:
+        """The comparison."""
+
+
+class _Strip(NamedTuple):
+    """A band across the picture: its height, what draws it, and that in words."""
+
+    height: float
+    draw: Callable[[SubFigure, Theme], object]
+    words: str
+
+
+def picture(
+    compared: Comparison | HasBundle,
+    form: Literal["svg", "png"],
+    *,
+    answer: str = "",
+    theme: Theme = "light",
+) -> bytes:
+    """Return one picture of a comparison, the same bytes every time.
+
+    Of several profiles the most telling one is drawn.
+
+    Parameters
+    ----------
+    compared
+        What `pprofdiff.diff` or `pprofdiff.compare` return, or a report.
+    form
+        The format of the file that is returned.
+    answer
+        The sentence on top.
+    theme
+        Colours for a ``light`` or ``dark`` background.
+
+    Raises
+    ------
+    UsageError
+        Where there is neither a profile nor a GC log nor an execution trace.
+    """
+    comparison = compared if isinstance(compared, Comparison) else compared.comparison
+    strips = _strips(comparison)
+    if not strips:
+        raise UsageError(
+            f"-o x.{form}: there is nothing to draw: a picture is of profiles, GC logs "
+            "and execution traces; -o x.html has everything"
+        )
+    base, new = (
+        shortened(side.label, 40) for side in (comparison.base, comparison.new)
+    )
+    lines = wrap(printable(answer), _LONGEST_LINE, max_lines=3, placeholder=" …")
+    head = _LABELS + _LINE * len(lines)
+    heights = [head, *(strip.height for strip in strips)]
+
+    def draw(figure: Figure) -> None:
+        parts = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)
+        for part in parts[:, 0]:
+            part.set_facecolor(colour("background", theme))
+        _write_head(parts[0, 0], f"{base} → {new}", lines, head, theme)
+        for part, strip in zip(parts[1:, 0], strips, strict=True):
+            strip.draw(part, theme)
+
+    words = " ".join([f"{base} → {new}.", answer, *(strip.words for strip in strips)])
+    size = (_WIDTH, sum(heights))
+    return image(draw, form, theme=theme, size=size, description=words)
+
+
+def _write_head(
+    part: SubFigure, labels: str, lines: Sequence[str], height: float, theme: Theme
+) -> None:
+    """Write the labels, and below them the lines of the answer in bold."""
+    faint: dict[str, Any] = {"size": "medium", "color": colour("faint", theme)}
+    bold = {"size": "large", "weight": "bold", "color": colour("text", theme)}
+    rows = [(labels, faint), *((line, bold) for line in lines)]
+    for row, (line, style) in enumerate(rows):
+        y = 1 - (_FIRST_LINE + _LINE * row) / height
+        literal(part.text(8 / _WIDTH, y, line, va="center", **style))
+
+
+def _strips(comparison: Comparison) -> list[_Strip]:
+    strips: list[_Strip] = []
+    if comparison.profiles:
+        strips += _of_profile(comparison.profiles[0])
+    if comparison.gc is not None:
+        strips += _of_charts(comparison.gc)
+    if comparison.trace is not None:
+        strips += _of_charts(comparison.trace)
+        strips.append(_of_states(comparison.trace))
+    return strips
+
+
+def _of_profile(diff: ProfileDiff) -> list[_Strip]:
+    """Return the strips of a profile: how the total changed, what moved, the stacks."""
+
+    def moved(part: SubFigure, theme: Theme) -> None:
+        left, right = part.subplots(1, 2, width_ratios=(1, 1.15))
+        waterfall(diff, left, theme=theme)
+        movers(diff, right, n=10, theme=theme)
+        # The unit stands on the left; there is no room for it beside long names.
+        add_title(right, f"{diff.name}: what moved most, cum", theme)
+
+    def stacks(part: SubFigure, theme: Theme) -> None:
+        flamegraph(diff, part.subplots(), rows=_DEEPEST, theme=theme)
+
+    rows = flame_rows(diff, rows=_DEEPEST)
+    return [
+        _Strip(_BARS, moved, waterfall_in_words(diff)),
+        _Strip(
+            _FLAME_ROW * max(rows, 2) + _FLAME_LEGEND, stacks, flamegraph_in_words(diff)
+        ),
+    ]
+
+
+def _of_charts(diff: GCDiff | TraceDiff) -> list[_Strip]:
+    """Return the page's charts; a log has the heap of more cycles than a trace."""
+    return [
+        _Strip(_CHART, partial(kind.draw, diff), kind.words(diff))
+        for kind in chart_kinds(diff)
+        if kind.id != "heap" or isinstance(diff, GCDiff)
+    ]
+
+
+def _of_states(diff: TraceDiff) -> _Strip:
+    def draw(part: SubFigure, theme: Theme) -> None:
+        states(diff, part.subplots(), theme=theme)
+
+    return _Strip(_BARS, draw, states_in_words(diff))

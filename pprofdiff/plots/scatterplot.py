@@ -1,0 +1,220 @@
+"""Base against new, a dot a function: what is off the line moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.scaling import scale_of, unit_words
+from pprofdiff.analysis.stats.counts import LIMIT, CountModel
+from pprofdiff.palette import Theme, colour
+from pprofdiff.plots.axes import (
+    Which,
+    add_legend,
+    add_note,
+    add_title,
+    artist_style,
+    set_ticks,
+    shortened,
+    themed,
+    tick_words,
+)
+from pprofdiff.units import Scale
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+__all__ = ["scatter", "scatter_in_words"]
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+By = Literal["flat", "cum"]
+
+_NAMED = 6
+_BAND = 60
+
+
+@dataclass(frozen=True, eq=False)
+class _Dots:
+    """Functions of a table, one value of each array a row.
+
+    `base` and `new` (float64) are scaled. `more` and `less` (bool) are those that
+    moved beyond chance, `even` all others that have a value. What one side lacks is
+    drawn at `floor`, half the least value of all.
+    """
+
+    base: Floats
+    new: Floats
+    more: Mask
+    less: Mask
+    even: Mask
+    floor: float
+
+    @property
+    def x(self) -> Floats:
+        """Where dots lie on the axis of base."""
+        return np.maximum(self.base, self.floor)
+
+    @property
+    def y(self) -> Floats:
+        """Where dots lie on the axis of new."""
+        return np.maximum(self.new, self.floor)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many functions moved, and how many did not, by word."""
+        return {
+            "more": int(self.more.sum()),
+            "less": int(self.less.sum()),
+            "within noise": int(self.even.sum()),
+        }
+
+
+def scatter(
+    diff: ProfileDiff,
+    ax: Axes | None = None,
+    *,
+    by: By = "flat",
+    theme: Theme = "light",
+    **kwargs: Any,  # noqa: ANN401 - whatever Axes.plot takes
+) -> Axes:
+    """Draw each function's value in new against its value in base.
+
+    The band is what chance explains of one function (three standard deviations of the
+    count model). Functions of one side alone are rings on the axes. The six that moved
+    most are named.
+
+    Parameters
+    ----------
+    diff
+        Two profiles compared.
+    ax
+        The Axes to draw on; pyplot's current Axes if None.
+    by
+        Whether ``flat`` or ``cum`` is meant.
+    theme
+        Colours for a ``light`` or ``dark`` background.
+    **kwargs
+        Passed to `Axes.plot` for dots and rings.
+
+    Returns
+    -------
+    Axes
+        The Axes drawn on. x is base, y is new, both scaled, logarithmic and in the unit
+        that the title names.
+    """
+    ax = themed(ax, theme)
+    ax.grid(visible=True, axis="x", color=colour("grid", theme), linewidth=0.8)
+    dots = _dots(diff, by)
+    top = float(max(dots.base.max(initial=0), dots.new.max(initial=0))) or 1.0
+    ends = dots.floor / 1.5, top * 2
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlim(*ends)
+    ax.set_ylim(*ends)
+    _mark_decades(ax, "x", ends, scale_of(diff))
+    _mark_decades(ax, "y", ends, scale_of(diff))
+    ax.plot(ends, ends, color=colour("faint", theme), linewidth=0.8)
+    if diff.model is not None:
+        _add_band(ax, diff.model, ends, theme)
+    # The dots that moved lie over those that did not.
+    even = _add_dots(
+        ax, dots, dots.even, {"color": colour("base", theme), "alpha": 0.45}, kwargs
+    )
+    less = _add_dots(ax, dots, dots.less, {"color": colour("better", theme)}, kwargs)
+    more = _add_dots(ax, dots, dots.more, {"color": colour("worse", theme)}, kwargs)
+    labels = [f"{words}: {count:,}" for words, count in dots.counts().items()]
+    add_legend(ax, [more, less, even], labels)
+    _add_names(ax, diff, by, dots, theme)
+    ax.set_xlabel(shortened(diff.base.label), parse_math=False)
+    ax.set_ylabel(shortened(diff.new.label), parse_math=False)
+    add_title(ax, f"{diff.name}: functions, {by}, in {unit_words(diff)}", theme)
+    return ax
+
+
+def scatter_in_words(diff: ProfileDiff, *, by: By = "flat") -> str:
+    """Return how many functions moved, and how many did not, in a sentence."""
+    counts = _dots(diff, by).counts()
+    told = ", ".join(f"{count:,} {words}" for words, count in counts.items())
+    labels = f"{shortened(diff.base.label)} against {shortened(diff.new.label)}"
+    return f"{diff.name}: functions by {by}, {labels}: {told}."
+
+
+def _dots(diff: ProfileDiff, by: By) -> _Dots:
+    table = diff.table("functions")
+    base, new = table.scaled(by)
+    judged = table.judge(by)
+    noise = np.zeros(len(base), np.bool_) if judged is None else judged.noise
+    some = (base > 0) | (new > 0)
+    least = np.concatenate((base[base > 0], new[new > 0])).min(initial=np.inf)
+    return _Dots(
+        base=base,
+        new=new,
+        more=some & ~noise & (new > base),
+        less=some & ~noise & (new < base),
+        even=some & (noise | (new == base)),
+        floor=float(least) / 2 if np.isfinite(least) else 0.5,
+    )
+
+
+def _add_dots(
+    ax: Axes, dots: _Dots, chosen: Mask, look: dict[str, Any], kwargs: dict[str, Any]
+) -> Line2D:
+    """Draw the chosen functions; return the artist of those that both sides have."""
+    both = chosen & (dots.base > 0) & (dots.new > 0)
+    one = chosen & ~both
+    plain = {"linestyle": "", "marker": "o", "markersize": 4.5, "alpha": 0.9, **look}
+    filled = artist_style({**plain, "markeredgewidth": 0}, kwargs)
+    (drawn,) = ax.plot(dots.x[both], dots.y[both], **filled)
+    ring = artist_style({**plain, "markerfacecolor": "none"}, kwargs)
+    ax.plot(dots.x[one], dots.y[one], **ring, clip_on=False)
+    return drawn
+
+
+def _add_band(
+    ax: Axes, model: CountModel, ends: tuple[float, float], theme: Theme
+) -> None:
+    """Draw how far new may be from base by chance, along the line."""
+    places = np.geomspace(*ends, _BAND)
+    # Raw values that would be scaled to these places on both sides.
+    base, new = (
+        np.rint(places / factor).astype(np.int64) for factor in model.by.factors
+    )
+    reach = LIMIT * model.sigma(base, new)
+    low, high = np.maximum(places - reach, ends[0] / 10), places + reach
+    shade = colour("neutral", theme)
+    ax.fill_between(places, low, high, color=shade, alpha=0.6, linewidth=0, zorder=0)
+
+
+def _add_names(ax: Axes, diff: ProfileDiff, by: By, dots: _Dots, theme: Theme) -> None:
+    """Name the functions that moved most."""
+    table = diff.table("functions")
+    for i in table.order(by)[:_NAMED].tolist():
+        if not (dots.more[i] or dots.less[i]):
+            continue
+        more = bool(dots.more[i])
+        add_note(
+            ax,
+            shortened(table.names[i], 40),
+            (float(dots.x[i]), float(dots.y[i])),
+            (-6, 3) if more else (6, -3),
+            ha="right" if more else "left",
+            va="bottom" if more else "top",
+            size="x-small",
+            color=colour("worse" if more else "better", theme),
+        )
+
+
+def _mark_decades(
+    ax: Axes, which: Which, ends: tuple[float, float], scale: Scale
+) -> None:
+    """Mark a logarithmic axis once a decade, in the report's unit."""
+    first, last = (np.log10(end / scale.size) for end in ends)
+    powers = range(int(np.ceil(first)), int(np.floor(last)) + 1)
+    places = [10.0**power for power in powers]
+    words = [tick_words(place, scale.unit) for place in places]
+    set_ticks(ax, which, [place * scale.size for place in places], words)

@@ -1,0 +1,53 @@
+"""Scaled numbers: their unit, what it means, and the totals in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pprofdiff.analysis.normalization import Normalization
+from pprofdiff.analysis.profiles.scaling import (
+    MODES,
+    in_words,
+    scale_of,
+    scaled_totals,
+    unit_words,
+)
+from tests.plots.captured import profile_diff
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("cpu", "cores (CPU seconds per second)"),
+        ("mutex", "ms (absolute)"),
+        ("allocs", "GB (absolute)"),
+    ],
+)
+def test_a_unit_says_what_it_means(kind, words):
+    diff = profile_diff("syncpool", kind)
+    assert unit_words(diff) == words
+    reason = diff.normalization.reason
+    assert in_words(diff) == f"in {words.removesuffix(')')}; {reason})"
+    assert diff.normalization.mode in MODES
+
+
+def test_a_wait_by_time_and_a_cost_by_operation_say_so():
+    def told(kind, mode):
+        by = Normalization(mode, 0.1, 0.1, "a reason")
+        return unit_words(replace(profile_diff("syncpool", kind), normalization=by))
+
+    assert told("mutex", "per_second").endswith("s/s (seconds waited per second)")
+    assert told("mutex", "per_work").endswith("s/op (per operation)")
+    assert told("cpu", "share") == "s (new scaled to base)"
+
+
+def test_totals_are_scaled_as_rows_are():
+    diff = profile_diff("syncpool", "cpu")
+    base, new = scaled_totals(diff)
+    assert (base, new) == (
+        diff.totals[0] * diff.normalization.base_factor,
+        diff.totals[1] * diff.normalization.new_factor,
+    )
+    assert scale_of(diff).text(base) == "1.923 cores"

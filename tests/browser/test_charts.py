@@ -1,0 +1,119 @@
+"""Charts and pictures in a real browser: references resolve, hatching and bold show."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import pytest
+from PIL import Image
+
+import pprofdiff
+from pprofdiff import palette, plots
+from tests.conftest import DATA, STORIES
+
+# Every id that any attribute of any element refers to, and every id there is.
+REFERENCES = """() => {
+  const ids = [], referred = [];
+  for (const element of document.querySelectorAll("*")) {
+    if (element.id) ids.push(element.id);
+    for (const { localName, value } of element.attributes) {
+      for (const match of value.matchAll(/url\\(["']?#([^"')]*)["']?\\)/g)) referred.push(match[1]);
+      if (localName === "href" && element.closest("svg") && value.startsWith("#")) referred.push(value.slice(1));
+      if (/^aria-(labelledby|describedby)$/.test(localName)) referred.push(...value.split(/\\s+/));
+    }
+  }
+  return { ids, referred };
+}"""
+# The box of the swatch of a label of the flame graph's legend, in which only "gone" is a
+# word that stands nowhere else: the path nearest left of the label.
+SWATCH = """(words) => {
+  const box = (element) => element.getBoundingClientRect();
+  const texts = [...document.querySelectorAll("text")].map((text) => [text.textContent, box(text)]);
+  const line = texts.find(([text]) => text === "gone")[1], middle = (line.top + line.bottom) / 2;
+  const label = texts.find(([text, { top }]) => text === words && Math.abs(top - line.top) < 2)[1];
+  const left = [...document.querySelectorAll("path")].map(box).filter(({ top, bottom, right, height }) =>
+    top < middle && middle < bottom && right < label.left && height < 2 * label.height);
+  const { x, y, width, height } = left.sort((a, b) => b.right - a.right)[0];
+  return { x, y, width, height };
+}"""
+# Boxes of elements that are filled with a pattern that is there.
+HATCHED = """() => [...document.querySelectorAll("[fill^='url(#']")]
+  .filter((element) => document.getElementById(/#(.*)\\)/.exec(element.getAttribute("fill"))[1])?.tagName === "pattern")
+  .map((element) => element.getBoundingClientRect()).map(({ x, y, width, height }) => ({ x, y, width, height }))"""
+
+
+@pytest.fixture(scope="module", params=palette.THEMES)
+def picture(request, tmp_path_factory):
+    """Return the file of a picture with frames that are gone, and its theme."""
+    compared = pprofdiff.compare(DATA / "zstd/base", DATA / "zstd/new")
+    drawn = plots.picture(
+        compared.bundle, "svg", answer="The answer.", theme=request.param
+    )
+    path = tmp_path_factory.mktemp("pictures") / "x.svg"
+    path.write_bytes(drawn)
+    return path, request.param
+
+
+def inside(page, box):
+    """Return the colours within a box, a pixel from its edges."""
+    clip = {
+        "x": box["x"] + 1,
+        "y": box["y"] + 1,
+        "width": box["width"] - 2,
+        "height": box["height"] - 2,
+    }
+    with Image.open(BytesIO(page.screenshot(clip=clip))) as shot:
+        counts = shot.convert("RGB").getcolors(shot.width * shot.height)
+    return {f"#{red:02x}{green:02x}{blue:02x}" for _, (red, green, blue) in counts}
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_references_of_a_page_resolve(opened, written, story):
+    with opened(written(f"{story}/base", f"{story}/new")) as page:
+        assert page.locator("svg.chart").count() >= 3
+        there = page.evaluate(REFERENCES)
+    assert len(there["ids"]) == len(set(there["ids"]))
+    assert len(set(there["referred"])) > 6
+    assert set(there["referred"]) <= set(there["ids"])
+
+
+def test_references_of_a_picture_resolve(opened, picture):
+    with opened(picture[0], width=1000, height=2200) as page:
+        there = page.evaluate(REFERENCES)
+    assert len(there["ids"]) == len(set(there["ids"]))
+    assert set(there["referred"]) <= set(there["ids"])
+
+
+def test_the_swatch_of_what_is_gone_is_hatched(opened, picture):
+    path, theme = picture
+    with opened(path, width=1000, height=2200, device_scale_factor=3) as page:
+        fills = {
+            words: inside(page, page.evaluate(SWATCH, words))
+            for words in ("less", "more", "gone", "new")
+        }
+    background = palette.colour("background", theme)
+    assert fills["less"] == {palette.colour("better_3", theme)}
+    assert fills["more"] == {palette.colour("worse_3", theme)}
+    assert fills["new"] == {background}
+    assert {background, palette.colour("faint", theme)} <= fills["gone"]
+
+
+def test_frames_that_are_gone_are_hatched(opened, picture):
+    path, theme = picture
+    with opened(path, width=1000, height=2200, device_scale_factor=3) as page:
+        boxes = page.evaluate(HATCHED)
+        assert len(boxes) > 20
+        widest = max(boxes, key=lambda box: box["width"] * box["height"])
+        colours = inside(page, widest)
+    assert palette.colour("faint", theme) in colours
+    assert colours & {palette.colour(name, theme) for name in palette.BETTER}
+
+
+def test_the_answer_is_bold_and_nothing_else(opened, picture):
+    with opened(picture[0]) as page:
+        bold = page.evaluate(
+            "[...document.querySelectorAll('text')]"
+            ".filter((text) => getComputedStyle(text).fontWeight === '700')"
+            ".map((text) => text.textContent)"
+        )
+    assert bold == ["The answer."]

@@ -166,12 +166,11 @@ def flamegraph_in_words(diff: ProfileDiff) -> str:
 def _frames(diff: ProfileDiff, width: Width, budget: int, rows: int) -> _Frames:
     """Return the frames of the uppermost rows that are wide enough to be seen."""
     tree = call_tree(diff, budget)
-    by = diff.normalization
     raw_base, raw_new = (
         np.append(total, below)
         for total, below in zip(diff.totals, inclusive(tree), strict=True)
     )
-    base, new = raw_base * by.base_factor, raw_new * by.new_factor
+    base, new = diff.normalization.scaled(raw_base, raw_new)
     sizes = {
         "larger": np.maximum(np.abs(base), np.abs(new)),
         "base": np.abs(base),

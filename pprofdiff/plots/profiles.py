@@ -202,13 +202,12 @@ def _parts(diff: ProfileDiff) -> _Rows:
     names, base, new = _packages(diff) if diff.category_sums is None else _groups(diff)
     some = (base != 0) | (new != 0)
     base, new = base[some], new[some]
-    by = diff.normalization
     judged = diff.judge(base.tolist(), new.tolist())
     return _Rows(
         names=[shortened(names[i]) for i in np.flatnonzero(some).tolist()],
         base=base,
         new=new,
-        delta=new * by.new_factor - base * by.base_factor,
+        delta=diff.normalization.delta(base, new),
         noise=np.zeros(len(base), np.bool_) if judged is None else judged.noise,
     )
 

@@ -95,7 +95,7 @@ class Story(NamedTuple):
 @cache
 def capture(path):
     """Return the profile at a path, read once: profiles are never changed."""
-    return load(path)
+    return load(path).data
 
 
 @cache

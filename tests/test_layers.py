@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import ast
+import re
+from dataclasses import fields
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import get_args
 
 import pytest
+
+from pprofdiff.kinds import KINDS, KindId, resolve
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "pprofdiff"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # What each part may import of the others, itself apart: only what is below it.
-_BOTTOM = {"errors", "units", "_version", "parallel", "palette"}
+_BOTTOM = {"errors", "units", "_version", "parallel", "palette", "kinds"}
 _MODEL = _BOTTOM | {"model"}
 _GORUNTIME = _MODEL | {"goruntime"}
 _IDENTITY = _GORUNTIME | {"identity"}
 _ANALYSIS = _IDENTITY | {"analysis"}
 _PLOTS = _ANALYSIS | {"plots"}
 _REPORT = _PLOTS | {"report"}
-_INPUTS = _ANALYSIS | {"loaders", "inputs"}
+_INPUTS = _GORUNTIME | {"loaders", "inputs"}
 MAY = {
     "errors": set(),
+    "kinds": set(),
     "units": set(),
     "_version": set(),
     "parallel": set(),
@@ -31,12 +38,12 @@ MAY = {
     "loaders": _MODEL,
     "goruntime": _MODEL,
     "identity": _GORUNTIME,
-    "analysis": _IDENTITY | {"cli"},
-    "inputs": _INPUTS | {"cli"},
+    "analysis": _IDENTITY,
+    "inputs": _INPUTS,
     "plots": _ANALYSIS,
     "report": _PLOTS | {"loaders"},
     "notebook": _REPORT,
-    "api": _REPORT | _INPUTS | {"notebook", "cli"},
+    "api": _REPORT | _INPUTS | {"notebook"},
     "cli": _REPORT | _INPUTS | {"demo", "api"},
     "__init__": {"api", "errors", "_version"},
     "__main__": {"cli"},
@@ -82,6 +89,70 @@ def test_arrows_point_down(path):
         if part(name) not in MAY[own] | {own}
     ]
     assert upward == []
+
+
+def test_no_import_goes_in_a_circle():
+    """All imports count: at the top, within functions, for types alone."""
+    names = {dotted(path): path for path in MODULES}
+    graph = {
+        name: {target for _, target in targets(path, names)} - {name}
+        for name, path in names.items()
+    }
+    try:
+        tuple(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(" → ".join(reversed(error.args[1])))
+
+
+def dotted(path):
+    """Return a module's dotted name; that of a package is its folder's."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def targets(path, names):
+    """Return (line, module) of what a module imports, names of modules resolved."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            wanted = [name.name for name in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            inside = [f"{node.module}.{name.name}" for name in node.names]
+            wanted = [name if name in names else node.module for name in inside]
+        else:
+            continue
+        yield from ((node.lineno, name) for name in wanted if name in names)
+
+
+REFERENCES = [
+    (kind.id, field.name, getattr(kind, field.name))
+    for kind in KINDS.values()
+    for field in fields(kind)
+    if re.fullmatch(r"pprofdiff[\w.]+:\w+", str(getattr(kind, field.name)))
+]
+# Which part of the house has what a kind refers to.
+REFERRED = {
+    "looks": "inputs",
+    "decode": "loaders",
+    "scanner": "loaders",
+    "anonymous": "inputs",
+    "measures": "analysis",
+    "compare": "analysis",
+    "caveats": "analysis",
+    "loaded": "api",
+    "diff": "api",
+    "card": "notebook",
+}
+
+
+@pytest.mark.parametrize(("kind", "field", "reference"), REFERENCES)
+def test_what_a_kind_refers_to_is_there(kind, field, reference):
+    assert part(reference.partition(":")[0]) == REFERRED[field]
+    assert callable(resolve(reference))
+
+
+def test_kinds_refer_to_something_in_every_way():
+    assert {field for _, field, _ in REFERENCES} == set(REFERRED)
+    assert set(KINDS) == set(get_args(KindId)) == {kind.id for kind in KINDS.values()}
 
 
 @pytest.mark.parametrize(

@@ -1,64 +1,44 @@
-"""What one side brought: profiles, traces, logs, benchmarks, load figures, by file."""
+"""What a side's captures measured, of which run each is, and how long they took."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections import Counter
+from dataclasses import replace
+from typing import Any
 
-from pprofdiff.analysis.profiles.side import Run
+from pprofdiff.kinds import KINDS, resolve
+from pprofdiff.model.side import Capture, Side
 
-if TYPE_CHECKING:
-    from pprofdiff.model.benchmarks import Benchmarks, Load
-    from pprofdiff.model.gclogs import GCLog
-    from pprofdiff.model.traces.trace import Trace
-
-__all__ = ["BenchmarkRun", "LoadRun", "LogRun", "Side", "TraceRun"]
+__all__ = ["cpu_seconds", "measure", "numbered"]
 
 
-class LogRun(NamedTuple):
-    """One GC log of a side: the name the user knows it by, and what it holds."""
-
-    path: str
-    log: GCLog
-
-
-class TraceRun(NamedTuple):
-    """One execution trace of a side: the name the user knows it by, and the trace."""
-
-    path: str
-    trace: Trace
+def measure(capture: Capture[Any]) -> str:
+    """Return what a capture measured: cpu, allocs …, or the id of its kind."""
+    named = KINDS[capture.kind].measures
+    return str(resolve(named)(capture.content)) if named else capture.kind
 
 
-class BenchmarkRun(NamedTuple):
-    """One benchmark output of a side: the name the user knows it by, and results."""
+def numbered(side: Side) -> Side:
+    """Return the side with `Capture.run` set.
 
-    path: str
-    benchmarks: Benchmarks
+    Nothing in the inputs says which were captured together, so captures of the same
+    measure are of runs 0, 1, 2 … in the order they were given.
+    """
+    before: Counter[str] = Counter()
+    captures = []
+    for capture in side.captures:
+        measured = measure(capture)
+        captures.append(replace(capture, run=before[measured]))
+        before[measured] += 1
+    return replace(side, captures=tuple(captures))
 
 
-class LoadRun(NamedTuple):
-    """One load generator's summary, and the name the user knows it by."""
-
-    path: str
-    load: Load
-
-
-class Side(NamedTuple):
-    """All that is known of one side, under the word for it in tables."""
-
-    label: str
-    runs: tuple[Run, ...] = ()
-    logs: tuple[LogRun, ...] = ()
-    benchmarks: tuple[BenchmarkRun, ...] = ()
-    loads: tuple[LoadRun, ...] = ()
-    traces: tuple[TraceRun, ...] = ()
-
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """Which kinds other than profiles there are, as reports name them."""
-        held = {
-            "trace": self.traces,
-            "gctrace": self.logs,
-            "benchmark": self.benchmarks,
-            "load": self.loads,
-        }
-        return tuple(kind for kind, runs in held.items() if runs)
+def cpu_seconds(side: Side) -> float | None:
+    """Return how long a side's CPU profiles lasted, None where one does not say."""
+    durations = [
+        capture.content.duration_ns
+        for capture in side.of("profile")
+        if measure(capture) == "cpu"
+    ]
+    known = [duration for duration in durations if duration]
+    return sum(known) / 1e9 if known and len(known) == len(durations) else None

@@ -19,8 +19,9 @@ def changed(comparison: Comparison, findings: Findings) -> bool:
     """
     if any(finding.severity != "info" for finding in findings.found):
         return True
-    if comparison.benchmarks is not None and any(
-        row.significant and row.delta for row in comparison.benchmarks.rows
+    benchmarks = comparison.benchmarks
+    if benchmarks is not None and any(
+        row.significant and row.delta for row in benchmarks.rows
     ):
         return True
     return any(map(_moved, comparison.profiles))

@@ -1,20 +1,20 @@
 """What a notebook or script uses: `load`, `diff`, `compare` and `load_many`.
 
-`calls` has these, the other modules what they return, a kind each; what all
-comparisons can do is in `reported`. Nothing is changed in place: every method returns
-something new.
+`calls` has these; `profiles`, `gclogs`, `benchmarks` and `traces` have what `load` and
+`diff` return of a kind, `comparison` and `builds` what `compare` and `load_many`
+return. What all loaded inputs share is in `loaded`, what all comparisons can do in
+`reported`. Nothing is changed in place: every method returns something new.
 """
 
 from __future__ import annotations
 
-from pprofdiff.api.benchmarks import Benchmarks, BenchmarksDiff
+from pprofdiff.api.benchmarks import Benchmarks, BenchmarksDiff, LoadSummary
 from pprofdiff.api.builds import Builds
 from pprofdiff.api.calls import compare, diff, load, load_many
 from pprofdiff.api.comparison import Comparison
-from pprofdiff.api.logs import GCLog, GCLogDiff
+from pprofdiff.api.gclogs import GCLog, GCLogDiff
 from pprofdiff.api.profiles import Diff, Profile, Summary
-from pprofdiff.api.tracediff import TraceDiff
-from pprofdiff.api.traces import Trace
+from pprofdiff.api.traces import Trace, TraceDiff
 
 __all__ = [
     "Benchmarks",
@@ -24,6 +24,7 @@ __all__ = [
     "Diff",
     "GCLog",
     "GCLogDiff",
+    "LoadSummary",
     "Profile",
     "Summary",
     "Trace",

@@ -1,36 +1,45 @@
-"""Benchmark output and its comparison: `Benchmarks`, `BenchmarksDiff`."""
+"""Benchmark output, load generators, and what changed between two outputs."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pprofdiff.analysis.benchmarks.compare import (
     BenchmarkDiff,
-    compare_benchmarks,
+    compare_sides,
 )
 from pprofdiff.analysis.benchmarks.pairing import pair_by_suffix
-from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.side import BenchmarkRun, Side
-from pprofdiff.api.reported import Reported
+from pprofdiff.analysis.settings import DEFAULTS, Settings
+from pprofdiff.api.loaded import LoadedInput, side_of
+from pprofdiff.api.reported import KindDiff
+from pprofdiff.kinds import KindId
 from pprofdiff.model import benchmarks as columns
+from pprofdiff.model.side import Capture
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Benchmarks", "BenchmarksDiff", "compare_outputs"]
+__all__ = [
+    "Benchmarks",
+    "BenchmarksDiff",
+    "LoadSummary",
+    "loaded",
+    "loaded_summary",
+    "subtracted",
+]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Benchmarks:
+class Benchmarks(LoadedInput[columns.Benchmarks]):
     """Output of ``go test -bench``: its results, and where it is from.
 
     ``new - base`` is ``diff(base, new)``.
     """
 
-    data: columns.Benchmarks
-    label: str | None = None
+    kind: ClassVar[KindId] = "benchmark"
+
     path: str = "benchmarks"
 
     @property
@@ -53,7 +62,7 @@ class Benchmarks:
 
     def __sub__(self, base: Benchmarks) -> BenchmarksDiff:
         """Return what changed from base to this."""
-        return compare_outputs([base], [self])
+        return subtracted([base], [self])
 
     def pair(self, suffix: str) -> BenchmarksDiff:
         """Compare benchmarks under two names: ``XOld`` is base and ``X`` is new.
@@ -67,7 +76,7 @@ class Benchmarks:
         (63.0, 1.0)
         """
         base, new = pair_by_suffix(self.data, suffix)
-        return compare_outputs(
+        return subtracted(
             [Benchmarks(base, path=self.path)], [Benchmarks(new, path=self.path)]
         )
 
@@ -75,33 +84,18 @@ class Benchmarks:
         """Return one row a measurement: name, procs, unit, run, value, iterations."""
         return self.data.to_frame()
 
-    def _repr_mimebundle_(
-        self,
-        include: Collection[str] | None = None,
-        exclude: Collection[str] | None = None,
-    ) -> dict[str, str]:
-        """Return what Jupyter shows: a table, and its twin in text."""
-        from pprofdiff.notebook import shown
-        from pprofdiff.notebook.inputs import benchmarks_card
-
-        label = self.label or self.path
-        return shown(
-            lambda: benchmarks_card(self.data, label), repr(self), include, exclude
-        )
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BenchmarksDiff(Reported):
+class BenchmarksDiff(KindDiff[BenchmarkDiff]):
     """What changed between two outputs of benchmarks, as benchstat compares them."""
 
-    data: BenchmarkDiff
-    outputs: tuple[tuple[Benchmarks, ...], tuple[Benchmarks, ...]]
+    kind: ClassVar[KindId] = "benchmark"
 
     def __repr__(self) -> str:
         """Return one line: benchmarks, and how many differ."""
         rows = [row for row in self.data.rows if row.p is not None]
         moved = sum(row.significant for row in rows)
-        base, new = self._labels
+        base, new = (side.label for side in self.sides)
         return (
             f"<BenchmarksDiff {base!r} → {new!r}: {len(rows)} figures on both sides, "
             f"{moved} differ>"
@@ -125,7 +119,7 @@ class BenchmarksDiff(Reported):
         import pandas as pd
 
         nan = float("nan")
-        held = self.data.rows
+        rows = self.data.rows
         numbers = [
             (
                 nan if row.base is None else row.base.median,
@@ -134,38 +128,75 @@ class BenchmarksDiff(Reported):
                 nan if row.ratio is None else row.ratio,
                 nan if row.p is None else row.p,
             )
-            for row in held
+            for row in rows
         ]
         columns = ["base", "new", "delta", "ratio", "p"]
         frame = pd.DataFrame(numbers, columns=columns, dtype="float64")
-        frame.insert(0, "name", [row.full_name for row in held])
-        frame.insert(1, "unit", [row.unit for row in held])
-        return frame.assign(significant=[row.significant for row in held])
+        frame.insert(0, "name", [row.full_name for row in rows])
+        frame.insert(1, "unit", [row.unit for row in rows])
+        return frame.assign(significant=[row.significant for row in rows])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LoadSummary(LoadedInput[columns.LoadSummary]):
+    """What a load generator, hey or wrk, printed at the end of its run."""
+
+    kind: ClassVar[KindId] = "load"
+
+    path: str = "summary"
+
+    def __repr__(self) -> str:
+        """Return one line: where from, and the requests a second."""
+        return (
+            f"<LoadSummary {self.path!r}: {self.tool}, "
+            f"{self.per_second:,.6g} requests a second>"
+        )
 
     @property
-    def _labels(self) -> tuple[str, str]:
-        base, new = (
-            outputs[0].label or word
-            for outputs, word in zip(self.outputs, ("base", "new"), strict=True)
-        )
-        return base, new
+    def tool(self) -> str:
+        """The load generator's name."""
+        return self.data.tool
 
     @property
-    def comparison(self) -> Comparison:
-        """The comparison by itself, as `pprofdiff.analysis.comparison` holds it."""
-        base, new = (
-            Side(
-                label,
-                benchmarks=tuple(BenchmarkRun(one.path, one.data) for one in outputs),
-            )
-            for label, outputs in zip(self._labels, self.outputs, strict=True)
-        )
-        return Comparison(base, new, benchmarks=self.data)
+    def seconds(self) -> float:
+        """How long it ran."""
+        return self.data.seconds
+
+    @property
+    def requests(self) -> int | None:
+        """How many answers it got; None where it does not say."""
+        return self.data.requests
+
+    @property
+    def failed(self) -> int | None:
+        """How many requests failed; None where it does not say."""
+        return self.data.failed
+
+    @property
+    def per_second(self) -> float:
+        """Requests a second, as printed."""
+        return self.data.per_second
 
 
-def compare_outputs(
-    base: Sequence[Benchmarks], new: Sequence[Benchmarks]
+def loaded(
+    captures: Sequence[Capture[columns.Benchmarks]], label: str | None, _name: str
+) -> Benchmarks:
+    """Return the first of the captures as `load` does."""
+    return Benchmarks(captures[0].content, label, captures[0].path)
+
+
+def loaded_summary(
+    captures: Sequence[Capture[columns.LoadSummary]], label: str | None, _name: str
+) -> LoadSummary:
+    """Return the first of the captures as `load` does."""
+    return LoadSummary(captures[0].content, label, captures[0].path)
+
+
+def subtracted(
+    base: Sequence[Benchmarks],
+    new: Sequence[Benchmarks],
+    settings: Settings = DEFAULTS,
 ) -> BenchmarksDiff:
     """Return new minus base; several outputs of a side are pooled."""
-    found = compare_benchmarks([b.data for b in base], [n.data for n in new])
-    return BenchmarksDiff(found, (tuple(base), tuple(new)))
+    sides = side_of(base, "base"), side_of(new, "new")
+    return BenchmarksDiff(compare_sides(*sides, settings), sides)

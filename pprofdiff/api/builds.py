@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.kinds import is_snapshot, kind_name
 from pprofdiff.analysis.profiles.single import ProfileSums, profile_sums
-from pprofdiff.api.profiles import Diff, Profile, compare_profiles
+from pprofdiff.analysis.settings import Settings
+from pprofdiff.api.profiles import Diff, Profile, subtracted
+from pprofdiff.api.shown import Shown
 from pprofdiff.errors import IncompatibleProfilesError, UsageError
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profiles.profile import ValueType
@@ -21,11 +23,13 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from pprofdiff.notebook import Card
+
 __all__ = ["Builds"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Builds:
+class Builds(Shown):
     """Profiles of one kind of several builds, in order, in one sample type.
 
     Raw values are int64 in `unit`. Scaled ones are per operation where `work` was
@@ -51,9 +55,9 @@ class Builds:
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise UsageError(f"load_many: two builds are called {twice!r}")
-        held = tuple(profile for _, profile in profiles)
-        kind = held[-1].sample_types[held[-1].sample_index()]
-        return cls(tuple(names), held, kind, "absolute", (1.0,) * len(held)).by()
+        every = tuple(profile for _, profile in profiles)
+        kind = every[-1].sample_types[every[-1].sample_index()]
+        return cls(tuple(names), every, kind, "absolute", (1.0,) * len(every)).by()
 
     def by(
         self,
@@ -71,9 +75,9 @@ class Builds:
             kind = last.sample_types[last.sample_index(sample_type)]
         for name, profile in zip(self.names, self.profiles, strict=True):
             if kind not in profile.sample_types:
-                held = ", ".join(f"{t.type}/{t.unit}" for t in profile.sample_types)
+                there = ", ".join(f"{t.type}/{t.unit}" for t in profile.sample_types)
                 raise IncompatibleProfilesError(
-                    f"{name} has no {kind.type}/{kind.unit}; it has: {held}"
+                    f"{name} has no {kind.type}/{kind.unit}; it has: {there}"
                 )
         mode, factors = _factors(self.profiles, kind, work)
         return Builds(self.names, self.profiles, kind, mode, factors)
@@ -95,7 +99,7 @@ class Builds:
     @property
     def kind(self) -> str:
         """What Go calls these profiles, such as cpu or allocs."""
-        return kind_name(self.profiles[-1])
+        return kind_name(self.profiles[-1].data)
 
     @property
     def unit(self) -> str:
@@ -104,25 +108,21 @@ class Builds:
 
     def diff(self, base: str, new: str) -> Diff:
         """Return what changed from one build to another."""
-        from dataclasses import replace
-
-        sides = [replace(self[name], label=name) for name in (base, new)]
-        return compare_profiles(
-            [sides[0]], [sides[1]], sample_type=self.sample_type.type
-        )
+        old, current = (replace(self[name], label=name) for name in (base, new))
+        return subtracted([old], [current], Settings(self.sample_type.type))
 
     @cached_property
     def costs(self) -> tuple[ProfileSums, ...]:
         """Each build's flat and cum by function, and sums by category."""
         kind = self.sample_type.type
-        return tuple(profile_sums(profile, kind) for profile in self.profiles)
+        return tuple(profile_sums(profile.data, kind) for profile in self.profiles)
 
     @property
     def totals(self) -> pd.DataFrame:
         """One row a build (index build): total, int64, and scaled, float64."""
         import pandas as pd
 
-        total = np.array([held.total for held in self.costs], np.int64)
+        total = np.array([cost.total for cost in self.costs], np.int64)
         scaled = total * np.array(self.factors)
         return pd.DataFrame({"total": total, "scaled": scaled}, self._index())
 
@@ -149,12 +149,12 @@ class Builds:
         """As `categories`, by group of runtime costs: gc, alloc, sched and so on."""
         import pandas as pd
 
-        found, sums, known = {}, self._sums(), rules()
+        totals, sums, known = {}, self._sums(), rules()
         ids = list(known.categories)
         for group in known.groups:
             rows = [ids.index(category) for category in group.categories]
-            found[group.id] = sums[:, rows].sum(axis=1)
-        frame = pd.DataFrame(found, self._index())
+            totals[group.id] = sums[:, rows].sum(axis=1)
+        frame = pd.DataFrame(totals, self._index())
         return frame.loc[:, (frame != 0).any()].rename_axis(columns="group")
 
     @property
@@ -171,11 +171,11 @@ class Builds:
         """
         import pandas as pd
 
-        held = [
+        columns = [
             pd.Series(cost.flat, pd.Index(cost.names, dtype=object), "int64")
             for cost in self.costs
         ]
-        frame = pd.concat(held, axis=1, keys=self.names).fillna(0).astype("int64")
+        frame = pd.concat(columns, axis=1, keys=self.names).fillna(0).astype("int64")
         frame = frame[(frame != 0).any(axis=1)].sort_index()
         frame = frame.rename_axis(index="function", columns="build")
         scaled = frame.to_numpy() * np.array(self.factors)
@@ -207,16 +207,10 @@ class Builds:
         ]
         return np.array(rows, np.int64).reshape(len(rows), count)
 
-    def _repr_mimebundle_(
-        self,
-        include: Collection[str] | None = None,
-        exclude: Collection[str] | None = None,
-    ) -> dict[str, str]:
-        """Return what Jupyter shows: a table, and its twin in text."""
-        from pprofdiff.notebook import shown
+    def _card(self) -> Card:
         from pprofdiff.notebook.inputs import builds_card
 
-        return shown(lambda: builds_card(self), repr(self), include, exclude)
+        return builds_card(self)
 
 
 def _factors(

@@ -21,106 +21,118 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from io import BytesIO
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TypedDict, Unpack, cast, overload
 
 from pprofdiff.analysis.gclogs.window import Span
-from pprofdiff.analysis.profiles.kinds import kind_name
+from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import Work, counted, rated
-from pprofdiff.api.benchmarks import Benchmarks, compare_outputs
+from pprofdiff.api.benchmarks import Benchmarks, BenchmarksDiff, LoadSummary
 from pprofdiff.api.builds import Builds
 from pprofdiff.api.comparison import Comparison, Paths, compare_paths
-from pprofdiff.api.logs import GCLog, as_gc_log, compare_gc_logs
-from pprofdiff.api.profiles import Profile, compare_profiles, merged
-from pprofdiff.api.tracediff import compare_traces
-from pprofdiff.api.traces import Trace
+from pprofdiff.api.gclogs import GCLog, GCLogDiff
+from pprofdiff.api.profiles import Diff, Profile, filters_of
+from pprofdiff.api.traces import Trace, TraceDiff
 from pprofdiff.errors import FormatError, IncompatibleProfilesError, UsageError
-from pprofdiff.inputs import DEFAULT_MAX_SIZE, Source, read
+from pprofdiff.inputs import DEFAULT_MAX_SIZE, Foreign, Input, SideInputs, read
 from pprofdiff.inputs.intake import take
-from pprofdiff.loaders.profiles.pprof import decode
-from pprofdiff.model import benchmarks, gclogs
-from pprofdiff.model.benchmarks import Load
-from pprofdiff.model.profiles import profile as columns
+from pprofdiff.inputs.sides import decoded
+from pprofdiff.kinds import KINDS, KindId, resolve
 from pprofdiff.units import printable
 
 __all__ = ["compare", "diff", "load", "load_many"]
 
 Loadable = str | os.PathLike[str] | bytes | BinaryIO
-Loaded = Profile | Trace | GCLog | Benchmarks | Load
+Loaded = Profile | Trace | GCLog | Benchmarks | LoadSummary
+AnyDiff = Diff | TraceDiff | GCLogDiff | BenchmarksDiff
 Side = Loadable | Loaded | Sequence[Loadable | Loaded]
 Seconds = tuple[float | None, float | None]
-
-_KINDS: dict[type, str] = {
-    Profile: "a profile",
-    Trace: "an execution trace",
-    GCLog: "a GC log",
-    Benchmarks: "benchmarks",
-    Load: "a load generator's summary",
-}
+Pair = tuple[float, float]
 
 
-def load(source: Loadable, *, label: str | None = None) -> Any:  # noqa: ANN401
+class _WorkOptions(TypedDict, total=False):
+    """What `diff` takes for all kinds but benchmarks."""
+
+    work: Pair | None
+    rps: Pair | None
+
+
+class _LogOptions(_WorkOptions, total=False):
+    """What `diff` takes for GC logs."""
+
+    window: Seconds | tuple[Seconds, Seconds] | None
+
+
+class _ProfileOptions(_WorkOptions, total=False):
+    """What `diff` takes for profiles."""
+
+    sample_type: str | int | None
+    normalize: bool
+    focus: str
+    ignore: str
+    hide: str
+    show: str
+    show_from: str
+    tagfocus: str
+    tagignore: str
+
+
+class _Options(_ProfileOptions, _LogOptions, total=False):
+    """What `diff` takes."""
+
+
+def load(source: Loadable, *, label: str | None = None) -> Loaded:
     """Return what a path or URL, bytes or a binary file hold.
 
     That is a `Profile`, several of one folder merged, wherever there is one; else an
-    execution `Trace`; else the `GCLog`, the `Benchmarks` or the load generator's
-    summary of a text. Raises FetchError or FormatError, in one line, where there is
-    none, and IncompatibleProfilesError where a folder's profiles are of several kinds.
+    execution `Trace`; else the `GCLog`, the `Benchmarks` or the `LoadSummary` of a
+    text.
+
+    Raises
+    ------
+    FetchError, FormatError
+        There is none, in one line that says why.
+    IncompatibleProfilesError
+        A folder's profiles are of several kinds.
 
     >>> load("syncpool/base/cpu.pb.gz").top(1).index[0]
     'memeqbody'
     >>> load("syncpool/base/gctrace.log")
     <GCLog 'syncpool/base/gctrace.log': 72 of 72 cycles in ... s>
+
     """
     if isinstance(source, str | os.PathLike):
         name = os.fspath(source)
-        comparison = read([name])
-        label, sources = label or comparison.label, list(comparison.sources)
+        named = read([name])
     else:
         file = BytesIO(source) if isinstance(source, bytes) else source
         name = str(getattr(source, "name", "bytes"))
-        held = take(file, name, DEFAULT_MAX_SIZE)
-        sources = [
-            Source(name, None, name, held.data, kind, log=held.log)
-            for kind in held.kinds
-        ]
-    profiles = [decode(s.content(), s.path) for s in sources if s.kind == "profile"]
-    if profiles:
-        _of_one_kind(profiles, name)
-        return merged(profiles, label, name)
-    for found in (s for s in sources if s.kind == "trace"):
-        return _as_trace(found, label)
-    for found in (s for s in sources if s.log is not None):
-        logs = cast("Sequence[gclogs.GCLog | benchmarks.Benchmarks | Load]", found.log)
-        return _as_log(next(log for log in logs if log is not None), label, found.path)
-    raise FormatError(f"{name}: neither a profile, trace, GC log nor benchmark output")
-
-
-def _of_one_kind(profiles: Sequence[columns.Profile], name: str) -> None:
-    """Raise IncompatibleProfilesError where profiles are of several kinds."""
-    kinds = dict.fromkeys(map(kind_name, profiles))
-    if len(kinds) > 1:
-        raise IncompatibleProfilesError(
-            f"{printable(name)}: profiles of several kinds ({', '.join(kinds)}): load "
-            "one file, or give both folders to pprofdiff.compare(base, new)"
+        named = SideInputs(None, _taken(file, name))
+    if not named.inputs:
+        raise FormatError(
+            f"{name}: neither a profile, trace, GC log nor benchmark output"
         )
-
-
-def _as_trace(source: Source, label: str | None) -> Trace:
-    """Return the trace that a source holds."""
-    from pprofdiff.loaders.traces import decode as decode_trace
-
-    return Trace(decode_trace(source.content(), source.path), label, source.path)
-
-
-def _as_log(
-    log: gclogs.GCLog | benchmarks.Benchmarks | Load, label: str | None, path: str
-) -> GCLog | Benchmarks | Load:
-    """Return what a text holds, with where it is from."""
-    if isinstance(log, gclogs.GCLog):
-        return as_gc_log(log, label, path)
-    return (
-        Benchmarks(log, label, path) if isinstance(log, benchmarks.Benchmarks) else log
+    kind = _telling(named)
+    captures = decoded(named, "", kinds=(kind,)).of(kind)
+    return cast(
+        "Loaded", resolve(KINDS[kind].loaded)(captures, label or named.label, name)
     )
+
+
+def _taken(file: BinaryIO, name: str) -> tuple[Input, ...]:
+    """Return a file's inputs, one a kind that it holds."""
+    taken = take(file, name, DEFAULT_MAX_SIZE)
+    return tuple(
+        Input(name, None, name, taken.data, kind, scanned=taken.scanned.get(kind))
+        for kind in taken.kinds
+        if not isinstance(kind, Foreign)
+    )
+
+
+def _telling(named: SideInputs) -> KindId:
+    """Return the kind to load: profiles, else traces, else that of the first text."""
+    there = {one.kind for one in named.inputs}
+    binary = (kind.id for kind in KINDS.values() if not kind.is_text)
+    return next((kind for kind in binary if kind in there), named.inputs[0].kind)
 
 
 def load_many(sources: Mapping[str, Loadable] | Sequence[Loadable]) -> Builds:
@@ -142,9 +154,35 @@ def load_many(sources: Mapping[str, Loadable] | Sequence[Loadable]) -> Builds:
     for name, source in named:
         loaded = _loaded(source)
         if not isinstance(loaded, Profile):
-            raise UsageError(f"{name}: it is {_kind(loaded)}, and builds are profiles")
+            raise UsageError(f"{name}: it is {_noun(loaded)}, and builds are profiles")
         profiles.append((str(name), loaded))
     return Builds.of(profiles)
+
+
+@overload
+def diff(
+    base: Profile | Sequence[Profile],
+    new: Profile | Sequence[Profile],
+    **options: Unpack[_ProfileOptions],
+) -> Diff: ...
+@overload
+def diff(
+    base: Trace | Sequence[Trace],
+    new: Trace | Sequence[Trace],
+    **options: Unpack[_WorkOptions],
+) -> TraceDiff: ...
+@overload
+def diff(
+    base: GCLog | Sequence[GCLog],
+    new: GCLog | Sequence[GCLog],
+    **options: Unpack[_LogOptions],
+) -> GCLogDiff: ...
+@overload
+def diff(
+    base: Benchmarks | Sequence[Benchmarks], new: Benchmarks | Sequence[Benchmarks]
+) -> BenchmarksDiff: ...
+@overload
+def diff(base: Side, new: Side, **options: Unpack[_Options]) -> AnyDiff: ...
 
 
 def diff(  # noqa: PLR0913 - the options of a comparison, by keyword
@@ -153,11 +191,11 @@ def diff(  # noqa: PLR0913 - the options of a comparison, by keyword
     *,
     sample_type: str | int | None = None,
     normalize: bool = False,
-    work: tuple[float, float] | None = None,
-    rps: tuple[float, float] | None = None,
+    work: Pair | None = None,
+    rps: Pair | None = None,
     window: Seconds | tuple[Seconds, Seconds] | None = None,
     **patterns: str,
-) -> Any:  # noqa: ANN401 - which of four, the inputs say
+) -> AnyDiff:
     """Return new minus base: two profiles, traces, GC logs or outputs of benchmarks.
 
     Each side is what `load` takes or returns, or a list of it: profiles of a list are
@@ -173,27 +211,25 @@ def diff(  # noqa: PLR0913 - the options of a comparison, by keyword
     new's. Raises UsageError or IncompatibleProfilesError where the two cannot be
     subtracted.
     """
-    sides = [_several(given, word) for given, word in ((base, "base"), (new, "new"))]
-    kind = _common_kind(sides[0], sides[1])
-    profile_only = {"sample_type": sample_type, "normalize": normalize, **patterns}
-    _fits(kind, {name for name, value in profile_only.items() if value}, {Profile})
-    _fits(kind, {"window"} if window is not None else set(), {GCLog})
-    done = _work(work, rps)
-    _fits(kind, {"work" if work else "rps"} if done else set(), {Profile, Trace, GCLog})
-    held: Any = sides
-    if kind is Trace:
-        return compare_traces(*held, work=done)
-    if kind is GCLog:
-        return compare_gc_logs(*held, spans=_spans(window), work=done)
-    if kind is Benchmarks:
-        return compare_outputs(*held)
-    return compare_profiles(
-        *held,
-        sample_type=sample_type,
-        normalize=normalize,
-        work=done,
-        patterns=patterns,
-    )
+    old, current = _several(base, "base"), _several(new, "new")
+    kind = _common_kind(old, current)
+    given = {
+        "sample_type": sample_type is not None,
+        "normalize": normalize,
+        "work": work is not None,
+        "rps": rps is not None,
+        "window": window is not None,
+        **dict.fromkeys(patterns, True),
+    }
+    filters = filters_of(patterns)
+    settings = Settings(sample_type, normalize, _work(work, rps), _spans(window))
+    useless = {name for name, is_given in given.items() if is_given}
+    useless -= KINDS[kind].options
+    if useless:
+        raise UsageError(f"{min(useless)}= means nothing for {KINDS[kind].noun}")
+    if filters:
+        old, current = _filtered(old, patterns), _filtered(current, patterns)
+    return cast("AnyDiff", resolve(KINDS[kind].diff)(old, current, settings))
 
 
 def compare(
@@ -201,8 +237,8 @@ def compare(
     new: Paths,
     *,
     normalize: bool = False,
-    work: tuple[float, float] | None = None,
-    rps: tuple[float, float] | None = None,
+    work: Pair | None = None,
+    rps: Pair | None = None,
     window: Seconds | tuple[Seconds, Seconds] | None = None,
 ) -> Comparison:
     """Return everything that two folders, or lists of files, tell, as the command does.
@@ -219,58 +255,55 @@ def compare(
     >>> both.findings["id"][0]
     'gc-frequency'
     """
-    return compare_paths(
-        base, new, normalize=normalize, work=_work(work, rps), spans=_spans(window)
-    )
+    settings = Settings(None, normalize, _work(work, rps), _spans(window))
+    return compare_paths(base, new, settings)
 
 
 def _several(given: Side, word: str) -> list[Loaded]:
     """Return what stands on one side, loaded."""
     alone = not isinstance(given, list | tuple)
-    sources = [given] if alone else list(cast("Sequence[Any]", given))
+    sources: list[Any] = [given] if alone else list(cast("Sequence[Any]", given))
     if not sources:
         raise UsageError(f"{word}: there is nothing on this side")
     return [_loaded(source) for source in sources]
 
 
-def _loaded(source: Any) -> Loaded:  # noqa: ANN401 - whatever `load` takes or returns
-    known: Loaded = source if type(source) in _KINDS else load(source)
-    return known
+def _loaded(source: Loadable | Loaded) -> Loaded:
+    """Return what `load` takes, loaded; what `load` returned, as it is."""
+    if isinstance(source, Profile | Trace | GCLog | Benchmarks | LoadSummary):
+        return source
+    return load(source)
 
 
-def _kind(loaded: Loaded) -> str:
+def _filtered(side: Sequence[Loaded], patterns: Mapping[str, str]) -> list[Loaded]:
+    """Return what patterns leave of profiles; only these take patterns."""
+    return [cast("Profile", loaded).filter(**patterns) for loaded in side]
+
+
+def _noun(loaded: Loaded) -> str:
     """Return what something loaded is, and where from, in words."""
-    path = getattr(loaded, "path", None)
-    word = _KINDS[type(loaded)]
-    return f"{word} ({printable(str(path))})" if path else word
+    return f"{KINDS[loaded.kind].noun} ({printable(loaded.path)})"
 
 
-def _common_kind(base: Sequence[Loaded], new: Sequence[Loaded]) -> type:
+def _common_kind(base: Sequence[Loaded], new: Sequence[Loaded]) -> KindId:
     """Return what both sides are; raise IncompatibleProfilesError if they differ."""
-    kinds = {type(loaded) for loaded in (*base, *new)}
+    kinds = {loaded.kind for loaded in (*base, *new)}
     if len(kinds) > 1:
         sides = "; ".join(
-            f"{word} is {', '.join(dict.fromkeys(map(_kind, side)))}"
+            f"{word} is {', '.join(dict.fromkeys(map(_noun, side)))}"
             for word, side in (("base", base), ("new", new))
         )
         raise IncompatibleProfilesError(f"{sides}: both must be of one kind")
-    if kinds == {Load}:
+    kind = kinds.pop()
+    if not KINDS[kind].diff:
         raise IncompatibleProfilesError(
             "load generators' summaries are not compared: give their operations a "
             "second as rps=(base, new)"
         )
-    return kinds.pop()
+    return kind
 
 
-def _fits(kind: type, names: set[str], kinds: set[type]) -> None:
-    """Raise UsageError where an option means nothing for a kind of input."""
-    if names and kind not in kinds:
-        raise UsageError(f"{min(names)}= means nothing for {_KINDS[kind]}")
-
-
-def _work(
-    work: tuple[float, float] | None, rps: tuple[float, float] | None
-) -> Work | None:
+def _work(work: Pair | None, rps: Pair | None) -> Work | None:
     if work is not None and rps is not None:
         raise UsageError("work= and rps= both say what was done: give one")
     if work is not None:

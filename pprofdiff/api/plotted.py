@@ -6,11 +6,13 @@ returns the Axes.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from pprofdiff.analysis.profiles.diff import ProfileDiff
     from pprofdiff.notebook.flames import FlameGraph
 
 __all__ = ["PlottedLogs", "PlottedProfiles", "PlottedTraces"]
@@ -27,6 +29,11 @@ class PlottedProfiles:
     """What can be drawn of two profiles."""
 
     __slots__ = ()
+
+    @property
+    @abstractmethod
+    def drawable(self) -> ProfileDiff:
+        """What is drawn."""
 
     def plot_top(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
         """Draw the functions that moved most; see `plots.movers`."""
@@ -53,7 +60,7 @@ class PlottedProfiles:
         """
         from pprofdiff.notebook.flames import FlameGraph
 
-        return FlameGraph(self, height, budget)  # type: ignore[arg-type] # a Diff
+        return FlameGraph(self.drawable, height, budget)
 
 
 class PlottedLogs:

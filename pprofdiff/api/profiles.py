@@ -5,57 +5,131 @@ Nothing is changed in place: every method returns something new.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Literal
 
-from pprofdiff.analysis.comparison import Comparison
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.normalization import Normalization
+from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
-from pprofdiff.analysis.profiles.filters import filtered
-from pprofdiff.analysis.profiles.side import Run, side
-from pprofdiff.analysis.profiles.tables import VALUE_COLUMNS, ValueColumn
-from pprofdiff.analysis.side import Side
-from pprofdiff.analysis.work import Work, counted
+from pprofdiff.analysis.profiles.filters import NO_FILTERS, Filters, filtered
+from pprofdiff.analysis.profiles.granularity import Granularity
+from pprofdiff.analysis.profiles.kinds import kind_name
+from pprofdiff.analysis.profiles.labels import labels_frame
+from pprofdiff.analysis.profiles.side import ProfileSide, side
+from pprofdiff.analysis.profiles.single import profile_sums, stacks_frame
+from pprofdiff.analysis.profiles.tables import VALUE_COLUMNS, Table, ValueColumn
+from pprofdiff.analysis.settings import DEFAULTS, Settings
+from pprofdiff.analysis.work import counted
+from pprofdiff.api.loaded import LoadedInput
 from pprofdiff.api.plotted import PlottedProfiles
-from pprofdiff.api.reported import Path, Reported, delivered
-from pprofdiff.cli.options import Options
-from pprofdiff.errors import UsageError
+from pprofdiff.api.reported import KindDiff, Path, delivered
+from pprofdiff.errors import IncompatibleProfilesError, UsageError
+from pprofdiff.kinds import KindId
 from pprofdiff.loaders.profiles.encode import compress, encode
 from pprofdiff.model.profiles import profile as columns
 from pprofdiff.model.profiles.merge import merge
+from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.files import renderer_for
+from pprofdiff.units import printable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Diff", "Profile", "Summary", "compare_profiles", "merged"]
-
-_PATTERNS = (
-    "focus",
-    "ignore",
-    "hide",
-    "show",
-    "show_from",
-    "tagfocus",
-    "tagignore",
-)
+__all__ = [
+    "Diff",
+    "Profile",
+    "Summary",
+    "diff_of",
+    "filters_of",
+    "loaded",
+    "subtracted",
+]
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Profile(columns.Profile):
-    """A loaded profile: its columns (`model.profiles.profile.Profile`), and its path.
+@dataclass(frozen=True, eq=False, repr=False)
+class Profile(LoadedInput[columns.Profile]):
+    """A profile: `data` has its columns, see `model.profiles.profile.Profile`.
 
     ``new - base`` is ``diff(base, new)``: the direction is always new minus base.
     """
 
-    label: str | None = None
+    kind: ClassVar[KindId] = "profile"
+
     path: str = "profile"
+
+    def __len__(self) -> int:
+        """Return the number of samples."""
+        return len(self.data)
+
+    def __repr__(self) -> str:
+        """Return one line: sample types, samples, functions, duration."""
+        return repr(self.data)
 
     def __sub__(self, base: Profile) -> Diff:
         """Return what changed from base to this."""
-        return compare_profiles([base], [self])
+        return subtracted([base], [self])
 
-    def top(self, n: int | None = 20, by: str = "flat") -> pd.DataFrame:
+    @property
+    def sample_types(self) -> tuple[columns.ValueType, ...]:
+        """What each column of `values` counts, and in which unit."""
+        return self.data.sample_types
+
+    @property
+    def values(self) -> NDArray[np.int64]:
+        """One row a sample, one column a sample type."""
+        return self.data.values
+
+    @property
+    def strings(self) -> tuple[str, ...]:
+        """All names and paths in the profile; the first is the empty string."""
+        return self.data.strings
+
+    @property
+    def default_sample_type(self) -> str | None:
+        """The sample type that is shown unless another is asked for."""
+        return self.data.default_sample_type
+
+    @property
+    def period(self) -> int | None:
+        """How many units of `period_type` are between two samples."""
+        return self.data.period
+
+    @property
+    def period_type(self) -> columns.ValueType | None:
+        """What `period` counts."""
+        return self.data.period_type
+
+    @property
+    def time_ns(self) -> int | None:
+        """When it was begun, nanoseconds since 1970; None if it does not say."""
+        return self.data.time_ns
+
+    @property
+    def duration_ns(self) -> int | None:
+        """How long it lasted; None if it does not say."""
+        return self.data.duration_ns
+
+    @property
+    def comments(self) -> tuple[str, ...]:
+        """What the profile says of itself."""
+        return self.data.comments
+
+    def sample_index(self, name: str | int | None = None) -> int:
+        """Return the column of `values` that a sample type names, as pprof does.
+
+        None means the default type. Raises UsageError if there is none such.
+        """
+        return self.data.sample_index(name)
+
+    def function_names(self) -> list[str]:
+        """Return the names of all functions."""
+        return self.data.function_names()
+
+    def top(self, n: int | None = 20, by: ValueColumn = "flat") -> pd.DataFrame:
         """Return the `n` dearest functions by ``flat`` or ``cum``; None for all.
 
         Index: function. In the default sample type:
@@ -68,9 +142,7 @@ class Profile(columns.Profile):
         file           where it is, "" if the profile does not say   string
         ============== ============================================= ============
         """
-        from pprofdiff.analysis.profiles.single import profile_sums
-
-        frame = profile_sums(self).functions_frame()
+        frame = profile_sums(self.data).functions_frame()
         return frame.sort_values(_flat_or_cum(by), ascending=False, kind="stable")[:n]
 
     @property
@@ -85,9 +157,7 @@ class Profile(columns.Profile):
         share          of the total                                  float64
         ============== ============================================= ============
         """
-        from pprofdiff.analysis.profiles.single import profile_sums
-
-        return profile_sums(self).categories_frame()
+        return profile_sums(self.data).categories_frame()
 
     @property
     def stacks(self) -> pd.DataFrame:
@@ -95,38 +165,22 @@ class Profile(columns.Profile):
 
         `to_frame` has one row a sample, with its labels.
         """
-        from pprofdiff.analysis.profiles.single import stacks_frame
+        return stacks_frame(self.data)
 
-        return stacks_frame(self)
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a sample; see `model.profiles.profile.Profile.to_frame`."""
+        return self.data.to_frame()
 
     def filter(self, **patterns: str) -> Profile:
         """Return the samples and frames that patterns leave, as on the command line.
 
         `patterns`: focus, ignore, hide, show, show_from, tagfocus, tagignore.
         """
-        return _as_loaded(
-            filtered(self, _options(patterns)).profile, self.label, self.path
-        )
+        return replace(self, data=filtered(self.data, filters_of(patterns)).profile)
 
     def to_pprof(self, path: Path | None = None) -> bytes | None:
         """Return the profile as ``.pb.gz`` bytes, or write them to `path`."""
-        return delivered(compress(encode(self)), path)
-
-    def _repr_mimebundle_(
-        self,
-        include: Collection[str] | None = None,
-        exclude: Collection[str] | None = None,
-    ) -> dict[str, str]:
-        """Return what Jupyter shows: a table, and its twin in text."""
-        from pprofdiff.notebook import shown
-        from pprofdiff.notebook.inputs import profile_card
-
-        return shown(
-            lambda: profile_card(self, self.label or self.path),
-            repr(self),
-            include,
-            exclude,
-        )
+        return delivered(compress(encode(self.data)), path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +201,113 @@ class Summary:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diff(Reported, PlottedProfiles, ProfileDiff):
+class Diff(KindDiff[ProfileDiff], PlottedProfiles):
     """What changed between two profiles, in one sample type.
 
     `functions`, `lines`, `files`, `packages`, `stacks`, `categories` and `blame` are
-    DataFrames (see `diff.tables.Table.to_frame`); raw numbers are int64 in `unit`.
+    DataFrames (see `analysis.profiles.tables.Table.to_frame`), made when they are asked
+    for; raw numbers are int64 in `unit`.
     """
+
+    kind: ClassVar[KindId] = "profile"
+
+    def __repr__(self) -> str:
+        """Return one line: sample type, totals and their delta."""
+        base, new = self.totals
+        return (
+            f"<Diff {self.sample_type.type}/{self.unit}: "
+            f"base {base}, new {new}, delta {new - base:+d}>"
+        )
+
+    @property
+    def _results(self) -> tuple[ProfileDiff, ...]:
+        return (self.data,)
+
+    @property
+    def base(self) -> ProfileSide:
+        """Base's runs, and all of them merged."""
+        return self.data.base
+
+    @property
+    def new(self) -> ProfileSide:
+        """New's runs, and all of them merged."""
+        return self.data.new
+
+    @property
+    def name(self) -> str:
+        """What Go calls this kind of profile, such as cpu, allocs or mutex."""
+        return self.data.name
+
+    @property
+    def sample_type(self) -> columns.ValueType:
+        """The sample type that is compared."""
+        return self.data.sample_type
+
+    @property
+    def unit(self) -> str:
+        """The unit of every raw number."""
+        return self.data.unit
+
+    @property
+    def totals(self) -> tuple[int, int]:
+        """The sums of all values, base and new, raw."""
+        return self.data.totals
+
+    @property
+    def normalization(self) -> Normalization:
+        """What raw values are multiplied by, and why."""
+        return self.data.normalization
+
+    @property
+    def warnings(self) -> tuple[Caveat, ...]:
+        """What makes the two less comparable than they look."""
+        return self.data.warnings
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether samples are CPU time."""
+        return self.data.is_cpu
+
+    def table(
+        self, granularity: Granularity | Literal["stacks"] = "functions"
+    ) -> Table:
+        """Return the rows of functions, lines, files, packages or stacks, in numpy."""
+        return self.data.table(granularity)
+
+    @property
+    def functions(self) -> pd.DataFrame:
+        """One row a function; see `analysis.profiles.tables.Table.to_frame`."""
+        return self.data.functions
+
+    @property
+    def lines(self) -> pd.DataFrame:
+        """One row a source line, named ``function file:line``."""
+        return self.data.lines
+
+    @property
+    def files(self) -> pd.DataFrame:
+        """One row a source file."""
+        return self.data.files
+
+    @property
+    def packages(self) -> pd.DataFrame:
+        """One row a Go package."""
+        return self.data.packages
+
+    @property
+    def stacks(self) -> pd.DataFrame:
+        """One row a stack, function names joined with ``;``, root first."""
+        return self.data.stacks
+
+    @property
+    def categories(self) -> pd.DataFrame:
+        """One row a runtime category; see `frames.categories_frame`."""
+        return self.data.categories
+
+    @property
+    def blame(self) -> pd.DataFrame:
+        """One row for each category and call site; see `frames.blame_frame`."""
+        return self.data.blame
 
     @property
     def summary(self) -> Summary:
@@ -174,7 +329,7 @@ class Diff(Reported, PlottedProfiles, ProfileDiff):
             warnings=tuple(caveat.text for caveat in self.warnings),
         )
 
-    def top(self, n: int = 20, by: str = "flat") -> pd.DataFrame:
+    def top(self, n: int = 20, by: ValueColumn = "flat") -> pd.DataFrame:
         """Return the `n` functions whose ``flat`` or ``cum`` changed most."""
         table = self.table("functions")
         order = table.order(_flat_or_cum(by))[:n]
@@ -182,19 +337,16 @@ class Diff(Reported, PlottedProfiles, ProfileDiff):
 
     def filter(self, **patterns: str) -> Diff:
         """Return the diff of what patterns leave of both sides (`Profile.filter`)."""
-        options = _options(patterns)
-        sides = [
-            side(
-                s.label,
-                [Run(r.path, filtered(r.profile, options).profile) for r in s.runs],
-            )
-            for s in (self.base, self.new)
-        ]
-        return _as_diff(replace(self._plain(), base=sides[0], new=sides[1]))
+        filters = filters_of(patterns)
+        base, new = (
+            side(one.label, [_left(run, filters) for run in one.runs])
+            for one in (self.base, self.new)
+        )
+        return diff_of(replace(self.data, base=base, new=new))
 
     def normalize(self, *, work: tuple[float, float] | None = None) -> Diff:
         """Return the diff by operation done (base, new), or brought to base's total."""
-        return _as_diff(
+        return diff_of(
             compare(
                 self.base,
                 self.new,
@@ -223,15 +375,7 @@ class Diff(Reported, PlottedProfiles, ProfileDiff):
                        chance has a model)                           bool
         ============== ============================================= ============
         """
-        from pprofdiff.analysis.profiles.labels import labels_frame
-
-        return labels_frame(self)
-
-    @property
-    def comparison(self) -> Comparison:
-        """The comparison by itself, as `pprofdiff.analysis.comparison` holds it."""
-        base, new = (Side(s.label, s.runs) for s in (self.base, self.new))
-        return Comparison(base, new, (self,))
+        return labels_frame(self.data)
 
     def to_csv(self, path: Path | None = None) -> str | None:
         """Return all functions as CSV, or write it to `path`."""
@@ -241,41 +385,68 @@ class Diff(Reported, PlottedProfiles, ProfileDiff):
         """Return the diff as a profile with ``pprof::base`` labels, or write it."""
         return delivered(renderer_for(".pb.gz")(self.report()), path)
 
-    def _plain(self) -> ProfileDiff:
-        return ProfileDiff(**{f.name: getattr(self, f.name) for f in fields(self)})
+
+def loaded(
+    captures: Sequence[Capture[columns.Profile]], label: str | None, name: str
+) -> Profile:
+    """Return captures merged, as `load` does.
+
+    Raises IncompatibleProfilesError where they are of several kinds.
+    """
+    profiles = [capture.content for capture in captures]
+    names = dict.fromkeys(map(kind_name, profiles))
+    if len(names) > 1:
+        raise IncompatibleProfilesError(
+            f"{printable(name)}: profiles of several kinds ({', '.join(names)}): load "
+            "one file, or give both folders to pprofdiff.compare(base, new)"
+        )
+    return Profile(merge(profiles), label, name)
 
 
-def compare_profiles(
+def subtracted(
     base: Sequence[Profile],
     new: Sequence[Profile],
-    *,
-    sample_type: str | int | None = None,
-    normalize: bool = False,
-    work: Work | None = None,
-    patterns: Mapping[str, str] | None = None,
+    settings: Settings = DEFAULTS,
+    filters: Filters = NO_FILTERS,
 ) -> Diff:
     """Return new minus base, each side's profiles merged; see `pprofdiff.diff`."""
-    options = _options(dict(patterns or {}))
-    sides = []
-    for profiles, word in ((base, "base"), (new, "new")):
-        runs = [Run(p.path, filtered(p, options).profile) for p in profiles]
-        sides.append(side(profiles[0].label or word, runs))
-    return _as_diff(
+    old, current = (
+        side(profiles[0].label or word, [_left(p.capture, filters) for p in profiles])
+        for profiles, word in ((base, "base"), (new, "new"))
+    )
+    return diff_of(
         compare(
-            sides[0],
-            sides[1],
-            sample_type=sample_type,
-            normalize=normalize,
-            work=work,
+            old,
+            current,
+            sample_type=settings.sample_type,
+            normalize=settings.normalize,
+            work=settings.work,
         )
     )
 
 
-def merged(
-    profiles: Sequence[columns.Profile], label: str | None, path: str
-) -> Profile:
-    """Return profiles (at least one) as one that knows where it is from."""
-    return _as_loaded(merge(profiles), label, path)
+def diff_of(data: ProfileDiff) -> Diff:
+    """Return an analysed pair of profiles as `pprofdiff.diff` does."""
+    base, new = (Side(one.label, one.runs) for one in (data.base, data.new))
+    return Diff(data, (base, new))
+
+
+def filters_of(patterns: Mapping[str, str]) -> Filters:
+    """Return the filters of these names; raises UsageError for other names."""
+    names = [field.name for field in fields(Filters)]
+    unknown = sorted(set(patterns) - set(names))
+    if unknown:
+        raise UsageError(
+            f"no pattern is called {unknown[0]!r}; there are: {', '.join(names)}"
+        )
+    return Filters(**patterns)
+
+
+def _left(
+    capture: Capture[columns.Profile], filters: Filters
+) -> Capture[columns.Profile]:
+    """Return what filters leave of one profile."""
+    return replace(capture, content=filtered(capture.content, filters).profile)
 
 
 def _flat_or_cum(by: str) -> ValueColumn:
@@ -283,22 +454,3 @@ def _flat_or_cum(by: str) -> ValueColumn:
         if by == column:
             return column
     raise UsageError(f"by={by!r}: it is 'flat' or 'cum'")
-
-
-def _as_loaded(profile: columns.Profile, label: str | None, path: str) -> Profile:
-    held = {f.name: getattr(profile, f.name) for f in fields(columns.Profile)}
-    return Profile(**held, label=label, path=path)
-
-
-def _as_diff(plain: ProfileDiff) -> Diff:
-    return Diff(**{f.name: getattr(plain, f.name) for f in fields(ProfileDiff)})
-
-
-def _options(patterns: dict[str, str]) -> Options:
-    """Return options with these patterns; raises UsageError for other names."""
-    unknown = sorted(set(patterns) - set(_PATTERNS))
-    if unknown:
-        raise UsageError(
-            f"no pattern is called {unknown[0]!r}; there are: {', '.join(_PATTERNS)}"
-        )
-    return Options()._replace(**patterns)  # type: ignore[arg-type]

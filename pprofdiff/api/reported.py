@@ -3,45 +3,57 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Collection
-from dataclasses import fields
-from typing import TYPE_CHECKING, Any, TypeVar
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.findings.frames import evidence_frame, findings_frame
+from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.api.shown import Shown
+from pprofdiff.kinds import KindId
+from pprofdiff.model.side import Side
 from pprofdiff.report.files import renderer_for, replace_files
-from pprofdiff.report.model import ReportModel, report_of
+from pprofdiff.report.model import ReportModel, judged, report_of
+from pprofdiff.report.text.plain import render
+from pprofdiff.report.text.report import report_parts
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from pprofdiff.analysis.gate.model import Verdict
     from pprofdiff.analysis.gate.rules import Gate
+    from pprofdiff.notebook import Card
 
-__all__ = ["Path", "Reported", "delivered"]
+__all__ = ["KindDiff", "Path", "Reported", "delivered"]
 
 Text = TypeVar("Text", str, bytes)
+Result = TypeVar("Result")
 Path = str | os.PathLike[str]
 
 
-class Reported(ABC):
+class Reported(Shown):
     """A comparison of any kind, as the report's writers take it."""
-
-    __slots__ = ()
-
-    def __getstate__(self) -> dict[str, object]:
-        """Return what goes to another process: the input, not what follows from it."""
-        held: Any = self
-        return {field.name: getattr(self, field.name) for field in fields(held)}
 
     @property
     @abstractmethod
     def comparison(self) -> Comparison:
-        """What is compared, as `pprofdiff.analysis.comparison` holds it."""
+        """What is compared, as `pprofdiff.analysis.comparison` has it."""
 
     def report(self, gate: Gate | None = None) -> ReportModel:
         """Return the report that writers take, judged by the gate if there is one."""
-        return report_of(self.comparison, gate=gate)
+        return self._report if gate is None else judged(self._report, gate)
+
+    @cached_property
+    def _report(self) -> ReportModel:
+        """The report without a gate: findings are drawn once."""
+        return report_of(self.comparison, warnings=self._notes())
+
+    def _notes(self) -> Sequence[Caveat]:
+        """Return what to know of the inputs."""
+        return ()
 
     def check(self, *rules: str, strict: bool = False) -> Verdict:
         r"""Return what becomes of rules, written as for ``--fail-on``.
@@ -73,8 +85,6 @@ class Reported(ABC):
                        where that cannot be told
         ============== ============================================= ============
         """
-        from pprofdiff.analysis.findings.frames import findings_frame
-
         return findings_frame(self.report().findings)
 
     @property
@@ -91,8 +101,6 @@ class Reported(ABC):
         unit           their unit                                    string
         ============== ============================================= ============
         """
-        from pprofdiff.analysis.findings.frames import evidence_frame
-
         return evidence_frame(self.report().findings)
 
     def to_json(self, path: Path | None = None) -> str | None:
@@ -109,26 +117,49 @@ class Reported(ABC):
 
     def to_text(self, path: Path | None = None) -> str | None:
         """Return the report that the command line prints, or write it to `path`."""
-        from pprofdiff.report.text.plain import render
-        from pprofdiff.report.text.report import report_parts
-
         return delivered(render(report_parts(self.report())), path)
 
     def _rendered(self, ending: str, path: Path | None) -> str | None:
         return delivered(renderer_for(ending)(self.report()).decode(), path)
 
-    def _repr_mimebundle_(
-        self,
-        include: Collection[str] | None = None,
-        exclude: Collection[str] | None = None,
-    ) -> dict[str, str]:
-        """Return what Jupyter shows: a table, and its twin in text."""
-        from pprofdiff.notebook import shown
+    def _card(self) -> Card:
         from pprofdiff.notebook.comparisons import comparison_card
 
-        return shown(
-            lambda: comparison_card(self.report()), repr(self), include, exclude
-        )
+        return comparison_card(self.report())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KindDiff(Reported, Generic[Result]):
+    """Two sides of one kind compared.
+
+    Attributes
+    ----------
+    data
+        What the analysis of the kind returned.
+    sides
+        Base and new, with the captures that were compared.
+
+    """
+
+    kind: ClassVar[KindId]
+
+    data: Result
+    sides: tuple[Side, Side]
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """The comparison by itself, as `pprofdiff.analysis.comparison` has it."""
+        return Comparison(*self.sides, {self.kind: self._results})
+
+    @property
+    def drawable(self) -> Result:
+        """What `pprofdiff.plots` draws."""
+        return self.data
+
+    @property
+    def _results(self) -> object:
+        """What a `Comparison` has of this kind."""
+        return self.data
 
 
 def delivered(data: Text, path: Path | None) -> Text | None:

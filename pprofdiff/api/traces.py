@@ -1,40 +1,58 @@
-"""What `load` returns for an execution trace: its figures as DataFrames."""
+"""Execution traces and their comparison: `Trace`, `TraceDiff`."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
+from pprofdiff.analysis.settings import DEFAULTS, Settings
+from pprofdiff.analysis.traces import compare
 from pprofdiff.analysis.traces.collector import Collections
 from pprofdiff.analysis.traces.exports import export
+from pprofdiff.analysis.traces.frames import (
+    figures_frame,
+    groups_frame,
+    heap_frame,
+    latency_frame,
+    mmu_frame,
+    over_time,
+    sided,
+    states_frame,
+    stops_frame,
+)
 from pprofdiff.analysis.traces.goroutines import root_name
 from pprofdiff.analysis.traces.mutators import mmu_curve
 from pprofdiff.analysis.traces.processors import Processors, runnable, running
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.states import StateName, named_for_state
 from pprofdiff.analysis.traces.tasks import cpu_profile, regions, tasks
-from pprofdiff.api.profiles import Profile, merged
-from pprofdiff.api.tracediff import TraceDiff, compare_traces
+from pprofdiff.api.loaded import LoadedInput, side_of
+from pprofdiff.api.plotted import PlottedTraces
+from pprofdiff.api.profiles import Profile
+from pprofdiff.api.reported import KindDiff
+from pprofdiff.kinds import KindId
+from pprofdiff.model.side import Capture
 from pprofdiff.model.traces import trace as columns
 from pprofdiff.model.traces.timeline import RangeKind
+from pprofdiff.units import scaled
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Trace"]
+__all__ = ["Trace", "TraceDiff", "loaded", "subtracted"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trace:
+class Trace(LoadedInput[columns.Trace]):
     """An execution trace, analysed as far as is asked; times are int64 nanoseconds.
 
-    `data` holds what was decoded, column by column; see `model.traces.trace.Trace`.
+    `data` has what was decoded, column by column; see `model.traces.trace.Trace`.
     """
 
-    data: columns.Trace
-    label: str | None = None
+    kind: ClassVar[KindId] = "trace"
+
     path: str = "trace"
 
     def __repr__(self) -> str:
@@ -43,7 +61,7 @@ class Trace:
 
     def __sub__(self, base: Trace) -> TraceDiff:
         """Return what changed from base to this."""
-        return compare_traces([base], [self])
+        return subtracted([base], [self])
 
     @property
     def drawable(self) -> TraceSide:
@@ -55,12 +73,13 @@ class Trace:
         """What comparisons are made of, in columns of numpy."""
         return TraceSide(self.label or self.path, self.path, self.data)
 
-    @cached_property
+    @property
     def goroutines(self) -> pd.DataFrame:
         """One row a root function, largest total first; index: its name.
 
         Times are sums over its goroutines, int64 nanoseconds, 0 for what there was
-        none of; they are those of ``go tool trace`` (`diff.trace.goroutines.Times`).
+        none of; they are those of ``go tool trace``
+        (`analysis.traces.goroutines.Times`).
 
         ==================== ========================================= ==========
         column               meaning                                   type
@@ -73,7 +92,7 @@ class Trace:
         syscall_block_ns     without
         unknown_ns           not told by the trace                     int64
         block_ns (reason)    blocked; a column for each reason that    int64
-                             Go names (`diff.trace.times`), such as
+                             Go names (`analysis.traces.times`), such as
                              network, sync or sleep, and
                              ``block_ns ()`` if the trace tells none
         range_ns (GC mark    within mark assists and sweeps; overlaps  int64
@@ -86,14 +105,14 @@ class Trace:
                              because of the trace
         ==================== ========================================= ==========
         """
-        return self.side.groups.to_frame()
+        return self._copy("goroutines", self.side.groups.to_frame)
 
-    @cached_property
+    @property
     def created(self) -> pd.DataFrame:
         """As `goroutines`, by the function that created them."""
-        return self.side.by_creation.to_frame()
+        return self._copy("created", self.side.by_creation.to_frame)
 
-    @cached_property
+    @property
     def states(self) -> pd.DataFrame:
         """One row an interval of a goroutine, by goroutine, then in time.
 
@@ -112,11 +131,9 @@ class Trace:
         thread, by     made the change; missing if there is none
         ============== ============================================= ============
         """
-        frame = self.data.to_frame()
-        frame["name"] = frame["name"].map(root_name).astype("category")
-        return frame
+        return self._copy("states", self._states)
 
-    @cached_property
+    @property
     def latency(self) -> pd.DataFrame:
         """One row a wait for a processor, by goroutine, then in time.
 
@@ -137,49 +154,31 @@ class Trace:
                        ``unblocked: reason``
         ============== ============================================= ============
         """
-        return self.side.waits.to_frame(self.data)
+        return self._copy("latency", lambda: self.side.waits.to_frame(self.data))
 
-    @cached_property
+    @property
     def stw(self) -> pd.DataFrame:
         """One row a stop of the world: kind, start_ns (int64), duration_ns (Int64).
 
         A duration is missing where the trace does not show the end.
         """
-        import pandas as pd
+        return self._copy("stw", self._stw)
 
-        held, strings = self.data.ranges, self.data.strings
-        stops = held.take(held.kind == RangeKind.STOP_THE_WORLD)
-        duration = pd.Series(stops.end_ns - stops.start_ns, dtype="Int64")
-        return pd.DataFrame(
-            {
-                "kind": pd.Series(
-                    [strings[i] for i in stops.name.tolist()], dtype="str"
-                ),
-                "start_ns": stops.start_ns,
-                "duration_ns": duration.mask(stops.end_ns < 0),
-            }
-        )
-
-    @cached_property
+    @property
     def heap(self) -> pd.DataFrame:
         """One row a change of live_bytes or goal_bytes (Int64), by time_ns.
 
         Each is what it last was; missing before the trace first tells it.
         """
-        from pprofdiff.analysis.traces.frames import heap_frame
+        return self._copy("heap", lambda: heap_frame(self.data))
 
-        return heap_frame(self.data)
-
-    @cached_property
+    @property
     def concurrency(self) -> pd.DataFrame:
         """One row a change of how many goroutines run or could, by time_ns.
 
         Columns: running, runnable (int64); both are 0 before the first row.
         """
-        from pprofdiff.analysis.traces.frames import over_time
-
-        held = over_time(running=running(self.data), runnable=runnable(self.data))
-        return held.fillna(0).astype("int64")
+        return self._copy("concurrency", self._concurrency)
 
     @cached_property
     def gc(self) -> Collections:
@@ -191,15 +190,15 @@ class Trace:
         """What processors did."""
         return self.side.processors
 
-    @cached_property
+    @property
     def tasks(self) -> pd.DataFrame:
-        """One row a type of user task; see `diff.trace.tasks.Durations.to_frame`."""
-        return tasks(self.data).to_frame()
+        """One row a type of user task; see `traces.tasks.Durations.to_frame`."""
+        return self._copy("tasks", lambda: tasks(self.data).to_frame())
 
-    @cached_property
+    @property
     def regions(self) -> pd.DataFrame:
-        """One row a type of user region; see `diff.trace.tasks.Durations.to_frame`."""
-        return regions(self.data).to_frame()
+        """One row a type of user region; see `traces.tasks.Durations.to_frame`."""
+        return self._copy("regions", lambda: regions(self.data).to_frame())
 
     def mmu(self, windows_ns: Sequence[int]) -> pd.Series[float]:
         """Return the minimum mutator utilisation (a share) by window in ns.
@@ -211,8 +210,8 @@ class Trace:
 
         windows = np.asarray(windows_ns, np.int64)
         index = pd.Index(windows, name="window_ns")
-        found = mmu_curve(self.side.utilisation, windows)
-        return pd.Series(found if len(found) else np.nan, index, "float64", "mmu")
+        shares = mmu_curve(self.side.utilisation, windows)
+        return pd.Series(shares if len(shares) else np.nan, index, "float64", "mmu")
 
     def profile(self, state: StateName) -> Profile:
         """Return time running, runnable, blocked or syscall by stack.
@@ -220,24 +219,206 @@ class Trace:
         Sample types are intervals/count and the state's name/nanoseconds, as with
         ``--state``; labels are goroutine and reason. Raises UsageError for any other.
         """
-        return merged([named_for_state(self.data, state)], self.label, self.path)
+        return Profile(named_for_state(self.data, state), self.label, self.path)
 
     def cpu(self) -> Profile | None:
         """Return the CPU samples inside the trace; None if no CPU profile ran."""
-        found = cpu_profile(self.data)
-        return None if found is None else merged([found], self.label, self.path)
+        samples = cpu_profile(self.data)
+        return None if samples is None else Profile(samples, self.label, self.path)
 
     def export(self, kind: Literal["net", "sync", "syscall", "sched"]) -> Profile:
         """Return what ``go tool trace -pprof=kind`` writes."""
-        return merged([export(self.data, kind)], self.label, self.path)
+        return Profile(export(self.data, kind), self.label, self.path)
 
-    def _repr_mimebundle_(
-        self,
-        include: Collection[str] | None = None,
-        exclude: Collection[str] | None = None,
-    ) -> dict[str, str]:
-        """Return what Jupyter shows: a table, and its twin in text."""
-        from pprofdiff.notebook import shown
-        from pprofdiff.notebook.inputs import trace_card
+    @cached_property
+    def _frames(self) -> dict[str, pd.DataFrame]:
+        return {}
 
-        return shown(lambda: trace_card(self.side), repr(self), include, exclude)
+    def _copy(self, name: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        """Return a copy of a frame that is made once, for the caller to change."""
+        if name not in self._frames:
+            self._frames[name] = make()
+        return self._frames[name].copy()
+
+    def _states(self) -> pd.DataFrame:
+        frame = self.data.to_frame()
+        frame["name"] = frame["name"].map(root_name).astype("category")
+        return frame
+
+    def _stw(self) -> pd.DataFrame:
+        import pandas as pd
+
+        ranges, strings = self.data.ranges, self.data.strings
+        stops = ranges.take(ranges.kind == RangeKind.STOP_THE_WORLD)
+        duration = pd.Series(stops.end_ns - stops.start_ns, dtype="Int64")
+        return pd.DataFrame(
+            {
+                "kind": pd.Series(
+                    [strings[i] for i in stops.name.tolist()], dtype="str"
+                ),
+                "start_ns": stops.start_ns,
+                "duration_ns": duration.mask(stops.end_ns < 0),
+            }
+        )
+
+    def _concurrency(self) -> pd.DataFrame:
+        frame = over_time(running=running(self.data), runnable=runnable(self.data))
+        return frame.fillna(0).astype("int64")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
+    """What changed between two execution traces.
+
+    Raw times are int64 nanoseconds; ``…_scaled`` are nanoseconds per second of wall
+    time, or by operation where `work` or `rps` were given: `mode` says which. `data`
+    has what frames are made of, see `analysis.traces.compare.TraceDiff`.
+    """
+
+    kind: ClassVar[KindId] = "trace"
+
+    def __repr__(self) -> str:
+        """Return one line: lengths, and the 99th percentile of waits."""
+        base, new = self.data.sides
+        wall = " → ".join(scaled(side.wall_ns, "ns") for side in (base, new))
+        p99 = " → ".join(
+            "–" if side.latency.p99_ns is None else scaled(side.latency.p99_ns, "ns")
+            for side in (base, new)
+        )
+        return (
+            f"<TraceDiff {base.label!r} → {new.label!r}: {wall}, p99 wait for a "
+            f"processor {p99}>"
+        )
+
+    @property
+    def mode(self) -> str:
+        """What scaled times are: ``per_second`` of wall time, or ``per_work``."""
+        return self.data.mode
+
+    @property
+    def states(self) -> pd.DataFrame:
+        """Where the program's goroutines spend time: one row a state.
+
+        ============== ============================================= ============
+        column         meaning                                       type
+        ============== ============================================= ============
+        state          running, runnable, syscall, syscall_block,    string
+                       unknown or blocked
+        reason         why blocked, "" otherwise                     string
+        base_ns,       raw nanoseconds over all goroutines           int64
+        new_ns,
+        delta_ns
+        base_scaled,   the same by second or operation               float64
+        new_scaled,
+        delta_scaled
+        ============== ============================================= ============
+        """
+        return states_frame(self.data)
+
+    @property
+    def goroutines(self) -> pd.DataFrame:
+        """One row a root function, those that moved most first; index: its name.
+
+        For each of total, exec (running), sched_wait (runnable), syscall,
+        syscall_block, unknown and block there are ``base_T_ns``, ``new_T_ns``,
+        ``delta_T_ns`` (int64, 0 where a side has none) and ``delta_T_scaled``.
+
+        ============== ============================================= ============
+        column         meaning                                       type
+        ============== ============================================= ============
+        status         both, new or gone                             categorical
+        base_count,    how many goroutines                           int64
+        new_count,
+        delta_count
+        runtime        all of them are the runtime's or the trace's  bool
+        ============== ============================================= ============
+        """
+        return groups_frame(self.data)
+
+    @property
+    def created(self) -> pd.DataFrame:
+        """As `goroutines`, by the function that created them."""
+        return groups_frame(self.data, "by_creation")
+
+    @property
+    def latency(self) -> pd.DataFrame:
+        """Waits for a processor: one row a quantile; index: p50, p90, p99, p99.9, max.
+
+        ============== ============================================= ============
+        column         meaning                                       type
+        ============== ============================================= ============
+        base_ns,       nearest rank; missing without waits           Int64
+        new_ns,
+        delta_ns
+        delta_low_ns,  95 % interval of the delta; missing where     Int64
+        delta_high_ns  too little was traced to tell
+        base_count,    how many waits                                int64
+        new_count
+        ============== ============================================= ============
+        """
+        return latency_frame(self.data)
+
+    @property
+    def waits(self) -> pd.DataFrame:
+        """Both sides' waits for a processor: `Trace.latency`, and a column `side`."""
+        frames = (side.waits.to_frame(side.trace) for side in self.data.sides)
+        return sided(*frames)
+
+    @property
+    def stw(self) -> pd.DataFrame:
+        """One row a kind of stop of the world; index: the kind.
+
+        Columns: base_, new_, delta_count (int64); base_, new_, delta_total_ns (int64),
+        delta_total_scaled; base_longest_ns, new_longest_ns (Int64).
+        """
+        return stops_frame(self.data)
+
+    @property
+    def mmu(self) -> pd.DataFrame:
+        """Least shares of the processors left to the program, by window_ns (index).
+
+        Columns: base, new, delta (float64); windows longer than a trace are left out.
+        """
+        return mmu_frame(self.data)
+
+    @property
+    def heap(self) -> pd.DataFrame:
+        """Both sides' `Trace.heap`: side, time_ns, live_bytes, goal_bytes."""
+        return sided(*(heap_frame(side.trace) for side in self.data.sides))
+
+    @property
+    def figures(self) -> pd.DataFrame:
+        """Sums over the whole traces, raw: one row a figure; index: its name.
+
+        Columns: base, new, delta, ratio (float64; NaN where a trace does not tell, or
+        the base is 0), unit (ns, bytes, share or count).
+        """
+        return figures_frame(self.data)
+
+
+def loaded(
+    captures: Sequence[Capture[columns.Trace]], label: str | None, _name: str
+) -> Trace:
+    """Return the first of the captures as `load` does."""
+    return Trace(captures[0].content, label, captures[0].path)
+
+
+def subtracted(
+    base: Sequence[Trace], new: Sequence[Trace], settings: Settings = DEFAULTS
+) -> TraceDiff:
+    """Return new minus base; of several traces of a side, the longest.
+
+    Operations counted in `settings.work` were done while the longest was recorded.
+    """
+    sides = side_of(base, "base"), side_of(new, "new")
+    old, current = (
+        max(one.data.end_ns - one.data.start_ns for one in traces) / 1e9
+        for traces in (base, new)
+    )
+    data = compare.compare_traces(
+        (sides[0].label, sides[0].of("trace")),
+        (sides[1].label, sides[1].of("trace")),
+        settings.work,
+        (old, current),
+    )
+    return TraceDiff(data, sides)

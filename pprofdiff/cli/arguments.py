@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 
+from pprofdiff.analysis.gate.forms import RULES
 from pprofdiff.cli.flag_values import flag_value
 from pprofdiff.cli.options import (
     FLAGS,
     PPROF_ONLY,
     REFUSED,
     REFUSED_WITH_VALUE,
-    RULES,
     Flag,
     Options,
 )
@@ -22,30 +22,11 @@ from pprofdiff.errors import UsageError
 
 __all__ = ["help_text", "parse"]
 
-_SHORT = {"o": "output", "q": "quiet", "h": "help", "V": "version"}
 # Words that ask about pprofdiff itself, and the view that answers.
-_ASKING = {"help": "help", "version": "version"}
-# Flags that go tool pprof does not know.
-_OURS = {
-    "work",
-    "rps",
-    "window",
-    "pair",
-    "state",
-    "explain",
-    "joined",
-    "color",
-    "progress",
-    "quiet",
-    "max_size",
-    "fail_on",
-    "strict",
-    "only_if_changed",
-    "github_summary",
-    "no_paths",
-}
+_ASKING = {"help": "help", "h": "help", "version": "version", "V": "version"}
 _LABEL = re.compile(r"[^/\\.:=?#]+=")
 _BY_NAME = {flag.name: flag for flag in FLAGS}
+_SHORT = {flag.short: flag.name for flag in FLAGS if flag.short}
 _WITHOUT_VALUE = ("set", "bool")
 
 
@@ -79,11 +60,11 @@ def parse(argv: list[str]) -> Options:
 
 
 def _no_gate_beside(chosen: dict[str, object]) -> None:
-    """Refuse a gate with a view that shows no verdict."""
+    """Refuse a flag of the report with another view, which shows no verdict."""
     view = "explain" if chosen.get("explain") else chosen.get("view")
-    for name in ("fail_on", "strict", "only_if_changed", "github_summary"):
-        if view and chosen.get(name):
-            typed = name.replace("_", "-")
+    for flag in FLAGS:
+        if view and flag.views == "report" and chosen.get(flag.field):
+            typed = flag.name.replace("_", "-")
             raise UsageError(f"--{typed} is of the report: leave out -{view}")
 
 
@@ -142,7 +123,7 @@ def _for_pprof(flags: list[tuple[str, str, str]], places: list[str]) -> str:
         if name in ("base", "diff_base"):
             based = True
             words.append(f"-{name}={_without_label(value)}")
-        elif name in REFUSED or (name in _BY_NAME and name not in _OURS):
+        elif name in REFUSED or (name in _BY_NAME and not _BY_NAME[name].ours):
             with_value = value or _takes_value(name)
             words.append(f"-{name}={value}" if with_value else f"-{name}")
     bare = [_without_label(place) for place in places]
@@ -159,8 +140,8 @@ def _without_label(place: str) -> str:
 def _store(chosen: dict[str, object], flag: Flag, value: str) -> None:
     """Set what one flag says."""
     if flag.kind == "append":
-        held = chosen.get(flag.field, ())
-        chosen[flag.field] = (*held, value)  # type: ignore[misc]
+        earlier = chosen.get(flag.field, ())
+        chosen[flag.field] = (*earlier, value)  # type: ignore[misc]
         if flag.field == "base":
             _agree(chosen, "subtract", flag.name)
     elif flag.kind == "set":
@@ -181,9 +162,9 @@ def _store(chosen: dict[str, object], flag: Flag, value: str) -> None:
 
 def _agree(chosen: dict[str, object], field: str, value: str) -> None:
     """Set a field that may have one value only."""
-    held = chosen.setdefault(field, value)
-    if held != value:
-        raise UsageError(f"-{held} and -{value} contradict each other: give one")
+    earlier = chosen.setdefault(field, value)
+    if earlier != value:
+        raise UsageError(f"-{earlier} and -{value} contradict each other: give one")
 
 
 def _with_sides(options: Options, places: list[str]) -> Options:
@@ -267,17 +248,5 @@ def _rules_help() -> list[str]:
 
 def _typed(flag: Flag) -> str:
     """Return a flag as it is typed."""
-    arguments = {
-        "set": "",
-        "bool": "",
-        "str": "=REGEX" if flag.group.startswith("Choose") else "=X",
-        "append": {"output": "=FILE", "fail_on": "=RULE"}.get(flag.name, "=PROFILE"),
-        "work": "=BASE:NEW",
-        "window": "=FROM:TO",
-        "pair": "=suffix=WORD",
-        "choice": "=STATE" if flag.name == "state" else "=WHEN",
-        "size": "=SIZE",
-    }
-    if flag.name in ("peek", "explain"):
-        return f"-{flag.name}=REGEX"
-    return f"-{flag.name}{arguments.get(flag.kind, '=N')}"
+    value = f"={flag.placeholder}" if flag.placeholder else ""
+    return f"-{flag.name}{value}"

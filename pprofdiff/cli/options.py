@@ -1,28 +1,33 @@
 """What the user asked for: one frozen `Options`, and the one table that describes it.
 
 The words are those of ``go tool pprof``; ours are new words, never a pprof word with
-another meaning. `FLAGS` feeds the command line, ``--help`` and the report's header.
+another meaning. `FLAGS` feeds the command line, ``--help`` and the report's header: a
+flag is one row there and the field that it sets. The library never sees `Options`:
+`run` translates them into the small objects that it takes.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.profiles.filters import Filters
 
 __all__ = [
     "FLAGS",
     "PPROF_ONLY",
     "REFUSED",
     "REFUSED_WITH_VALUE",
-    "RULES",
     "Flag",
     "Options",
-    "RuleForm",
     "active",
 ]
 
 
 class Options(NamedTuple):
     """One run's choices; the defaults are those of the command line.
+
+    A named tuple, since `dataclasses` would double the time of ``--help``.
 
     Patterns are regular expressions, empty for none; `work` is (base, new) operations
     done, `rps` operations a second; `window` holds (from, to), seconds since the process
@@ -82,21 +87,62 @@ class Options(NamedTuple):
             getattr(self, flag.field) for flag in FLAGS if flag.group == _PATTERNS
         )
 
+    @property
+    def filters(self) -> Filters:
+        """The patterns that choose samples and frames."""
+        from pprofdiff.analysis.profiles.filters import Filters
+
+        return Filters(
+            focus=self.focus,
+            ignore=self.ignore,
+            hide=self.hide,
+            show=self.show,
+            show_from=self.show_from,
+            tagfocus=self.tagfocus,
+            tagignore=self.tagignore,
+        )
+
 
 class Flag(NamedTuple):
     """One flag: how it is typed, what it sets, and what it means.
 
-    `kind` is ``set`` (no argument: stores `value`), ``bool`` (``-x`` or ``-x=false``),
-    ``str``, ``int``, ``float``, ``size``, ``work``, ``window``, ``pair``, ``append`` or
-    ``choice`` (of the words in `value`).
+    Attributes
+    ----------
+    group
+        The heading that ``--help`` lists it under.
+    name
+        As it is typed, with ``_`` between words.
+    kind
+        How a value is read: see `flag_values`. ``set`` stores `value` and takes none,
+        ``bool`` may be turned off with ``=false``, ``append`` may be repeated,
+        ``choice`` takes one of the words in `value`.
+    field
+        The field of `Options` that it sets.
+    placeholder
+        What stands for its value in ``--help``; "" for a flag without a value.
+    help
+        One line.
+    value
+        What it stores, or the words it takes.
+    short
+        A second name, of one letter.
+    ours
+        Whether ``go tool pprof`` does not know it.
+    views
+        Which views it is of: ``pprof`` for ``-top`` and ``-peek``.
+
     """
 
+    group: str
     name: str
     kind: str
     field: str
+    placeholder: str
     help: str
-    group: str
     value: str = ""
+    short: str = ""
+    ours: bool = False
+    views: Literal["all", "pprof", "report"] = "all"
 
 
 _PATTERNS = "Choose samples and frames (regular expressions, as in go tool pprof)"
@@ -110,108 +156,69 @@ _GATE = "Gate"
 
 # fmt: off
 FLAGS = (
-    Flag("diff_base", "append", "base", "profile to subtract; repeat to add up", _COMPARE),
-    Flag("base", "append", "base", "the same, as pprof's -base: percentages of the sum of both", _COMPARE),
-    Flag("normalize", "bool", "normalize", "scale new to the base's total", _COMPARE),
-    Flag("work", "work", "work", "operations each side did, as BASE:NEW; compares by operation", _COMPARE),
-    Flag("rps", "work", "rps", "operations a second of each side, as BASE:NEW; the same", _COMPARE),
-    Flag("window", "window", "window", "GC cycles to compare: FROM:TO seconds since the start; one, or one,one", _COMPARE),
-    Flag("pair", "pair", "pair", "compare the benchmarks XOld and X of one file: suffix=Old", _COMPARE),
-    Flag("drop_negative", "bool", "drop_negative", "leave out what became cheaper", _COMPARE),
-    Flag("top", "set", "view", "pprof's table of functions", _VIEW, "top"),
-    Flag("text", "set", "view", "the same as -top", _VIEW, "top"),
-    Flag("peek", "str", "peek", "callers and callees of the functions that match", _VIEW),
-    Flag("proto", "set", "view", "the diff as a profile, to standard output", _VIEW, "proto"),
-    Flag("explain", "str", "explain", "stacks behind a function or category, and the rule that decided", _VIEW),
-    Flag("joined", "bool", "joined", "also list functions paired under two names", _VIEW),
-    Flag("flat", "set", "sort", "sort by own cost", _ROWS, "flat"),
-    Flag("cum", "set", "sort", "sort by cost including callees", _ROWS, "cum"),
-    Flag("nodecount", "int", "nodecount", "how many rows at most", _ROWS),
-    Flag("nodefraction", "float", "nodefraction", "hide rows under this share (0.005)", _ROWS),
-    Flag("edgefraction", "float", "edgefraction", "hide edges under this share (0.001)", _ROWS),
-    Flag("trim", "bool", "trim", "apply the three limits above (-trim=false: all rows)", _ROWS),
-    Flag("functions", "set", "granularity", "one row a function", _ROWS, "functions"),
-    Flag("filefunctions", "set", "granularity", "one row a function and file", _ROWS, "filefunctions"),
-    Flag("files", "set", "granularity", "one row a file", _ROWS, "files"),
-    Flag("lines", "set", "granularity", "one row a source line", _ROWS, "lines"),
-    Flag("noinlines", "bool", "noinlines", "charge inlined functions to their caller", _ROWS),
-    Flag("relative_percentages", "bool", "relative_percentages", "percent of what the patterns left", _ROWS),
-    Flag("focus", "str", "focus", "only stacks with a matching frame", _PATTERNS),
-    Flag("ignore", "str", "ignore", "no stacks with a matching frame", _PATTERNS),
-    Flag("hide", "str", "hide", "drop matching frames", _PATTERNS),
-    Flag("show", "str", "show", "keep only matching frames", _PATTERNS),
-    Flag("show_from", "str", "show_from", "drop frames above the first that matches", _PATTERNS),
-    Flag("tagfocus", "str", "tagfocus", "only samples with a matching label, or number in a range", _PATTERNS),
-    Flag("tagignore", "str", "tagignore", "no samples with a matching label", _PATTERNS),
-    Flag("sample_index", "str", "sample_index", "sample type, by name or position", _VALUE),
-    Flag("state", "choice", "state", "traces by stack: time running, runnable, blocked, syscall; cpu: samples", _VALUE, "running runnable blocked syscall cpu"),
-    Flag("inuse_space", "set", "sample_index", "-sample_index=inuse_space", _VALUE, "inuse_space"),
-    Flag("inuse_objects", "set", "sample_index", "-sample_index=inuse_objects", _VALUE, "inuse_objects"),
-    Flag("alloc_space", "set", "sample_index", "-sample_index=alloc_space", _VALUE, "alloc_space"),
-    Flag("alloc_objects", "set", "sample_index", "-sample_index=alloc_objects", _VALUE, "alloc_objects"),
-    Flag("contentions", "set", "sample_index", "-sample_index=contentions", _VALUE, "contentions"),
-    Flag("total_delay", "set", "sample_index", "-sample_index=delay", _VALUE, "delay"),
-    Flag("mean_delay", "set", "mean", "-sample_index=delay -mean", _VALUE, "delay"),
-    Flag("mean", "bool", "mean", "value by the first sample type (such as delay by contention)", _VALUE),
-    Flag("unit", "str", "unit", "unit to print, such as ms or MB (minimum: fitting)", _VALUE),
-    Flag("output", "append", "outputs", "write FILE: .html .md .json .csv .svg .png .pb.gz; repeatable (-o)", _OUT),
-    Flag("color", "choice", "color", "auto, always or never", _OUT, "auto always never"),
-    Flag("progress", "bool", "progress", "show progress of long work on a terminal", _OUT),
-    Flag("quiet", "bool", "quiet", "print no report, only write -o files (-q)", _OUT),
-    Flag("no_paths", "bool", "no_paths", "leave out local paths and hosts, as go build -trimpath", _OUT),
-    Flag("github_summary", "bool", "github_summary", "add -o x.md's text to this GitHub step's summary, annotate what tripped", _OUT),
-    Flag("fail_on", "append", "fail_on", "exit with 1 where a rule trips; see below; may be repeated", _GATE),
-    Flag("strict", "bool", "strict", "noise may trip a rule, and a rule without data does", _GATE),
-    Flag("only_if_changed", "bool", "only_if_changed", "print and write nothing within noise, if no rule trips", _GATE),
-    Flag("seconds", "int", "seconds", "length of a live profile", _FETCH),
-    Flag("timeout", "float", "timeout", "seconds until a fetch is given up", _FETCH),
-    Flag("max_size", "size", "max_size", "largest input, decompressed (1GB)", _FETCH),
+    Flag(_COMPARE, "diff_base", "append", "base", "PROFILE", "profile to subtract; repeat to add up"),
+    Flag(_COMPARE, "base", "append", "base", "PROFILE", "the same, as pprof's -base: percentages of the sum of both"),
+    Flag(_COMPARE, "normalize", "bool", "normalize", "", "scale new to the base's total"),
+    Flag(_COMPARE, "work", "work", "work", "BASE:NEW", "operations each side did, as BASE:NEW; compares by operation", ours=True),
+    Flag(_COMPARE, "rps", "work", "rps", "BASE:NEW", "operations a second of each side, as BASE:NEW; the same", ours=True),
+    Flag(_COMPARE, "window", "window", "window", "FROM:TO", "GC cycles to compare: FROM:TO seconds since the start; one, or one,one", ours=True),
+    Flag(_COMPARE, "pair", "pair", "pair", "suffix=WORD", "compare the benchmarks XOld and X of one file: suffix=Old", ours=True),
+    Flag(_COMPARE, "drop_negative", "bool", "drop_negative", "", "leave out what became cheaper", views="pprof"),
+    Flag(_VIEW, "top", "set", "view", "", "pprof's table of functions", value="top"),
+    Flag(_VIEW, "text", "set", "view", "", "the same as -top", value="top"),
+    Flag(_VIEW, "peek", "str", "peek", "REGEX", "callers and callees of the functions that match"),
+    Flag(_VIEW, "proto", "set", "view", "", "the diff as a profile, to standard output", value="proto"),
+    Flag(_VIEW, "explain", "str", "explain", "REGEX", "stacks behind a function or category, and the rule that decided", ours=True),
+    Flag(_VIEW, "joined", "bool", "joined", "", "also list functions paired under two names", ours=True),
+    Flag(_ROWS, "flat", "set", "sort", "", "sort by own cost", value="flat", views="pprof"),
+    Flag(_ROWS, "cum", "set", "sort", "", "sort by cost including callees", value="cum", views="pprof"),
+    Flag(_ROWS, "nodecount", "int", "nodecount", "N", "how many rows at most", views="pprof"),
+    Flag(_ROWS, "nodefraction", "float", "nodefraction", "N", "hide rows under this share (0.005)", views="pprof"),
+    Flag(_ROWS, "edgefraction", "float", "edgefraction", "N", "hide edges under this share (0.001)", views="pprof"),
+    Flag(_ROWS, "trim", "bool", "trim", "", "apply the three limits above (-trim=false: all rows)", views="pprof"),
+    Flag(_ROWS, "functions", "set", "granularity", "", "one row a function", value="functions"),
+    Flag(_ROWS, "filefunctions", "set", "granularity", "", "one row a function and file", value="filefunctions", views="pprof"),
+    Flag(_ROWS, "files", "set", "granularity", "", "one row a file", value="files"),
+    Flag(_ROWS, "lines", "set", "granularity", "", "one row a source line", value="lines"),
+    Flag(_ROWS, "noinlines", "bool", "noinlines", "", "charge inlined functions to their caller", views="pprof"),
+    Flag(_ROWS, "relative_percentages", "bool", "relative_percentages", "", "percent of what the patterns left", views="pprof"),
+    Flag(_PATTERNS, "focus", "str", "focus", "REGEX", "only stacks with a matching frame"),
+    Flag(_PATTERNS, "ignore", "str", "ignore", "REGEX", "no stacks with a matching frame"),
+    Flag(_PATTERNS, "hide", "str", "hide", "REGEX", "drop matching frames"),
+    Flag(_PATTERNS, "show", "str", "show", "REGEX", "keep only matching frames"),
+    Flag(_PATTERNS, "show_from", "str", "show_from", "REGEX", "drop frames above the first that matches"),
+    Flag(_PATTERNS, "tagfocus", "str", "tagfocus", "REGEX", "only samples with a matching label, or number in a range"),
+    Flag(_PATTERNS, "tagignore", "str", "tagignore", "REGEX", "no samples with a matching label"),
+    Flag(_VALUE, "sample_index", "str", "sample_index", "X", "sample type, by name or position"),
+    Flag(_VALUE, "state", "choice", "state", "STATE", "traces by stack: time running, runnable, blocked, syscall; cpu: samples", value="running runnable blocked syscall cpu", ours=True),
+    Flag(_VALUE, "inuse_space", "set", "sample_index", "", "-sample_index=inuse_space", value="inuse_space"),
+    Flag(_VALUE, "inuse_objects", "set", "sample_index", "", "-sample_index=inuse_objects", value="inuse_objects"),
+    Flag(_VALUE, "alloc_space", "set", "sample_index", "", "-sample_index=alloc_space", value="alloc_space"),
+    Flag(_VALUE, "alloc_objects", "set", "sample_index", "", "-sample_index=alloc_objects", value="alloc_objects"),
+    Flag(_VALUE, "contentions", "set", "sample_index", "", "-sample_index=contentions", value="contentions"),
+    Flag(_VALUE, "total_delay", "set", "sample_index", "", "-sample_index=delay", value="delay"),
+    Flag(_VALUE, "mean_delay", "set", "mean", "", "-sample_index=delay -mean", value="delay", views="pprof"),
+    Flag(_VALUE, "mean", "bool", "mean", "", "value by the first sample type (such as delay by contention)", views="pprof"),
+    Flag(_VALUE, "unit", "str", "unit", "X", "unit to print, such as ms or MB (minimum: fitting)", views="pprof"),
+    Flag(_OUT, "output", "append", "outputs", "FILE", "write FILE: .html .md .json .csv .svg .png .pb.gz; repeatable (-o)", short="o"),
+    Flag(_OUT, "color", "choice", "color", "WHEN", "auto, always or never", value="auto always never", ours=True),
+    Flag(_OUT, "progress", "bool", "progress", "", "show progress of long work on a terminal", ours=True),
+    Flag(_OUT, "quiet", "bool", "quiet", "", "print no report, only write -o files (-q)", short="q", ours=True),
+    Flag(_OUT, "no_paths", "bool", "no_paths", "", "leave out local paths and hosts, as go build -trimpath", ours=True),
+    Flag(_OUT, "github_summary", "bool", "github_summary", "", "add -o x.md's text to this GitHub step's summary, annotate what tripped", ours=True, views="report"),
+    Flag(_GATE, "fail_on", "append", "fail_on", "RULE", "exit with 1 where a rule trips; see below; may be repeated", ours=True, views="report"),
+    Flag(_GATE, "strict", "bool", "strict", "", "noise may trip a rule, and a rule without data does", ours=True, views="report"),
+    Flag(_GATE, "only_if_changed", "bool", "only_if_changed", "", "print and write nothing within noise, if no rule trips", ours=True, views="report"),
+    Flag(_FETCH, "seconds", "int", "seconds", "N", "length of a live profile"),
+    Flag(_FETCH, "timeout", "float", "timeout", "N", "seconds until a fetch is given up"),
+    Flag(_FETCH, "max_size", "size", "max_size", "SIZE", "largest input, decompressed (1GB)", ours=True),
 )
 # fmt: on
 
 
-class RuleForm(NamedTuple):
-    """How one kind of ``--fail-on`` rule is typed, and when it trips.
-
-    `subject` says what the rule names, "" for nothing; `limited` whether a limit ends
-    it, and `ceiling` and `less` whether that may have no sign or a minus; `source`
-    whether ``@`` may say which profile or log.
-    """
-
-    kind: str
-    form: str
-    help: str
-    example: str
-    subject: str = ""
-    limited: bool = True
-    ceiling: bool = False
-    less: bool = False
-    source: bool = True
-
-
-# fmt: off
-RULES = (
-    RuleForm("cum", "cum:REGEX:LIMIT", "a function that matches, with its callees", r"cum:main\..*:+5%", "the function's pattern"),
-    RuleForm("flat", "flat:REGEX:LIMIT", "the same, by its own cost", "flat:encoding/json:+50ms", "the function's pattern"),
-    RuleForm("package", "package:REGEX:LIMIT", "a package that matches, with its callees", "package:^main$:+5%", "the package's pattern"),
-    RuleForm("group", "group:ID:LIMIT", "a group of runtime costs: gc, alloc, sched …", "group:gc:+2pp", "the group's id"),
-    RuleForm("category", "category:ID:LIMIT", "one category: gc.mark.assist, chan …", "category:gc.mark.assist:+1pp", "the category's id"),
-    RuleForm("total", "total:LIMIT", "all of the profile", "total:+5%"),
-    RuleForm("bench", "bench:UNIT[:REGEX]:LIMIT", "a benchmark's median in a unit", "bench:allocs/op:+0%", "the unit", less=True, source=False),
-    RuleForm("pause", "pause:p50|p90|p99|p99.9|max:LIMIT", "GC pauses, from a GC log or trace", "pause:p99:+10%", "the percentile", ceiling=True),
-    RuleForm("finding", "finding:major|minor", "a finding that is worse, as severe or more", "finding:major", "the severity", limited=False, source=False),
-)
-# fmt: on
-
-# Flags that shape pprof's own tables and say nothing to the report; without inlined
-# functions, most of what the runtime does could not be told apart.
-PPROF_ONLY = frozenset(
-    (
-        *("nodecount", "nodefraction", "edgefraction", "trim", "flat", "cum"),
-        *("filefunctions", "noinlines", "relative_percentages", "drop_negative"),
-        *("mean", "mean_delay", "unit"),
-    )
-)
+# Without inlined functions, most of what the runtime does could not be told apart, so
+# what shapes pprof's own tables says nothing to the report.
+PPROF_ONLY = frozenset(flag.name for flag in FLAGS if flag.views == "pprof")
 
 # What go tool pprof has and pprofdiff has not: refused with the command to type. The
 # first need a value.

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.profiles.caveats import Caveat
-from pprofdiff.analysis.profiles.side import Run
-from pprofdiff.analysis.side import Side
+from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import Work, counted, rated
 from pprofdiff.cli.options import Options, active
 from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.screen import Screen
+from pprofdiff.cli.settings import with_settings
 from pprofdiff.errors import UsageError
-from pprofdiff.inputs.sides import Inputs, gather, made_pair
+from pprofdiff.inputs.model import ReadOptions
+from pprofdiff.inputs.sides import Loaded, load_sides
+from pprofdiff.kinds import KindId
+from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.model import ReportModel, Scope, report_of
 from pprofdiff.report.rows import Part
 from pprofdiff.units import printable
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["compared", "run"]
 
+_TRACES: tuple[KindId, ...] = ("trace",)
 _PPROF_VIEWS = ("top", "peek", "proto")
 
 
@@ -78,8 +83,6 @@ def _gate(options: Options) -> Gate | None:
     """Return the rules, typed or from a file; None where the view shows no verdict."""
     if options.explain:
         return None
-    from pprofdiff.cli.settings import with_settings
-
     options = with_settings(options, "")
     if not options.fail_on:
         return None
@@ -118,8 +121,8 @@ def _renderers(options: Options) -> list[tuple[str, Callable[[ReportModel], byte
         return []
     from pprofdiff.report.files import github_summary, renderer_for
 
-    found = [(path, renderer_for(path)) for path in options.outputs]
-    return [*found, github_summary()] if options.github_summary else found
+    files = [(path, renderer_for(path)) for path in options.outputs]
+    return [*files, github_summary()] if options.github_summary else files
 
 
 def _pprof_view(options: Options, screen: Screen) -> None:
@@ -127,11 +130,11 @@ def _pprof_view(options: Options, screen: Screen) -> None:
     from pprofdiff.report.pprof.profile import net, view_bytes
 
     with Waiting(screen.messages, enabled=options.progress) as waiting:
-        inputs = gather(options, screen, waiting)
-        _must_have_profiles(options, inputs)
+        loaded = _loaded(options, screen, waiting)
+        _must_have_profiles(options, loaded)
         profiles = [
-            [run.profile for run in side.runs] if side is not None else []
-            for side in (inputs.base, inputs.new)
+            [capture.content for capture in side.of("profile")] if side else []
+            for side in (loaded.base, loaded.new)
         ]
         profile = net(
             profiles[1],
@@ -156,19 +159,10 @@ def _pprof_view(options: Options, screen: Screen) -> None:
 
 def _view_options(options: Options) -> ViewOptions:
     """Return what shapes pprof's own views."""
-    from pprofdiff.analysis.profiles.filters import Filters
     from pprofdiff.report.pprof.view import ViewOptions
 
     return ViewOptions(
-        filters=Filters(
-            focus=options.focus,
-            ignore=options.ignore,
-            hide=options.hide,
-            show=options.show,
-            show_from=options.show_from,
-            tagfocus=options.tagfocus,
-            tagignore=options.tagignore,
-        ),
+        filters=options.filters,
         sample_index=options.sample_index,
         mean=options.mean,
         unit=options.unit,
@@ -184,11 +178,10 @@ def _view_options(options: Options) -> ViewOptions:
     )
 
 
-def _must_have_profiles(options: Options, inputs: Inputs) -> None:
+def _must_have_profiles(options: Options, loaded: Loaded) -> None:
     """Refuse a side without profiles: pprof's views are of nothing else."""
-    sides = (inputs.base, options.base), (inputs.new, options.new)
-    for evidence, names in sides:
-        if evidence is not None and not evidence.runs:
+    for side, names in ((loaded.base, options.base), (loaded.new, options.new)):
+        if side is not None and not side.of("profile"):
             raise UsageError(f"{', '.join(names)}: there is no pprof profile in it")
 
 
@@ -196,33 +189,70 @@ def compared(
     options: Options, screen: Screen, waiting: Waiting, gate: Gate | None = None
 ) -> ReportModel:
     """Read both sides and return the report of what changed, judged by the gate."""
-    inputs = gather(options, screen, waiting)
+    loaded = _loaded(options, screen, waiting)
     waiting.say("comparing")
-    base, new, saved = inputs.base, inputs.new, inputs.saved
-    if base is None:
-        base, new = made_pair(new, options)
-        copies = saved[1] if base.runs else ()
-        saved = copies, copies
-    kept = [_filtered(evidence, options) for evidence in (base, new)]
+    base, new = _two_sides(loaded, options)
+    base, unmatched_in_base = _filtered(base, options)
+    new, unmatched_in_new = _filtered(new, options)
     comparison = compare_sides(
-        kept[0][0],
-        kept[1][0],
-        sample_type=options.sample_index or None,
-        normalize=options.normalize,
-        work=_work(options),
-        spans=_spans(options),
+        base,
+        new,
+        Settings(
+            sample_type=options.sample_index or None,
+            normalize=options.normalize,
+            work=_work(options),
+            spans=_spans(options),
+        ),
     )
-    unmatched = [note for note in kept[0][1] if note in kept[1][1]]
+    unmatched = [note for note in unmatched_in_base if note in unmatched_in_new]
     return report_of(
         comparison,
         filters=active(options),
         warnings=[
             *(Caveat("filter", note) for note in unmatched),
-            *(Caveat("input", note) for note in inputs.notes),
+            *(Caveat("input", note) for note in loaded.notes),
         ],
-        saved=saved,
         gate=gate,
     )
+
+
+def _loaded(options: Options, screen: Screen, waiting: Waiting) -> Loaded:
+    """Read what was named; with ``--state``, traces alone, as profiles."""
+    how = ReadOptions(
+        seconds=options.seconds,
+        timeout=options.timeout,
+        max_size=options.max_size,
+        anonymous=options.no_paths,
+        # What it says names hosts and where copies are.
+        say=_silent if options.no_paths else screen.say,
+        progress=waiting.say,
+    )
+    if not options.state:
+        return load_sides(options.base, options.new, how)
+    from pprofdiff.analysis.derived import State, by_state
+
+    state = cast("State", options.state)
+    loaded = load_sides(options.base, options.new, how, kinds=_TRACES)
+    return replace(
+        loaded,
+        base=None if loaded.base is None else by_state(loaded.base, state),
+        new=by_state(loaded.new, state),
+    )
+
+
+def _silent(_message: str) -> None:
+    """Drop the message."""
+
+
+def _two_sides(loaded: Loaded, options: Options) -> tuple[Side, Side]:
+    """Return base and new, made of one input where no base was named."""
+    if loaded.base is not None:
+        return loaded.base, loaded.new
+    from pprofdiff.analysis.derived import of_diff, of_suffix
+
+    if options.pair:
+        return of_suffix(loaded.new, options.pair)
+    return of_diff(loaded.new, options.new[0])
 
 
 def _work(options: Options) -> Work | None:
@@ -242,19 +272,22 @@ def _spans(options: Options) -> tuple[Span | None, Span | None]:
     return spans[0], spans[-1]
 
 
-def _filtered(evidence: Side, options: Options) -> tuple[Side, list[str]]:
+def _filtered(side: Side, options: Options) -> tuple[Side, list[str]]:
     """Return a side with the patterns applied, and which of them matched nothing."""
     if not options.patterns:
-        return evidence, []
+        return side, []
     from pprofdiff.analysis.profiles.filters import filtered
 
-    runs: list[Run] = []
+    captures: list[Capture[Any]] = []
     notes: list[str] = []
-    for run in evidence.runs:
-        kept = filtered(run.profile, options)
-        runs.append(Run(run.path, kept.profile))
-        notes += kept.warnings
-    return evidence._replace(runs=tuple(runs)), notes
+    for capture in side.captures:
+        if capture.kind == "profile":
+            left = filtered(capture.content, options.filters)
+            captures.append(replace(capture, content=left.profile))
+            notes += left.warnings
+        else:
+            captures.append(capture)
+    return replace(side, captures=tuple(captures)), notes
 
 
 def _draw(parts: list[Part], options: Options, screen: Screen) -> None:

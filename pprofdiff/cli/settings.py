@@ -23,18 +23,18 @@ def with_settings(options: Options, folder: str) -> Options:
     Raises FetchError for a file that cannot be read, FormatError for one that is no
     TOML, UsageError for a key or value that has no meaning.
     """
-    found, name = _table(os.path.join(folder, _OWN), ()), _OWN
-    if found is None:
+    table, name = _table(os.path.join(folder, _OWN), ()), _OWN
+    if table is None:
         name = _PROJECT
-        found = _table(os.path.join(folder, name), ("tool", "pprofdiff"))
-    if found is None:
+        table = _table(os.path.join(folder, name), ("tool", "pprofdiff"))
+    if table is None:
         return options
-    unknown = sorted(set(found) - {"fail-on", "strict"})
+    unknown = sorted(set(table) - {"fail-on", "strict"})
     if unknown:
         raise UsageError(
             f"{name}: there is no setting {unknown[0]}; there are: fail-on, strict"
         )
-    rules, strict = found.get("fail-on", []), found.get("strict", False)
+    rules, strict = table.get("fail-on", []), table.get("strict", False)
     if not isinstance(rules, list) or not all(isinstance(r, str) for r in rules):
         raise UsageError(f"{name}: fail-on is a list of rules, such as {_EXAMPLE}")
     if not isinstance(strict, bool):
@@ -61,13 +61,13 @@ def _table(path: str, keys: tuple[str, ...]) -> dict[str, object] | None:
     import tomllib
 
     try:
-        held: object = tomllib.loads(data.decode())
+        value: object = tomllib.loads(data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FormatError(f"{name}: is no TOML: {error}") from None
     for key in keys:
-        if not isinstance(held, dict) or key not in held:
+        if not isinstance(value, dict) or key not in value:
             return None
-        held = held[key]
-    if isinstance(held, dict):
-        return held
+        value = value[key]
+    if isinstance(value, dict):
+        return value
     raise UsageError(f"{name}: [tool.pprofdiff] is a table, such as {_EXAMPLE}")

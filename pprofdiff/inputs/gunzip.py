@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pprofdiff.errors import FormatError
-from pprofdiff.inputs.model import DEFAULT_MAX_SIZE
 from pprofdiff.inputs.wording import too_large
 
 if TYPE_CHECKING:
     import zlib
     from collections.abc import Iterator
+
+DEFAULT_MAX_SIZE = 1 << 30
+"""Bytes that one input may hold, on the wire and decompressed (`--max-size`)."""
 
 GZIP_MAGIC = b"\x1f\x8b"
 

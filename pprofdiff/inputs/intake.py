@@ -7,16 +7,15 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.errors import FormatError
-from pprofdiff.inputs.gunzip import GZIP_MAGIC, Gunzip
-from pprofdiff.inputs.model import DEFAULT_MAX_SIZE
-from pprofdiff.inputs.recognition import LOGS, Kind, binary_kind, text_kind
+from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE, GZIP_MAGIC, Gunzip
+from pprofdiff.inputs.recognition import Foreign, binary_kind, text_kind
 from pprofdiff.inputs.wording import too_large
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import BinaryIO
+    from typing import Any, BinaryIO
 
-    from pprofdiff.loaders.logs import Log
+    from pprofdiff.kinds import KindId
 
 _HEAD = 1 << 16
 _FIRST_CHUNK = 1 << 17
@@ -27,20 +26,20 @@ _TEXT_CHUNK = 1 << 20
 class Intake(NamedTuple):
     """One input, read to its end."""
 
-    kinds: tuple[Kind, ...]
+    kinds: tuple[KindId | Foreign, ...]
     """One kind, or all the kinds of log that a text is."""
     start: bytes
     """The first 64 KiB, gunzipped."""
     data: bytes
     """The bytes as they came, still compressed; empty for a text."""
-    log: Log | None
-    """What a text holds, None for anything else."""
+    scanned: dict[KindId, Any]
+    """What a text holds, by kind; empty for anything else."""
 
 
 class _Begun(NamedTuple):
     """An input of which the first 64 KiB are known."""
 
-    kind: Kind | None
+    kind: KindId | Foreign | None
     """What those say it is, None for a text."""
     start: bytes
     chunks: _Chunks
@@ -66,7 +65,7 @@ def take(file: BinaryIO, name: str, max_size: int) -> Intake:
         return _text(begun)
     begun.chunks.size = _BINARY_CHUNK
     data = b"".join(chain(begun.chunks.kept, begun.chunks))
-    return Intake((begun.kind,), begun.start, data, None)
+    return Intake((begun.kind,), begun.start, data, {})
 
 
 def take_bytes(data: bytes, name: str, max_size: int) -> Intake:
@@ -74,12 +73,12 @@ def take_bytes(data: bytes, name: str, max_size: int) -> Intake:
     begun = _begin(BytesIO(data), name, max_size)
     if begun.kind is None:
         return _text(begun)
-    return Intake((begun.kind,), begun.start, data, None)
+    return Intake((begun.kind,), begun.start, data, {})
 
 
 def recognise(
     data: bytes, name: str, max_size: int = DEFAULT_MAX_SIZE
-) -> tuple[Kind, ...]:
+) -> tuple[KindId | Foreign, ...]:
     """Return what `data`, gzip or plain, is: one kind, or several kinds of log at once.
 
     Only the first 64 KiB decide, but for text: GC lines, benchmark results and load
@@ -120,14 +119,14 @@ def _begin(file: BinaryIO, name: str, max_size: int) -> _Begun:
     """Read as much as tells what `file` is."""
     chunks = _Chunks(file, name, max_size)
     plain = _plain(chunks, name, max_size)
-    held: list[bytes] = []
+    pieces: list[bytes] = []
     size = 0
     while size < _HEAD and (piece := next(plain, b"")):
-        held.append(piece)
+        pieces.append(piece)
         size += len(piece)
-    start = b"".join(held)[:_HEAD]
-    kind = binary_kind(start, whole=size < _HEAD) if start else Kind.EMPTY
-    return _Begun(kind, start, chunks, chain(held, plain))
+    start = b"".join(pieces)[:_HEAD]
+    kind = binary_kind(start, whole=size < _HEAD) if start else Foreign.EMPTY
+    return _Begun(kind, start, chunks, chain(pieces, plain))
 
 
 def _plain(chunks: Iterable[bytes], name: str, max_size: int) -> Iterator[bytes]:
@@ -152,8 +151,7 @@ def _text(begun: _Begun) -> Intake:
     reader = LogReader()
     for piece in begun.plain:
         reader.feed(piece)
-    log = reader.close()
-    kinds = tuple(k for k, part in zip(LOGS, log, strict=True) if part is not None)
-    if not kinds:
-        return Intake((text_kind(begun.start),), begun.start, b"", None)
-    return Intake(kinds, begun.start, b"", log)
+    scanned = reader.close()
+    if not scanned:
+        return Intake((text_kind(begun.start),), begun.start, b"", {})
+    return Intake(tuple(scanned), begun.start, b"", scanned)

@@ -1,20 +1,17 @@
-"""The shapes that sources are handed on in: one input, one side, and how to read."""
+"""What arguments name once it is read: inputs, by side, and how to read them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pprofdiff.errors import UsageError
+from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE, decompress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pprofdiff.inputs.recognition import Kind
-    from pprofdiff.loaders.logs import Log
-
-DEFAULT_MAX_SIZE = 1 << 30
-"""Bytes that one input may hold, on the wire and decompressed (`--max-size`)."""
+    from pprofdiff.kinds import KindId
 
 
 def _silent(_message: str) -> None:
@@ -22,11 +19,11 @@ def _silent(_message: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """One input: its bytes as read (still compressed), or the log that it is.
+class Input:
+    """One input of one kind: its bytes as read, or what was scanned out of a log.
 
-    A log that holds GC lines, benchmark results and a load generator's report, or two
-    of them, yields a source for each, which share `path` and `log`.
+    A log that holds several kinds, such as GC lines and benchmark results, is an input
+    of each; they share `path`.
     """
 
     argument: str
@@ -36,18 +33,15 @@ class Source:
     path: str
     """Name to show: a path, a URL without password, or `standard input`."""
     data: bytes = field(repr=False)
-    """Bytes as read; `content` gives what loaders parse. Empty for a log."""
-    kind: Kind
-    """Always one of `READABLE`."""
+    """Bytes as read, still compressed; empty for a kind that is read out of logs."""
+    kind: KindId
     saved_to: str | None = None
     """Path of the copy of what a URL gave; None for local input."""
-    log: Log | None = field(default=None, repr=False)
-    """What a log holds; None for a profile or a trace."""
+    scanned: Any = field(default=None, repr=False)
+    """What a log holds of this kind; None for a kind that is decoded from `data`."""
 
-    def content(self, max_size: int = DEFAULT_MAX_SIZE) -> bytes:
+    def decompressed(self, max_size: int = DEFAULT_MAX_SIZE) -> bytes:
         """Return the bytes that loaders parse; raise FormatError as `decompress`."""
-        from pprofdiff.inputs.gunzip import decompress
-
         return decompress(self.data, self.path, max_size)
 
 
@@ -59,10 +53,10 @@ class Skipped(NamedTuple):
 
 
 class SideInputs(NamedTuple):
-    """One side of the comparison: its inputs in the order given."""
+    """What was named for one side: its inputs in the order given."""
 
     label: str | None
-    sources: tuple[Source, ...]
+    inputs: tuple[Input, ...]
     skipped: tuple[Skipped, ...] = ()
 
 
@@ -85,8 +79,12 @@ class ReadOptions:
     """Folder for copies of what was fetched; None: as `go tool pprof` chooses."""
     max_size: int = DEFAULT_MAX_SIZE
     """Bytes that one input may hold, on the wire and decompressed."""
+    anonymous: bool = False
+    """Leave out local paths and hosts: of names of inputs, and inside them."""
     say: Callable[[str], None] = _silent
     """Gets one line at a time, always from the caller's thread."""
+    progress: Callable[[str], None] = _silent
+    """Gets what is being done now; it may be called from two threads."""
 
     def __post_init__(self) -> None:
         for flag, value in (

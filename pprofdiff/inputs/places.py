@@ -53,17 +53,17 @@ def locate(argument: str) -> Place:
     if not argument:
         msg = "an input's name is empty; give a file, a folder, a URL or -"
         raise UsageError(msg)
-    found = _sort(argument)
-    if found is not None:
-        return Place(argument, None, *found)
+    named = _sort(argument)
+    if named is not None:
+        return Place(argument, None, *named)
     label, equals, rest = argument.partition("=")
     if equals and _is_label(label):
         if not rest:
             msg = f"{printable(argument)}: nothing follows the label"
             raise UsageError(msg)
-        found = _sort(rest)
-        if found is not None:
-            return Place(argument, label, *found)
+        named = _sort(rest)
+        if named is not None:
+            return Place(argument, label, *named)
         if not re.search(r"[/\\]", label):
             raise FetchError(_missing(rest))
     raise FetchError(_missing(argument))

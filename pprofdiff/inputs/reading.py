@@ -1,4 +1,4 @@
-"""Arguments -> one `SideInputs` a side: files, folders, standard input and URLs."""
+"""Arguments -> the inputs of each side: files, folders, standard input and URLs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from pprofdiff.errors import FetchError, FormatError, PprofDiffError, UsageError
 from pprofdiff.inputs.intake import take, take_bytes
-from pprofdiff.inputs.model import DEFAULT_OPTIONS, SideInputs, Skipped, Source
+from pprofdiff.inputs.model import DEFAULT_OPTIONS, Input, SideInputs, Skipped
 from pprofdiff.inputs.places import Place, Sort, locate, unreadable
-from pprofdiff.inputs.recognition import READABLE, refusal
+from pprofdiff.inputs.recognition import Foreign, refusal
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ def read_sides(
         A side has no input or two labels, or standard input is asked for twice.
 
     """
-    base_bundle, new_bundle = _read_all((base, new), options)
-    return base_bundle, new_bundle
+    base_inputs, new_inputs = _read_all((base, new), options)
+    return base_inputs, new_inputs
 
 
 def _read_all(
@@ -90,7 +90,7 @@ def _common_label(side: Sequence[Place]) -> str | None:
 def _joined(label: str | None, parts: Sequence[SideInputs]) -> SideInputs:
     return SideInputs(
         label,
-        tuple(source for part in parts for source in part.sources),
+        tuple(one for part in parts for one in part.inputs),
         tuple(entry for part in parts for entry in part.skipped),
     )
 
@@ -103,7 +103,7 @@ def _read_local(place: Place, options: ReadOptions) -> SideInputs:
     else:
         name = printable(place.target)
         taken = _read_file(place.target, options.max_size)
-    return SideInputs(place.label, _sources(place, name, taken))
+    return SideInputs(place.label, _inputs(place, name, taken))
 
 
 def _read_urls(places: Sequence[Place], options: ReadOptions) -> list[SideInputs]:
@@ -117,8 +117,8 @@ def _read_urls(places: Sequence[Place], options: ReadOptions) -> list[SideInputs
         SideInputs(
             place.label,
             tuple(
-                replace(source, saved_to=copy.saved_to)
-                for source in _sources(
+                replace(one, saved_to=copy.saved_to)
+                for one in _inputs(
                     place,
                     copy.request.shown,
                     take_bytes(copy.data, copy.request.shown, options.max_size),
@@ -129,14 +129,23 @@ def _read_urls(places: Sequence[Place], options: ReadOptions) -> list[SideInputs
     ]
 
 
-def _sources(place: Place, name: str, taken: Intake) -> tuple[Source, ...]:
-    """Return a source for each kind that was read; FormatError if it is no input."""
-    if taken.kinds[0] not in READABLE:
-        raise refusal(taken.kinds[0], name, taken.start)
-    return tuple(
-        Source(place.argument, place.label, name, taken.data, kind, log=taken.log)
+def _inputs(place: Place, name: str, taken: Intake) -> tuple[Input, ...]:
+    """Return an input for each kind that was read; FormatError if there is none."""
+    inputs = tuple(
+        Input(
+            place.argument,
+            place.label,
+            name,
+            taken.data,
+            kind,
+            scanned=taken.scanned.get(kind),
+        )
         for kind in taken.kinds
+        if not isinstance(kind, Foreign)
     )
+    if not inputs:
+        raise refusal(taken.kinds[0], name, taken.start)
+    return inputs
 
 
 def _read_folder(place: Place, options: ReadOptions) -> SideInputs:
@@ -146,20 +155,20 @@ def _read_folder(place: Place, options: ReadOptions) -> SideInputs:
         paths = sorted(Path(place.target).iterdir())
     except OSError as error:
         raise FetchError(unreadable(place.target, error)) from None
-    sources: list[Source] = []
+    inputs: list[Input] = []
     skipped: list[Skipped] = []
     for path in paths:
         name = printable(str(path))
         try:
             taken = _read_entry(path, name, options.max_size)
-            sources += _sources(place, name, taken)
+            inputs += _inputs(place, name, taken)
         except PprofDiffError as error:
             skipped.append(Skipped(name, str(error)))
         except OSError as error:  # the entry cannot even be looked at
             skipped.append(Skipped(name, unreadable(name, error)))
-    if not sources:
+    if not inputs:
         raise FormatError(_unusable(place.target, skipped))
-    return SideInputs(place.label, tuple(sources), tuple(skipped))
+    return SideInputs(place.label, tuple(inputs), tuple(skipped))
 
 
 def _unusable(folder: str, skipped: Sequence[Skipped]) -> str:

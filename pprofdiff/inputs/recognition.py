@@ -1,4 +1,4 @@
-"""What bytes are, told from how they begin: five kinds are read, the rest named."""
+"""What bytes are, told from how they begin: a kind that is read, or a foreign one."""
 
 from __future__ import annotations
 
@@ -6,18 +6,12 @@ import re
 from enum import StrEnum
 
 from pprofdiff.errors import FormatError
-from pprofdiff.inputs.wire import looks_like_profile
+from pprofdiff.kinds import KINDS, KindId, resolve
 from pprofdiff.units import printable
 
 
-class Kind(StrEnum):
-    """What an input is; the values are stable and appear in reports."""
-
-    PROFILE = "profile"
-    TRACE = "trace"
-    GCTRACE = "gctrace"
-    BENCHMARK = "benchmark"
-    LOAD = "load"
+class Foreign(StrEnum):
+    """What an input is that is not read here; each is refused in words."""
 
     EMPTY = "empty"
     UNKNOWN = "unknown"
@@ -39,96 +33,94 @@ class Kind(StrEnum):
     UTF16_TEXT = "utf16_text"
 
 
-LOGS = (Kind.GCTRACE, Kind.BENCHMARK, Kind.LOAD)
-"""The kinds that a text can be, all at once."""
-
-READABLE = frozenset({Kind.PROFILE, Kind.TRACE, *LOGS})
-"""The kinds that loaders read; every other one is refused in words."""
-
 # Each pattern must match at the first byte.
 _BINARY = (
-    (Kind.TRACE, rb"go 1\.\d{1,2} trace\0{3,4}"),
-    (Kind.HEAP_DUMP, rb"go1\.\d{1,2} heap dump\n"),
-    (Kind.PERF_DATA, rb"PERFILE2|2ELIFREP"),
-    (Kind.JAVA, rb"JAVA PROFILE 1\.|FLR\0"),
+    (Foreign.HEAP_DUMP, rb"go1\.\d{1,2} heap dump\n"),
+    (Foreign.PERF_DATA, rb"PERFILE2|2ELIFREP"),
+    (Foreign.JAVA, rb"JAVA PROFILE 1\.|FLR\0"),
     (
-        Kind.PROGRAM,
+        Foreign.PROGRAM,
         (
             rb"\x7fELF|MZ[^\n]*\0|!<arch>\n"
             rb"|\xfe\xed\xfa[\xce\xcf]|[\xce\xcf]\xfa\xed\xfe|\xca\xfe\xba\xbe"
         ),
     ),
-    (Kind.ARCHIVE, rb"PK\x03\x04|(?s:.{257})ustar"),
+    (Foreign.ARCHIVE, rb"PK\x03\x04|(?s:.{257})ustar"),
     (
-        Kind.COMPRESSED,
+        Foreign.COMPRESSED,
         rb"\x1f\x8b|\x28\xb5\x2f\xfd|\xfd7zXZ\0|BZh[1-9]|\x04\x22\x4d\x18",
     ),
-    (Kind.UTF16_TEXT, rb"\xff\xfe|\xfe\xff"),
+    (Foreign.UTF16_TEXT, rb"\xff\xfe|\xfe\xff"),
 )
 
 # Each pattern must match at the first byte that is not white space.
 _TEXT = (
-    (Kind.LEGACY_PROFILE_TEXT, rb"heap profile: [^\n@]*@ heap/\d"),
-    (Kind.GPERFTOOLS_HEAP, rb"heap profile: "),
-    (Kind.LEGACY_PROFILE_TEXT, rb"\S+ profile: total \d|--- [^\n]+:\r?\ncycles/second"),
-    (Kind.GOROUTINE_DUMP, rb"goroutine \d+ [^\n\[]*\[[^\n\]]*\]:"),
+    (Foreign.LEGACY_PROFILE_TEXT, rb"heap profile: [^\n@]*@ heap/\d"),
+    (Foreign.GPERFTOOLS_HEAP, rb"heap profile: "),
     (
-        Kind.PPROF_REPORT,
+        Foreign.LEGACY_PROFILE_TEXT,
+        rb"\S+ profile: total \d|--- [^\n]+:\r?\ncycles/second",
+    ),
+    (Foreign.GOROUTINE_DUMP, rb"goroutine \d+ [^\n\[]*\[[^\n\]]*\]:"),
+    (
+        Foreign.PPROF_REPORT,
         (
             rb"(?:File|Main binary filename|Build ID|Type|Time|Duration|PeriodType): "
             rb"|Showing nodes accounting for |digraph |positions: instr"
         ),
     ),
-    (Kind.COVERAGE, rb"mode: (?:set|count|atomic)\b"),
-    (Kind.HTML, rb"(?i:<!doctype html|<html|<\?xml|<svg|<head|<body)"),
-    (Kind.JSON, rb"\{\s*[\"}]|\[\s*[\[{\"\]\d]"),
+    (Foreign.COVERAGE, rb"mode: (?:set|count|atomic)\b"),
+    (Foreign.HTML, rb"(?i:<!doctype html|<html|<\?xml|<svg|<head|<body)"),
+    (Foreign.JSON, rb"\{\s*[\"}]|\[\s*[\[{\"\]\d]"),
 )
 
 _REFUSALS = {
-    Kind.EMPTY: "empty; nothing was written to it",
-    Kind.LEGACY_PROFILE_TEXT: (
+    Foreign.EMPTY: "empty; nothing was written to it",
+    Foreign.LEGACY_PROFILE_TEXT: (
         "text profile written with debug=1; fetch it again without ?debug=1"
     ),
-    Kind.GOROUTINE_DUMP: (
+    Foreign.GOROUTINE_DUMP: (
         "goroutine dump written with debug=2; fetch it again without ?debug=2"
     ),
-    Kind.GPERFTOOLS: (
+    Foreign.GPERFTOOLS: (
         "gperftools CPU profile, which has addresses but no names; "
         "convert it with go tool pprof -proto PROGRAM PROFILE"
     ),
-    Kind.GPERFTOOLS_HEAP: (
+    Foreign.GPERFTOOLS_HEAP: (
         "gperftools heap profile, which has addresses but no names; "
         "convert it with go tool pprof -proto PROGRAM PROFILE"
     ),
-    Kind.PPROF_REPORT: (
+    Foreign.PPROF_REPORT: (
         "report printed by go tool pprof; give the profile it was made from"
     ),
-    Kind.COVERAGE: "coverage profile; go test -cpuprofile writes a CPU profile",
-    Kind.HEAP_DUMP: (
+    Foreign.COVERAGE: "coverage profile; go test -cpuprofile writes a CPU profile",
+    Foreign.HEAP_DUMP: (
         "heap dump of runtime/debug.WriteHeapDump; "
         "fetch a heap profile from /debug/pprof/heap"
     ),
-    Kind.PROGRAM: "program, not a profile; give the profile taken from it",
-    Kind.PERF_DATA: (
+    Foreign.PROGRAM: "program, not a profile; give the profile taken from it",
+    Foreign.PERF_DATA: (
         "output of perf record; convert it with perf_to_profile "
         "(github.com/google/perf_data_converter)"
     ),
-    Kind.JAVA: "Java profile; pprofdiff reads those of Go programs",
-    Kind.FOLDED_STACKS: ("folded stacks; give the pprof profile they were made from"),
-    Kind.HTML: (
+    Foreign.JAVA: "Java profile; pprofdiff reads those of Go programs",
+    Foreign.FOLDED_STACKS: (
+        "folded stacks; give the pprof profile they were made from"
+    ),
+    Foreign.HTML: (
         "web page, not a profile; "
         "profiles are at addresses such as host:6060/debug/pprof/heap"
     ),
-    Kind.JSON: ("JSON, not a profile; of go test, give the output without -json"),
-    Kind.ARCHIVE: "archive; unpack it and give the folder",
-    Kind.COMPRESSED: "compressed in a way not read here; decompress it first",
-    Kind.UTF16_TEXT: ("UTF-16 text, as PowerShell's > writes; save it as UTF-8"),
+    Foreign.JSON: ("JSON, not a profile; of go test, give the output without -json"),
+    Foreign.ARCHIVE: "archive; unpack it and give the folder",
+    Foreign.COMPRESSED: "compressed in a way not read here; decompress it first",
+    Foreign.UTF16_TEXT: ("UTF-16 text, as PowerShell's > writes; save it as UTF-8"),
 }
 
 
-def refusal(kind: Kind, name: str, start: bytes) -> FormatError:
+def refusal(kind: KindId | Foreign, name: str, start: bytes) -> FormatError:
     """Return the error that says what an unreadable input is and what to do."""
-    reason = _REFUSALS.get(kind)
+    reason = _REFUSALS.get(kind) if isinstance(kind, Foreign) else None
     if reason is None:
         begins = printable(start[:24].decode("utf-8", "backslashreplace"))
         reason = (
@@ -138,14 +130,20 @@ def refusal(kind: Kind, name: str, start: bytes) -> FormatError:
     return FormatError(f"{name}: {reason}")
 
 
-def binary_kind(start: bytes, *, whole: bool) -> Kind | None:
+def binary_kind(start: bytes, *, whole: bool) -> KindId | Foreign | None:
     """Return what the bytes that begin (`whole`: are) an input are; None: a text."""
-    for kind, pattern in _BINARY:
+    for kind in KINDS.values():
+        if kind.begins and re.match(kind.begins, start):
+            return kind.id
+    for foreign, pattern in _BINARY:
         if re.match(pattern, start):
-            return kind
+            return foreign
     if _is_gperftools(start):
-        return Kind.GPERFTOOLS
-    return Kind.PROFILE if looks_like_profile(start, whole=whole) else None
+        return Foreign.GPERFTOOLS
+    for kind in KINDS.values():
+        if kind.looks and resolve(kind.looks)(start, whole=whole):
+            return kind.id
+    return None
 
 
 def _is_gperftools(start: bytes) -> bool:
@@ -165,13 +163,13 @@ def _is_gperftools(start: bytes) -> bool:
     return False
 
 
-def text_kind(start: bytes) -> Kind:
+def text_kind(start: bytes) -> Foreign:
     """Return what a text that holds no log begins like."""
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     for kind, pattern in _TEXT:
         if re.match(pattern, text):
             return kind
-    return Kind.FOLDED_STACKS if _is_folded(text) else Kind.UNKNOWN
+    return Foreign.FOLDED_STACKS if _is_folded(text) else Foreign.UNKNOWN
 
 
 def _is_folded(text: bytes) -> bool:

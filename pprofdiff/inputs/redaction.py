@@ -21,16 +21,16 @@ def without_places(side: SideInputs) -> SideInputs:
     """
     counts: dict[str, int] = {}
     names: dict[str, str] = {}
-    for source in side.sources:
-        if source.path not in names:
-            name = _last_part(source.path)
+    for one in side.inputs:
+        if one.path not in names:
+            name = _last_part(one.path)
             counts[name] = counts.get(name, 0) + 1
             number = counts[name]
-            names[source.path] = name if number == 1 else f"{name} ({number})"
+            names[one.path] = name if number == 1 else f"{name} ({number})"
     return side._replace(
-        sources=tuple(
-            replace(s, argument=names[s.path], path=names[s.path], saved_to=None)
-            for s in side.sources
+        inputs=tuple(
+            replace(one, argument=names[one.path], path=names[one.path], saved_to=None)
+            for one in side.inputs
         ),
         skipped=tuple(
             entry._replace(path=_last_part(entry.path), reason="")

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from pprofdiff.errors import PprofDiffError
 from pprofdiff.inputs.gunzip import GZIP_MAGIC
 from pprofdiff.inputs.intake import recognise
-from pprofdiff.inputs.recognition import Kind
+from pprofdiff.inputs.recognition import Foreign
+from pprofdiff.kinds import KINDS
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
@@ -21,14 +22,9 @@ if TYPE_CHECKING:
 
 _MAX_COPIES = 10_000
 
-_SUFFIX = {
-    Kind.PROFILE: ".pb",
-    Kind.TRACE: ".trace",
-    Kind.GCTRACE: ".log",
-    Kind.BENCHMARK: ".txt",
-    Kind.LOAD: ".txt",
-    Kind.HTML: ".html",
-    Kind.JSON: ".json",
+_SUFFIX = {kind.id: kind.suffix for kind in KINDS.values()} | {
+    Foreign.HTML: ".html",
+    Foreign.JSON: ".json",
 }
 
 

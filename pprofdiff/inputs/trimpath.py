@@ -1,22 +1,28 @@
-"""Side without the paths of the machine that measured or built it."""
+"""A side without the paths of the machine that measured or built it."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pprofdiff.analysis.side import Side
 from pprofdiff.goruntime.names import package_of
+from pprofdiff.kinds import KINDS, resolve
 from pprofdiff.model.profiles.profile import Mapping, Profile
+from pprofdiff.model.side import Capture, Side
 
 if TYPE_CHECKING:
     from pprofdiff.model.benchmarks import Benchmarks
     from pprofdiff.model.traces.trace import Trace
 
-__all__ = ["without_paths"]
+__all__ = [
+    "benchmarks_without_paths",
+    "profile_without_paths",
+    "trace_without_paths",
+    "without_paths",
+]
 
 _LOCAL = re.compile(r"[/\\~]|[A-Za-z]:[/\\]|(?:.*[/\\])?\.{1,2}[/\\]")
 _SEPARATOR = re.compile(r"[/\\]")
@@ -24,31 +30,31 @@ _SEPARATOR = re.compile(r"[/\\]")
 _FOLDER_AS_PACKAGE = re.compile(r"(?<![\w.])_/(?:[^/()\[\]{},;*\s]+/)*")
 
 
-def without_paths(evidence: Side) -> Side:
-    """Return the evidence with files named as ``go build -trimpath`` names them.
+def without_paths(side: Side) -> Side:
+    """Return the side with files named as ``go build -trimpath`` names them.
 
     A source file is its function's package and its last part, ``net/http/server.go``;
     a binary is its last part. Paths that are not of a machine stay. What else a
-    profile says of itself, its comments and page, is left out. The names of inputs
-    are those of `sources`.
+    profile says of itself, its comments and page, is left out. Names of inputs stay:
+    they are those that `redaction` gave.
     """
-    return evidence._replace(
-        runs=tuple(r._replace(profile=_profile(r.profile)) for r in evidence.runs),
-        traces=tuple(t._replace(trace=_trace(t.trace)) for t in evidence.traces),
-        benchmarks=tuple(
-            b._replace(benchmarks=_benchmarks(b.benchmarks))
-            for b in evidence.benchmarks
-        ),
-    )
+    return replace(side, captures=tuple(map(_anonymous, side.captures)))
 
 
-def _profile(profile: Profile) -> Profile:
+def _anonymous(capture: Capture[Any]) -> Capture[Any]:
+    change = KINDS[capture.kind].anonymous
+    if not change:
+        return capture
+    return replace(capture, content=resolve(change)(capture.content))
+
+
+def profile_without_paths(profile: Profile) -> Profile:
     """Return the profile without paths, in its columns as in its strings."""
     functions, labels = profile.functions, profile.labels
     strings = [_renamed(text) for text in profile.strings]
-    held = {text: i for i, text in reversed(list(enumerate(strings)))}
+    places = {text: i for i, text in reversed(list(enumerate(strings)))}
     files = [
-        _placed(strings[name], strings[file], held, strings)
+        _placed(strings[name], strings[file], places, strings)
         for name, file in zip(
             functions.name.tolist(), functions.filename.tolist(), strict=True
         )
@@ -76,32 +82,37 @@ def _mapping(mapping: Mapping) -> Mapping:
     return replace(mapping, file=_last_part(mapping.file))
 
 
-def _trace(trace: Trace) -> Trace:
+def trace_without_paths(trace: Trace) -> Trace:
     """Return the trace with files of frames that name no folder of a machine."""
     stacks, strings = trace.stacks, [_renamed(text) for text in trace.strings]
-    held = {text: i for i, text in reversed(list(enumerate(strings)))}
+    places = {text: i for i, text in reversed(list(enumerate(strings)))}
     pairs = stacks.function.astype(np.int64) << 32 | stacks.file.astype(np.int64)
     distinct, place = np.unique(pairs, return_inverse=True)
     files = [
-        _placed(strings[pair >> 32], strings[pair & 0xFFFFFFFF], held, strings)
+        _placed(strings[pair >> 32], strings[pair & 0xFFFFFFFF], places, strings)
         for pair in distinct.tolist()
     ]
     file = np.array(files, np.int32)[place.reshape(-1)]
     return replace(trace, strings=tuple(strings), stacks=replace(stacks, file=file))
 
 
-def _placed(function: str, file: str, held: dict[str, int], strings: list[str]) -> int:
-    """Return the position of a file's name without its folder, added if it is new."""
+def _placed(
+    function: str, file: str, places: dict[str, int], strings: list[str]
+) -> int:
+    """Return the position of a file's name without its folder, added if it is new.
+
+    `places` are the positions of all `strings`.
+    """
     if _LOCAL.match(file):
         package, last = package_of(function), _last_part(file)
         file = f"{package}/{last}" if package else last
-    if file not in held:
-        held[file] = len(strings)
+    if file not in places:
+        places[file] = len(strings)
         strings.append(file)
-    return held[file]
+    return places[file]
 
 
-def _benchmarks(benchmarks: Benchmarks) -> Benchmarks:
+def benchmarks_without_paths(benchmarks: Benchmarks) -> Benchmarks:
     """Return benchmarks whose configuration names no folder."""
     return benchmarks._replace(
         results=tuple(

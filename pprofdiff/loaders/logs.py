@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from pprofdiff.loaders.benchmarks.load_summary import LoadScanner
-from pprofdiff.loaders.benchmarks.reader import BenchmarkScanner
-from pprofdiff.loaders.gclogs import GCScanner
+from pprofdiff.kinds import KindId, of_texts, resolve
 
-if TYPE_CHECKING:
-    from pprofdiff.model.benchmarks import Benchmarks, Load
-    from pprofdiff.model.gclogs import GCLog
-
-__all__ = ["Log", "LogReader"]
+__all__ = ["LogReader"]
 
 _BLOCK = 1 << 22
 _LONGEST_LINE = 1 << 23
 
 
-class Log(NamedTuple):
-    """What one text holds; None for what it does not."""
-
-    gc: GCLog | None
-    benchmarks: Benchmarks | None
-    load: Load | None
-
-
 class _Scanner(Protocol):
     def feed(self, block: bytes) -> None:
         """Read one more block of whole lines."""
+
+    def close(self) -> Any | None:  # noqa: ANN401 - what a kind decodes to
+        """Return what all blocks hold, None for nothing of the kind."""
 
 
 class LogReader:
@@ -39,10 +28,9 @@ class LogReader:
     """
 
     def __init__(self) -> None:
-        self._gc = GCScanner()
-        self._benchmarks = BenchmarkScanner()
-        self._load = LoadScanner()
-        self._scanners: tuple[_Scanner, ...] = (self._gc, self._benchmarks, self._load)
+        self._scanners: dict[KindId, _Scanner] = {
+            kind.id: resolve(kind.scanner)() for kind in of_texts()
+        }
         self._pending = bytearray()  # begins where a line does
 
     def feed(self, data: bytes) -> None:
@@ -57,15 +45,18 @@ class LogReader:
                 if end or len(self._pending) == _LONGEST_LINE:
                     self._hand_on(end or _LONGEST_LINE)
 
-    def close(self) -> Log:
-        """Return what was found, once all is fed."""
+    def close(self) -> dict[KindId, Any]:
+        """Return what the log holds by kind, once all is fed; no entry for nothing."""
         if self._pending:
             self._hand_on(len(self._pending))
-        return Log(self._gc.close(), self._benchmarks.close(), self._load.close())
+        contents = {kind: one.close() for kind, one in self._scanners.items()}
+        return {
+            kind: content for kind, content in contents.items() if content is not None
+        }
 
     def _hand_on(self, size: int) -> None:
         with memoryview(self._pending) as view:
             block = bytes(view[:size])
         del self._pending[:size]
-        for scanner in self._scanners:
+        for scanner in self._scanners.values():
             scanner.feed(block)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Benchmarks", "Load", "Result"]
+__all__ = ["Benchmarks", "LoadSummary", "Result"]
 
 
 class Result(NamedTuple):
@@ -49,7 +49,7 @@ class Benchmarks(NamedTuple):
         return pd.DataFrame(rows, columns=names)
 
 
-class Load(NamedTuple):
+class LoadSummary(NamedTuple):
     """What a load generator counted over one run.
 
     `requests` are all answers, `failed` those that are errors or have no status below

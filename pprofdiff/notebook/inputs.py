@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,11 +89,10 @@ _OF_LOG = (
 )
 
 
-def log_card(log: HasSide) -> Card:
+def log_card(side: GCSide, label: str) -> Card:
     """Return what a GC log adds up to, and its rates under load."""
     from pprofdiff.report.sections.gclogs import RATES, SUMS
 
-    side = log.side
     rows = []
     for figures, values in ((SUMS, side.whole), (RATES, side.steady)):
         for figure in figures:
@@ -111,18 +109,10 @@ def log_card(log: HasSide) -> Card:
     columns = name_column(""), Column("value", "new"), Column("fields", "source", "<")
     table = Table("log", columns, tuple(rows))
     below = f"Rates and means: {side.window.reason}"
-    return Card((side.label,), "GC log", lead, table, below)
+    return Card((label,), "GC log", lead, table, below)
 
 
-class HasSide(Protocol):
-    """A log that can be compared."""
-
-    @property
-    def side(self) -> GCSide:
-        """What is compared of it."""
-
-
-def trace_card(side: TraceSide) -> Card:
+def trace_card(side: TraceSide, label: str) -> Card:
     """Return where a trace's goroutines spend time, and how long they wait."""
     columns = {
         "running": "exec_ns",
@@ -152,7 +142,7 @@ def trace_card(side: TraceSide) -> Card:
     )
     kind = f"execution trace, go1.{side.trace.version}"
     table = Table("trace", (name_column(""), Column("time", "new")), rows)
-    return Card((side.label,), kind, lead, table)
+    return Card((label,), kind, lead, table)
 
 
 def benchmarks_card(benchmarks: Benchmarks, label: str) -> Card:

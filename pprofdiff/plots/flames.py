@@ -17,7 +17,15 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of, scaled_totals, unit_words
 from pprofdiff.analysis.profiles.tree import call_tree, inclusive, noise_limit
 from pprofdiff.palette import BETTER, WORSE, Theme, colour
-from pprofdiff.plots.axes import add_legend, add_title, literal, shortened, themed
+from pprofdiff.plots.axes import (
+    Plottable,
+    add_legend,
+    add_title,
+    data_of,
+    literal,
+    shortened,
+    themed,
+)
 from pprofdiff.units import Scale
 
 if TYPE_CHECKING:
@@ -88,7 +96,7 @@ class _Frames:
 
 
 def flamegraph(
-    diff: ProfileDiff,
+    diff: ProfileDiff | Plottable[ProfileDiff],
     ax: Axes | None = None,
     *,
     theme: Theme = "light",
@@ -123,6 +131,7 @@ def flamegraph(
         The Axes drawn on. x is the scaled value, in the unit that the title names; y
         counts rows from the top.
     """
+    diff = data_of(diff)
     ax = themed(ax, theme)
     frames = _frames(diff, width, budget, rows)
     fills = _fills(frames, theme)
@@ -141,13 +150,20 @@ def flamegraph(
     return ax
 
 
-def flame_rows(diff: ProfileDiff, *, budget: int = BUDGET, rows: int = _DEEPEST) -> int:
+def flame_rows(
+    diff: ProfileDiff | Plottable[ProfileDiff],
+    *,
+    budget: int = BUDGET,
+    rows: int = _DEEPEST,
+) -> int:
     """Return how many rows `flamegraph` draws of a diff, at most `rows`."""
+    diff = data_of(diff)
     return _frames(diff, "larger", budget, rows).rows
 
 
-def flamegraph_in_words(diff: ProfileDiff) -> str:
+def flamegraph_in_words(diff: ProfileDiff | Plottable[ProfileDiff]) -> str:
     """Return the totals, and the three functions whose cum moved most beyond noise."""
+    diff = data_of(diff)
     scale = scale_of(diff)
     base, new = (scale.text(total) for total in scaled_totals(diff))
     table = diff.table("functions")

@@ -19,9 +19,11 @@ from pprofdiff.analysis.stats.counts import LIMIT
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.axes import (
+    Plottable,
     add_note,
     add_title,
     artist_style,
+    data_of,
     mark_axis,
     set_ticks,
     shortened,
@@ -59,7 +61,7 @@ class _Rows:
 
 
 def waterfall(
-    diff: ProfileDiff,
+    diff: ProfileDiff | Plottable[ProfileDiff],
     ax: Axes | None = None,
     *,
     theme: Theme = "light",
@@ -87,6 +89,7 @@ def waterfall(
         The Axes drawn on. x is the scaled value, in the unit that the title names; y
         counts rows from the top: base, the groups, new.
     """
+    diff = data_of(diff)
     ax = themed(ax, theme)
     scale, rows = scale_of(diff), _parts(diff)
     base, new = scaled_totals(diff)
@@ -113,7 +116,7 @@ def waterfall(
 
 
 def movers(
-    diff: ProfileDiff,
+    diff: ProfileDiff | Plottable[ProfileDiff],
     ax: Axes | None = None,
     *,
     n: int = 12,
@@ -147,6 +150,7 @@ def movers(
         The Axes drawn on. x is the scaled delta, in the unit that the title names; y
         counts functions from the top.
     """
+    diff = data_of(diff)
     ax = themed(ax, theme)
     scale, rows = scale_of(diff), _moved(diff, n, by)
     places = np.arange(len(rows.names))
@@ -169,16 +173,20 @@ def movers(
     return ax
 
 
-def waterfall_in_words(diff: ProfileDiff) -> str:
+def waterfall_in_words(diff: ProfileDiff | Plottable[ProfileDiff]) -> str:
     """Return both totals and each bar of `waterfall`, in a sentence."""
+    diff = data_of(diff)
     scale, rows = scale_of(diff), _parts(diff)
     base, new = (scale.text(total) for total in scaled_totals(diff))
     totals = f"{shortened(diff.base.label)} {base}, {shortened(diff.new.label)} {new}"
     return f"{diff.name} by {_parts_are(diff)}. {totals}; {_deltas(rows, scale)}."
 
 
-def movers_in_words(diff: ProfileDiff, *, n: int = 12, by: By = "cum") -> str:
+def movers_in_words(
+    diff: ProfileDiff | Plottable[ProfileDiff], *, n: int = 12, by: By = "cum"
+) -> str:
     """Return the first five of the `n` bars of `movers`, in a sentence."""
+    diff = data_of(diff)
     rows = _moved(diff, min(n, _TOLD), by)
     return f"{diff.name}: what moved most, {by}. {_deltas(rows, scale_of(diff))}."
 

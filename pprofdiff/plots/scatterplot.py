@@ -13,11 +13,13 @@ from pprofdiff.analysis.profiles.scaling import scale_of, unit_words
 from pprofdiff.analysis.stats.counts import LIMIT, CountModel
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.axes import (
+    Plottable,
     Which,
     add_legend,
     add_note,
     add_title,
     artist_style,
+    data_of,
     set_ticks,
     shortened,
     themed,
@@ -75,7 +77,7 @@ class _Dots:
 
 
 def scatter(
-    diff: ProfileDiff,
+    diff: ProfileDiff | Plottable[ProfileDiff],
     ax: Axes | None = None,
     *,
     by: By = "flat",
@@ -107,6 +109,7 @@ def scatter(
         The Axes drawn on. x is base, y is new, both scaled, logarithmic and in the unit
         that the title names.
     """
+    diff = data_of(diff)
     ax = themed(ax, theme)
     ax.grid(visible=True, axis="x", color=colour("grid", theme), linewidth=0.8)
     dots = _dots(diff, by)
@@ -136,8 +139,11 @@ def scatter(
     return ax
 
 
-def scatter_in_words(diff: ProfileDiff, *, by: By = "flat") -> str:
+def scatter_in_words(
+    diff: ProfileDiff | Plottable[ProfileDiff], *, by: By = "flat"
+) -> str:
     """Return how many functions moved, and how many did not, in a sentence."""
+    diff = data_of(diff)
     counts = _dots(diff, by).counts()
     told = ", ".join(f"{count:,} {words}" for words, count in counts.items())
     labels = f"{shortened(diff.base.label)} against {shortened(diff.new.label)}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pprofdiff.analysis.comparison import Comparison, gc_caveats, load_caveats
+from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.model import Findings
 from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.gate.model import Verdict
@@ -15,13 +15,15 @@ from pprofdiff.analysis.profiles.caveats import Caveat, go_version
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.kinds import kind_name
-from pprofdiff.analysis.profiles.side import Run
-from pprofdiff.analysis.side import LogRun, Side, TraceRun
+from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.side import Capture, Side
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gate.rules import Gate
+    from pprofdiff.model.gclogs import GCLog
+    from pprofdiff.model.traces.trace import Trace
 
-__all__ = ["SCREEN", "Input", "ReportModel", "Scope", "report_of"]
+__all__ = ["SCREEN", "Input", "ReportModel", "Scope", "judged", "report_of"]
 
 
 class Input(NamedTuple):
@@ -90,64 +92,65 @@ def report_of(
     *,
     filters: Sequence[str] = (),
     warnings: Sequence[Caveat] = (),
-    saved: tuple[Sequence[str | None], Sequence[str | None]] | None = None,
     gate: Gate | None = None,
 ) -> ReportModel:
-    """Return the report of a comparison, judged by the gate if there is one.
-
-    `saved` names, for each side, the copy of each of its runs; None for local files.
-    """
-    told: dict[str, Caveat] = {c.text: c for c in warnings}
-    for diff in comparison.profiles:
-        for caveat in diff.warnings:
-            told.setdefault(caveat.text, caveat)
-    of_logs = [] if comparison.gc is None else comparison.gc.caveats()
-    if comparison.trace is not None:
-        of_logs += comparison.trace.caveats()
-    of_sides = comparison.base, comparison.new
-    for caveat in (*of_logs, *gc_caveats(*of_sides), *load_caveats(*of_sides)):
+    """Return the report of a comparison, judged by the gate if there is one."""
+    told: dict[str, Caveat] = {}
+    for caveat in (*warnings, *comparison.caveats()):
         told.setdefault(caveat.text, caveat)
-    findings, verdict = find(comparison), Verdict()
-    if gate is not None and gate.rules:
-        from pprofdiff.analysis.gate.judging import judge, verdict_caveats
-        from pprofdiff.analysis.gate.measures import Judged
-
-        verdict = judge(gate, Judged(comparison, findings))
-        for caveat in verdict_caveats(verdict):
-            told.setdefault(caveat.text, caveat)
-    sides = (comparison.base, comparison.new)
-    copies = saved or tuple([None] * len(side.runs) for side in sides)
-    return ReportModel(
+    report = ReportModel(
         labels=(comparison.base.label, comparison.new.label),
-        inputs=(_inputs(sides[0], copies[0]), _inputs(sides[1], copies[1])),
+        inputs=(_inputs(comparison.base), _inputs(comparison.new)),
         comparison=comparison,
         warnings=tuple(told.values()),
         filters=tuple(filters),
-        findings=findings,
-        verdict=verdict,
+        findings=find(comparison),
+    )
+    return report if gate is None else judged(report, gate)
+
+
+def judged(report: ReportModel, gate: Gate) -> ReportModel:
+    """Return the report with the gate's verdict; its findings are those it has."""
+    if not gate.rules:
+        return report
+    from pprofdiff.analysis.gate.judging import judge, verdict_caveats
+    from pprofdiff.analysis.gate.measures import Judged
+
+    verdict = judge(gate, Judged(report.comparison, report.findings))
+    told = {caveat.text: caveat for caveat in report.warnings}
+    for caveat in verdict_caveats(verdict):
+        told.setdefault(caveat.text, caveat)
+    return report._replace(verdict=verdict, warnings=tuple(told.values()))
+
+
+def _inputs(side: Side) -> tuple[Input, ...]:
+    """Return a side's files; all profiles together tell which Go built the program."""
+    profiles = side.of("profile")
+    version = go_version(*(capture.content for capture in profiles))
+    benchmarks = [
+        Input(
+            capture.path,
+            "benchmark",
+            results=len({result.name for result in capture.content.results}),
+        )
+        for capture in side.of("benchmark")
+    ]
+    summaries = [
+        Input(capture.path, capture.content.tool, per_second=capture.content.per_second)
+        for capture in side.of("load")
+    ]
+    return (
+        *(_input(capture, version) for capture in profiles),
+        *map(_log_input, side.of("gctrace")),
+        *map(_trace_input, side.of("trace")),
+        *benchmarks,
+        *summaries,
     )
 
 
-def _inputs(side: Side, saved: Sequence[str | None]) -> tuple[Input, ...]:
-    """Return a side's files; all profiles together tell which Go built the program."""
-    version = go_version(*(run.profile for run in side.runs))
-    profiles = [
-        _input(run, version, copy) for run, copy in zip(side.runs, saved, strict=True)
-    ]
-    benchmarks = [
-        Input(path, "benchmark", results=len({r.name for r in output.results}))
-        for path, output in side.benchmarks
-    ]
-    loads = [
-        Input(path, load.tool, per_second=load.per_second) for path, load in side.loads
-    ]
-    traces = [_trace_input(entry) for entry in side.traces]
-    return (*profiles, *map(_log_input, side.logs), *traces, *benchmarks, *loads)
-
-
-def _trace_input(entry: TraceRun) -> Input:
+def _trace_input(entry: Capture[Trace]) -> Input:
     """Return what an execution trace holds."""
-    trace = entry.trace
+    trace = entry.content
     return Input(
         path=entry.path,
         kind="trace",
@@ -156,9 +159,9 @@ def _trace_input(entry: TraceRun) -> Input:
     )
 
 
-def _log_input(entry: LogRun) -> Input:
+def _log_input(entry: Capture[GCLog]) -> Input:
     """Return what a GC log holds, all its runs together."""
-    runs = entry.log.runs
+    runs = entry.content.runs
     ends = [int(run.cycles.start_ms[-1]) for run in runs if run.lines_seen]
     return Input(
         path=entry.path,
@@ -169,14 +172,14 @@ def _log_input(entry: LogRun) -> Input:
     )
 
 
-def _input(run: Run, version: str | None, saved_to: str | None) -> Input:
-    profile = run.profile
+def _input(capture: Capture[Profile], version: str | None) -> Input:
+    profile = capture.content
     kinds = [kind.type for kind in profile.sample_types]
     samples = len(profile)
     if "samples" in kinds:
         samples = int(np.abs(profile.values[:, kinds.index("samples")]).sum())
     return Input(
-        path=run.path,
+        path=capture.path,
         kind=kind_name(profile),
         samples=samples,
         go_version=version,
@@ -184,5 +187,5 @@ def _input(run: Run, version: str | None, saved_to: str | None) -> Input:
         duration_ns=profile.duration_ns,
         time_ns=profile.time_ns,
         period=profile.period,
-        saved_to=saved_to,
+        saved_to=capture.saved_to,
     )

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.profiles.diff import compare
-from pprofdiff.analysis.profiles.side import Run, side
+from pprofdiff.analysis.profiles.side import side
 from pprofdiff.analysis.work import counted
 from pprofdiff.model.csr import offsets_of
 from pprofdiff.model.profiles.profile import (
@@ -17,6 +17,7 @@ from pprofdiff.model.profiles.profile import (
     Profile,
     ValueType,
 )
+from pprofdiff.model.side import Capture
 
 PERIOD = 10_000_000
 
@@ -89,7 +90,10 @@ def compared(base, new, *, work=None, **how):
     """Return new minus base; `work` is the operations that both did."""
     how["work"] = None if work is None else counted(work)
     return compare(
-        *(side(w, [Run(f"{w}.pb.gz", p)]) for w, p in (("base", base), ("new", new))),
+        *(
+            side(w, [Capture(f"{w}.pb.gz", "profile", p)])
+            for w, p in (("base", base), ("new", new))
+        ),
         **how,
     )
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.profiles.side import Run, halves
-from pprofdiff.analysis.side import Side
+from pprofdiff.analysis.profiles.side import halves
+from pprofdiff.analysis.settings import Settings
 from pprofdiff.errors import UsageError
 from pprofdiff.model.profiles.merge import subtract
 from pprofdiff.model.profiles.profile import ValueType
+from pprofdiff.model.side import Capture, Side
 
 from .building import compared, given, profile, profiles
 
@@ -34,7 +35,10 @@ GOROUTINE = kind("goroutine")
 def evidence(label, *profiles_):
     """Return a side of these profiles."""
     return Side(
-        label, tuple(Run(f"{label}{i}.pb.gz", p) for i, p in enumerate(profiles_))
+        label,
+        tuple(
+            Capture(f"{label}{i}.pb.gz", "profile", p) for i, p in enumerate(profiles_)
+        ),
     )
 
 
@@ -79,14 +83,16 @@ def test_runs_of_one_kind_add_up_and_say_so():
 
 def test_a_chosen_sample_type_is_the_only_one():
     comparison = compare_sides(
-        evidence("a", HEAP), evidence("b", HEAP), sample_type="alloc_space"
+        evidence("a", HEAP), evidence("b", HEAP), Settings(sample_type="alloc_space")
     )
     assert [d.sample_type.type for d in comparison.profiles] == ["alloc_space"]
 
 
 def test_a_chosen_sample_type_of_one_kind_leaves_the_others_out():
     comparison = compare_sides(
-        evidence("a", CPU, HEAP), evidence("b", CPU, HEAP), sample_type="alloc_space"
+        evidence("a", CPU, HEAP),
+        evidence("b", CPU, HEAP),
+        Settings(sample_type="alloc_space"),
     )
     assert [(d.name, d.sample_type.type) for d in comparison.profiles] == [
         ("heap", "alloc_space")
@@ -96,13 +102,17 @@ def test_a_chosen_sample_type_of_one_kind_leaves_the_others_out():
 def test_a_sample_type_that_no_kind_has():
     with pytest.raises(UsageError, match=r"speed.*samples, cpu"):
         compare_sides(
-            evidence("a", CPU, HEAP), evidence("b", CPU, HEAP), sample_type="speed"
+            evidence("a", CPU, HEAP),
+            evidence("b", CPU, HEAP),
+            Settings(sample_type="speed"),
         )
 
 
 def test_a_kind_that_one_side_has_is_left_out_beside_a_chosen_type():
     comparison = compare_sides(
-        evidence("a", CPU, MUTEX, HEAP), evidence("b", CPU, HEAP), sample_type="samples"
+        evidence("a", CPU, MUTEX, HEAP),
+        evidence("b", CPU, HEAP),
+        Settings(sample_type="samples"),
     )
     assert [(d.name, d.sample_type.type) for d in comparison.profiles] == [
         ("cpu", "samples")

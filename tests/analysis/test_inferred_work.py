@@ -8,11 +8,11 @@ import pytest
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.inferred_work import inferred_work
-from pprofdiff.analysis.profiles.side import Run
-from pprofdiff.analysis.side import BenchmarkRun, LoadRun, Side
+from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.loaders.benchmarks.reader import parse
-from pprofdiff.model.benchmarks import Load
+from pprofdiff.model.benchmarks import LoadSummary
+from pprofdiff.model.side import Capture, Side
 from tests.analysis.benchmarks.benchtext import printed
 
 from .building import profile
@@ -23,25 +23,23 @@ SERVED = ("example.com/a.Serve", "net/http.(*conn).serve")
 
 
 def hey(per_second, tool="hey"):
-    return LoadRun("load.txt", Load(tool, 10.0, None, None, per_second))
+    summary = LoadSummary(tool, 10.0, None, None, per_second)
+    return Capture("load.txt", "load", summary)
 
 
 def bench(*rows, unit="ns/op"):
     """Return benchmark output of (name, values)."""
     runs = {f"{name}-4": [{unit: value} for value in values] for name, values in rows}
     text = printed(runs)
-    return BenchmarkRun("bench.txt", parse(text.encode(), "bench.txt"))
+    return Capture("bench.txt", "benchmark", parse(text.encode(), "bench.txt"))
 
 
 def evidence(*given, stacks=(LOOP,)):
     """Return a side: a CPU profile of each stack, and what is given."""
-    profiles = tuple(Run("cpu", profile([(stack, 200)])) for stack in stacks)
-    return Side(
-        "side",
-        profiles,
-        benchmarks=tuple(g for g in given if isinstance(g, BenchmarkRun)),
-        loads=tuple(g for g in given if isinstance(g, LoadRun)),
+    profiles = tuple(
+        Capture("cpu", "profile", profile([(stack, 200)])) for stack in stacks
     )
+    return Side("side", (*profiles, *given))
 
 
 def rates(base, new):
@@ -135,7 +133,7 @@ def test_one_benchmark_at_two_gomaxprocs_is_two():
         f"BenchmarkEncode{p} \t 100 \t {ns} ns/op\n"
         for p, ns in (("", 900), ("-2", 100))
     )
-    both = BenchmarkRun("bench.txt", parse(text.encode(), "bench.txt"))
+    both = Capture("bench.txt", "benchmark", parse(text.encode(), "bench.txt"))
     assert rates(evidence(both), evidence(both)) is None
 
 
@@ -144,7 +142,9 @@ def test_one_name_in_two_packages_is_two():
         printed({"Encode-4": [{"ns/op": ns}]}, config=[f"pkg: {p}"])
         for p, ns in (("a", 1), ("b", 9))
     ]
-    both = BenchmarkRun("bench.txt", parse("".join(texts).encode(), "bench.txt"))
+    both = Capture(
+        "bench.txt", "benchmark", parse("".join(texts).encode(), "bench.txt")
+    )
     assert rates(evidence(both), evidence(both)) is None
 
 
@@ -162,7 +162,7 @@ def test_a_rate_that_cannot_be_does_not_either(rate):
 
 def modes(base, new, **how):
     """Return the mode of a comparison's comparison, and what work it rests on."""
-    comparison = compare_sides(base, new, **how)
+    comparison = compare_sides(base, new, Settings(**how))
     (diff,) = comparison.profiles
     return diff.normalization.mode, comparison.work
 
@@ -183,7 +183,8 @@ def test_normalize_is_never_contradicted():
 
 def test_rates_need_a_duration():
     base, new = evidence(hey(5.0)), evidence(hey(7.0))
-    short = replace(base.runs[0].profile, duration_ns=None)
-    untimed = base._replace(runs=(Run("cpu", short),))
+    (cpu,) = base.of("profile")
+    short = replace(cpu, content=replace(cpu.content, duration_ns=None))
+    untimed = replace(base, captures=(short, *base.of("load")))
     assert modes(untimed, new)[0] == "absolute"
     assert modes(base, new)[0] == "per_work"

@@ -33,7 +33,7 @@ def test_a_folder_is_merged(syncpool, tmp_path):
     [
         ("syncpool/base/gctrace.log", "GCLog", 72),
         ("zstd/new/bench.txt", "Benchmarks", 80),
-        ("load/hey.txt", "Load", 2000),
+        ("load/hey.txt", "LoadSummary", 2000),
     ],
 )
 def test_logs_load_as_what_they_are(data_folder, path, kind, rows):
@@ -47,6 +47,6 @@ def test_logs_load_as_what_they_are(data_folder, path, kind, rows):
         counted = {
             "GCLog": lambda held: len(held.cycles),
             "Benchmarks": lambda held: len(held.to_frame()),
-            "Load": lambda held: held.requests,
+            "LoadSummary": lambda held: held.requests,
         }[kind]
         assert counted(log) == rows

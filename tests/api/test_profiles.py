@@ -111,7 +111,9 @@ def test_a_side_without_the_key():
 
     from pprofdiff.model.profiles.profile import Labels
 
-    d = pprofdiff.diff(replace(base, labels=Labels.none()), new)
+    d = pprofdiff.diff(
+        replace(base, data=replace(base.data, labels=Labels.none())), new
+    )
     frame = d.labels.set_index("value")
     assert frame.loc["", "base"] == d.totals[0]
     assert frame["base"].sum() == d.totals[0]

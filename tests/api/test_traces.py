@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 import pprofdiff
-from pprofdiff.analysis.side import TraceRun
 from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.analysis.traces.states import STATES
 from pprofdiff.api.traces import Trace
+from pprofdiff.model.side import Capture
 from pprofdiff.model.traces.timeline import (
     CPUSamples,
     RangeKind,
@@ -60,7 +60,7 @@ def loaded(story):
 @cache
 def entry(story):
     """Return the JSON report's entry on that trace."""
-    run = TraceRun("x", loaded(story).data)
+    run = Capture("x", "trace", loaded(story).data)
     return json.loads(json.dumps(trace_row(compare_traces(("b", [run]), ("n", [run])))))
 
 

@@ -52,7 +52,7 @@ def axe():
 def diff(data_folder):
     """Return the comparison that the page in `page_file` shows."""
     folder = data_folder / "health-check"
-    return pprofdiff.diff(folder / "base/cpu.pb.gz", folder / "new/cpu.pb.gz")
+    return pprofdiff.diff(folder / "base/cpu.pb.gz", folder / "new/cpu.pb.gz").data
 
 
 @pytest.fixture(scope="module")

@@ -92,7 +92,7 @@ def attempt(cli, tmp_path):
 @pytest.fixture(scope="module")
 def small(data_folder):
     """Return a real CPU capture, cut down to its first samples, as gzip bytes."""
-    whole = load(data_folder / "syncpool" / "base" / "cpu.pb.gz")
+    whole = load(data_folder / "syncpool" / "base" / "cpu.pb.gz").data
     return gzip.compress(encode(pruned(whole.take(np.arange(12)))), 1)
 
 

@@ -14,12 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.profiles.side import Run
-from pprofdiff.analysis.side import Side, TraceRun
 from pprofdiff.inputs.trimpath import without_paths
 from pprofdiff.loaders.profiles.encode import encode
 from pprofdiff.loaders.traces import decode
 from pprofdiff.model.profiles.profile import Mapping
+from pprofdiff.model.side import Capture, Side
 from tests.building import Frame, Place, Sample, built
 
 HIDDEN = "sekret"
@@ -181,20 +180,20 @@ def test_files_are_as_trimpath_has_them(cli, built_here, monkeypatch, tmp_path):
 @pytest.mark.go
 def test_frames_of_a_trace_are_so_too(built_here):
     trace = decode((built_here[0] / "trace.out").read_bytes(), "x")
-    (run,) = without_paths(Side("base", traces=(TraceRun("x", trace),))).traces
+    (run,) = without_paths(Side("base", (Capture("x", "trace", trace),))).captures
 
     def frames(trace):
         stacks, strings = trace.stacks, trace.strings
         pairs = zip(stacks.function.tolist(), stacks.file.tolist(), strict=True)
         return [(strings[name], strings[file]) for name, file in pairs]
 
-    told = dict(frames(run.trace))
+    told = dict(frames(run.content))
     assert told["example.com/app/inner.Work"] == "example.com/app/inner/inner.go"
     assert told["runtime.main"] == "runtime/proc.go"
     assert any(HIDDEN in file for _, file in frames(trace))
-    assert not any(HIDDEN in file for _, file in frames(run.trace))
+    assert not any(HIDDEN in file for _, file in frames(run.content))
     assert [name for name, _ in frames(trace)] == [
-        name for name, _ in frames(run.trace)
+        name for name, _ in frames(run.content)
     ]
 
 
@@ -275,9 +274,9 @@ def test_no_string_is_left(chosen):
         doc_url=f"https://{HIDDEN}.example/doc",
     )
     assert HIDDEN.encode() in encode(profile)
-    (run,) = without_paths(Side("base", (Run("x", profile),))).runs
-    assert HIDDEN.encode() not in encode(run.profile)
-    assert len(run.profile) == len(profile)
+    (run,) = without_paths(Side("base", (Capture("x", "profile", profile),))).captures
+    assert HIDDEN.encode() not in encode(run.content)
+    assert len(run.content) == len(profile)
 
 
 @pytest.mark.parametrize(
@@ -292,6 +291,6 @@ def test_no_string_is_left(chosen):
 )
 def test_what_names_no_folder_of_a_machine_stays(file):
     profile = built([Sample((Place((Frame("main.f", file, 3),), 1),), (1, 1))])
-    (run,) = without_paths(Side("base", (Run("x", profile),))).runs
-    functions = run.profile.functions
-    assert [run.profile.strings[i] for i in functions.filename.tolist()] == [file]
+    (run,) = without_paths(Side("base", (Capture("x", "profile", profile),))).captures
+    functions = run.content.functions
+    assert [run.content.strings[i] for i in functions.filename.tolist()] == [file]

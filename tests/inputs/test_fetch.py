@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from pprofdiff.errors import FetchError, FormatError
-from pprofdiff.inputs import Kind, ReadOptions, read, read_sides
+from pprofdiff.inputs import ReadOptions, read, read_sides
 from pprofdiff.inputs.urls import request_for
 
 PROFILE = gzip.compress(b"\x0a\x04\x08\x01\x10\x02\x32\x00\x32\x03cpu", mtime=0)
@@ -51,7 +51,7 @@ def hang_up(serve):
 
 
 def ask(host, options=OPTIONS):
-    (source,) = read([f"{host}/debug/pprof/heap"], options).sources
+    (source,) = read([f"{host}/debug/pprof/heap"], options).inputs
     return source
 
 
@@ -61,7 +61,7 @@ def test_what_a_server_gives(serve_bytes, saved):
     source = ask(host, ReadOptions(say=said.append))
     url = f"http://{host}/debug/pprof/heap"
     copy = saved / f"pprof.{host.translate(str.maketrans('.:', '__'))}.heap.001.pb.gz"
-    assert (source.path, source.kind, source.data) == (url, Kind.PROFILE, PROFILE)
+    assert (source.path, source.kind, source.data) == (url, "profile", PROFILE)
     assert source.saved_to == str(copy)
     assert copy.read_bytes() == PROFILE
     assert said == [f"Fetching {url}", f"Saved {copy}"]
@@ -114,7 +114,7 @@ def test_both_sides_are_fetched_at_once(serve, saved):
         [f"main={host}/a1", f"{host}/a2"], [f"{host}/a3", f"pr={host}/a4"], OPTIONS
     )
     assert (base.label, new.label) == ("main", "pr")
-    sources = base.sources + new.sources
+    sources = base.inputs + new.inputs
     assert [len(s.data) - len(PROFILE) for s in sources] == [1, 2, 3, 4]
     assert len(list(saved.iterdir())) == 4
 
@@ -430,7 +430,7 @@ def test_a_real_go_program_gives_profile_and_trace(go_server, saved):
     base, new = read_sides(
         [f"{go_server.address}"], [f"{go_server.address}/debug/pprof/trace"], options
     )
-    assert [base.sources[0].kind, new.sources[0].kind] == [Kind.PROFILE, Kind.TRACE]
+    assert [base.inputs[0].kind, new.inputs[0].kind] == ["profile", "trace"]
     assert (
         f"Fetching http://{go_server.address}/debug/pprof/profile?seconds=1 (1 s)"
         in said

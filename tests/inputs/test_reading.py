@@ -12,7 +12,7 @@ import pytest
 
 import pprofdiff.inputs
 from pprofdiff.errors import FetchError, FormatError, UsageError
-from pprofdiff.inputs import Kind, ReadOptions, read, read_sides
+from pprofdiff.inputs import ReadOptions, read, read_sides
 
 PROFILE = b"\x0a\x04\x08\x01\x10\x02\x32\x00\x32\x03cpu"
 GC_LOG = (
@@ -35,7 +35,7 @@ def test_a_file_is_handed_on_as_it_is(here):
     (here / "old.pb.gz").write_bytes(packed)
     comparison = read(["main=old.pb.gz"])
     assert (comparison.label, comparison.skipped) == ("main", ())
-    (source,) = comparison.sources
+    (source,) = comparison.inputs
     assert (source.argument, source.label) == ("main=old.pb.gz", "main")
     assert (source.path, source.kind, source.data) == ("old.pb.gz", "profile", packed)
     assert source.saved_to is None
@@ -56,10 +56,10 @@ def test_a_folder_gives_its_files_by_name_and_says_what_it_left_out(here):
     (run / "far").symlink_to("x" * 300)
     (run / "linked").symlink_to(run / "a.pb")
     comparison = read(["run"])
-    assert [(s.path, s.kind) for s in comparison.sources] == [
-        ("run/a.pb", Kind.PROFILE),
-        ("run/b.log", Kind.GCTRACE),
-        ("run/linked", Kind.PROFILE),
+    assert [(s.path, s.kind) for s in comparison.inputs] == [
+        ("run/a.pb", "profile"),
+        ("run/b.log", "gctrace"),
+        ("run/linked", "profile"),
     ]
     left_out = {entry.path: entry.reason for entry in comparison.skipped}
     assert {path.removeprefix("run/"): reason for path, reason in left_out.items()} == {
@@ -90,8 +90,8 @@ def test_several_arguments_keep_their_order(here):
     (here / "b").write_bytes(BENCH)
     (here / "a").write_bytes(PROFILE)
     base, new = read_sides(["main=b", "a"], ["a", "b"])
-    assert [s.path for s in base.sources] == ["b", "a"]
-    assert [s.path for s in new.sources] == ["a", "b"]
+    assert [s.path for s in base.inputs] == ["b", "a"]
+    assert [s.path for s in new.inputs] == ["a", "b"]
     assert (base.label, new.label) == ("main", None)
 
 
@@ -129,7 +129,7 @@ def test_limits_are_positive(option, value):
 
 def test_the_size_limit_holds_for_files(here):
     (here / "a").write_bytes(PROFILE)
-    assert read(["a"], ReadOptions(max_size=len(PROFILE))).sources
+    assert read(["a"], ReadOptions(max_size=len(PROFILE))).inputs
     with pytest.raises(FormatError, match=r"^a: holds more than 12 bytes; raise --max"):
         read(["a"], ReadOptions(max_size=12))
 
@@ -158,7 +158,7 @@ def run_read(arguments, **how):
     """Read in a process of its own, which prints what it found."""
     code = (
         "import sys; from pprofdiff.inputs import read; "
-        "print([(s.path, str(s.kind), len(s.data)) for s in read(sys.argv[1:]).sources])"
+        "print([(s.path, str(s.kind), len(s.data)) for s in read(sys.argv[1:]).inputs])"
     )
     return subprocess.run(
         [sys.executable, "-c", code, *arguments],
@@ -189,8 +189,8 @@ def test_a_profile_through_a_named_pipe_is_handed_on_as_it_is(here):
     os.mkfifo(here / "pipe")
     (here / "file").write_bytes(data)
     with subprocess.Popen(["cp", "file", "pipe"]):
-        (source,) = read(["pipe"]).sources
-    assert (source.kind, source.data, source.log) == (Kind.PROFILE, data, None)
+        (source,) = read(["pipe"]).inputs
+    assert (source.kind, source.data, source.scanned) == ("profile", data, None)
 
 
 def test_the_import_is_light():

@@ -115,8 +115,12 @@ def test_hostile_functions_are_text(hostile):
         pprofdiff.load(DATA / DIFFS["allocs"].format(side)) for side in ("base", "new")
     )
     name = "example.com/workloads/syncpool/ingest.readBody"
+
+    def renamed(strings):
+        return tuple(hostile if s == name else s for s in strings)
+
     spoilt = [
-        replace(p, strings=tuple(hostile if s == name else s for s in p.strings))
+        replace(p, data=replace(p.data, strings=renamed(p.strings)))
         for p in (base, new)
     ]
     found = Parsed(pprofdiff.diff(*spoilt)._repr_mimebundle_()["text/html"])

@@ -8,6 +8,7 @@ from base64 import b64decode
 import pytest
 
 import pprofdiff
+from pprofdiff.notebook.flames import FlameGraph
 from pprofdiff.report.html.alone import flame_page
 from tests.conftest import DATA
 from tests.notebook.shown import Parsed
@@ -48,7 +49,7 @@ def test_it_is_small_and_loads_nothing(graph):
 
 
 def test_it_is_the_same_every_time(graph):
-    again = graph.diff.flamegraph(height=400)
+    again = FlameGraph(graph.diff, 400)
     assert again._repr_mimebundle_() == graph._repr_mimebundle_()
 
 

@@ -7,9 +7,8 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.profiles.filters import filtered
+from pprofdiff.analysis.profiles.filters import Filters, filtered
 from pprofdiff.analysis.profiles.prune import pruned_frames
-from pprofdiff.cli.options import Options
 from tests.building import CPU
 from tests.parity.pprof_oracle import blocks, flags, ours, prepared, settled
 from tests.strategies import HEAP, profiles
@@ -105,7 +104,7 @@ def test_filtered(pprof, profile, filters, drop, keep):
     profile = replace(profile, drop_frames=drop, keep_frames=keep)
     done = pprof.run("-raw", *flags(filters), pprof.saved(profile, "new0"))
     assert done.returncode == 0, done.stderr
-    found = filtered(pruned_frames(profile), Options(**filters))
+    found = filtered(pruned_frames(profile), Filters(**filters))
     left = replace(found.profile, drop_frames="", keep_frames="")
     assert pprof.text([left], raw=True) == done.stdout
     told = {

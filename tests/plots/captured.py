@@ -6,9 +6,9 @@ from functools import cache, partial
 from pathlib import Path
 
 from pprofdiff.analysis.gclogs.compare import compare_logs
-from pprofdiff.analysis.side import LogRun, TraceRun
 from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.api import diff, load, load_many
+from pprofdiff.model.side import Capture
 
 DATA = Path(__file__).parents[1] / "data"
 LABELS = ("main", "pr")
@@ -27,7 +27,7 @@ HOSTILE = (
 @cache
 def logs(base, new):
     """Return both GC logs."""
-    return load(DATA / base), load(DATA / new)
+    return load(DATA / base).data, load(DATA / new).data
 
 
 @cache
@@ -41,7 +41,7 @@ def traces(story):
 def gc_diff(base, new, labels=LABELS):
     """Return two GC logs compared."""
     sides = [
-        (label, [LogRun(path, log)])
+        (label, [Capture(path, "gctrace", log)])
         for label, path, log in zip(labels, (base, new), logs(base, new), strict=True)
     ]
     return compare_logs((sides[0], sides[1]))
@@ -62,7 +62,7 @@ def pools(labels=LABELS):
 def trace_diff(story, labels=LABELS):
     """Return a story's traces compared, nothing of them analysed yet."""
     sides = [
-        (label, [TraceRun("trace.out", trace)])
+        (label, [Capture("trace.out", "trace", trace)])
         for label, trace in zip(labels, traces(story), strict=True)
     ]
     return compare_traces(sides[0], sides[1])

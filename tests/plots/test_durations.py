@@ -15,7 +15,7 @@ from pprofdiff.analysis.traces.quantiles import nearest
 from pprofdiff.model.gclogs import GCLog, GCRun
 from pprofdiff.plots.durations import survival
 from tests.analysis.gclogs.cycles import cycles_of
-from tests.plots.captured import STORIES, LogRun, compare_logs, pools, trace_diff
+from tests.plots.captured import STORIES, Capture, compare_logs, pools, trace_diff
 
 
 def curve(ax, name):
@@ -83,7 +83,7 @@ def log_of(stops):
     """Return a log whose cycles stop the world for so many µs, twice each."""
     names = ("sweep_termination_wall_us", "mark_termination_wall_us")
     rows = [dict.fromkeys(names, us) | {"start_ms": i} for i, us in enumerate(stops)]
-    return [LogRun("x.log", GCLog((GCRun(cycles_of(rows), 0),), {}))]
+    return [Capture("x.log", "gctrace", GCLog((GCRun(cycles_of(rows), 0),), {}))]
 
 
 @pytest.mark.parametrize("stops", [[0], [0, 0, 0], [7], [10**9, 1], [5] * 500])

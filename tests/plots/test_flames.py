@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from pprofdiff import palette, plots
+from pprofdiff import Profile, palette, plots
 from pprofdiff.analysis.profiles.tree import call_tree, inclusive, noise_limit
 from pprofdiff.plots.flamenames import FrameName, fitted, spellings
 from pprofdiff.plots.flames import flame_rows
@@ -93,7 +93,7 @@ def test_shades_say_the_change_beyond_noise(story, kind, theme):
 
 
 def test_two_equal_sides_are_grey_and_have_no_marks():
-    base = profile_diff("zstd", "cpu").base.profile
+    base = Profile(profile_diff("zstd", "cpu").base.profile)
     ax = plots.flamegraph(base - base, Figure().subplots())
     assert set(boxes(ax)[3]) == {palette.colour("neutral")}
     assert [len(marks.get_paths()) for marks in ax.collections[1:]] == [0, 0]
@@ -105,8 +105,9 @@ def test_gone_is_hatched_and_new_has_an_outline():
     assert gone.get_hatch()
     status = diff.table("functions").status()
     assert bool(len(gone.get_paths())) == (status == 2).any()
-    back = plots.flamegraph(diff.new.profile - diff.base.profile, Figure().subplots())
-    again = plots.flamegraph(diff.base.profile - diff.new.profile, Figure().subplots())
+    base, new = (Profile(side.profile) for side in (diff.base, diff.new))
+    back = plots.flamegraph(new - base, Figure().subplots())
+    again = plots.flamegraph(base - new, Figure().subplots())
     assert len(back.collections[1].get_paths()) == len(again.collections[2].get_paths())
     assert len(added.get_paths()) == len(again.collections[1].get_paths())
 

@@ -13,7 +13,7 @@ from pprofdiff.model.gclogs import GCLog, GCRun
 from pprofdiff.plots.heaps import heaps_of
 from pprofdiff.plots.thinning import banded, thinned
 from tests.analysis.gclogs.cycles import cycles_of
-from tests.plots.captured import LogRun, compare_logs, pools, story_logs, trace_diff
+from tests.plots.captured import Capture, compare_logs, pools, story_logs, trace_diff
 
 MIB = 1 << 20
 
@@ -148,5 +148,7 @@ def test_the_worst_log_makes_a_small_chart(count):
         for i, sizes in enumerate(rng.integers(0, 1000, (count, 4)).tolist())
     ]
     log = GCLog((GCRun(cycles_of(rows), 0),), {})
-    diff = compare_logs((("a", [LogRun("a", log)]), ("b", [LogRun("b", log)])))
+    diff = compare_logs(
+        (("a", [Capture("a", "gctrace", log)]), ("b", [Capture("b", "gctrace", log)]))
+    )
     assert max(len(chart.svg) for chart in plots.charts(diff, "x")) <= 20_000

@@ -14,6 +14,7 @@ from math import inf
 from typing import Literal, NamedTuple
 
 from pprofdiff.analysis.benchmarks.units import Better, better, tidy
+from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.stats.calibration import (
     ALPHA,
     CONFIDENCE,
@@ -24,6 +25,7 @@ from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Change
 from pprofdiff.analysis.stats.samples import Summary, geomean, summarize
 from pprofdiff.model.benchmarks import Benchmarks, Result
+from pprofdiff.model.side import Side
 
 __all__ = [
     "LARGEST",
@@ -193,6 +195,14 @@ class BenchmarkDiff:
         new = dict.fromkeys(row.full_name for row in self.rows if row.new is not None)
         own, other = (base, new) if side == "base" else (new, base)
         return tuple(name for name in own if name not in other)
+
+
+def compare_sides(base: Side, new: Side, _settings: Settings) -> BenchmarkDiff:
+    """Compare the benchmarks of two sides; see `compare_benchmarks`."""
+    return compare_benchmarks(
+        [capture.content for capture in base.of("benchmark")],
+        [capture.content for capture in new.of("benchmark")],
+    )
 
 
 def compare_benchmarks(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from pprofdiff.analysis.gate.forms import RULES
 from pprofdiff.analysis.gate.limits import Limit
 from pprofdiff.analysis.gate.measures import Asked, Figure, Judged, Missing
 from pprofdiff.analysis.gate.model import Outcome, Ruling, Verdict
 from pprofdiff.analysis.gate.rules import KINDS, Gate
 from pprofdiff.analysis.profiles.caveats import Caveat
-from pprofdiff.cli.options import RULES
 
 __all__ = ["judge", "verdict_caveats"]
 

@@ -1,7 +1,7 @@
 """The rules of ``--fail-on``: one grammar, and a table of what each kind measures.
 
 A rule is ``KIND[@PROFILE]:SUBJECT:LIMIT``; which parts a kind has is a row of
-`options.RULES`, and what it measures is the row of the same name here.
+`forms.RULES`, and what it measures is the row of the same name here.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from decimal import Decimal
 
 from pprofdiff.analysis.gate.benchmarks import BENCH
 from pprofdiff.analysis.gate.findings import FINDING
+from pprofdiff.analysis.gate.forms import RULES, RuleForm
 from pprofdiff.analysis.gate.limits import Limit, parse_limit
 from pprofdiff.analysis.gate.measures import Asked, Kind
 from pprofdiff.analysis.gate.pauses import PAUSE
 from pprofdiff.analysis.gate.profiles import CATEGORY, CUM, FLAT, GROUP, PACKAGE, TOTAL
-from pprofdiff.cli.options import RULES, RuleForm
 from pprofdiff.errors import UsageError
 
 __all__ = ["KINDS", "Gate", "parse_rule"]

@@ -13,13 +13,24 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.gclogs.figures import GCFigures, figures
 from pprofdiff.analysis.gclogs.window import Span, Window, window_of
 from pprofdiff.analysis.profiles.caveats import Caveat
-from pprofdiff.analysis.side import LogRun
+from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.side import cpu_seconds
 from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Change
 from pprofdiff.analysis.work import Work
-from pprofdiff.model.gclogs import Cycles, GCRun
+from pprofdiff.model.gclogs import Cycles, GCLog, GCRun
+from pprofdiff.model.side import Capture, Side
 
-__all__ = ["Factors", "GCDiff", "GCSide", "Restored", "compare_logs", "unusable"]
+__all__ = [
+    "Factors",
+    "GCDiff",
+    "GCSide",
+    "Restored",
+    "caveats",
+    "compare_logs",
+    "compare_sides",
+    "unusable",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,8 +223,31 @@ def _caveats(side: GCSide) -> Iterator[Caveat]:
         )
 
 
+def compare_sides(base: Side, new: Side, settings: Settings) -> GCDiff | None:
+    """Compare the GC logs of two sides; None where a side's hold no whole line.
+
+    Counted work took as long as the sides' CPU profiles.
+    """
+    return compare_logs(
+        ((base.label, base.of("gctrace")), (new.label, new.of("gctrace"))),
+        settings.spans,
+        settings.work,
+        (cpu_seconds(base), cpu_seconds(new)),
+    )
+
+
+def caveats(base: Side, new: Side, result: GCDiff | None) -> Iterator[Caveat]:
+    """Yield what to know of the logs that are compared, and of those that are not."""
+    if result is not None:
+        yield from result.caveats()
+    for side in (base, new):
+        yield from unusable(side.of("gctrace"))
+
+
 def compare_logs(
-    sides: tuple[tuple[str, Sequence[LogRun]], tuple[str, Sequence[LogRun]]],
+    sides: tuple[
+        tuple[str, Sequence[Capture[GCLog]]], tuple[str, Sequence[Capture[GCLog]]]
+    ],
     spans: tuple[Span | None, Span | None] = (None, None),
     work: Work | None = None,
     seconds: tuple[float | None, float | None] = (None, None),
@@ -263,9 +297,10 @@ def _length(span: Span | None, side: GCSide) -> float:
     return (side.steady.end_s if end is None else end) - start
 
 
-def unusable(logs: Sequence[LogRun]) -> Iterator[Caveat]:
+def unusable(logs: Sequence[Capture[GCLog]]) -> Iterator[Caveat]:
     """Yield, for each log that cannot be compared, why."""
-    for path, log in logs:
+    for capture in logs:
+        path, log = capture.path, capture.content
         if log.mixed:
             yield Caveat(
                 "gctrace-mixed",
@@ -281,12 +316,14 @@ def unusable(logs: Sequence[LogRun]) -> Iterator[Caveat]:
             )
 
 
-def _side(label: str, logs: Sequence[LogRun], span: Span | None) -> GCSide | None:
+def _side(
+    label: str, logs: Sequence[Capture[GCLog]], span: Span | None
+) -> GCSide | None:
     runs = [
         (run, entry)
         for entry in logs
-        for run in entry.log.runs
-        if run.lines_seen and not entry.log.mixed
+        for run in entry.content.runs
+        if run.lines_seen and not entry.content.mixed
     ]
     if not runs:
         return None

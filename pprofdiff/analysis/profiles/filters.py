@@ -20,7 +20,6 @@ from pprofdiff.model.csr import count_in_row, expand, last_in_row, offsets_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pprofdiff.cli.options import Options
     from pprofdiff.model.profiles.profile import Locations, Profile
 
 __all__ = [
@@ -75,8 +74,8 @@ class Filtered(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def filtered(profile: Profile, options: Options | Filters) -> Filtered:
-    """Return the profile with all of the options' filters applied.
+def filtered(profile: Profile, filters: Filters) -> Filtered:
+    """Return the profile with all of the filters applied.
 
     Raises UsageError for a pattern that cannot be read. A warning names each filter
     that matched nothing, and each tag filter that was read as a range of numbers.
@@ -84,18 +83,18 @@ def filtered(profile: Profile, options: Options | Filters) -> Filtered:
     notes: list[str] = []
     matched: dict[str, bool] = {}
     units = number_units(profile)
-    profile = _by_name(profile, options, matched)
-    profile = _shown_from(profile, options, matched)
+    profile = _by_name(profile, filters, matched)
+    profile = _shown_from(profile, filters, matched)
     kept = np.ones(len(profile), np.bool_)
     for name, wanted in (("tagfocus", True), ("tagignore", False)):
-        if value := getattr(options, name):
+        if value := getattr(filters, name):
             hits = tag_test(name, value, units, notes)(profile)
             matched[name] = bool(hits.any())
             kept &= hits == wanted
     if not kept.all():
         profile = profile.take(np.flatnonzero(kept))
     notes += [
-        f"{name}={getattr(options, name)} matched no samples"
+        f"{name}={getattr(filters, name)} matched no samples"
         for name in _FILTERS
         if not matched.get(name, True)
     ]
@@ -142,14 +141,12 @@ def lines_present(locations: Locations) -> NDArray[np.bool_]:
     return present
 
 
-def _by_name(
-    profile: Profile, options: Options | Filters, matched: dict[str, bool]
-) -> Profile:
+def _by_name(profile: Profile, filters: Filters, matched: dict[str, bool]) -> Profile:
     """Apply focus, ignore, hide and show; note in `matched` which found anything."""
     hits = {
-        name: _hits(profile, name, getattr(options, name))
+        name: _hits(profile, name, getattr(filters, name))
         for name in _FILTERS[:4]
-        if getattr(options, name)
+        if getattr(filters, name)
     }
     if not hits:
         return profile
@@ -235,12 +232,12 @@ def cut_stacks(
 
 
 def _shown_from(
-    profile: Profile, options: Options | Filters, matched: dict[str, bool]
+    profile: Profile, filters: Filters, matched: dict[str, bool]
 ) -> Profile:
     """Cut what is above the frame nearest the root that show_from matches."""
-    if not options.show_from:
+    if not filters.show_from:
         return profile
-    hits = _hits(profile, "show_from", options.show_from)
+    hits = _hits(profile, "show_from", filters.show_from)
     matched["show_from"] = bool(hits.location.any())
     offsets = profile.locations.line_offsets
     last = np.where(

@@ -1,4 +1,4 @@
-"""One side of a comparison: its merged profile, its runs, and who measured it."""
+"""One build's profile of one kind: its runs, and all of them merged."""
 
 from __future__ import annotations
 
@@ -11,15 +11,9 @@ import numpy as np
 from pprofdiff.errors import IncompatibleProfilesError, UsageError
 from pprofdiff.model.profiles.merge import base_samples, merge
 from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.side import Capture
 
-__all__ = ["ProfileSide", "Run", "halves", "side"]
-
-
-class Run(NamedTuple):
-    """One file of a side: the name the user knows it by, and its profile."""
-
-    path: str
-    profile: Profile
+__all__ = ["ProfileSide", "halves", "side"]
 
 
 class ProfileSide(NamedTuple):
@@ -31,16 +25,16 @@ class ProfileSide(NamedTuple):
     """
 
     label: str
-    runs: tuple[Run, ...]
+    runs: tuple[Capture[Profile], ...]
     profile: Profile
 
 
-def side(label: str, runs: Sequence[Run]) -> ProfileSide:
+def side(label: str, runs: Sequence[Capture[Profile]]) -> ProfileSide:
     """Return the side that these runs (at least one) make."""
     if not runs:
         raise UsageError(f"{label}: there is no profile on this side")
     try:
-        merged = merge([run.profile for run in runs])
+        merged = merge([run.content for run in runs])
     except IncompatibleProfilesError as error:
         paths = ", ".join(run.path for run in runs)
         raise IncompatibleProfilesError(f"{paths}: {error}") from error

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.normalization import Mode, Normalization
 from pprofdiff.analysis.profiles.caveats import Caveat
-from pprofdiff.analysis.side import TraceRun
+from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.side import cpu_seconds
 from pprofdiff.analysis.stats.durations import Durations
 from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Change, Runs
@@ -23,6 +24,8 @@ from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.work import Work
 from pprofdiff.goruntime.names import canonical_user
 from pprofdiff.identity.names import pair_names
+from pprofdiff.model.side import Capture, Side
+from pprofdiff.model.traces.trace import Trace
 
 __all__ = [
     "RANKS",
@@ -30,6 +33,8 @@ __all__ = [
     "GroupPair",
     "StateTime",
     "TraceDiff",
+    "caveats",
+    "compare_sides",
     "compare_traces",
 ]
 
@@ -259,9 +264,27 @@ def _in_blocks(side: TraceSide) -> Durations:
     return Durations(waits.latencies_ns, stretch)
 
 
+def compare_sides(base: Side, new: Side, settings: Settings) -> TraceDiff:
+    """Compare the traces of two sides, each of which has one.
+
+    Counted work took as long as the sides' CPU profiles.
+    """
+    return compare_traces(
+        (base.label, base.of("trace")),
+        (new.label, new.of("trace")),
+        settings.work,
+        (cpu_seconds(base), cpu_seconds(new)),
+    )
+
+
+def caveats(_base: Side, _new: Side, result: TraceDiff | None) -> list[Caveat]:
+    """Return what to know of the traces that are compared."""
+    return [] if result is None else result.caveats()
+
+
 def compare_traces(
-    base: tuple[str, Sequence[TraceRun]],
-    new: tuple[str, Sequence[TraceRun]],
+    base: tuple[str, Sequence[Capture[Trace]]],
+    new: tuple[str, Sequence[Capture[Trace]]],
     work: Work | None = None,
     seconds: tuple[float | None, float | None] = (None, None),
 ) -> TraceDiff:
@@ -273,6 +296,6 @@ def compare_traces(
     return TraceDiff(_side(*base), _side(*new), rates)
 
 
-def _side(label: str, runs: Sequence[TraceRun]) -> TraceSide:
-    longest = max(runs, key=lambda run: run.trace.end_ns - run.trace.start_ns)
-    return TraceSide(label, longest.path, longest.trace, len(runs) - 1)
+def _side(label: str, traces: Sequence[Capture[Trace]]) -> TraceSide:
+    longest = max(traces, key=lambda one: one.content.end_ns - one.content.start_ns)
+    return TraceSide(label, longest.path, longest.content, len(traces) - 1)

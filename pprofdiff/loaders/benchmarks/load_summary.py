@@ -1,11 +1,11 @@
-"""What hey and wrk print at the end of a run -> `Load`, out of any log."""
+"""What hey and wrk print at the end of a run -> `LoadSummary`, out of any log."""
 
 from __future__ import annotations
 
 import re
 from itertools import chain, pairwise
 
-from pprofdiff.model.benchmarks import Load
+from pprofdiff.model.benchmarks import LoadSummary
 
 __all__ = ["LoadScanner"]
 
@@ -32,7 +32,7 @@ class LoadScanner:
     """
 
     def __init__(self) -> None:
-        self._longest: Load | None = None
+        self._longest: LoadSummary | None = None
         self._summary = b""  # the beginning of a summary, or what may become one
 
     def feed(self, block: bytes) -> None:
@@ -50,7 +50,7 @@ class LoadScanner:
             if not self._summary.startswith(_TWO_LINES):
                 self._summary = b""
 
-    def close(self) -> Load | None:
+    def close(self) -> LoadSummary | None:
         """Return what the longest run counted, None if there is no summary."""
         if any(pattern.match(self._summary) for pattern in _BEGINNINGS):
             self._take(self._summary)
@@ -72,7 +72,7 @@ class _TooLongError(ValueError):
     """A number has more digits than any load generator counts."""
 
 
-def _hey(summary: bytes) -> Load | None:
+def _hey(summary: bytes) -> LoadSummary | None:
     """Return a summary as requester/print.go writes it."""
     total = re.search(rb"(?m)^  Total:\t" + _NUMBER + rb" secs", summary)
     rate = re.search(rb"(?m)^  Requests/sec:\t" + _NUMBER, summary)
@@ -80,7 +80,7 @@ def _hey(summary: bytes) -> Load | None:
         return None
     seconds, per_second = _float(total[1]), _float(rate[1])
     requests, failed = _hey_counts(summary, seconds, per_second)
-    return Load("hey", seconds, requests, failed, per_second)
+    return LoadSummary("hey", seconds, requests, failed, per_second)
 
 
 def _hey_counts(
@@ -104,7 +104,7 @@ def _hey_counts(
     return (round(made) if blur < 0.5 else None), None
 
 
-def _wrk(summary: bytes) -> Load | None:
+def _wrk(summary: bytes) -> LoadSummary | None:
     """Return a summary as wrk.c prints it; wrk2 prints the same."""
     rate = re.search(rb"(?m)^Requests/sec: +" + _NUMBER, summary)
     total = re.search(
@@ -124,7 +124,7 @@ def _wrk(summary: bytes) -> Load | None:
         summary,
     )
     failed = sum(_int(n) for m in (refused, sockets) if m for n in m.groups())
-    return Load("wrk", seconds, requests, failed, per_second)
+    return LoadSummary("wrk", seconds, requests, failed, per_second)
 
 
 def _float(number: bytes) -> float:

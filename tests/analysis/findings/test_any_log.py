@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.findings.rules import find
-from pprofdiff.analysis.side import LogRun, Side
+from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.model.gclogs import GCLog
+from pprofdiff.model.side import Capture, Side
 from tests.analysis.building import given
 from tests.analysis.gclogs.cycles import run_of, runs
 
@@ -33,10 +34,10 @@ SHAPES = st.fixed_dictionaries(
 def found(base, new, work=None):
     """Return the findings of two logs, given as rows of `run_of`."""
     sides = [
-        Side(label, logs=(LogRun("log", GCLog((run_of(rows),), {})),))
+        Side(label, (Capture("log", "gctrace", GCLog((run_of(rows),), {})),))
         for label, rows in (("base", base), ("new", new))
     ]
-    return find(compare_sides(*sides, work=work)).found
+    return find(compare_sides(*sides, Settings(work=work))).found
 
 
 def steady(shape, wait):

@@ -8,11 +8,11 @@ import pytest
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.findings.rules import find
-from pprofdiff.analysis.profiles.side import Run
-from pprofdiff.analysis.side import LogRun, Side
+from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import rated
 from pprofdiff.loaders.gclogs import parse
 from pprofdiff.model.profiles.profile import ValueType
+from pprofdiff.model.side import Capture, Side
 from tests.analysis.building import profile
 
 MAIN = "main.main"
@@ -46,10 +46,10 @@ def findings(base, new, *, logs=(None, None), work=None):
     """Return what is found, by id, of profiles and GC logs (text)."""
     sides = []
     for label, given, text in (("base", base, logs[0]), ("new", new, logs[1])):
-        runs = (Run(label, given),) if given else ()
-        held = (LogRun("log", parse(text.encode(), "log")),) if text else ()
-        sides.append(Side(label, runs, held))
-    found = find(compare_sides(*sides, work=work)).found
+        runs = (Capture(label, "profile", given),) if given else ()
+        held = (Capture("log", "gctrace", parse(text.encode(), "log")),) if text else ()
+        sides.append(Side(label, (*runs, *held)))
+    found = find(compare_sides(*sides, Settings(work=work))).found
     assert len({f.id for f in found}) == len(found)
     return {f.id: f for f in found}
 

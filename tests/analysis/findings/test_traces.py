@@ -12,11 +12,12 @@ import pytest
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.findings.rules import find
-from pprofdiff.analysis.side import Side, TraceRun
+from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.stats import calibration
 from pprofdiff.analysis.work import rated
 from pprofdiff.cli.main import main
 from pprofdiff.loaders.traces import decode
+from pprofdiff.model.side import Capture, Side
 from pprofdiff.model.traces.timeline import Series
 
 STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
@@ -53,10 +54,10 @@ def told(load):
 def findings(base, new, work=None):
     """Return what is found, by id, of two traces."""
     sides = [
-        Side(label, traces=(TraceRun("trace.out", trace),))
+        Side(label, (Capture("trace.out", "trace", trace),))
         for label, trace in (("base", base), ("new", new))
     ]
-    found = find(compare_sides(*sides, work=work)).found
+    found = find(compare_sides(*sides, Settings(work=work))).found
     assert len({f.id for f in found}) == len(found)
     return {f.id: f for f in found}
 

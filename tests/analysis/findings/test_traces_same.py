@@ -8,9 +8,9 @@ import pytest
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.findings.rules import find
-from pprofdiff.analysis.side import Side, TraceRun
 from pprofdiff.analysis.stats.calibration import LONG_NS
 from pprofdiff.loaders.traces import decode
+from pprofdiff.model.side import Capture, Side
 from tests.traces import make
 from tests.traces.toolchains import MissingGoError, version
 
@@ -30,13 +30,13 @@ def runs(maker, folder):
     for number in range(RUNS):
         path = folder / f"{maker}{number}.trace"
         make._execute([str(program), maker, str(path)], make.MAKERS[maker].godebug)
-        found.append(TraceRun(path.name, decode(path.read_bytes(), path.name)))
+        found.append(Capture(path.name, "trace", decode(path.read_bytes(), path.name)))
     return found
 
 
 def findings(base, new):
     """Return what is found of two traces."""
-    sides = [Side(s, traces=(run,)) for s, run in (("base", base), ("new", new))]
+    sides = [Side(s, (run,)) for s, run in (("base", base), ("new", new))]
     return find(compare_sides(*sides)).found
 
 
@@ -60,7 +60,7 @@ def long_run(path):
         trace = decode(path.read_bytes(), path.name)
         path.unlink()
         if trace.end_ns - trace.start_ns >= LONG_NS:
-            return TraceRun(path.name, trace)
+            return Capture(path.name, "trace", trace)
         events *= 2
 
 

@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from pprofdiff.cli.options import RULES
+from pprofdiff.analysis.gate.forms import RULES
 
 # Rules that trip when a story is told forwards (or backwards), by file.
 SYNCPOOL = ("syncpool", 1, "cpu.pb.gz", ("--work=10088400:8579600",))

@@ -11,10 +11,9 @@ from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.gate import measures
 from pprofdiff.analysis.gate.judging import judge
 from pprofdiff.analysis.gate.rules import Gate
-from pprofdiff.analysis.profiles.side import Run
-from pprofdiff.analysis.side import Side
 from pprofdiff.analysis.unchanged import changed
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.side import Capture, Side
 
 GROUPS = [
     f"group:{group.id}:+0{unit}" for group in rules().groups for unit in ("%", "pp")
@@ -28,7 +27,10 @@ ALL = ["total:+0%", "finding:minor", *GROUPS, *CATEGORIES, *TABLES]
 def pairs(load_capture, data_folder):
     """Return every ordered pair of runs, compared, with its findings."""
     paths = sorted((data_folder / "unchanged").glob("run*/cpu.pb.gz"))
-    sides = [Side(p.parent.name, (Run(p.name, load_capture(p)),)) for p in paths]
+    sides = [
+        Side(p.parent.name, (Capture(p.name, "profile", load_capture(p)),))
+        for p in paths
+    ]
     inputs = [compare_sides(base, new) for base, new in permutations(sides, 2)]
     assert len(inputs) == 56
     return [(comparison, find(comparison)) for comparison in inputs]

@@ -11,10 +11,10 @@ import pytest
 from pprofdiff.analysis.gclogs.compare import compare_logs
 from pprofdiff.analysis.gclogs.figures import figures
 from pprofdiff.analysis.gclogs.window import Span, window_of
-from pprofdiff.analysis.side import LogRun
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.errors import UsageError
 from pprofdiff.loaders.gclogs import parse
+from pprofdiff.model.side import Capture
 
 PUBLISHED = "sync-pool-gctrace"
 STORIES = [
@@ -42,7 +42,7 @@ def published(log):
 
     def compared(spans=(None, None), work=None, seconds=(None, None)):
         base, new = (
-            LogRun(name, log(f"{PUBLISHED}/{name}.log"))
+            Capture(name, "gctrace", log(f"{PUBLISHED}/{name}.log"))
             for name in ("none-pool", "sync-pool")
         )
         sides = ("none", [base]), ("pool", [new])
@@ -121,9 +121,9 @@ def test_a_window_that_is_asked_for(published):
 
 
 def test_without_a_whole_line_there_is_nothing_to_compare(log):
-    entry = LogRun("none-pool", log(f"{PUBLISHED}/none-pool.log"))
-    torn = LogRun("torn", parse(b"gc 12 @30.250s 3", "torn"))
-    assert torn.log.runs[0].torn == 1
+    entry = Capture("none-pool", "gctrace", log(f"{PUBLISHED}/none-pool.log"))
+    torn = Capture("torn", "gctrace", parse(b"gc 12 @30.250s 3", "torn"))
+    assert torn.content.runs[0].torn == 1
     assert compare_logs((("a", [entry]), ("b", [torn]))) is None
 
 
@@ -133,7 +133,12 @@ def test_gaps_are_told_and_do_not_lower_rates(log):
         line + b"\n" for i, line in enumerate(_lines(whole)) if i not in (20, 21, 40)
     )
     gappy = parse(text, "gappy")
-    gc = compare_logs((("a", [LogRun("a", gappy)]), ("b", [LogRun("b", gappy)])))
+    gc = compare_logs(
+        (
+            ("a", [Capture("a", "gctrace", gappy)]),
+            ("b", [Capture("b", "gctrace", gappy)]),
+        )
+    )
     assert (gappy.longest.lines_seen, gappy.longest.lines_expected) == (61, 64)
     assert [c.id for c in gc.caveats()] == ["gctrace-gaps"] * 2
     assert "61 of 64 GC lines intact" in gc.caveats()[0].text
@@ -143,12 +148,12 @@ def test_gaps_are_told_and_do_not_lower_rates(log):
 
 def test_lines_that_stand_twice_or_in_the_wrong_order_are_told(data_folder, log):
     lines = (data_folder / f"{PUBLISHED}/sync-pool.log").read_bytes().splitlines(True)
-    whole = LogRun("whole", log(f"{PUBLISHED}/sync-pool.log"))
-    twice = LogRun(
-        "twice", parse(b"".join([*lines[:9], lines[8], *lines[9:]]), "twice")
+    whole = Capture("whole", "gctrace", log(f"{PUBLISHED}/sync-pool.log"))
+    twice = Capture(
+        "twice", "gctrace", parse(b"".join([*lines[:9], lines[8], *lines[9:]]), "twice")
     )
     moved = [*lines[:30], lines[31], lines[30], *lines[32:]]
-    swapped = LogRun("swapped", parse(b"".join(moved), "swapped"))
+    swapped = Capture("swapped", "gctrace", parse(b"".join(moved), "swapped"))
     gc = compare_logs((("a", [twice]), ("b", [swapped])))
     assert {c.id: c.text for c in gc.caveats()} == {
         "gctrace-repeated": "twice: repeated GC lines: 1; each collection counts once",

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from pprofdiff.analysis.gclogs.compare import compare_logs
 from pprofdiff.analysis.gclogs.figures import CycleTimes, figures
-from pprofdiff.analysis.side import LogRun
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.model.gclogs import GCLog
+from pprofdiff.model.side import Capture
 from pprofdiff.report.json.gclogs import gc_row
 from pprofdiff.report.sections.gclogs import gc_parts
 from pprofdiff.report.text.plain import render
@@ -113,7 +113,7 @@ def test_stacks_and_globals_count_as_live():
 
 
 def log_of(rows):
-    return LogRun("log", GCLog((run_of(rows),), {}))
+    return Capture("log", "gctrace", GCLog((run_of(rows),), {}))
 
 
 def leaves(value):

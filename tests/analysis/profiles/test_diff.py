@@ -11,10 +11,9 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.profiles.filters import filtered
+from pprofdiff.analysis.profiles.filters import Filters, filtered
 from pprofdiff.analysis.profiles.granularity import NO_STACK, Granularity
 from pprofdiff.analysis.profiles.tables import STATUSES
-from pprofdiff.cli.options import Options
 from pprofdiff.errors import IncompatibleProfilesError, UsageError
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.goruntime.rules import rules
@@ -136,7 +135,7 @@ def test_a_function_of_that_name_is_another_row():
 
 @given(profiles(), profiles(), st.sampled_from((".", "runtime", r"main\.")))
 def test_flat_adds_up_whatever_is_hidden(base, new, hidden):
-    options = Options()._replace(hide=hidden)
+    options = Filters(hide=hidden)
     diff = compared(*(filtered(p, options).profile for p in (base, new)))
     for granularity in TABLES:
         table = diff.table(granularity)
@@ -299,7 +298,7 @@ PATTERNS = st.fixed_dictionaries(
 
 @given(profiles(), profiles(), PATTERNS)
 def test_filters_commute_with_the_diff(base, new, patterns):
-    options = Options()._replace(**patterns)
+    options = Filters(**patterns)
     one, other = (filtered(p, options).profile for p in (base, new))
     diff = compared(one, other)
     for given_side, side in ((one, "base"), (other, "new")):

@@ -14,7 +14,6 @@ from pprofdiff.analysis.profiles.graph import flat_and_cum
 from pprofdiff.analysis.profiles.nodes import frame_keys
 from pprofdiff.analysis.profiles.prune import pruned_frames
 from pprofdiff.analysis.profiles.tags import number_units
-from pprofdiff.cli.options import Options
 from pprofdiff.errors import UsageError
 from tests.building import MAIN, MS, Frame, Place, Sample, built, cpu, parsed, said
 from tests.strategies import profiles
@@ -40,7 +39,7 @@ def left(profile):
 
 
 def by(profile, **options):
-    return left(filtered(profile, Options(**options)).profile)
+    return left(filtered(profile, Filters(**options)).profile)
 
 
 @pytest.mark.parametrize(
@@ -98,13 +97,13 @@ def test_samples_without_a_stack_are_left_out_by_any_name_filter():
     + [("tagfocus", False), ("tagignore", False)],
 )  # fmt: skip
 def test_a_filter_that_matches_nothing_is_told(option, matched):
-    found = filtered(cpu(STACKS), Options(**{option: "work" if matched else "nowhere"}))
+    found = filtered(cpu(STACKS), Filters(**{option: "work" if matched else "nowhere"}))
     want = () if matched else (f"{option}=nowhere matched no samples",)
     assert found.warnings == want
 
 
 def test_show_is_told_if_hide_took_all_it_would_show():
-    found = filtered(cpu(STACKS), Options(hide="json", show="json"))
+    found = filtered(cpu(STACKS), Filters(hide="json", show="json"))
     assert found.warnings == ("show=json matched no samples",)
 
 
@@ -160,10 +159,10 @@ def test_tags(tag, want):
 
 
 def test_a_range_is_told_from_a_pattern():
-    assert filtered(TAGGED, Options(tagfocus="32kb:")).warnings == (
+    assert filtered(TAGGED, Filters(tagfocus="32kb:")).warnings == (
         "tagfocus=32kb: is read as a range of numbers, not as a pattern",
     )
-    assert filtered(TAGGED, Options(tagfocus="acme")).warnings == ()
+    assert filtered(TAGGED, Filters(tagfocus="acme")).warnings == ()
 
 
 def test_units_of_numbers_are_the_first_given_or_the_key_itself():
@@ -176,13 +175,13 @@ def test_units_of_numbers_are_the_first_given_or_the_key_itself():
 
 def test_numbers_beyond_64_bits_are_refused():
     with pytest.raises(UsageError, match="64-bit"):
-        filtered(TAGGED, Options(tagfocus="99999999999999999999"))
+        filtered(TAGGED, Filters(tagfocus="99999999999999999999"))
 
 
 @pytest.mark.parametrize("option", ["focus", "hide", "show_from", "tagignore"])
 def test_a_bad_pattern_is_refused(option):
     with pytest.raises(UsageError, match=f"^{option}: "):
-        filtered(TAGGED, Options(**{option: "a("}))
+        filtered(TAGGED, Filters(**{option: "a("}))
 
 
 def test_active_filters_are_listed_in_the_order_of_pprof():
@@ -203,11 +202,11 @@ NAMES = st.sampled_from(
 @given(profiles(), NAMES, NAMES)
 @settings(deadline=None)
 def test_focus_and_ignore_commute(profile, focus, ignore):
-    together = filtered(profile, Options(focus=focus, ignore=ignore)).profile
-    one = filtered(profile, Options(focus=focus)).profile
-    other = filtered(profile, Options(ignore=ignore)).profile
-    assert said(filtered(one, Options(ignore=ignore)).profile) == said(together)
-    assert said(filtered(other, Options(focus=focus)).profile) == said(together)
+    together = filtered(profile, Filters(focus=focus, ignore=ignore)).profile
+    one = filtered(profile, Filters(focus=focus)).profile
+    other = filtered(profile, Filters(ignore=ignore)).profile
+    assert said(filtered(one, Filters(ignore=ignore)).profile) == said(together)
+    assert said(filtered(other, Filters(focus=focus)).profile) == said(together)
 
 
 # Not ranges of numbers: pprof takes their unit from all samples, so from those that a
@@ -215,16 +214,16 @@ def test_focus_and_ignore_commute(profile, focus, ignore):
 @given(profiles(), NAMES, st.sampled_from(("a", "tenant=b", "true")))
 @settings(deadline=None)
 def test_tags_and_names_commute(profile, focus, tag):
-    together = filtered(profile, Options(focus=focus, tagfocus=tag)).profile
-    first = filtered(profile, Options(focus=focus)).profile
-    assert said(filtered(first, Options(tagfocus=tag)).profile) == said(together)
+    together = filtered(profile, Filters(focus=focus, tagfocus=tag)).profile
+    first = filtered(profile, Filters(focus=focus)).profile
+    assert said(filtered(first, Filters(tagfocus=tag)).profile) == said(together)
 
 
 @given(profiles(), NAMES)
 @settings(deadline=None)
 def test_focus_and_its_reverse_share_out_all_samples_with_a_stack(profile, name):
     kept, rest = (
-        filtered(profile, Options(**{which: name})).profile.values.sum(axis=0)
+        filtered(profile, Filters(**{which: name})).profile.values.sum(axis=0)
         for which in ("focus", "ignore")
     )
     some = np.diff(profile.stack_offsets) > 0
@@ -234,7 +233,7 @@ def test_focus_and_its_reverse_share_out_all_samples_with_a_stack(profile, name)
 @given(profiles(), NAMES, st.sampled_from(("hide", "show", "show_from")))
 @settings(deadline=None)
 def test_a_filter_applied_twice_does_no_more(profile, name, option):
-    options = Options(**{option: name})
+    options = Filters(**{option: name})
     once = filtered(profile, options).profile
     assert said(filtered(once, options).profile) == said(once)
 
@@ -242,7 +241,7 @@ def test_a_filter_applied_twice_does_no_more(profile, name, option):
 @given(profiles(), NAMES)
 @settings(deadline=None)
 def test_what_is_left_still_adds_up(profile, name):
-    hidden = filtered(profile, Options(hide=name)).profile
+    hidden = filtered(profile, Filters(hide=name)).profile
     keys, ids = frame_keys(hidden, "functions")
     flat, _ = flat_and_cum(hidden, ids, len(keys), hidden.values)
     assert flat.sum(axis=0).tolist() == hidden.values.sum(axis=0).tolist()

@@ -39,7 +39,7 @@ def test_each_owner_has_its_own_bytes(story, kind):
     """A leaf that several functions call is not given to one of them."""
     diff = api.diff(
         DATA / story / "base" / f"{kind}.pb.gz", DATA / story / "new" / f"{kind}.pb.gz"
-    )
+    ).data
     base, new = (
         costs_by_leaf_and_owner(side.profile, column)
         for side, column in (

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pprofdiff.analysis.side import TraceRun
 from pprofdiff.analysis.traces.compare import RANKS, WINDOWS_NS, compare_traces
 from pprofdiff.analysis.traces.goroutines import stats
 from pprofdiff.analysis.traces.groups import groups
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.loaders.traces import decode
+from pprofdiff.model.side import Capture
 from pprofdiff.model.traces.timeline import Tasks
 
 from . import built
@@ -34,7 +34,9 @@ def run(data_folder):
 
     def read(path):
         place = f"{path}/trace.out"
-        return TraceRun(place, decode((data_folder / place).read_bytes(), place))
+        return Capture(
+            place, "trace", decode((data_folder / place).read_bytes(), place)
+        )
 
     return read
 
@@ -139,9 +141,11 @@ def with_tasks(count, seconds):
 
 def test_unlike_numbers_of_user_tasks_are_said():
     trace = with_tasks(300, seconds=2)
-    base = TraceRun("base", trace)
+    base = Capture("base", "trace", trace)
     for some, said in ((300, False), (250, False), (150, True), (10, False)):
-        new = TraceRun("new", replace(trace, tasks=trace.tasks.take(np.arange(some))))
+        new = Capture(
+            "new", "trace", replace(trace, tasks=trace.tasks.take(np.arange(some)))
+        )
         told = [c.text for c in compare_traces(("a", [base]), ("b", [new])).caveats()]
         found = [text for text in told if "user tasks" in text]
         assert bool(found) == said

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.side import TraceRun
 from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.analysis.traces.movers import movers
 from pprofdiff.analysis.traces.states import STATES, state_profile
+from pprofdiff.model.side import Capture
 from tests.analysis.traces.built import SOME, traces
 from tests.analysis.traces.real import STORIES, trace_of
 
@@ -18,7 +18,9 @@ from tests.analysis.traces.real import STORIES, trace_of
 def compared(base, new):
     """Return two traces compared."""
     sides = (("base", base), ("new", new))
-    return compare_traces(*((label, [TraceRun(label, t)]) for label, t in sides))
+    return compare_traces(
+        *((label, [Capture(label, "trace", t)]) for label, t in sides)
+    )
 
 
 def check_sums(diff):

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.profiles.diff import compare
-from pprofdiff.analysis.profiles.side import Run, side
+from pprofdiff.analysis.profiles.side import side
 from pprofdiff.analysis.traces.exports import export
 from pprofdiff.analysis.traces.goroutines import INACTIVE, stats
 from pprofdiff.analysis.traces.states import STATES, state_profile
 from pprofdiff.errors import UsageError
+from pprofdiff.model.side import Capture
 from pprofdiff.model.traces.trace import Stacks, State
 
 from . import built
@@ -185,7 +186,9 @@ def test_the_sums_are_those_of_the_goroutines(name):
 def test_states_go_through_the_engine_of_profiles(state):
     base, new = (trace_of(f"health-check/{s}") for s in ("base", "new"))
     profiles = [state_profile(trace, state) for trace in (base, new)]
-    diff = compare(*(side("trace.out", [Run("trace.out", p)]) for p in profiles))
+    diff = compare(
+        *(side("trace.out", [Capture("trace.out", "profile", p)]) for p in profiles)
+    )
     totals = [int(profile.values[:, 1].sum()) for profile in profiles]
     assert list(diff.totals) == totals
     assert diff.unit == "nanoseconds"

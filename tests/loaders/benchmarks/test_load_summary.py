@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pprofdiff.loaders.benchmarks.load_summary import LoadScanner
-from pprofdiff.model.benchmarks import Load
+from pprofdiff.model.benchmarks import LoadSummary
 
 DATA = Path(__file__).parents[2] / "data" / "load"
 REPORTS = {path.stem: path.read_bytes() for path in sorted(DATA.glob("*.txt"))}
@@ -32,13 +32,13 @@ def lines(text):
 
 
 def test_what_hey_counts():
-    assert scanned(REPORTS["hey"]) == Load(
+    assert scanned(REPORTS["hey"]) == LoadSummary(
         tool="hey", seconds=0.1121, requests=2000, failed=0, per_second=17840.3801
     )
 
 
 def test_what_wrk_counts():
-    assert scanned(REPORTS["wrk"]) == Load(
+    assert scanned(REPORTS["wrk"]) == LoadSummary(
         tool="wrk", seconds=2.1, requests=164714, failed=0, per_second=78451.34
     )
 

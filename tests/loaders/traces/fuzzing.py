@@ -14,10 +14,10 @@ import sys
 from pathlib import Path
 from random import Random
 
-from pprofdiff.analysis.side import TraceRun
 from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.errors import FormatError
 from pprofdiff.loaders.traces import decode
+from pprofdiff.model.side import Capture
 from pprofdiff.report.json.traces import trace_row
 from pprofdiff.report.sections.traces.section import trace_parts
 from pprofdiff.report.text.plain import render
@@ -140,7 +140,7 @@ def _outcome(data):
         if not _LINE.fullmatch(str(error)):
             raise ValueError(str(error)) from error
         return "refused"
-    run = TraceRun("fuzzed", trace)
+    run = Capture("fuzzed", "trace", trace)
     diff = compare_traces(("base", [run]), ("new", [run]))
     json.dumps(trace_row(diff), allow_nan=False)
     if re.search(r"\b(nan|inf|None)\b", render(trace_parts(diff))):

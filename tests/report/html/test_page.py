@@ -8,8 +8,7 @@ import re
 import pytest
 
 from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.profiles.side import Run
-from pprofdiff.analysis.side import Side
+from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.html.page import render
 from pprofdiff.report.model import report_of
 from pprofdiff.units import printable
@@ -49,7 +48,7 @@ def compared(names, labels=("base", "new")):
             for i, name in enumerate(names)
         ]
         profile = built(samples, CPU, duration_ns=10**10)
-        sides.append(Side(label, (Run(f"{label}.pb.gz", profile),)))
+        sides.append(Side(label, (Capture(f"{label}.pb.gz", "profile", profile),)))
     return report_of(compare_sides(*sides))
 
 

@@ -10,10 +10,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from pprofdiff.analysis.side import TraceRun
 from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.analysis.traces.goroutines import stats
 from pprofdiff.loaders.traces import decode
+from pprofdiff.model.side import Capture
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State
 from pprofdiff.report.json.traces import trace_row
@@ -222,7 +222,7 @@ def test_tasks_and_regions_by_name(tmp_path, cli):
 
 
 def test_what_a_trace_does_not_tell_is_null():
-    run = TraceRun("x", empty())
+    run = Capture("x", "trace", empty())
     found = trace_row(compare_traces(("base", [run]), ("new", [run])))
     assert json.loads(json.dumps(found, allow_nan=False)) == found
     assert fits(found, ENTRY)

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.profiles.caveats import Caveat
-from pprofdiff.analysis.profiles.side import Run
-from pprofdiff.analysis.side import BenchmarkRun, Side
 from pprofdiff.loaders.benchmarks.reader import parse
+from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.markdown.comment import MOST, render
 from pprofdiff.report.model import report_of
 from tests.analysis.benchmarks.benchtext import printed
@@ -149,7 +148,7 @@ def profile(names, factor):
     return built(rows, CPU, duration_ns=10**10)
 
 
-def report(names, words, *, saved=None):
+def report(names, words, *, saved=(None, None)):
     """Return the comparison of two builds in which whatever can has a hostile name.
 
     `words` are two labels, two paths, a filter and a warning.
@@ -161,18 +160,19 @@ def report(names, words, *, saved=None):
     sides = [
         Side(
             label,
-            (Run(path, profile(names, factor)),),
-            benchmarks=(BenchmarkRun(path, parse(text.encode(), path)),),
+            (
+                Capture(path, "profile", profile(names, factor), saved_to=copy),
+                Capture(path, "benchmark", parse(text.encode(), path)),
+            ),
         )
-        for label, path, text, factor in zip(
-            words[:2], words[2:4], texts, (1, 2), strict=True
+        for label, path, text, factor, copy in zip(
+            words[:2], words[2:4], texts, (1, 2), saved, strict=True
         )
     ]
     return report_of(
         compare_sides(*sides),
         filters=words[4:5],
         warnings=[Caveat("x", words[5])],
-        saved=saved,
     )
 
 
@@ -253,7 +253,7 @@ def test_the_marker_is_of_the_labels_alone(comment):
 
 def test_copies_on_this_machine_are_not_named():
     words = ["a", "b", "http://host/x", "http://host/y", "r", "s"]
-    page = render(report(["main.f"], words, saved=(["/home/me/x"], ["/home/me/y"])))
+    page = render(report(["main.f"], words, saved=("/home/me/x", "/home/me/y")))
     assert "http://host/x" in page
     assert "/home/me" not in page
 
@@ -317,8 +317,8 @@ def test_a_summary_that_cannot_be_written_is_said(
 
 def test_what_cannot_be_compared_is_said_before_all(load_capture, data_folder):
     base = load_capture(data_folder / "syncpool" / "base" / "cpu.pb.gz")
-    twice = Run("b", replace(base, values=base.values * 2))
-    sides = Side("base", (Run("a", base),)), Side("new", (twice,))
+    twice = Capture("b", "profile", replace(base, values=base.values * 2))
+    sides = Side("base", (Capture("a", "profile", base),)), Side("new", (twice,))
     page = render(report_of(compare_sides(*sides)))
     _, _, first, second, *_ = page.split("\n\n")
     assert first.startswith("**!** new probably did 2.00× the work of base. Give --rps")

@@ -87,7 +87,7 @@ def test_pprof_prints_what_it_prints_of_the_two_profiles(written, syncpool):
 def test_it_holds_both_sides_in_raw_numbers(written):
     found, path = written
     back = load(path)
-    marked = base_samples(back)
+    marked = base_samples(back.data)
     column = back.sample_index(found.sample_type.type)
     assert (
         int(-back.values[marked, column].sum()),

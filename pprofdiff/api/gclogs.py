@@ -2,39 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.gclogs.compare import GCDiff, GCSide, compare_logs, unusable
+from pprofdiff.analysis.gclogs.compare import (
+    Factors,
+    GCDiff,
+    GCSide,
+    Restored,
+    compare_sides,
+    unusable,
+)
 from pprofdiff.analysis.gclogs.window import Span, window_of
-from pprofdiff.analysis.side import LogRun, Side
-from pprofdiff.analysis.work import Work, rated
+from pprofdiff.analysis.settings import DEFAULTS, Settings
+from pprofdiff.analysis.work import rated
+from pprofdiff.api.loaded import LoadedInput, side_of
 from pprofdiff.api.plotted import PlottedLogs
-from pprofdiff.api.reported import Reported
+from pprofdiff.api.reported import KindDiff
 from pprofdiff.errors import FormatError
+from pprofdiff.kinds import KindId
 from pprofdiff.model import gclogs as columns
+from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.sections.gclogs import RATES, SUMS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["GCLog", "GCLogDiff", "as_gc_log", "compare_gc_logs"]
-
-Spans = tuple[Span | None, Span | None]
+__all__ = ["GCLog", "GCLogDiff", "loaded", "subtracted"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GCLog(columns.GCLog):
+class GCLog(LoadedInput[columns.GCLog]):
     """A GC log (``GODEBUG=gctrace=1``): its runs, and where it is from.
 
     `cycles` is a DataFrame of the longest run, one row a collection; ``new - base`` is
     ``diff(base, new)``.
     """
 
-    label: str | None = None
+    kind: ClassVar[KindId] = "gctrace"
+
     path: str = "log"
 
     def __repr__(self) -> str:
@@ -51,14 +59,28 @@ class GCLog(columns.GCLog):
 
     def __sub__(self, base: GCLog) -> GCLogDiff:
         """Return what changed from base to this."""
-        return compare_gc_logs([base], [self])
+        return subtracted([base], [self])
+
+    @property
+    def runs(self) -> tuple[columns.GCRun, ...]:
+        """The collections of each process in the log, in the order they begin."""
+        return self.data.runs
+
+    @property
+    def longest(self) -> columns.GCRun:
+        """The run with the most collections, the first of equals."""
+        return self.data.longest
+
+    @property
+    def cycles(self) -> pd.DataFrame:
+        """The collections of the longest run; see `model.gclogs.Cycles.to_frame`."""
+        return self.data.cycles
 
     @cached_property
     def side(self) -> GCSide:
         """What is compared of it. Raises FormatError where no line is whole."""
-        run = LogRun(self.path, self)
-        if self.mixed or not self.runs or not self.longest.lines_seen:
-            raise FormatError(next(unusable([run])).text)
+        if self.data.mixed or not self.runs or not self.longest.lines_seen:
+            raise FormatError(next(unusable([self.capture])).text)
         chosen = self.longest
         window = window_of(chosen, None, self.path)
         others = sum(bool(run.lines_seen) for run in self.runs) - 1
@@ -96,27 +118,16 @@ class GCLog(columns.GCLog):
         frame.insert(3, "value", _values(self.side, frame))
         return frame
 
-    def _repr_mimebundle_(
-        self,
-        include: Collection[str] | None = None,
-        exclude: Collection[str] | None = None,
-    ) -> dict[str, str]:
-        """Return what Jupyter shows: a table, and its twin in text."""
-        from pprofdiff.notebook import shown
-        from pprofdiff.notebook.inputs import log_card
-
-        return shown(lambda: log_card(self), repr(self), include, exclude)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GCLogDiff(Reported, PlottedLogs, GCDiff):
+class GCLogDiff(KindDiff[GCDiff], PlottedLogs):
     """What changed between two GC logs.
 
     `factors` says which factor moved the GC's CPU, `restored` which GOGC or GOMEMLIMIT
     gives the base's cadence back; `figures` and `cycles` are DataFrames.
     """
 
-    logs: tuple[tuple[GCLog, ...], tuple[GCLog, ...]]
+    kind: ClassVar[KindId] = "gctrace"
 
     def __repr__(self) -> str:
         """Return one line: cycles and GC CPU of both sides."""
@@ -127,6 +138,31 @@ class GCLogDiff(Reported, PlottedLogs, GCDiff):
             f"<GCLogDiff {self.base.label!r} → {self.new.label!r}: {cycles} cycles, "
             f"GC CPU {cpu} s>"
         )
+
+    @property
+    def base(self) -> GCSide:
+        """Base's collections: the run that is compared, and the window in it."""
+        return self.data.base
+
+    @property
+    def new(self) -> GCSide:
+        """New's collections: the run that is compared, and the window in it."""
+        return self.data.new
+
+    @property
+    def rates(self) -> tuple[float, float] | None:
+        """Operations a second of (base, new); None where they are not known."""
+        return self.data.rates
+
+    @property
+    def factors(self) -> Factors | None:
+        """Which factor moved the GC's CPU; None where a side has no rate."""
+        return self.data.factors
+
+    @property
+    def restored(self) -> Restored | None:
+        """The GOGC and heap that give the base's cadence back; None where unknown."""
+        return self.data.restored
 
     @property
     def figures(self) -> pd.DataFrame:
@@ -198,47 +234,39 @@ class GCLogDiff(Reported, PlottedLogs, GCDiff):
         span = Span(start, end)
         spans = span, span if new is None else Span(*new)
         work = None if self.rates is None else rated(self.rates)
-        return compare_gc_logs(*self.logs, spans=spans, work=work)
-
-    @property
-    def comparison(self) -> Comparison:
-        """The comparison by itself, as `pprofdiff.analysis.comparison` holds it."""
-        base, new = (
-            Side(side.label, logs=tuple(LogRun(log.path, log) for log in logs))
-            for side, logs in zip((self.base, self.new), self.logs, strict=True)
-        )
-        return Comparison(base, new, gc=self)
+        return _compared(*self.sides, Settings(work=work, spans=spans))
 
 
-def compare_gc_logs(
-    base: Sequence[GCLog],
-    new: Sequence[GCLog],
-    *,
-    spans: Spans = (None, None),
-    work: Work | None = None,
+def loaded(
+    captures: Sequence[Capture[columns.GCLog]], label: str | None, _name: str
+) -> GCLog:
+    """Return the first of the captures as `load` does."""
+    return GCLog(captures[0].content, label, captures[0].path)
+
+
+def subtracted(
+    base: Sequence[GCLog], new: Sequence[GCLog], settings: Settings = DEFAULTS
 ) -> GCLogDiff:
     """Return new minus base; of several logs of a side, the run with most cycles.
 
-    Operations counted in `work` were done in the span, or else the window. Raises
-    FormatError where a side has no whole line, UsageError where a span holds no
+    Operations counted in `settings.work` were done in the span, or else the window.
+    Raises FormatError where a side has no whole line, UsageError where a span holds no
     collection.
     """
-    sides = [
-        (logs[0].label or word, [LogRun(log.path, log) for log in logs])
-        for logs, word in ((base, "base"), (new, "new"))
-    ]
-    plain = compare_logs((sides[0], sides[1]), spans, work)
-    if plain is None:
+    return _compared(side_of(base, "base"), side_of(new, "new"), settings)
+
+
+def _compared(base: Side, new: Side, settings: Settings) -> GCLogDiff:
+    result = compare_sides(base, new, settings)
+    if result is None:
         raise FormatError(
-            "; ".join(caveat.text for _, runs in sides for caveat in unusable(runs))
+            "; ".join(
+                caveat.text
+                for side in (base, new)
+                for caveat in unusable(side.of("gctrace"))
+            )
         )
-    return GCLogDiff(plain.base, plain.new, plain.rates, (tuple(base), tuple(new)))
-
-
-def as_gc_log(log: columns.GCLog, label: str | None, path: str) -> GCLog:
-    """Return a log that knows where it is from."""
-    held = {f.name: getattr(log, f.name) for f in fields(columns.GCLog)}
-    return GCLog(**held, label=label, path=path)
+    return GCLogDiff(result, (base, new))
 
 
 def _figures() -> pd.DataFrame:
@@ -263,8 +291,8 @@ def _values(side: GCSide, frame: pd.DataFrame) -> pd.Series[float]:
     import pandas as pd
 
     values = [
-        figure.of(held)
-        for table, held in ((SUMS, side.whole), (RATES, side.steady))
+        figure.of(sums)
+        for table, sums in ((SUMS, side.whole), (RATES, side.steady))
         for figure in table
     ]
     return pd.Series(values, frame.index, "float64")

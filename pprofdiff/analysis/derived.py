@@ -1,0 +1,88 @@
+"""Sides made of what was read: traces as profiles, and two sides out of one input."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from pprofdiff.analysis.profiles.side import halves
+from pprofdiff.errors import UsageError
+from pprofdiff.model.profiles.merge import is_diff
+from pprofdiff.model.side import Capture, Side
+
+if TYPE_CHECKING:
+    from pprofdiff.model.profiles.profile import Profile
+    from pprofdiff.model.traces.trace import Trace
+
+__all__ = ["State", "by_state", "of_diff", "of_suffix"]
+
+State = Literal["running", "runnable", "blocked", "syscall", "cpu"]
+"""A state of goroutines, or the CPU samples inside a trace."""
+
+
+def by_state(side: Side, state: State) -> Side:
+    """Return a side whose captures are its traces, as profiles of time in one state.
+
+    State cpu is the CPU samples inside a trace. Raises UsageError where the side has no
+    trace, or a trace has no CPU samples.
+    """
+    traces = side.of("trace")
+    if not traces:
+        raise UsageError(
+            f"{side.label}: --state {state} is of execution traces: there is "
+            "none on this side"
+        )
+    return replace(side, captures=tuple(_by_stack(trace, state) for trace in traces))
+
+
+def _by_stack(trace: Capture[Trace], state: State) -> Capture[Profile]:
+    """Return a trace's time in one state as a profile whose values are named so."""
+    profile: Profile | None
+    if state == "cpu":
+        from pprofdiff.analysis.traces.tasks import cpu_profile
+
+        profile = cpu_profile(trace.content)
+        if profile is None:
+            raise UsageError(
+                f"{trace.path}: no CPU samples in this trace: run a CPU profile while "
+                "it is traced (Go 1.19 or later), or ask for another --state"
+            )
+    else:
+        from pprofdiff.analysis.traces.states import named_for_state
+
+        profile = named_for_state(trace.content, state)
+    return Capture(trace.path, "profile", profile, trace.run, trace.saved_to)
+
+
+def of_diff(side: Side, name: str) -> tuple[Side, Side]:
+    """Return (base, new) of a side whose only profile is a diff with both in it.
+
+    `name` is what the user typed. Raises UsageError for any other side.
+    """
+    profiles = side.of("profile")
+    if len(profiles) != 1 or not is_diff(profiles[0].content):
+        path = profiles[0].path if profiles else name
+        pairs = "; benchmarks of one file: --pair suffix=Old"
+        hint = pairs if side.of("benchmark") else ""
+        alone = "; one alone: add -top" if profiles else hint
+        raise UsageError(f"{path}: compared with what? pprofdiff BASE NEW{alone}")
+    base, new = (
+        replace(profiles[0], content=half) for half in halves(profiles[0].content)
+    )
+    return Side("base", (base,)), Side("new", (new,))
+
+
+def of_suffix(side: Side, suffix: str) -> tuple[Side, Side]:
+    """Return benchmarks with a suffix as base, those without it as new.
+
+    Raises UsageError where the side has no benchmarks, or none has the suffix.
+    """
+    from pprofdiff.analysis.benchmarks.pairing import pair_by_suffix
+
+    captures = side.of("benchmark")
+    if not captures:
+        raise UsageError("--pair compares benchmarks: there are none in this input")
+    pairs = [(one, *pair_by_suffix(one.content, suffix)) for one in captures]
+    base = tuple(replace(one, content=old) for one, old, _ in pairs)
+    new = tuple(replace(one, content=current) for one, _, current in pairs)
+    return Side("base", base), Side("new", new)

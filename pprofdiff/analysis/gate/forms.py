@@ -1,0 +1,44 @@
+"""The grammar of ``--fail-on``: how each kind of rule is typed, in one table.
+
+Nothing is imported that a help text does not need.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["RULES", "RuleForm"]
+
+
+class RuleForm(NamedTuple):
+    """How one kind of ``--fail-on`` rule is typed, and when it trips.
+
+    `subject` says what the rule names, "" for nothing; `limited` whether a limit ends
+    it, and `ceiling` and `less` whether that may have no sign or a minus; `source`
+    whether ``@`` may say which profile or log.
+    """
+
+    kind: str
+    form: str
+    help: str
+    example: str
+    subject: str = ""
+    limited: bool = True
+    ceiling: bool = False
+    less: bool = False
+    source: bool = True
+
+
+# fmt: off
+RULES = (
+    RuleForm("cum", "cum:REGEX:LIMIT", "a function that matches, with its callees", r"cum:main\..*:+5%", "the function's pattern"),
+    RuleForm("flat", "flat:REGEX:LIMIT", "the same, by its own cost", "flat:encoding/json:+50ms", "the function's pattern"),
+    RuleForm("package", "package:REGEX:LIMIT", "a package that matches, with its callees", "package:^main$:+5%", "the package's pattern"),
+    RuleForm("group", "group:ID:LIMIT", "a group of runtime costs: gc, alloc, sched …", "group:gc:+2pp", "the group's id"),
+    RuleForm("category", "category:ID:LIMIT", "one category: gc.mark.assist, chan …", "category:gc.mark.assist:+1pp", "the category's id"),
+    RuleForm("total", "total:LIMIT", "all of the profile", "total:+5%"),
+    RuleForm("bench", "bench:UNIT[:REGEX]:LIMIT", "a benchmark's median in a unit", "bench:allocs/op:+0%", "the unit", less=True, source=False),
+    RuleForm("pause", "pause:p50|p90|p99|p99.9|max:LIMIT", "GC pauses, from a GC log or trace", "pause:p99:+10%", "the percentile", ceiling=True),
+    RuleForm("finding", "finding:major|minor", "a finding that is worse, as severe or more", "finding:major", "the severity", limited=False, source=False),
+)
+# fmt: on

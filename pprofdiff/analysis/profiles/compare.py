@@ -1,0 +1,93 @@
+"""The profiles of two sides: paired by what they measure, each pair subtracted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
+from pprofdiff.analysis.profiles.kinds import is_heap, kind_name
+from pprofdiff.analysis.profiles.side import side
+from pprofdiff.analysis.settings import Settings
+from pprofdiff.errors import UsageError
+from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.side import Capture, Side
+
+__all__ = ["caveats", "compare_sides", "place_in_report"]
+
+# The order of the report: what a reader looks for first.
+_ORDER = ("cpu", "allocs", "heap", "block", "mutex", "goroutine")
+
+_Profiles = tuple[Capture[Profile], ...]
+
+
+def place_in_report(name: str) -> tuple[int, str]:
+    """Return the key that sorts names of profiles as a report shows them."""
+    return (_ORDER.index(name) if name in _ORDER else len(_ORDER), name)
+
+
+def compare_sides(
+    base: Side, new: Side, settings: Settings
+) -> tuple[ProfileDiff, ...] | None:
+    """Subtract each pair of profiles, most telling first; None where nothing pairs.
+
+    One profile a side is a pair whatever it measures. Of allocations, the objects
+    follow the bytes. Raises UsageError where no pair has the sample type of `settings`,
+    IncompatibleProfilesError where both sides do not count the same.
+    """
+    diffs: list[ProfileDiff] = []
+    refusals: list[UsageError] = []
+    for old, current in _pairs(base.of("profile"), new.of("profile")):
+        sides = side(base.label, old), side(new.label, current)
+
+        subtract = partial(
+            compare, *sides, normalize=settings.normalize, work=settings.work
+        )
+        try:
+            first = subtract(sample_type=settings.sample_type)
+        except UsageError as error:
+            # One of several profiles may lack the sample type that was asked for.
+            refusals.append(error)
+            continue
+        diffs.append(first)
+        objects = _objects_type(first) if settings.sample_type is None else None
+        if objects is not None:
+            diffs.append(subtract(sample_type=objects))
+    if refusals and not diffs:
+        raise refusals[0]
+    return tuple(diffs) or None
+
+
+def caveats(
+    _base: Side, _new: Side, result: Sequence[ProfileDiff] | None
+) -> Iterator[Caveat]:
+    """Yield what to know of the pairs of profiles."""
+    for diff in result or ():
+        yield from diff.warnings
+
+
+def _pairs(base: _Profiles, new: _Profiles) -> list[tuple[_Profiles, _Profiles]]:
+    """Return (base, new) captures of the same name, in the report's order."""
+    if len(base) == len(new) == 1:
+        return [(base, new)]
+    old, current = _by_name(base), _by_name(new)
+    names = sorted({*old} & {*current}, key=place_in_report)
+    return [(old[name], current[name]) for name in names]
+
+
+def _by_name(captures: _Profiles) -> dict[str, _Profiles]:
+    groups: dict[str, _Profiles] = {}
+    for capture in captures:
+        name = kind_name(capture.content)
+        groups[name] = (*groups.get(name, ()), capture)
+    return groups
+
+
+def _objects_type(diff: ProfileDiff) -> str | None:
+    """Return the sample type that counts the objects of these bytes, or None."""
+    if not is_heap(diff.new.profile) or not diff.sample_type.type.endswith("_space"):
+        return None
+    objects = diff.sample_type.type.replace("_space", "_objects")
+    types = [{t.type for t in s.profile.sample_types} for s in (diff.base, diff.new)]
+    return objects if objects in types[0] & types[1] else None

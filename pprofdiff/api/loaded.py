@@ -1,0 +1,60 @@
+"""What `load` returns, whatever the kind: the model's object, and where it is from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+
+from pprofdiff.api.shown import Shown
+from pprofdiff.kinds import KINDS, KindId, resolve
+from pprofdiff.model.side import Capture, Side
+
+if TYPE_CHECKING:
+    from pprofdiff.notebook import Card
+
+__all__ = ["LoadedInput", "side_of"]
+
+Data = TypeVar("Data")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LoadedInput(Shown, Generic[Data]):
+    """One input, loaded.
+
+    Attributes
+    ----------
+    data
+        What was decoded, as `pprofdiff.model` has it.
+    label
+        The word for it in tables; None for base or new.
+    path
+        The name that the user knows it by.
+
+    """
+
+    kind: ClassVar[KindId]
+
+    data: Data
+    label: str | None = None
+    path: str = "input"
+
+    @property
+    def capture(self) -> Capture[Data]:
+        """The input as one capture of a side."""
+        return Capture(self.path, self.kind, self.data)
+
+    @property
+    def drawable(self) -> object:
+        """What `pprofdiff.plots` draws."""
+        return self.data
+
+    def _card(self) -> Card:
+        make = resolve(KINDS[self.kind].card)
+        card: Card = make(self.drawable, self.label or self.path)
+        return card
+
+
+def side_of(inputs: Sequence[LoadedInput[Data]], word: str) -> Side:
+    """Return the side that inputs make, called as the first of them or `word`."""
+    return Side(inputs[0].label or word, tuple(one.capture for one in inputs))

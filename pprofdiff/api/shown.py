@@ -1,0 +1,52 @@
+"""What all objects of `pprofdiff` share: shown in Jupyter, sent to other processes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from dataclasses import fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    from pprofdiff.notebook import Card
+
+__all__ = ["Shown"]
+
+
+class Shown(ABC):
+    """A dataclass that Jupyter shows as a card."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _card(self) -> Card:
+        """Return what Jupyter shows."""
+
+    def __getstate__(self) -> dict[str, object]:
+        """Return what goes to another process: the fields, not what is made of them.
+
+        What a field's object keeps of what was asked of it stays behind, too.
+        """
+        own: Any = self
+        values = {field.name: getattr(self, field.name) for field in fields(own)}
+        return {
+            name: replace(value) if _is_one(value) else value
+            for name, value in values.items()
+        }
+
+    def _repr_mimebundle_(
+        self,
+        include: Collection[str] | None = None,
+        exclude: Collection[str] | None = None,
+    ) -> dict[str, str]:
+        """Return what Jupyter shows: a table, and its twin in text."""
+        from pprofdiff.notebook import shown
+
+        return shown(self._card, repr(self), include, exclude)
+
+
+def _is_one(value: object) -> TypeGuard[DataclassInstance]:
+    """Return whether a value is an instance of a dataclass."""
+    return is_dataclass(value) and not isinstance(value, type)

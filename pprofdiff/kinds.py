@@ -1,0 +1,149 @@
+"""The kinds of evidence, one entry each: recognised, decoded, compared, shown.
+
+Parts of the package that treat kinds alike iterate over `KINDS`. What an entry has in
+other modules it names as ``module:function``; `resolve` imports that module when the
+function is first needed, so that this module imports nothing of the package and a run
+imports no more than its inputs need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any, Literal
+
+__all__ = ["KINDS", "Kind", "KindId", "of_texts", "resolve"]
+
+KindId = Literal["profile", "gctrace", "trace", "benchmark", "load"]
+"""The ids of the kinds; they are stable and appear in reports."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of evidence. References are ``module:function``, "" for none.
+
+    A kind is binary, recognised from the first bytes of an input and read by `decode`,
+    or text, read by `scanner` out of any log. One log may hold several kinds.
+    """
+
+    id: KindId
+    noun: str
+    """One input of this kind, in the words of messages: ``a GC log``."""
+    suffix: str
+    """How a copy of a fetched input ends."""
+    begins: bytes = b""
+    """Regular expression for the first bytes of a binary kind."""
+    looks: str = ""
+    """``(start: bytes, *, whole: bool) -> bool``, asked where no `begins` matches."""
+    decode: str = ""
+    """``(data: bytes, name: str) -> content``."""
+    slow: bool = False
+    """`decode` takes a third argument, ``Callable[[str], None]``, for its progress."""
+    scanner: str = ""
+    """Class with ``feed(block: bytes)`` and ``close() -> content | None``."""
+    anonymous: str = ""
+    """``(content) -> content`` without the paths of a machine."""
+    measures: str = ""
+    """``(content) -> str``: what it measured, where a kind has several such as cpu."""
+    compare: str = ""
+    """``(base: Side, new: Side, settings: Settings) -> result | None``."""
+    caveats: str = ""
+    """``(base: Side, new: Side, result | None) -> Iterable[Caveat]``."""
+    loaded: str = ""
+    """``(captures, label, name) -> object`` of `pprofdiff.api` for `load`."""
+    diff: str = ""
+    """``(base, new, request: Request) -> object`` of `pprofdiff.api` for `diff`."""
+    options: frozenset[str] = frozenset()
+    """The keyword options of `pprofdiff.diff` that mean something for this kind."""
+    card: str = ""
+    """``(data, label: str) -> Card``: one input in a notebook."""
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is read out of logs."""
+        return bool(self.scanner)
+
+
+_PATTERNS = ("focus", "ignore", "hide", "show", "show_from", "tagfocus", "tagignore")
+
+# The order is that of a report's inputs and sections.
+_ENTRIES = (
+    Kind(
+        id="profile",
+        noun="a profile",
+        suffix=".pb",
+        looks="pprofdiff.inputs.wire:looks_like_profile",
+        decode="pprofdiff.loaders.profiles.pprof:decode",
+        anonymous="pprofdiff.inputs.trimpath:profile_without_paths",
+        measures="pprofdiff.analysis.profiles.kinds:kind_name",
+        compare="pprofdiff.analysis.profiles.compare:compare_sides",
+        caveats="pprofdiff.analysis.profiles.compare:caveats",
+        loaded="pprofdiff.api.profiles:loaded",
+        diff="pprofdiff.api.profiles:subtracted",
+        options=frozenset(("sample_type", "normalize", "work", "rps", *_PATTERNS)),
+        card="pprofdiff.notebook.inputs:profile_card",
+    ),
+    Kind(
+        id="gctrace",
+        noun="a GC log",
+        suffix=".log",
+        scanner="pprofdiff.loaders.gclogs:GCScanner",
+        compare="pprofdiff.analysis.gclogs.compare:compare_sides",
+        caveats="pprofdiff.analysis.gclogs.compare:caveats",
+        loaded="pprofdiff.api.gclogs:loaded",
+        diff="pprofdiff.api.gclogs:subtracted",
+        options=frozenset(("work", "rps", "window")),
+        card="pprofdiff.notebook.inputs:log_card",
+    ),
+    Kind(
+        id="trace",
+        noun="an execution trace",
+        suffix=".trace",
+        begins=rb"go 1\.\d{1,2} trace\0{3,4}",
+        decode="pprofdiff.loaders.traces:decode",
+        slow=True,
+        anonymous="pprofdiff.inputs.trimpath:trace_without_paths",
+        compare="pprofdiff.analysis.traces.compare:compare_sides",
+        caveats="pprofdiff.analysis.traces.compare:caveats",
+        loaded="pprofdiff.api.traces:loaded",
+        diff="pprofdiff.api.traces:subtracted",
+        options=frozenset(("work", "rps")),
+        card="pprofdiff.notebook.inputs:trace_card",
+    ),
+    Kind(
+        id="benchmark",
+        noun="benchmarks",
+        suffix=".txt",
+        scanner="pprofdiff.loaders.benchmarks.reader:BenchmarkScanner",
+        anonymous="pprofdiff.inputs.trimpath:benchmarks_without_paths",
+        compare="pprofdiff.analysis.benchmarks.compare:compare_sides",
+        loaded="pprofdiff.api.benchmarks:loaded",
+        diff="pprofdiff.api.benchmarks:subtracted",
+        card="pprofdiff.notebook.inputs:benchmarks_card",
+    ),
+    Kind(
+        id="load",
+        noun="a load generator's summary",
+        suffix=".txt",
+        scanner="pprofdiff.loaders.benchmarks.load_summary:LoadScanner",
+        caveats="pprofdiff.analysis.inferred_work:failed_requests",
+        loaded="pprofdiff.api.benchmarks:loaded_summary",
+    ),
+)
+
+KINDS: dict[KindId, Kind] = {kind.id: kind for kind in _ENTRIES}
+"""Every kind by its id, in the order of a report."""
+
+
+def of_texts() -> Iterator[Kind]:
+    """Yield the kinds that one log may hold, all at once."""
+    return (kind for kind in KINDS.values() if kind.is_text)
+
+
+@cache
+def resolve(reference: str) -> Any:  # noqa: ANN401 - whatever the reference names
+    """Return what a reference ``module:name`` names; its module is imported once."""
+    module, _, name = reference.partition(":")
+    return getattr(import_module(module), name)

@@ -1,0 +1,70 @@
+"""One side of a comparison: its inputs, decoded, with the run that each is of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+
+if TYPE_CHECKING:
+    from pprofdiff.kinds import KindId
+    from pprofdiff.model.benchmarks import Benchmarks, LoadSummary
+    from pprofdiff.model.gclogs import GCLog
+    from pprofdiff.model.profiles.profile import Profile
+    from pprofdiff.model.traces.trace import Trace
+
+__all__ = ["Capture", "Side"]
+
+Content_co = TypeVar("Content_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Capture(Generic[Content_co]):
+    """One input of one kind, decoded.
+
+    Attributes
+    ----------
+    path
+        The name that the user knows the input by.
+    kind
+        An id of `pprofdiff.kinds.KINDS`, which says what `content` is.
+    content
+        A `Profile`, `GCLog`, `Trace`, `Benchmarks` or `LoadSummary` of
+        `pprofdiff.model`.
+    run
+        The number of the run that it is of, from 0. A run is what was captured
+        together; two captures of one side that measure the same are of two runs.
+    saved_to
+        Path of the copy of a fetched input, None for a local one.
+
+    """
+
+    path: str
+    kind: KindId
+    content: Content_co
+    run: int = 0
+    saved_to: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """What was captured of one build, under the word for it in tables."""
+
+    label: str
+    captures: tuple[Capture[Any], ...] = ()
+
+    @overload
+    def of(self, kind: Literal["profile"]) -> tuple[Capture[Profile], ...]: ...
+    @overload
+    def of(self, kind: Literal["gctrace"]) -> tuple[Capture[GCLog], ...]: ...
+    @overload
+    def of(self, kind: Literal["trace"]) -> tuple[Capture[Trace], ...]: ...
+    @overload
+    def of(self, kind: Literal["benchmark"]) -> tuple[Capture[Benchmarks], ...]: ...
+    @overload
+    def of(self, kind: Literal["load"]) -> tuple[Capture[LoadSummary], ...]: ...
+    @overload
+    def of(self, kind: KindId) -> tuple[Capture[Any], ...]: ...
+
+    def of(self, kind: KindId) -> tuple[Capture[Any], ...]:
+        """Return the captures of a kind, in the order the inputs were given."""
+        return tuple(capture for capture in self.captures if capture.kind == kind)

@@ -208,33 +208,38 @@ def percent(part: float, whole: float, *, signed: bool = False) -> str:
 
 
 def times(
-    ratio: float, *, decimals: int | None = None, significant: int | None = None
+    ratio: float,
+    *,
+    decimals: int | None = None,
+    significant: int | None = None,
+    narrow: bool = False,
 ) -> str:
-    """Return a ratio such as ``1.73×``, with the digits that a person reads.
+    """Return a ratio as people read it: ``1.73×``, ``0.094×``, ``29,500×``.
+
+    By itself it has two decimals, fewer from 10 on, and below 0.1 two digits that
+    count.
 
     Parameters
     ----------
     ratio
         New ÷ base, 0 or more.
     decimals
-        How many decimals there are, where ratios stand below one another.
+        How many decimals there are whatever the size, for a column of ratios alike.
     significant
-        How many digits count, where ratios are multiplied.
-
-    Returns
-    -------
-    str
-        By itself, ``0.094×``, ``1.73×``, ``17.3×`` or ``29,500×``; ``<0.001×`` below
-        that.
+        How many digits count whatever the size, for ratios that are multiplied.
+    narrow
+        Whether one digit that counts is enough below 0.01, and ``<0.001×`` below that,
+        for a column of ratios far apart.
 
     """
     if significant is not None:
         return f"{ratio:.{significant}g}×"
     if decimals is not None:
         return f"{ratio:.{decimals}f}×"
-    if 0 < ratio < 0.001:
+    if ratio >= 10 or ratio == 0:
+        return f"{ratio:,.{0 if ratio >= 100 else 1 if ratio else 2}f}×"
+    if not narrow:
+        return f"{ratio:.2f}×" if ratio >= 0.095 else f"{ratio:.2g}×"
+    if ratio < 0.001:
         return "<0.001×"
-    decimals = 0 if ratio >= 100 else 1 if ratio >= 10 else 2
-    if ratio:
-        decimals = max(decimals, -floor(log10(ratio)))
-    return f"{ratio:,.{decimals}f}×"
+    return f"{ratio:.{max(2, -floor(log10(ratio)))}f}×"

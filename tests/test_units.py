@@ -18,6 +18,7 @@ from pprofdiff.units import (
     scale,
     scale_for,
     scaled,
+    times,
 )
 
 UNITS = (
@@ -149,3 +150,23 @@ def test_one_value():
 )
 def test_percent(part, whole, signed, want):
     assert percent(part, whole, signed=signed) == want
+
+
+@pytest.mark.parametrize(
+    ("ratio", "read", "narrow", "aligned", "multiplied"),
+    [
+        (0, "0.00×", "0.00×", "0.00×", "0×"),
+        (0.00032, "0.00032×", "<0.001×", "0.00×", "0.00032×"),
+        (0.0437, "0.044×", "0.04×", "0.04×", "0.0437×"),
+        (0.00437, "0.0044×", "0.004×", "0.00×", "0.00437×"),
+        (0.0949, "0.095×", "0.09×", "0.09×", "0.0949×"),
+        (1.7349, "1.73×", "1.73×", "1.73×", "1.73×"),
+        (17.349, "17.3×", "17.3×", "17.35×", "17.3×"),
+        (29_500, "29,500×", "29,500×", "29500.00×", "2.95e+04×"),
+    ],
+)
+def test_a_ratio_has_the_digits_of_its_place(ratio, read, narrow, aligned, multiplied):
+    assert times(ratio) == read
+    assert times(ratio, narrow=True) == narrow
+    assert times(ratio, decimals=2) == aligned
+    assert times(ratio, significant=3) == multiplied

@@ -55,7 +55,6 @@ _CAPACITY = "GOMAXPROCS × time"
 _IDLE = "idle"
 
 _Cells = tuple[Cell, ...]
-_Times = tuple[float, float]
 
 
 def trace_section(diff: TraceDiff) -> Section:
@@ -107,11 +106,6 @@ def _labels(diff: TraceDiff) -> tuple[str, str]:
     return diff.base.label, diff.new.label
 
 
-def _scaled(diff: TraceDiff, base: float, new: float) -> _Times:
-    """Return raw times of base and new by second or operation."""
-    return base * diff.factors[0], new * diff.factors[1]
-
-
 def _compared_columns(diff: TraceDiff) -> tuple[Column, ...]:
     """Return base, new, delta and ratio; colour alone shows which way they moved."""
     return (
@@ -143,7 +137,9 @@ def _state_rows(diff: TraceDiff) -> Iterator[Row]:
         of_life = [
             ns / life if life else None for ns, life in zip(raw, lives, strict=True)
         ]
-        cells = compared(name, _scaled(diff, *raw), "ns", worse=key in _WORSE)
+        cells = compared(
+            name, diff.normalization.scaled(*raw), "ns", worse=key in _WORSE
+        )
         return Row(key, "figure", (*cells, Cell(percents(of_life))), level)
 
     blocked = [row for row in states if row.state == "blocked"]
@@ -200,14 +196,16 @@ def _cause_rows(diff: TraceDiff) -> Iterator[Row]:
     base, new = (side.causes for side in diff.sides)
     for name in dict.fromkeys([*new.name[:4], *base.name[:4]]):
         old, now = base.row(name), new.row(name)
-        pair = _scaled(diff, old.total_ns, now.total_ns)
+        pair = diff.normalization.scaled(old.total_ns, now.total_ns)
         cells = compared(name, pair, "ns", worse=True)[:-1]
         worst = Cell(arrow_of([old.p99_ns, now.p99_ns], "ns"))
         yield Row(f"cause.{name}", "figure", (*cells, worst))
     for field, name in _HELD_UP.items():
         sums = [int(getattr(side.waits, field).sum()) for side in diff.sides]
         if any(sums):
-            cells = compared(name, _scaled(diff, *sums), "ns", worse=True)[:-1]
+            cells = compared(name, diff.normalization.scaled(*sums), "ns", worse=True)[
+                :-1
+            ]
             yield Row(field, "figure", (*cells, Cell("")))
 
 
@@ -281,7 +279,9 @@ def _collector_rows(diff: TraceDiff) -> Iterator[Row]:
     for key, name, old, now in spent:
         if old or now:
             worse = key != f"gc.mark.{_IDLE}"
-            yield figure(key, name, _scaled(diff, old, now), "ns", worse=worse)
+            yield figure(
+                key, name, diff.normalization.scaled(old, now), "ns", worse=worse
+            )
     name = f"GC, of {_CAPACITY}"
     yield shares("gc.share", name, base.gc_fraction, new.gc_fraction)
     for window, (old_share, new_share) in diff.mmu.items():
@@ -413,7 +413,7 @@ def _moved(diff: TraceDiff, pairs: Sequence[GroupPair], column: str) -> Iterator
     for pair in pairs:
         raw = [value or 0.0 for value in _amounts(diff, pair, column)]
         if any(raw):
-            spent[pair] = _scaled(diff, *raw)
+            spent[pair] = diff.normalization.scaled(*raw)
     order = sorted(spent, key=lambda pair: -abs(spent[pair][1] - spent[pair][0]))
     waiting = column == "sched_wait_ns"
     for pair in order[:_ROWS]:

@@ -74,7 +74,7 @@ def profile_diff(story, kind, labels=LABELS):
         load(DATA / story / side / f"{kind}.pb.gz", label=label)
         for side, label in zip(("base", "new"), labels, strict=True)
     )
-    return diff(base, new)
+    return diff(base, new).data
 
 
 def some_builds(labels=LABELS):

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         load_many,
     )
     from pprofdiff.errors import (
+        DamagedError,
         FetchError,
         FormatError,
         IncompatibleProfilesError,
@@ -43,6 +44,7 @@ __all__ = [
     "BenchmarksDiff",
     "Builds",
     "Comparison",
+    "DamagedError",
     "Diff",
     "FetchError",
     "FormatError",

@@ -4,6 +4,7 @@
 
     PprofDiffError                 anything this package raises on purpose
     ├── FormatError                the bytes are not what they should be
+    │   └── DamagedError           they begin as they should, and are cut or broken
     ├── FetchError                 a file or URL could not be read
     ├── IncompatibleProfilesError  the two sides cannot be subtracted
     └── UsageError                 the request contradicts itself or names nothing
@@ -12,6 +13,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "DamagedError",
     "FetchError",
     "FormatError",
     "IncompatibleProfilesError",
@@ -26,6 +28,10 @@ class PprofDiffError(Exception):
 
 class FormatError(PprofDiffError):
     """The input's bytes are damaged, or are of a kind that cannot be read here."""
+
+
+class DamagedError(FormatError):
+    """The bytes begin like an input that can be read here, and are cut or broken."""
 
 
 class FetchError(PprofDiffError):

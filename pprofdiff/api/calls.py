@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from io import BytesIO
 from typing import Any, BinaryIO, TypedDict, Unpack, cast, overload
 
@@ -33,7 +34,14 @@ from pprofdiff.api.gclogs import GCLog, GCLogDiff
 from pprofdiff.api.profiles import Diff, Profile, filters_of
 from pprofdiff.api.traces import Trace, TraceDiff
 from pprofdiff.errors import FormatError, IncompatibleProfilesError, UsageError
-from pprofdiff.inputs import DEFAULT_MAX_SIZE, Foreign, Input, SideInputs, read
+from pprofdiff.inputs import (
+    DEFAULT_MAX_SIZE,
+    Foreign,
+    Input,
+    SideInputs,
+    displayed,
+    read,
+)
 from pprofdiff.inputs.intake import take
 from pprofdiff.inputs.sides import decoded
 from pprofdiff.kinds import KINDS, KindId, resolve
@@ -90,7 +98,7 @@ def load(source: Loadable, *, label: str | None = None) -> Loaded:
     Raises
     ------
     FetchError, FormatError
-        There is none, in one line that says why.
+        There is none, or a file of the folder is damaged, in one line that says why.
     IncompatibleProfilesError
         A folder's profiles are of several kinds.
 
@@ -103,6 +111,10 @@ def load(source: Loadable, *, label: str | None = None) -> Loaded:
     if isinstance(source, str | os.PathLike):
         name = os.fspath(source)
         named = read([name])
+        name = displayed(name)
+        for entry in named.skipped:
+            if entry.unread:
+                raise FormatError(entry.reason)
     else:
         file = BytesIO(source) if isinstance(source, bytes) else source
         name = str(getattr(source, "name", "bytes"))
@@ -112,7 +124,11 @@ def load(source: Loadable, *, label: str | None = None) -> Loaded:
             f"{name}: neither a profile, trace, GC log nor benchmark output"
         )
     kind = _telling(named)
-    captures = decoded(named, "", kinds=(kind,)).of(kind)
+    # Whoever loads a folder is given all of it, or none.
+    named = named._replace(
+        inputs=tuple(replace(one, of_folder=False) for one in named.inputs)
+    )
+    captures = decoded(named, "", kinds=(kind,)).side.of(kind)
     return cast(
         "Loaded", resolve(KINDS[kind].loaded)(captures, label or named.label, name)
     )
@@ -244,8 +260,9 @@ def compare(
     """Return everything that two folders, or lists of files, tell, as the command does.
 
     What lies there is told from its content and paired by kind. Options are as for
-    `diff`. Raises UsageError where nothing pairs, FetchError or FormatError for what
-    cannot be read.
+    `diff`. A folder's damaged file is left out, and `Comparison.unread` names it.
+    Raises UsageError where nothing pairs, FetchError or FormatError for what was named
+    itself and cannot be read.
 
     >>> both = compare("syncpool/base", "syncpool/new")
     >>> both
@@ -330,7 +347,7 @@ def _names(sources: Sequence[Loadable]) -> list[str]:
     for place, source in enumerate(sources, 1):
         label = getattr(source, "label", None)
         named = isinstance(source, str | os.PathLike)
-        given.append(label or (str(source) if named else str(place)))
+        given.append(label or (displayed(str(source)) if named else str(place)))
     parts = [os.path.normpath(name).split(os.sep) for name in given]
     while (
         len(parts) > 1 and min(map(len, parts)) > 1 and len({p[-1] for p in parts}) == 1

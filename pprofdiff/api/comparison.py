@@ -30,14 +30,19 @@ class Comparison(Reported):
     """Everything that two sides' evidence tells, kind by kind.
 
     `findings` are drawn from all of it: the cause of a CPU profile's change is often in
-    the GC log beside it. `notes` say what was left out.
+    the GC log beside it. `notes` say what is of no kind that is compared; `unread`
+    names the files that are damaged or cannot be read, and `check` is no pass then.
     """
 
     data: analysis.Comparison
     notes: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     def _notes(self) -> list[Caveat]:
         return [Caveat("input", note) for note in self.notes]
+
+    def _unread(self) -> tuple[str, ...]:
+        return self.unread
 
     def __repr__(self) -> str:
         """Return one line: the two sides, and what is compared."""
@@ -110,7 +115,7 @@ def compare_paths(base: Paths, new: Paths, settings: Settings = DEFAULTS) -> Com
     if loaded.base is None:
         raise UsageError("base: there is nothing on this side")
     data = analysis.compare_sides(loaded.base, loaded.new, settings)
-    return Comparison(data, loaded.notes)
+    return Comparison(data, loaded.notes, loaded.unread)
 
 
 def _words(paths: Paths) -> tuple[str, ...]:

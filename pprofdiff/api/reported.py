@@ -49,10 +49,14 @@ class Reported(Shown):
     @cached_property
     def _report(self) -> ReportModel:
         """The report without a gate: findings are drawn once."""
-        return report_of(self.comparison, warnings=self._notes())
+        return report_of(self.comparison, warnings=self._notes(), unread=self._unread())
 
     def _notes(self) -> Sequence[Caveat]:
         """Return what to know of the inputs."""
+        return ()
+
+    def _unread(self) -> Sequence[str]:
+        """Return a line for each input that could not be read."""
         return ()
 
     def check(self, *rules: str, strict: bool = False) -> Verdict:

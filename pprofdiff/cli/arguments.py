@@ -214,7 +214,8 @@ def help_text() -> str:
     lines += [
         "",
         "*: of -top and -peek only.",
-        "Exit status: 0 done, 1 a rule of --fail-on tripped, 2 error.",
+        "Exit status: 0 done, 1 a rule of --fail-on tripped, 2 error: nothing is",
+        "  compared, or all but a file of a folder that is damaged or cannot be read.",
         "Flags may be spelled -x_y, --x_y or --x-y, with =value or the value next.",
         "",
         "Examples:",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,6 +17,7 @@ from pprofdiff.cli.screen import Screen
 from pprofdiff.cli.settings import with_settings
 from pprofdiff.errors import UsageError
 from pprofdiff.inputs.model import ReadOptions
+from pprofdiff.inputs.places import displayed
 from pprofdiff.inputs.sides import Loaded, load_sides
 from pprofdiff.kinds import KindId
 from pprofdiff.model.side import Capture, Side
@@ -39,8 +41,7 @@ _PPROF_VIEWS = ("top", "peek", "proto")
 def run(options: Options, screen: Screen) -> int:
     """Do what the options say and return the exit status."""
     if options.view in _PPROF_VIEWS:
-        _pprof_view(options, screen)
-        return 0
+        return _pprof_view(options, screen)
     gate = _gate(options)
     renderers = _renderers(options)
     with Waiting(screen.messages, enabled=options.progress) as waiting:
@@ -52,8 +53,12 @@ def run(options: Options, screen: Screen) -> int:
 
             waiting.say("writing")
             replace_files([(path, render(report)) for path, render in renderers])
-    _draw(shown, options, screen)
-    _tell(report, options, screen, free=not shown)
+    # Who reads the report (head, less) may leave: the verdict stays.
+    with suppress(BrokenPipeError):
+        _draw(shown, options, screen)
+        _tell(report, options, screen, free=not shown)
+    if report.verdict.unread:
+        return 2
     return 1 if report.verdict.outcome == "fail" else 0
 
 
@@ -92,10 +97,10 @@ def _gate(options: Options) -> Gate | None:
 
 
 def _unchanged(report: ReportModel) -> bool:
-    """Return whether all is within noise and no rule tripped."""
+    """Return whether all is read and within noise, and no rule tripped."""
     from pprofdiff.analysis.unchanged import changed
 
-    if report.verdict.outcome == "fail":
+    if report.verdict.outcome == "fail" or report.verdict.unread:
         return False
     return not changed(report.comparison, report.findings)
 
@@ -125,8 +130,11 @@ def _renderers(options: Options) -> list[tuple[str, Callable[[ReportModel], byte
     return [*files, github_summary()] if options.github_summary else files
 
 
-def _pprof_view(options: Options, screen: Screen) -> None:
-    """Write what ``go tool pprof`` writes, to where ``-output`` says."""
+def _pprof_view(options: Options, screen: Screen) -> int:
+    """Write what ``go tool pprof`` writes, to where ``-output`` says.
+
+    Returns the exit status.
+    """
     from pprofdiff.report.pprof.profile import net, view_bytes
 
     with Waiting(screen.messages, enabled=options.progress) as waiting:
@@ -155,6 +163,7 @@ def _pprof_view(options: Options, screen: Screen) -> None:
         raise UsageError("-proto writes binary data, not for a terminal: add -o FILE")
     else:
         screen.write_bytes(data)
+    return 2 if loaded.unread else 0
 
 
 def _view_options(options: Options) -> ViewOptions:
@@ -182,7 +191,8 @@ def _must_have_profiles(options: Options, loaded: Loaded) -> None:
     """Refuse a side without profiles: pprof's views are of nothing else."""
     for side, names in ((loaded.base, options.base), (loaded.new, options.new)):
         if side is not None and not side.of("profile"):
-            raise UsageError(f"{', '.join(names)}: there is no pprof profile in it")
+            told = ", ".join(map(displayed, names))
+            raise UsageError(f"{told}: there is no pprof profile in it")
 
 
 def compared(
@@ -213,6 +223,7 @@ def compared(
             *(Caveat("input", note) for note in loaded.notes),
         ],
         gate=gate,
+        unread=loaded.unread,
     )
 
 
@@ -228,16 +239,24 @@ def _loaded(options: Options, screen: Screen, waiting: Waiting) -> Loaded:
         progress=waiting.say,
     )
     if not options.state:
-        return load_sides(options.base, options.new, how)
+        return _told(load_sides(options.base, options.new, how), screen)
     from pprofdiff.analysis.derived import State, by_state
 
     state = cast("State", options.state)
     loaded = load_sides(options.base, options.new, how, kinds=_TRACES)
+    loaded = _told(loaded, screen)
     return replace(
         loaded,
         base=None if loaded.base is None else by_state(loaded.base, state),
         new=by_state(loaded.new, state),
     )
+
+
+def _told(loaded: Loaded, screen: Screen) -> Loaded:
+    """Say on the screen which files could not be read."""
+    for line in loaded.unread:
+        screen.say(f"pprofdiff: {line}")
+    return loaded
 
 
 def _silent(_message: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import NamedTuple, TextIO
 
 from pprofdiff.errors import FetchError
@@ -64,9 +65,10 @@ class Screen(NamedTuple):
             raise FetchError(f"standard output: cannot be written: {reason}") from error
 
     def say(self, message: str) -> None:
-        """Write a message for people."""
-        self.messages.write(f"{message}\n")
-        self.messages.flush()
+        """Write a message for people; it is dropped where it cannot go."""
+        with suppress(OSError):
+            self.messages.write(f"{message}\n")
+            self.messages.flush()
 
     def wants_color(self, when: str) -> bool:
         """Return whether to colour: as asked, else on terminals (no-color.org)."""

@@ -13,7 +13,14 @@ from __future__ import annotations
 
 from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE, decompress
 from pprofdiff.inputs.intake import recognise
-from pprofdiff.inputs.model import Input, ReadOptions, SideInputs, Skipped
+from pprofdiff.inputs.model import (
+    Input,
+    ReadOptions,
+    SideInputs,
+    Skipped,
+    not_read,
+)
+from pprofdiff.inputs.places import displayed
 from pprofdiff.inputs.reading import read, read_sides
 from pprofdiff.inputs.recognition import Foreign
 
@@ -25,6 +32,8 @@ __all__ = [
     "SideInputs",
     "Skipped",
     "decompress",
+    "displayed",
+    "not_read",
     "read",
     "read_sides",
     "recognise",

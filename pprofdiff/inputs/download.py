@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -101,7 +102,9 @@ def _body(response: HTTPResponse, request: Request, max_size: int) -> bytes:
 
 def _refused(request: Request, response: HTTPResponse | urllib.error.HTTPError) -> str:
     """Return the message for a status other than 200, with the server's first line."""
-    text = f"{request.shown}: server answered {response.status} {response.reason}"
+    # Of a redirection that is not followed, the reason quotes the address.
+    reason = re.sub(r"(?<=://)\S*@", "…@", str(response.reason))
+    text = f"{request.shown}: server answered {response.status} {reason}"
     plain = response.headers.get("Content-Type", "").startswith("text/plain")
     if plain or response.headers.get("X-Go-Pprof"):
         reply = response.read(_REPLY).decode("utf-8", "replace").strip()

@@ -100,7 +100,7 @@ def _collect(
 
 
 def _saved(request: Request, data: bytes, options: ReadOptions) -> Fetched:
-    parts = urllib.parse.urlsplit(request.url)
+    parts = urllib.parse.urlsplit(request.shown)
     return Fetched(request, data, save(data, parts.netloc, parts.path, options))
 
 

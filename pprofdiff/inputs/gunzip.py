@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pprofdiff.errors import FormatError
+from pprofdiff.errors import DamagedError, FormatError
 from pprofdiff.inputs.wording import too_large
 
 if TYPE_CHECKING:
@@ -29,9 +29,10 @@ def decompress(data: bytes, name: str, max_size: int = DEFAULT_MAX_SIZE) -> byte
 
     Raises
     ------
+    DamagedError
+        The stream is cut off or damaged, or something else follows it.
     FormatError
-        The stream is cut off or damaged, something else follows it, or the result
-        holds more than `max_size` bytes.
+        The result holds more than `max_size` bytes.
 
     """
     if not data.startswith(GZIP_MAGIC):
@@ -81,10 +82,10 @@ class Gunzip:
         rest = self._stray + len(self._half)
         if rest:
             msg = f"{self._name}: {rest} bytes that are not gzip follow its gzip stream"
-            raise FormatError(f"{msg}; fetch it again")
+            raise DamagedError(f"{msg}; fetch it again")
         if self._stream is not None:
             msg = f"{self._name}: gzip stream is cut off after {self._fed} bytes"
-            raise FormatError(f"{msg}; fetch it again")
+            raise DamagedError(f"{msg}; fetch it again")
 
     def _begin(self, data: bytes, position: int) -> int:
         """Begin the member at `position`, if one is there; return where it begins."""
@@ -118,7 +119,7 @@ class Gunzip:
         try:
             output = stream.decompress(fed, min(self._piece, self._left + 1))
         except zlib.error as error:
-            raise FormatError(_damaged(self._name, error)) from None
+            raise DamagedError(_damaged(self._name, error)) from None
         self._left -= len(output)
         if self._left < 0:
             raise FormatError(too_large(self._name, self._max_size))

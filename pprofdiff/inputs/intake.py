@@ -10,12 +10,12 @@ from pprofdiff.errors import FormatError
 from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE, GZIP_MAGIC, Gunzip
 from pprofdiff.inputs.recognition import Foreign, binary_kind, text_kind
 from pprofdiff.inputs.wording import too_large
+from pprofdiff.kinds import KINDS, KindId
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any, BinaryIO
 
-    from pprofdiff.kinds import KindId
 
 _HEAD = 1 << 16
 _FIRST_CHUNK = 1 << 17
@@ -24,14 +24,15 @@ _TEXT_CHUNK = 1 << 20
 
 
 class Intake(NamedTuple):
-    """One input, read to its end."""
+    """One input, as far as it is read."""
 
     kinds: tuple[KindId | Foreign, ...]
     """One kind, or all the kinds of log that a text is."""
     start: bytes
     """The first 64 KiB, gunzipped."""
     data: bytes
-    """The bytes as they came, still compressed; empty for a text."""
+    """The bytes as they came, still compressed; empty for a text and for what is of no
+    kind that is read."""
     scanned: dict[KindId, Any]
     """What a text holds, by kind; empty for anything else."""
 
@@ -50,12 +51,15 @@ class _Begun(NamedTuple):
 def take(file: BinaryIO, name: str, max_size: int) -> Intake:
     """Read `file` to its end; a text is never held whole.
 
+    Of what is of no kind that is read, only the beginning is read.
+
     Raises
     ------
+    DamagedError
+        It is a gzip stream that is damaged within its first 64 KiB, or one of a text
+        and damaged anywhere.
     FormatError
-        It holds more than `max_size` bytes, as they come or gunzipped, or it is a
-        gzip stream that is damaged within its first 64 KiB, or one of a text and
-        damaged anywhere.
+        It holds more than `max_size` bytes, as they come or gunzipped.
     OSError
         It cannot be read.
 
@@ -63,6 +67,8 @@ def take(file: BinaryIO, name: str, max_size: int) -> Intake:
     begun = _begin(file, name, max_size)
     if begun.kind is None:
         return _text(begun)
+    if begun.kind not in KINDS:  # a program may be larger than `max_size`
+        return Intake((begun.kind,), begun.start, b"", {})
     begun.chunks.size = _BINARY_CHUNK
     data = b"".join(chain(begun.chunks.kept, begun.chunks))
     return Intake((begun.kind,), begun.start, data, {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pprofdiff.errors import UsageError
+from pprofdiff.errors import DamagedError, PprofDiffError, UsageError
 from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE, decompress
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Input:
     """
 
     argument: str
-    """What was typed."""
+    """What was typed; of a URL, without user name and password."""
     label: str | None
     """The name given as `label=path`, else None."""
     path: str
@@ -39,6 +39,8 @@ class Input:
     """Path of the copy of what a URL gave; None for local input."""
     scanned: Any = field(default=None, repr=False)
     """What a log holds of this kind; None for a kind that is decoded from `data`."""
+    of_folder: bool = False
+    """Whether a folder was named, of which this is a file."""
 
     def decompressed(self, max_size: int = DEFAULT_MAX_SIZE) -> bytes:
         """Return the bytes that loaders parse; raise FormatError as `decompress`."""
@@ -46,10 +48,27 @@ class Input:
 
 
 class Skipped(NamedTuple):
-    """A folder's entry that was left out, and why, in one line that names it."""
+    """A folder's entry that was left out, and why, in one line that names it.
+
+    `unread` tells evidence that could not be read (damaged, too large, no permission)
+    from what is of no kind that is read.
+    """
 
     path: str
     reason: str
+    unread: bool = False
+
+
+def not_read(path: str, error: PprofDiffError) -> Skipped:
+    """Return the entry of a folder's file that `error` keeps from being read.
+
+    The reason begins with the path, and says "damaged" of what is.
+    """
+    reason = str(error)
+    told = reason.removeprefix(f"{path}: ")
+    if isinstance(error, DamagedError) and not told.startswith("damaged"):
+        reason = f"{path}: damaged: {told}"
+    return Skipped(path, reason, unread=True)
 
 
 class SideInputs(NamedTuple):

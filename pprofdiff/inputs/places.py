@@ -19,6 +19,14 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _HOST_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^/\\:=@?#\s]+):\d{1,5}(?:[/?#]|$)")
 _NEIGHBOURS = 2000
 
+_URL_BEGINS = re.compile(r"(?:[^?:#@]*=)?[A-Za-z][A-Za-z0-9+.-]*://")
+# What stands between the scheme and the path of a URL, or after its user's name.
+_HOST = re.compile(r"(?:[\w.-]*|\[[0-9A-Fa-f:.]*(?:%[\w.-]+)?\])(?::\d*)?")
+# What was meant as a URL with a user's name, but has no scheme; no Windows path.
+_LOGIN = re.compile(
+    r"\A(?![A-Za-z]:[\\/])(?:.*:.*(?:@|%40)|.*@(?=[^/\\]*:\d+(?:[/?#]|$)))", re.DOTALL
+)
+
 
 class Sort(Enum):
     """Where the bytes come from."""
@@ -59,7 +67,7 @@ def locate(argument: str) -> Place:
     label, equals, rest = argument.partition("=")
     if equals and _is_label(label):
         if not rest:
-            msg = f"{printable(argument)}: nothing follows the label"
+            msg = f"{displayed(argument)}: nothing follows the label"
             raise UsageError(msg)
         named = _sort(rest)
         if named is not None:
@@ -67,6 +75,34 @@ def locate(argument: str) -> Place:
         if not re.search(r"[/\\]", label):
             raise FetchError(_missing(rest))
     raise FetchError(_missing(argument))
+
+
+def is_host(text: str) -> bool:
+    """Tell whether `text` may be a host and its port, or only one of them."""
+    return _HOST.fullmatch(text) is not None
+
+
+def without_login(text: str) -> str:
+    """Return a URL, or what was meant as one, without user name and password.
+
+    A password may hold ``/``, ``?``, ``#`` and ``@`` as they are, wrong as that is, so
+    that all up to the last ``@`` is taken for one: ``…@`` says that it may be part of
+    the path. Of a host that is none, nothing is left.
+    """
+    begins = _URL_BEGINS.match(text)
+    if begins is None:
+        return _LOGIN.sub("…@", text)
+    login, _, bare = text[begins.end() :].rpartition("@")
+    if not is_host(re.split(r"[/?#]", bare, maxsplit=1)[0]):
+        return f"{begins[0]}…"
+    doubtful = re.search(r"[/?#]", login) is not None
+    return f"{begins[0]}{'…@' if doubtful else ''}{bare}"
+
+
+def displayed(argument: str) -> str:
+    """Return an argument for people: in one line, and no password of a URL."""
+    there = os.path.exists(argument)
+    return printable(argument if there else without_login(argument))
 
 
 def _sort(target: str) -> tuple[Sort, str] | None:
@@ -80,7 +116,8 @@ def _sort(target: str) -> tuple[Sort, str] | None:
     if scheme:
         if scheme[1].lower() in ("http", "https"):
             return Sort.URL, target
-        msg = f"{printable(target)}: only http:// and https:// can be fetched"
+        told = printable(without_login(target))
+        msg = f"{told}: only http:// and https:// can be fetched"
         raise UsageError(msg)
     return (Sort.URL, f"http://{target}") if _HOST_PORT.match(target) else None
 
@@ -110,13 +147,14 @@ def unreadable(path: str, error: OSError) -> str:
 
 def _missing(path: str) -> str:
     folder, name = os.path.split(path)
-    shown = printable(path)
-    if folder and _mode(folder) is None:
-        return f"{shown}: no such file, nor a folder {printable(folder)}"
-    near = _nearest(folder, name)
-    if near:
-        return f"{shown}: no such file; did you mean {printable(near)}?"
-    return f"{shown}: no such file (a URL begins with http:// or has a port)"
+    told = displayed(path)
+    if told == printable(path):
+        if folder and _mode(folder) is None:
+            return f"{told}: no such file, nor a folder {printable(folder)}"
+        near = _nearest(folder, name)
+        if near:
+            return f"{told}: no such file; did you mean {printable(near)}?"
+    return f"{told}: no such file (a URL begins with http:// or has a port)"
 
 
 def _nearest(folder: str, name: str) -> str | None:

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING
 
 from pprofdiff.errors import FetchError, FormatError, PprofDiffError, UsageError
 from pprofdiff.inputs.intake import take, take_bytes
-from pprofdiff.inputs.model import DEFAULT_OPTIONS, Input, SideInputs, Skipped
-from pprofdiff.inputs.places import Place, Sort, locate, unreadable
+from pprofdiff.inputs.model import (
+    DEFAULT_OPTIONS,
+    Input,
+    SideInputs,
+    Skipped,
+    not_read,
+)
+from pprofdiff.inputs.places import Place, Sort, locate, unreadable, without_login
 from pprofdiff.inputs.recognition import Foreign, refusal
 from pprofdiff.units import printable
 
@@ -35,8 +41,8 @@ def read_sides(
     An argument is a file, a folder (every file directly in it, by name), a URL, a
     `host:port`, `-` for standard input, or any of these after `label=`. Local inputs
     are read first, so that a mistyped name costs no 30 s fetch. A folder's entries
-    that cannot be used are listed in `SideInputs.skipped`; an argument that cannot be
-    used is an error.
+    that are of no kind that is read here, are damaged, or cannot be read are listed in
+    `SideInputs.skipped`; an argument that cannot be used is an error.
 
     Raises
     ------
@@ -117,7 +123,11 @@ def _read_urls(places: Sequence[Place], options: ReadOptions) -> list[SideInputs
         SideInputs(
             place.label,
             tuple(
-                replace(one, saved_to=copy.saved_to)
+                replace(
+                    one,
+                    argument=without_login(place.argument),
+                    saved_to=copy.saved_to,
+                )
                 for one in _inputs(
                     place,
                     copy.request.shown,
@@ -160,12 +170,23 @@ def _read_folder(place: Place, options: ReadOptions) -> SideInputs:
     for path in paths:
         name = printable(str(path))
         try:
-            taken = _read_entry(path, name, options.max_size)
-            inputs += _inputs(place, name, taken)
-        except PprofDiffError as error:
-            skipped.append(Skipped(name, str(error)))
+            foreign = _foreign(path, name)
         except OSError as error:  # the entry cannot even be looked at
-            skipped.append(Skipped(name, unreadable(name, error)))
+            foreign = unreadable(name, error)
+        if foreign:
+            skipped.append(Skipped(name, foreign))
+            continue
+        try:
+            taken = _read_file(str(path), options.max_size)
+        except PprofDiffError as error:
+            skipped.append(not_read(name, error))
+            continue
+        try:
+            entries = _inputs(place, name, taken)
+        except FormatError as error:
+            skipped.append(Skipped(name, str(error)))
+            continue
+        inputs += [replace(entry, of_folder=True) for entry in entries]
     if not inputs:
         raise FormatError(_unusable(place.target, skipped))
     return SideInputs(place.label, tuple(inputs), tuple(skipped))
@@ -175,24 +196,25 @@ def _unusable(folder: str, skipped: Sequence[Skipped]) -> str:
     name = printable(folder)
     if not skipped:
         return f"{name}: empty folder"
-    shown = "; ".join(entry.reason for entry in skipped[:3])
+    first = sorted(skipped, key=lambda entry: not entry.unread)[:3]
+    shown = "; ".join(entry.reason for entry in first)
     more = f"; and {len(skipped) - 3} more" if len(skipped) > 3 else ""
     return f"{name}: nothing in this folder can be compared ({shown}{more})"
 
 
-def _read_entry(path: Path, name: str, max_size: int) -> Intake:
-    """Read a folder's entry; PprofDiffError if it is not to be looked into."""
+def _foreign(path: Path, name: str) -> str:
+    """Return why a folder's entry is not looked into, "" if it is.
+
+    Raises OSError where the system does not say what it is.
+    """
     if path.name.startswith("."):
-        msg = f"{name}: hidden; name it to read it"
-        raise FormatError(msg)
+        return f"{name}: hidden; name it to read it"
     if path.is_dir():
-        msg = f"{name}: a folder within a folder; name it to read it"
-        raise FormatError(msg)
+        return f"{name}: a folder within a folder; name it to read it"
     # Opening a pipe could wait for ever, a device could be endless.
     if not path.is_file():
-        msg = f"{name}: not a regular file, or a broken link"
-        raise FormatError(msg)
-    return _read_file(str(path), max_size)
+        return f"{name}: not a regular file, or a broken link"
+    return ""
 
 
 def _read_file(path: str, max_size: int) -> Intake:

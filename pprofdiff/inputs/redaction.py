@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from pprofdiff.inputs.model import SideInputs
+from pprofdiff.inputs.model import SideInputs, Skipped
 
 __all__ = ["without_places"]
 
@@ -33,10 +33,17 @@ def without_places(side: SideInputs) -> SideInputs:
             for one in side.inputs
         ),
         skipped=tuple(
-            entry._replace(path=_last_part(entry.path), reason="")
+            entry._replace(path=_last_part(entry.path), reason=_without_place(entry))
             for entry in side.skipped
         ),
     )
+
+
+def _without_place(entry: Skipped) -> str:
+    """Return why an entry was left out, which begins with its path or says nothing."""
+    if not entry.reason.startswith(f"{entry.path}: "):
+        return ""
+    return _last_part(entry.path) + entry.reason.removeprefix(entry.path)
 
 
 def _last_part(path: str) -> str:

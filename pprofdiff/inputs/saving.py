@@ -73,7 +73,7 @@ def _write_new(folder: Path, stem: str, suffix: str, data: bytes) -> Path:
         try:
             with file:
                 file.write(data)
-        except OSError:
+        except BaseException:  # an interrupt too: half a copy is none
             path.unlink(missing_ok=True)
             raise
         return path

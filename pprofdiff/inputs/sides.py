@@ -7,11 +7,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pprofdiff.errors import FormatError
 from pprofdiff.inputs.model import (
     DEFAULT_OPTIONS,
     Input,
     ReadOptions,
     SideInputs,
+    Skipped,
+    not_read,
 )
 from pprofdiff.inputs.reading import read, read_sides
 from pprofdiff.kinds import KINDS, KindId, resolve
@@ -21,19 +24,31 @@ from pprofdiff.parallel import both
 __all__ = ["Loaded", "decoded", "load_sides"]
 
 _ALL = frozenset(KINDS)
+# Of the entries of a folder that were left out for one reason, how many are named.
+_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Loaded:
     """Two sides as they were read.
 
-    `base` is None where nothing was named for it; `notes` say, a line each, which
-    entries of folders were left out.
+    `base` is None where nothing was named for it. `notes` name, in a line a side, what
+    is of no kind that is compared; `unread` has a line for each file of a folder that
+    is damaged or cannot be read.
     """
 
     base: Side | None
     new: Side
     notes: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decoded:
+    """One side as it was read, and a line for each file that could not be."""
+
+    side: Side
+    unread: tuple[str, ...] = ()
 
 
 def load_sides(
@@ -45,8 +60,9 @@ def load_sides(
     """Read and decode what was named for both sides; `base` may be empty.
 
     Arguments are those of `read_sides`. Inputs that are not of `kinds` are recognised
-    but not decoded. Raises what `read_sides` raises, and FormatError for an input whose
-    content is damaged.
+    but not decoded. A file of a folder that is damaged or cannot be read is left out,
+    and named in `Loaded.unread`. Raises what `read_sides` raises, and FormatError where
+    what was named itself is damaged, or nothing of a side is whole.
     """
     if base:
         named = read_sides(base, new, options)
@@ -58,7 +74,7 @@ def load_sides(
         named = without_places(named[0]), without_places(named[1])
     words = "base", "new"
     notes = [note for one in zip(named, words, strict=True) for note in _unused(*one)]
-    old, current = both(
+    first, second = both(
         lambda one: decoded(*one, options, kinds),
         (named[0], words[0]),
         (named[1], words[1]),
@@ -70,11 +86,13 @@ def load_sides(
             if one.kind != "trace"
         ),
     )
+    old, current = first.side, second.side
     if options.anonymous:
         from pprofdiff.inputs.trimpath import without_paths
 
         old, current = without_paths(old), without_paths(current)
-    return Loaded(old if base else None, current, tuple(notes))
+    unread = (*first.unread, *second.unread)
+    return Loaded(old if base else None, current, tuple(notes), unread)
 
 
 def decoded(
@@ -82,18 +100,30 @@ def decoded(
     word: str,
     options: ReadOptions = DEFAULT_OPTIONS,
     kinds: Collection[KindId] = _ALL,
-) -> Side:
+) -> Decoded:
     """Return the side that inputs make; `word` labels it where they do not.
 
     Raises FormatError for an input that is damaged or decompresses to more than
-    `options.max_size` bytes.
+    `options.max_size` bytes, unless it is one of a folder of which others are whole.
     """
-    captures = (
-        Capture(one.path, one.kind, _content(one, options), saved_to=one.saved_to)
-        for one in named.inputs
-        if one.kind in kinds
-    )
-    return Side(named.label or word, tuple(captures))
+    label = named.label or word
+    lost = [entry for entry in named.skipped if entry.unread]
+    captures = []
+    for one in named.inputs:
+        if one.kind not in kinds:
+            continue
+        try:
+            content = _content(one, options)
+        except FormatError as error:
+            if not one.of_folder:
+                raise
+            lost.append(not_read(one.path, error))
+            continue
+        captures.append(Capture(one.path, one.kind, content, saved_to=one.saved_to))
+    unread = _in_lines(sorted(lost), label)
+    if unread and not captures:
+        raise FormatError("; ".join(unread))
+    return Decoded(Side(label, tuple(captures)), unread)
 
 
 def _content(one: Input, options: ReadOptions) -> Any:  # noqa: ANN401 - see `kinds`
@@ -110,9 +140,23 @@ def _content(one: Input, options: ReadOptions) -> Any:  # noqa: ANN401 - see `ki
 
 def _unused(side: SideInputs, word: str) -> list[str]:
     """Return, in one line, what of a side is not compared."""
-    foreign = sorted(os.path.basename(entry.path) for entry in side.skipped)
+    foreign = sorted(
+        os.path.basename(entry.path) for entry in side.skipped if not entry.unread
+    )
     if not foreign:
         return []
-    names = ", ".join(foreign)
+    names = ", ".join(foreign[:_NAMED])
+    if len(foreign) > _NAMED:
+        names += f" and {len(foreign) - _NAMED:,} more"
     label = side.label or word
     return [f"{label}: left out, of no kind that is compared: {names}"]
+
+
+def _in_lines(unread: Sequence[Skipped], label: str) -> tuple[str, ...]:
+    """Return one line for each file that could not be read, the first of them."""
+    lines = [f"{label}: {entry.reason}" for entry in unread[:_NAMED]]
+    rest = len(unread) - _NAMED
+    if rest > 0:
+        noun = "file is" if rest == 1 else "files are"
+        lines.append(f"{label}: {rest:,} more {noun} damaged or cannot be read")
+    return tuple(lines)

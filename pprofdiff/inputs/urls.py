@@ -8,9 +8,11 @@ from __future__ import annotations
 import base64
 import threading
 import urllib.parse
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.errors import FetchError
+from pprofdiff.inputs.places import is_host, without_login
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ class Request(NamedTuple):
 
     url: str
     shown: str
-    """The URL for messages: no password, one line."""
+    """The URL for messages and names: no password, nor what may be one; one line."""
     authorization: str | None
     seconds: float | None
     """How long the server will measure, None if not known."""
@@ -44,12 +46,11 @@ def request_for(url: str, options: ReadOptions) -> Request:
         The URL cannot be parsed.
 
     """
-    try:
-        parts = urllib.parse.urlsplit(url)
-        parts.port  # noqa: B018 - raises ValueError for a port out of range
-    except ValueError as error:
-        msg = f"{printable(url)}: not a URL ({printable(str(error))})"
-        raise FetchError(msg) from None
+    parts, problem = _split(url)
+    if parts is None:
+        escapes = "; write / ? # @ of a password as %2F %3F %23 %40" * ("@" in url)
+        msg = f"{printable(without_login(url))}: not a URL ({problem}){escapes}"
+        raise FetchError(msg)
     login, _, host = parts.netloc.rpartition("@")
     path = parts.path if parts.path not in ("", "/") else _CPU
     query = parts.query
@@ -58,13 +59,29 @@ def request_for(url: str, options: ReadOptions) -> Request:
     asked = _seconds_in(query)
     usual = asked * 1.5 + _GRACE if asked else _DEFAULT_TIMEOUT
     bare = urllib.parse.urlunsplit((parts.scheme, host, path, query, ""))
+    plain = is_host(host) and "@" not in f"{parts.path}{parts.query}{parts.fragment}"
     return Request(
-        url=urllib.parse.quote(bare, safe=_QUOTED),
-        shown=printable(bare),
+        url=urllib.parse.quote(bare, safe=_QUOTED, errors="surrogateescape"),
+        shown=printable(bare if plain else without_login(url)),
         authorization=_basic(login) if login else None,
         seconds=asked or _SERVER_SECONDS.get(path),
         timeout=options.timeout or usual,
     )
+
+
+def _split(url: str) -> tuple[urllib.parse.SplitResult | None, str]:
+    """Return a URL's parts, or None and why it has none.
+
+    What urllib says is not told: it quotes the URL, and with it a password.
+    """
+    problem = "its host cannot be read"
+    with suppress(ValueError):
+        url.encode("utf-8", "surrogateescape")
+        parts = urllib.parse.urlsplit(url)
+        problem = "its port is no number from 0 to 65535"
+        parts.port  # noqa: B018 - raises ValueError
+        return parts, ""
+    return None, problem
 
 
 def _with_seconds(query: str, seconds: int) -> str:
@@ -84,5 +101,6 @@ def _seconds_in(query: str) -> float | None:
 
 
 def _basic(login: str) -> str:
-    token = base64.b64encode(urllib.parse.unquote_to_bytes(login))
+    typed = login.encode("utf-8", "surrogateescape")
+    token = base64.b64encode(urllib.parse.unquote_to_bytes(typed))
     return f"Basic {token.decode('ascii')}"

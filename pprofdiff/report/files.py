@@ -111,46 +111,46 @@ def github_summary() -> tuple[str, Renderer]:
 def replace_files(files: Sequence[tuple[str, bytes]]) -> None:
     """Put data at every path, or at none: what is there stays until all is written.
 
-    Raises FetchError where one of them cannot be written.
+    Raises FetchError where one of them cannot be written. Nothing unfinished is left,
+    whatever ends it.
     """
     ready: list[tuple[str, str]] = []
     try:
         for path, data in files:
-            ready.append(_written_aside(path, data, len(ready)))
+            _write_aside(path, data, ready)
         for unfinished, path in ready:
-            if unfinished != path:
-                os.replace(unfinished, path)
+            os.replace(unfinished, path)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         where = printable(path)
         raise FetchError(f"{where}: cannot be written: {reason}") from error
     finally:
-        for unfinished, target in ready:
-            if unfinished != target:
-                with suppress(OSError):
-                    os.unlink(unfinished)
+        for unfinished, _ in ready:
+            with suppress(OSError):
+                os.unlink(unfinished)
 
 
-def _written_aside(path: str, data: bytes, number: int) -> tuple[str, str]:
-    """Write data beside a path; return where it is, and where it shall be.
+def _write_aside(path: str, data: bytes, ready: list[tuple[str, str]]) -> None:
+    """Write data beside a path; `ready` gets where it is, and where it shall be.
 
-    The two are the same for a pipe or device, such as /dev/stdout, where there is
-    nothing to keep safe. A link stays a link: what it points to is replaced. `number`
-    tells apart the files of one run, which may be one file under two names.
+    A pipe or device, such as /dev/stdout, is written to: there is nothing to keep safe.
+    A link stays a link: what it points to is replaced.
     """
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as file:
             file.write(data)
-        return path, path
+        return
     target = os.path.realpath(path)
-    unfinished = f"{target}.{os.getpid()}.{number}.tmp"
-    try:
-        with open(unfinished, "xb") as file:
-            file.write(data)
-        if os.path.exists(target):
-            os.chmod(unfinished, os.stat(target).st_mode & 0o777)
-    except OSError:
-        with suppress(OSError):
-            os.unlink(unfinished)
-        raise
-    return unfinished, target
+    mode = None
+    with suppress(FileNotFoundError):
+        mode = os.stat(target).st_mode & 0o777
+    unfinished = os.path.join(
+        os.path.dirname(target), f".pprofdiff-{os.urandom(8).hex()}.tmp"
+    )
+    # Before it is made, so that no interrupt comes between. The number is a new one
+    # each time: what another run left behind is neither in the way nor removed.
+    ready.append((unfinished, target))
+    with open(unfinished, "xb") as file:
+        file.write(data)
+    if mode is not None:
+        os.chmod(unfinished, mode)

@@ -93,10 +93,15 @@ def report_of(
     filters: Sequence[str] = (),
     warnings: Sequence[Caveat] = (),
     gate: Gate | None = None,
+    unread: Sequence[str] = (),
 ) -> ReportModel:
-    """Return the report of a comparison, judged by the gate if there is one."""
+    """Return the report of a comparison, judged by the gate if there is one.
+
+    `unread` has a line for each input that could not be read.
+    """
     told: dict[str, Caveat] = {}
-    for caveat in (*warnings, *comparison.caveats()):
+    lost = (Caveat("unread", line) for line in unread)
+    for caveat in (*lost, *warnings, *comparison.caveats()):
         told.setdefault(caveat.text, caveat)
     report = ReportModel(
         labels=(comparison.base.label, comparison.new.label),
@@ -105,18 +110,26 @@ def report_of(
         warnings=tuple(told.values()),
         filters=tuple(filters),
         findings=find(comparison),
+        verdict=Verdict(unread=tuple(unread)),
     )
     return report if gate is None else judged(report, gate)
 
 
 def judged(report: ReportModel, gate: Gate) -> ReportModel:
-    """Return the report with the gate's verdict; its findings are those it has."""
+    """Return the report with the gate's verdict; its findings are those it has.
+
+    Nothing passes where an input could not be read.
+    """
     if not gate.rules:
         return report
     from pprofdiff.analysis.gate.judging import judge, verdict_caveats
     from pprofdiff.analysis.gate.measures import Judged
 
     verdict = judge(gate, Judged(report.comparison, report.findings))
+    unread = report.verdict.unread
+    if unread:
+        outcome = "none" if verdict.outcome == "pass" else verdict.outcome
+        verdict = verdict._replace(outcome=outcome, unread=unread)
     told = {caveat.text: caveat for caveat in report.warnings}
     for caveat in verdict_caveats(verdict):
         told.setdefault(caveat.text, caveat)

@@ -9,6 +9,7 @@ import gzip
 import io
 import json
 import re
+import subprocess
 from itertools import product
 from random import Random
 
@@ -142,13 +143,16 @@ def test_a_bomb_stops_at_the_limit(attempt):
 
 REFERENCES = {
     "a sample's location": [*WHOLE, sample(1, 2, stack=(9,))],
+    "a line's function": [*WHOLE, (4, [(1, 9), (4, [(1, 99)])]), sample(1, 2, stack=(9, 2))],
+    "a line's function, of no sample": [*WHOLE, (4, [(1, 9), (4, [(1, 99), (2, 7)])]), sample(1, 2)],
+    "a line without a function": [*WHOLE, (4, [(1, 9), (4, [(2, 7)])]), sample(1, 2, stack=(9, 2))],
     "a function's name": [*WHOLE, (5, [(1, 9), (2, 99)]), sample(1, 2)],
     "a sample type's unit": [(1, [(1, 1), (2, 99)]), *STRINGS, sample(1)],
     "a label's key": [*WHOLE, (2, [(1, (1,)), (2, (1, 2)), (3, [(1, 99), (2, 1)])])],
     "the period's type": [*WHOLE, (11, [(1, 99), (2, 99)]), sample(1, 2)],
     "the default type": [*WHOLE, (14, 99), sample(1, 2)],
     "a comment": [*WHOLE, (13, (99,)), sample(1, 2)],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("fields", REFERENCES.values(), ids=REFERENCES)
@@ -157,12 +161,43 @@ def test_ids_out_of_range(attempt, fields):
     assert attempt(SOUND, profile(*fields))
 
 
-@pytest.mark.parametrize(
-    "place", [[(4, [(1, 99)])], [(2, 99), (4, [(1, 1)])]], ids=["function", "mapping"]
-)
-def test_a_location_of_nothing_is_unknown_as_it_is_to_pprof(attempt, place):
-    odd = profile(*HEAD, *WHOLE, (4, [(1, 9), *place]), sample(1, 2, stack=(9, 2)))
-    assert attempt(odd, SOUND) is None
+# Locations by how go tool pprof takes them: what it does not know, or refuses.
+UNKNOWN = {"mapping": [(2, 99), (4, [(1, 1)])], "line": []}
+REFUSED = {
+    "function": [(4, [(1, 99)])],
+    "function, with a line": [(4, [(1, 99), (2, 7)])],
+    "function 0": [(4, [(1, 0), (2, 7)])],
+    "function, inlined": [(4, [(1, 1)]), (4, [(1, 1 << 40)])],
+    "no function": [(4, [])],
+}
+
+
+@pytest.mark.go
+@pytest.mark.parametrize("place", [*UNKNOWN, *REFUSED])
+def test_a_location_of_nothing_is_what_it_is_to_pprof(attempt, tmp_path, place):
+    fields = (UNKNOWN | REFUSED)[place]
+    odd = profile(*HEAD, *WHOLE, (4, [(1, 9), *fields]), sample(1, 2, stack=(9, 2)))
+    path = tmp_path / "odd.pb.gz"
+    path.write_bytes(odd)
+    said = attempt(odd, SOUND)
+    assert refused_by_go(path) == (place in REFUSED)
+    if place in REFUSED:
+        assert re.search(r"a location refers to function \d+, which it does not", said)
+    else:
+        assert said is None
+        assert not refused_by_go(tmp_path / "out.pb.gz")
+
+
+def refused_by_go(path):
+    """Return whether go tool pprof calls a profile malformed."""
+    done = subprocess.run(
+        ["go", "tool", "pprof", "-raw", path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode != 0) == ("malformed profile" in done.stderr), done.stderr
+    return done.returncode != 0
 
 
 SHAPES = {

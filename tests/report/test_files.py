@@ -113,6 +113,16 @@ def test_one_file_under_two_names_holds_what_came_last(tmp_path, held):
     assert (tmp_path / "link").is_symlink()
 
 
+def test_what_another_run_left_behind_is_neither_in_the_way_nor_removed(tmp_path, held):
+    # The names that a run of the same process id once took, in a container always.
+    left = [f"x.json.{os.getpid()}.{number}.tmp" for number in range(3)]
+    left.append(f".pprofdiff-{os.getpid()}.tmp")
+    for name in left:
+        (tmp_path / name).write_text("another one's")
+    replace_files([(str(tmp_path / "x.json"), b"new")])
+    assert held() == {"x.json": b"new"} | dict.fromkeys(left, b"another one's")
+
+
 def test_no_files_at_all(held):
     replace_files([])
     assert held() == {}
@@ -144,6 +154,12 @@ def test_one_place_that_cannot_be_written_leaves_all_as_they_were(
     assert said.startswith(f"{tmp_path / path}: ".replace("\0", r"\x00"))
     assert held() == {"file": b"kept", "there.json": b"old"}
     assert list((tmp_path / "folder.json").iterdir()) == []
+
+
+def test_a_name_as_long_as_names_may_be(tmp_path, held):
+    name = "x" * 250 + ".json"
+    replace_files([(str(tmp_path / name), b"new")])
+    assert held() == {name: b"new"}
 
 
 def test_a_device_is_written_to():

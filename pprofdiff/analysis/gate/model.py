@@ -51,15 +51,18 @@ class Verdict(NamedTuple):
     """All rulings, in the order of the rules; true unless one tripped.
 
     `outcome` is ``fail`` where a rule tripped, ``pass`` where none did and one had
-    data, and ``none`` where there was no rule, or none had data.
+    data, and ``none`` where there was no rule, or none had data. `unread` has one line
+    for each file of a folder that is damaged or cannot be read: then nothing passes,
+    and the verdict is not true.
     """
 
     outcome: Literal["pass", "fail", "none"] = "none"
     rules: tuple[Ruling, ...] = ()
+    unread: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        """Return whether no rule tripped."""
-        return self.outcome != "fail"
+        """Return whether no rule tripped, and all evidence could be read."""
+        return self.outcome != "fail" and not self.unread
 
     @property
     def tripped(self) -> tuple[Ruling, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.errors import FormatError
+from pprofdiff.errors import DamagedError
 from pprofdiff.model.csr import distinct
 
 __all__ = ["Ids"]
@@ -27,7 +27,7 @@ class Ids:
 
     Raises
     ------
-    FormatError
+    DamagedError
         An id is 0, or defined twice.
 
     """
@@ -36,7 +36,7 @@ class Ids:
         self,
         ids: list[int] | NDArray[np.uint64],
         noun: str,
-        fault: Callable[[str], FormatError],
+        fault: Callable[[str], DamagedError],
     ) -> None:
         self.ids = np.asarray(ids, np.uint64)
         self.noun = noun
@@ -82,12 +82,17 @@ class Ids:
         defined = ranked[at] == wanted
         return np.where(defined, self.order[at], -1).astype(np.int32)
 
-    def strict(self, wanted: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
-        """Return positions (int32); raises FormatError for an id not defined."""
+    def strict(
+        self, wanted: NDArray[np.unsignedinteger], referrer: str
+    ) -> NDArray[np.int32]:
+        """Return positions (int32); raises DamagedError for an id not defined.
+
+        `referrer` is what refers to the ids, such as ``a sample``.
+        """
         positions = self.lenient(wanted)
         if len(positions) and int(positions.min()) < 0:
             missing = int(wanted[int(positions.argmin())])
             raise self.fault(
-                f"a sample refers to {self.noun} {missing}, which it does not define"
+                f"{referrer} refers to {self.noun} {missing}, which it does not define"
             )
         return positions

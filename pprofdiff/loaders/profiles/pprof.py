@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.errors import FormatError
+from pprofdiff.errors import DamagedError
 from pprofdiff.loaders.profiles.ids import Ids
 from pprofdiff.loaders.profiles.schema import message_class, view_class
 from pprofdiff.loaders.profiles.wire import (
@@ -68,7 +68,7 @@ def decode(data: bytes, name: str = "profile") -> Profile:
 
     Raises
     ------
-    FormatError
+    DamagedError
         The bytes are not a profile, or contradict themselves: one line that names the
         file, what is wrong and what to do.
 
@@ -79,7 +79,7 @@ def decode(data: bytes, name: str = "profile") -> Profile:
         view = view_class().FromString(data)
         return _Decoder(view, name).profile()
     except DecodeError as error:
-        raise FormatError(
+        raise DamagedError(
             f"{name}: damaged, or not a pprof profile; fetch it again"
         ) from error
 
@@ -95,9 +95,9 @@ class _Decoder:
         if self.strings[0] != "":
             raise self.fault("its string table does not begin with the empty string")
 
-    def fault(self, what: str) -> FormatError:
+    def fault(self, what: str) -> DamagedError:
         """Return the error for a file that contradicts itself."""
-        return FormatError(f"{self.name}: damaged profile: {what}; fetch it again")
+        return DamagedError(f"{self.name}: damaged profile: {what}; fetch it again")
 
     def text(self, index: int) -> str:
         """Return one string by its number in the file."""
@@ -182,7 +182,10 @@ class _Decoder:
         # A location without a line still is a frame: give it one that names nothing.
         bare = np.flatnonzero(counts == 0)
         before = np.searchsorted(owner, bare)
-        line_function = np.insert(function_ids.lenient(function), before, -1)
+        # Unlike a mapping, each line's function must be there: go tool pprof refuses a
+        # profile of which one is not (google/pprof profile/profile.go, CheckValid).
+        functions = function_ids.strict(function, "a location")
+        line_function = np.insert(functions, before, np.int32(-1))
         locations = Locations(
             address=address,
             mapping=mapping_ids.lenient(mapping),
@@ -257,7 +260,7 @@ class _Decoder:
             )
         return _Samples(
             depths=depths,
-            locations=location_ids.strict(ids),
+            locations=location_ids.strict(ids, "a sample"),
             values=signed.reshape(len(messages), types),
             labels=labels,
         )

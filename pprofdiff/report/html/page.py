@@ -18,7 +18,7 @@ from pprofdiff.report.sections.answer import Answer, answer
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
 from pprofdiff.report.sections.profiles.functions import renamed
-from pprofdiff.report.sections.verdict import rulings
+from pprofdiff.report.sections.verdict import rulings, unread_warnings
 from pprofdiff.units import printable
 
 __all__ = ["MOST", "render"]
@@ -89,7 +89,7 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
         rulings=rulings(report.verdict),
         answer=printable(first.title).strip(),
         answer_below=_below(first),
-        cautions=drawn(told.warnings),
+        cautions=drawn([*unread_warnings(report.verdict), *told.warnings]),
         findings=drawn([*others, *told.rest]),
         tiles=[_tile(t) for section in shown for t in TILES[section.kind](section)],
         parts=[_comparison(section, i) for i, section in enumerate(shown)],

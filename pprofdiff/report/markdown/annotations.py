@@ -27,10 +27,16 @@ _LONGEST = 4_000
 def commands(verdict: Verdict) -> list[str]:
     """Return ``::error`` for each rule that tripped, ``::warning`` for no data.
 
+    What could not be read is an ``::error`` too.
+
     A rule on a function names its source file, where that is in the working
     directory; its path is from the repository, as GitHub wants it.
     """
-    return [
+    unread = [
+        f"::error title=pprofdiff::{_escaped(printable(line)[:_LONGEST])}"
+        for line in verdict.unread
+    ]
+    return unread + [
         _command(_LEVELS[ruling.outcome], ruling)
         for ruling in verdict.rules
         if ruling.outcome in _LEVELS

@@ -16,7 +16,7 @@ from pprofdiff.report.sections import sections
 from pprofdiff.report.sections.answer import Answer, answer
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
-from pprofdiff.report.sections.verdict import rulings, verdict_lines
+from pprofdiff.report.sections.verdict import rulings, unread_warnings, verdict_lines
 from pprofdiff.units import printable
 
 __all__ = ["MOST", "render"]
@@ -64,7 +64,8 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
     told = why(report)
     first = answer(report, told, told_sections)
     yield from _verdict(report)
-    before = [markup.render(warning) for warning in told.warnings]
+    warnings = (*unread_warnings(report.verdict), *told.warnings)
+    before = [markup.render(warning) for warning in warnings]
     yield _Piece("", "the answer", "\n\n".join([*before, _answer(first)]), 0)
     totals = _totals(report, told_sections, first)
     if totals:

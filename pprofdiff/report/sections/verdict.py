@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pprofdiff.analysis.gate.model import Verdict
-from pprofdiff.report.rows import Rulings
+from pprofdiff.report.rows import Rulings, Sentence
 from pprofdiff.units import printable
 
 __all__ = [
     "rulings",
+    "unread_warnings",
     "verdict_comments",
     "verdict_lines",
 ]
@@ -22,7 +23,16 @@ def rulings(verdict: Verdict) -> Rulings | None:
     tripped = sum(rule.outcome == "fail" for rule in rules)
     noun = "rule" if len(rules) == 1 else "rules"
     words = f"{tripped} of {len(rules)} {noun} tripped"
-    return Rulings(verdict, f"{words}, {silent} without data" if silent else words)
+    if silent:
+        words += f", {silent} without data"
+    if verdict.unread:
+        words += "; not all evidence could be read"
+    return Rulings(verdict, words)
+
+
+def unread_warnings(verdict: Verdict) -> list[Sentence]:
+    """Return a warning for each input that could not be read."""
+    return [Sentence(line, "warning") for line in verdict.unread]
 
 
 def verdict_lines(verdict: Verdict) -> list[str]:
@@ -35,9 +45,10 @@ def verdict_lines(verdict: Verdict) -> list[str]:
 
 
 def verdict_comments(verdict: Verdict) -> list[str]:
-    """Return one line for the verdict and one for each rule; none without rules."""
+    """Return one line for the verdict, for each rule, and for what was not read."""
+    lines = [f"Not read: {line}" for line in verdict.unread]
     told = rulings(verdict)
-    if told is None:
-        return []
-    rules = [f"{rule.outcome}: {rule.text}" for rule in verdict.rules]
-    return [printable(line) for line in (f"Verdict: {told.summary}", *rules)]
+    if told is not None:
+        lines.append(f"Verdict: {told.summary}")
+        lines += [f"{rule.outcome}: {rule.text}" for rule in verdict.rules]
+    return [printable(line) for line in lines]

@@ -131,6 +131,12 @@ def read(data: bytes) -> dict[str, Any]:
         _positions(table)
         for table in (message.mapping, message.function, message.location)
     )
+
+    def defined(function: int) -> int:
+        if function not in functions:
+            raise Refused
+        return functions[function]
+
     kind = (text(message.period_type.type), text(message.period_type.unit))
     types = [(text(t.type), text(t.unit)) for t in message.sample_type]
     return {
@@ -142,7 +148,7 @@ def read(data: bytes) -> dict[str, Any]:
         ],
         "locations": [
             (x.address, mappings.get(x.mapping_id, -1), x.is_folded,
-             [(functions.get(n.function_id, -1), n.line, n.column) for n in x.line]
+             [(defined(n.function_id), n.line, n.column) for n in x.line]
              or [(-1, 0, 0)])
             for x in message.location
         ],

@@ -74,11 +74,16 @@ def messages(draw: st.DrawFn, *, sound: bool = False) -> Fields:
         body += [(n, draw(st.integers(0, 1))) for n in (7, 8, 9, 10)]
         fields.append((3, body))
     for i in location_ids:
-        lines = draw(
-            st.lists(st.tuples(reference(function_ids), _INT64, _INT64), max_size=3)
-        )
+        # A line's function must be there, unlike a location's mapping.
+        function = st.sampled_from(function_ids or [1])
+        if not sound:
+            function = _often(function, _UINT64)
+        most = 3 if function_ids else 0
+        lines = draw(st.lists(st.tuples(function, _INT64, _INT64), max_size=most))
         body = [(1, i), (2, draw(reference(mapping_ids))), (3, draw(_UINT64))]
-        body += [(4, _present([(1, f), (2, n), (3, c)], draw)) for f, n, c in lines]
+        body += [
+            (4, _present([(1, f), (2, n), (3, c)], draw, keep=1)) for f, n, c in lines
+        ]
         body += [(5, draw(st.integers(0, 1)))]
         fields.append((4, _present(body, draw, keep=1)))
     for i in function_ids:
@@ -148,10 +153,12 @@ def profiles(draw: st.DrawFn, names: st.SearchStrategy[str] = _NAMES) -> Profile
             max_size=2,
         )
     )
-    line = st.tuples(st.integers(-1, len(functions) - 1), _INT64, _INT64)
+    some_function = st.integers(0, max(len(functions) - 1, 0))
+    line = st.tuples(some_function, _INT64, _INT64)
+    bare = st.just([(-1, 0, 0)])
     place = st.tuples(
         _UINT64, st.integers(-1, len(mappings) - 1), st.booleans(),
-        st.lists(line, min_size=1, max_size=3),
+        bare | st.lists(line, min_size=1, max_size=3) if functions else bare,
     )  # fmt: skip
     locations = draw(st.lists(place, max_size=6))
     types = draw(st.lists(st.builds(ValueType, word, word), max_size=3))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.errors import FormatError
+from pprofdiff.errors import DamagedError
 from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.loaders.traces.interning import Interner
 from pprofdiff.loaders.traces.limits import LATEST_TIME
@@ -53,7 +53,7 @@ def decode_v1(
         missing = None if why is None else Missing(read, len(data), why)
         return _trace(events, tables, version, missing)
     except Damage as damage:
-        raise FormatError(f"{name}: this trace cannot be read: {damage}") from None
+        raise DamagedError(f"{name}: this trace cannot be read: {damage}") from None
 
 
 def _trace(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pprofdiff.errors import FormatError
+from pprofdiff.errors import DamagedError
 from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.loaders.traces.header import HEADER_BYTES
 from pprofdiff.loaders.traces.timeline import (
@@ -52,7 +52,7 @@ def decode_v2(
         why = str(damage)
     if not recorder.syncs:
         what = why or "it ends after its header"
-        raise FormatError(f"{name}: no whole part of this trace can be read: {what}")
+        raise DamagedError(f"{name}: no whole part of this trace can be read: {what}")
     missing = None if why is None else Missing(read, len(data), why)
     return _trace(recorder, missing)
 

@@ -1,0 +1,158 @@
+"""What ends a run leaves no unfinished file behind, and ends it as it ends any program."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_whole import ENVIRONMENT, PPROFDIFF
+
+# Stops for good where a file that is written would take its place.
+STOPS = """
+import sys, time
+from pprofdiff.cli.main import main
+
+def stop(event, arguments):
+    if event == "os.rename" and str(arguments[1]).endswith("x.json"):
+        print("stopped", flush=True)
+        time.sleep(600)
+
+sys.addaudithook(stop)
+sys.exit(main())
+"""
+ENDING = ("SIGTERM", "SIGHUP")
+
+
+@pytest.fixture
+def sides(syncpool):
+    return [str(side / "mutex.pb.gz") for side in (syncpool.base, syncpool.new)]
+
+
+@pytest.fixture
+def stopped(sides, tmp_path):
+    """Return a function: words before the command in, a run stopped while writing out."""
+    started = []
+
+    def start(*before):
+        out = tmp_path / "out"
+        out.mkdir()
+        (out / "x.json").write_text("old")
+        process = subprocess.Popen(
+            [
+                *before,
+                sys.executable,
+                "-c",
+                STOPS,
+                *sides,
+                "-q",
+                f"-o={out / 'x.json'}",
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=ENVIRONMENT,
+        )
+        started.append(process)
+        assert process.stdout.readline() == b"stopped\n"
+        assert len(list(out.iterdir())) == 2
+        return process, out
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("name", ENDING)
+def test_a_signal_ends_the_process_and_no_file_stays(stopped, name):
+    process, out = stopped()
+    number = signal.Signals[name]
+    process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (-number, b"")
+    assert [path.name for path in out.iterdir()] == ["x.json"]
+    assert (out / "x.json").read_text() == "old"
+
+
+def test_an_interrupt_leaves_no_file(stopped):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    process, out = stopped()
+    signal.signal(signal.SIGINT, before)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (2, b"pprofdiff: interrupted\n")
+    assert [path.name for path in out.iterdir()] == ["x.json"]
+
+
+def test_what_is_ignored_stays_ignored(stopped):
+    process, _ = stopped("nohup")
+    process.send_signal(signal.SIGHUP)
+    time.sleep(0.3)
+    assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGTERM
+
+
+def test_an_input_that_does_not_come_is_no_reason_to_stay(tmp_path, sides):
+    os.mkfifo(tmp_path / "pipe")
+    with (
+        subprocess.Popen(
+            [*PPROFDIFF, str(tmp_path / "pipe"), sides[1]], env=ENVIRONMENT
+        ) as process,
+        (tmp_path / "pipe").open("wb"),
+    ):
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=60)
+    assert process.returncode == -signal.SIGTERM
+
+
+def test_handlers_are_as_they_were(cli, sides):
+    before = [signal.getsignal(signal.Signals[name]) for name in ENDING]
+    assert cli(*sides, "-q").status == 0
+    assert [signal.getsignal(signal.Signals[name]) for name in ENDING] == before
+
+
+def test_a_thread_may_run_it(sides):
+    from pprofdiff.cli.main import main
+
+    statuses = []
+    thread = threading.Thread(target=lambda: statuses.append(main([*sides, "-q"])))
+    thread.start()
+    thread.join()
+    assert statuses == [0]
+
+
+def test_half_a_copy_is_none(tmp_path):
+    size = 1 << 27
+    body = bytes(1 << 20)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            for _ in range(size >> 20):
+                self.wfile.write(body)
+
+        def log_message(self, *args):
+            """Keep quiet."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        host = f"127.0.0.1:{server.server_port}"
+        saved = tmp_path / "saved"
+        environment = {**ENVIRONMENT, "PPROF_TMPDIR": str(saved)}
+        with subprocess.Popen([*PPROFDIFF, host, host], env=environment) as process:
+            while not any(path.stat().st_size for path in saved.glob("*")):
+                assert process.poll() is None
+            process.send_signal(signal.SIGTERM)
+        server.shutdown()
+    assert process.returncode == -signal.SIGTERM
+    assert {path.stat().st_size for path in Path(saved).iterdir()} <= {size}

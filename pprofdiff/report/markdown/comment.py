@@ -60,25 +60,25 @@ def render(report: ReportModel) -> str:
 
 def _pieces(report: ReportModel) -> Iterator[_Piece]:
     """Yield the comment in the order of reading."""
-    told_sections = list(sections(report))
+    shown_sections = list(sections(report))
     told = why(report)
-    first = answer(report, told, told_sections)
+    first = answer(report, told, shown_sections)
     yield from _verdict(report)
     warnings = (*unread_warnings(report.verdict), *told.warnings)
     before = [markup.render(warning) for warning in warnings]
     yield _Piece("", "the answer", "\n\n".join([*before, _answer(first)]), 0)
-    totals = _totals(report, told_sections, first)
+    totals = _totals(report, shown_sections, first)
     if totals:
         yield _Piece("", "totals", totals, 0)
     others = [reason for reason in told.reasons if reason is not first.reason]
     short = _in_short(others, told.rest)
     if short:
         yield _Piece("", "other findings", short, 0)
-    for top in _tops(told_sections):
+    for top in _tops(shown_sections):
         yield _Piece("", _name_of([top]), markup.render(top), 0)
     if any(reason.finding.text or reason.finding.advice for reason in others):
         yield _Piece("The other findings in full", "", _listed(others), 2)
-    for number, section in enumerate(told_sections):
+    for number, section in enumerate(shown_sections):
         contents = f": {section.contents}" if section.contents else ""
         alone = number == 0 and section.diff is None
         for parts in _cut(section.parts):
@@ -179,12 +179,12 @@ def _verdict(report: ReportModel) -> Iterator[_Piece]:
 
 
 def _totals(
-    report: ReportModel, told_sections: Sequence[Section], first: Answer
+    report: ReportModel, shown_sections: Sequence[Section], first: Answer
 ) -> str:
     """Return one line a profile: its totals, and its mode where that is new."""
     lines = []
     said = ""
-    for section in told_sections:
+    for section in shown_sections:
         if section.diff is None:
             continue
         line = f"- {markup.emphasis(section.heading, 2 * _LONGEST_LABEL)}"
@@ -210,14 +210,14 @@ def _in_short(others: Sequence[Reason], rest: Sequence[Sentence]) -> str:
     return "\n\n".join([*texts, *map(markup.render, rest)])
 
 
-def _tops(told_sections: Sequence[Section]) -> Iterator[SectionPart]:
+def _tops(shown_sections: Sequence[Section]) -> Iterator[SectionPart]:
     """Yield what moved most in the first comparison, if that is of profiles.
 
     Dearer ones come first of their key; cheaper ones are for where there are none.
     """
-    if not told_sections:
+    if not shown_sections:
         return
-    first = told_sections[0]
+    first = shown_sections[0]
     for key in first.tops:
         parts = (p for p in first.parts if isinstance(p, Table | Sentence))
         part = next((part for part in parts if part.key == key), None)

@@ -7,7 +7,10 @@ returns the Axes.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+
+from pprofdiff import plots
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,11 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["PlottedLogs", "PlottedProfiles", "PlottedTraces"]
 
 
-def _drawn(plot: str, what: Any, ax: Axes | None, options: dict[str, Any]) -> Axes:  # noqa: ANN401
-    from pprofdiff import plots
-
-    drawn: Axes = getattr(plots, plot)(what, ax, **options)
-    return drawn
+def _drawn(
+    plot: Callable[..., Axes], data: object, ax: Axes | None, options: dict[str, Any]
+) -> Axes:
+    return plot(data, ax, **options)
 
 
 class PlottedProfiles:
@@ -37,19 +39,19 @@ class PlottedProfiles:
 
     def plot_top(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
         """Draw the functions that moved most; see `plots.movers`."""
-        return _drawn("movers", self, ax, options)
+        return _drawn(plots.movers, self, ax, options)
 
     def plot_waterfall(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
         """Draw how base's total becomes new's; see `plots.waterfall`."""
-        return _drawn("waterfall", self, ax, options)
+        return _drawn(plots.waterfall, self, ax, options)
 
     def plot_scatter(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
         """Draw each function in new against base; see `plots.scatter`."""
-        return _drawn("scatter", self, ax, options)
+        return _drawn(plots.scatter, self, ax, options)
 
     def plot_flamegraph(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
         """Draw both sides' stacks as one graph; see `plots.flamegraph`."""
-        return _drawn("flamegraph", self, ax, options)
+        return _drawn(plots.flamegraph, self, ax, options)
 
     def flamegraph(self, height: int = 560, *, budget: int = 1_500) -> FlameGraph:
         """Return the interactive flame graph, `height` CSS pixels high, for Jupyter.
@@ -70,11 +72,11 @@ class PlottedLogs:
 
     def plot_heap(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
         """Draw heap, goal and live over time; see `plots.heap`."""
-        return _drawn("heap", self, ax, options)
+        return _drawn(plots.heap, self, ax, options)
 
     def plot_pauses(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
         """Draw which share of pauses is longer; see `plots.pauses`."""
-        return _drawn("pauses", self, ax, options)
+        return _drawn(plots.pauses, self, ax, options)
 
 
 class PlottedTraces:
@@ -84,16 +86,16 @@ class PlottedTraces:
 
     def plot_latency(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
         """Draw which share of waits for a processor is longer; see `plots.latency`."""
-        return _drawn("latency", self, ax, options)
+        return _drawn(plots.latency, self, ax, options)
 
     def plot_mmu(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
         """Draw the least share left to the program; see `plots.mmu`."""
-        return _drawn("mmu", self, ax, options)
+        return _drawn(plots.mmu, self, ax, options)
 
     def plot_states(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
         """Draw time of goroutines by state and root function; see `plots.states`."""
-        return _drawn("states", self, ax, options)
+        return _drawn(plots.states, self, ax, options)
 
     def plot_heap(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
         """Draw live heap and goal over time; see `plots.heap`."""
-        return _drawn("heap", self, ax, options)
+        return _drawn(plots.heap, self, ax, options)

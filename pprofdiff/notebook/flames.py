@@ -19,9 +19,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from io import BytesIO
 
+import numpy as np
+
+from pprofdiff import plots
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.notebook import cut, environment, wanted
 from pprofdiff.palette import FILLS, colour
+from pprofdiff.plots.flames import flame_rows
 
 __all__ = ["FlameGraph"]
 
@@ -50,12 +54,9 @@ class FlameGraph:
     @cached_property
     def png(self) -> bytes:
         """The picture."""
-        from pprofdiff.plots import flamegraph, image
-        from pprofdiff.plots.flames import flame_rows
-
         rows = flame_rows(self.diff, rows=_ROWS)
-        drawn = image(
-            lambda figure: flamegraph(self.diff, figure.subplots(), rows=_ROWS),
+        drawn = plots.image(
+            lambda figure: plots.flamegraph(self.diff, figure.subplots(), rows=_ROWS),
             "png",
             size=(_WIDE, _ROW * max(rows, 2) + _ABOVE),
             description=self.words,
@@ -65,9 +66,7 @@ class FlameGraph:
     @property
     def words(self) -> str:
         """What the graph shows, in a sentence."""
-        from pprofdiff.plots import flamegraph_in_words
-
-        return flamegraph_in_words(self.diff)
+        return plots.flamegraph_in_words(self.diff)
 
     def _repr_mimebundle_(
         self,
@@ -105,7 +104,6 @@ def _few_colours(png: bytes) -> bytes:
     Fills are exact, which no palette that is found by averaging gives; those of the
     legend are kept however little of them there is.
     """
-    import numpy as np
     from PIL import Image
 
     file = BytesIO()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.profiles.scaling import MODES
+from pprofdiff.analysis.profiles.scaling import MODES, scale_in_mode
 from pprofdiff.analysis.profiles.single import ProfileSums
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.palette import Theme, colour, group
@@ -23,7 +23,7 @@ from pprofdiff.plots.axes import (
     shortened,
     themed,
 )
-from pprofdiff.units import Scale, scale_for
+from pprofdiff.units import Scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +32,6 @@ __all__ = ["Many", "builds", "builds_in_words", "scale_of_builds"]
 
 Floats = NDArray[np.float64]
 
-_NANOSECONDS = ("nanoseconds", "ns")
 _TOLD = 3
 
 
@@ -145,11 +144,7 @@ def builds_in_words(many: Many) -> str:
 def scale_of_builds(many: Many) -> Scale:
     """Return the scale in which the scaled totals of all builds read well."""
     totals = [c.total * by for c, by in zip(many.costs, many.factors, strict=True)]
-    if many.mode == "per_second" and many.unit in _NANOSECONDS:
-        return Scale(1e9, "cores" if many.kind == "cpu" else "s/s", 2)
-    scale = scale_for(totals, many.unit)
-    suffix = {"per_second": "/s", "per_work": "/op"}.get(many.mode, "")
-    return scale._replace(unit=scale.unit + suffix)
+    return scale_in_mode(totals, many.unit, many.mode, cpu=many.kind == "cpu")
 
 
 def _groups(many: Many, theme: Theme) -> list[_Group]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -12,6 +12,7 @@ __all__ = [
     "MODES",
     "in_words",
     "mode_in_words",
+    "scale_in_mode",
     "scale_of",
     "scaled_totals",
     "unit_words",
@@ -25,20 +26,41 @@ MODES: Final = {
 }
 """What scaled numbers are, by `Normalization.mode`."""
 
+_SUFFIXES = {"per_second": "/s", "per_work": "/op"}
 _NANOSECONDS = ("nanoseconds", "ns")
 
 
 def scale_of(diff: ProfileDiff) -> Scale:
     """Return the scale for all scaled numbers of a comparison, chosen by its totals."""
-    values, by = scaled_totals(diff), diff.normalization
-    if _is_time_per_second(diff):
-        return Scale(1e9, "cores" if diff.is_cpu else "s/s", _decimals(values, 1e9))
-    scale = scale_for(values, diff.unit)
-    suffix = {"per_second": "/s", "per_work": "/op"}.get(by.mode, "")
-    return scale._replace(
-        unit=(scale.unit or diff.sample_type.type) + suffix,
-        decimals=_decimals(values, scale.size) if suffix or scale.size != 1 else 0,
-    )
+    values, mode = scaled_totals(diff), diff.normalization.mode
+    noun = diff.sample_type.type
+    scale = scale_in_mode(values, diff.unit, mode, cpu=diff.is_cpu, noun=noun)
+    exact = scale.size == 1 and mode not in _SUFFIXES
+    return scale._replace(decimals=0 if exact else _decimals(values, scale.size))
+
+
+def scale_in_mode(
+    values: Collection[float], unit: str, mode: str, *, cpu: bool, noun: str = ""
+) -> Scale:
+    """Return the scale in which scaled values read well.
+
+    Parameters
+    ----------
+    values
+        Scaled values, the largest among them.
+    unit
+        The unit of the raw values.
+    mode
+        What scaled values are: a key of `MODES`.
+    cpu
+        Whether they are CPU time, which is in cores when it is per second.
+    noun
+        What is counted where the unit has no name.
+    """
+    if _is_time_per_second(unit, mode):
+        return Scale(1e9, "cores" if cpu else "s/s", 2)
+    scale = scale_for(values, unit)
+    return scale._replace(unit=(scale.unit or noun) + _SUFFIXES.get(mode, ""))
 
 
 def _decimals(values: Iterable[float], size: float) -> int:
@@ -68,10 +90,11 @@ def mode_in_words(diff: ProfileDiff) -> str:
 
 
 def _meaning(diff: ProfileDiff) -> str:
-    if _is_time_per_second(diff):
+    mode = diff.normalization.mode
+    if _is_time_per_second(diff.unit, mode):
         return "CPU seconds per second" if diff.is_cpu else "seconds waited per second"
-    return MODES[diff.normalization.mode]
+    return MODES[mode]
 
 
-def _is_time_per_second(diff: ProfileDiff) -> bool:
-    return diff.normalization.mode == "per_second" and diff.unit in _NANOSECONDS
+def _is_time_per_second(unit: str, mode: str) -> bool:
+    return mode == "per_second" and unit in _NANOSECONDS

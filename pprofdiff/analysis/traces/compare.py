@@ -154,8 +154,10 @@ class TraceDiff:
         amounts = [
             0
             if row < 0
-            else int(held.exec_ns[row] + held.sched_wait_ns[row] + held.syscall_ns[row])
-            for held, row in ((base, pair.base), (new, pair.new))
+            else int(
+                groups.exec_ns[row] + groups.sched_wait_ns[row] + groups.syscall_ns[row]
+            )
+            for groups, row in ((base, pair.base), (new, pair.new))
         ]
         return abs(self.normalization.delta(amounts[0], amounts[1]))
 

@@ -110,10 +110,10 @@ def grouped_quantiles(
     chosen = chosen[np.lexsort((chosen, -total[chosen]))]
     first = (np.cumsum(count) - count)[chosen]
     size = count[chosen]
-    found = (ranked[first + np.maximum(-(-size * r // 1000) - 1, 0)] for r in _RANKS)
+    columns = (ranked[first + np.maximum(-(-size * r // 1000) - 1, 0)] for r in _RANKS)
     labels = list(place)
     return GroupQuantiles(
-        tuple(labels[i] for i in chosen.tolist()), size, total[chosen], *found
+        tuple(labels[i] for i in chosen.tolist()), size, total[chosen], *columns
     )
 
 

@@ -17,6 +17,7 @@ from pprofdiff.analysis.gate.rules import KINDS, parse_rule
 from pprofdiff.cli.arguments import help_text
 from pprofdiff.errors import UsageError
 from pprofdiff.goruntime.rules import rules
+from tests.examples import examples
 
 AMOUNTS = st.builds(
     lambda whole, part: Decimal(f"{whole}.{part}" if part else whole),
@@ -99,7 +100,7 @@ def test_a_limit_that_is_printed_parses_again(limit):
     assert parse_limit(str(limit)) == limit
 
 
-@hypothesis.settings(derandomize=True, max_examples=300)
+@hypothesis.settings(derandomize=True, max_examples=examples(300))
 @hypothesis.given(text=st.one_of(*TEXTS.values()))
 def test_a_rule_that_is_printed_parses_again(text):
     rule = parse_rule(text)
@@ -114,7 +115,7 @@ def test_the_example_of_each_kind_is_one(form):
     assert spelled(rule) == form.example
 
 
-@hypothesis.settings(derandomize=True, max_examples=300)
+@hypothesis.settings(derandomize=True, max_examples=examples(300))
 @hypothesis.given(
     text=st.one_of(
         st.text(max_size=30),

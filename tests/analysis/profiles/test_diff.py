@@ -173,7 +173,8 @@ def test_nobody_pays_more_than_there_is(base, new):
             assert not names[function].startswith("runtime.")
             if amount and side is new:
                 assert names[function] in present
-    cells = list(zip(bill.category.tolist(), bill.function.tolist(), strict=True))
+    columns = bill.category, bill.function, bill.caller
+    cells = list(zip(*(column.tolist() for column in columns), strict=True))
     assert len(set(cells)) == len(cells)
 
 

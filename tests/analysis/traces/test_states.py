@@ -18,6 +18,7 @@ from pprofdiff.analysis.traces.states import STATES, state_profile
 from pprofdiff.errors import UsageError
 from pprofdiff.model.side import Capture
 from pprofdiff.model.traces.trace import Stacks, State
+from tests.examples import examples
 
 from . import built
 from .real import CAPTURES, trace_of
@@ -132,7 +133,7 @@ def told(profile):
 
 
 @given(traces(), st.sampled_from(STATES))
-@settings(derandomize=True, max_examples=100)
+@settings(derandomize=True, max_examples=examples(100))
 def test_samples_are_those_counted_one_by_one(trace, state):
     assert told(state_profile(trace, state)) == expected(trace, state)
 

@@ -14,6 +14,7 @@ from pprofdiff.loaders.profiles.encode import compress, encode
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.loaders.profiles.schema import message_class
 from pprofdiff.model.profiles.profile import Locations
+from tests.examples import examples
 
 from .plain import frozen, plain, read
 from .strategies import profiles
@@ -33,14 +34,14 @@ def unchanged(profile):
     return data
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(profiles())
 def test_a_profile_survives_encode_and_decode(profile):
     data = unchanged(profile)
     assert read(data) == plain(decode(data))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(profiles())
 def test_encoding_is_deterministic_and_settles(profile):
     data = encode(profile)

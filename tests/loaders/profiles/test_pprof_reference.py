@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pprofdiff.errors import FormatError
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.loaders.profiles.schema import message_class
+from tests.examples import examples
 
 from .plain import Refused, frozen, plain, read
 from .spelling import CANONICAL, Spelling
@@ -44,7 +45,7 @@ def same(data: bytes) -> bool:
     return True
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(messages(), spellings, st.randoms(use_true_random=False))
 def test_any_spelling_of_any_profile_is_read_as_protobuf_reads_it(
     fields, spelling, random
@@ -52,7 +53,7 @@ def test_any_spelling_of_any_profile_is_read_as_protobuf_reads_it(
     same(spelling.write(fields, random))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(messages(sound=True), spellings, st.randoms(use_true_random=False))
 def test_how_a_sound_profile_is_spelled_changes_nothing(fields, spelling, random):
     data = CANONICAL.write(fields, random)

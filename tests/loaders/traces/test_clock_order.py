@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pprofdiff.loaders.traces import clock_order as module
 from pprofdiff.loaders.traces.clock_order import HappensBefore, enforce_happens_before
 from pprofdiff.loaders.traces.damage import Damage
+from tests.examples import examples
 
 
 @st.composite
@@ -51,7 +52,7 @@ def as_arrays(sequences):
 
 
 @given(traces())
-@settings(derandomize=True, max_examples=400)
+@settings(derandomize=True, max_examples=examples(400))
 def test_every_event_is_as_late_as_what_it_follows(drawn):
     times, sequences, hidden = drawn
     settled = np.array(times, np.int64)
@@ -60,7 +61,7 @@ def test_every_event_is_as_late_as_what_it_follows(drawn):
 
 
 @given(traces())
-@settings(derandomize=True, max_examples=200)
+@settings(derandomize=True, max_examples=examples(200))
 def test_both_ways_give_the_same(drawn):
     times, sequences, hidden = drawn
     settled = np.array(times, np.int64)

@@ -16,9 +16,10 @@ from pprofdiff.loaders.traces.timeline import (
 )
 from pprofdiff.loaders.traces.v2.schema import EventType
 from pprofdiff.model.traces.timeline import RangeKind, Ranges, Regions, Tasks
+from tests.examples import examples
 
 E = EventType
-MANY = hypothesis.settings(derandomize=True, max_examples=300)
+MANY = hypothesis.settings(derandomize=True, max_examples=examples(300))
 DTYPES = {
     "type": np.uint8, "time": np.int64, "since": np.int64, "owner": np.int32,
     "goroutine": np.int32, "processor": np.int16, "id": np.int64, "other": np.int64,

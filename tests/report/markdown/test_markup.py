@@ -23,9 +23,10 @@ from pprofdiff.report.rows import (
     name_column,
 )
 from pprofdiff.units import printable
+from tests.examples import examples
 from tests.report.reading import HOSTILE, inline_tokens, shown, sound, tables, tokens
 
-MANY = settings(derandomize=True, max_examples=400)
+MANY = settings(derandomize=True, max_examples=examples(400))
 texts = (
     st.lists(st.sampled_from(HOSTILE) | st.text(max_size=3), max_size=12).map("".join)
     | st.text(max_size=40)

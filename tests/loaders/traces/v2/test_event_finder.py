@@ -11,6 +11,7 @@ from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.loaders.traces.v2.event_finder import EventFinder, read_batch_varints
 from pprofdiff.loaders.traces.v2.schema import argument_counts
 from pprofdiff.loaders.traces.varints import TAIL
+from tests.examples import examples
 
 COUNTS = argument_counts(26)
 TYPES = [type_ for type_ in range(256) if COUNTS[type_] >= 0]
@@ -53,7 +54,7 @@ BATCHES = st.lists(st.lists(events(), min_size=1, max_size=12), min_size=1, max_
 
 
 @given(BATCHES)
-@settings(derandomize=True, max_examples=300)
+@settings(derandomize=True, max_examples=examples(300))
 def test_events_are_found_with_their_numbers(batches):
     parts = [memoryview(b"".join(e[2] for e in batch)) for batch in batches]
     tokens = read_batch_varints(parts)
@@ -74,7 +75,7 @@ def test_events_are_found_with_their_numbers(batches):
 
 
 @given(BATCHES, st.data())
-@settings(derandomize=True, max_examples=200)
+@settings(derandomize=True, max_examples=examples(200))
 def test_a_batch_that_is_cut_is_refused(batches, data):
     parts = [b"".join(e[2] for e in batch) for batch in batches]
     which = data.draw(st.integers(0, len(parts) - 1))

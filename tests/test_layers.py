@@ -177,6 +177,28 @@ def test_only_the_command_line_prints(path):
     assert not printing or path == PACKAGE / "cli" / "main.py"
 
 
+@pytest.mark.parametrize(
+    "path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE))
+)
+def test_arrays_are_held_by_dataclasses(path):
+    """A named tuple with arrays compares them, and unpacks in silence."""
+    classes = [
+        node
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef)
+        and any(ast.unparse(base) == "NamedTuple" for base in node.bases)
+    ]
+    fields = [
+        f"{path}:{field.lineno} {node.name}.{ast.unparse(field.target)}"
+        for node in classes
+        for field in node.body
+        if isinstance(field, ast.AnnAssign)
+        and {"NDArray", "ndarray", "Floats", "Offsets"}
+        & set(re.findall(r"\w+", ast.unparse(field.annotation)))
+    ]
+    assert fields == []
+
+
 def test_there_is_no_drawer_for_odds_and_ends():
     assert not {p.stem for p in MODULES} & {
         "utils",

@@ -55,7 +55,7 @@ def _owner(cpu: CPUComparison, told: Claim, side: int) -> NDArray[np.int64]:
     """Return each sample's function of the program nearest the leaf, -1 for none."""
     owner = cpu.sides[side].owner
     rows = cpu.diff.paired_functions.union[side]
-    return np.where(told[side], -1, np.append(rows, -1)[owner])
+    return np.where(told.sides[side], -1, np.append(rows, -1)[owner])
 
 
 def _movers(cpu: CPUComparison, owners: _Pair) -> list[_Mover]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +42,8 @@ class _Root(NamedTuple):
     value: int
 
 
-class _Change(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class _Change:
     """Roots of one side (0: gone, 1: new), and which samples are under each."""
 
     side: int
@@ -103,7 +105,7 @@ def _change(cpu: CPUComparison, side: int, chosen: Mask) -> _Change:
             root[start:stop] = np.where(some, padded[last], -1)
             above = np.where(some & (last + 1 < offsets[1:]), padded[last + 1], -1)
             parent[start:stop] = above
-    kept = ~cpu.bookkeeping[side]
+    kept = ~cpu.bookkeeping.sides[side]
     roots = []
     for row in distinct(root[root >= 0]).tolist():
         under = root == row
@@ -140,8 +142,8 @@ def _under_any(change: _Change, roots: list[_Root]) -> Mask:
 def _claim(cpu: CPUComparison, change: _Change, roots: list[_Root]) -> Claim:
     """Claim what is under these roots, without GC and allocation."""
     under = _under_any(change, roots)
-    sides = [np.zeros(len(mask), np.bool_) for mask in cpu.bookkeeping]
-    sides[change.side] = under & ~cpu.bookkeeping[change.side]
+    sides = [np.zeros(len(mask), np.bool_) for mask in cpu.bookkeeping.sides]
+    sides[change.side] = under & ~cpu.bookkeeping.sides[change.side]
     return Claim(sides[0], sides[1])
 
 
@@ -196,8 +198,8 @@ def _under(cpu: CPUComparison, change: _Change, roots: list[_Root]) -> int:
 def _dearest(cpu: CPUComparison, change: _Change, claim: Claim) -> int | None:
     """Return the function of the program that is the leaf of most claimed samples."""
     side = change.side
-    payer = cpu.sides[side].payer[claim[side]]
-    values = cpu.diff.values[side][claim[side]]
+    payer = cpu.sides[side].payer[claim.sides[side]]
+    values = cpu.diff.values[side][claim.sides[side]]
     paid = payer >= 0
     if not paid.any():
         return None

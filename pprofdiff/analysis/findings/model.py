@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -41,11 +42,17 @@ class Fact(NamedTuple):
     unit: str
 
 
-class Claim(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Claim:
     """Which samples of the CPU profiles a finding speaks of: bool, one a sample."""
 
     base: NDArray[np.bool_]
     new: NDArray[np.bool_]
+
+    @property
+    def sides(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """The samples of base and of new."""
+        return self.base, self.new
 
     def plus(self, other: Claim) -> Claim:
         """Return the samples of either claim."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,8 @@ __all__ = ["CATEGORY", "CUM", "FLAT", "GROUP", "PACKAGE", "TOTAL"]
 Column = NDArray[np.int64]
 
 
-class _Rows(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
     """Rows that are judged together: names, and raw int64 columns."""
 
     names: Sequence[str]
@@ -171,7 +172,7 @@ def _figures(
     asked: Asked, diff: ProfileDiff, rows: _Rows, chosen: list[int]
 ) -> Measured:
     """Return the chosen rows as the limit has them; all rows are judged together."""
-    names, base, new = rows
+    names, base, new = rows.names, rows.base, rows.new
     if 0 in diff.totals:
         label = diff.base.label if diff.totals[0] == 0 else diff.new.label
         return Missing(f"{label} has no samples of {diff.name}")

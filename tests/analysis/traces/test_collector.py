@@ -167,7 +167,13 @@ def test_cycles_and_what_was_allocated(name):
     frame = found.cycles.to_frame()
     assert len(frame) == len(found.cycles)
     assert (frame.end_ns - frame.start_ns).sum() == found.mark_wall_ns
-    live = dict(zip(*(c.tolist() for c in trace.heap_live_bytes), strict=True))
+    live = dict(
+        zip(
+            trace.heap_live_bytes.time_ns.tolist(),
+            trace.heap_live_bytes.value.tolist(),
+            strict=True,
+        )
+    )
     for row in frame.itertuples():
         for time, told in (
             (row.start_ns, row.live_start_bytes),

@@ -128,12 +128,10 @@ class GCLog:
     """What one log says of garbage collection: a run for each process in it.
 
     `runs` are in the order they begin. `mixed` tells that lines of several processes
-    alternate in a way that does not tell them apart; `skipped` counts lines of other
-    runtime traces by their GODEBUG name (scavtrace, schedtrace, …).
+    alternate in a way that does not tell them apart.
     """
 
     runs: tuple[GCRun, ...]
-    skipped: dict[str, int]
     mixed: bool = False
 
     @cached_property

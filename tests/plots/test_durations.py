@@ -83,7 +83,7 @@ def log_of(stops):
     """Return a log whose cycles stop the world for so many µs, twice each."""
     names = ("sweep_termination_wall_us", "mark_termination_wall_us")
     rows = [dict.fromkeys(names, us) | {"start_ms": i} for i, us in enumerate(stops)]
-    return [Capture("x.log", "gctrace", GCLog((GCRun(cycles_of(rows), 0),), {}))]
+    return [Capture("x.log", "gctrace", GCLog((GCRun(cycles_of(rows), 0),)))]
 
 
 @pytest.mark.parametrize("stops", [[0], [0, 0, 0], [7], [10**9, 1], [5] * 500])

@@ -147,7 +147,7 @@ def test_the_worst_log_makes_a_small_chart(count):
         dict(zip(names, sizes, strict=True)) | {"start_ms": 7 * i}
         for i, sizes in enumerate(rng.integers(0, 1000, (count, 4)).tolist())
     ]
-    log = GCLog((GCRun(cycles_of(rows), 0),), {})
+    log = GCLog((GCRun(cycles_of(rows), 0),))
     diff = compare_logs(
         (("a", [Capture("a", "gctrace", log)]), ("b", [Capture("b", "gctrace", log)]))
     )

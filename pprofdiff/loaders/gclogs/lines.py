@@ -1,4 +1,4 @@
-"""The lines of ``GODEBUG=gctrace=1``, and how those of other runtime traces begin.
+"""The lines of ``GODEBUG=gctrace=1``, one regular expression a grammar.
 
 Source: the end of gcMarkTermination in runtime/mgc.go, Go 1.5 to 1.27. Go 1.5 prints
 five clock and seven CPU times, Go 1.6 three and five; Go 1.18 adds stacks and globals.
@@ -22,7 +22,6 @@ __all__ = [
     "GO_1_18",
     "HEAD",
     "MISSING",
-    "OTHERS",
     "PRINTED",
     "TIMER",
     "Line",
@@ -78,15 +77,6 @@ HEAD = re.compile(rb"gc \d{1,12}+ @\d{1,12}+\.\d{3}")
 """As much of a line as counts as one that began: its number and start."""
 TIMER = re.compile(rb"GC forced(?![ \w])")
 """Printed by itself before the line of a collection that sysmon asked for."""
-OTHERS = {
-    "gctrace of Go 1.4 or older": re.compile(rb"gc\d+\(\d+\): \d+\+"),
-    "scavtrace": re.compile(rb"sc(?:vg-?\d*: |av (?:\d+ )?\d+ KiB work)"),
-    "gcpacertrace": re.compile(rb"pacer: (?:assist|sweep|H_m|\d+% CPU)"),
-    "schedtrace": re.compile(rb"SCHED \d+ms: "),
-    "inittrace": re.compile(rb"init \S+ @\d"),
-}
-"""Lines of other runtime traces, by the GODEBUG setting that prints them. Until Go 1.13
-gctrace printed the scavenger's."""
 
 _BLANKS = bytes(b if chr(b) in "0123456789." else ord(" ") for b in range(256))
 

@@ -8,7 +8,6 @@ what the runtime prints beside it.
 from __future__ import annotations
 
 from array import array
-from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -18,7 +17,6 @@ from pprofdiff.loaders.gclogs.lines import (
     COLUMNS,
     GO_1_18,
     HEAD,
-    OTHERS,
     TIMER,
     columns,
     numbers_of,
@@ -73,7 +71,6 @@ class GCScanner:
         self._numbers: list[bytes] = []
         self._flags: list[int] = []
         self._grammar = GO_1_18
-        self._skipped: Counter[str] = Counter()
         self._timer = False  # "GC forced" was printed since the last line
         self._open = False  # the last line has something right behind it
 
@@ -103,7 +100,7 @@ class GCScanner:
             repaired=flags & _REPAIRED != 0,
         )
         runs, mixed = split(lines, flags & _TORN != 0)
-        return GCLog(runs, dict(self._skipped), mixed)
+        return GCLog(runs, mixed)
 
     def _read(self, text: bytes, stop: int, *, last: bool = False) -> int:
         """Read a text up to `stop`, or to a torn line that may go on; return where."""
@@ -122,9 +119,6 @@ class GCScanner:
             else:
                 self._torn(text[begin : min(end, begin + _FARTHEST)], repair)
                 self._between(text, begin, end)
-        for name, pattern in OTHERS.items():
-            if lines := len(pattern.findall(text, 0, stop)):
-                self._skipped[name] += lines
         return stop
 
     def _torn(self, text: bytes, repair: Repair) -> None:

@@ -50,7 +50,7 @@ class Repair:
 
     def __init__(self, sample: bytes) -> None:
         starts = _starts(sample) or rb"(?!)"
-        self._program_lines = re.compile(rb"(?:(?:%s)[^\n]*\n)+" % starts)
+        self._program_lines = re.compile(rb"(?:(?:%s)[^\n]*(?:\n|\Z))+" % starts)
         self.begins = re.compile(
             rb"%s|gc (?:\d{1,12}(?: @)?)?(?=%s)" % (HEAD.pattern, starts)
         )

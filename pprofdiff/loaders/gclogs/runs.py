@@ -40,77 +40,78 @@ def split(cycles: Cycles, torn: _Flags) -> tuple[tuple[GCRun, ...], bool]:
     wrong order change places, unless processes alternate. Lines that were put together
     and do not fit between their neighbours count as torn.
     """
-    zeros = np.zeros(len(cycles), np.int64)
-    lines = _Lines(cycles, torn, zeros, zeros)
-    if not lines.breaks().any() and not cycles.repaired.any():
-        return (lines.run(),), False
+    none = np.zeros(len(cycles), np.int64)
+    scanned = np.asarray(cycles.stacks_mb) != MISSING
+    lines = _Lines(cycles, scanned, torn, none, none, np.arange(len(cycles)))
+    if not (torn | cycles.repaired).any() and not lines.breaks().any():
+        return (_run(lines, slice(None)),), False
     lines = _once(lines)
-    told = _told(_in_order(lines))
-    if told.alternate or told.mixed:
-        told = _told(lines)
-    order = np.argsort(told.owner, kind="stable")
-    ends = np.flatnonzero(np.diff(told.owner[order])) + 1
-    runs = (told.lines.take(rows).run() for rows in np.split(order, ends))
-    return tuple(runs), told.mixed
+    for tried in dict.fromkeys((_in_order(lines), lines)):
+        fitting = _fitting(tried)
+        owner, mixed, alternate = _told_apart(fitting)
+        if not (mixed or alternate):
+            break
+    order = np.argsort(owner, kind="stable")
+    ends = np.flatnonzero(np.diff(owner[order])) + 1
+    runs = np.split(fitting.rows[order], ends)
+    return tuple(_run(fitting, rows) for rows in runs), mixed
 
 
 @dataclass(frozen=True, eq=False)
 class _Lines:
-    """Lines in order: columns of equal length.
+    """All lines of a log, and in `rows` which of them count, in which order.
 
-    `repeated` is how often more a line stands in the log, `swapped` is 1 for a line
-    that stood behind the one that follows it.
+    `scanned` lines have stacks and globals. `repeated` is how often more a line stands
+    in the log, `swapped` is 1 for a line that stood behind the one that follows it.
     """
 
     cycles: Cycles
+    scanned: _Flags
     torn: _Flags
     repeated: _Counts
     swapped: _Counts
-
-    def take(self, rows: _Rows) -> _Lines:
-        return _Lines(
-            self.cycles.take(rows),
-            self.torn[rows],
-            self.repeated[rows],
-            self.swapped[rows],
-        )
-
-    def run(self) -> GCRun:
-        """Return the lines as those of one process."""
-        torn = int(self.torn.sum())
-        cycles = self.cycles.take(np.flatnonzero(~self.torn)) if torn else self.cycles
-        if not self.scanned[~self.torn].all():
-            cycles = replace(cycles, stacks_mb=None, globals_mb=None)
-        return GCRun(cycles, torn, int(self.repeated.sum()), int(self.swapped.sum()))
+    rows: _Rows
 
     @property
-    def scanned(self) -> _Flags:
-        """Which lines have stacks and globals: two grammars are of two processes."""
-        stacks = self.cycles.stacks_mb
-        return np.zeros(0, np.bool_) if stacks is None else stacks != MISSING
+    def number(self) -> _Counts:
+        """The numbers of `rows`."""
+        return self.cycles.number[self.rows]
 
     def breaks(self) -> _Flags:
-        """Tell which lines cannot be of the process that wrote the one before."""
-        c = self.cycles
-        breaks = np.zeros(len(c), np.bool_)
-        breaks[1:] = (np.diff(c.number) <= 0) | (np.diff(c.start_ms) < 0)
-        known = np.flatnonzero(~self.torn)
-        breaks[known[1:]] |= np.diff(self.scanned[known])
+        """Tell which of `rows` cannot be of the process that wrote the one before.
+
+        A process is of one Go version, which prints one grammar.
+        """
+        breaks = np.zeros(len(self.rows), np.bool_)
+        start = self.cycles.start_ms[self.rows]
+        breaks[1:] = (np.diff(self.number) <= 0) | (np.diff(start) < 0)
+        known = np.flatnonzero(~self.torn[self.rows])
+        breaks[known[1:]] |= np.diff(self.scanned[self.rows[known]])
         return breaks
 
     def follow(self, later: _Rows, earlier: _Rows) -> _Flags:
-        """Tell which lines can be of the process that wrote earlier ones.
+        """Tell which rows can be of the process that wrote the earlier ones.
 
-        GOMAXPROCS is taken to be the same.
+        Its GOMAXPROCS is taken to be the same.
         """
-        c, scanned = self.cycles, self.scanned
-        follow: _Flags = self.torn[later] | self.torn[earlier]
-        follow |= (c.procs[later] == c.procs[earlier]) & (
-            scanned[later] == scanned[earlier]
-        )
-        follow &= c.number[later] > c.number[earlier]
-        follow &= c.start_ms[later] >= c.start_ms[earlier]
-        return follow
+        c = self.cycles
+        same: _Flags = c.procs[later] == c.procs[earlier]
+        same &= self.scanned[later] == self.scanned[earlier]
+        same |= self.torn[later] | self.torn[earlier]
+        rise = c.number[later] > c.number[earlier]
+        return same & rise & (c.start_ms[later] >= c.start_ms[earlier])
+
+
+def _run(lines: _Lines, rows: _Rows | slice) -> GCRun:
+    """Return rows as those of one process."""
+    torn, whole = int(lines.torn[rows].sum()), rows
+    if torn and not isinstance(rows, slice):
+        whole = rows[~lines.torn[rows]]
+    cycles = lines.cycles.take(whole)
+    if not lines.scanned[whole].all():
+        cycles = replace(cycles, stacks_mb=None, globals_mb=None)
+    repeated, swapped = (int(c[rows].sum()) for c in (lines.repeated, lines.swapped))
+    return GCRun(cycles, torn, repeated, swapped)
 
 
 def _once(lines: _Lines) -> _Lines:
@@ -127,8 +128,8 @@ def _once(lines: _Lines) -> _Lines:
     first = np.flatnonzero(np.append(True, ~same))
     repeated = np.zeros(len(c), np.int64)
     repeated[order[first]] = np.diff(first, append=len(order)) - 1
-    kept = np.sort(np.append(order[first], np.flatnonzero(lines.torn)))
-    return replace(lines, repeated=repeated).take(kept)
+    rows = np.sort(np.append(order[first], np.flatnonzero(lines.torn)))
+    return replace(lines, repeated=repeated, rows=rows)
 
 
 def _in_order(lines: _Lines) -> _Lines:
@@ -137,43 +138,37 @@ def _in_order(lines: _Lines) -> _Lines:
     That is certain where their numbers are consecutive, and numbers and starts then
     rise from the line before to the line after; one of these is enough at the ends.
     """
-    count = len(lines.torn)
-    order, swapped = np.arange(count), np.zeros(count, np.int64)
-    for at in np.flatnonzero(np.diff(lines.cycles.number) == -1).tolist():
-        pairs = [(at, at + 1)]
-        pairs += [(at + 1, at - 1)] if at else []
-        pairs += [(at + 2, at)] if at + 2 < count else []
-        if len(pairs) > 1 and lines.follow(*np.array(pairs).T).all():
-            order[[at, at + 1]] = at + 1, at
-            swapped[at + 1] = 1
-    return replace(lines, swapped=swapped).take(order) if swapped.any() else lines
+    rows, last = lines.rows, len(lines.rows) - 1
+    at = np.flatnonzero(np.diff(lines.number) == -1)
+    if last < 2 or not len(at):
+        return lines
+    before, after = rows[np.maximum(at - 1, 0)], rows[np.minimum(at + 2, last)]
+    at = at[
+        lines.follow(rows[at], rows[at + 1])
+        & (lines.follow(rows[at + 1], before) | (at == 0))
+        & (lines.follow(after, rows[at]) | (at + 1 == last))
+    ]
+    rows, swapped = lines.rows.copy(), lines.swapped.copy()
+    rows[at], rows[at + 1] = lines.rows[at + 1], lines.rows[at]
+    swapped[rows[at]] = 1
+    return replace(lines, swapped=swapped, rows=rows)
 
 
-class _Told(NamedTuple):
-    """Which process each line is of, in the order they begin.
+def _told_apart(lines: _Lines) -> tuple[_Counts, bool, bool]:
+    """Return which process each of `rows` is of, in the order they begin.
 
-    `mixed`: some lines may be of either of two processes. `alternate`: the processes
-    do not come one after the other.
+    Also return if some may be of either of two processes, and if processes alternate
+    rather than come one after the other.
     """
-
-    lines: _Lines
-    owner: _Counts
-    mixed: bool
-    alternate: bool
-
-
-def _told(lines: _Lines) -> _Told:
-    """Tell the processes apart."""
-    lines = _fitting(lines)
     breaks = lines.breaks()
     in_turn = np.cumsum(breaks, dtype=np.int64)
-    if not _may_alternate(lines.cycles.number, breaks):
-        return _Told(lines, in_turn, mixed=False, alternate=False)
+    if not _may_alternate(lines.number, breaks):
+        return in_turn, False, False
     processes = _Processes()
     owner = np.array([processes.take(line) for line in _each(lines)], np.int64)
     if processes.certain or processes.mixed or processes.returns > 1:
-        return _Told(lines, owner, processes.mixed, alternate=True)
-    return _Told(lines, in_turn, mixed=processes.returns > 0, alternate=False)
+        return owner, processes.mixed, True
+    return in_turn, processes.returns > 0, False
 
 
 def _fitting(lines: _Lines) -> _Lines:
@@ -182,14 +177,12 @@ def _fitting(lines: _Lines) -> _Lines:
     Such a line fits where it can follow the line before, and the line after it; one
     side is enough where the log begins or ends.
     """
-    repaired = lines.cycles.repaired
-    if not repaired.any():
-        return lines
-    known = np.flatnonzero(~lines.torn)
+    known = lines.rows[~lines.torn[lines.rows]]
+    repaired = lines.cycles.repaired[known]
     follow = lines.follow(known[1:], known[:-1])
     fits = np.append(True, follow) & np.append(follow, True) & (len(known) > 1)
     torn = lines.torn.copy()
-    torn[known] = repaired[known] & ~fits
+    torn[known] = repaired & ~fits
     return replace(lines, torn=torn)
 
 
@@ -232,7 +225,8 @@ def _agree(one: int | None, other: int | None) -> bool:
 def _each(lines: _Lines) -> Iterator[_Line]:
     c = lines.cycles
     columns = c.number, c.start_ms, c.procs, lines.scanned, lines.torn
-    for number, start, *rest, torn in zip(*(x.tolist() for x in columns), strict=True):
+    values = (column[lines.rows].tolist() for column in columns)
+    for number, start, *rest, torn in zip(*values, strict=True):
         yield _Line(number, start, *((None, None) if torn else rest))
 
 

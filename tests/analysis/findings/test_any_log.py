@@ -34,7 +34,7 @@ SHAPES = st.fixed_dictionaries(
 def found(base, new, work=None):
     """Return the findings of two logs, given as rows of `run_of`."""
     sides = [
-        Side(label, (Capture("log", "gctrace", GCLog((run_of(rows),), {})),))
+        Side(label, (Capture("log", "gctrace", GCLog((run_of(rows),))),))
         for label, rows in (("base", base), ("new", new))
     ]
     return find(compare_sides(*sides, Settings(work=work))).found

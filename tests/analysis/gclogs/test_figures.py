@@ -113,7 +113,7 @@ def test_stacks_and_globals_count_as_live():
 
 
 def log_of(rows):
-    return Capture("log", "gctrace", GCLog((run_of(rows),), {}))
+    return Capture("log", "gctrace", GCLog((run_of(rows),)))
 
 
 def leaves(value):

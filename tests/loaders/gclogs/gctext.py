@@ -99,8 +99,8 @@ def said(log):
     """Return all that a log says, in a form that compares."""
     if log is None:
         return None
-    runs = [(rows(run.cycles), run.torn) for run in log.runs]
-    return runs, log.skipped, log.mixed
+    runs = [(rows(r.cycles), r.torn, r.repeated, r.swapped) for r in log.runs]
+    return runs, log.mixed
 
 
 def milliseconds(nanoseconds):

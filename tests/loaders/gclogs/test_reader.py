@@ -86,11 +86,7 @@ def test_a_line_of_go_1_5():
     cpus = [v for name, v in line.items() if name.endswith("_cpu_us")]
     assert walls == [1000, 8000, 2000]
     assert cpus == [8000, 2000, 15000, 12000, 16000]
-    assert (line["stacks_mb"], line["procs"], log.skipped) == (
-        None,
-        8,
-        {"gcpacertrace": 1},
-    )
+    assert (line["stacks_mb"], line["procs"]) == (None, 8)
 
 
 def test_a_clock_of_go_1_5_before_stacks_of_go_1_18_is_no_line():
@@ -177,13 +173,7 @@ def test_what_the_timer_and_others_print():
     )  # fmt: skip
     log = parse(text, "log")
     assert log.longest.cycles.timer.tolist() == [True, False, False, True]
-    assert log.skipped == {
-        "gctrace of Go 1.4 or older": 1,
-        "scavtrace": 2,
-        "gcpacertrace": 1,
-        "schedtrace": 1,
-        "inittrace": 1,
-    }
+    assert [(run.lines_seen, run.torn) for run in log.runs] == [(4, 0)]
 
 
 def test_forced_that_came_late_is_still_forced():

@@ -7,6 +7,7 @@ import random
 import re
 import socket
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -180,3 +181,22 @@ def test_a_program_that_logs_flat_out(program, flags):
     if whole < len(truth):
         assert mended
     print(f"{flags}: {len(truth)} lines, {whole} whole, {mended} put together")
+
+
+def test_hostile_pieces_take_no_time():
+    """Beginnings of the program's lines by thousands, in a line that does not end."""
+    begin = b"2026/11/20 09:35:01 x"
+    known = (begin + b"\n") * 3000
+    for text in (
+        (b"gc 1 @1.000" + (b"1" + begin) * 3000) * 40,
+        (b"gc 1 @1.000" + (b"5" + begin + b"\n") * 3000) * 40,
+        b"gc 123" * 100_000,
+        (b"gc 12" + begin) * 100_000,
+        b"gc 1 @1.000" + b"9" * (1 << 21),
+        b"gc 1 @1.000" + b"\0" * (1 << 21),
+    ):
+        scanner = GCScanner()
+        began = time.process_time()
+        scanner.feed(known + text)
+        scanner.close()
+        assert time.process_time() - began < 10

@@ -202,3 +202,18 @@ def test_each_run_counts_its_own_lines_amiss():
     log = parse(b"".join(one + other), "log")
     assert [rows(run.cycles) for run in log.runs] == want
     assert (amiss(log), log.mixed) == ([(1, 0, 0), (0, 1, 0)], False)
+
+
+def test_processes_in_step_are_not_lines_in_the_wrong_order():
+    """Each line of the second stands behind the next one of the first."""
+    line = "gc {} @{}.{:03d}s 0%: 0+0+0 ms clock, 0+0/0/0+0 ms cpu, 4->4->{} MB, 5 MB goal, 2 P\n"
+    first = [line.format(n, n, 900, 0) for n in range(1, 22)]
+    second = [line.format(n, n, 100, 1) for n in range(1, 21)]
+    pairs = zip(first[1:], second, strict=True)
+    text = first[0] + "".join(a + b for a, b in pairs)
+    log = parse(text.encode(), "log")
+    assert [run.cycles.heap_live_mb.tolist() for run in log.runs] == [
+        [0] * 21,
+        [1] * 20,
+    ]
+    assert (amiss(log), log.mixed) == ([(0, 0, 0)] * 2, False)

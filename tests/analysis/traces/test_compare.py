@@ -113,7 +113,7 @@ def test_windows_that_a_trace_holds_have_a_utilisation(compared):
 
 def test_the_longest_of_several_traces_stands_for_a_side(run):
     long, short = run("syncpool/base"), run("node-pool/base")
-    walls = [r.trace.end_ns - r.trace.start_ns for r in (long, short)]
+    walls = [r.content.end_ns - r.content.start_ns for r in (long, short)]
     diff = compare_traces(("a", [short, long]), ("b", [long]))
     assert diff.base.wall_ns == max(walls)
     assert diff.base.others == 1

@@ -28,7 +28,8 @@ def said(profile):
     """
     found = defaultdict(lambda: [0, 0])
     strings, places, functions = profile.strings, profile.locations, profile.functions
-    offsets, lines = profile.frames()
+    frames = profile.frames()
+    offsets, lines = frames.offsets, frames.line
     bounds = offsets.tolist()
     for i, (count, delay) in enumerate(profile.values.tolist()):
         stack = tuple(

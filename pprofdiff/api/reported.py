@@ -15,7 +15,7 @@ from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.api.shown import Shown
 from pprofdiff.kinds import KindId
 from pprofdiff.model.side import Side
-from pprofdiff.report.files import renderer_for, replace_files
+from pprofdiff.report.files import renderer_for, replace_file
 from pprofdiff.report.model import ReportModel, judged, report_of
 from pprofdiff.report.text.plain import render
 from pprofdiff.report.text.report import report_parts
@@ -171,5 +171,5 @@ def delivered(data: Text, path: Path | None) -> Text | None:
     if path is None:
         return data
     raw = data if isinstance(data, bytes) else data.encode()
-    replace_files([(os.fspath(path), raw)])
+    replace_file(os.fspath(path), raw)
     return None

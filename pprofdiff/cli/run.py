@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from pprofdiff.analysis.comparison import compare_sides
@@ -15,7 +16,7 @@ from pprofdiff.cli.options import Options, active
 from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.screen import Screen
 from pprofdiff.cli.settings import with_settings
-from pprofdiff.errors import UsageError
+from pprofdiff.errors import PprofDiffError, UsageError
 from pprofdiff.inputs.model import ReadOptions
 from pprofdiff.inputs.places import displayed
 from pprofdiff.inputs.sides import Loaded, load_sides
@@ -48,18 +49,41 @@ def run(options: Options, screen: Screen) -> int:
         report = compared(options, screen, waiting, gate)
         silent = options.only_if_changed and _unchanged(report)
         shown = [] if silent else list(_shown(report, options))
+        failed: list[Exception] = []
         if renderers and not silent:
-            from pprofdiff.report.files import replace_files
-
             waiting.say("writing")
-            replace_files([(path, render(report)) for path, render in renderers])
+            failed = _write([(p, partial(render, report)) for p, render in renderers])
     # Who reads the report (head, less) may leave: the verdict stays.
     with suppress(BrokenPipeError):
         _draw(shown, options, screen)
         _tell(report, options, screen, free=not shown)
-    if report.verdict.unread:
+    _tell_failed(failed, screen)
+    if failed or report.verdict.unread:
         return 2
     return 1 if report.verdict.outcome == "fail" else 0
+
+
+def _write(outputs: Sequence[tuple[str, Callable[[], bytes]]]) -> list[Exception]:
+    """Make each output by itself; return what kept some from being made."""
+    from pprofdiff.report.files import replace_file
+
+    failed: list[Exception] = []
+    for path, made in outputs:
+        try:
+            replace_file(path, made())
+        except Exception as error:  # noqa: BLE001 - told when all else is done
+            failed.append(error)
+    return failed
+
+
+def _tell_failed(failed: Sequence[Exception], screen: Screen) -> None:
+    """Say why outputs could not be made; raises what is no fault of the request."""
+    for error in failed:
+        if isinstance(error, PprofDiffError):
+            screen.say(f"pprofdiff: {printable(str(error))}")
+    for error in failed:
+        if not isinstance(error, PprofDiffError):
+            raise error
 
 
 def _tell(report: ReportModel, options: Options, screen: Screen, *, free: bool) -> None:
@@ -153,17 +177,17 @@ def _pprof_view(options: Options, screen: Screen) -> int:
         kind = cast("ViewKind", options.view)
         shaped = _view_options(options)
         data = view_bytes(profile, kind, shaped, pattern=options.peek, warn=screen.say)
+    failed: list[Exception] = []
     if options.outputs:
-        from pprofdiff.report.files import replace_files
-
-        replace_files([(path, data) for path in options.outputs])
+        failed = _write([(path, lambda: data) for path in options.outputs])
     elif options.view != "proto":
         screen.write(data.decode())
     elif screen.out.isatty():
         raise UsageError("-proto writes binary data, not for a terminal: add -o FILE")
     else:
         screen.write_bytes(data)
-    return 2 if loaded.unread else 0
+    _tell_failed(failed, screen)
+    return 2 if failed or loaded.unread else 0
 
 
 def _view_options(options: Options) -> ViewOptions:

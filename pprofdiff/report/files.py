@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from pprofdiff.units import printable
 if TYPE_CHECKING:
     from pprofdiff.report.model import ReportModel
 
-__all__ = ["github_summary", "renderer_for", "replace_files"]
+__all__ = ["github_summary", "renderer_for", "replace_file"]
 
 Renderer = Callable[["ReportModel"], bytes]
 
@@ -108,49 +108,41 @@ def github_summary() -> tuple[str, Renderer]:
     return path, added
 
 
-def replace_files(files: Sequence[tuple[str, bytes]]) -> None:
-    """Put data at every path, or at none: what is there stays until all is written.
+def replace_file(path: str, data: bytes) -> None:
+    """Put data at a path: what is there stays until all of it is written.
 
-    Raises FetchError where one of them cannot be written. Nothing unfinished is left,
-    whatever ends it.
+    A pipe or device, such as /dev/stdout, is written to: there is nothing to keep safe.
+    A link stays a link: what it points to is replaced. Nothing unfinished is left,
+    whatever ends it. Raises FetchError where it cannot be written.
     """
-    ready: list[tuple[str, str]] = []
     try:
-        for path, data in files:
-            _write_aside(path, data, ready)
-        for unfinished, path in ready:
-            os.replace(unfinished, path)
+        if os.path.exists(path) and not os.path.isfile(path):
+            with open(path, "wb") as file:
+                file.write(data)
+        else:
+            _replace(os.path.realpath(path), data)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         where = printable(path)
         raise FetchError(f"{where}: cannot be written: {reason}") from error
-    finally:
-        for unfinished, _ in ready:
-            with suppress(OSError):
-                os.unlink(unfinished)
 
 
-def _write_aside(path: str, data: bytes, ready: list[tuple[str, str]]) -> None:
-    """Write data beside a path; `ready` gets where it is, and where it shall be.
-
-    A pipe or device, such as /dev/stdout, is written to: there is nothing to keep safe.
-    A link stays a link: what it points to is replaced.
-    """
-    if os.path.exists(path) and not os.path.isfile(path):
-        with open(path, "wb") as file:
-            file.write(data)
-        return
-    target = os.path.realpath(path)
+def _replace(target: str, data: bytes) -> None:
+    """Write data beside a file, and put it in its place with its mode."""
     mode = None
     with suppress(FileNotFoundError):
         mode = os.stat(target).st_mode & 0o777
-    unfinished = os.path.join(
-        os.path.dirname(target), f".pprofdiff-{os.urandom(8).hex()}.tmp"
-    )
-    # Before it is made, so that no interrupt comes between. The number is a new one
-    # each time: what another run left behind is neither in the way nor removed.
-    ready.append((unfinished, target))
-    with open(unfinished, "xb") as file:
-        file.write(data)
-    if mode is not None:
-        os.chmod(unfinished, mode)
+    # A new name each time: what another run left behind is neither in the way nor
+    # removed.
+    name = f".pprofdiff-{os.urandom(8).hex()}.tmp"
+    unfinished = os.path.join(os.path.dirname(target), name)
+    try:
+        with open(unfinished, "xb") as file:
+            file.write(data)
+        if mode is not None:
+            os.chmod(unfinished, mode)
+        os.replace(unfinished, target)
+    except BaseException:  # an interrupt too
+        with suppress(OSError):
+            os.unlink(unfinished)
+        raise

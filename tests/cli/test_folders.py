@@ -174,15 +174,30 @@ def test_two_ways_to_scale_contradict_each_other(cli, here, other, files):
         (["base.pb.gz", "none-pool.log"], "base has cpu.*new has gctrace"),
         (["-top", *LOGS], r"none-pool\.log: there is no pprof profile"),
         ([*LOGS, "--explain=gc"], "--explain needs a CPU profile"),
-        ([*LOGS, "-o=x.csv"], r"\.csv .*\.json"),
-        ([*LOGS, "-o=x.pb.gz"], r"\.pb\.gz "),
-        (["base.txt", "new.txt", "-o=x.csv"], r"\.csv .*\.json"),
         (["-", "-"], "standard input can be read only once"),
     ],
-    ids=range(21),
+    ids=range(18),
 )  # fmt: skip
 def test_one_line_says_what_is_wrong(cli, here, words, said):
     assert re.search(said, complaint(cli(*words)))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([*LOGS, "-o=x.csv"], r"\.csv .*\.json"),
+        ([*LOGS, "-o=x.pb.gz"], r"\.pb\.gz "),
+        (["base.txt", "new.txt", "-o=x.csv"], r"\.csv .*\.json"),
+    ],
+    ids=range(3),
+)
+def test_an_output_of_another_kind_is_one_line_beside_the_report(
+    cli, here, words, said
+):
+    plainly = cli(*words[:2])
+    done = cli(*words)
+    assert re.search(said, complaint(done._replace(out="")))
+    assert (plainly.status, done.out) == (0, plainly.out)
 
 
 def test_a_log_comes_as_a_stream_or_packed_as_well(cli, here):

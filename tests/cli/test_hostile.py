@@ -79,12 +79,13 @@ def attempt(cli, tmp_path):
             json.loads(outputs[0].read_text("utf-8"), parse_constant=pytest.fail)
             return None
         assert done.status == 2
-        assert done.out == ""
         assert done.err.startswith("pprofdiff: ")
         assert done.err.endswith("\n")
         assert done.err[:-1].isprintable()
         assert str(base) in done.err or str(new) in done.err
-        assert not any(path.exists() for path in outputs)
+        written = [path for path in outputs if path.exists()]
+        # Either nothing is compared, or one output alone could not be made.
+        assert len(written) == (len(outputs) - 1 if done.out else 0)
         return done.err
 
     return run

@@ -110,10 +110,6 @@ def complaint(done):
         (("base.pb.gz", "new.pb.gz", "-explain=no.such.thing"), r"no\.such\.thing"),
         (("base.pb.gz", "new.pb.gz", "-sample_index=speed"), r"speed.*samples, cpu"),
         (("base.pb.gz", "new.pb.gz", "-o=x.docx"), r"x\.docx.*\.json"),
-        (
-            ("base.pb.gz", "new.pb.gz", "-o=nowhere/x.json"),
-            r"nowhere/x\.json: cannot be written",
-        ),
         (("base.pb.gz", "new.pb.gz", "-o=folder/"), r"folder"),
         (("base.pb.gz", "new.pb.gz", "--max-size=1KB"), r"base\.pb\.gz: .*--max-size"),
         (
@@ -344,7 +340,6 @@ def test_an_output_survives_a_run_that_fails(cli, here):
     for words in (
         ("base.pb.gz", "cut.pb.gz", "-o=x.json"),
         ("base.pb.gz", "new.pb.gz", "-o=x.json", "-o=x.docx"),
-        ("base.pb.gz", "new.pb.gz", "-o=x.json", "-o=x.csv", "-o=nowhere/x.pb.gz"),
         ("base.pb.gz", "new.pb.gz", "-o=x.csv", "-focus=["),
         ("base.pb.gz", "new.pb.gz", "-o=x.json", "-explain=no.such.thing"),
     ):
@@ -352,7 +347,9 @@ def test_an_output_survives_a_run_that_fails(cli, here):
         assert {Path(f"x.{end}").read_text() for end in ("json", "csv", "pb.gz")} == {
             "kept"
         }, words
-    assert not [p for p in here.iterdir() if p.name.startswith(("tmp", ".tmp"))]
+    assert not [
+        p for p in here.iterdir() if p.name.startswith(("tmp", ".tmp", ".pprofdiff"))
+    ]
 
 
 def test_several_outputs_of_one_run_agree(cli, here):

@@ -1,9 +1,12 @@
-"""Report files: what a name asks for, and replacement of all of them or of none."""
+"""Report files: what a name asks for, and each of them replaced whole or not at all."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import resource
+import signal
 import stat
 from pathlib import Path
 
@@ -12,7 +15,7 @@ import pytest
 from pprofdiff.api import diff
 from pprofdiff.errors import FetchError, UsageError
 from pprofdiff.report import csv
-from pprofdiff.report.files import renderer_for, replace_files
+from pprofdiff.report.files import renderer_for, replace_file
 from pprofdiff.report.json import document as report_json
 from pprofdiff.report.markdown import comment as markdown
 from pprofdiff.report.pprof import profile as pprof
@@ -69,7 +72,7 @@ def test_what_is_there_is_replaced_and_keeps_its_mode(tmp_path):
     path = tmp_path / "x.json"
     path.write_text("old")
     path.chmod(0o640)
-    replace_files([(str(path), b"new")])
+    replace_file(str(path), b"new")
     assert path.read_bytes() == b"new"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert list(tmp_path.iterdir()) == [path]
@@ -78,7 +81,7 @@ def test_what_is_there_is_replaced_and_keeps_its_mode(tmp_path):
 def test_a_new_file_has_the_mode_of_new_files(tmp_path):
     mask = os.umask(0o027)
     try:
-        replace_files([(str(tmp_path / "x.json"), b"new")])
+        replace_file(str(tmp_path / "x.json"), b"new")
     finally:
         os.umask(mask)
     assert stat.S_IMODE((tmp_path / "x.json").stat().st_mode) == 0o640
@@ -87,28 +90,22 @@ def test_a_new_file_has_the_mode_of_new_files(tmp_path):
 def test_a_link_stays_one(tmp_path):
     (tmp_path / "real.json").write_text("old")
     (tmp_path / "link.json").symlink_to("real.json")
-    replace_files([(str(tmp_path / "link.json"), b"new")])
+    replace_file(str(tmp_path / "link.json"), b"new")
     assert (tmp_path / "link.json").is_symlink()
     assert (tmp_path / "real.json").read_bytes() == b"new"
 
 
 def test_a_link_to_nothing_is_filled(tmp_path):
     (tmp_path / "link.json").symlink_to("real.json")
-    replace_files([(str(tmp_path / "link.json"), b"new")])
+    replace_file(str(tmp_path / "link.json"), b"new")
     assert (tmp_path / "link.json").is_symlink()
     assert (tmp_path / "real.json").read_bytes() == b"new"
 
 
-def test_several_files_at_once(tmp_path, held):
-    (tmp_path / "b").write_text("old")
-    replace_files([(str(tmp_path / name), name.encode()) for name in "abc"])
-    assert held() == {"a": b"a", "b": b"b", "c": b"c"}
-
-
 def test_one_file_under_two_names_holds_what_came_last(tmp_path, held):
     (tmp_path / "link").symlink_to("real")
-    names = ("real", "real", "link")
-    replace_files([(str(tmp_path / n), b"%d" % i) for i, n in enumerate(names)])
+    for number, name in enumerate(("real", "real", "link")):
+        replace_file(str(tmp_path / name), b"%d" % number)
     assert held() == {"link": b"2", "real": b"2"}
     assert (tmp_path / "link").is_symlink()
 
@@ -119,13 +116,8 @@ def test_what_another_run_left_behind_is_neither_in_the_way_nor_removed(tmp_path
     left.append(f".pprofdiff-{os.getpid()}.tmp")
     for name in left:
         (tmp_path / name).write_text("another one's")
-    replace_files([(str(tmp_path / "x.json"), b"new")])
+    replace_file(str(tmp_path / "x.json"), b"new")
     assert held() == {"x.json": b"new"} | dict.fromkeys(left, b"another one's")
-
-
-def test_no_files_at_all(held):
-    replace_files([])
-    assert held() == {}
 
 
 BAD = [
@@ -137,65 +129,101 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
 @pytest.mark.parametrize("path", BAD)
-def test_one_place_that_cannot_be_written_leaves_all_as_they_were(
-    tmp_path, held, path, place
-):
+def test_a_place_that_cannot_be_written_leaves_all_as_it_was(tmp_path, held, path):
     (tmp_path / "file").write_text("kept")
-    (tmp_path / "there.json").write_text("old")
     (tmp_path / "folder.json").mkdir()
-    paths = ["there.json", "fresh.csv"]
-    paths.insert(place, path)
     with pytest.raises(FetchError, match="cannot be written") as caught:
-        replace_files([(str(tmp_path / p), b"new") for p in paths])
+        replace_file(str(tmp_path / path), b"new")
     said = str(caught.value)
     assert said.isprintable()
     assert said.startswith(f"{tmp_path / path}: ".replace("\0", r"\x00"))
-    assert held() == {"file": b"kept", "there.json": b"old"}
+    assert held() == {"file": b"kept"}
     assert list((tmp_path / "folder.json").iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux")
+def test_a_disk_that_is_full_leaves_what_was_there(tmp_path, held):
+    path = tmp_path / "x.json"
+    path.write_text("old")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+    try:
+        with pytest.raises(FetchError, match="cannot be written: File too large"):
+            replace_file(str(path), bytes(10_000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert held() == {"x.json": b"old"}
 
 
 def test_a_name_as_long_as_names_may_be(tmp_path, held):
     name = "x" * 250 + ".json"
-    replace_files([(str(tmp_path / name), b"new")])
+    replace_file(str(tmp_path / name), b"new")
     assert held() == {name: b"new"}
 
 
 def test_a_device_is_written_to():
-    replace_files([(os.devnull, b"new")])
+    replace_file(os.devnull, b"new")
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
 
 
-def test_a_full_device_is_said_and_nothing_else_is_written(tmp_path, held):
-    (tmp_path / "x.json").write_text("old")
-    with pytest.raises(
-        FetchError, match=r"/dev/full: cannot be written: No space left"
-    ):
-        replace_files([(str(tmp_path / "x.json"), b"new"), ("/dev/full", b"new")])
-    assert held() == {"x.json": b"old"}
+def test_a_full_device_is_said():
+    said = "/dev/full: cannot be written: No space left"
+    with pytest.raises(FetchError, match=said):
+        replace_file("/dev/full", b"new")
 
 
 def test_a_pipe_gets_the_bytes(tmp_path):
     reader, writer = os.pipe()
     with os.fdopen(reader, "rb") as read, os.fdopen(writer, "wb"):
-        replace_files([(f"/dev/fd/{writer}", b"new"), (str(tmp_path / "x"), b"x")])
+        replace_file(f"/dev/fd/{writer}", b"new")
         assert os.read(read.fileno(), 9) == b"new"
-    assert (tmp_path / "x").read_bytes() == b"x"
 
 
-def test_the_command_line_writes_all_or_none(cli, syncpool, tmp_path, held):
+@pytest.mark.parametrize("view", [[], ["-top"], ["-proto"]], ids=" ".join)
+@pytest.mark.parametrize("bad", ["nowhere/x.csv", "full.csv", "folder.json"])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_each_output_is_made_by_itself(cli, syncpool, tmp_path, view, bad, place):
     pair = [p / "mutex.pb.gz" for p in (syncpool.base, syncpool.new)]
-    outputs = [f"-o={tmp_path / name}" for name in ("x.json", "y.json")]
-    (tmp_path / "x.json").write_text("old")
     (tmp_path / "full.csv").symlink_to("/dev/full")
-    for view in ([], ["-top"], ["-proto"]):
-        for bad in ("nowhere/x.csv", "full.csv"):
-            done = cli(*pair, *view, *outputs, f"-o={tmp_path / bad}")
-            assert (done.status, done.out) == (2, "")
-            assert f"{bad}: cannot be written: " in done.err
-            assert held() == {"x.json": b"old"}
-    done = cli(*pair, *outputs)
-    assert (done.status, done.err) == (0, "")
-    assert json.loads(Path(tmp_path / "x.json").read_text("utf-8"))
-    assert held()["x.json"] == held()["y.json"]
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "x.json").write_text("old")
+    good = [tmp_path / "x.json", tmp_path / "y.json"]
+    names = [*good[:place], tmp_path / bad, *good[place:]]
+    done = cli(*pair, *view, *(f"-o={name}" for name in names))
+    assert done.status == 2
+    assert re.fullmatch(rf"pprofdiff: \S*{bad}: cannot be written: [^\n]*\n", done.err)
+    assert done.out == cli(*pair, *view, *(f"-o={name}" for name in good)).out
+    first, second = (name.read_bytes() for name in good)
+    assert first == second != b"old"
+
+
+def test_what_fails_is_told_for_each(cli, data_folder, tmp_path):
+    logs = [
+        data_folder / "sync-pool-gctrace" / f"{n}-pool.log" for n in ("none", "sync")
+    ]
+    names = [tmp_path / f"x.{ending}" for ending in ("csv", "json", "pb.gz", "html")]
+    rule = "--fail-on=pause:p50:1us"
+    plainly = cli(*logs, rule)
+    done = cli(*logs, rule, *(f"-o={name}" for name in names))
+    assert (plainly.status, done.status, done.out) == (1, 2, plainly.out)
+    assert [line.partition(",")[0] for line in done.err.splitlines()] == [
+        "pprofdiff: a .csv has functions",
+        "pprofdiff: a .pb.gz is a profile",
+    ]
+    assert [name.exists() for name in names] == [False, True, False, True]
+
+
+def test_a_writer_that_is_broken_takes_no_other_with_it(
+    cli, syncpool, tmp_path, monkeypatch
+):
+    # No request makes a writer fail so; a page without its template does.
+    monkeypatch.setattr("pprofdiff.report.html.shell.template", lambda name: 1 / 0)
+    monkeypatch.setattr("pprofdiff.report.html.page.template", lambda name: 1 / 0)
+    pair = [p / "mutex.pb.gz" for p in (syncpool.base, syncpool.new)]
+    done = cli(*pair, f"-o={tmp_path / 'x.html'}", f"-o={tmp_path / 'x.json'}")
+    assert (done.status, bool(done.out)) == (2, True)
+    assert done.err.startswith("pprofdiff: internal error, ZeroDivisionError: ")
+    assert json.loads((tmp_path / "x.json").read_text("utf-8"))

@@ -311,8 +311,8 @@ def test_a_summary_that_cannot_be_written_is_said(
     monkeypatch.chdir(data_folder)
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "no" / "summary"))
     done = cli(*CASES["heap"], "--github-summary")
-    assert (done.status, done.out) == (2, "")
-    assert "cannot be written" in done.err
+    assert (done.status, done.out) == (2, cli(*CASES["heap"]).out)
+    assert re.fullmatch(r"pprofdiff: \S+: cannot be written: [^\n]+\n", done.err)
 
 
 def test_what_cannot_be_compared_is_said_before_all(load_capture, data_folder):

@@ -31,6 +31,10 @@ class Kind:
     id: KindId
     noun: str
     """One input of this kind, in the words of messages: ``a GC log``."""
+    plural: str
+    """Several inputs of this kind: ``GC logs``."""
+    alone: str
+    """What follows its measure where one side only has it: ``a gctrace log``."""
     suffix: str
     """How a copy of a fetched input ends."""
     begins: bytes = b""
@@ -57,8 +61,20 @@ class Kind:
     """``(base, new, request: Request) -> object`` of `pprofdiff.api` for `diff`."""
     options: frozenset[str] = frozenset()
     """The keyword options of `pprofdiff.diff` that mean something for this kind."""
+    inputs: str = ""
+    """``(captures) -> Iterable[Input]``: a row each in a report's table of inputs."""
+    sections: str = ""
+    """``(result, report: ReportModel, scope: Scope) -> Iterable[Section]``."""
+    tiles: str = ""
+    """``(section) -> Iterable[Tile]``: the totals at a glance on the page."""
+    charts: str = ""
+    """``(result, prefix: str) -> tuple[Chart, ...]``: the charts on the page."""
+    json_rows: str = ""
+    """``(result, comparison) -> Iterable[dict]``: of the JSON's ``comparisons``."""
     card: str = ""
     """``(data, label: str) -> Card``: one input in a notebook."""
+    diff_card: str = ""
+    """``(section, labels) -> Card``: a comparison there; "" shows its first table."""
 
     @property
     def is_text(self) -> bool:
@@ -73,6 +89,8 @@ _ENTRIES = (
     Kind(
         id="profile",
         noun="a profile",
+        plural="profiles",
+        alone="profile",
         suffix=".pb",
         looks="pprofdiff.inputs.wire:looks_like_profile",
         decode="pprofdiff.loaders.profiles.pprof:decode",
@@ -83,11 +101,18 @@ _ENTRIES = (
         loaded="pprofdiff.api.profiles:loaded",
         diff="pprofdiff.api.profiles:subtracted",
         options=frozenset(("sample_type", "normalize", "work", "rps", *_PATTERNS)),
+        inputs="pprofdiff.report.sections.profiles.section:profile_inputs",
+        sections="pprofdiff.report.sections.profiles.section:profile_sections",
+        tiles="pprofdiff.report.sections.profiles.section:profile_tiles",
+        json_rows="pprofdiff.report.json.profiles:profile_rows",
         card="pprofdiff.notebook.inputs:profile_card",
+        diff_card="pprofdiff.notebook.comparisons:profiles_card",
     ),
     Kind(
         id="gctrace",
         noun="a GC log",
+        plural="GC logs",
+        alone="log",
         suffix=".log",
         scanner="pprofdiff.loaders.gclogs:GCScanner",
         compare="pprofdiff.analysis.gclogs.compare:compare_sides",
@@ -95,11 +120,19 @@ _ENTRIES = (
         loaded="pprofdiff.api.gclogs:loaded",
         diff="pprofdiff.api.gclogs:subtracted",
         options=frozenset(("work", "rps", "window")),
+        inputs="pprofdiff.report.sections.gclogs:gc_inputs",
+        sections="pprofdiff.report.sections.gclogs:gc_sections",
+        tiles="pprofdiff.report.sections.gclogs:gc_tiles",
+        charts="pprofdiff.plots:charts",
+        json_rows="pprofdiff.report.json.gclogs:gc_rows",
         card="pprofdiff.notebook.inputs:log_card",
+        diff_card="pprofdiff.notebook.comparisons:logs_card",
     ),
     Kind(
         id="trace",
         noun="an execution trace",
+        plural="traces",
+        alone="profile",
         suffix=".trace",
         begins=rb"go 1\.\d{1,2} trace\0{3,4}",
         decode="pprofdiff.loaders.traces:decode",
@@ -110,26 +143,41 @@ _ENTRIES = (
         loaded="pprofdiff.api.traces:loaded",
         diff="pprofdiff.api.traces:subtracted",
         options=frozenset(("work", "rps")),
+        inputs="pprofdiff.report.sections.traces.section:trace_inputs",
+        sections="pprofdiff.report.sections.traces.section:trace_sections",
+        tiles="pprofdiff.report.sections.traces.section:trace_tiles",
+        charts="pprofdiff.plots:charts",
+        json_rows="pprofdiff.report.json.traces:trace_rows",
         card="pprofdiff.notebook.inputs:trace_card",
+        diff_card="pprofdiff.notebook.comparisons:traces_card",
     ),
     Kind(
         id="benchmark",
         noun="benchmarks",
+        plural="benchmarks",
+        alone="output",
         suffix=".txt",
         scanner="pprofdiff.loaders.benchmarks.reader:BenchmarkScanner",
         anonymous="pprofdiff.inputs.trimpath:benchmarks_without_paths",
         compare="pprofdiff.analysis.benchmarks.compare:compare_sides",
         loaded="pprofdiff.api.benchmarks:loaded",
         diff="pprofdiff.api.benchmarks:subtracted",
+        inputs="pprofdiff.report.sections.benchmarks:benchmark_inputs",
+        sections="pprofdiff.report.sections.benchmarks:benchmark_sections",
+        tiles="pprofdiff.report.sections.benchmarks:benchmark_tiles",
+        json_rows="pprofdiff.report.json.benchmarks:comparison_rows",
         card="pprofdiff.notebook.inputs:benchmarks_card",
     ),
     Kind(
         id="load",
         noun="a load generator's summary",
+        plural="load generators' summaries",
+        alone="summary",
         suffix=".txt",
         scanner="pprofdiff.loaders.benchmarks.load_summary:LoadScanner",
         caveats="pprofdiff.analysis.inferred_work:failed_requests",
         loaded="pprofdiff.api.benchmarks:loaded_summary",
+        inputs="pprofdiff.report.sections.benchmarks:load_inputs",
     ),
 )
 

@@ -140,7 +140,13 @@ REFERRED = {
     "caveats": "analysis",
     "loaded": "api",
     "diff": "api",
+    "inputs": "report",
+    "sections": "report",
+    "tiles": "report",
+    "charts": "plots",
+    "json_rows": "report",
     "card": "notebook",
+    "diff_card": "notebook",
 }
 
 

@@ -31,6 +31,7 @@ from pprofdiff.api.benchmarks import Benchmarks, BenchmarksDiff, LoadSummary
 from pprofdiff.api.builds import Builds
 from pprofdiff.api.comparison import Comparison, Paths, compare_paths
 from pprofdiff.api.gclogs import GCLog, GCLogDiff
+from pprofdiff.api.loaded import LoadedInput
 from pprofdiff.api.profiles import Diff, Profile, filters_of
 from pprofdiff.api.traces import Trace, TraceDiff
 from pprofdiff.errors import FormatError, IncompatibleProfilesError, UsageError
@@ -287,7 +288,7 @@ def _several(given: Side, word: str) -> list[Loaded]:
 
 def _loaded(source: Loadable | Loaded) -> Loaded:
     """Return what `load` takes, loaded; what `load` returned, as it is."""
-    if isinstance(source, Profile | Trace | GCLog | Benchmarks | LoadSummary):
+    if isinstance(source, LoadedInput):
         return source
     return load(source)
 
@@ -314,7 +315,7 @@ def _common_kind(base: Sequence[Loaded], new: Sequence[Loaded]) -> KindId:
     kind = kinds.pop()
     if not KINDS[kind].diff:
         raise IncompatibleProfilesError(
-            "load generators' summaries are not compared: give their operations a "
+            f"{KINDS[kind].plural} are not compared: give their operations a "
             "second as rps=(base, new)"
         )
     return kind

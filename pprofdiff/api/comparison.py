@@ -17,7 +17,7 @@ from pprofdiff.api.reported import Reported
 from pprofdiff.api.traces import TraceDiff
 from pprofdiff.errors import UsageError
 from pprofdiff.inputs.sides import load_sides
-from pprofdiff.kinds import KindId
+from pprofdiff.kinds import KINDS, KindId
 from pprofdiff.model.side import Side
 
 __all__ = ["Comparison", "Paths", "compare_paths"]
@@ -46,12 +46,12 @@ class Comparison(Reported):
 
     def __repr__(self) -> str:
         """Return one line: the two sides, and what is compared."""
-        words = {
-            "GC logs": self.data.gc,
-            "traces": self.data.trace,
-            "benchmarks": self.data.benchmarks,
-        }
-        kinds = [*self.profiles, *(word for word, result in words.items() if result)]
+        others = [
+            kind.plural
+            for kind in KINDS.values()
+            if kind.id in self.data.results and kind.id != "profile"
+        ]
+        kinds = [*self.profiles, *others]
         base, new = self.data.base.label, self.data.new.label
         return f"<Comparison {base!r} → {new!r}: {', '.join(kinds)}>"
 

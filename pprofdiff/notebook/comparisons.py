@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.tables import STATUSES
+from pprofdiff.kinds import KINDS, resolve
 from pprofdiff.notebook import ROWS, Card
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import (
     Cell,
     Column,
-    Kind,
     Row,
     Section,
     Table,
@@ -29,7 +29,7 @@ from pprofdiff.report.sections.profiles.cells import (
     value_cells,
 )
 
-__all__ = ["comparison_card"]
+__all__ = ["comparison_card", "logs_card", "profiles_card", "traces_card"]
 
 # Keys of the rows that are shown of logs and traces, where they are there, in order.
 _OF_LOGS = (
@@ -72,24 +72,28 @@ def comparison_card(report: ReportModel) -> Card:
     first = answer(report, told, shown)
     more = len(report.findings.found) - 1
     below = f"{more} more in .findings" if told.reasons and more > 0 else ""
-    table = _TABLES[section.kind](section, report.labels)
-    return Card(report.labels, _kind(section), first.title.strip(), table, below)
+    make = KINDS[section.kind].diff_card
+    card: Card = (resolve(make) if make else _first_table)(section, report.labels)
+    return card._replace(lead=first.title.strip(), below=below)
 
 
-def _kind(section: Section) -> str:
-    """Return what is compared, in words."""
-    if section.kind == "profile":
-        return f"{section.heading} ({section.mode})"
-    return _KINDS[section.kind]
+def _first_table(section: Section, labels: _Labels) -> Card:
+    """Return the first rows of a section's first table."""
+    first = next(iter(_tables(section)), None)
+    empty = Table("none", (name_column(""),), ())
+    table = empty if first is None else first.first(ROWS)
+    return Card(labels, section.title, "", table)
 
 
-def _of_profile(section: Section, labels: _Labels) -> Table:
+def profiles_card(section: Section, labels: _Labels) -> Card:
     """Return a profile's groups, or the functions that moved where it has none."""
     diff: ProfileDiff = section.compared
     groups = next((t for t in _tables(section) if t.key == "groups"), None)
     if diff.category_sums is None or groups is None:
-        return _functions(diff, labels)
-    return _groups(groups)
+        table = _functions(diff, labels)
+    else:
+        table = _groups(groups)
+    return Card(labels, f"{section.heading} ({section.mode})", "", table)
 
 
 def _functions(diff: ProfileDiff, labels: _Labels) -> Table:
@@ -144,22 +148,18 @@ def _groups(table: Table) -> Table:
     return replace(table, rows=tuple(kept))
 
 
-def _of_log(section: Section, labels: _Labels) -> Table:
+def logs_card(section: Section, labels: _Labels) -> Card:
     """Return figures of GC logs."""
     columns = (Column("ratio", "ratio"),)
-    return _picked(_tables(section), _OF_LOGS, labels, columns)
+    table = _picked(_tables(section), _OF_LOGS, labels, columns)
+    return Card(labels, "GC logs", "", table)
 
 
-def _of_trace(section: Section, labels: _Labels) -> Table:
+def traces_card(section: Section, labels: _Labels) -> Card:
     """Return figures of traces."""
     columns = Column("Δ", "delta"), Column("ratio", "ratio", signs=False)
-    return _picked(_tables(section), _OF_TRACES, labels, columns)
-
-
-def _of_benchmarks(section: Section, _labels: _Labels) -> Table:
-    """Return the first benchmarks of the first unit."""
-    first = next(iter(_tables(section)), None)
-    return Table("none", (name_column(""),), ()) if first is None else first.first(ROWS)
+    table = _picked(_tables(section), _OF_TRACES, labels, columns)
+    return Card(labels, "execution traces", "", table)
 
 
 def _tables(section: Section) -> Iterable[Table]:
@@ -187,16 +187,3 @@ def _picked(
                 rows[row.key] = replace(row, cells=tuple(cells))
     chosen = tuple(rows[key] for key in keys if key in rows)
     return Table("picked", shown, chosen, indent=indent)
-
-
-_TABLES: dict[Kind, Callable[[Section, _Labels], Table]] = {
-    "profile": _of_profile,
-    "gctrace": _of_log,
-    "trace": _of_trace,
-    "benchmark": _of_benchmarks,
-}
-_KINDS: dict[Kind, str] = {
-    "gctrace": "GC logs",
-    "trace": "execution traces",
-    "benchmark": "benchmarks",
-}

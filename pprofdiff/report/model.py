@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
 
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.model import Findings
 from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.gate.model import Verdict
-from pprofdiff.analysis.profiles.caveats import Caveat, go_version
+from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.granularity import Granularity
-from pprofdiff.analysis.profiles.kinds import kind_name
-from pprofdiff.model.profiles.profile import Profile
-from pprofdiff.model.side import Capture, Side
+from pprofdiff.kinds import KINDS, resolve
+from pprofdiff.model.side import Side
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gate.rules import Gate
-    from pprofdiff.model.gclogs import GCLog
-    from pprofdiff.model.traces.trace import Trace
 
 __all__ = ["SCREEN", "Input", "ReportModel", "Scope", "judged", "report_of"]
 
@@ -29,24 +25,20 @@ __all__ = ["SCREEN", "Input", "ReportModel", "Scope", "judged", "report_of"]
 class Input(NamedTuple):
     """One file that went in; None where it does not say.
 
-    `samples` are of a profile; of a GC log, `cycles` were read where the numbers tell
-    of `expected`, up to `duration_ns` after the start; `results` are a benchmark's.
+    `amount` tells in words how much is in it, "" where that says little; `counts` are
+    the numbers that its kind alone has, by their names in JSON.
     """
 
     path: str
     kind: str
-    samples: int | None = None
     go_version: str | None = None
     build_id: str | None = None
     duration_ns: int | None = None
     time_ns: int | None = None
     period: int | None = None
     saved_to: str | None = None
-    cycles: int | None = None
-    expected: int | None = None
-    results: int | None = None
-    events: int | None = None
-    per_second: float | None = None
+    amount: str = ""
+    counts: Mapping[str, float] = MappingProxyType({})
 
 
 class ReportModel(NamedTuple):
@@ -137,68 +129,10 @@ def judged(report: ReportModel, gate: Gate) -> ReportModel:
 
 
 def _inputs(side: Side) -> tuple[Input, ...]:
-    """Return a side's files; all profiles together tell which Go built the program."""
-    profiles = side.of("profile")
-    version = go_version(*(capture.content for capture in profiles))
-    benchmarks = [
-        Input(
-            capture.path,
-            "benchmark",
-            results=len({result.name for result in capture.content.results}),
-        )
-        for capture in side.of("benchmark")
-    ]
-    summaries = [
-        Input(capture.path, capture.content.tool, per_second=capture.content.per_second)
-        for capture in side.of("load")
-    ]
-    return (
-        *(_input(capture, version) for capture in profiles),
-        *map(_log_input, side.of("gctrace")),
-        *map(_trace_input, side.of("trace")),
-        *benchmarks,
-        *summaries,
-    )
-
-
-def _trace_input(entry: Capture[Trace]) -> Input:
-    """Return what an execution trace holds."""
-    trace = entry.content
-    return Input(
-        path=entry.path,
-        kind="trace",
-        duration_ns=trace.end_ns - trace.start_ns,
-        events=trace.events,
-    )
-
-
-def _log_input(entry: Capture[GCLog]) -> Input:
-    """Return what a GC log holds, all its runs together."""
-    runs = entry.content.runs
-    ends = [int(run.cycles.start_ms[-1]) for run in runs if run.lines_seen]
-    return Input(
-        path=entry.path,
-        kind="gctrace",
-        duration_ns=max(ends) * 1_000_000 if ends else None,
-        cycles=sum(run.lines_seen for run in runs),
-        expected=sum(run.lines_expected for run in runs),
-    )
-
-
-def _input(capture: Capture[Profile], version: str | None) -> Input:
-    profile = capture.content
-    kinds = [kind.type for kind in profile.sample_types]
-    samples = len(profile)
-    if "samples" in kinds:
-        samples = int(np.abs(profile.values[:, kinds.index("samples")]).sum())
-    return Input(
-        path=capture.path,
-        kind=kind_name(profile),
-        samples=samples,
-        go_version=version,
-        build_id=profile.mappings[0].build_id or None if profile.mappings else None,
-        duration_ns=profile.duration_ns,
-        time_ns=profile.time_ns,
-        period=profile.period,
-        saved_to=capture.saved_to,
+    """Return a side's files, kind by kind."""
+    return tuple(
+        entry
+        for kind in KINDS.values()
+        if kind.inputs and (captures := side.of(kind.id))
+        for entry in resolve(kind.inputs)(captures)
     )

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 from pprofdiff.analysis.findings.model import Finding
 from pprofdiff.analysis.gate.model import Verdict
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.kinds import KindId
 from pprofdiff.units import printable
 
 __all__ = [
@@ -26,7 +27,6 @@ __all__ = [
     "Footnotes",
     "Frame",
     "Heading",
-    "Kind",
     "Mark",
     "Part",
     "Reason",
@@ -47,7 +47,6 @@ __all__ = [
     "signed",
 ]
 
-Kind = Literal["profile", "gctrace", "trace", "benchmark"]
 Mark = Literal["", "more", "less", "noise"]
 Tone = Literal["", "worse", "better", "faint"]
 ColumnRole = Literal[
@@ -389,10 +388,12 @@ class Section:
         What there is in it, in words; "" where the title says enough.
     tops
         Keys of the parts that a short answer shows.
+    instead
+        The sentence that answers where there is neither a finding nor a lead.
 
     """
 
-    kind: Kind
+    kind: KindId
     id: str
     title: str
     measure: str
@@ -404,6 +405,7 @@ class Section:
     lead: str = ""
     contents: str = ""
     tops: tuple[str, ...] = ()
+    instead: str = ""
 
     @cached_property
     def parts(self) -> tuple[SectionPart, ...]:

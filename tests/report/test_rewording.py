@@ -16,6 +16,7 @@ from markupsafe import escape
 
 import pprofdiff
 from pprofdiff.goruntime import rules as goruntime
+from pprofdiff.kinds import KINDS, resolve
 from pprofdiff.notebook import _html as notebook_html
 from pprofdiff.notebook.comparisons import comparison_card
 from pprofdiff.report import sections as kinds
@@ -90,7 +91,7 @@ class Words:
 
     def section(self, section):
         """Return a section in nonsense."""
-        words = ("title", "measure", "mode", "short", "lead", "contents")
+        words = ("title", "measure", "mode", "short", "lead", "contents", "instead")
         return replace(
             section,
             build=lambda: map(self.part, section.parts),
@@ -123,16 +124,16 @@ def reworded(monkeypatch):
     """Return a function: from then on, sections and tiles of reports are nonsense."""
 
     def speak(words):
-        def of_sections(made):
-            return lambda report, scope: map(words.section, made(report, scope))
+        says = {kind.sections: words.section for kind in KINDS.values()}
+        says |= {kind.tiles: words.tile for kind in KINDS.values()}
 
-        def of_tiles(made):
-            return lambda section: map(words.tile, made(section))
+        def reworded(reference):
+            made = resolve(reference)
+            if reference not in says:
+                return made
+            return lambda *given: map(says[reference], made(*given))
 
-        for kind, made in kinds.SECTIONS.items():
-            monkeypatch.setitem(kinds.SECTIONS, kind, of_sections(made))
-        for kind, made in kinds.TILES.items():
-            monkeypatch.setitem(kinds.TILES, kind, of_tiles(made))
+        monkeypatch.setattr(kinds, "resolve", reworded)
 
     return speak
 

@@ -13,7 +13,7 @@ from pprofdiff.report.html.parts import Drawn, Paragraph, drawn, split, told_of
 from pprofdiff.report.html.shell import shell, template
 from pprofdiff.report.model import ReportModel, Scope
 from pprofdiff.report.rows import Section, Tile, signed
-from pprofdiff.report.sections import CHARTS, TILES, sections
+from pprofdiff.report.sections import charts, sections, tiles
 from pprofdiff.report.sections.answer import Answer, answer
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
@@ -91,7 +91,7 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
         answer_below=_below(first),
         cautions=drawn([*unread_warnings(report.verdict), *told.warnings]),
         findings=drawn([*others, *told.rest]),
-        tiles=[_tile(t) for section in shown for t in TILES[section.kind](section)],
+        tiles=[_tile(t) for section in shown for t in tiles(section)],
         parts=[_comparison(section, i) for i, section in enumerate(shown)],
         flames=flames,
         inputs=drawn([inputs_table(report)]),
@@ -118,7 +118,6 @@ def _tile(tile: Tile) -> ShownTile:
 
 def _comparison(section: Section, number: int) -> Comparison:
     """Return one section as the template draws it."""
-    charts = CHARTS.get(section.kind)
     return Comparison(
         anchor=f"part{number}",
         short=printable(section.short),
@@ -126,5 +125,5 @@ def _comparison(section: Section, number: int) -> Comparison:
         mode=printable(section.mode),
         lead=printable(section.lead),
         chunks=split(drawn(section.parts)),
-        charts=() if charts is None else charts(section),
+        charts=charts(section),
     )

@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff
+from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.stats.samples import Summary
 
-__all__ = ["benchmark_row", "benchmark_rows"]
+__all__ = ["benchmark_rows", "comparison_rows"]
 
 
-def benchmark_row(diff: BenchmarkDiff) -> dict[str, Any]:
-    """Return the comparison of benchmarks as one entry of ``comparisons``."""
-    return {"kind": "benchmark", "rows": benchmark_rows(diff)}
+def comparison_rows(
+    diff: BenchmarkDiff, _comparison: Comparison
+) -> list[dict[str, Any]]:
+    """Return the entries of ``comparisons`` that the kind has: one."""
+    return [{"kind": "benchmark", "rows": benchmark_rows(diff)}]
 
 
 def benchmark_rows(diff: BenchmarkDiff) -> list[dict[str, Any]]:

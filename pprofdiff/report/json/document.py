@@ -14,13 +14,19 @@ from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.json.findings import finding_rows, unexplained_row
 from pprofdiff.report.json.verdict import verdict_row
 from pprofdiff.report.model import Input, ReportModel
-from pprofdiff.report.sections import JSON_ROWS
+from pprofdiff.report.sections import json_rows
 
 __all__ = ["SCHEMA", "render"]
 
 SCHEMA = "pprofdiff/1"
 
 Row = dict[str, Any]
+
+# The fields of an input, in the schema's order; other counts of a kind follow them.
+_INPUT = (
+    *("path", "kind", "samples", "go_version", "build_id", "duration_ns", "time_ns"),
+    *("period", "saved_to", "cycles", "expected", "results", "events", "per_second"),
+)
 
 
 def render(report: ReportModel) -> str:
@@ -33,9 +39,7 @@ def render(report: ReportModel) -> str:
         "labels": {"base": report.labels[0], "new": report.labels[1]},
         "inputs": {"base": [_input(i) for i in base], "new": [_input(i) for i in new]},
         "filters": list(report.filters),
-        "comparisons": [
-            row for rows in JSON_ROWS.values() for row in rows(report.comparison)
-        ],
+        "comparisons": list(json_rows(report.comparison)),
         "findings": finding_rows(report.findings),
         "unexplained": unexplained_row(report.findings),
         "warnings": [w._asdict() for w in report.warnings],
@@ -46,4 +50,6 @@ def render(report: ReportModel) -> str:
 
 
 def _input(entry: Input) -> Row:
-    return entry._asdict()
+    own = entry._asdict()
+    del own["amount"], own["counts"]
+    return dict.fromkeys(_INPUT) | own | dict(entry.counts)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.gclogs.compare import GCDiff, GCSide
 
-__all__ = ["gc_row"]
+__all__ = ["gc_row", "gc_rows"]
 
 Row = dict[str, Any]
+
+
+def gc_rows(gc: GCDiff, _comparison: Comparison) -> list[Row]:
+    """Return the entries of ``comparisons`` that the kind has: one."""
+    return [gc_row(gc)]
 
 
 def gc_row(gc: GCDiff) -> Row:

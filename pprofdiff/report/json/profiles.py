@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
 from pprofdiff.analysis.profiles.tables import STATUSES, Table
 from pprofdiff.analysis.stats.counts import Judgement
 from pprofdiff.goruntime.rules import rules
 
-__all__ = ["profile_row"]
+__all__ = ["profile_rows"]
 
 Row = dict[str, Any]
 
 
-def profile_row(diff: ProfileDiff, modelled: MarkByAllocation | None) -> Row:
+def profile_rows(diffs: Iterable[ProfileDiff], comparison: Comparison) -> list[Row]:
+    """Return the comparisons of profiles as entries of ``comparisons``."""
+    return [_profile_row(diff, comparison.modelled) for diff in diffs]
+
+
+def _profile_row(diff: ProfileDiff, modelled: MarkByAllocation | None) -> Row:
     """Return one comparison of profiles: raw integers, and how they are scaled."""
     base, new = diff.totals
     by = diff.normalization

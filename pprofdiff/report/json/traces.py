@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
+from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.quantiles import (
@@ -16,7 +17,7 @@ from pprofdiff.analysis.traces.quantiles import (
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.tasks import Durations
 
-__all__ = ["trace_row"]
+__all__ = ["trace_row", "trace_rows"]
 
 Row = dict[str, Any]
 
@@ -34,6 +35,11 @@ _LIFE = {
 }
 _QUANTILES = tuple(field.name for field in fields(Quantiles))
 _NO_DURATIONS: Row = dict.fromkeys(_QUANTILES) | {"count": 0, "total_ns": 0}
+
+
+def trace_rows(diff: TraceDiff, _comparison: Comparison) -> list[Row]:
+    """Return the entries of ``comparisons`` that the kind has: one."""
+    return [trace_row(diff)]
 
 
 def trace_row(diff: TraceDiff) -> Row:

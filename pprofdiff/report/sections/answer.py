@@ -28,8 +28,5 @@ def answer(report: ReportModel, told: Why, sections: Sequence[Section]) -> Answe
     lead = sections[0].lead if sections else ""
     if told.reasons and (matters or not lead):
         return Answer(told.reasons[0].title, told.reasons[0])
-    if not lead and report.comparison.benchmarks is not None:
-        from pprofdiff.report.sections.benchmarks import benchmark_headline
-
-        lead = benchmark_headline(report.comparison.benchmarks)
-    return Answer(lead or "No finding: the figures are in the tables.")
+    instead = next((section.instead for section in sections if section.instead), "")
+    return Answer(lead or instead or "No finding: the figures are in the tables.")

@@ -16,6 +16,9 @@ from pprofdiff.analysis.benchmarks.compare import (
 )
 from pprofdiff.analysis.benchmarks.units import better, in_bytes
 from pprofdiff.analysis.stats.samples import Summary
+from pprofdiff.model.benchmarks import Benchmarks, LoadSummary
+from pprofdiff.model.side import Capture
+from pprofdiff.report.model import Input, ReportModel, Scope
 from pprofdiff.report.rows import (
     Cell,
     Column,
@@ -35,10 +38,11 @@ from pprofdiff.report.rows import (
 from pprofdiff.units import Scale
 
 __all__ = [
-    "benchmark_headline",
+    "benchmark_inputs",
     "benchmark_parts",
-    "benchmark_section",
+    "benchmark_sections",
     "benchmark_tiles",
+    "load_inputs",
 ]
 
 # So many names of one side only are written out.
@@ -73,9 +77,36 @@ _BETWEEN = " ± "
 _Config = tuple[tuple[str, str], ...]
 
 
-def benchmark_section(diff: BenchmarkDiff, labels: tuple[str, str]) -> Section:
-    """Return the section on benchmarks."""
-    return Section(
+def benchmark_inputs(captures: Iterable[Capture[Benchmarks]]) -> Iterator[Input]:
+    """Yield how many benchmarks each output has."""
+    for capture in captures:
+        count = len({result.name for result in capture.content.results})
+        yield Input(
+            capture.path,
+            "benchmark",
+            amount=f"{count:,} benchmark{'' if count == 1 else 's'}",
+            counts={"results": count},
+        )
+
+
+def load_inputs(captures: Iterable[Capture[LoadSummary]]) -> Iterator[Input]:
+    """Yield which load generator each summary is of, and its rate."""
+    for capture in captures:
+        rate = capture.content.per_second
+        yield Input(
+            capture.path,
+            capture.content.tool,
+            amount=f"{rate:,.6g} a second",
+            counts={"per_second": rate},
+        )
+
+
+def benchmark_sections(
+    diff: BenchmarkDiff, report: ReportModel, _scope: Scope
+) -> Iterator[Section]:
+    """Yield the section on benchmarks."""
+    labels = report.labels
+    yield Section(
         kind="benchmark",
         id="benchmark",
         title="benchmarks",
@@ -83,6 +114,7 @@ def benchmark_section(diff: BenchmarkDiff, labels: tuple[str, str]) -> Section:
         short="benchmarks",
         compared=diff,
         build=lambda: benchmark_parts(diff, labels),
+        instead=f"{', '.join(_counts(diff).words)}.",
     )
 
 
@@ -108,11 +140,6 @@ def _counts(diff: BenchmarkDiff) -> Counts:
     rows = [row for table in diff.tables for row in table.rows if row.delta is not None]
     moved = [row.worse for row in rows if row.significant]
     return Counts(len(rows), moved.count(True), moved.count(False))
-
-
-def benchmark_headline(diff: BenchmarkDiff) -> str:
-    """Return in one sentence how many medians changed, and for the worse."""
-    return f"{', '.join(_counts(diff).words)}."
 
 
 def benchmark_tiles(section: Section) -> Iterator[Tile]:

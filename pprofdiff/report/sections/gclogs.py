@@ -6,13 +6,16 @@ time cannot be mistaken for one another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from operator import attrgetter
 from typing import NamedTuple
 
 from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.gclogs.figures import GCFigures
+from pprofdiff.model.gclogs import GCLog
+from pprofdiff.model.side import Capture
+from pprofdiff.report.model import Input, ReportModel, Scope
 from pprofdiff.report.rows import (
     Cell,
     Column,
@@ -28,7 +31,15 @@ from pprofdiff.report.rows import (
 )
 from pprofdiff.units import percent, scale_for, times
 
-__all__ = ["RATES", "SUMS", "Figure", "gc_parts", "gc_section", "gc_tiles"]
+__all__ = [
+    "RATES",
+    "SUMS",
+    "Figure",
+    "gc_inputs",
+    "gc_parts",
+    "gc_sections",
+    "gc_tiles",
+]
 
 _MIB = 1 << 20
 _LINE = "gc N @T U%: s+m+t ms clock, S+A/D/I+T ms cpu, H0->H1->H2 MB, G MB goal, P P"
@@ -153,10 +164,30 @@ RATES = (
 # fmt: on
 
 
-def gc_section(gc: GCDiff) -> Section:
-    """Return the section on GC logs."""
+def gc_inputs(captures: Iterable[Capture[GCLog]]) -> Iterator[Input]:
+    """Yield how long each log is, all its processes together, and its cycles.
+
+    `cycles` were read where the numbers in the lines tell of `expected`.
+    """
+    for capture in captures:
+        runs = capture.content.runs
+        ends = [int(run.cycles.start_ms[-1]) for run in runs if run.lines_seen]
+        cycles = sum(run.lines_seen for run in runs)
+        expected = sum(run.lines_expected for run in runs)
+        of = "" if cycles == expected else f" of {expected:,}"
+        yield Input(
+            capture.path,
+            "gctrace",
+            duration_ns=max(ends) * 1_000_000 if ends else None,
+            amount=f"{cycles:,}{of} cycles",
+            counts={"cycles": cycles, "expected": expected},
+        )
+
+
+def gc_sections(gc: GCDiff, _report: ReportModel, _scope: Scope) -> Iterator[Section]:
+    """Yield the section on GC logs."""
     span = "the windows" if gc.base.asked or gc.new.asked else "all lines"
-    return Section(
+    yield Section(
         kind="gctrace",
         id="gctrace",
         title="gctrace",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pprofdiff.kinds import KINDS
 from pprofdiff.report.model import Input, ReportModel
 from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column
 from pprofdiff.units import scaled
@@ -18,8 +19,6 @@ _COLUMNS = (
     Column("length", "text"),
     Column("holds", "text"),
 )
-# What a kind of input is called; every other one is a profile.
-_NOUNS = {"gctrace": " log", "benchmark": " output", "load": " summary"}
 
 
 def inputs_table(
@@ -49,7 +48,7 @@ def _words(label: str, entry: Input, *, copies: bool) -> tuple[str, ...]:
     span = "" if entry.duration_ns is None else _span(entry.duration_ns)
     copy = f" (copy: {entry.saved_to})" if copies and entry.saved_to else ""
     version = entry.go_version or ""
-    return label, f"{entry.path}{copy}", entry.kind, version, span, _amount(entry)
+    return label, f"{entry.path}{copy}", entry.kind, version, span, entry.amount
 
 
 def _span(duration_ns: int) -> str:
@@ -58,24 +57,14 @@ def _span(duration_ns: int) -> str:
     return f"{duration_ns / 1e9:.1f} s" if whole else scaled(duration_ns, "ns")
 
 
-def _amount(entry: Input) -> str:
-    """Return how much is in an input, where that says something."""
-    if entry.kind == "cpu":
-        return f"{entry.samples:,} samples"
-    if entry.cycles is not None:
-        whole = entry.cycles == entry.expected
-        return f"{entry.cycles:,}{'' if whole else f' of {entry.expected:,}'} cycles"
-    if entry.events is not None:
-        return f"{entry.events:,} events"
-    if entry.results is not None:
-        return f"{entry.results:,} benchmark{'' if entry.results == 1 else 's'}"
-    return "" if entry.per_second is None else f"{entry.per_second:,.6g} a second"
-
-
 def cautions(report: ReportModel) -> Iterator[Sentence]:
     """Yield what was not compared, and what to know before trusting the rest."""
-    for kind, label in report.comparison.lonely:
-        what = _NOUNS.get(kind, " profile")
-        yield Sentence(f"Only {label} has a {kind}{what}: not compared.")
+    # A kind that measures one thing is that measure; all other measures are profiles'.
+    words: dict[str, str] = {
+        kind.id: kind.alone for kind in KINDS.values() if not kind.measures
+    }
+    for what, label in report.comparison.lonely:
+        alone = words.get(what, KINDS["profile"].alone)
+        yield Sentence(f"Only {label} has a {what} {alone}: not compared.")
     for warning in report.warnings:
         yield Sentence(warning.text, "warning")

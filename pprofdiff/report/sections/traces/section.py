@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pprofdiff.analysis.traces.collector import Collections
 from pprofdiff.analysis.traces.compare import GroupPair, StateTime, TraceDiff
 from pprofdiff.analysis.traces.side import TraceSide
+from pprofdiff.model.side import Capture
+from pprofdiff.model.traces.trace import Trace
+from pprofdiff.report.model import Input, ReportModel, Scope
 from pprofdiff.report.rows import (
     Cell,
     Column,
@@ -30,7 +33,7 @@ from pprofdiff.report.sections.traces.cells import (
 )
 from pprofdiff.units import Scale, scale_for, times
 
-__all__ = ["trace_parts", "trace_section", "trace_tiles"]
+__all__ = ["trace_inputs", "trace_parts", "trace_sections", "trace_tiles"]
 
 _ROWS = 8
 _INDENT = 2
@@ -57,10 +60,25 @@ _IDLE = "idle"
 _Cells = tuple[Cell, ...]
 
 
-def trace_section(diff: TraceDiff) -> Section:
-    """Return the section on execution traces."""
+def trace_inputs(captures: Iterable[Capture[Trace]]) -> Iterator[Input]:
+    """Yield how long each trace is, and how many events it has."""
+    for capture in captures:
+        trace = capture.content
+        yield Input(
+            capture.path,
+            "trace",
+            duration_ns=trace.end_ns - trace.start_ns,
+            amount=f"{trace.events:,} events",
+            counts={"events": trace.events},
+        )
+
+
+def trace_sections(
+    diff: TraceDiff, _report: ReportModel, _scope: Scope
+) -> Iterator[Section]:
+    """Yield the section on execution traces."""
     per = _by(diff) + (" of wall time" if diff.rates is None else "")
-    return Section(
+    yield Section(
         kind="trace",
         id="trace",
         title="trace",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from math import isfinite
+from math import inf, isfinite
 from typing import NamedTuple
 
 from pprofdiff.analysis.benchmarks.compare import (
@@ -35,6 +35,7 @@ from pprofdiff.report.rows import (
     name_column,
     sides,
 )
+from pprofdiff.report.sections.folding import counted, first, folded, movement
 from pprofdiff.units import Scale
 
 __all__ = [
@@ -47,6 +48,8 @@ __all__ = [
 
 # So many names of one side only are written out.
 _NAMES = 8
+# Where rows are limited, all tables together have so many times the rows of one.
+_SHARE = 10
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 # Sizes and prefixes of golang.org/x/perf/benchunit, and from which value in such a
@@ -102,9 +105,9 @@ def load_inputs(captures: Iterable[Capture[LoadSummary]]) -> Iterator[Input]:
 
 
 def benchmark_sections(
-    diff: BenchmarkDiff, report: ReportModel, _scope: Scope
+    diff: BenchmarkDiff, report: ReportModel, scope: Scope
 ) -> Iterator[Section]:
-    """Yield the section on benchmarks."""
+    """Yield the section on benchmarks, of `scope.rows` rows a table at most."""
     labels = report.labels
     yield Section(
         kind="benchmark",
@@ -113,7 +116,7 @@ def benchmark_sections(
         measure="medians ± 95% interval",
         short="benchmarks",
         compared=diff,
-        build=lambda: benchmark_parts(diff, labels),
+        build=lambda: benchmark_parts(diff, labels, scope.rows),
         instead=f"{', '.join(_counts(diff).words)}.",
     )
 
@@ -149,27 +152,32 @@ def benchmark_tiles(section: Section) -> Iterator[Tile]:
 
 
 def benchmark_parts(
-    diff: BenchmarkDiff, labels: tuple[str, str]
+    diff: BenchmarkDiff, labels: tuple[str, str], most: int | None = None
 ) -> Iterator[SectionPart]:
     """Yield a table a unit, then why figures are missing, then what was not compared.
 
-    The key of a table is its unit; keys of rows are full names, and ``geomean``.
+    The key of a table is its unit; keys of rows are full names, ``folded`` and
+    ``geomean``. With `most`, no table has more rows, there are no more tables, and all
+    of them have no more than ten times as many rows: those that changed most. The
+    others are counted, and geometric means stay those of all.
     """
     notes: dict[str, str] = {}
     shown: _Config = ()
+    compared = [table for table in diff.tables if table.compares]
+    chosen = first(compared, most, lambda table: max(map(movement, table.rows)))
+    limit = None if most is None else min(most, _SHARE * most // max(len(chosen), 1))
     tables: list[Table] = []
-    for table in diff.tables:
-        if not table.compares:
-            continue
+    for table in chosen:
         title = "" if table.config == shown else _named(table.config)
         shown = table.config
-        tables.append(_table(table, labels, notes, title))
+        tables.append(_table(table, labels, notes, title, limit))
     yield from tables
     if not tables:
         yield Sentence("No benchmark was measured on both sides.", "caution")
+    yield from folded(compared, chosen, limit)
     if notes:
         yield Footnotes(tuple(Footnote(mark, note) for note, mark in notes.items()))
-    yield from _left_out(diff, labels)
+    yield from _left_out(diff, labels, most)
 
 
 def _named(config: _Config) -> str:
@@ -177,9 +185,15 @@ def _named(config: _Config) -> str:
 
 
 def _table(
-    table: BenchmarkTable, labels: tuple[str, str], notes: dict[str, str], title: str
+    table: BenchmarkTable,
+    labels: tuple[str, str],
+    notes: dict[str, str],
+    title: str,
+    most: int | None,
 ) -> Table:
     """Return one unit's table; `notes` gets the marks of those that it needs."""
+    whole = table.rows
+    table = table._replace(rows=tuple(first(whole, most, movement)))
     base, base_width = _medians(table, [row.tidy_base for row in table.rows])
     new, new_width = _medians(table, [row.tidy_new for row in table.rows])
     rows = [
@@ -197,6 +211,8 @@ def _table(
         )
         for i, row in enumerate(table.rows)
     ]
+    if len(table.rows) < len(whole):
+        rows.append(_folded_row(table.rows, whole))
     if len(rows) > 1:
         rows.append(_last(table, notes, (base_width, new_width)))
     unit = table.unit
@@ -210,6 +226,16 @@ def _table(
         Column("", "notes", "<"),
     )
     return Table(table.unit, columns, tuple(rows), title=title)
+
+
+def _folded_row(shown: Sequence[BenchmarkRow], whole: Sequence[BenchmarkRow]) -> Row:
+    """Return the row that counts those of a table that are not shown."""
+    ids = {id(row) for row in shown}
+    left = [row for row in whole if id(row) not in ids]
+    empty = Cell("")
+    name = Cell(f"({len(left):,} more)", tone="faint")
+    counts = Cell(counted(left), tone="faint")
+    return Row("folded", "benchmark", (name, empty, empty, empty, counts, empty))
 
 
 def _median(summary: Summary | None) -> float | None:
@@ -239,8 +265,8 @@ def _bounds(summary: Summary) -> str:
     """Return how far the interval reaches, such as ``3%``."""
     if summary.low is None or summary.high is None:
         return "∞"
-    spread = summary.spread
-    return "?" if spread is None or not isfinite(spread) else f"{100 * spread:.0f}%"
+    percent = 100 * (inf if summary.spread is None else summary.spread)
+    return f"{percent:.0f}%" if isfinite(percent) else "?"
 
 
 def _row_scale(table: BenchmarkTable, row: BenchmarkRow, own: Summary) -> Scale:
@@ -326,7 +352,9 @@ def _last(table: BenchmarkTable, notes: dict[str, str], widths: Sequence[int]) -
     return Row("geomean", "mean", cells)
 
 
-def _left_out(diff: BenchmarkDiff, labels: tuple[str, str]) -> Iterator[Sentence]:
+def _left_out(
+    diff: BenchmarkDiff, labels: tuple[str, str], most: int | None
+) -> Iterator[Sentence]:
     """Yield what one side alone has, what differs, and what could not be read."""
     alone: set[str] = set()
     for side, label in zip(SIDE_NAMES, labels, strict=True):
@@ -335,13 +363,18 @@ def _left_out(diff: BenchmarkDiff, labels: tuple[str, str]) -> Iterator[Sentence
         if names:
             more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
             yield Sentence(f"Only in {label}: {', '.join(names[:_NAMES])}{more}.")
-    for table in diff.tables:
-        if table.compares or all(row.full_name in alone for row in table.rows):
-            continue
+    lonely = [
+        table
+        for table in diff.tables
+        if not table.compares and any(row.full_name not in alone for row in table.rows)
+    ]
+    for table in lonely[:most]:
         of = f" of {_named(table.config)}" if table.config else ""
         where = {"base": f"in {labels[0]} only", "new": f"in {labels[1]} only"}
         by = where.get(table.side, "by no benchmark on both sides")
         yield Sentence(f"{table.unit}{of} was measured {by}.")
+    if most is not None and len(lonely) > most:
+        yield Sentence(f"({len(lonely) - most:,} more units were measured so)")
     for difference in diff.differences:
         yield Sentence(_difference(difference, labels), "caution")
     if torn := sum(diff.torn):

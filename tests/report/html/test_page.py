@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -133,3 +134,24 @@ def test_the_verdict_names_each_rule(page):
     assert "total:+5%" in whole.text
     assert "limit +5%" in whole.text
     assert "no data" in whole.text
+
+
+def test_a_page_of_very_many_benchmarks_is_made(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for side, slower in (("base", 0), ("new", 7)):
+        lines = (
+            f"BenchmarkName{i:05} 100 {100 + slower * (i % 1000 == 1) + n} ns/op\n"
+            for i in range(15_000)
+            for n in range(4)
+        )
+        Path(f"{side}.txt").write_text("".join(lines), "utf-8")
+    done = cli("base.txt", "new.txt", "-q", "-o=x.html", "-o=x.json")
+    assert (done.status, done.err) == (0, "")
+    text = Path("x.html").read_text("utf-8")
+    assert len(text.encode()) < 500_000
+    seen = Page(text).text
+    assert "(14,900 more) 0 worse, 0 better" in seen
+    assert all(f"Name{i:05}" in seen for i in range(1, 15_000, 1000))
+    assert "geomean" in seen
+    (told,) = json.loads(Path("x.json").read_text("utf-8"))["comparisons"]
+    assert len(told["rows"]) == 15_000

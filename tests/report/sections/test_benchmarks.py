@@ -233,6 +233,77 @@ def test_rows_for_json_hold_raw_figures():
     assert (gone["base"], gone["base_low"], gone["n_new"]) == (7, None, 0)
 
 
+def many(count, side, units=("ns/op",), packages=("x",)):
+    """Return an output of `count` benchmarks a package; every hundredth is slower in new."""
+    lines = []
+    for package in packages:
+        lines.append(f"pkg: {package}")
+        for i in range(count):
+            slow = 1 + i / count if side and i % 100 == 0 else 1
+            for n in range(6):
+                values = "  ".join(f"{slow * (1000 + n):.2f} {unit}" for unit in units)
+                lines.append(f"BenchmarkName{i:06}-8 100 {values}")
+    return "\n".join(lines) + "\n"
+
+
+def test_of_many_benchmarks_those_that_changed_most_are_shown():
+    diff = compared([many(2000, 0), many(2000, 1)])
+    whole = list(benchmark_parts(diff, LABELS))
+    (grid,) = [part for part in whole if isinstance(part, Table)]
+    assert len(grid.rows) == 2001
+    limited = list(benchmark_parts(diff, LABELS, 10))
+    (short,) = [part for part in limited if isinstance(part, Table)]
+    *rows, folded, last = short.rows
+    # The 20 slower ones are 1.0 (unchanged), 1.05 … 1.95 times as slow.
+    assert [row.cells[0].text for row in rows] == [
+        f"Name{i:06}-8" for i in range(1000, 2000, 100)
+    ]
+    assert all(row in grid.rows for row in rows)
+    assert [cell.text for cell in folded.cells] == [
+        "(1,990 more)",
+        "",
+        "",
+        "",
+        "9 worse, 0 better",
+        "",
+    ]
+    assert [cell.text.strip() for cell in last.cells] == [
+        cell.text.strip() for cell in grid.rows[-1].cells
+    ]
+    assert "Shown is what changed most; -o x.json has all benchmarks." in plain.render(
+        limited
+    )
+    assert len(benchmark_rows(diff)) == 2000
+
+
+def test_many_tables_are_limited_as_well():
+    packages = [f"example.com/p{i:03}" for i in range(300)]
+    texts = [many(4, side, ("ns/op", "B/op"), packages) for side in (0, 1)]
+    faster = texts[1].replace("example.com/p299", "example.com/other")
+    diff = compared([texts[0], faster])
+    limited = list(benchmark_parts(diff, LABELS, 10))
+    grids = [part for part in limited if isinstance(part, Table)]
+    assert len(grids) == 10
+    assert max(len(grid.rows) for grid in grids) <= 4 + 2
+    text = plain.render(limited)
+    assert "(588 more tables, of 2,352 rows: 0 worse, 0 better)" in text
+    assert len(text.splitlines()) < 150
+
+
+@pytest.mark.parametrize("count", [1, 9, 10])
+def test_what_fits_is_shown_as_without_a_limit(count):
+    diff = compared([many(count, 0), many(count, 1)])
+    limited, whole = (list(benchmark_parts(diff, LABELS, n)) for n in (10, None))
+    assert repr(limited) == repr(whole)
+
+
+def test_a_spread_beyond_all_numbers_is_not_known():
+    wide = {"G-1": [{"MB/s": v} for v in (1.0, 7.9e-308, 5e-324, 5e-324, 5e-324, 1.0)]}
+    text = plain.render(parts([printed(wide), printed(wide)]))
+    assert "± ?" in text
+    assert "inf" not in text
+
+
 numbers = st.floats(allow_nan=True) | st.sampled_from([0.0, -0.0, 1.0, 5e-324, 1e308])
 units = st.sampled_from(["ns/op", "MB/s", "B/op", "x", "-", "ns*ns/MB"])
 names = st.sampled_from(["F", "F-2", "F/a=1\x1b[31m", "G[go.shape.int]", "X\u202e"])

@@ -1,0 +1,58 @@
+"""Benchmarks where there are too many to show: what changed most, the rest counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import inf, log
+from typing import Any, TypeVar
+
+from pprofdiff.analysis.benchmarks.compare import BenchmarkRow, BenchmarkTable
+from pprofdiff.report.rows import Sentence
+
+__all__ = ["counted", "first", "folded", "movement"]
+
+T = TypeVar("T")
+
+
+def first(items: Sequence[T], most: int | None, key: Callable[[T], Any]) -> list[T]:
+    """Return the `most` items of the largest keys, in their order; all if None."""
+    if most is None or len(items) <= most:
+        return list(items)
+    ranked = sorted(range(len(items)), key=lambda i: key(items[i]), reverse=True)
+    return [items[i] for i in sorted(ranked[:most])]
+
+
+def movement(row: BenchmarkRow) -> tuple[bool, bool, float]:
+    """Return how much a row tells: whether it changed beyond chance, and how far."""
+    if row.p is None:
+        return False, False, 0.0
+    far = inf if not row.ratio or row.ratio < 0 else abs(log(row.ratio))
+    return row.significant, True, far
+
+
+def counted(rows: Sequence[BenchmarkRow]) -> str:
+    """Return how many benchmarks changed beyond chance, and for the worse."""
+    moved = [row.worse for row in rows if row.significant]
+    words = f"{moved.count(True):,} worse, {moved.count(False):,} better"
+    neither = moved.count(None)
+    return f"{words}, {neither:,} changed" if neither else words
+
+
+def folded(
+    tables: Sequence[BenchmarkTable], shown: Sequence[BenchmarkTable], limit: int | None
+) -> Iterator[Sentence]:
+    """Yield how many tables are not shown, and where all is, if something is not.
+
+    Each of the tables `shown` has up to `limit` rows, None for all.
+    """
+    ids = {id(table) for table in shown}
+    left = [table for table in tables if id(table) not in ids]
+    if left:
+        rows = [row for table in left for row in table.rows]
+        yield Sentence(
+            f"({len(left):,} more tables, of {len(rows):,} rows: {counted(rows)})"
+        )
+    cut = limit is not None and any(len(table.rows) > limit for table in shown)
+    if left or cut:
+        text = "Shown is what changed most; -o x.json has all benchmarks."
+        yield Sentence(text, "legend")

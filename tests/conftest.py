@@ -26,6 +26,30 @@ STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
 hypothesis.settings.register_profile("whole", deadline=None, max_examples=100)
 hypothesis.settings.register_profile("daily", deadline=None, max_examples=25)
 hypothesis.settings.load_profile("daily")
+# Folders and modules whose tests build programs, start processes or browsers, or try
+# many examples: ``-m "not slow"`` leaves them out, as all that runs Go. Others bear the
+# mark themselves.
+SLOW = (
+    "analysis/findings/test_traces",
+    "analysis/traces",
+    "browser",
+    "cli/test_hostile",
+    "cli/test_no_paths",
+    "cli/test_signals",
+    "cli/test_streams",
+    "loaders/gclogs/test_torn",
+    "loaders/profiles/test_pprof",
+    "loaders/traces",
+    "model/profiles/test_merge",
+    "notebook",
+    "notebooks",
+    "parity",
+    "plots",
+    "report/html",
+    "test_imports",
+    "test_recipes",
+    "traces",
+)
 _VERSION = re.compile(r"(?<![\w.])1\.\d+\.\d+(?![\w.])")
 
 
@@ -56,6 +80,10 @@ def pytest_collection_modifyitems(config, items):
 
     Which release a test needs stands in its name, as it is a parameter.
     """
+    for item in items:
+        place = item.path.relative_to(Path(__file__).parent).as_posix()
+        if item.get_closest_marker("go") or place.startswith(SLOW):
+            item.add_marker("slow")
     if not config.getoption("whole"):
         left = [item for item in items if _releases(item) - set(toolchains.DAILY)]
         config.hook.pytest_deselected(items=left)

@@ -1,4 +1,8 @@
-"""Every function of every comparison as CSV: raw integers, full precision."""
+"""Every function of every comparison as CSV: raw integers, full precision.
+
+A name that a spreadsheet would take for a formula has ``'`` before it, and control
+characters are escaped as in the text report; all other names are as they are.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import io
 from pprofdiff.analysis.profiles.tables import STATUSES
 from pprofdiff.errors import UsageError
 from pprofdiff.report.model import ReportModel
+from pprofdiff.units import printable
 
 __all__ = ["render"]
 
@@ -22,8 +27,15 @@ _WORDS = (
 )
 
 
+# What begins a formula in spreadsheets (OWASP, "CSV Injection").
+_FORMULA = tuple("=+-@\t\r\n＝＋－＠")
+
+
 def render(report: ReportModel) -> str:
-    """Return CSV text with one header line; raw numbers are in the row's unit."""
+    """Return CSV text with one header line; raw numbers are in the row's unit.
+
+    Raises UsageError where no profiles are compared.
+    """
     if not report.profiles:
         raise UsageError("a .csv has functions, and there are no profiles: use .json")
     out = io.StringIO()
@@ -34,11 +46,11 @@ def render(report: ReportModel) -> str:
         numbers = rows.columns()
         if i == 0:
             writer.writerow((*_WORDS, *numbers))
-        head = (diff.name, diff.sample_type.type, diff.unit)
+        head = [_word(text) for text in (diff.name, diff.sample_type.type, diff.unit)]
         words = zip(
-            rows.names,
-            [name or "" for name in rows.base_names],
-            rows.files,
+            map(_word, rows.names),
+            [_word(name or "") for name in rows.base_names],
+            map(_word, rows.files),
             [STATUSES[status] for status in rows.status().tolist()],
             strict=True,
         )
@@ -47,3 +59,8 @@ def render(report: ReportModel) -> str:
             (*head, *word, *row) for word, row in zip(words, values, strict=True)
         )
     return out.getvalue()
+
+
+def _word(text: str) -> str:
+    """Return a name as a cell that is shown, and not run."""
+    return f"'{printable(text)}" if text.startswith(_FORMULA) else printable(text)

@@ -6,11 +6,18 @@ import csv
 import io
 import json
 
+import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.api import diff
+from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.csv import render as as_csv
 from pprofdiff.report.json.document import render as as_json
+from pprofdiff.report.model import report_of
+from tests.building import CPU, MS, Frame, Place, Sample, built
 
 NUMBERS = ("base_flat", "new_flat", "delta_flat", "base_cum", "new_cum", "delta_cum")
 SCALED = ("delta_flat_scaled", "delta_cum_scaled")
@@ -67,3 +74,88 @@ def test_every_comparison_of_a_bundle_is_there(cli, syncpool, tmp_path):
         "goroutine",
     }
     assert path.read_bytes().count(b"\r") == 0
+
+
+HOSTILE = {
+    "=cmd|' /C calc'!A0": "'=cmd|' /C calc'!A0",
+    '=HYPERLINK("http://x";"y")': '\'=HYPERLINK("http://x";"y")',
+    "+1+1": "'+1+1",
+    "-2+3": "'-2+3",
+    "@SUM(A1)": "'@SUM(A1)",
+    "\t=1": "'\\t=1",
+    "\r=1": "'\\r=1",
+    "\n=1": "'\\n=1",
+    "＝1+1": "'＝1+1",
+    "main.f\r\n=1": "main.f\\r\\n=1",
+    "main.\x1b[2Jf\x00": "main.\\x1b[2Jf\\x00",
+    "main.\u202egnp": "main.\\u202egnp",
+}
+ORDINARY = [
+    "main.main",
+    "example.com/a-b.(*T[go.shape.struct { X int; Y, Z string }]).F-fm",
+    'main.(*T["a"]).f',
+    "main.世界.Größe",
+    "a, b",
+    " =1",
+    "'quoted'",
+    "<unknown>",
+    "[libc.so.6]",
+    "",
+]
+
+
+def report_of_names(names):
+    """Return the report on profiles whose functions, and their files, are so called."""
+    sides = [
+        built(
+            [
+                Sample((Place((Frame(name, name, 1),), i),), (value, value * MS))
+                for i, name in enumerate(names, 1)
+            ],
+            CPU,
+            duration_ns=10**10,
+        )
+        for value in (10, 20)
+    ]
+    base, new = (
+        Side(s, (Capture(s, "profile", p),)) for s, p in zip("ab", sides, strict=True)
+    )
+    return report_of(compare_sides(base, new))
+
+
+def test_no_cell_is_run_and_ordinary_names_are_as_they_are():
+    names = {**HOSTILE, **{name: name for name in ORDINARY if name}}
+    text = as_csv(report_of_names(list(names)))
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    frame = pd.read_csv(io.StringIO(text, newline=""), keep_default_na=False)
+    for column in ("name", "file"):
+        told = [row[column] for row in rows]
+        assert sorted(told) == sorted(names.values())
+        assert frame[column].tolist() == told
+        assert all(cell.isprintable() for cell in told)
+        assert not any(cell.startswith(tuple("=+-@\t\r\n＝＋－＠")) for cell in told)
+    assert text.count("\n") == len(names) + 1
+    assert frame["delta_flat"].tolist() == [10 * MS] * len(names)
+    assert frame["base_flat"].dtype == frame["delta_cum"].dtype == "int64"
+
+
+def test_numbers_below_zero_stay_numbers(syncpool):
+    report = diff(syncpool.base / "cpu.pb.gz", syncpool.new / "cpu.pb.gz").report()
+    frame = pd.read_csv(io.StringIO(as_csv(report)))
+    assert (frame["delta_flat"] < 0).any()
+    assert frame["delta_flat_scaled"].dtype == "float64"
+    assert frame["name"].tolist() == [
+        row["name"]
+        for row in json.loads(as_json(report))["comparisons"][0]["functions"]
+    ]
+
+
+@given(
+    st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5)
+)
+def test_whatever_a_function_is_called_it_is_one_cell(names):
+    text = as_csv(report_of_names(names))
+    rows = list(csv.reader(io.StringIO(text, newline="")))
+    assert {len(row) for row in rows} == {len(rows[0])}
+    assert all(cell.isprintable() for row in rows for cell in row)
+    assert not any(row[3].startswith(tuple("=+-@")) for row in rows)

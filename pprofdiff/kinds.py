@@ -58,7 +58,7 @@ class Kind:
     loaded: str = ""
     """``(captures, label, name) -> object`` of `pprofdiff.api` for `load`."""
     diff: str = ""
-    """``(base, new, request: Request) -> object`` of `pprofdiff.api` for `diff`."""
+    """``(base, new, settings: Settings) -> object`` of `pprofdiff.api` for `diff`."""
     options: frozenset[str] = frozenset()
     """The keyword options of `pprofdiff.diff` that mean something for this kind."""
     inputs: str = ""
@@ -72,7 +72,7 @@ class Kind:
     json_rows: str = ""
     """``(result, comparison) -> Iterable[dict]``: of the JSON's ``comparisons``."""
     card: str = ""
-    """``(data, label: str) -> Card``: one input in a notebook."""
+    """``(data, label: str) -> Card``: one input in a notebook; "" shows its `repr`."""
     diff_card: str = ""
     """``(section, labels) -> Card``: a comparison there; "" shows its first table."""
 
@@ -101,7 +101,7 @@ _ENTRIES = (
         loaded="pprofdiff.api.profiles:loaded",
         diff="pprofdiff.api.profiles:subtracted",
         options=frozenset(("sample_type", "normalize", "work", "rps", *_PATTERNS)),
-        inputs="pprofdiff.report.sections.profiles.section:profile_inputs",
+        inputs="pprofdiff.report.sections.profiles.inputs:profile_inputs",
         sections="pprofdiff.report.sections.profiles.section:profile_sections",
         tiles="pprofdiff.report.sections.profiles.section:profile_tiles",
         json_rows="pprofdiff.report.json.profiles:profile_rows",

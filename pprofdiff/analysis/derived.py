@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from pprofdiff.analysis.benchmarks.pairing import pair_by_suffix
 from pprofdiff.analysis.profiles.side import halves
 from pprofdiff.errors import UsageError
 from pprofdiff.model.profiles.merge import is_diff
@@ -77,8 +78,6 @@ def of_suffix(side: Side, suffix: str) -> tuple[Side, Side]:
 
     Raises UsageError where the side has no benchmarks, or none has the suffix.
     """
-    from pprofdiff.analysis.benchmarks.pairing import pair_by_suffix
-
     captures = side.of("benchmark")
     if not captures:
         raise UsageError("--pair compares benchmarks: there are none in this input")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from pprofdiff.api.shown import Shown
+from pprofdiff.errors import UsageError
 from pprofdiff.kinds import KINDS, KindId, resolve
 from pprofdiff.model.side import Capture, Side
 
@@ -50,8 +51,10 @@ class LoadedInput(Shown, Generic[Data]):
         return self.data
 
     def _card(self) -> Card:
-        make = resolve(KINDS[self.kind].card)
-        card: Card = make(self.drawable, self.label or self.path)
+        kind = KINDS[self.kind]
+        if not kind.card:
+            raise UsageError(f"there is no table of {kind.noun}")
+        card: Card = resolve(kind.card)(self.drawable, self.label or self.path)
         return card
 
 

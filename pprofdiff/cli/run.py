@@ -22,8 +22,10 @@ from pprofdiff.inputs.places import displayed
 from pprofdiff.inputs.sides import Loaded, load_sides
 from pprofdiff.kinds import KindId
 from pprofdiff.model.side import Capture, Side
+from pprofdiff.report.files import github_summary, renderer_for, replace_file
 from pprofdiff.report.model import ReportModel, Scope, report_of
 from pprofdiff.report.rows import Part
+from pprofdiff.report.sections.verdict import verdict_lines
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
@@ -65,8 +67,6 @@ def run(options: Options, screen: Screen) -> int:
 
 def _write(outputs: Sequence[tuple[str, Callable[[], bytes]]]) -> list[Exception]:
     """Make each output by itself; return what kept some from being made."""
-    from pprofdiff.report.files import replace_file
-
     failed: list[Exception] = []
     for path, made in outputs:
         try:
@@ -102,8 +102,6 @@ def _tell(report: ReportModel, options: Options, screen: Screen, *, free: bool) 
             else:
                 screen.say(line)
     elif free:
-        from pprofdiff.report.sections.verdict import verdict_lines
-
         for line in verdict_lines(report.verdict):
             screen.say(printable(line))
 
@@ -148,8 +146,6 @@ def _renderers(options: Options) -> list[tuple[str, Callable[[ReportModel], byte
     """Return each output file and what makes it; refuses unknown endings early."""
     if not options.outputs and not options.github_summary:
         return []
-    from pprofdiff.report.files import github_summary, renderer_for
-
     files = [(path, renderer_for(path)) for path in options.outputs]
     return [*files, github_summary()] if options.github_summary else files
 

@@ -17,6 +17,7 @@ from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.notebook import ROWS, Card
 from pprofdiff.plots.buildbars import Many, scale_of_builds
 from pprofdiff.report.rows import Cell, Column, Row, Table, name_column
+from pprofdiff.report.sections.gclogs import RATES, SUMS
 from pprofdiff.units import percent, scale_for, scaled
 
 __all__ = [
@@ -91,8 +92,6 @@ _OF_LOG = (
 
 def log_card(side: GCSide, label: str) -> Card:
     """Return what a GC log adds up to, and its rates under load."""
-    from pprofdiff.report.sections.gclogs import RATES, SUMS
-
     rows = []
     for figures, values in ((SUMS, side.whole), (RATES, side.steady)):
         for figure in figures:

@@ -16,6 +16,7 @@ PLAIN |= {"tr", "th", "td"}
 DIFFS = {
     "cpu": "syncpool/{}/cpu.pb.gz",
     "allocs": "syncpool/{}/allocs.pb.gz",
+    "objects": "syncpool/{}/allocs.pb.gz",
     "mutex": "node-pool/{}/mutex.pb.gz",
     "log": "syncpool/{}/gctrace.log",
     "trace": "health-check/{}/trace.out",
@@ -33,7 +34,8 @@ def thing(name):
         paths = sorted((DATA / "versions").glob("*/cpu.pb.gz"))
         return pprofdiff.load_many(paths)
     base, new = (DATA / DIFFS[kind].format(side) for side in ("base", "new"))
-    return pprofdiff.load(base) if side else pprofdiff.diff(base, new)
+    options = {"sample_type": "alloc_objects"} if kind == "objects" else {}
+    return pprofdiff.load(base) if side else pprofdiff.diff(base, new, **options)
 
 
 THINGS = [*DIFFS, *(f"{kind} alone" for kind in DIFFS), "builds", "folders"]
@@ -53,6 +55,11 @@ def test_a_table_is_plain_and_small(name):
     assert 1 <= len(rows) <= 9
     assert all(len(row) == len(head) for row in rows)
     assert len(comparison["text/html"]) < 6_000
+
+
+def test_what_has_no_table_is_a_line():
+    summary = pprofdiff.load(DATA / "load/hey.txt")
+    assert summary._repr_mimebundle_() == {"text/plain": repr(summary)}
 
 
 @pytest.mark.parametrize("name", THINGS)

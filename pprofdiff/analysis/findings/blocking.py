@@ -18,10 +18,10 @@ from pprofdiff.analysis.findings.traces import (
 )
 from pprofdiff.analysis.findings.wording import short, times
 from pprofdiff.analysis.stats.calibration import BLOCKED, BLOCKED_SURE
+from pprofdiff.analysis.traces.movers import Mover, movers
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import StateTime, TraceDiff
-    from pprofdiff.analysis.traces.movers import Mover
 
 __all__ = ["blocked", "system_calls"]
 
@@ -59,8 +59,6 @@ def blocked(case: Case) -> Iterator[Finding]:
     ]
     if not rows:
         return
-    from pprofdiff.analysis.traces.movers import movers
-
     moving = movers(diff, "blocked")
     for row in sorted(rows, key=lambda row: -_moved(diff, row))[:_MOST]:
         places = [place for place in moving if place.reason == row.reason]
@@ -136,8 +134,6 @@ def system_calls(case: Case) -> Iterator[Finding]:
     row = next(row for row in diff.states if row.state == "syscall_block")
     if not _moves(diff, row):
         return
-    from pprofdiff.analysis.traces.movers import movers
-
     pair = pair_of(diff, row.base_ns, row.new_ns)
     base, new = (int(side.processors.steals.sum()) for side in diff.sides)
     text = f"{base:,} → {new:,} calls lost it in the traces; calls of C count too."

@@ -23,6 +23,9 @@ from pprofdiff.analysis.findings.traces import (
 from pprofdiff.analysis.findings.waiting import latency
 from pprofdiff.analysis.findings.wording import arrow, short
 from pprofdiff.analysis.stats.calibration import GC_LIFE_SURE, SHARE, WAITS
+from pprofdiff.analysis.traces.interval_rows import ranges_of
+from pprofdiff.analysis.traces.range_times import ASSIST, STOPPED, SWEEP
+from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.units import percent
 
 if TYPE_CHECKING:
@@ -176,17 +179,12 @@ def life_lost(case: Case) -> Iterator[Finding]:
 
 def _assists(side: TraceSide) -> NDArray[np.int64]:
     """Return how many mark assists the goroutines of each group made."""
-    from pprofdiff.analysis.traces.interval_rows import ranges_of
-    from pprofdiff.model.traces.timeline import RangeKind
-
     made, _ = ranges_of(side.trace, RangeKind.MARK_ASSIST)
     return _counts(side, made.goroutine)
 
 
 def _lost(groups: Groups, row: int) -> float:
     """Return the share of a group's life within what its goroutines do for the GC."""
-    from pprofdiff.analysis.traces.range_times import ASSIST, STOPPED, SWEEP
-
     wanted = [
         place
         for place, name in enumerate(groups.range_names)

@@ -20,6 +20,7 @@ from pprofdiff.analysis.findings.traces import (
 )
 from pprofdiff.analysis.findings.wording import arrow, listed, short, times
 from pprofdiff.analysis.stats.calibration import LATENCY, LATENCY_SURE
+from pprofdiff.analysis.traces.latency import blocked_reason
 from pprofdiff.units import percent
 
 if TYPE_CHECKING:
@@ -101,8 +102,6 @@ def _whose(diff: TraceDiff) -> str:
 
 def _cause(name: str) -> str:
     """Return what goroutines did before, behind a word for them."""
-    from pprofdiff.analysis.traces.latency import blocked_reason
-
     reason = blocked_reason(name)
     return (
         _CAUSES.get(name, name) if reason is None else f"that were blocked ({reason})"

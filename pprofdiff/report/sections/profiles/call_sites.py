@@ -63,6 +63,8 @@ def _objects(diff: ProfileDiff, others: Sequence[ProfileDiff]) -> _Counts:
     """Return how many objects, from the comparison of the profiles that counts them."""
     wanted = diff.sample_type.type.replace("_space", "_objects")
     for other in others:
+        if other is diff:
+            continue
         if other.new is diff.new and other.sample_type.type == wanted != "":
             sums = other.leaf_sums
             sites = zip(sums.leaf.tolist(), sums.owner.tolist(), strict=True)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
-import numpy as np
-
-from pprofdiff.analysis.profiles.caveats import go_version
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.kinds import is_heap, kind_name
+from pprofdiff.analysis.profiles.kinds import is_heap
 from pprofdiff.analysis.profiles.scaling import mode_in_words, scale_of
-from pprofdiff.model.profiles.profile import Profile
-from pprofdiff.model.side import Capture
-from pprofdiff.report.model import Input, ReportModel, Scope
+from pprofdiff.report.model import ReportModel, Scope
 from pprofdiff.report.rows import Cell, Section, SectionPart, Tile
 from pprofdiff.report.sections.profiles.call_sites import call_sites
 from pprofdiff.report.sections.profiles.cells import delta_cell
@@ -23,43 +18,19 @@ from pprofdiff.report.sections.profiles.noise import noise_sentence
 from pprofdiff.report.sections.profiles.owners import group_table, payer_tables
 from pprofdiff.units import percent
 
-__all__ = ["profile_inputs", "profile_sections", "profile_tiles"]
-
-
-def profile_inputs(captures: Sequence[Capture[Profile]]) -> Iterator[Input]:
-    """Yield what each profile says of itself.
-
-    All profiles of a side together tell which Go built the program.
-    """
-    version = go_version(*(capture.content for capture in captures))
-    for capture in captures:
-        profile = capture.content
-        name = kind_name(profile)
-        types = [kind.type for kind in profile.sample_types]
-        samples = len(profile)
-        if "samples" in types:
-            samples = int(np.abs(profile.values[:, types.index("samples")]).sum())
-        yield Input(
-            capture.path,
-            name,
-            go_version=version,
-            build_id=profile.mappings[0].build_id or None if profile.mappings else None,
-            duration_ns=profile.duration_ns,
-            time_ns=profile.time_ns,
-            period=profile.period,
-            saved_to=capture.saved_to,
-            amount=f"{samples:,} samples" if name == "cpu" else "",
-            counts={"samples": samples},
-        )
+__all__ = ["profile_sections", "profile_tiles"]
 
 
 def profile_sections(
-    diffs: Iterable[ProfileDiff], report: ReportModel, scope: Scope
+    diffs: Sequence[ProfileDiff], report: ReportModel, scope: Scope
 ) -> Iterator[Section]:
-    """Yield a section for each comparison of profiles; objects stand beside bytes."""
+    """Yield a section for each comparison of profiles.
+
+    Objects stand beside bytes in one section, where bytes are compared too.
+    """
+    beside = {diff.name for diff in diffs if not _counts_objects(diff)}
     for diff in diffs:
-        heap = is_heap(diff.new.profile)
-        if heap and diff.sample_type.type.endswith("_objects"):
+        if _counts_objects(diff) and diff.name in beside:
             continue
         unit = scale_of(diff).unit
         yield Section(
@@ -76,6 +47,10 @@ def profile_sections(
             contents=_contents(diff),
             tops=_tops(diff),
         )
+
+
+def _counts_objects(diff: ProfileDiff) -> bool:
+    return is_heap(diff.new.profile) and diff.sample_type.type.endswith("_objects")
 
 
 def _contents(diff: ProfileDiff) -> str:

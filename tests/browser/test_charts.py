@@ -47,7 +47,7 @@ def picture(request, tmp_path_factory):
     """Return the file of a picture with frames that are gone, and its theme."""
     compared = pprofdiff.compare(DATA / "zstd/base", DATA / "zstd/new")
     drawn = plots.picture(
-        compared.bundle, "svg", answer="The answer.", theme=request.param
+        compared.comparison, "svg", answer="The answer.", theme=request.param
     )
     path = tmp_path_factory.mktemp("pictures") / "x.svg"
     path.write_bytes(drawn)

@@ -256,7 +256,7 @@ def _beyond_noise(
     limit = noise_limit(diff)
     if limit is None:
         return np.zeros(len(delta), np.bool_)
-    beyond: NDArray[np.bool_] = np.abs(delta) / diff.model.sigma(base, new) >= limit
+    beyond: NDArray[np.bool_] = np.abs(delta) >= diff.model.needs(base, new, limit)
     return beyond
 
 

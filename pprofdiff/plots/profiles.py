@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of, scaled_totals, unit_words
-from pprofdiff.analysis.stats.counts import LIMIT
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.axes import (
@@ -159,7 +158,7 @@ def movers(
     faint = colour("faint", theme)
     reach = np.zeros(len(rows.names))
     if diff.model is not None:
-        reach = LIMIT * diff.model.sigma(rows.base, rows.new)
+        reach = diff.model.reach(rows.base, rows.new)
         ax.errorbar(
             rows.delta, places, xerr=reach, fmt="none", ecolor=faint, elinewidth=1.0
         )

@@ -9,7 +9,6 @@ import numpy as np
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.analysis.profiles.scaling import scale_of
-from pprofdiff.analysis.stats.counts import LIMIT
 from pprofdiff.report.rows import Sentence
 
 __all__ = ["noise_sentence"]
@@ -26,15 +25,16 @@ def noise_sentence(diff: ProfileDiff) -> Iterator[Sentence]:
         return
     largest = max(groups, key=lambda group: abs(group.delta))
     sides = np.array([largest.base]), np.array([largest.new])
-    sigma = float(model.sigma(*sides)[0])
+    reach = float(model.reach(*sides)[0])
+    z = model.judge(*sides).z
     scale = scale_of(diff)
     text = (
         f"within noise: at this length {largest.label} must move by "
-        f"{scale.number(LIMIT * sigma)} {scale.unit} to be told from chance"
+        f"{scale.number(reach)} {scale.unit} to be told from chance"
     )
     spans = [s.profile.duration_ns for s in (diff.base, diff.new)]
     lengths = [span for span in spans if span]
-    times = float(model.lengths_needed(np.array([largest.delta / sigma]))[0])
+    times = float(model.lengths_needed(z)[0])
     if len(lengths) == 2 and 1 < times < 1000:
         text += (
             f"; its {scale.number(largest.delta, signed=True)} would need profiles "

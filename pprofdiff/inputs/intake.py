@@ -11,7 +11,6 @@ from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE, GZIP_MAGIC, Gunzip
 from pprofdiff.inputs.recognition import Foreign, binary_kind, text_kind
 from pprofdiff.inputs.wording import too_large
 from pprofdiff.kinds import KINDS, KindId
-from pprofdiff.loaders.logs import LogReader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -151,6 +150,8 @@ def _plain(chunks: Iterable[bytes], name: str, max_size: int) -> Iterator[bytes]
 
 def _text(begun: _Begun) -> Intake:
     """Read a text to its end and return what it holds."""
+    from pprofdiff.loaders.logs import LogReader
+
     begun.chunks.size = _TEXT_CHUNK
     begun.chunks.kept.clear()
     reader = LogReader()

@@ -323,7 +323,7 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
             base=base,
             new=new,
             delta=new - base,
-            ratio=new * by.new_factor / (base * by.base_factor) if base else None,
+            ratio=by.ratio(base, new),
             functions_new=int((status == 1).sum()),
             functions_gone=int((status == 2).sum()),
             warnings=tuple(caveat.text for caveat in self.warnings),

@@ -105,7 +105,12 @@ def pytest_collection_modifyitems(config, items):
         if item.get_closest_marker("go") or place.startswith(SLOW):
             item.add_marker("slow")
     if not config.getoption("whole"):
-        left = [item for item in items if _releases(item) - set(toolchains.DAILY)]
+        left = [
+            item
+            for item in items
+            if item.get_closest_marker("whole")
+            or _releases(item) - set(toolchains.DAILY)
+        ]
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if item not in set(left)]
     if shutil.which("go") is None:

@@ -58,6 +58,7 @@ def test_the_same_bytes_every_time(form, theme):
     assert len(first) < 600_000
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("label", HOSTILE)
 @pytest.mark.parametrize("kind", KINDS)
 def test_hostile_labels(kind, label):

@@ -34,6 +34,7 @@ def test_references_of_a_plot_resolve_and_no_id_is_idle(name):
     assert bool(root.findall(f".//{SVG}pattern")) == (name in HATCHED)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     ("story", "theme"), [*((story, "light") for story in STORIES), ("zstd", "dark")]
 )

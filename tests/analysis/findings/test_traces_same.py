@@ -64,6 +64,7 @@ def long_run(path):
         events *= 2
 
 
+@pytest.mark.whole
 @pytest.mark.go
 def test_nor_of_runs_that_are_long_enough_to_say_so(tmp_path):
     found = [long_run(tmp_path / f"big{number}.trace") for number in range(2)]

@@ -163,6 +163,7 @@ def written(program, *flags):
     return calls
 
 
+@pytest.mark.whole
 @pytest.mark.go
 @pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="needs Unix sockets")
 @pytest.mark.parametrize("flags", [("-workers=4",), ("-workers=2", "-rest=100us")])

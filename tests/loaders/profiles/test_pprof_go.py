@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from pprofdiff.loaders.profiles.encode import compress, encode
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model.profiles.profile import ValueType
+from tests.examples import examples
 
 from .strategies import profiles
 
@@ -256,7 +257,9 @@ def test_go_reads_what_encode_writes(program, capture, tmp_path):
 NAMES = st.text("abcXYZ.()*[]/-_{}é世", min_size=1, max_size=10)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=examples(30), deadline=None, suppress_health_check=list(HealthCheck)
+)
 @given(profiles(NAMES))
 def test_go_reads_the_same_labels_and_lines_from_any_profile(
     program, tmp_path, profile

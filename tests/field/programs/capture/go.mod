@@ -1,0 +1,3 @@
+module example.com/field/capture
+
+go 1.19

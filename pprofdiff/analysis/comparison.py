@@ -16,7 +16,7 @@ from pprofdiff.analysis.profiles.mark_by_allocation import (
     apportion_mark,
 )
 from pprofdiff.analysis.settings import DEFAULTS, Settings
-from pprofdiff.analysis.side import measure, numbered
+from pprofdiff.analysis.side import age_seconds, cpu_seconds, measure, numbered
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
 from pprofdiff.kinds import KINDS, KindId, resolve
@@ -106,6 +106,12 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
     base, new = numbered(base), numbered(new)
     if settings.work is None and not settings.normalize:
         settings = replace(settings, work=inferred_work(base, new))
+    if settings.work is not None:
+        work = settings.work._replace(
+            seconds=(cpu_seconds(base), cpu_seconds(new)),
+            ages=(age_seconds(base), age_seconds(new)),
+        )
+        settings = replace(settings, work=work)
     compared = Comparison(base, new, {}, _lonely(base, new), settings.work)
     both = [
         kind

@@ -1,73 +1,110 @@
-"""Work that nobody had to type: a load generator or benchmark beside the profiles."""
+"""Work that nobody had to type: a load generator or benchmarks beside the profiles."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from pprofdiff.analysis.profiles.caveats import Caveat
-from pprofdiff.analysis.profiles.kinds import is_cpu
+from pprofdiff.analysis.side import cpu_seconds, of_benchmarks
 from pprofdiff.analysis.work import Work, possible, rated
 from pprofdiff.model.side import Side
 
 __all__ = ["failed_requests", "inferred_work"]
 
-# In the stacks of a CPU profile that go test -bench -cpuprofile wrote.
-_BENCHMARK_LOOP = "testing.(*B).runN"
 _SECONDS = {"ns/op": 1e-9, "sec/op": 1.0}
+# hey and wrk send the next request of a connection when its last one is answered.
+_CLOSED = {"hey", "wrk"}
+# Of the time of a CPU profile, the least and most that benchmarks beside it last.
+_COVERS = 0.9, 1.1
 
 _Name = tuple[str, int | None, str | None]
+
+
+class _Measured(NamedTuple):
+    """All iterations of one benchmark on one side, and how long they took."""
+
+    iterations: float = 0.0
+    seconds: float = 0.0
+    values: int = 0
 
 
 def inferred_work(base: Side, new: Side) -> Work | None:
     """Return the operations per second that the evidence itself tells, or None.
 
-    A load generator's summary on both sides tells it; so does a benchmark, if it is
-    the only one that both sides have and the CPU profiles are of it.
+    A load generator's summary on both sides tells it; so do benchmarks, if the CPU
+    profiles are of them. Of several benchmarks an operation is one of their mix, each
+    as dear as it is for base.
     """
     summaries = base.of("load"), new.of("load")
     if len(summaries[0]) == len(summaries[1]) == 1:
         both = summaries[0][0].content, summaries[1][0].content
         rates = both[0].per_second, both[1].per_second
-        tools = " and ".join(dict.fromkeys(summary.tool for summary in both))
-        return rated(rates, tools) if possible(rates) else None
-    sides = base, new
-    if not all(side.of("benchmark") and _of_a_benchmark(side) for side in sides):
+        tools = list(dict.fromkeys(summary.tool for summary in both))
+        closed = _CLOSED.issuperset(tools)
+        words = " and ".join(tools)
+        return rated(rates, words, closed=closed) if possible(rates) else None
+    times = _measured(base), _measured(new)
+    names = [name for name in times[0] if name in times[1]]
+    if not names or not all(map(_of_the_profile, (base, new), times)):
         return None
-    times = [_seconds_per_operation(side) for side in sides]
-    common = [name for name in times[0] if name in times[1]]
-    if len(common) != 1:
+    if len(names) < max(map(len, times)):
         return None
-    seconds = times[0][common[0]], times[1][common[0]]
-    if not min(seconds) > 0:
-        return None
-    rates = 1 / seconds[0], 1 / seconds[1]
-    return rated(rates, f"Benchmark{common[0][0]}") if possible(rates) else None
+    rates = _rates([(times[0][name], times[1][name]) for name in names])
+    listed = ", ".join(f"Benchmark{name[0]}" for name in names[:3])
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return rated(rates, listed + more, closed=True) if possible(rates) else None
 
 
-def _of_a_benchmark(side: Side) -> bool:
-    """Return whether there is a CPU profile, and all of them are of benchmarks."""
-    contents = [capture.content for capture in side.of("profile")]
-    profiles = [profile for profile in contents if is_cpu(profile)]
-    return bool(profiles) and all(
-        _BENCHMARK_LOOP in profile.function_names() for profile in profiles
+def _rates(pairs: list[tuple[_Measured, _Measured]]) -> tuple[float, float]:
+    """Return operations a second of the mix, each counted at its price for base."""
+    done = sum(base.iterations for base, _ in pairs)
+    took = sum(base.seconds for base, _ in pairs)
+    at_base_price = sum(
+        new.iterations * base.seconds / base.iterations for base, new in pairs
     )
+    rate = done / took
+    return rate, at_base_price * rate / sum(new.seconds for _, new in pairs)
 
 
-def _seconds_per_operation(side: Side) -> dict[_Name, float]:
-    """Return the mean time of an operation, by benchmark, its -P, its package.
+def _measured(side: Side) -> dict[_Name, _Measured]:
+    """Return iterations and time of each benchmark, by name, its -P, its package.
 
     Over all runs, each as long as it took: a CPU profile is of all of them.
     """
-    sums: dict[_Name, list[float]] = {}
+    sums: dict[_Name, _Measured] = {}
     for capture in side.of("benchmark"):
         for result in capture.content.results:
             if result.unit in _SECONDS:
                 name = result.name, result.procs, dict(result.config).get("pkg")
-                entry = sums.setdefault(name, [0.0, 0.0])
-                for value, times in zip(result.values, result.iterations, strict=True):
-                    entry[0] += value * _SECONDS[result.unit] * times
-                    entry[1] += times
-    return {name: took / times for name, (took, times) in sums.items() if times}
+                took = sum(
+                    value * _SECONDS[result.unit] * times
+                    for value, times in zip(
+                        result.values, result.iterations, strict=True
+                    )
+                )
+                before = sums.get(name, _Measured())
+                sums[name] = _Measured(
+                    before.iterations + sum(result.iterations),
+                    before.seconds + took,
+                    before.values + len(result.values),
+                )
+    return {name: one for name, one in sums.items() if min(one) > 0}
+
+
+def _of_the_profile(side: Side, times: dict[_Name, _Measured]) -> bool:
+    """Return whether a side's CPU profile is of its benchmarks.
+
+    The benchmark loop is in its stacks; or a program of its own printed one line, of as
+    long as it was profiled.
+    """
+    if of_benchmarks(side):
+        return True
+    profiled = cpu_seconds(side)
+    if not profiled or len(times) != 1:
+        return False
+    (one,) = times.values()
+    return one.values == 1 and _COVERS[0] <= one.seconds / profiled <= _COVERS[1]
 
 
 def failed_requests(base: Side, new: Side, _result: None) -> Iterator[Caveat]:

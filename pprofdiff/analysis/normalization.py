@@ -1,4 +1,4 @@
-"""In what the two sides are compared: absolute, per second, per operation, share.
+"""In what the two sides are compared: by operation, as composition, by second, as is.
 
 Scaling is in floating point and happens once, here; raw integers stay beside it.
 """
@@ -13,9 +13,16 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
 
-__all__ = ["Mode", "Normalization", "choose"]
+__all__ = ["Counts", "Mode", "Normalization", "choose"]
 
-Mode = Literal["absolute", "per_second", "per_work", "share"]
+Mode = Literal["absolute", "per_second", "per_work", "share", "composition"]
+
+Counts = Literal["cost", "moment", "other"]
+"""What values count: ``cost`` (CPU time, allocations) grows with the work that was
+done; ``moment`` is of one instant (live memory, goroutines); ``other`` is the rest."""
+
+_UNKNOWN = "the work is not known: --work BASE:NEW gives the operations of each side"
+_SINCE_START = "counts since the process began, whose operations are not known"
 
 _Column = NDArray[np.int64] | NDArray[np.float64]
 _Floats = NDArray[np.float64]
@@ -25,8 +32,9 @@ class Normalization(NamedTuple):
     """How raw values become comparable: scaled = raw × factor of its side.
 
     `mode` is ``absolute``, ``per_second`` (factor 1 / seconds), ``per_work`` (factor
-    1 / operations) or ``share`` (new brought to the base's total, as ``go tool pprof
-    -normalize``); `reason` says, for people, why this one.
+    1 / operations), ``composition`` (100 / total: percent of each side's total) or
+    ``share`` (new brought to the base's total, as ``go tool pprof -normalize``);
+    `reason` says, for people, why this one.
     """
 
     mode: Mode
@@ -68,7 +76,7 @@ class Normalization(NamedTuple):
     def of_shares(self, totals: tuple[int, int]) -> Normalization:
         """Return the scaling of raw values to percent of each side's raw total."""
         return Normalization(
-            "share", 100 / totals[0], 100 / totals[1], "% of the total"
+            "composition", 100 / totals[0], 100 / totals[1], "% of the total"
         )
 
     def with_base_times(self, ratio: float) -> Normalization:
@@ -86,12 +94,15 @@ def choose(
     durations_ns: tuple[int | None, int | None],
     work: Work | None,
     share: bool,
-    snapshot: bool,
+    counts: Counts,
 ) -> Normalization:
     """Choose how two sides are compared.
 
-    By operation where `work` is known; by share of the total where `share` asks for it;
-    else by second where both sides have a duration; else absolute.
+    By operation where the operations of the values' own window are known; by share of
+    the total where `share` asks for it. Else costs are compared as composition: how
+    much CPU a program used, or allocated, tells what the machine gave it and what it
+    was asked to do, not what an operation costs. Else by second where both sides have a
+    duration; else absolute.
 
     Parameters
     ----------
@@ -103,9 +114,8 @@ def choose(
         The operations that each side did.
     share
         Whether new is to be scaled to the total of base.
-    snapshot
-        Whether values are of one moment (live memory, goroutines), so that neither
-        operations nor durations say anything about them.
+    counts
+        What the values count: see `Counts`.
 
     Raises
     ------
@@ -119,11 +129,14 @@ def choose(
         base, new = totals
         factor = base / new if new else 0.0
         return Normalization("share", 1.0, factor, "-normalize: new scaled to base")
-    if snapshot:
+    if counts == "moment":
         return Normalization("absolute", 1.0, 1.0, "a snapshot is not a rate")
     done = None if work is None else work.done(durations_ns)
     if work is not None and done is not None:
         return Normalization("per_work", 1 / done[0], 1 / done[1], work.reason)
+    if counts == "cost" and min(totals) > 0:
+        reason = _UNKNOWN if work is None else _SINCE_START
+        return Normalization("composition", 100 / totals[0], 100 / totals[1], reason)
     base_ns, new_ns = durations_ns
     if base_ns and new_ns:
         reason = "both profiles have a duration"

@@ -9,7 +9,10 @@ from typing import Any
 from pprofdiff.kinds import KINDS, resolve
 from pprofdiff.model.side import Capture, Side
 
-__all__ = ["cpu_seconds", "measure", "numbered"]
+__all__ = ["age_seconds", "cpu_seconds", "measure", "numbered", "of_benchmarks"]
+
+# In the stacks of a CPU profile that go test -bench -cpuprofile wrote.
+_BENCHMARK_LOOP = "testing.(*B).runN"
 
 
 def measure(capture: Capture[Any]) -> str:
@@ -42,3 +45,24 @@ def cpu_seconds(side: Side) -> float | None:
     ]
     known = [duration for duration in durations if duration]
     return sum(known) / 1e9 if known and len(known) == len(durations) else None
+
+
+def age_seconds(side: Side) -> float | None:
+    """Return how long a side's process had run when it was captured, None if unknown.
+
+    The last line of a GC log tells it closely: ``@16.4s`` since the process began. A
+    CPU profile of ``go test`` lasts as long as the process. Of several processes,
+    nothing is known.
+    """
+    logs = [run for c in side.of("gctrace") for run in c.content.runs]
+    if len(logs) == 1 and len(logs[0].cycles.start_ms):
+        return float(logs[0].cycles.start_ms[-1]) / 1e3
+    return cpu_seconds(side) if of_benchmarks(side) else None
+
+
+def of_benchmarks(side: Side) -> bool:
+    """Return whether there is a CPU profile, and all of them are of benchmarks."""
+    profiles = [c.content for c in side.of("profile") if measure(c) == "cpu"]
+    return bool(profiles) and all(
+        _BENCHMARK_LOOP in profile.function_names() for profile in profiles
+    )

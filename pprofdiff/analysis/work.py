@@ -14,30 +14,42 @@ _LEAST, _MOST = 1e-9, 1e18
 _WHOLE = 1e5
 
 
+Pair = tuple[float, float]
+
+
 class Work(NamedTuple):
     """Operations of (base, new): done while profiled, or done per second.
 
     One of `counts` and `rates` is set; `reason` says where it is from, for people.
+    `seconds` is how long counted operations took, and `ages` how long each process had
+    run when it was captured; None where that is not known. `closed` tells that the next
+    operation began when one ended, so that operations a second are how fast the program
+    is rather than what was asked of it.
     """
 
-    counts: tuple[float, float] | None
-    rates: tuple[float, float] | None
+    counts: Pair | None
+    rates: Pair | None
     reason: str
+    closed: bool = False
+    seconds: tuple[float | None, float | None] = (None, None)
+    ages: tuple[float | None, float | None] = (None, None)
 
-    def done(
-        self, durations_ns: tuple[int | None, int | None]
-    ) -> tuple[float, float] | None:
-        """Return the operations done in these times; None where a time is missing."""
-        if self.counts is not None:
-            return self.counts
+    def done(self, durations_ns: tuple[int | None, int | None]) -> Pair | None:
+        """Return the operations in the windows that a profile counts.
+
+        `durations_ns` are its durations; without them it counts since the process
+        began. None where the operations of that time are not known.
+        """
         base, new = durations_ns
-        if self.rates is None or not base or not new:
-            return None
-        return self.rates[0] * base / 1e9, self.rates[1] * new / 1e9
+        rates = self.per_second(self.seconds)
+        if rates is None:
+            return self.counts
+        if base and new:
+            return rates[0] * base / 1e9, rates[1] * new / 1e9
+        base_s, new_s = self.ages
+        return (rates[0] * base_s, rates[1] * new_s) if base_s and new_s else None
 
-    def per_second(
-        self, seconds: tuple[float | None, float | None]
-    ) -> tuple[float, float] | None:
+    def per_second(self, seconds: tuple[float | None, float | None]) -> Pair | None:
         """Return operations per second, given how long the counted ones took."""
         if self.rates is not None:
             return self.rates
@@ -47,7 +59,7 @@ class Work(NamedTuple):
         return self.counts[0] / base, self.counts[1] / new
 
 
-def counted(done: tuple[float, float]) -> Work:
+def counted(done: Pair) -> Work:
     """Return the work of ``--work BASE:NEW``, operations done while profiled.
 
     Raises UsageError for numbers that nothing can be divided by.
@@ -57,22 +69,25 @@ def counted(done: tuple[float, float]) -> Work:
     return Work(done, None, f"--work: {base} and {new} operations")
 
 
-def rated(rates: tuple[float, float], source: str = "--rps") -> Work:
+def rated(rates: Pair, source: str = "--rps", *, closed: bool = False) -> Work:
     """Return work that is known as operations per second, and from where.
+
+    `closed` is as in `Work`.
 
     Raises UsageError for numbers that nothing can be divided by.
     """
     _check(source, rates, "the operations that each side did in a second")
     base, new = (_number(value) for value in rates)
-    return Work(None, rates, f"{source}: {base} and {new} operations per second")
+    reason = f"{source}: {base} and {new} operations per second"
+    return Work(None, rates, reason, closed)
 
 
-def possible(pair: tuple[float, float]) -> bool:
+def possible(pair: Pair) -> bool:
     """Return whether values can be divided by both numbers."""
     return all(_LEAST <= value <= _MOST for value in pair)
 
 
-def _check(source: str, pair: tuple[float, float], what: str) -> None:
+def _check(source: str, pair: Pair, what: str) -> None:
     if not possible(pair):
         raise UsageError(
             f"{source} {pair[0]:g}:{pair[1]:g}: give {what}, "

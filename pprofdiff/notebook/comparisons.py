@@ -74,7 +74,7 @@ def comparison_card(report: ReportModel) -> Card:
     below = f"{more} more in .findings" if told.reasons and more > 0 else ""
     make = KINDS[section.kind].diff_card
     card: Card = (resolve(make) if make else _first_table)(section, report.labels)
-    return card._replace(lead=first.title.strip(), below=below)
+    return card._replace(lead=f"{first.outcome} {first.title.strip()}", below=below)
 
 
 def _first_table(section: Section, labels: _Labels) -> Card:

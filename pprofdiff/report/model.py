@@ -6,10 +6,14 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+from pprofdiff.analysis.account.building import account
+from pprofdiff.analysis.account.model import Account
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.model import Findings
 from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.gate.model import Verdict
+from pprofdiff.analysis.outcome.deciding import outcome
+from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.granularity import Granularity
@@ -45,7 +49,8 @@ class ReportModel(NamedTuple):
     """A finished comparison: inputs, what changed, and what to know about it.
 
     `labels`, `inputs` are (base, new); `filters` are the choices that differ from the
-    defaults, as typed; `findings` say why; `verdict` is the gate's.
+    defaults, as typed; `outcome` says whether new is slower, `account` of what that is
+    made up, `findings` why; `verdict` is the gate's.
     """
 
     labels: tuple[str, str]
@@ -53,6 +58,8 @@ class ReportModel(NamedTuple):
     comparison: Comparison
     warnings: tuple[Caveat, ...]
     filters: tuple[str, ...]
+    outcome: Outcome
+    account: Account | None
     findings: Findings
     verdict: Verdict = Verdict()
 
@@ -101,6 +108,8 @@ def report_of(
         comparison=comparison,
         warnings=tuple(told.values()),
         filters=tuple(filters),
+        outcome=outcome(comparison),
+        account=account(comparison),
         findings=find(comparison),
         verdict=Verdict(unread=tuple(unread)),
     )

@@ -78,7 +78,9 @@ RowRole = Literal[
     "goroutines",
     "file",
 ]
-SentenceRole = Literal["plain", "warning", "caution", "noise", "legend", "also"]
+SentenceRole = Literal[
+    "plain", "outcome", "warning", "caution", "noise", "legend", "also"
+]
 
 MARKS: dict[Mark, str] = {"": "", "more": "▲", "less": "▼", "noise": "~"}
 """The sign that writers put before a marked number."""
@@ -248,9 +250,9 @@ class Table:
 class Sentence:
     """A paragraph; `key` says what it is about, where a table could stand instead.
 
-    ``warning`` tells how to read the rest, ``caution`` what hinders a comparison,
-    ``noise`` how large a change must be, ``legend`` what words mean, ``also`` lists
-    what is said in short.
+    ``outcome`` answers whether new is slower, ``warning`` tells how to read the rest,
+    ``caution`` what hinders a comparison, ``noise`` how large a change must be,
+    ``legend`` what words mean, ``also`` lists what is said in short.
     """
 
     text: str
@@ -265,24 +267,29 @@ class Heading(NamedTuple):
 
 
 class Reason(NamedTuple):
-    """One finding as the report tells it: its number, and by how much it moves the CPU.
+    """One finding as the report tells it, and by how much it moves the CPU.
 
-    `amount` is the finding's part of the CPU profiles' change, "" where that cannot be
-    told; `part` tells that findings before it explain most of that already.
+    `number` counts causes, from 1; a consequence has its cause's number and a `level`
+    above 0. `amount` is the finding's part of the CPU profiles' change, "" where that
+    cannot be told.
     """
 
     number: int
     finding: Finding
     amount: str = ""
-    part: bool = False
+    level: int = 0
 
     @property
     def title(self) -> str:
-        """The sentence that says what changed, with its amount."""
-        if not self.amount:
-            return f"{self.finding.title}."
-        part = ", part of the above" if self.part else ""
-        return f"{self.finding.title}. {self.amount}{part}"
+        """The sentence that says what changed, with its amount and severity."""
+        of_which = "of which " if self.level and self.amount else ""
+        amount = f"{of_which}{self.amount}, " if self.amount else ""
+        return f"{self.finding.title}. {amount}{self.finding.severity}"
+
+    @property
+    def lead(self) -> str:
+        """What stands before the title: its number, or a sign that it follows."""
+        return "   " * self.level + "↳" if self.level else f"{self.number}."
 
 
 class Footnote(NamedTuple):

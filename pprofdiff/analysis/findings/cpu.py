@@ -105,6 +105,18 @@ class CPUComparison:
         base[rows], new[rows] = self.table.raw("cum")
         return base, new
 
+    @property
+    def in_shares(self) -> bool:
+        """Whether shares are compared: nothing tells what an operation costs."""
+        return self.diff.normalization.mode == "composition"
+
+    def moves(self, delta: float, *, several: bool = False) -> str:
+        """Return the verb for a change: costs more, or takes less of the CPU."""
+        word = "more" if delta > 0 else "less"
+        if self.in_shares:
+            return f"{'take' if several else 'takes'} {word} of the CPU"
+        return f"{'cost' if several else 'costs'} {word}"
+
     def words(self, base: float, new: float) -> str:
         """Return raw values as ``base → new unit``, in the report's scale."""
         return words(self.diff, base, new)

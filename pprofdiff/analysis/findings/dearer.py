@@ -13,6 +13,7 @@ from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.functions import one_sided
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.wording import listed, short, times
+from pprofdiff.goruntime.names import package_of
 
 __all__ = ["own_cost"]
 
@@ -45,10 +46,42 @@ def own_cost(case: Case) -> Iterator[Finding]:
     told = cpu.under(gone | added).plus(cpu.bookkeeping)
     owners = _owner(cpu, told, 0), _owner(cpu, told, 1)
     movers = _movers(cpu, owners)
-    for dearer in (True, False):
-        some = [m for m in movers if (m.ratio > 1) == dearer]
-        if some:
-            yield _finding(cpu, owners, some, dearer=dearer)
+    if cpu.in_shares:
+        if movers:
+            yield _shares(cpu, movers)
+        return
+    families: dict[tuple[bool, str], list[_Mover]] = {}
+    for mover in movers:
+        key = mover.ratio > 1, package_of(cpu.names[mover.row])
+        families.setdefault(key, []).append(mover)
+    for (dearer, _), some in families.items():
+        yield _finding(cpu, owners, some, dearer=dearer)
+
+
+def _shares(cpu: CPUComparison, movers: list[_Mover]) -> Finding:
+    """Tell which functions take another share, where nothing tells what they cost.
+
+    One that costs more lowers the shares of all others, so that shares do not tell
+    which of them changed.
+    """
+    named = listed(
+        [
+            f"{short(cpu.names[m.row])} {cpu.words(m.base, m.new)}"
+            for m in movers[:_NAMED]
+        ]
+    )
+    return Finding(
+        "shares-moved",
+        f"The CPU is shared otherwise: {named}",
+        "Which of them costs more or less, shares do not tell.",
+        tuple(
+            Fact(f"for {cpu.names[m.row]}", "cpu profile", m.base, m.new, cpu.diff.unit)
+            for m in movers
+        ),
+        "Give the work: --work BASE:NEW, operations done while profiled.",
+        severity="minor",
+        weight=max(abs(cpu.scaled_delta(m.base, m.new)) for m in movers) / cpu.whole,
+    )
 
 
 def _owner(cpu: CPUComparison, told: Claim, side: int) -> NDArray[np.int64]:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
-from pprofdiff.analysis.findings.model import Claim, Fact, Finding
-from pprofdiff.analysis.findings.wording import listed, short
+from pprofdiff.analysis.findings.model import Claim, Direction, Fact, Finding
+from pprofdiff.analysis.findings.wording import listed, short, times
 from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, package_of
 from pprofdiff.model.csr import distinct, grouped, last_in_row
 from pprofdiff.units import percent
@@ -26,15 +26,13 @@ _SHARE = 0.02
 # It is gone where less than this share of its share is left (other callers keep some).
 _LEFT = 0.005
 _NAMED = 3
-# Functions that swap places under a parent must cancel but for this share.
-_CANCELS = 0.25
 
 
 class _Root(NamedTuple):
     """A function that is on one side only, and nothing above it in its stacks is.
 
     `parent` is the function that called it most, -1 for none; `value` is the raw CPU
-    time under it, but for GC and allocation.
+    time under it.
     """
 
     row: int
@@ -52,21 +50,49 @@ class _Change:
 
 
 def functions(case: Case) -> Iterator[Finding]:
-    """Functions above a share that are gone, new, or stand in for one another."""
+    """Functions above a share that are gone, new, or replace one another."""
     cpu = case.cpu
     if cpu is None:
         return
     gone, added = one_sided(cpu)
     if not gone.any() and not added.any():
         return
-    before, after = _change(cpu, 0, gone), _change(cpu, 1, added)
-    swapped = {r.parent for r in before.roots} & {r.parent for r in after.roots}
-    for parent in sorted(swapped - {-1}):
-        yield _moved(cpu, parent, (before, after))
-    for change in (before, after):
-        roots = [r for r in change.roots if r.parent == -1 or r.parent not in swapped]
-        if roots:
-            yield _gone_or_new(case, cpu, change, roots)
+    changes = _change(cpu, 0, gone), _change(cpu, 1, added)
+    for before, after in _families(cpu, changes[0].roots, changes[1].roots):
+        if before and after:
+            yield _replaced(cpu, changes, (before, after))
+        else:
+            side = 0 if before else 1
+            yield _gone_or_new(case, cpu, changes[side], before or after)
+
+
+def _families(
+    cpu: CPUComparison, gone: tuple[_Root, ...], added: tuple[_Root, ...]
+) -> list[tuple[list[_Root], list[_Root]]]:
+    """Return roots that belong together: of one package, or called by one function.
+
+    Code that is gone and code that is new in its place share the caller or, where its
+    innermost callers changed too, the package that they are of. What is on one side
+    alone is a family by package.
+    """
+    family: dict[object, int] = {}
+    members: dict[int, tuple[list[_Root], list[_Root]]] = {}
+    for side, roots in enumerate((gone, added)):
+        for root in roots:
+            keys: list[tuple[str, str | int]] = [("package", package_of(cpu.names[root.row]))]
+            if root.parent >= 0:
+                keys.append(("caller", root.parent))
+            known = sorted({family[key] for key in keys if key in family})
+            place = known[0] if known else len(members)
+            members.setdefault(place, ([], []))[side].append(root)
+            for other in known[1:]:
+                for i, more in enumerate(members.pop(other)):
+                    members[place][i].extend(more)
+                family = {k: place if v == other else v for k, v in family.items()}
+            family.update(dict.fromkeys(keys, place))
+    return sorted(
+        members.values(), key=lambda pair: -sum(r.value for rs in pair for r in rs)
+    )
 
 
 def one_sided(cpu: CPUComparison) -> tuple[Mask, Mask]:
@@ -105,11 +131,10 @@ def _change(cpu: CPUComparison, side: int, chosen: Mask) -> _Change:
             root[start:stop] = np.where(some, padded[last], -1)
             above = np.where(some & (last + 1 < offsets[1:]), padded[last + 1], -1)
             parent[start:stop] = above
-    kept = ~cpu.bookkeeping.sides[side]
     roots = []
     for row in distinct(root[root >= 0]).tolist():
         under = root == row
-        value = int(values[under & kept].sum())
+        value = int(values[under].sum())
         callers, at = grouped(parent[under])
         most = int(np.argmax(np.bincount(at, np.abs(values[under]))))
         roots.append(_Root(row, int(callers[most]), value))
@@ -140,10 +165,9 @@ def _under_any(change: _Change, roots: list[_Root]) -> Mask:
 
 
 def _claim(cpu: CPUComparison, change: _Change, roots: list[_Root]) -> Claim:
-    """Claim what is under these roots, without GC and allocation."""
-    under = _under_any(change, roots)
-    sides = [np.zeros(len(mask), np.bool_) for mask in cpu.bookkeeping.sides]
-    sides[change.side] = under & ~cpu.bookkeeping.sides[change.side]
+    """Claim what is under these roots."""
+    sides = [np.zeros(len(values), np.bool_) for values in cpu.diff.values]
+    sides[change.side] = _under_any(change, roots)
     return Claim(sides[0], sides[1])
 
 
@@ -179,9 +203,16 @@ def _gone_or_new(
         text,
         _facts(cpu, roots),
         advice,
-        direction="better" if gone else "worse",
+        direction=_direction(cpu, gone=gone),
         claim=claim,
     )
+
+
+def _direction(cpu: CPUComparison, *, gone: bool) -> Direction:
+    """Return which way it is when work is gone, or new; none where shares compare."""
+    if cpu.in_shares:
+        return "neutral"
+    return "better" if gone else "worse"
 
 
 def _called(names: list[str], root: _Root) -> str:
@@ -224,26 +255,39 @@ def _facts(cpu: CPUComparison, roots: list[_Root]) -> tuple[Fact, ...]:
     )
 
 
-def _moved(
-    cpu: CPUComparison, parent: int, changes: tuple[_Change, _Change]
+def _replaced(
+    cpu: CPUComparison,
+    changes: tuple[_Change, _Change],
+    roots: tuple[list[_Root], list[_Root]],
 ) -> Finding:
-    """Say what took the place of what under one parent, and whether that costs."""
-    roots = [[r for r in c.roots if r.parent == parent] for c in changes]
+    """Say what took the place of what, and what each cost."""
+    for some in roots:
+        some.sort(key=lambda root: -root.value)
     before, after = (
         listed([short(cpu.names[r.row]) for r in rs[:_NAMED]]) for rs in roots
     )
     claim = _claim(cpu, changes[0], roots[0]).plus(_claim(cpu, changes[1], roots[1]))
     base, new = cpu.sums(claim)
-    delta, apart = cpu.scaled_delta(base, new), cpu.beside_others.one(base, new)
-    largest = max(cpu.beside_others.by.scaled(base, new))
-    cancels = abs(apart.delta) <= _CANCELS * largest or not apart.told
-    verb = "stand" if len(roots[1]) > 1 else "stands"
-    end = "cost moved, it did not change" if cancels else "at another cost"
+    change = cpu.beside_others.one(base, new)
+    scaled = cpu.beside_others.by.scaled(base, new)
+    verb = "replace" if len(roots[1]) > 1 else "replaces"
+    cost = cpu.words(base, new)
+    if not cpu.in_shares:
+        cost += f" ({times(scaled[1] / scaled[0])})"
+    direction: Direction = "neutral"
+    if change.told and not cpu.in_shares:
+        direction = "worse" if change.delta > 0 else "better"
+    callers = list(
+        dict.fromkeys(
+            short(cpu.names[r.parent]) for rs in roots for r in rs if r.parent >= 0
+        )
+    )
+    under = f"Called by {listed(callers[:_NAMED])}. " if callers else ""
     return Finding(
         "work-moved",
-        f"{after} {verb} in for {before} under {short(cpu.names[parent])}: {end}",
-        f"{cpu.words(base, new)}, without GC and allocation.",
+        f"{after} {verb} {before}: {cost}",
+        f"{under}What is called below them counts too.",
         _facts(cpu, [*roots[0], *roots[1]]),
-        direction="neutral" if cancels else "worse" if delta > 0 else "better",
-        claim=None if cancels else claim,
+        direction=direction,
+        claim=claim,
     )

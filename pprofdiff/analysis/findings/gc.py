@@ -230,10 +230,9 @@ def cpu_only(case: Case) -> Iterator[Finding]:
     if cpu is None or case.gc is not None or not cpu.moved("gc"):
         return
     group, tax = cpu.groups["gc"], cpu.groups["gc_tax"]
-    more = "more" if group.delta > 0 else "less"
     yield Finding(
         "gc-cpu",
-        f"GC with sweeping and barriers costs {more} CPU",
+        f"GC with sweeping and barriers {cpu.moves(group.delta)}",
         f"Marking, assists and phases {cpu.words(group.base, group.new)}; sweeping and "
         f"barriers {cpu.words(tax.base, tax.new)}. A CPU profile cannot tell whether "
         "cycles are more frequent or dearer.",

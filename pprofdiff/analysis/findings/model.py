@@ -72,10 +72,12 @@ class Finding(NamedTuple):
 
     `id` is stable; `title` is one short sentence, `text` the numbers behind it and
     `advice` what to do, "" for nothing. `severity` is ``info``, ``minor`` or
-    ``major``, `direction` ``worse``, ``better`` or ``neutral``. `explains` is the
-    scaled delta of CPU that `claim` covers, None without a claim; `detail` tells that
-    findings before it explain most of that already. `weight` ranks what explains
-    equally much.
+    ``major``, `direction` ``worse``, ``better`` or ``neutral``. `parent` is the id of
+    the finding that this one follows from, None for a cause. `explains` is the scaled
+    delta of CPU that `claim` covers, None without a claim: no sample is claimed by two
+    causes, and a consequence claims samples of its cause alone. `weight` is what a
+    finding without a claim explains of its own measure, from 0 to 1; with one it ranks
+    what explains equally much.
     """
 
     id: str
@@ -87,7 +89,7 @@ class Finding(NamedTuple):
     direction: Direction = "neutral"
     claim: Claim | None = None
     explains: float | None = None
-    detail: bool = False
+    parent: str | None = None
     weight: float = 0.0
 
 
@@ -104,7 +106,24 @@ class Explained(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """All findings, the one that explains most first; None without CPU profiles."""
+    """All findings, and how much of the CPU they explain, None without CPU profiles.
+
+    Causes stand in the order of what they explain, each before its consequences.
+    """
 
     found: tuple[Finding, ...]
     explained: Explained | None
+
+    @property
+    def causes(self) -> tuple[Finding, ...]:
+        """The findings that follow from no other."""
+        return tuple(finding for finding in self.found if finding.parent is None)
+
+    def consequences(self, id_: str) -> tuple[Finding, ...]:
+        """Return what follows from a finding, at once or through another."""
+        below, wanted = [], {id_}
+        for finding in self.found:
+            if finding.parent in wanted:
+                wanted.add(finding.id)
+                below.append(finding)
+        return tuple(below)

@@ -1,8 +1,7 @@
-"""The table of rules, and the order of what they find.
+"""The table of rules.
 
 A rule is a function of a `Case` that yields findings. What a finding explains is the
-CPU of the samples it claims; findings are ordered by how much each explains that those
-before it do not, so that a detail never stands before its cause.
+CPU of the samples it claims; `causes` tells which follows from which.
 """
 
 from __future__ import annotations
@@ -19,25 +18,14 @@ from pprofdiff.analysis.findings import (
     runtime,
 )
 from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.causes import tree
 from pprofdiff.analysis.findings.cpu import CPUComparison
-from pprofdiff.analysis.findings.model import (
-    SEVERITIES,
-    Claim,
-    Explained,
-    Finding,
-    Findings,
-    Severity,
-)
+from pprofdiff.analysis.findings.model import Claim, Explained, Finding, Findings
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_sums
 
 __all__ = ["find"]
 
 Rule = Callable[[Case], Iterator[Finding]]
-
-# A finding is major, or minor, from these shares of the larger side's CPU on.
-_MAJOR, _MINOR = 0.05, 0.01
-# A finding is a detail if it adds less than this part of what it explains.
-_OWN = 0.1
 
 
 def _rules(case: Case) -> tuple[Rule, ...]:
@@ -81,48 +69,11 @@ def find(comparison: Comparison) -> Findings:
     """Return what the rules say of a comparison, what explains most first."""
     case = Case(comparison)
     drafts = [finding for rule in _rules(case) for finding in rule(case)]
-    cpu = case.cpu
-    if cpu is None:
-        return Findings(tuple(sorted(drafts, key=_importance)), None)
-    claims = [(_judged(cpu, f, f.claim), f.claim) for f in drafts if f.claim]
-    ordered, covered = _ordered(cpu, claims)
-    others = sorted((f for f in drafts if f.claim is None), key=_importance)
-    return Findings((*ordered, *others), _explained(cpu, covered))
-
-
-def _importance(finding: Finding) -> tuple[int, float]:
-    return -SEVERITIES.index(finding.severity), -finding.weight
-
-
-def _judged(cpu: CPUComparison, finding: Finding, claim: Claim) -> Finding:
-    """Return the finding with what it explains, and how much that matters."""
-    base, new = cpu.sums(claim)
-    explains = cpu.scaled_delta(base, new)
-    share = abs(explains) / cpu.whole if cpu.change(base, new).told else 0.0
-    matters: Severity = "info"
-    if share >= _MINOR:
-        matters = "major" if share >= _MAJOR else "minor"
-    return finding._replace(explains=explains, severity=matters)
-
-
-def _ordered(
-    cpu: CPUComparison, claims: list[tuple[Finding, Claim]]
-) -> tuple[list[Finding], Claim]:
-    """Return findings by what each adds to those before it, and the union of claims."""
-    waiting, covered = list(claims), cpu.of(())
-    ordered: list[Finding] = []
-
-    def adds(entry: tuple[Finding, Claim]) -> tuple[float, float]:
-        return abs(cpu.delta(entry[1].without(covered))), entry[0].weight
-
-    while waiting:
-        best = max(waiting, key=adds)
-        waiting.remove(best)
-        finding, claim = best
-        own = abs(finding.explains or 0.0)
-        ordered.append(finding._replace(detail=adds(best)[0] < _OWN * own))
-        covered = covered.plus(claim)
-    return ordered, covered
+    found, covered = tree(case.cpu, drafts)
+    explained = None
+    if case.cpu is not None and covered is not None:
+        explained = _explained(case.cpu, covered)
+    return Findings(found, explained)
 
 
 def _explained(cpu: CPUComparison, covered: Claim) -> Explained:

@@ -30,7 +30,7 @@ _OF_LOCKS = ("sync", "internal/sync", "runtime")
 
 
 class _Subject(NamedTuple):
-    """One group as a finding: its id, its title's beginning, what to look at next."""
+    """One group as a finding: its id, what it is called, what to look at next."""
 
     id: str
     group: str
@@ -45,7 +45,7 @@ def scheduler(case: Case) -> Iterator[Finding]:
         _Subject(
             "scheduler",
             "sched",
-            "Scheduling costs",
+            "Scheduling",
             "An execution trace shows which goroutines start, block and wake so often.",
         ),
     )
@@ -58,7 +58,7 @@ def locks(case: Case) -> Iterator[Finding]:
         _Subject(
             "locks",
             "locks",
-            "Locks and channels cost",
+            "Locks and channels",
             "A mutex and a block profile show which lock or channel.",
         ),
     )
@@ -81,7 +81,7 @@ def _group(case: Case, subject: _Subject) -> Iterator[Finding]:
     unit = cpu.diff.unit
     yield Finding(
         subject.id,
-        f"{subject.name} {'more' if group.delta > 0 else 'less'}",
+        f"{subject.name} {cpu.moves(group.delta, several=subject.id == 'locks')}",
         "".join(f"{sentence}. " for sentence in sentences).strip(),
         (
             Fact(group.label, "cpu profile", group.base, group.new, unit),
@@ -128,7 +128,7 @@ def leaf_work(case: Case) -> Iterator[Finding]:
             continue
         yield Finding(
             f"leaf-{row.id}",
-            f"{row.label} costs {'more' if row.delta > 0 else 'less'}",
+            f"{row.label} {cpu.moves(row.delta)}",
             f"{cpu.words(row.base, row.new)}, most of the change in "
             f"{_mostly(cpu, kinds.index(row.id))}.",
             (Fact(row.label, "cpu profile", row.base, row.new, cpu.diff.unit),),

@@ -21,7 +21,7 @@ from pprofdiff.analysis.profiles.categories import (
 from pprofdiff.analysis.profiles.caveats import Caveat, comparability
 from pprofdiff.analysis.profiles.frames import blame_frame, categories_frame
 from pprofdiff.analysis.profiles.granularity import Granularity
-from pprofdiff.analysis.profiles.kinds import is_cpu, is_snapshot, is_state, kind_name
+from pprofdiff.analysis.profiles.kinds import counts_of, is_cpu, is_state, kind_name
 from pprofdiff.analysis.profiles.leaf_owners import LeafSums, leaf_sums
 from pprofdiff.analysis.profiles.rows import PairedRows, SampleValues, pair_rows
 from pprofdiff.analysis.profiles.side import ProfileSide
@@ -291,7 +291,7 @@ def compare(
         durations_ns=(base.profile.duration_ns, new.profile.duration_ns),
         work=work,
         share=normalize,
-        snapshot=is_snapshot(compared),
+        counts=counts_of(new.profile, compared),
     )
     caveats = comparability(base, new, totals, normalization)
     return ProfileDiff(base, new, base_column, new_column, normalization, caveats)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from pprofdiff.analysis.normalization import Counts
 from pprofdiff.model.profiles.profile import Profile, ValueType
 
-__all__ = ["is_cpu", "is_heap", "is_snapshot", "is_state", "kind_name"]
+__all__ = ["counts_of", "is_cpu", "is_heap", "is_snapshot", "is_state", "kind_name"]
 
 _LEADING = 200
 _STATES = ("running", "runnable", "blocked", "syscall")
@@ -32,6 +33,13 @@ def is_snapshot(sample_type: ValueType) -> bool:
     """Return whether a sample type is of one moment (live memory), not of a time."""
     name = sample_type.type
     return name.startswith("inuse_") or name in ("goroutine", "threadcreate")
+
+
+def counts_of(profile: Profile, sample_type: ValueType) -> Counts:
+    """Return what a sample type counts, as `normalization.choose` asks."""
+    if is_snapshot(sample_type):
+        return "moment"
+    return "cost" if is_cpu(profile) or is_heap(profile) else "other"
 
 
 def kind_name(profile: Profile) -> str:

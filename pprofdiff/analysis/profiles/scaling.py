@@ -23,6 +23,7 @@ MODES: Final = {
     "per_second": "per second",
     "per_work": "per operation",
     "share": "new scaled to base",
+    "composition": "share of each side's total",
 }
 """What scaled numbers are, by `Normalization.mode`."""
 
@@ -35,6 +36,8 @@ def scale_of(diff: ProfileDiff) -> Scale:
     values, mode = scaled_totals(diff), diff.normalization.mode
     noun = diff.sample_type.type
     scale = scale_in_mode(values, diff.unit, mode, cpu=diff.is_cpu, noun=noun)
+    if mode == "composition":
+        return scale
     exact = scale.size == 1 and mode not in _SUFFIXES
     return scale._replace(decimals=0 if exact else _decimals(values, scale.size))
 
@@ -57,6 +60,8 @@ def scale_in_mode(
     noun
         What is counted where the unit has no name.
     """
+    if mode == "composition":
+        return Scale(1, "%", 2)
     if _is_time_per_second(unit, mode):
         return Scale(1e9, "cores" if cpu else "s/s", 2)
     scale = scale_for(values, unit)

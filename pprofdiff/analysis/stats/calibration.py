@@ -38,7 +38,11 @@ __all__ = [
     "QUEUE",
     "SAMPLES_FOR_INTERVAL",
     "SAMPLES_FOR_TEST",
+    "SERIAL_SPREAD",
+    "SERIAL_VALUES",
     "SHARE",
+    "TOTAL_PRIOR",
+    "TOTAL_SIGMA",
     "WAITS",
     "Prior",
 ]
@@ -100,6 +104,21 @@ LONG_NS = 1_000_000_000
 """Traces shorter than this show moments: of ten of 0.2 s of one program, on a machine
 that did other work too, 99 % of waits were within 11 to 31 ms, and GC took 13 to 33 %
 of another."""
+
+TOTAL_SIGMA = 0.15
+"""How much time or CPU an operation differs from run to run of one build, as deviation
+of its logarithm: 12 to 17 % in six of seven sets of 24 runs of 3 s on virtual machines,
+quiet guests among them; 3 % in one."""
+
+TOTAL_PRIOR = 1
+"""For how many degrees of freedom `TOTAL_SIGMA` counts beside runs that are known."""
+
+SERIAL_VALUES = 2
+"""So many values that one process measured one after the other say as much of how runs
+differ as one more run: neighbours correlate by +0.55."""
+
+SERIAL_SPREAD = 2.0
+"""Variance of runs over that of values within one, from the same correlation."""
 
 
 class Prior(NamedTuple):

@@ -14,6 +14,7 @@ from pprofdiff.report.html.shell import shell, template
 from pprofdiff.report.model import ReportModel, Scope
 from pprofdiff.report.rows import Section, Tile, signed
 from pprofdiff.report.sections import charts, sections, tiles
+from pprofdiff.report.sections.account import account_parts
 from pprofdiff.report.sections.answer import Answer, answer
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
@@ -87,9 +88,10 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
         labels=[printable(label) for label in report.labels],
         verdict=report.verdict,
         rulings=rulings(report.verdict),
-        answer=printable(first.title).strip(),
+        answer=printable(first.outcome).strip(),
         answer_below=_below(first),
         cautions=drawn([*unread_warnings(report.verdict), *told.warnings]),
+        account=drawn(account_parts(report)),
         findings=drawn([*others, *told.rest]),
         tiles=[_tile(t) for section in shown for t in tiles(section)],
         parts=[_comparison(section, i) for i, section in enumerate(shown)],
@@ -107,8 +109,11 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
 
 
 def _below(first: Answer) -> tuple[Paragraph, ...]:
-    """Return what stands under the answer, where that is a finding."""
-    return () if first.reason is None else told_of(first.reason)
+    """Return what stands under the outcome: what it rests on, and the first cause."""
+    why = Paragraph(printable(first.title).strip(), style="strong")
+    basis = (Paragraph(printable(sentence.text)) for sentence in first.below)
+    told = () if first.reason is None else told_of(first.reason)
+    return (*basis, why, *told)
 
 
 def _tile(tile: Tile) -> ShownTile:

@@ -43,6 +43,7 @@ _LONG = 300
 _BAR = 88.0
 _CLASSES: dict[SentenceRole, str] = {
     "plain": "",
+    "outcome": "strong",
     "warning": "warn",
     "caution": "warn",
     "noise": "faint",
@@ -164,7 +165,7 @@ def _reason(reason: Reason) -> Text:
     """Return a finding: its title, the numbers behind it, what to do."""
     finding = reason.finding
     style = _OF_DIRECTION[finding.direction]
-    paragraphs = [Paragraph(printable(reason.title), f"{reason.number}.", style)]
+    paragraphs = [Paragraph(printable(reason.title), reason.lead, style)]
     return Text((*paragraphs, *told_of(reason, advice="faint")))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from pprofdiff._version import __version__
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.json.findings import finding_rows, unexplained_row
+from pprofdiff.report.json.outcome import account_row, outcome_row
 from pprofdiff.report.json.verdict import verdict_row
 from pprofdiff.report.model import Input, ReportModel
 from pprofdiff.report.sections import json_rows
@@ -39,6 +40,8 @@ def render(report: ReportModel) -> str:
         "labels": {"base": report.labels[0], "new": report.labels[1]},
         "inputs": {"base": [_input(i) for i in base], "new": [_input(i) for i in new]},
         "filters": list(report.filters),
+        "outcome": outcome_row(report.outcome),
+        "account": account_row(report.account),
         "comparisons": list(json_rows(report.comparison)),
         "findings": finding_rows(report.findings),
         "unexplained": unexplained_row(report.findings),

@@ -22,7 +22,8 @@ def finding_rows(findings: Findings) -> list[Row]:
             "text": finding.text,
             "advice": finding.advice or None,
             "explains_scaled": finding.explains,
-            "detail": finding.detail,
+            "parent": finding.parent,
+            "detail": finding.parent is not None,
             "evidence": [fact._asdict() for fact in finding.evidence],
         }
         for finding in findings.found

@@ -13,6 +13,7 @@ from pprofdiff.report.markdown import markup
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import Reason, Section, SectionPart, Sentence, Table
 from pprofdiff.report.sections import sections
+from pprofdiff.report.sections.account import account_parts
 from pprofdiff.report.sections.answer import Answer, answer
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
@@ -74,6 +75,9 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
     short = _in_short(others, told.rest)
     if short:
         yield _Piece("", "other findings", short, 0)
+    account = list(account_parts(report))
+    if account:
+        yield _Piece("", "account", _drawn(account), 0)
     for top in _tops(shown_sections):
         yield _Piece("", _name_of([top]), markup.render(top), 0)
     if any(reason.finding.text or reason.finding.advice for reason in others):
@@ -145,7 +149,9 @@ def _drawn(parts: Iterable[SectionPart | Reason]) -> str:
 
 def _answer(first: Answer) -> str:
     """Return the answer: a sentence, and what stands behind it."""
-    texts = [markup.emphasis(first.title, markup.LONGEST_PARAGRAPH)]
+    texts = [markup.emphasis(first.outcome, markup.LONGEST_PARAGRAPH)]
+    texts += [markup.render(sentence) for sentence in first.below]
+    texts.append(markup.emphasis(first.title, markup.LONGEST_PARAGRAPH))
     if first.reason is not None:
         finding = first.reason.finding
         if finding.text:

@@ -104,6 +104,8 @@ def render(part: Part) -> str:
             return emphasis(part.text, LONGEST_PARAGRAPH)
         case Sentence():
             lead = LEADS.get(part.role, "")
+            if part.role == "outcome":
+                return emphasis(part.text, LONGEST_PARAGRAPH)
             return paragraph(part.text, f"**{lead}**" if lead == "!" else lead)
 
 
@@ -141,7 +143,7 @@ def _fenced(lines: list[str]) -> str:
 
 def _item(reason: Reason) -> str:
     """Return a finding as one item of a numbered list."""
-    number, finding = f"{reason.number}. ", reason.finding
+    number, finding = _lead(reason), reason.finding
     below = []
     if finding.text:
         below.append(paragraph(finding.text))
@@ -154,7 +156,12 @@ def _item(reason: Reason) -> str:
 
 def in_short(reason: Reason) -> str:
     """Return a finding's title alone, as one item of a numbered list."""
-    return f"{reason.number}. {paragraph(reason.title)}"
+    return f"{_lead(reason)}{paragraph(reason.title)}"
+
+
+def _lead(reason: Reason) -> str:
+    """Return a number, or a bullet that is set in as far as its level."""
+    return f"{reason.number}. " if not reason.level else "   " * reason.level + "- "
 
 
 def _ruling(rule: Ruling) -> str:

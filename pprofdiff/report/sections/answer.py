@@ -1,4 +1,4 @@
-"""What a reader sees first: the finding that explains most, or a sentence instead."""
+"""What a reader sees first: the outcome, then the cause that explains most."""
 
 from __future__ import annotations
 
@@ -6,27 +6,35 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pprofdiff.report.model import ReportModel
-from pprofdiff.report.rows import Reason, Section
+from pprofdiff.report.rows import Reason, Section, Sentence
 from pprofdiff.report.sections.findings import Why
+from pprofdiff.report.sections.outcome import told_outcome
 
 __all__ = ["Answer", "answer"]
 
 
 class Answer(NamedTuple):
-    """The sentence that answers; `reason` is the finding it is of, None without one."""
+    """The outcome in a sentence, what must be known of it, and why it is so.
 
+    `title` says why; `reason` is the finding that it is of, None without one.
+    """
+
+    outcome: str
+    below: tuple[Sentence, ...]
     title: str
     reason: Reason | None = None
 
 
 def answer(report: ReportModel, told: Why, sections: Sequence[Section]) -> Answer:
-    """Return the first finding that matters, or what stands in for it.
+    """Return the outcome with the first cause that matters, or what stands in for it.
 
     `told` is what the report says of findings, `sections` are all of its sections.
     """
+    outcome, below = told_outcome(report.outcome)
     matters = any(f.severity != "info" for f in report.findings.found)
     lead = sections[0].lead if sections else ""
     if told.reasons and (matters or not lead):
-        return Answer(told.reasons[0].title, told.reasons[0])
+        return Answer(outcome, below, told.reasons[0].title, told.reasons[0])
     instead = next((section.instead for section in sections if section.instead), "")
-    return Answer(lead or instead or "No finding: the figures are in the tables.")
+    why = lead or instead or "No finding: the figures are in the tables."
+    return Answer(outcome, below, why)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from pprofdiff.analysis.findings.model import Explained, Finding
+from pprofdiff.analysis.findings.model import Explained, Finding, Findings
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.model import ReportModel
@@ -39,14 +40,14 @@ def why(report: ReportModel) -> Why:
     findings = report.findings
     cpu = next((d for d in report.profiles if d.is_cpu), None)
     told = [f for f in findings.found if f.id != _FIRST]
-    matter = [f for f in told if f.severity != "info"]
-    shown = (matter or told)[:_SHOWN]
+    shown = _shown(findings, told)
     rest = []
     others = [f.title for f in told if f not in shown]
     if others:
         rest.append(Sentence(f"{'; '.join(others)}.", "also"))
     claimed = any(finding.explains for finding in shown)
-    if findings.explained is not None and cpu is not None and matter and claimed:
+    adds_up = cpu is not None and cpu.normalization.mode != "composition"
+    if findings.explained is not None and cpu is not None and adds_up and claimed:
         rest.append(Sentence(_together(findings.explained, cpu)))
     return Why(
         warnings=tuple(
@@ -54,21 +55,46 @@ def why(report: ReportModel) -> Why:
             for finding in findings.found
             if finding.id == _FIRST
         ),
-        reasons=tuple(
-            _reason(number, finding, cpu) for number, finding in enumerate(shown, 1)
-        ),
+        reasons=tuple(_reasons(shown, cpu)),
         rest=tuple(rest),
     )
 
 
-def _reason(number: int, finding: Finding, cpu: ProfileDiff | None) -> Reason:
+def _shown(findings: Findings, told: Sequence[Finding]) -> list[Finding]:
+    """Return the first causes with their consequences; what is but info is named."""
+    matter = [f for f in told if f.severity != "info"] or list(told)
+    causes = [f for f in matter if f.parent is None or f.parent not in _ids(matter)]
+    kept = _ids(causes[:_SHOWN])
+    for finding in findings.found:
+        if finding.parent in kept and finding in matter:
+            kept.add(finding.id)
+    return [finding for finding in matter if finding.id in kept]
+
+
+def _ids(findings: Iterable[Finding]) -> set[str]:
+    return {finding.id for finding in findings}
+
+
+def _reasons(shown: Sequence[Finding], cpu: ProfileDiff | None) -> Iterator[Reason]:
+    """Yield findings with their places in the tree: causes are numbered."""
+    number, levels = 0, dict[str, int]()
+    for finding in shown:
+        level = levels.get(finding.parent or "", -1) + 1
+        levels[finding.id] = level
+        number += level == 0
+        yield _reason(number, finding, cpu, level)
+
+
+def _reason(
+    number: int, finding: Finding, cpu: ProfileDiff | None, level: int
+) -> Reason:
     """Return one finding with its number and its part of the CPU profiles' change."""
-    if finding.explains is None or cpu is None:
-        return Reason(number, finding)
+    if not finding.explains or cpu is None:
+        return Reason(number, finding, level=level)
     sign = MARKS["more" if finding.explains > 0 else "less"]
     # Without a space, so that no line ends between the sign and its number.
     amount = f"{sign}{scale_of(cpu).text(finding.explains, signed=True)}"
-    return Reason(number, finding, amount, finding.detail)
+    return Reason(number, finding, amount, level)
 
 
 def _together(explained: Explained, cpu: ProfileDiff) -> str:

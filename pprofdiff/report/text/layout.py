@@ -46,6 +46,7 @@ Style = Literal["", "strong", "faint", "worse", "better", "warn"]
 _INSET = 2
 _STYLES: dict[SentenceRole, Style] = {
     "plain": "",
+    "outcome": "strong",
     "warning": "warn",
     "caution": "warn",
     "noise": "faint",
@@ -156,7 +157,7 @@ def _paragraph(sentence: Sentence) -> Paragraph:
 
 def _reason(reason: Reason) -> Stanza:
     """Return a finding: its title, the numbers behind it, what to do."""
-    finding, lead = reason.finding, f"{reason.number}. "
+    finding, lead = reason.finding, f"{reason.lead} "
     indent = " " * len(lead)
     paragraphs = [Paragraph(reason.title, _OF_DIRECTION[finding.direction], lead)]
     if finding.text:

@@ -7,19 +7,24 @@ from collections.abc import Iterator
 from pprofdiff.report.model import SCREEN, ReportModel, Scope
 from pprofdiff.report.rows import Heading, Part, Section, Sentence
 from pprofdiff.report.sections import sections
+from pprofdiff.report.sections.account import account_parts
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
 from pprofdiff.report.sections.next_steps import next_steps
+from pprofdiff.report.sections.outcome import told_outcome
 from pprofdiff.report.sections.verdict import rulings
 
 __all__ = ["report_parts"]
 
 
 def report_parts(report: ReportModel, scope: Scope = SCREEN) -> Iterator[Part]:
-    """Yield the whole report: inputs, verdict, why, then section by section."""
+    """Yield the whole report: outcome, inputs, verdict, why, then the sections."""
     for number, section in enumerate(sections(report, scope)):
         yield Heading(_title(report, section))
         if number == 0:
+            outcome = told_outcome(report.outcome)
+            yield Sentence(outcome.headline, "outcome")
+            yield from outcome.below
             yield inputs_table(report)
             if report.filters:
                 yield Sentence(f"only: {' '.join(report.filters)}")
@@ -29,6 +34,7 @@ def report_parts(report: ReportModel, scope: Scope = SCREEN) -> Iterator[Part]:
         if section.lead:
             yield Sentence(section.lead)
         if number == 0:
+            yield from account_parts(report)
             yield from _why(report)
         yield from section.parts
     yield from cautions(report)

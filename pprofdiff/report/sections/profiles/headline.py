@@ -31,15 +31,17 @@ def headline(diff: ProfileDiff) -> str:
     if not changed:
         if diff.category_sums is None or diff.model is None:
             return whole
-        return f"No group changed beyond noise. {whole}"
+        return f"No group changed beyond noise. {whole}".strip()
     first = f"{_change(diff, changed[0])}{_most_of_it(diff, changed[0])}."
     rest = "; ".join(_change(diff, group) for group in changed[1:3])
     more = f" {rest}." if rest else " No other group moved beyond noise."
-    return f"{first}{more} {whole}"
+    return f"{first}{more} {whole}".strip()
 
 
 def _change(diff: ProfileDiff, group: JudgedSum) -> str:
     """Return what one group costs more or less."""
+    if diff.normalization.mode == "composition":
+        return f"{group.label} takes {_share(diff, group)} of the CPU"
     scale = scale_of(diff)
     base, new = map(scale.number, diff.normalization.scaled(group.base, group.new))
     word = "more" if group.delta > 0 else "less"
@@ -67,7 +69,9 @@ def _most_of_it(diff: ProfileDiff, group: JudgedSum) -> str:
 
 
 def _whole(diff: ProfileDiff) -> str:
-    """Return the sentence about the totals."""
+    """Return the sentence about the totals; there is none where shares are compared."""
+    if diff.normalization.mode == "composition":
+        return ""
     scale, totals = scale_of(diff), diff.totals
     base, new = diff.normalization.scaled(*totals)
     words = f"In all {scale.number(base)} → {scale.number(new)} {scale.unit}"

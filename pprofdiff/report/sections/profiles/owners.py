@@ -55,13 +55,19 @@ def group_table(diff: ProfileDiff, labels: tuple[str, str]) -> Table:
     (whole,) = judged_sums(diff, [("total", "total", *diff.totals)])
     rows.append(_row(diff, whole, "total", Cell(whole.label)))
     unit = scale_of(diff).unit
-    columns = (
+    columns: tuple[Column, ...] = (
         name_column(""),
         *sides(labels, unit),
         Column("Δ", "delta", unit=unit),
-        Column("share of total", "share"),
     )
+    if not _in_shares(diff):
+        columns = (*columns, Column("share of total", "share"))
     return Table("groups", columns, tuple(rows), one_unit=True)
+
+
+def _in_shares(diff: ProfileDiff) -> bool:
+    """Return whether values are shares already."""
+    return diff.normalization.mode == "composition"
 
 
 def _large(diff: ProfileDiff, part: JudgedSum) -> bool:
@@ -75,12 +81,13 @@ def _large(diff: ProfileDiff, part: JudgedSum) -> bool:
 
 
 def _row(diff: ProfileDiff, judged: JudgedSum, role: RowRole, name: Cell) -> Row:
-    cells = (
+    cells: tuple[Cell, ...] = (
         name,
         *value_cells(diff, judged.base, judged.new),
         delta_cell(diff, judged.base, judged.new, noise=judged.noise),
-        share_cell(diff, judged.base, judged.new),
     )
+    if not _in_shares(diff):
+        cells = (*cells, share_cell(diff, judged.base, judged.new))
     key = judged.id if role == "total" else f"{role}:{judged.id}"
     return Row(key, role, cells, level=int(role == "category"))
 

@@ -1,0 +1,175 @@
+"""The account that the evidence allows: of time where it is known, else of CPU.
+
+================================  ===============================  =====================
+evidence                          account of                       parts
+================================  ===============================  =====================
+trace, work known                 goroutines' time an operation    states, and reasons
+one benchmark with a CPU profile  time an operation                CPU by group, rest
+CPU profile, work known           CPU an operation                 CPU by group
+CPU profile alone                 none; shares of CPU              CPU by group
+================================  ===============================  =====================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from pprofdiff.analysis.account.model import Account, Amount, Part
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.outcome.figures import cpu_of, timed
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.graph import walk
+from pprofdiff.analysis.side import of_benchmarks
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.csr import last_in_row
+
+__all__ = ["account"]
+
+_CPU = "CPU profile"
+_NO_TRACE = "waiting was not measured: a trace of each side shows it by reason"
+_NO_WORK = "the work is not known: these are shares, not costs"
+# Goroutines that a benchmark runs its operations on, by the functions they begin with.
+_ON_THE_PATH = ("testing.(*B).launch", "testing.(*B).run1.func1")
+_PARALLEL = "testing.(*B).RunParallel.func1"
+
+
+def account(comparison: Comparison) -> Account | None:
+    """Return the account of a comparison, None where nothing adds up to its change."""
+    trace = comparison.trace
+    if trace is not None and trace.rates is not None:
+        from pprofdiff.analysis.account.traced import of_trace
+
+        return of_trace(comparison, trace)
+    diff = cpu_of(comparison)
+    if diff is None or diff.category_sums is None:
+        return None
+    mode = diff.normalization.mode
+    if mode == "composition":
+        by = tuple(Fraction(100, total) for total in diff.totals)
+        parts = _groups(diff, lambda base, new: Amount(base * by[0], new * by[1]))
+        return Account("shares of CPU", "%", parts, gaps=(_NO_WORK,))
+    if mode != "per_work":
+        return None
+    scaled = _scaling(diff)
+    benchmarks = timed(comparison)
+    serial = benchmarks is not None and len(benchmarks.each) == 1
+    if serial and all(map(of_benchmarks, (comparison.base, comparison.new))):
+        benchmarked = _of_benchmark(comparison, diff, scaled)
+        if benchmarked is not None:
+            return benchmarked
+    return Account("CPU per operation", "ns", _groups(diff, scaled), gaps=(_NO_TRACE,))
+
+
+_Scaled = Callable[[int, int], Amount]
+
+
+def _scaling(diff: ProfileDiff) -> _Scaled:
+    """Return what makes exact amounts of raw values, by the comparison's factors."""
+    base_by, new_by = (Fraction(factor) for factor in diff.normalization.factors)
+    return lambda base, new: Amount(base * base_by, new * new_by)
+
+
+def _groups(
+    diff: ProfileDiff,
+    scaled: _Scaled,
+    kept: tuple[np.ndarray, np.ndarray] | None = None,
+) -> tuple[Part, ...]:
+    """Return the CPU of each runtime group, of the chosen samples (bool) alone."""
+    labels = {group.id: group.label for group in rules().groups}
+    return tuple(
+        Part(f"cpu.{id_}", labels[id_], scaled(base, new), _CPU)
+        for id_, base, new in _group_sums(diff, kept)
+        if base or new
+    )
+
+
+def _group_sums(
+    diff: ProfileDiff, kept: tuple[np.ndarray, np.ndarray] | None
+) -> list[tuple[str, int, int]]:
+    """Return (id, base, new) of each group, raw, of the chosen samples or of all."""
+    attributions = diff.attributions
+    if attributions is None:
+        return []
+    ids = rules().categories
+    sums: list[dict[str, int]] = []
+    for i, (side, values) in enumerate(zip(attributions, diff.values, strict=True)):
+        category = side.category if kept is None else side.category[kept[i]]
+        chosen = values if kept is None else values[kept[i]]
+        column = np.zeros(len(ids), np.int64)
+        np.add.at(column, category, chosen)
+        sums.append(dict(zip(ids, column.tolist(), strict=True)))
+    base, new = sums
+    return [
+        (
+            group.id,
+            sum(base[c] for c in group.categories),
+            sum(new[c] for c in group.categories),
+        )
+        for group in rules().groups
+    ]
+
+
+def _of_benchmark(
+    comparison: Comparison, diff: ProfileDiff, scaled: _Scaled
+) -> Account | None:
+    """Return the account of one benchmark's time; None where its goroutines are unseen.
+
+    The time of an operation, times the goroutines that run operations, is CPU of those
+    goroutines and the rest: waiting, system calls that sleep, other processes.
+    """
+    benchmarks = timed(comparison)
+    if benchmarks is None or benchmarks.whole.base is None:
+        return None
+    masks = [_on_the_path(diff, side) for side in (0, 1)]
+    if not all(mask.any() for mask in masks):
+        return None
+    goroutines = [_goroutines(comparison, diff, side) for side in (0, 1)]
+    whole = benchmarks.whole
+    time = Amount(
+        *(
+            Fraction(seconds or 0.0) * 10**9 * count
+            for seconds, count in zip((whole.base, whole.new), goroutines, strict=True)
+        )
+    )
+    on = _groups(diff, scaled, (masks[0], masks[1]))
+    rest = time
+    for part in on:
+        rest = rest.less(part.amount)
+    off = _groups(diff, scaled, (~masks[0], ~masks[1]))
+    source = "bench.txt less the CPU profile"
+    return Account(
+        "time per operation",
+        "ns",
+        (*on, Part("off-cpu", "not on a CPU", rest, source)),
+        beside=tuple(part._replace(id=f"beside.{part.id}") for part in off),
+        gaps=("why it was not on a CPU was not measured: a trace shows it by reason",),
+    )
+
+
+def _on_the_path(diff: ProfileDiff, side: int) -> np.ndarray:
+    """Mark the samples (bool) of goroutines that run a benchmark's operations."""
+    functions = diff.paired_functions
+    roots = np.array(
+        [name in _ON_THE_PATH or name == _PARALLEL for name in functions.names],
+        np.bool_,
+    )
+    union = functions.union[side][functions.sides[side].ids]
+    profile = (diff.base, diff.new)[side].profile
+    parts = [
+        last_in_row(roots[union[frames.line]], frames.offsets) >= 0
+        for _, _, frames in walk(profile)
+    ]
+    return np.concatenate([np.zeros(0, np.bool_), *parts])
+
+
+def _goroutines(comparison: Comparison, diff: ProfileDiff, side: int) -> int:
+    """Return how many goroutines run operations: GOMAXPROCS under RunParallel, or 1."""
+    profile = (diff.base, diff.new)[side].profile
+    if _PARALLEL not in profile.function_names():
+        return 1
+    captures = (comparison.base, comparison.new)[side].of("benchmark")
+    procs = [result.procs for c in captures for result in c.content.results]
+    return max((count for count in procs if count), default=1)

@@ -1,0 +1,75 @@
+"""What an account is: parts, their sum, and what it does not have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+__all__ = ["Account", "Amount", "Part"]
+
+
+class Amount(NamedTuple):
+    """Base and new of a part, exact: fractions of the account's unit."""
+
+    base: Fraction
+    new: Fraction
+
+    @property
+    def delta(self) -> Fraction:
+        """New less base."""
+        return self.new - self.base
+
+    def plus(self, other: Amount) -> Amount:
+        """Return the sums of both."""
+        return Amount(self.base + other.base, self.new + other.new)
+
+    def less(self, other: Amount) -> Amount:
+        """Return what is left without the other."""
+        return Amount(self.base - other.base, self.new - other.new)
+
+
+class Part(NamedTuple):
+    """One line of an account: a stable id, a label, and the evidence it is from."""
+
+    id: str
+    label: str
+    amount: Amount
+    source: str
+
+
+@dataclass(frozen=True, eq=False)
+class Account:
+    """A change in parts.
+
+    Attributes
+    ----------
+    of
+        What adds up, in words: CPU per operation, time per operation.
+    unit
+        The unit of amounts: ``ns`` (an operation), or ``%`` (of each side's CPU).
+    parts
+        They partition what was measured; `total` is their exact sum.
+    within
+        What lies inside parts, such as mark assist inside running: in no sum.
+    beside
+        What was measured and is not on the path of an operation: in no sum.
+    gaps
+        What could not be measured, in words.
+
+    """
+
+    of: str
+    unit: str
+    parts: tuple[Part, ...]
+    within: tuple[Part, ...] = ()
+    beside: tuple[Part, ...] = ()
+    gaps: tuple[str, ...] = ()
+
+    @property
+    def total(self) -> Amount:
+        """The sum of all parts."""
+        whole = Amount(Fraction(0), Fraction(0))
+        for part in self.parts:
+            whole = whole.plus(part.amount)
+        return whole

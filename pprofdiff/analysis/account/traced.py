@@ -1,0 +1,196 @@
+"""The account of goroutines' time, from traces: where an operation spends its time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.account.model import Account, Amount, Part
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.outcome.figures import cpu_of
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.analysis.traces.side import TraceSide
+from pprofdiff.goruntime.rules import rules
+
+__all__ = ["of_trace", "workers"]
+
+_TRACE, _CPU = "trace", "CPU profile"
+_COLUMNS = {
+    "runnable": ("waiting for a processor", "sched_wait_ns"),
+    "syscall": ("system calls with a processor", "syscall_ns"),
+    "syscall_block": ("system calls without a processor", "syscall_block_ns"),
+    "unknown": ("before the trace tells a state", "unknown_ns"),
+}
+# Goroutines that do so much of the running are those that do the work.
+_MOST = 0.95
+# CPU that the runtime spends beside goroutines: its own workers, and between two.
+_BESIDE_GROUPS = {"sched"}
+_BESIDE = {
+    "gc.mark.dedicated",
+    "gc.mark.fractional",
+    "gc.mark.idle",
+    "gc.mark.bg",
+    "gc.sweep.bg",
+    "gc.scavenge.bg",
+}
+# Counts may be so many deviations off before CPU and running time contradict.
+_DEVIATIONS = 3
+
+
+def of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
+    """Return goroutines' time an operation, by state and reason.
+
+    It is that of the goroutines that do the work: the root functions with 95 % of the
+    running time. Time running is split by the CPU profile's groups where the two agree.
+    """
+    names = workers(trace)
+    rows = [_rows(side, names) for side in trace.sides]
+    if not all(len(some) for some in rows):
+        return None
+    by = [Fraction(factor) for factor in trace.factors]
+
+    def amount(column: str, place: int | None = None) -> Amount:
+        return Amount(
+            *(
+                factor * _sum(side, some, column, place)
+                for side, some, factor in zip(trace.sides, rows, by, strict=True)
+            )
+        )
+
+    running = amount("exec_ns")
+    parts, beside, gaps = _running(cpu_of(comparison), running)
+    for id_, (label, column) in _COLUMNS.items():
+        parts.append(Part(id_, label, amount(column), _TRACE))
+    for reason in dict.fromkeys(r for s in trace.sides for r in s.groups.reasons):
+        sides = []
+        for side, some, factor in zip(trace.sides, rows, by, strict=True):
+            known = list(side.groups.reasons)
+            place = known.index(reason) if reason in known else -1
+            whole = 0 if place < 0 else _sum(side, some, "block_ns", place)
+            sides.append(factor * whole)
+        blocked = Amount(sides[0], sides[1])
+        parts.append(Part(f"blocked.{reason}", f"blocked: {reason}", blocked, _TRACE))
+    shown = tuple(part for part in parts if any(part.amount))
+    within = [
+        Part(f"within.{name}", f"of which in {name}", inside, _TRACE)
+        for name in dict.fromkeys(r for s in trace.sides for r in s.groups.range_names)
+        if any(inside := _ranges(trace, rows, by, name))
+    ]
+    return Account(
+        "goroutines' time per operation",
+        "ns",
+        shown,
+        tuple(within),
+        tuple(beside),
+        tuple(gaps),
+    )
+
+
+def workers(trace: TraceDiff) -> set[str]:
+    """Return the root functions of the goroutines that do the work, on either side."""
+    names: set[str] = set()
+    for side in trace.sides:
+        groups = side.groups
+        own = ~(groups.system | groups.tracing)
+        ran = np.where(own, groups.exec_ns, 0)
+        order = np.argsort(-ran, kind="stable")
+        passed = np.cumsum(ran[order])
+        needed = int(np.searchsorted(passed, _MOST * passed[-1])) + 1 if len(ran) else 0
+        names.update(groups.names[i] for i in order[:needed].tolist() if ran[i])
+    return names
+
+
+def _rows(side: TraceSide, names: set[str]) -> NDArray[np.int64]:
+    """Return the rows of a side's groups that have these names."""
+    rows = [i for i, name in enumerate(side.groups.names) if name in names]
+    return np.array(rows, np.int64)
+
+
+def _sum(
+    side: TraceSide, rows: NDArray[np.int64], column: str, place: int | None
+) -> int:
+    values = getattr(side.groups, column)[rows]
+    return int((values if place is None else values[:, place]).sum())
+
+
+def _ranges(
+    trace: TraceDiff,
+    rows: Sequence[NDArray[np.int64]],
+    by: Sequence[Fraction],
+    name: str,
+) -> Amount:
+    """Return time in a range of the collector, which overlaps with states."""
+    sides = []
+    for side, some, factor in zip(trace.sides, rows, by, strict=True):
+        known = side.groups.range_names
+        place = known.index(name) if name in known else -1
+        whole = 0 if place < 0 else _sum(side, some, "range_ns", place)
+        sides.append(factor * whole)
+    return Amount(sides[0], sides[1])
+
+
+def _running(
+    diff: ProfileDiff | None, running: Amount
+) -> tuple[list[Part], list[Part], list[str]]:
+    """Return running time by CPU group, what is beside it, and what is not known."""
+    whole = [Part("running", "running", running, _TRACE)]
+    if diff is None or diff.normalization.mode != "per_work":
+        gap = "no CPU profile by operation tells running from being on a CPU"
+        return whole, [], [gap]
+    sums = diff.category_sums
+    if sums is None:
+        return whole, [], []
+    by = [Fraction(factor) for factor in diff.normalization.factors]
+    values = {
+        id_: Amount(int(base) * by[0], int(new) * by[1])
+        for id_, base, new in zip(
+            sums.ids, sums.base.tolist(), sums.new.tolist(), strict=True
+        )
+    }
+    inside: list[Part] = []
+    beside: list[Part] = []
+    for group in rules().groups:
+        for outside in (False, True):
+            chosen = [
+                values[c]
+                for c in group.categories
+                if (c in _BESIDE or group.id in _BESIDE_GROUPS) == outside
+            ]
+            amount = Amount(Fraction(0), Fraction(0))
+            for one in chosen:
+                amount = amount.plus(one)
+            if any(amount):
+                prefix = "beside.cpu" if outside else "cpu"
+                part = Part(f"{prefix}.{group.id}", group.label, amount, _CPU)
+                (beside if outside else inside).append(part)
+    off = running
+    for part in inside:
+        off = off.less(part.amount)
+    reach = _reach(diff, running)
+    if off.base < -reach[0] or off.new < -reach[1]:
+        gap = (
+            "the CPU profile has more than the trace shows running: they are of other "
+            "times, and running is not split"
+        )
+        return whole, [], [gap]
+    inside.append(
+        Part("off-cpu", "running, but not on a CPU", off, "trace less the CPU profile")
+    )
+    return inside, beside, []
+
+
+def _reach(diff: ProfileDiff, running: Amount) -> tuple[float, float]:
+    """Return how far the CPU of each side may be off by chance, an operation."""
+    model = diff.model
+    if model is None:
+        return 0.0, 0.0
+    steps = model.base_step, model.new_step
+    base, new = (
+        _DEVIATIONS * (float(abs(total)) * step) ** 0.5
+        for total, step in zip(running, steps, strict=True)
+    )
+    return base, new

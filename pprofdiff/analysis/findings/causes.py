@@ -1,0 +1,238 @@
+"""Which finding follows from which: causes own their consequences.
+
+What follows from what is known of Go's runtime: more bytes allocated make the collector
+run more often, which makes goroutines that allocate help with marking. `FOLLOWS` lists
+it, cause by cause. A consequence has its cause's direction, unless one has none. What
+is not listed is part of another finding where that one claims the same samples.
+
+Each sample is claimed once: by one cause and, within that, by one consequence at most.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from pprofdiff.analysis.findings.cpu import CPUComparison
+from pprofdiff.analysis.findings.model import SEVERITIES, Claim, Finding, Severity
+
+__all__ = ["FOLLOWS", "tree"]
+
+_GC_WORK = ("gc-assist", "gc-life", "gc-capacity", "gc-cpu", "blocked-assist")
+_WAITS = ("sched-latency", "sched-life", "utilisation")
+_OF_ALLOCATION = ("gc-frequency", "leaf-clear", *_GC_WORK)
+
+FOLLOWS: dict[str, tuple[str, ...]] = {
+    "go-upgrade": ("gc-*", "leaf-*", "scheduler", "locks", "dearer*", "cheaper*"),
+    "machine*": (*_WAITS, "gomaxprocs-over"),
+    "gomaxprocs-over": ("gomaxprocs", *_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
+    "gomaxprocs": (*_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
+    "goroutine-growth": ("heap-growth", "gc-cycle-cost", "scheduler", "gc-frequency"),
+    "heap-growth": ("gc-cycle-cost", "gc-frequency"),
+    "syscalls*": ("syscall-*", "scheduler", "locks", "blocked-*", "off-cpu*", *_WAITS),
+    "contention*": ("locks", "scheduler", "blocked-*", "off-cpu*", *_WAITS),
+    "off-cpu*": ("scheduler", "locks", *_WAITS),
+    "work-*": ("allocation", *_OF_ALLOCATION, "leaf-*", "locks", "scheduler"),
+    "dearer*": ("allocation", "leaf-*"),
+    "cheaper*": ("allocation", "leaf-*"),
+    "allocation": (*_OF_ALLOCATION, "leaf-copy", "gc-cycle-cost"),
+    "gc-frequency": _GC_WORK,
+    "gc-cycle-cost": _GC_WORK,
+}
+"""What may follow from each cause, by ids that may end in ``*``. The nearest of several
+causes is the last one listed; nothing follows from what is listed after it."""
+
+# What follows from a function's change lies in its samples.
+_BY_SAMPLES = ("work-*", "dearer*", "cheaper*")
+# So much of what a finding explains must lie in another's samples to be part of it.
+_PART = 0.5
+# From these shares of the larger side's CPU on, a finding is major, or minor.
+_MAJOR, _MINOR = 0.05, 0.01
+
+
+@dataclass(eq=False)
+class _Node:
+    """A finding with its consequences."""
+
+    finding: Finding
+    below: list[_Node] = field(default_factory=list)
+
+    @property
+    def family(self) -> list[Finding]:
+        """The finding, then each consequence with what follows from it."""
+        return [self.finding, *(one for node in self.below for one in node.family)]
+
+
+def tree(
+    cpu: CPUComparison | None, drafts: Sequence[Finding]
+) -> tuple[tuple[Finding, ...], Claim | None]:
+    """Return findings, causes by what each explains, and all samples that they claim.
+
+    Each cause stands before its consequences, which name it as their parent. Two
+    findings of one id are numbered: ``work-moved``, ``work-moved-2``. Without CPU
+    profiles nothing is claimed.
+    """
+    found = [_told(cpu, draft) for draft in _unique(drafts)]
+    nodes = {finding.id: _Node(finding) for finding in found}
+    causes = []
+    for finding in found:
+        parent = _parent(cpu, finding, found)
+        if parent is None:
+            causes.append(nodes[finding.id])
+        else:
+            nodes[parent].below.append(nodes[finding.id])
+    if cpu is None:
+        causes.sort(key=lambda node: _importance(None, node, None), reverse=True)
+        return tuple(one for node in causes for one in _listed(node, None)), None
+    covered = cpu.of(())
+    ordered: list[_Node] = []
+    while causes:
+        best = max(causes, key=lambda node: _importance(cpu, node, covered))
+        causes.remove(best)
+        owner = _owner(cpu, best, ordered, covered)
+        if owner is not None:
+            owner.below.append(best)
+            continue
+        ordered.append(best)
+        covered = covered.plus(_claim(cpu, best))
+    taken = cpu.of(())
+    for node in ordered:
+        node.finding = _claimed(cpu, node, _claim(cpu, node).without(taken))
+        taken = taken.plus(_claim(cpu, node))
+    return tuple(one for node in ordered for one in _listed(node, None)), taken
+
+
+def _unique(drafts: Sequence[Finding]) -> list[Finding]:
+    seen: Counter[str] = Counter()
+    unique = []
+    for draft in drafts:
+        seen[draft.id] += 1
+        again = seen[draft.id]
+        unique.append(draft if again == 1 else draft._replace(id=f"{draft.id}-{again}"))
+    return unique
+
+
+def _told(cpu: CPUComparison | None, finding: Finding) -> Finding:
+    """Return the finding with what its claim explains, and how much that matters.
+
+    Samples that moved the other way do not explain it.
+    """
+    if finding.claim is None:
+        return finding
+    if cpu is None:
+        return finding._replace(claim=None)
+    base, new = cpu.sums(finding.claim)
+    explains = cpu.scaled_delta(base, new)
+    if finding.direction == ("better" if explains > 0 else "worse"):
+        return finding._replace(claim=None)
+    share = abs(explains) / cpu.whole if cpu.change(base, new).told else 0.0
+    return finding._replace(explains=explains, severity=_severity(share))
+
+
+def _severity(share: float) -> Severity:
+    if share >= _MAJOR:
+        return "major"
+    return "minor" if share >= _MINOR else "info"
+
+
+def _parent(
+    cpu: CPUComparison | None, finding: Finding, found: Sequence[Finding]
+) -> str | None:
+    """Return the id of the nearest listed cause of a finding, None without one."""
+    nearest = None
+    for cause, consequences in FOLLOWS.items():
+        if any(fnmatchcase(finding.id, pattern) for pattern in consequences):
+            for other in found:
+                if fnmatchcase(other.id, cause) and _owns(cpu, other, finding):
+                    nearest = other.id
+    return nearest
+
+
+def _owns(cpu: CPUComparison | None, cause: Finding, finding: Finding) -> bool:
+    """Return whether a listed cause fits in weight, direction and samples."""
+    if cause.id == finding.id or (cause.severity == "info" != finding.severity):
+        return False
+    if {cause.direction, finding.direction} == {"worse", "better"}:
+        return False
+    if any(fnmatchcase(cause.id, pattern) for pattern in _BY_SAMPLES):
+        return _within(cpu, finding, cause)
+    return True
+
+
+def _within(cpu: CPUComparison | None, part: Finding, whole: Finding) -> bool:
+    """Return whether most of what a finding explains lies in another's samples."""
+    if cpu is None or part.claim is None or whole.claim is None:
+        return False
+    shared = abs(cpu.delta(part.claim.within(whole.claim)))
+    return shared >= _PART * abs(part.explains or 0.0) > 0
+
+
+def _claim(cpu: CPUComparison, node: _Node) -> Claim:
+    """Return all samples that a finding and its consequences claim."""
+    whole = cpu.of(())
+    for finding in node.family:
+        if finding.claim is not None:
+            whole = whole.plus(finding.claim)
+    return whole
+
+
+def _importance(
+    cpu: CPUComparison | None, node: _Node, covered: Claim | None
+) -> tuple[int, float, float]:
+    """Return how much a cause matters: the severity of its family, what that adds."""
+    severity = max(SEVERITIES.index(one.severity) for one in node.family)
+    finding = node.finding
+    share = min(finding.weight, 1.0) if finding.claim is None else 0.0
+    if cpu is not None and covered is not None:
+        added = cpu.delta(_claim(cpu, node).without(covered))
+        share = max(share, abs(added) / cpu.whole)
+    return severity, share, finding.weight
+
+
+def _owner(
+    cpu: CPUComparison, node: _Node, ordered: Sequence[_Node], covered: Claim
+) -> _Node | None:
+    """Return the cause that claims most of a finding's samples already, if one does."""
+    finding = node.finding
+    if finding.claim is None:
+        return None
+    own = abs(finding.explains or 0.0)
+    if abs(cpu.delta(finding.claim.without(covered))) >= _PART * own:
+        return None
+    best, most = None, 0.0
+    for other in ordered:
+        shared = abs(cpu.delta(finding.claim.within(_claim(cpu, other))))
+        if shared > most and other.finding.direction in (finding.direction, "neutral"):
+            best, most = other, shared
+    return best
+
+
+def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
+    """Give a finding, and each consequence in turn, samples that are not taken."""
+    left = allowed
+    for below in node.below:
+        wanted = _claim(cpu, below).within(left)
+        below.finding = _claimed(cpu, below, wanted)
+        left = left.without(wanted)
+    own = _claim(cpu, node).within(allowed)
+    if node.finding.claim is None and not any(o.claim for o in node.family):
+        return node.finding
+    explains = cpu.delta(own)
+    if node.finding.direction == ("better" if explains > 0 else "worse"):
+        return node.finding._replace(claim=None, explains=None)
+    return node.finding._replace(claim=own, explains=explains)
+
+
+def _listed(node: _Node, parent: str | None) -> list[Finding]:
+    """Return a finding and its consequences with their parents, most telling first."""
+    finding = node.finding._replace(parent=parent)
+    below = sorted(
+        node.below,
+        key=lambda one: (
+            -SEVERITIES.index(one.finding.severity),
+            -abs(one.finding.explains or 0.0),
+        ),
+    )
+    return [finding, *(f for one in below for f in _listed(one, finding.id))]

@@ -1,0 +1,234 @@
+"""The figures that an outcome may rest on, each from one kind of evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import exp, log
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.outcome.model import Measure
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.side import cpu_seconds
+from pprofdiff.analysis.stats.control import control
+from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs
+from pprofdiff.model.side import Side
+
+__all__ = ["Timed", "cpu_of", "measures", "timed"]
+
+_SECONDS = {"ns/op": 1e-9, "sec/op": 1.0}
+# Fewer whole user tasks a side do not tell how long one takes.
+_FEW_TASKS = 20
+
+_Key = tuple[str, int | None, str | None]
+_Runs = list[list[float]]
+
+
+class Timed(NamedTuple):
+    """Benchmarks' time an operation: the figure of all, and of each by its name."""
+
+    whole: Measure
+    each: dict[str, Ratio]
+
+
+def timed(comparison: Comparison) -> Timed | None:
+    """Return time per operation of the benchmarks that both sides have, None for none.
+
+    Of several benchmarks it is the geometric mean of their ratios.
+    """
+    base, new = _times(comparison.base), _times(comparison.new)
+    names = [name for name in base if name in new]
+    if not names:
+        return None
+    each = {name: ratio_of_runs(base[name], new[name]) for name in names}
+    logs = np.array([log(ratio.ratio) for ratio in each.values()])
+    # Benchmarks of one run share its drift, so that more of them are not more sure.
+    sigma = max(ratio.sigma for ratio in each.values())
+    middle = float(logs.mean())
+    first = each[names[0]]
+    reach = log(first.high / first.ratio) / first.sigma
+    near = log(first.narrow[1] / first.ratio) / first.sigma
+    means = [
+        exp(float(np.mean([np.mean(np.log(np.concatenate(runs))) for runs in side])))
+        for side in ([s[name] for name in names] for s in (base, new))
+    ]
+    several = len(names) > 1
+    whole = Measure(
+        id="time",
+        figure="time per operation",
+        unit="s",
+        base=means[0],
+        new=means[1],
+        ratio=exp(middle),
+        low=exp(middle - reach * sigma),
+        high=exp(middle + reach * sigma),
+        narrow=(exp(middle - near * sigma), exp(middle + near * sigma)),
+        more_is="slower",
+        source=f"geometric mean of {len(names)} benchmarks"
+        if several
+        else f"Benchmark{names[0][0]}",
+        runs=(_count(base, names), _count(new, names)),
+    )
+    return Timed(whole, {_name(name): ratio for name, ratio in each.items()})
+
+
+def _count(side: dict[_Key, _Runs], names: Sequence[_Key]) -> int:
+    return min(len(side[name]) for name in names)
+
+
+def _name(key: _Key) -> str:
+    name, procs, _ = key
+    return name if procs is None else f"{name}-{procs}"
+
+
+def _times(side: Side) -> dict[_Key, _Runs]:
+    """Return each benchmark's seconds an operation, run by run."""
+    runs: dict[_Key, dict[int, list[float]]] = {}
+    for capture in side.of("benchmark"):
+        for result in capture.content.results:
+            factor = _SECONDS.get(result.unit)
+            values = [value * factor for value in result.values if factor]
+            if values and min(values) > 0 and max(values) < float("inf"):
+                key = result.name, result.procs, dict(result.config).get("pkg")
+                runs.setdefault(key, {}).setdefault(capture.run, []).extend(values)
+    return {key: list(by_run.values()) for key, by_run in runs.items()}
+
+
+def _tasks(comparison: Comparison) -> Measure | None:
+    """Return how long the most frequent user task of the traces takes."""
+    trace = comparison.trace
+    if trace is None:
+        return None
+    sides = [side.tasks for side in trace.sides]
+    whole = [
+        dict(zip(side.name, side.complete.tolist(), strict=True)) for side in sides
+    ]
+    counts = {
+        name: min(count, whole[1][name])
+        for name, count in whole[0].items()
+        if name in whole[1]
+    }
+    name = max(counts, key=lambda name: (counts[name], name), default="")
+    if not name or counts[name] < _FEW_TASKS:
+        return None
+    quantiles = [side.durations.row(name) for side in sides]
+    means = [one.total_ns / max(one.count, 1) for one in quantiles]
+    if min(means) <= 0:
+        return None
+    return _measure(
+        "task",
+        f"time per task {name}",
+        "s",
+        (means[0] / 1e9, means[1] / 1e9),
+        "slower",
+        f"{whole[0][name]:,} and {whole[1][name]:,} user tasks of the traces",
+    )
+
+
+def _throughput(comparison: Comparison) -> Measure | None:
+    """Return operations a second, where the work is known; it may be what was asked.
+
+    The figure is a speed only where the next operation waited for the last one.
+    """
+    work = comparison.work
+    if work is None:
+        return None
+    rates = work.per_second((cpu_seconds(comparison.base), cpu_seconds(comparison.new)))
+    if rates is None:
+        return None
+    return _measure(
+        "throughput",
+        "operations a second",
+        "1/s",
+        rates,
+        "faster" if work.closed else "",
+        work.reason,
+    )
+
+
+def cpu_of(comparison: Comparison) -> ProfileDiff | None:
+    """Return the comparison of CPU profiles, None where there is none to measure."""
+    for diff in comparison.profiles:
+        if diff.is_cpu and min(diff.totals) > 0:
+            return diff
+    return None
+
+
+def _cpu_per_operation(comparison: Comparison) -> Measure | None:
+    """Return CPU time per operation, where the work is known."""
+    diff = cpu_of(comparison)
+    if diff is None or diff.normalization.mode != "per_work":
+        return None
+    base, new = diff.normalization.scaled(*diff.totals)
+    return _measure(
+        "cpu",
+        "CPU per operation",
+        "s",
+        (base / 1e9, new / 1e9),
+        "slower",
+        "CPU profile",
+    )
+
+
+def _unchanged_code(comparison: Comparison) -> Measure | None:
+    """Return CPU cost against the code that did not change, where that is seen."""
+    diff = cpu_of(comparison)
+    found = None if diff is None else control(diff)
+    if found is None or not found.holds:
+        return None
+    return Measure(
+        id="control",
+        figure="CPU against the code that did not change",
+        unit="",
+        base=None,
+        new=None,
+        ratio=found.cost,
+        low=found.low,
+        high=found.high,
+        narrow=_narrower(found.cost, found.low, found.high),
+        more_is="slower",
+        source=f"{found.rows} functions of the CPU profile",
+    )
+
+
+def _narrower(ratio: float, low: float, high: float) -> tuple[float, float]:
+    """Return the 90 % interval of a 95 % one, on the scale of logarithms."""
+    part = 1.645 / 1.960
+    return ratio * (low / ratio) ** part, ratio * (high / ratio) ** part
+
+
+def _measure(
+    id_: str,
+    figure: str,
+    unit: str,
+    sides: tuple[float, float],
+    more_is: Literal["slower", "faster", ""],
+    source: str,
+) -> Measure:
+    """Return a figure that one run a side measured."""
+    ratio = ratio_of_runs([[sides[0]]], [[sides[1]]])
+    return Measure(
+        id_,
+        figure,
+        unit,
+        *sides,
+        ratio.ratio,
+        ratio.low,
+        ratio.high,
+        ratio.narrow,
+        more_is,
+        source,
+    )
+
+
+def measures(comparison: Comparison) -> Iterator[Measure]:
+    """Yield every figure there is, the most direct first."""
+    benchmarks = timed(comparison)
+    if benchmarks is not None:
+        yield benchmarks.whole
+    for figure in (_tasks, _throughput, _cpu_per_operation, _unchanged_code):
+        measure = figure(comparison)
+        if measure is not None:
+            yield measure

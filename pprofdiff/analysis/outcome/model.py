@@ -1,0 +1,98 @@
+"""What an outcome is: a verdict, and the figures that it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+__all__ = ["SAME_WITHIN", "Measure", "Outcome", "Verdict", "verdict_of"]
+
+Verdict = Literal["slower", "faster", "same", "unknown"]
+"""``same``: the ratio is within `SAME_WITHIN` of 1; ``unknown``: nothing tells."""
+
+SAME_WITHIN = 0.02
+"""Builds whose figures differ by less are the same."""
+
+
+class Measure(NamedTuple):
+    """One figure of a whole change, new against base.
+
+    `id` is stable, `figure` says in words what is measured, `unit` its unit. `ratio` is
+    new ÷ base, `low` and `high` bound it with 95 % confidence. `more_is` says what a
+    larger figure means: ``slower``, ``faster``, or "" where it means neither. `narrow`
+    bounds the ratio with 90 %, which is asked where builds are called the same.
+    """
+
+    id: str
+    figure: str
+    unit: str
+    base: float | None
+    new: float | None
+    ratio: float
+    low: float
+    high: float
+    narrow: tuple[float, float]
+    more_is: Literal["slower", "faster", ""]
+    source: str
+    runs: tuple[int, int] = (1, 1)
+
+    @property
+    def verdict(self) -> Verdict:
+        """What this figure alone says."""
+        return verdict_of(self)
+
+    @property
+    def width(self) -> float:
+        """How far the interval reaches, as a ratio."""
+        return self.high / self.low if self.low > 0 else float("inf")
+
+
+def verdict_of(measure: Measure) -> Verdict:
+    """Return slower or faster where 1 is outside the interval, same where it is 1.
+
+    Unknown where the interval has 1 in it and reaches farther than `SAME_WITHIN`, and
+    for a figure that is no speed.
+    """
+    if not measure.more_is:
+        return "unknown"
+    low, high = measure.narrow
+    if low >= 1 - SAME_WITHIN and high <= 1 + SAME_WITHIN:
+        return "same"
+    if measure.low > 1:
+        return measure.more_is
+    if measure.high < 1:
+        return "faster" if measure.more_is == "slower" else "slower"
+    return "unknown"
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The answer of a whole comparison.
+
+    Attributes
+    ----------
+    verdict
+        Slower, faster, same, or unknown.
+    measures
+        The figures, the one that the verdict rests on first; none where the work is
+        not known and nothing stands in for it.
+    contrary
+        Names of benchmarks that moved the other way, beyond their own intervals.
+    alike
+        The factor by which all groups of the CPU profile scaled alike, None where they
+        did not, or did not move.
+    needs
+        What would tell more, "" where nothing is needed.
+
+    """
+
+    verdict: Verdict = "unknown"
+    measures: tuple[Measure, ...] = ()
+    contrary: tuple[str, ...] = ()
+    alike: float | None = None
+    needs: str = ""
+
+    @property
+    def headline(self) -> Measure | None:
+        """The figure that the verdict rests on."""
+        return self.measures[0] if self.measures else None

@@ -1,0 +1,77 @@
+"""The outcome and the account in the JSON report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pprofdiff.analysis.account.model import Account, Amount, Part
+from pprofdiff.analysis.outcome.model import Measure, Outcome
+from pprofdiff.analysis.stats.calibration import CONFIDENCE
+
+__all__ = ["account_row", "outcome_row"]
+
+Row = dict[str, Any]
+
+
+def outcome_row(outcome: Outcome) -> Row:
+    """Return the outcome: the figure that decides, then what else was measured."""
+    first = outcome.headline
+    return {
+        "verdict": outcome.verdict,
+        **_measure(first),
+        "confidence": None if first is None else CONFIDENCE,
+        "needs": outcome.needs or None,
+        "measures": [_measure(measure) for measure in outcome.measures],
+        "contrary": list(outcome.contrary),
+        "scaled_alike": outcome.alike,
+    }
+
+
+def _measure(measure: Measure | None) -> Row:
+    """Return one figure; all is null where there is none."""
+    if measure is None:
+        names = "id", "figure", "unit", "base", "new", "ratio", "low", "high"
+        return {**dict.fromkeys(names), "source": None, "runs": None}
+    return {
+        "id": measure.id,
+        "figure": measure.figure,
+        "unit": measure.unit or None,
+        "base": measure.base,
+        "new": measure.new,
+        "ratio": measure.ratio,
+        "low": measure.low,
+        "high": measure.high,
+        "source": measure.source,
+        "runs": {"base": measure.runs[0], "new": measure.runs[1]},
+    }
+
+
+def account_row(account: Account | None) -> Row | None:
+    """Return the account: parts that add up to the total, and what is in no sum.
+
+    Each number is the nearest to an exact fraction.
+    """
+    if account is None:
+        return None
+    return {
+        "of": account.of,
+        "unit": account.unit,
+        "total": _amount(account.total),
+        "parts": [_part(part) for part in account.parts],
+        "within": [_part(part) for part in account.within],
+        "beside": [_part(part) for part in account.beside],
+        "gaps": list(account.gaps),
+    }
+
+
+def _part(part: Part) -> Row:
+    amount = _amount(part.amount)
+    return {"id": part.id, "label": part.label, **amount, "source": part.source}
+
+
+def _amount(amount: Amount) -> Row:
+    return {
+        "base": float(amount.base),
+        "new": float(amount.new),
+        "delta": float(amount.delta),
+    }

@@ -1,0 +1,103 @@
+"""The account as a table: parts that add up to the outcome's change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pprofdiff.analysis.account.model import Account, Amount, Part
+from pprofdiff.report.model import ReportModel
+from pprofdiff.report.rows import (
+    Cell,
+    Column,
+    Row,
+    SectionPart,
+    Sentence,
+    Table,
+    name_column,
+    sides,
+)
+from pprofdiff.units import Scale, scale_for
+
+__all__ = ["account_parts"]
+
+# Parts with less of the larger side's sum are told as one.
+_SMALL = 0.005
+
+
+def account_parts(report: ReportModel) -> Iterator[SectionPart]:
+    """Yield the account: its table, then what it does not have.
+
+    Where it is of CPU alone, the table of groups is the account: that follows.
+    """
+    account = report.account
+    if account is None or all(part.id.startswith("cpu.") for part in account.parts):
+        return
+    yield _table(account, report.labels)
+    if account.gaps:
+        gaps = "; ".join(account.gaps)
+        yield Sentence(f"Not in it: {gaps}.")
+
+
+def _table(account: Account, labels: tuple[str, str]) -> Table:
+    total = account.total
+    scale = _scale(account)
+    rows = [
+        _row(Part("total", account.of, total, ""), scale, level=0, role_total=True),
+        *(_row(part, scale, level=1) for part in _shown(account)),
+    ]
+    return Table(
+        "account",
+        (
+            name_column(""),
+            *sides(labels, scale.unit),
+            Column("Δ", "delta", unit=scale.unit),
+            Column("from", "source", "<"),
+        ),
+        tuple(rows),
+        title=f"What adds up: {account.of}, in {scale.unit}",
+        one_unit=True,
+        indent=2,
+    )
+
+
+def _scale(account: Account) -> Scale:
+    total = account.total
+    scale = scale_for((float(total.base), float(total.new)), account.unit)
+    return scale._replace(unit=f"{scale.unit}/op", decimals=max(scale.decimals, 1))
+
+
+def _shown(account: Account) -> list[Part]:
+    """Return the parts that matter, largest change first, and the rest as one."""
+    total = account.total
+    whole = max(abs(total.base), abs(total.new))
+    large = [p for p in account.parts if max(map(abs, p.amount)) >= _SMALL * whole]
+    small = [p for p in account.parts if p not in large]
+    large.sort(key=lambda part: -abs(part.amount.delta))
+    if small:
+        rest = small[0].amount
+        for part in small[1:]:
+            rest = rest.plus(part.amount)
+        large.append(Part("rest", f"{len(small)} smaller parts", rest, ""))
+    return large
+
+
+def _row(part: Part, scale: Scale, *, level: int, role_total: bool = False) -> Row:
+    return Row(
+        part.id,
+        "total" if role_total else "figure",
+        (
+            Cell(part.label),
+            *_cells(part.amount, scale),
+            Cell(part.source, tone="faint"),
+        ),
+        level,
+    )
+
+
+def _cells(amount: Amount, scale: Scale) -> tuple[Cell, Cell, Cell]:
+    base, new, delta = float(amount.base), float(amount.new), float(amount.delta)
+    return (
+        Cell(scale.number(base), base),
+        Cell(scale.number(new), new),
+        Cell(scale.number(delta, signed=True), delta),
+    )

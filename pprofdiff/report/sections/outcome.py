@@ -1,0 +1,117 @@
+"""The outcome in words: whether new is slower, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pprofdiff.analysis.outcome.model import SAME_WITHIN, Measure, Outcome
+from pprofdiff.analysis.stats.calibration import TOTAL_SIGMA
+from pprofdiff.report.rows import Sentence
+from pprofdiff.units import percent, times
+
+__all__ = ["Told", "told_outcome"]
+
+_VERDICTS = {
+    "slower": "Slower",
+    "faster": "Faster",
+    "same": f"The same within {SAME_WITHIN:.0%}",
+    "unknown": "Cannot tell",
+}
+_NOUNS = {
+    "time": "time an operation",
+    "task": "time a task",
+    "throughput": "operations a second",
+    "cpu": "CPU an operation",
+    "control": "CPU against the code that did not change",
+}
+# From this ratio on a factor reads better than percent.
+_MANY = 2.0
+_LISTED = 3
+
+
+class Told(NamedTuple):
+    """The first sentence of a report, and what must be known of it."""
+
+    headline: str
+    below: tuple[Sentence, ...] = ()
+
+
+def told_outcome(outcome: Outcome) -> Told:
+    """Return the outcome as sentences."""
+    below = []
+    first = outcome.headline
+    if first is None:
+        headline = "No outcome: shares of CPU are compared, not costs"
+    elif not first.more_is:
+        headline = f"No outcome: {_amount(first)}"
+    else:
+        others = [m for m in outcome.measures[1:] if m.id != "task"]
+        amounts = [_with_interval(first), *map(_amount, others[:2])]
+        headline = f"{_VERDICTS[outcome.verdict]}: {', '.join(amounts)}"
+        below.append(Sentence(_basis(first)))
+    if outcome.contrary:
+        named = ", ".join(outcome.contrary[:_LISTED])
+        below.append(Sentence(f"Moved the other way: {named}."))
+    if outcome.alike is not None:
+        below.append(
+            Sentence(
+                f"All groups of the CPU profile scaled alike ({times(outcome.alike)}): "
+                "the machine gave more or less, or the work differed."
+            )
+        )
+    if outcome.needs:
+        below.append(Sentence(f"{outcome.needs[0].upper()}{outcome.needs[1:]}."))
+    return Told(f"{headline}.", tuple(below))
+
+
+def _with_interval(measure: Measure) -> str:
+    """Return a figure with its 95 % interval, in the terms of the figure."""
+    flipped = _flipped(measure)
+    low, high = measure.low, measure.high
+    if flipped:
+        low, high = 1 / high, 1 / low
+    ratio = 1 / measure.ratio if flipped else measure.ratio
+    if _many(ratio) or low <= 0:
+        span = f"{_number(low)} to {_number(high)}×"
+    else:
+        span = (
+            f"{percent(low - 1, 1, signed=True)} to {percent(high - 1, 1, signed=True)}"
+        )
+    return f"{_amount(measure)} ({span})"
+
+
+def _amount(measure: Measure) -> str:
+    """Return a figure's change: a factor where it is large, else in percent."""
+    noun = _NOUNS[measure.id]
+    if _flipped(measure):
+        return f"{times(1 / measure.ratio)} the operations a second"
+    if _many(measure.ratio):
+        return f"{times(measure.ratio)} the {noun}"
+    return f"{percent(measure.ratio - 1, 1, signed=True)} {noun}"
+
+
+def _flipped(measure: Measure) -> bool:
+    """Return whether a time reads better as operations a second: it fell by half."""
+    return measure.id == "time" and measure.ratio <= 1 / _MANY
+
+
+def _many(ratio: float) -> bool:
+    return ratio >= _MANY
+
+
+def _number(ratio: float) -> str:
+    return times(ratio).removesuffix("×")
+
+
+def _basis(measure: Measure) -> str:
+    """Return what the figure is from, and what its interval says."""
+    base, new = measure.runs
+    runs = (
+        f"One run a side: runs of one build are taken to differ by {TOTAL_SIGMA:.0%}, "
+        "unless they show otherwise"
+        if (base, new) == (1, 1) and measure.id != "control"
+        else f"{base} and {new} runs"
+        if measure.id != "control"
+        else "What slows the machine slows all code, and is left out"
+    )
+    return f"From {measure.source}. {runs}."

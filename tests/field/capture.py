@@ -11,6 +11,10 @@ recipe in ``pair.toml`` has:
     Modules and versions, ``{"github.com/tidwall/gjson" = "v1.14.0"}``.
 ``tags``
     Build tags, which choose between variants of a source file.
+``forks``
+    Upstream modules under another path, ``{"example.com/acme/gj" = {of = "MODULE@VERSION",
+    edits = [{file = "gjson.go", old = "…", new = "…"}]}}``: the program imports the copy
+    instead. What an edit replaces stands there once.
 ``pgo``
     A CPU profile of the pair's folder for ``-pgo``.
 ``bench``
@@ -24,6 +28,7 @@ recipe in ``pair.toml`` has:
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -101,11 +106,43 @@ def _modules(built: Path, how: Recipe, env: Mapping[str, str]) -> None:
     replaced = f"-replace={_CAPTURE}=../capture"
     wanted = [f"{path}@{version}" for path, version in how.get("require", {}).items()]
     _run(["go", "mod", "edit", f"-require={_CAPTURE}@v0.0.0", replaced], built, env)
+    for path, fork in how.get("forks", {}).items():
+        _fork(built, path, fork, env)
     if wanted:
         _run(["go", "get", *wanted], built, env)
     _run(["go", "mod", "tidy"], built, env)
     if wanted:
         _run(["go", "get", *wanted], built, env)
+
+
+def _fork(
+    built: Path, path: str, fork: Mapping[str, Any], env: Mapping[str, str]
+) -> None:
+    """Copy a module beside the program, edited, and have the program import it."""
+    command = ["go", "mod", "download", "-json", fork["of"]]
+    listed = subprocess.run(command, cwd=built, env=env, stdout=-1, check=True)
+    place = built.parent / path
+    shutil.copytree(
+        json.loads(listed.stdout)["Dir"],
+        place,
+        copy_function=shutil.copyfile,
+        ignore=shutil.ignore_patterns("*_test.go", "testdata", "vendor", ".*"),
+    )
+    for folder in (place, *(p for p in place.rglob("*") if p.is_dir())):
+        folder.chmod(0o755)
+    module = fork["of"].partition("@")[0]
+    sources = (*place.rglob("*.go"), place / "go.mod", *built.glob("*.go"))
+    for source in filter(Path.exists, sources):
+        text = source.read_text("utf-8")
+        source.write_text(text.replace(module, path), "utf-8")
+    for edit in fork.get("edits", ()):
+        source = place / edit["file"]
+        text = source.read_text("utf-8")
+        if text.count(edit["old"]) != 1:
+            raise ValueError(f"{edit['file']}: {edit['old']!r} is not there once")
+        source.write_text(text.replace(edit["old"], edit["new"]), "utf-8")
+    replaced = f"-replace={path}=../{path}"
+    _run(["go", "mod", "edit", f"-require={path}@v0.0.0", replaced], built, env)
 
 
 def _benchmark(

@@ -1,0 +1,44 @@
+package program
+
+import (
+	"math/rand"
+	"testing"
+
+	lru "github.com/hashicorp/golang-lru"
+)
+
+type session struct {
+	User string
+	Hits int
+}
+
+// BenchmarkSessions looks 10 000 users up, of whom most are in the cache.
+func BenchmarkSessions(b *testing.B) {
+	random := rand.New(rand.NewSource(1))
+	users := rand.NewZipf(random, 1.1, 20, 100000)
+	wanted := make([]int, 10000)
+	for i := range wanted {
+		wanted[i] = int(users.Uint64())
+	}
+	cache, err := lru.New(5000)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := 0; i < b.N; i++ {
+		lookUp(cache, wanted)
+	}
+}
+
+func lookUp(cache *lru.Cache, wanted []int) (sum int) {
+	for _, key := range wanted {
+		value, ok := cache.Get(key)
+		if ok {
+			sum += value.(*session).Hits
+			continue
+		}
+		cache.Add(key, &session{Hits: key})
+	}
+	return sum
+}

@@ -22,6 +22,9 @@ recipe in ``pair.toml`` has:
     without it the program is run, and writes what ``files`` names.
 ``flags``, ``env``
     More arguments and environment; ``GODEBUG=gctrace=1`` makes gctrace.log.
+``script``
+    A shell script of the program's folder that builds and measures in place of Go; it
+    receives the folder for the files, and ``flags``.
 ``beside``
     How many busy processes of another program run meanwhile.
 """
@@ -75,7 +78,8 @@ def _capture_side(folder: Path, how: Recipe, out: Path) -> None:
         shutil.copytree(PROGRAMS / how["program"], built)
         shutil.copytree(PROGRAMS / "capture", Path(place) / "capture")
         env = _environment(how)
-        _modules(built, how, env)
+        if "script" not in how:
+            _modules(built, how, env)
         options = ["-tags", ",".join(how.get("tags", ()))]
         if "pgo" in how:
             options.append(f"-pgo={folder / how['pgo']}")
@@ -83,7 +87,9 @@ def _capture_side(folder: Path, how: Recipe, out: Path) -> None:
             subprocess.Popen(["sh", "-c", _BUSY]) for _ in range(how.get("beside", 0))
         ]
         try:
-            if "bench" in how:
+            if "script" in how:
+                _run(["sh", how["script"], str(out), *how["flags"]], built, env)
+            elif "bench" in how:
                 _benchmark(built, how, env, options, out)
             else:
                 _program(built, how, env, options, out)

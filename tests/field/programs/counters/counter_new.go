@@ -1,0 +1,5 @@
+//go:build new
+
+package counters
+
+type counter struct{ done uint64 }

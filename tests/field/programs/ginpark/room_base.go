@@ -1,0 +1,5 @@
+//go:build base
+
+package main
+
+const room = 2

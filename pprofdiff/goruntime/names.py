@@ -27,7 +27,10 @@ __all__ = [
     "strip_type_arguments",
 ]
 
+# What the linker makes up; up to Go 1.19 such names begin as modules' hosts do, and
+# those of go.uber.org or go.etcd.io are packages.
 _NO_PACKAGE = ("type.", "type:", "go.", "go:")
+_HOST = r"go\.(?!(?:shape|itab|string|func|info|map|link|type)\.)[\w-]+(?:\.[\w-]+)*/"
 _NAMES_CACHED = 1 << 16
 
 # Patterns are compiled when a name first needs one: most names need none.
@@ -52,7 +55,7 @@ def strip_type_arguments(name: str) -> str:
     Brackets that are not balanced are kept, as are those of array types inside
     the symbols of types (`type:.eq.[4]string`).
     """
-    if "[" not in name or name.startswith((*_NO_PACKAGE, "[")):
+    if "[" not in name or name.startswith("[") or _made_up(name):
         return name
     kept: list[str] = []
     depth = start = 0
@@ -67,6 +70,11 @@ def strip_type_arguments(name: str) -> str:
                 return name
             start = position + 1
     return name if depth else "".join(kept) + name[start:]
+
+
+def _made_up(name: str) -> bool:
+    """Tell whether the linker made up the symbol `name`, which is of no package."""
+    return name.startswith(_NO_PACKAGE) and not re.match(_HOST, name)
 
 
 def package_end(name: str) -> int:
@@ -109,7 +117,7 @@ def package_of(name: str) -> str:
     understood with and without them. Names with no package give "": assembly
     (`memeqbody`), C, and what the linker makes up (`type:.eq.…`, `go:…`).
     """
-    if name.startswith(_NO_PACKAGE):
+    if _made_up(name):
         return ""
     return _split(name)[0]
 
@@ -251,7 +259,7 @@ def canonical_user(name: str) -> str:
     of one function may share a key, so pair exact names first.
     """
     plain = _without_abi(strip_type_arguments(name))
-    if plain.startswith(_NO_PACKAGE):
+    if _made_up(plain):
         return plain
     path, rest = _split(plain)
     if not path:

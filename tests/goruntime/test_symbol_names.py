@@ -142,6 +142,11 @@ def test_type_arguments_go(name, plain):
         ("memeqbody", ""),
         ("_cgo_3f_Cfunc_puts", ""),
         ("type:.eq.main.T", ""),
+        ("go.itab.*os.File,io.Reader", ""),
+        ("go.shape.struct { a/b.T }", ""),
+        # Hosts of modules begin as symbols of the linker did up to Go 1.19.
+        ("go.etcd.io/bbolt.(*DB).Update", "go.etcd.io/bbolt"),
+        ("go.uber.org/zap.(*Logger).Info", "go.uber.org/zap"),
         ("type..hash.struct { F a.T }", ""),
         ("go.(*struct { *sync.Mutex }).Lock", ""),
         ("std::vector<int>::push_back(std.x)", ""),

@@ -15,6 +15,8 @@ from pprofdiff.analysis.findings import (
     dearer,
     functions,
     gc,
+    goroutines,
+    heap,
     runtime,
 )
 from pprofdiff.analysis.findings.case import Case
@@ -47,6 +49,8 @@ def _rules(case: Case) -> tuple[Rule, ...]:
     return (
         comparability.upgrade,
         allocation.allocation,
+        heap.heap_growth,
+        goroutines.goroutine_growth,
         gc.frequency,
         gc.dearer,
         gc.cpu_only,

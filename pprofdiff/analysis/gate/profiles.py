@@ -21,7 +21,9 @@ from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import ValueColumn
-from pprofdiff.analysis.stats.judge import Judge
+from pprofdiff.analysis.stats.calibration import GOROUTINES
+from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.analysis.stats.judge import Judge, beyond_runs
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profiles.profile import Profile
@@ -187,7 +189,7 @@ def _figures(
             raise asked.wrong(
                 f"{diff.sample_type.type} is in {unit}; a limit is {_example(diff)}"
             )
-    judged = None if model is None else Judge(model).rows(Runs.single(base, new))
+    noise = _noise(diff, model, rows)
     scaled = [by.scaled(int(base[i]), int(new[i])) for i in chosen]
     return [
         Figure(
@@ -196,12 +198,30 @@ def _figures(
             new=sides[1],
             unit=unit,
             scale=scale,
-            noise=None if judged is None else judged.change(i).noise,
+            noise=noise(i),
             unsure=f"no sample count tells how far {diff.sample_type.type} may move "
             "by chance",
         )
         for i, sides in zip(chosen, scaled, strict=True)
     ]
+
+
+def _noise(
+    diff: ProfileDiff, model: CountModel | None, rows: _Rows
+) -> Callable[[int], bool | None]:
+    """Return a function that tells whether a row's change may be chance, or None.
+
+    Go counts every goroutine and samples none: what chance does there is what comes and
+    goes from one instant to the next.
+    """
+    if model is not None:
+        judged = Judge(model).rows(Runs.single(rows.base, rows.new))
+        return lambda row: judged.change(row).noise
+    if diff.sample_type.type == "goroutine":
+        return lambda row: (
+            not beyond_runs(GOROUTINES, int(rows.base[row]), int(rows.new[row]))
+        )
+    return lambda _row: None
 
 
 def _example(diff: ProfileDiff) -> str:

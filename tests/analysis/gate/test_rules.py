@@ -125,8 +125,8 @@ def test_one_rule_with_data_makes_a_pass_beside_one_without(judged, syncpool):
 
 
 def test_where_chance_has_no_model_only_a_strict_gate_judges(judged, data_folder):
-    base, new = sides(data_folder, "syncpool", 1, "goroutine.pb.gz")
-    rule = "cum:http:+5%"
+    base, new = sides(data_folder, "syncpool", 1, "block.pb.gz")
+    rule = "total:+0%"
     _, rows = judged(base, new, rule)
     assert rows[rule]["outcome"] == "no data"
     assert rows[rule]["noise"] is None

@@ -1,0 +1,300 @@
+"""The number of goroutines grew or fell: where those wait that one side has more of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.model import Fact, Finding, Severity
+from pprofdiff.analysis.findings.sites import line_of
+from pprofdiff.analysis.findings.wording import listed, short, times
+from pprofdiff.analysis.profiles.attribution import owned
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.graph import walk
+from pprofdiff.analysis.stats.calibration import GOROUTINES
+from pprofdiff.analysis.stats.judge import beyond_runs
+from pprofdiff.model.csr import first_in_row, grouped, sums
+
+__all__ = ["goroutine_growth"]
+
+# A place matters from this share of the larger side's goroutines on.
+_SHARE = 0.05
+# Where all goroutines together moved no more than chance does: at 32 instants of an
+# unchanged server single places had up to 34 % of all more than at another, and all of
+# those were connections, in code of the standard library alone.
+_OWN_SHARE = 0.4
+# A goroutine takes 2 KiB of stack and some 400 bytes beside: a thousand are 2.5 MB,
+# and the collector scans each stack.
+_MANY = 1000
+# More than half of all goroutines: there are at least twice as many.
+_MOST = 0.5
+_SEVERAL = 3
+_NAMED = 3
+
+# Why a goroutine waits, in the words of Go's own goroutine dumps (waitReasonStrings of
+# runtime2.go), by the functions whose frame tells it. Of several, the one nearest the
+# leaf counts.
+_WAITS = {
+    "chan receive": ("runtime.chanrecv", "runtime.chanrecv1", "runtime.chanrecv2"),
+    "chan send": ("runtime.chansend", "runtime.chansend1"),
+    "select": ("runtime.selectgo", "reflect.rselect"),
+    "select (no cases)": ("runtime.block",),
+    "sleep": ("time.Sleep",),
+    "IO wait": ("internal/poll.runtime_pollWait",),
+    "sync.Mutex.Lock": ("sync.(*Mutex).Lock", "internal/sync.(*Mutex).Lock"),
+    "sync.RWMutex.Lock": ("sync.(*RWMutex).Lock",),
+    "sync.RWMutex.RLock": ("sync.(*RWMutex).RLock",),
+    "sync.WaitGroup.Wait": ("sync.(*WaitGroup).Wait",),
+    "sync.Cond.Wait": ("sync.(*Cond).Wait",),
+    "system call": (
+        "syscall.Syscall", "syscall.Syscall6", "syscall.RawSyscall6",
+        "syscall.syscall", "syscall.syscall6",
+    ),
+}  # fmt: skip
+_WORDS = ("", *_WAITS)
+
+Column = NDArray[np.int64]
+
+
+class _Place(NamedTuple):
+    """Goroutines by their code: `function`, and `root`, with which they were started.
+
+    `function` is the frame nearest the leaf that is not of the standard library, or
+    the root where all are. `base` and `new` count goroutines; `wait` says why most of
+    those wait that one side has more of, "" where the stacks do not tell. `own` is
+    whether the function is not of the standard library.
+    """
+
+    function: str
+    root: str
+    base: int
+    new: int
+    wait: str
+    own: bool
+
+    @property
+    def delta(self) -> int:
+        """How many more goroutines there are."""
+        return self.new - self.base
+
+    @property
+    def words(self) -> str:
+        """The function, and why goroutines wait in it."""
+        return f"{short(self.function)}{f' ({self.wait})' if self.wait else ''}"
+
+
+def goroutine_growth(case: Case) -> Iterator[Finding]:
+    """Far more, or far fewer, goroutines are in one place."""
+    diff = case.of_type("goroutine")
+    if diff is None or diff.normalization.mode != "absolute":
+        return
+    if min(diff.totals) <= 0:
+        return
+    everywhere = _places(diff)
+    pace = _pace(case)
+    all_moved = _told(*diff.totals, pace)
+    total = diff.totals[1] - diff.totals[0]
+    places = [
+        place
+        for place in everywhere
+        if _told(place.base, place.new, pace)
+        and (place.delta > 0) == (total > 0)
+        and abs(place.delta) >= _SHARE * max(diff.totals)
+        and (all_moved or _stands_out(diff, place))
+    ]
+    if not places:
+        if all_moved:
+            yield _by_load(diff, places)
+        return
+    if _alike(diff, everywhere, places):
+        yield _by_load(diff, places)
+        return
+    grew = total > 0
+    yield Finding(
+        "goroutine-growth",
+        _title(diff, places),
+        _text(diff, places),
+        _evidence(diff, places),
+        _advice(case) if grew else "",
+        severity=_severity(diff, places) if all_moved else "minor",
+        direction="worse" if grew else "better",
+        weight=abs(_more(places)) / max(diff.totals),
+    )
+
+
+def _told(base: int, new: int, pace: float) -> bool:
+    """Return whether a number moved by more than instants of one build differ.
+
+    Where the sides did unlike work, the number that follows it is no change either.
+    """
+    return beyond_runs(GOROUTINES, base, new) and beyond_runs(
+        GOROUTINES, base * pace, new
+    )
+
+
+def _stands_out(diff: ProfileDiff, place: _Place) -> bool:
+    """Return whether one place's change shows beside all that comes and goes.
+
+    More goroutines than the total has more moved there from elsewhere.
+    """
+    total = diff.totals[1] - diff.totals[0]
+    return (
+        place.own
+        and abs(place.delta) >= _OWN_SHARE * max(diff.totals)
+        and 2 * abs(total) >= abs(place.delta)
+    )
+
+
+def _more(places: list[_Place]) -> int:
+    return sum(place.delta for place in places)
+
+
+def _pace(case: Case) -> float:
+    """Return operations a second, new over base, 1 where that is not known.
+
+    As many requests are in flight as begin a second times how long each takes.
+    """
+    work = case.comparison.work
+    rates = None if work is None else work.rates
+    return rates[1] / rates[0] if rates else 1.0
+
+
+def _places(diff: ProfileDiff) -> list[_Place]:
+    """Return the goroutines of both sides by place, the largest change first."""
+    names = diff.paired_functions.names
+    parts = [_keys(diff, side, names) for side in (0, 1)]
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    function, root, wait, base, new = columns
+    places, at = grouped(function << 32 | root)
+    totals = [sums(at, column, len(places)) for column in (base, new)]
+    # How many more wait for each reason, at each place: one row a place.
+    count = len(_WORDS)
+    by_wait = sums(at * count + wait, new - base, len(places) * count)
+    sign = np.sign(totals[1] - totals[0])
+    most = (by_wait.reshape(len(places), count) * sign[:, None]).argmax(axis=1)
+    order = np.argsort(-np.abs(totals[1] - totals[0]), kind="stable")
+    own = owned(names)
+    return [
+        _Place(
+            names[int(places[i] >> 32)],
+            names[int(places[i] & 0xFFFFFFFF)],
+            int(totals[0][i]),
+            int(totals[1][i]),
+            _WORDS[int(most[i])],
+            bool(own[places[i] >> 32]),
+        )
+        for i in order.tolist()
+    ]
+
+
+def _keys(diff: ProfileDiff, side: int, names: list[str]) -> tuple[Column, ...]:
+    """Return columns, one element a stack: function, root, wait, base and new count.
+
+    Function and root are rows of the union, wait is a position in `_WORDS`.
+    """
+    functions = diff.paired_functions
+    rows = functions.union[side][functions.sides[side].ids]
+    own = owned(names)
+    codes = np.zeros(len(names), np.int64)
+    words = {f: i for i, w in enumerate(_WORDS) if w for f in _WAITS[w]}
+    for row, name in enumerate(names):
+        codes[row] = words.get(name, 0)
+    profile = (diff.base, diff.new)[side].profile
+    parts: list[tuple[Column, ...]] = [(np.zeros(0, np.int64),) * 4]
+    for start, stop, frames in walk(profile):
+        ids, offsets = rows[frames.line], frames.offsets
+        filled = np.diff(offsets) > 0
+        padded = np.append(ids, 0)
+        root = padded[offsets[1:] - 1][filled]
+        owner = first_in_row(own[ids], offsets)[filled]
+        waits = first_in_row(codes[ids] > 0, offsets)[filled]
+        parts.append(
+            (
+                np.where(owner < 0, root, padded[owner]),
+                root,
+                np.where(waits < 0, 0, codes[padded[waits]]),
+                diff.values[side][start:stop][filled],
+            )
+        )
+    function, root, wait, values = (
+        np.concatenate(column) for column in zip(*parts, strict=True)
+    )
+    none = np.zeros_like(values)
+    counts = (values, none) if side == 0 else (none, values)
+    return function, root, wait, *counts
+
+
+def _alike(diff: ProfileDiff, everywhere: list[_Place], told: list[_Place]) -> bool:
+    """Return whether several places moved by the ratio of the totals, and none else."""
+    ratio = diff.totals[1] / diff.totals[0]
+    return len(told) >= _SEVERAL and not any(
+        beyond_runs(GOROUTINES, place.base * ratio, place.new)
+        for place in everywhere
+        if max(place.base * ratio, place.new) >= _SHARE * diff.totals[1]
+    )
+
+
+def _by_load(diff: ProfileDiff, places: list[_Place]) -> Finding:
+    """Return that there are more or fewer goroutines of all kinds."""
+    base, new = diff.totals
+    return Finding(
+        "goroutine-growth",
+        f"{base:,} → {new:,} goroutines, {times(new / base)}: "
+        f"{'in all places alike' if places else 'no place stands out'}",
+        "More clients or more requests at once do that: a goroutine profile is of one "
+        "instant.",
+        _evidence(diff, places),
+        weight=abs(new - base) / max(diff.totals),
+    )
+
+
+def _title(diff: ProfileDiff, places: list[_Place]) -> str:
+    """Return how many goroutines there are, and where the additional ones are."""
+    base, new = diff.totals
+    more = _more(places)
+    named = listed([place.words for place in places[:_NAMED]])
+    others = f" and {len(places) - _NAMED} others" if len(places) > _NAMED else ""
+    word = "more" if more > 0 else "fewer"
+    verb = "wait" if all(place.wait for place in places) else "are"
+    return (
+        f"{base:,} → {new:,} goroutines: {abs(more):,} {word} {verb} in {named}{others}"
+    )
+
+
+def _text(diff: ProfileDiff, places: list[_Place]) -> str:
+    return f"{'; '.join(_place_words(diff, place) for place in places[:_NAMED])}."
+
+
+def _place_words(diff: ProfileDiff, place: _Place) -> str:
+    line = line_of(diff, place.function)
+    text = f"{place.words}{f' at {line}' if line else ''}"
+    if place.root != place.function:
+        text += f", started as {short(place.root)}"
+    return f"{text}: {place.base:,} → {place.new:,}"
+
+
+def _advice(case: Case) -> str:
+    new = case.labels[1]
+    return (
+        f"A goroutine profile is one instant. Capture {new} once more later: where the "
+        "number goes on growing, nothing ends these goroutines (no close, no deadline, "
+        "no context that is cancelled); where it stays, there are as many as there is "
+        "work."
+    )
+
+
+def _severity(diff: ProfileDiff, places: list[_Place]) -> Severity:
+    more = abs(_more(places))
+    return "major" if more >= _MANY and more >= _MOST * max(diff.totals) else "minor"
+
+
+def _evidence(diff: ProfileDiff, places: list[_Place]) -> tuple[Fact, ...]:
+    source = f"{diff.name} profile"
+    return (
+        Fact("goroutines", source, *diff.totals, "goroutines"),
+        *(Fact(f"in {p.words}", source, p.base, p.new, "goroutines") for p in places),
+    )

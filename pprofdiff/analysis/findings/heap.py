@@ -1,0 +1,335 @@
+"""The live heap grew or shrank: which call sites' memory, and whether they let go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.model import Fact, Finding, Severity
+from pprofdiff.analysis.findings.sites import column_of, line_of, owner_sums
+from pprofdiff.analysis.findings.wording import arrow, listed, short, times
+from pprofdiff.analysis.profiles.attribution import owned
+from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
+from pprofdiff.analysis.stats.calibration import IN_FLIGHT
+from pprofdiff.analysis.stats.common_ratio import common_ratio
+from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.analysis.stats.judge import beyond_runs
+from pprofdiff.units import percent, scaled
+
+__all__ = ["heap_growth"]
+
+# A call site matters from this share of the larger heap on.
+_SHARE = 0.05
+# Go's guide to the garbage collector advises 5 to 10 % of headroom below a container's
+# limit: growth of more than that does not fit any longer.
+_MAJOR = 0.10
+# Of what a slice that grows by append has allocated, at least a fifth is in use: its
+# capacities grow by a quarter each. Sites that keep less turn over, as requests in
+# flight do.
+_KEPT = 0.2
+# Sites from this share on have hardly freed anything.
+_NEVER = 0.9
+# So many sites that move by one factor are the load, not a change of each.
+_SEVERAL = 3
+_NAMED = 3
+
+Column = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+class _Site(NamedTuple):
+    """What one function of the program holds in the heap, base and new.
+
+    `own` is whether a frame of the program is in the stacks; else `name` is the leaf,
+    of the standard library. `live` are bytes in use, `allocated` bytes since the
+    process started, None where the profiles do not count them; `objects` are those in
+    use.
+    """
+
+    name: str
+    own: bool
+    live: tuple[int, int]
+    allocated: tuple[int, int] | None
+    objects: tuple[int, int] | None
+
+    @property
+    def delta(self) -> int:
+        """How many more bytes are in use."""
+        return self.live[1] - self.live[0]
+
+    @property
+    def kept(self) -> tuple[int, int] | None:
+        """The fuller side's (in use, allocated)."""
+        if self.allocated is None:
+            return None
+        side = int(self.delta > 0)
+        return self.live[side], self.allocated[side]
+
+
+def heap_growth(case: Case) -> Iterator[Finding]:
+    """Live memory, of the heap or of a call site, moved by more than sampling does."""
+    diff = _live_heap(case)
+    if diff is None or diff.model is None or not diff.model.sound:
+        return
+    if min(diff.totals) <= 0:
+        return
+    whole = diff.model.one(*diff.totals)
+    sites = _moved(diff, diff.model)
+    if whole.told:
+        sites = [site for site in sites if (site.delta > 0) == (whole.delta > 0)]
+    together = _sum(sites)
+    if not sites or not diff.model.one(*together).told:
+        if whole.told:
+            yield _without_a_site(diff, 1.0)
+        return
+    grew = together[1] > together[0]
+    sites = [site for site in sites if (site.delta > 0) == grew]
+    pace = _shared_pace(diff, diff.model, sites)
+    if pace is not None:
+        if whole.told:
+            yield _without_a_site(diff, pace)
+        return
+    yield Finding(
+        "heap-growth",
+        _title(diff, sites, total=whole.told),
+        _text(case, diff, sites),
+        _evidence(diff, sites),
+        _advice(case) if grew else "",
+        severity=_severity(diff, sites),
+        direction="worse" if grew else "better",
+        weight=abs(sum(site.delta for site in sites)) / max(diff.totals),
+    )
+
+
+def _live_heap(case: Case) -> ProfileDiff | None:
+    """Return the comparison of memory in use at one instant, None where there is none.
+
+    An allocs profile has the columns of a heap profile. What is captured over a time
+    (``?seconds=30``) is the growth in that time and not a heap: None.
+    """
+    diff = case.of_type("inuse_space")
+    if diff is None:
+        allocs = case.of_type("alloc_space")
+        if allocs is None or column_of(allocs, "inuse_space") is None:
+            return None
+        diff = compare(allocs.base, allocs.new, sample_type="inuse_space")
+    if diff.base.profile.duration_ns or diff.new.profile.duration_ns:
+        return None
+    # Shares of each heap hide how much it is.
+    return diff if diff.normalization.mode == "absolute" else None
+
+
+def _moved(diff: ProfileDiff, model: CountModel) -> list[_Site]:
+    """Return the sites that moved, the largest change first."""
+    live = owner_sums(diff, diff.values)
+    loud = _loud(model, live.base, live.new)
+    large = np.abs(live.new - live.base) >= _SHARE * max(diff.totals)
+    rows = np.flatnonzero(loud & large)
+    owners = live.owner[rows]
+    allocated, objects = (
+        None if columns is None else owner_sums(diff, columns).at(owners)
+        for columns in (
+            column_of(diff, "alloc_space"),
+            column_of(diff, "inuse_objects"),
+        )
+    )
+    names = diff.paired_functions.names
+    own = owned(names)
+    sites = [
+        _Site(
+            names[int(owners[i])],
+            bool(own[owners[i]]),
+            (int(live.base[row]), int(live.new[row])),
+            _pair(allocated, i),
+            _pair(objects, i),
+        )
+        for i, row in enumerate(rows.tolist())
+    ]
+    whole = beyond_runs(IN_FLIGHT, *diff.totals)
+    told = [site for site in sites if _told(site, weighs=site.own or whole)]
+    return sorted(told, key=lambda site: -abs(site.delta))
+
+
+def _pair(columns: tuple[Column, Column] | None, row: int) -> tuple[int, int] | None:
+    return None if columns is None else (int(columns[0][row]), int(columns[1][row]))
+
+
+def _loud(model: CountModel, base: Column, new: Column) -> Bools:
+    return ~model.judge(base, new).noise
+
+
+def _told(site: _Site, *, weighs: bool) -> bool:
+    """Return whether a site holds more than what comes and goes with requests.
+
+    Memory that the standard library allocates by itself is that of connections: their
+    number is the clients' choice, and it `weighs` where the whole heap moved so much.
+    """
+    if not weighs:
+        return False
+    if site.kept is None or site.kept[0] >= _KEPT * site.kept[1]:
+        return True
+    return beyond_runs(IN_FLIGHT, *site.live)
+
+
+def _sum(sites: list[_Site]) -> tuple[int, int]:
+    return sum(site.live[0] for site in sites), sum(site.live[1] for site in sites)
+
+
+def _shared_pace(
+    diff: ProfileDiff, model: CountModel, sites: list[_Site]
+) -> float | None:
+    """Return the factor by which all of the heap moved, None where a site stands out.
+
+    That is the ratio of the heaps, where several sites moved by it and none otherwise:
+    the load. Or it is the ratio of what was allocated since each process started, as
+    far as most sites share one: a process that is older, or did more, has leaked more
+    by the same code.
+    """
+    ratio = diff.totals[1] / diff.totals[0]
+    live = owner_sums(diff, diff.values)
+    several = _loud(model, live.base, live.new).sum() >= _SEVERAL
+    if several and not _loud(model.with_base_times(ratio), live.base, live.new).any():
+        return ratio
+    if column_of(diff, "alloc_space") is None:
+        return None
+    done = common_ratio(compare(diff.base, diff.new, sample_type="alloc_space"))
+    if done is None or not done.sure:
+        return None
+    columns = np.array([site.live for site in sites], np.int64)
+    since_start = model.with_base_times(done.ratio)
+    follow = not _loud(since_start, columns[:, 0], columns[:, 1]).any()
+    return done.ratio if follow and columns.min() > 0 else None
+
+
+def _without_a_site(diff: ProfileDiff, pace: float) -> Finding:
+    """Return that the heap moved as a whole."""
+    base, new = diff.totals
+    word = "grew" if new > base else "shrank"
+    alike = "" if pace == 1.0 else f", by {times(pace)}, at all call sites alike"
+    return Finding(
+        "heap-growth",
+        f"The live heap {word} {arrow(base, new, diff.unit)}"
+        f"{alike or ': no call site stands out'}",
+        "Another load, or another age of the process, does that too: a heap profile "
+        "is of one instant.",
+        _evidence(diff, []),
+        weight=abs(new - base) / max(diff.totals),
+    )
+
+
+def _title(diff: ProfileDiff, sites: list[_Site], *, total: bool) -> str:
+    """Return how much the heap moved, and whose memory it is."""
+    base, new = _sum(sites)
+    more = "more" if new > base else "less"
+    amount = scaled(abs(new - base), diff.unit)
+    names = listed([short(site.name) for site in sites[:_NAMED]])
+    others = f" and {len(sites) - _NAMED} others" if len(sites) > _NAMED else ""
+    verb = "hold" if len(sites) > 1 else "holds"
+    whose = f"{names}{others} {verb} {amount} {more}"
+    if not total:
+        return f"{whose} of the live heap"
+    word = "grew" if new > base else "shrank"
+    heap = arrow(*diff.totals, diff.unit)
+    return f"The live heap {word} {heap}: {whose}"
+
+
+def _text(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:
+    """Return each site's memory, and what the profile tells of its being freed."""
+    parts = [_site_words(diff, site) for site in sites[:_NAMED]]
+    text = f"{'; '.join(parts)}."
+    ages = _ages(case)
+    if ages is not None:
+        text += f" The processes were {ages[0]:,.0f} and {ages[1]:,.0f} s old."
+    for side, label in zip((0, 1), case.labels, strict=True):
+        if _never_collected(diff, side):
+            text += (
+                f" Nothing at all was freed in {label}: no collection had run, and "
+                "garbage counts as in use."
+            )
+    return text
+
+
+def _site_words(diff: ProfileDiff, site: _Site) -> str:
+    line = line_of(diff, site.name)
+    place = f"{short(site.name)}{f' at {line}' if line else ''}"
+    text = f"{place} {arrow(*site.live, diff.unit)}"
+    if site.objects is not None:
+        text += f" in {site.objects[0]:,} → {site.objects[1]:,} objects"
+    if site.kept is None or site.delta < 0 or not site.kept[1]:
+        return text
+    if not site.own:
+        return (
+            f"{text}: no frame of the program is in these stacks; connections, which "
+            "the standard library allocates, are as many as clients keep open"
+        )
+    text += f", {percent(*site.kept)} of what it allocated since the process started"
+    if site.kept[0] >= _NEVER * site.kept[1]:
+        return f"{text}: it has freed next to nothing, as a leak or a table that stays"
+    if site.kept[0] >= _KEPT * site.kept[1]:
+        return text
+    return f"{text}: it turns over, as a cache or work in flight"
+
+
+def _never_collected(diff: ProfileDiff, side: int) -> bool:
+    """Return whether all that a side ever allocated counts as in use."""
+    allocated = column_of(diff, "alloc_space")
+    if allocated is None:
+        return False
+    return bool(np.array_equal(allocated[side], diff.values[side]))
+
+
+def _ages(case: Case) -> tuple[float, float] | None:
+    """Return how long GC logs say that both processes ran, in seconds."""
+    gc = case.gc
+    if gc is None:
+        return None
+    base, new = (float(s.run.cycles.start_ms[-1]) / 1e3 for s in (gc.base, gc.new))
+    return (base, new) if base > 0 and new > 0 else None
+
+
+def _advice(case: Case) -> str:
+    new = case.labels[1]
+    return (
+        f"A heap profile is one instant. Capture {new} once more later, or its growth "
+        "with /debug/pprof/heap?seconds=60: what goes on growing is a leak, what stays "
+        "is a cache."
+    )
+
+
+def _severity(diff: ProfileDiff, sites: list[_Site]) -> Severity:
+    """Return how much it matters: what the program's own code holds, of the heap."""
+    if any(_never_collected(diff, side) for side in (0, 1)):
+        return "info"
+    base, new = _sum([site for site in sites if site.own])
+    return "major" if abs(new - base) >= _MAJOR * max(diff.totals) else "minor"
+
+
+def _evidence(diff: ProfileDiff, sites: list[_Site]) -> tuple[Fact, ...]:
+    source = f"{diff.name} profile"
+    facts = [Fact("live heap", f"{source} inuse_space", *diff.totals, diff.unit)]
+    for site in sites:
+        what = f"in use, of {site.name}"
+        facts.append(Fact(what, f"{source} inuse_space", *site.live, diff.unit))
+        if site.allocated is not None:
+            facts.append(
+                Fact(
+                    f"allocated since the process started, by {site.name}",
+                    f"{source} alloc_space",
+                    *site.allocated,
+                    diff.unit,
+                )
+            )
+        if site.objects is not None:
+            facts.append(
+                Fact(
+                    f"objects in use, of {site.name}",
+                    f"{source} inuse_objects",
+                    *site.objects,
+                    "objects",
+                )
+            )
+    return tuple(facts)

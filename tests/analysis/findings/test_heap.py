@@ -1,0 +1,142 @@
+"""Heap growth: told of sites that hold more; silent of what comes and goes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.analysis.growing import MB, comparison, findings, heap
+
+MAIN = "main.main"
+CACHE = ("a.com/s.Store", "a.com/s.Serve", MAIN)
+TABLE = ("fmt.Sprintf", "a.com/s.Load", MAIN)
+WORK = ("a.com/s.Parse", "a.com/s.Serve", MAIN)
+MORE = ("a.com/s.Index", MAIN)
+CONNECTION = ("bufio.NewWriterSize", "net/http.(*conn).serve")
+
+BASE = {TABLE: (20, 20), CACHE: (10, 10), WORK: (900, 8), CONNECTION: (90, 1)}
+
+
+def grown(base, new, **how):
+    return findings(heap(base, **how), heap(new, **how)).get("heap-growth")
+
+
+def test_a_site_that_never_frees():
+    told = grown(BASE, BASE | {CACHE: (40, 40)})
+    assert told.title == "The live heap grew 39.0 → 69.0 MB: s.Store holds 30.0 MB more"
+    assert "s.Store at main.go:1 10.0 → 40.0 MB in 10,240 → 40,960 objects" in told.text
+    assert "100% of what it allocated" in told.text
+    assert "freed next to nothing" in told.text
+    assert (told.severity, told.direction) == ("major", "worse")
+    facts = {fact.what: (fact.base, fact.new) for fact in told.evidence}
+    assert facts["live heap"] == (39 * MB, 69 * MB)
+    assert facts["in use, of a.com/s.Store"] == (10 * MB, 40 * MB)
+    assert "capture" in told.advice.lower()
+
+
+def test_and_backwards_the_opposite():
+    told = grown(BASE | {CACHE: (40, 40)}, BASE)
+    assert told.title == (
+        "The live heap shrank 69.0 → 39.0 MB: s.Store holds 30.0 MB less"
+    )
+    assert (told.severity, told.direction) == ("major", "better")
+    assert told.advice == ""
+    assert "freed" not in told.text
+
+
+def test_the_library_is_not_blamed_for_what_the_program_keeps():
+    told = grown(BASE, BASE | {TABLE: (60, 60)})
+    assert "s.Load holds 40.0 MB more" in told.title
+
+
+def test_an_allocs_profile_tells_it_too():
+    sites = BASE, BASE | {CACHE: (40, 40)}
+    told = grown(*sites, default="alloc_space")
+    assert told.title == grown(*sites).title
+    assert told.text == grown(*sites).text
+
+
+@pytest.mark.parametrize("live", [12, 15, 6])
+def test_what_sampling_does_is_not_said(live):
+    assert grown(BASE, BASE | {CACHE: (live, live)}) is None
+
+
+def test_what_moved_to_another_function_is_no_growth():
+    moved = {stack: sizes for stack, sizes in BASE.items() if stack != TABLE}
+    assert grown(BASE, moved | {MORE: (20, 20)}) is None
+
+
+def test_what_turns_over_must_move_far():
+    assert (
+        grown(BASE | {WORK: (9000, 20)}, BASE | {WORK: (9000, 60)}).severity == "info"
+    )
+    told = grown(BASE | {WORK: (9000, 10)}, BASE | {WORK: (9000, 90)})
+    assert "s.Parse holds 80.0 MB more" in told.title
+    assert "it turns over" in told.text
+
+
+def test_all_sites_alike_are_the_load():
+    twice = {stack: (made, 3 * live) for stack, (made, live) in BASE.items()}
+    told = grown(BASE, twice)
+    assert told.title == (
+        "The live heap grew 39 → 117 MB, by 3.00×, at all call sites alike"
+    )
+    assert (told.severity, told.direction) == ("info", "neutral")
+
+
+def test_an_older_process_has_leaked_more_by_the_same_code():
+    young = {CACHE: (10, 10), WORK: (100, 2), TABLE: (100, 2), MORE: (100, 2)}
+    old = {CACHE: (60, 60), WORK: (600, 2), TABLE: (600, 2), MORE: (600, 2)}
+    assert grown(young, old).severity == "info"
+    assert grown(young, old | {CACHE: (400, 400)}).severity == "major"
+
+
+def test_memory_of_connections_alone_is_not_major():
+    told = grown(BASE, BASE | {CONNECTION: (900, 200)})
+    assert told.severity == "minor"
+    assert "as many as clients keep open" in told.text
+    assert grown(BASE, BASE | {CONNECTION: (900, 40)}).severity == "info"
+
+
+def test_before_the_first_collection_garbage_counts():
+    told = grown({CACHE: (10, 10), WORK: (9, 9)}, {CACHE: (60, 60), WORK: (9, 9)})
+    assert told.severity == "info"
+    assert "no collection had run" in told.text
+
+
+def test_shares_of_heaps_say_nothing_of_their_size():
+    from pprofdiff.analysis.settings import Settings
+
+    sides = heap(BASE), heap(BASE | {CACHE: (40, 40)})
+    assert "heap-growth" not in findings(*sides, settings=Settings(normalize=True))
+
+
+def test_an_empty_heap_is_no_base():
+    assert grown({CACHE: (0, 0)}, {CACHE: (40, 40)}) is None
+    assert comparison(heap({}), heap({})) is not None
+
+
+@pytest.mark.go
+@pytest.mark.parametrize("words", ["folder", "heap.pb.gz", "allocs.pb.gz"])
+def test_a_server_that_keeps_sessions(load_capture, served, words):
+    files = ("heap.pb.gz", "goroutine.pb.gz") if words == "folder" else (words,)
+
+    def told(base, new):
+        sides = (
+            tuple(load_capture(served[side] / file) for file in files)
+            for side in (base, new)
+        )
+        return findings(*sides).get("heap-growth")
+
+    grew = told("none", "heap")
+    assert re.search(
+        r"main\.\(\*server\)\.open( and \S+)? holds? \S+ MB more", grew.title
+    )
+    assert "main.(*server).open at main.go:" in grew.text
+    assert "it has freed next to nothing" in grew.text
+    assert (grew.severity, grew.direction) == ("major", "worse")
+    back = told("heap", "none")
+    assert (back.severity, back.direction) == ("major", "better")
+    for base, new in (("none", "again"), ("again", "none"), ("none", "idle")):
+        assert told(base, new) is None

@@ -1,0 +1,58 @@
+"""Rules on goroutines and the live heap: growth trips them, an instant does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from pprofdiff.analysis.findings.rules import find
+from pprofdiff.analysis.gate import measures
+from pprofdiff.analysis.gate.judging import judge
+from pprofdiff.analysis.gate.rules import Gate
+from tests.analysis.growing import comparison, goroutines
+
+RULES = (
+    "total@goroutine:+50%",
+    "total@goroutine:+100",
+    "total@heap:+50%",
+    "total@inuse_space:+50%",
+    "total@inuse_space:+5MB",
+    "cum@heap:main.*open:+50%",
+)
+
+
+def outcomes(compared, *rules, strict=False):
+    """Return the outcome of each rule."""
+    verdict = judge(
+        Gate.of(rules, strict=strict), measures.Judged(compared, find(compared))
+    )
+    return {ruling.rule: ruling.outcome for ruling in verdict.rules}
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "outcome"),
+    [(26, 17_458, "fail"), (26, 130, "fail"), (26, 90, "pass"), (1000, 2900, "pass"),
+     (17_458, 26, "pass"), (2, 16, "pass"), (26, 30, "pass")],
+)  # fmt: skip
+def test_goroutines_trip_beyond_what_comes_and_goes(base, new, outcome):
+    stack = ("runtime.gopark", "a.com/s.Wait")
+    compared = comparison(goroutines({stack: base}), goroutines({stack: new}))
+    rules = "total@goroutine:+50%", "cum@goroutine:Wait:+50%", "flat:gopark:+50%"
+    assert set(outcomes(compared, *rules).values()) == {outcome}
+    strictly = "fail" if new > 1.5 * base else "pass"
+    assert set(outcomes(compared, *rules, strict=True).values()) == {strictly}
+
+
+@pytest.mark.go
+@pytest.mark.parametrize(
+    ("leak", "tripped"), [("heap", RULES[2:]), ("goroutines", RULES[:2]), ("again", ())]
+)
+def test_leaks_trip(load_capture, served, leak, tripped):
+    base, new = (
+        tuple(load_capture(served[s] / f"{k}.pb.gz") for k in ("heap", "goroutine"))
+        for s in ("none", leak)
+    )
+    # What new alone has is on no side of these rules of the other leak.
+    told = outcomes(comparison(base, new), *RULES)
+    assert {rule for rule, outcome in told.items() if outcome == "fail"} == {*tripped}
+    assert told["total@goroutine:+50%"] != "no data"
+    assert told["total@heap:+50%"] != "no data"

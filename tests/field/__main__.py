@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from typing import Any
 from tests.field.capture import PAIRS
 from tests.field.scoring import JUDGEMENTS, score
 
-__all__ = ["main", "report_on"]
+__all__ = ["kept_aside", "main", "report_on"]
 
 _WIDE = 88
 
@@ -26,17 +27,33 @@ def report_on(folder: Path, options: Sequence[str] = ()) -> dict[str, Any]:
         out = Path(place) / "report.json"
         command = [sys.executable, "-m", "pprofdiff", "base", "new", *options]
         command += ["-o", str(out)]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        done = subprocess.run(
+            command, check=False, cwd=folder, capture_output=True, text=True
+        )
         if not out.exists():
             raise RuntimeError(f"{folder.name}: {done.stderr}")
         report: dict[str, Any] = json.loads(out.read_text("utf-8"))
         return report
 
 
+def kept_aside(name: str) -> bool:
+    """Return whether rules were written without a look at a pair: one in five.
+
+    The name's hash decides, so that nobody chooses.
+    """
+    return hashlib.sha256(name.encode()).digest()[0] < 0x34
+
+
 def main(names: Sequence[str]) -> None:
-    """Print what stood first for each pair, and how often it was right."""
-    folders = [PAIRS / name for name in names] or sorted(
-        path.parent for path in PAIRS.glob("*/pair.toml")
+    """Print what stood first for each pair, and how often it was right.
+
+    Without names, pairs that are kept aside are left out; ``--aside`` is those alone.
+    """
+    wanted = ("--aside" in names, [name for name in names if name != "--aside"])
+    folders = [PAIRS / name for name in wanted[1]] or sorted(
+        path.parent
+        for path in PAIRS.glob("*/pair.toml")
+        if kept_aside(path.parent.name) == wanted[0]
     )
     counts: Counter[str] = Counter()
     for folder in folders:

@@ -14,7 +14,8 @@
     Patterns of what is false; any found in the outcome or in a finding above ``info``
     makes it wrong.
 ``verdict``
-    The outcome's verdicts that are true.
+    The outcome's verdicts that are true. Another one is wrong; ``unknown``, where the
+    evidence tells more, makes the report half right at best.
 ``unchanged``
     Both sides are one build under one load: a finding above ``info`` is wrong.
 ``options``
@@ -47,30 +48,33 @@ def score(pair: Mapping[str, Any], report: Report) -> Said:
     """Judge a report, as read from its JSON, by the truth of the pair."""
     outcome = report.get("outcome") or {}
     verdict = outcome.get("verdict", "")
-    told = [f for f in report["findings"] if f["severity"] != "info"]
     first = stood_first(report)
-    title = first["title"] if first else ""
+    judgement = _cause(pair, report, first)
+    true = pair.get("verdict", [verdict])
     words = f"{verdict} {outcome.get('figure', '')}"
+    if any(_found(p, words) for p in pair.get("never", ())):
+        judgement = "wrong"
+    elif verdict and verdict not in true:
+        unsaid: Judgement = "half" if judgement == "right" else judgement
+        judgement = unsaid if verdict == "unknown" else "wrong"
+    return Said(judgement, verdict, first["title"] if first else "")
 
-    def said(judgement: Judgement) -> Said:
-        return Said(judgement, verdict, title)
 
-    false = pair.get("never", ())
-    if any(_found(p, _text(f)) for p in false for f in told):
-        return said("wrong")
-    if any(_found(p, words) for p in false):
-        return said("wrong")
-    if verdict and "verdict" in pair and verdict not in pair["verdict"]:
-        return said("wrong")
+def _cause(
+    pair: Mapping[str, Any], report: Report, first: Mapping[str, Any] | None
+) -> Judgement:
+    """Judge the findings alone."""
+    told = [f for f in report["findings"] if f["severity"] != "info"]
+    if any(_found(p, _text(f)) for p in pair.get("never", ()) for f in told):
+        return "wrong"
     if pair.get("unchanged"):
-        return said("wrong" if told else "right")
+        return "wrong" if told else "right"
     if first is None:
-        return said("silent")
+        return "silent"
     if _all(pair["first"], first):
-        return said("right")
-    if any(_found(p, _text(first)) for p in pair.get("half", ())):
-        return said("half")
-    return said("half" if any(_all(pair["first"], f) for f in told) else "wrong")
+        return "right"
+    half = any(_found(p, _text(first)) for p in pair.get("half", ()))
+    return "half" if half or any(_all(pair["first"], f) for f in told) else "wrong"
 
 
 def stood_first(report: Report) -> Mapping[str, Any] | None:

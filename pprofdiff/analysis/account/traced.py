@@ -25,8 +25,10 @@ _COLUMNS = {
     "syscall_block": ("system calls without a processor", "syscall_block_ns"),
     "unknown": ("before the trace tells a state", "unknown_ns"),
 }
-# Goroutines that do so much of the running are those that do the work.
+# Goroutines that do so much of what is not waiting are those that do the work.
 _MOST = 0.95
+_SLEEP, _MOSTLY = "sleep", 0.5
+_ACTIVE = "exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns"
 # CPU that the runtime spends beside goroutines: its own workers, and between two.
 _BESIDE_GROUPS = {"sched"}
 _BESIDE = {
@@ -44,8 +46,8 @@ _DEVIATIONS = 3
 def of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
     """Return goroutines' time an operation, by state and reason.
 
-    It is that of the goroutines that do the work: the root functions with 95 % of the
-    running time. Time running is split by the CPU profile's groups where the two agree.
+    It is that of the goroutines that do the work: see `workers`. Time running is split
+    by the CPU profile's groups where the two agree.
     """
     names = workers(trace)
     rows = [_rows(side, names) for side in trace.sides]
@@ -91,16 +93,24 @@ def of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
 
 
 def workers(trace: TraceDiff) -> set[str]:
-    """Return the root functions of the goroutines that do the work, on either side."""
+    """Return the root functions of the goroutines that do the work, on either side.
+
+    They are those with 95 % of the time running, runnable and in system calls. What
+    sleeps for most of its life (`time.Sleep`) waits for a time, not for work.
+    """
     names: set[str] = set()
     for side in trace.sides:
         groups = side.groups
         own = ~(groups.system | groups.tracing)
-        ran = np.where(own, groups.exec_ns, 0)
-        order = np.argsort(-ran, kind="stable")
-        passed = np.cumsum(ran[order])
-        needed = int(np.searchsorted(passed, _MOST * passed[-1])) + 1 if len(ran) else 0
-        names.update(groups.names[i] for i in order[:needed].tolist() if ran[i])
+        if _SLEEP in groups.reasons:
+            asleep = groups.block_ns[:, list(groups.reasons).index(_SLEEP)]
+            own &= asleep < _MOSTLY * groups.total_ns
+        active = np.where(own, sum(getattr(groups, name) for name in _ACTIVE), 0)
+        order = np.argsort(-active, kind="stable")
+        passed = np.cumsum(active[order])
+        if len(passed) and passed[-1]:
+            needed = int(np.searchsorted(passed, _MOST * passed[-1])) + 1
+            names.update(groups.names[i] for i in order[:needed].tolist())
     return names
 
 

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.model import Fact, Finding
 from pprofdiff.analysis.findings.wording import listed, times
-from pprofdiff.goruntime.rules import rules
-from pprofdiff.units import percent
 
-__all__ = ["processors", "throughput", "unlike_load", "upgrade"]
+__all__ = ["processors", "unlike_load", "upgrade"]
 
 _POINT = 0.01
 # A ratio known no better than this factor is given as a range.
@@ -76,49 +74,3 @@ def upgrade(case: Case) -> Iterator[Finding]:
         claim=cpu.of_groups(*(g.id for g in runtime)),
         weight=float("inf"),
     )
-
-
-def throughput(case: Case) -> Iterator[Finding]:
-    """Operations a second moved: which groups' CPU by operation accounts for it."""
-    cpu, work = case.cpu, case.comparison.work
-    if cpu is None or work is None or cpu.diff.normalization.mode != "per_work":
-        return
-    diff = cpu.diff
-    spans = diff.base.profile.duration_ns, diff.new.profile.duration_ns
-    rates = work.per_second((_seconds(spans[0]), _seconds(spans[1])))
-    if rates is None:
-        return
-    by = diff.normalization
-    base, _ = by.scaled(*diff.totals)
-    delta = by.delta(*diff.totals)
-    labels = {group.id: group.label for group in rules().groups}
-    parts = sorted(cpu.groups.values(), key=lambda g: -abs(g.delta))
-    shown = [
-        f"{labels[g.id]} {percent(g.delta, base, signed=True)}"
-        for g in parts
-        if abs(g.delta) >= _POINT * base and g.noise is not True
-    ]
-    risen = rates[1] / rates[0] - 1
-    change = percent(risen, 1, signed=True) if risen < 1 else times(risen + 1)
-    yield Finding(
-        "throughput",
-        f"Operations a second: {rates[0]:,.6g} → {rates[1]:,.6g} ({change}), each at "
-        f"{percent(delta, base, signed=True)} CPU",
-        f"Of {case.labels[0]}'s CPU by operation: {listed(shown)}." if shown else "",
-        (
-            Fact("operations per second", work.reason, *rates, "1/s"),
-            *(
-                Fact(
-                    f"{labels[g.id]} by operation",
-                    "cpu profile",
-                    *by.scaled(g.base, g.new),
-                    diff.unit,
-                )
-                for g in parts
-            ),
-        ),
-    )
-
-
-def _seconds(nanoseconds: int | None) -> float | None:
-    return nanoseconds / 1e9 if nanoseconds else None

@@ -79,7 +79,9 @@ def _families(
     members: dict[int, tuple[list[_Root], list[_Root]]] = {}
     for side, roots in enumerate((gone, added)):
         for root in roots:
-            keys: list[tuple[str, str | int]] = [("package", package_of(cpu.names[root.row]))]
+            keys: list[tuple[str, str | int]] = [
+                ("package", package_of(cpu.names[root.row]))
+            ]
             if root.parent >= 0:
                 keys.append(("caller", root.parent))
             known = sorted({family[key] for key in keys if key in family})

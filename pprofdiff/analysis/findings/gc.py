@@ -11,6 +11,7 @@ import numpy as np
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.wording import arrow, listed, short, times
+from pprofdiff.analysis.gclogs.pace import Pace, pace_of
 from pprofdiff.analysis.profiles.groups import judged_categories
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model import csr
@@ -24,6 +25,8 @@ __all__ = ["assist", "cpu_only", "dearer", "forced", "frequency"]
 _GROUPS = ("gc", "gc_tax")
 # Factors closer to 1 than this are not worth a sentence.
 _OFTEN, _DEAR = 1.10, 1.15
+# Goals above the live heap that differ by this factor have another setting.
+_PACE = 1.2
 # A cause explains a factor if it accounts for so much of its logarithm.
 _MOST = 0.5
 _MB = 1 << 20
@@ -41,11 +44,11 @@ def frequency(case: Case) -> Iterator[Finding]:
     by = " by operation" if gc.per_work else ""
     fewer_bytes = -log(factors.bytes_per_cycle)
     heap = fewer_bytes / log(factors.cycles) >= _MOST
+    advice = ""
     if heap:
-        reason = _heap_reason(gc)
+        reason, advice = _heap_reason(gc, more=factors.cycles > 1)
     else:
         reason = f"{times(factors.allocation)} as many bytes are allocated {per}"
-    advice = _cadence(gc) if heap and factors.cycles > 1 else ""
     yield Finding(
         "gc-frequency",
         f"GC runs {times(factors.cycles)} as often{by} because {reason}",
@@ -67,19 +70,49 @@ def _claim(case: Case, factor: float) -> Claim | None:
     return claim if (case.cpu.delta(claim) > 0) == (factor > 1) else None
 
 
-def _heap_reason(gc: GCDiff) -> str:
-    """Return why fewer or more bytes fit between two cycles."""
-    base, new = gc.base.steady.heap, gc.new.steady.heap
-    paces = base.effective_gogc or 0.0, new.effective_gogc or 0.0
-    if min(paces) > 0 and abs(log(paces[1] / paces[0])) > log(1.2):
+def _heap_reason(gc: GCDiff, *, more: bool) -> tuple[str, str]:
+    """Return why fewer or more bytes fit between two cycles, and what to do of it."""
+    base, new = pace_of(gc.base), pace_of(gc.new)
+    if base is not None and new is not None:
+        ratio = new.effective / base.effective if base.effective > 0 else 0.0
+        if ratio > 0 and abs(log(ratio)) > log(_PACE):
+            return _pace_reason(gc, base, new, more=more)
+    live = gc.base.steady.heap.mean_live, gc.new.steady.heap.mean_live
+    advice = _cadence(gc) if more else ""
+    if all(live):
+        as_large = times(live[1] / live[0])
+        return f"the live heap is {as_large} as large, and with it the goal", advice
+    return "another amount of memory is allocated between cycles", advice
+
+
+def _pace_reason(gc: GCDiff, base: Pace, new: Pace, *, more: bool) -> tuple[str, str]:
+    """Return which of GOGC and a memory limit sets another pace, and what to do."""
+    for side, other, label in ((new, base, gc.new.label), (base, new, gc.base.label)):
+        if side.limited and not other.limited:
+            room = other.goal_mb * side.live_mb / max(other.live_mb, 1) - side.goal_mb
+            advice = ""
+            if more and room > 0:
+                advice = (
+                    f"A GOMEMLIMIT higher by {room:.0f} MiB has the goal of "
+                    f"{gc.base.label} again; a higher GOGC changes nothing."
+                )
+            alone = side.live_mb * (1 + side.low_gogc / 100)
+            reason = (
+                f"a memory limit (GOMEMLIMIT) binds in {label}: its goal is "
+                f"{side.goal_mb:.0f} MB at a live heap of {side.live_mb:.0f} MB, where "
+                f"GOGC alone makes it {alone:.0f} MB"
+            )
+            return reason, advice
+    if base.follows_gogc and new.follows_gogc:
         return (
-            f"the goal is {paces[0]:.0f} → {paces[1]:.0f}% above the live heap: "
-            "GOGC or a memory limit differs"
+            f"GOGC is about {base.gogc:.0f} → {new.gogc:.0f}",
+            f"GOGC={base.gogc:.0f} restores {gc.base.label}'s cadence." if more else "",
         )
-    if base.mean_live and new.mean_live:
-        live = new.mean_live / base.mean_live
-        return f"the live heap is {times(live)} as large, and with it the goal"
-    return "another amount of memory is allocated between cycles"
+    paces = f"{base.effective:.0f} → {new.effective:.0f}%"
+    return (
+        f"the goal is {paces} above the live heap: GOGC or a memory limit differs",
+        "",
+    )
 
 
 def _sums_up(gc: GCDiff, factors: Factors) -> str:
@@ -202,26 +235,24 @@ def dearer(case: Case) -> Iterator[Finding]:
 def _marking_reason(
     case: Case, gc: GCDiff, ratio: float
 ) -> tuple[str, tuple[Fact, ...]]:
-    """Return what decides the cost of marking: bytes, or objects, that are live."""
+    """Return what decides the cost of marking, where that is seen: bytes, or objects.
+
+    Between Go releases it may be the collector itself; a busy machine makes cycles
+    dearer too, since the log counts the time that marking threads wait for a CPU.
+    """
     live = gc.base.steady.heap.mean_live, gc.new.steady.heap.mean_live
     grown = log(live[1] / live[0]) if all(live) else 0.0
     if grown / log(ratio) >= _MOST:
         return f", the live heap being {times(live[1] / live[0])} as large", ()
-    as_large = f"{live[0]:.0f} → {live[1]:.0f} MB"
+    at = f" at a live heap of {live[0]:.0f} → {live[1]:.0f} MB"
     counts = case.of_type("inuse_objects")
     if counts is None or min(counts.totals) <= 0:
-        return (
-            f" at a live heap of {as_large}: objects and pointers in it decide",
-            (),
-        )
+        return at, ()
     base, new = counts.totals
     fact = Fact("live objects", "heap profile inuse_objects", base, new, "objects")
-    if log(new / base) / log(ratio) > 0:
-        return (
-            f" at a live heap of {as_large}: it holds {base:,} → {new:,} objects",
-            (fact,),
-        )
-    return f" at a live heap of {as_large}, and not for more objects", (fact,)
+    if log(new / base) / log(ratio) >= _MOST:
+        return f"{at}: it holds {base:,} → {new:,} objects", (fact,)
+    return at, (fact,)
 
 
 def cpu_only(case: Case) -> Iterator[Finding]:

@@ -63,7 +63,6 @@ def _rules(case: Case) -> tuple[Rule, ...]:
         runtime.contention,
         gc.forced,
         *of_traces,
-        comparability.throughput,
         comparability.unlike_load,
         comparability.processors,
     )

@@ -9,10 +9,7 @@ from pprofdiff.analysis.stats.control import scaled_alike
 
 __all__ = ["outcome"]
 
-_MORE_RUNS = (
-    "runs of one build differ by 12 to 17 % on shared machines: measure each side "
-    "several times, in turns (a folder a run)"
-)
+_MORE_RUNS = "measure each side several times, in turns (a folder a run)"
 _WORK = (
     "the work is not known: --work BASE:NEW (operations while profiled), --rps "
     "BASE:NEW, a load generator's summary or bench.txt beside the profiles gives it"

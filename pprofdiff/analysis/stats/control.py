@@ -1,6 +1,7 @@
 """Placeholder."""
 
 from __future__ import annotations
+
 from typing import Any
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from pprofdiff.analysis.outcome.model import SAME_WITHIN, Measure, Outcome
 from pprofdiff.analysis.stats.calibration import TOTAL_SIGMA
 from pprofdiff.report.rows import Sentence
-from pprofdiff.units import percent, times
+from pprofdiff.units import times
 
 __all__ = ["Told", "told_outcome"]
 
@@ -87,7 +87,16 @@ def _amount(measure: Measure) -> str:
         return f"{times(1 / measure.ratio)} the operations a second"
     if _many(measure.ratio):
         return f"{times(measure.ratio)} the {noun}"
-    return f"{percent(measure.ratio - 1, 1, signed=True)} {noun}"
+    return f"{_percent(measure.ratio)} {noun}"
+
+
+def _percent(ratio: float) -> str:
+    """Return a ratio as a change in percent; decimals only where they matter."""
+    change = 100 * (ratio - 1)
+    decimals = 1 if abs(change) < 10 else 0
+    digits = f"{abs(change):.{decimals}f}"
+    sign = "" if float(digits) == 0 else "−" if change < 0 else "+"
+    return f"{sign}{digits}%"
 
 
 def _flipped(measure: Measure) -> bool:
@@ -106,12 +115,14 @@ def _number(ratio: float) -> str:
 def _basis(measure: Measure) -> str:
     """Return what the figure is from, and what its interval says."""
     base, new = measure.runs
-    runs = (
-        f"One run a side: runs of one build are taken to differ by {TOTAL_SIGMA:.0%}, "
-        "unless they show otherwise"
-        if (base, new) == (1, 1) and measure.id != "control"
-        else f"{base} and {new} runs"
-        if measure.id != "control"
-        else "What slows the machine slows all code, and is left out"
-    )
-    return f"From {measure.source}. {runs}."
+    if measure.id == "control":
+        return (
+            f"From {measure.source}: what slows the machine slows all code, and is "
+            "left out."
+        )
+    if (base, new) == (1, 1):
+        return (
+            f"From {measure.source}, one run a side; runs of one build differ by "
+            f"{TOTAL_SIGMA:.0%} on shared machines."
+        )
+    return f"From {measure.source}, {base} and {new} runs."

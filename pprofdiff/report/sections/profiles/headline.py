@@ -31,7 +31,7 @@ def headline(diff: ProfileDiff) -> str:
     if not changed:
         if diff.category_sums is None or diff.model is None:
             return whole
-        return f"No group changed beyond noise. {whole}".strip()
+        return f"No group changed beyond noise by itself. {whole}".strip()
     first = f"{_change(diff, changed[0])}{_most_of_it(diff, changed[0])}."
     rest = "; ".join(_change(diff, group) for group in changed[1:3])
     more = f" {rest}." if rest else " No other group moved beyond noise."

@@ -74,9 +74,7 @@ def _with_interval(measure: Measure) -> str:
     if _many(ratio) or low <= 0:
         span = f"{_number(low)} to {_number(high)}×"
     else:
-        span = (
-            f"{percent(low - 1, 1, signed=True)} to {percent(high - 1, 1, signed=True)}"
-        )
+        span = f"{_percent(low)} to {_percent(high)}"
     return f"{_amount(measure)} ({span})"
 
 

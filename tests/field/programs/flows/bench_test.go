@@ -13,7 +13,7 @@ func BenchmarkFlows(b *testing.B) {
 	for i := range packets {
 		ip := &layers.IPv4{Version: 4, TTL: 64, Protocol: layers.IPProtocolTCP,
 			SrcIP: []byte{10, 0, byte(i % 9), byte(i % 240)}, DstIP: []byte{10, 1, 0, byte(i % 5)}}
-		tcp := &layers.TCP{SrcPort: layers.TCPPort(1024 + i%60), DstPort: 443, ACK: true, Window: 500}
+		tcp := &layers.TCP{SrcPort: layers.TCPPort(1024 + i%60), DstPort: 9000, ACK: true, Window: 500}
 		if err := tcp.SetNetworkLayerForChecksum(ip); err != nil {
 			b.Fatal(err)
 		}

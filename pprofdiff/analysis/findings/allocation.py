@@ -1,10 +1,9 @@
-"""Allocation moved: which call sites allocate more or less, and what GC owes to it."""
+"""Allocation changed: how much in all, at which call sites, and what GC owes to it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from math import log
-from posixpath import basename
 from typing import NamedTuple
 
 import numpy as np
@@ -12,10 +11,13 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import words
-from pprofdiff.analysis.findings.model import Claim, Fact, Finding
+from pprofdiff.analysis.findings.model import Claim, Direction, Fact, Finding
+from pprofdiff.analysis.findings.sites import column_of, line_of
 from pprofdiff.analysis.findings.wording import arrow, listed, points, short, times
+from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.leaf_owners import LeafSums
+from pprofdiff.analysis.stats.allocated import objects_moved
 from pprofdiff.analysis.stats.common_ratio import common_ratio
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.model.csr import grouped, sums
@@ -23,12 +25,21 @@ from pprofdiff.units import percent
 
 __all__ = ["allocation"]
 
-# A call site matters from this share of all bytes on.
+# A call site matters from this share of all bytes on, and so does a change of all of
+# them: what a process allocates to start counts too, and is no operation's.
 _SHARE = 0.05
 _MOST = 0.5
 # A share under this part of the other side's counts as none.
 _LITTLE = 0.05
+# From this factor on, times reads better than percent.
+_DOUBLE = 2
 _NAMED = 3
+
+_DIRECTIONS: dict[bool | None, Direction] = {
+    True: "worse",
+    False: "better",
+    None: "neutral",
+}
 
 
 class _Site(NamedTuple):
@@ -44,44 +55,111 @@ class _Site(NamedTuple):
     delta: float
 
 
+class _Total(NamedTuple):
+    """What an operation allocates in all, new over base, as far as that moved.
+
+    A ratio is None where chance, or what starts a process, may have made the change,
+    and where objects are not counted.
+    """
+
+    bytes_: float | None
+    objects: float | None
+
+    @property
+    def more(self) -> bool | None:
+        """Whether it is more: in bytes, or else in objects; None for neither."""
+        ratio = self.bytes_ or self.objects
+        return None if ratio is None else ratio > 1
+
+
+class _Sites(NamedTuple):
+    """The sites that moved beside the others, and what only changed its function.
+
+    Of `moved`, each is (from, to): the first is all but gone, the second came, and both
+    together allocate as before.
+    """
+
+    changed: list[_Site]
+    moved: list[tuple[_Site, _Site]]
+
+
 def allocation(case: Case) -> Iterator[Finding]:
-    """Call sites allocate more or less than the ratio of the others accounts for."""
+    """Operations allocate more or less, or call sites do beside the others."""
     diff = case.of_type("alloc_space")
     if diff is None or diff.model is None or not diff.model.sound:
         return
     if min(diff.totals) <= 0:
         return
+    total = _total(diff, diff.model) if _by_operation(diff) else None
     sites = _sites(diff, diff.model)
-    if not sites:
+    more = _more(total, sites)
+    chosen = [s for s in sites.changed if more is None or (s.delta > 0) == more]
+    if not chosen and (total is None or total.more is None):
+        if sites.moved:
+            yield _only_moved(diff, sites.moved)
         return
-    less = sum(s.delta for s in sites if s.delta < 0)
-    more = sum(s.delta for s in sites if s.delta > 0)
-    falls = -less > more
-    chosen = [s for s in sites if (s.delta < 0) == falls]
     yield Finding(
         "allocation",
-        _title(diff, chosen),
-        _text(case, diff, chosen),
+        _title(diff, total, chosen),
+        _text(case, diff, chosen, sites.moved),
         _evidence(case, diff, chosen),
         severity="minor",
-        direction="better" if falls else "worse",
-        claim=_claim(case, chosen, falls=falls),
+        direction=_DIRECTIONS[more],
+        claim=_claim(case, chosen, more=more),
         weight=float("inf"),
     )
 
 
-def _sites(diff: ProfileDiff, model: CountModel) -> list[_Site]:
-    """Return the sites that moved beyond noise and the load, the largest first."""
-    load = None if diff.normalization.mode == "per_work" else common_ratio(diff)
-    model = model if load is None else model.with_base_times(load.ratio)
+def _by_operation(diff: ProfileDiff) -> bool:
+    return diff.normalization.mode == "per_work"
+
+
+def _more(total: _Total | None, sites: _Sites) -> bool | None:
+    """Return whether new allocates more; None where the total is known and equal.
+
+    Without operations, the sites that moved beside the others decide.
+    """
+    if total is not None:
+        return total.more
+    return sum(site.delta for site in sites.changed) > 0
+
+
+def _total(diff: ProfileDiff, model: CountModel) -> _Total:
+    """Return how an operation's bytes and objects moved."""
+    by, objects = diff.normalization, column_of(diff, "alloc_objects")
+    rates = diff.base.profile.period, diff.new.profile.period
+    counted = objects is not None and objects_moved(objects, diff.values, rates, by)
+    return _Total(
+        _ratio(by, *diff.totals) if model.one(*diff.totals).told else None,
+        None
+        if objects is None or not counted
+        else _ratio(by, *(int(side.sum()) for side in objects)),
+    )
+
+
+def _ratio(by: Normalization, base: int, new: int) -> float | None:
+    """Return new over base, None where that is about 1."""
+    ratio = by.ratio(base, new)
+    return None if not ratio or abs(log(ratio)) < log(1 + _SHARE) else ratio
+
+
+def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:
+    """Return the sites that moved beyond noise and the load, the largest change first.
+
+    Where only the sites themselves tell the load, one that allocates as much as before
+    whatever the others do is what starts a process.
+    """
+    load = None if _by_operation(diff) else common_ratio(diff)
+    beside = model if load is None else model.with_base_times(load.ratio)
     leaves, names = diff.leaf_sums, diff.paired_functions.names
     owners, at = grouped(leaves.owner)
     base, new = (sums(at, column, len(owners)) for column in (leaves.base, leaves.new))
-    judged = model.judge(base, new)
+    judged = beside.judge(base, new)
     delta = judged.delta
-    whole = max(model.by.scaled(float(base.sum()), float(new.sum())))
-    loud = ~judged.noise & (np.abs(delta) >= _SHARE * whole)
-    return [
+    whole = max(beside.by.scaled(float(base.sum()), float(new.sum())))
+    loud = ~judged.noise & ~model.judge(base, new).noise
+    loud &= np.abs(delta) >= _SHARE * whole
+    sites = [
         _Site(
             names[int(owners[i])],
             tuple(names[leaf] for leaf in _largest(leaves, at == i)),
@@ -92,6 +170,21 @@ def _sites(diff: ProfileDiff, model: CountModel) -> list[_Site]:
         for i in np.argsort(-np.abs(delta), kind="stable").tolist()
         if loud[i]
     ]
+    return _without_moved(beside, sites)
+
+
+def _without_moved(model: CountModel, sites: list[_Site]) -> _Sites:
+    """Tell what other functions allocate instead from what changed."""
+    moved: list[tuple[_Site, _Site]] = []
+    came = [site for site in sites if site.base < _LITTLE * site.new]
+    for gone in [site for site in sites if site.new < _LITTLE * site.base]:
+        for other in came:
+            if not model.one(gone.base + other.base, gone.new + other.new).told:
+                moved.append((gone, other))
+                came.remove(other)
+                break
+    linked = {site for pair in moved for site in pair}
+    return _Sites([site for site in sites if site not in linked], moved)
 
 
 def _largest(leaves: LeafSums, chosen: NDArray[np.bool_]) -> list[int]:
@@ -101,12 +194,74 @@ def _largest(leaves: LeafSums, chosen: NDArray[np.bool_]) -> list[int]:
     return rows
 
 
-def _title(diff: ProfileDiff, sites: list[_Site]) -> str:
+def _only_moved(diff: ProfileDiff, moved: list[tuple[_Site, _Site]]) -> Finding:
+    """Return that other functions allocate what some did, and nothing else changed."""
+    gone, came = ([pair[i] for pair in moved] for i in (0, 1))
+    share = percent(sum(site.base for site in gone), diff.totals[0])
+    return Finding(
+        "allocation",
+        f"{_names(came)} {_verb(came)} what {_names(gone)} did, {share} of bytes",
+        f"{_moved_words(diff, moved)}.",
+        _site_facts(diff, [site for pair in moved for site in pair]),
+    )
+
+
+def _moved_words(diff: ProfileDiff, moved: list[tuple[_Site, _Site]]) -> str:
+    return "; ".join(
+        f"{short(came.owner)} allocates what {short(gone.owner)} did, "
+        f"{words(diff, gone.base, came.new)}"
+        for gone, came in moved[:_NAMED]
+    )
+
+
+def _names(sites: list[_Site]) -> str:
+    return listed([short(site.owner) for site in sites[:_NAMED]])
+
+
+def _verb(sites: list[_Site]) -> str:
+    return "allocate" if len(sites) > 1 else "allocates"
+
+
+def _title(diff: ProfileDiff, total: _Total | None, sites: list[_Site]) -> str:
+    """Return how much an operation allocates, if that is known, and who does."""
+    if total is None:
+        return _shares(diff, sites)
+    amount = _amount(total) or "as much as before"
+    who = "; ".join(
+        f"{word} in {_names(some)}"
+        for some, word in (
+            ([s for s in sites if s.delta < 0], "less"),
+            ([s for s in sites if s.delta > 0], "more"),
+        )
+        if some
+    )
+    return f"Each operation allocates {amount}{f': {who}' if who else ''}"
+
+
+def _amount(total: _Total) -> str:
+    """Return the total's change in words, "" where nothing moved."""
+    if total.bytes_ is None:
+        if total.objects is None:
+            return ""
+        return f"{_factor(total.objects, 'objects')}, in as many bytes"
+    text = _factor(total.bytes_, "bytes")
+    if total.objects is None:
+        return text
+    return f"{text}, {_factor(total.objects, 'objects')}"
+
+
+def _factor(ratio: float, noun: str) -> str:
+    """Return a ratio as ``4.04× the bytes`` or ``12.0% fewer bytes``."""
+    if ratio >= _DOUBLE:
+        return f"{times(ratio)} the {noun}"
+    change = percent(abs(ratio - 1), 1)
+    return f"{change} {'more' if ratio > 1 else 'fewer'} {noun}"
+
+
+def _shares(diff: ProfileDiff, sites: list[_Site]) -> str:
     """Return who allocates how much less or more, as shares of all bytes."""
-    names = listed([short(s.owner) for s in sites[:_NAMED]])
+    names, verb, totals = _names(sites), _verb(sites), diff.totals
     base, new = (sum(getattr(s, side) for s in sites) for side in ("base", "new"))
-    totals = diff.totals
-    verb = "allocate" if len(sites) > 1 else "allocates"
     if new / totals[1] < _LITTLE * base / totals[0]:
         return f"{names} no longer {verb} what was {percent(base, totals[0])} of bytes"
     if base / totals[0] < _LITTLE * new / totals[1]:
@@ -115,64 +270,80 @@ def _title(diff: ProfileDiff, sites: list[_Site]) -> str:
     return f"{names} {verb} {shares} of all bytes"
 
 
-def _text(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:
+def _text(
+    case: Case,
+    diff: ProfileDiff,
+    sites: list[_Site],
+    moved: list[tuple[_Site, _Site]],
+) -> str:
     """Return each site's bytes and the function in which they are allocated."""
-    parts = []
+    parts = [f"In all {words(diff, *diff.totals)}"] if _by_operation(diff) else []
     for site in sites[:_NAMED]:
         inner = [f for f in site.functions[:2] if f != site.owner]
         through = f" (through {listed([short(f) for f in inner])})" if inner else ""
         amount = words(diff, site.base, site.new)
         parts.append(f"{short(site.owner)}{through} {amount}")
-    line = _line(diff, sites[0].owner)
-    text = f"{'; '.join(parts)}{f'; most of the first at {line}' if line else ''}."
+    line = line_of(diff, sites[0].owner) if sites else ""
+    if line:
+        parts.append(f"most of the first at {line}")
+    if moved:
+        parts.append(_moved_words(diff, moved))
+    text = f"{'; '.join(parts)}."
+    return f"{text}{_gc_words(case, bytes_told=_by_operation(diff))}"
+
+
+def _gc_words(case: Case, *, bytes_told: bool) -> str:
+    """Return what GC logs tell of bytes, unless the profile did, and what GC costs."""
     gc = case.gc
     if gc is None or gc.factors is None:
-        return text
-    base, new = gc.base.steady, gc.new.steady
-    if base.allocated_mb_per_second and new.allocated_mb_per_second:
-        rates = gc.rates or (1.0, 1.0)
-        per = "an operation" if gc.per_work else "a second"
-        amount = arrow(
-            base.allocated_mb_per_second * (1 << 20) / rates[0],
-            new.allocated_mb_per_second * (1 << 20) / rates[1],
-            "bytes",
-        )
-        text += f" In all {amount} are allocated {per}"
-        text += f"; GC CPU {per} is {times(gc.factors.gc_cpu)} of what it was."
-    return text
-
-
-def _line(diff: ProfileDiff, owner: str) -> str:
-    """Return the line of a function that moved most, as ``file.go:12``."""
-    table = diff.table("lines")
-    for row in table.order("cum").tolist():
-        name, file = table.names[row], table.files[row]
-        if name.startswith(place := f"{owner} {file}:"):
-            return f"{basename(file)}:{name.removeprefix(place)}"
-    return ""
+        return ""
+    rates = [side.steady.allocated_mb_per_second for side in (gc.base, gc.new)]
+    if not rates[0] or not rates[1]:
+        return ""
+    per = "an operation" if gc.per_work else "a second"
+    cost = f"GC CPU {per} is {times(gc.factors.gc_cpu)} of what it was."
+    if bytes_told:
+        return f" {cost}"
+    works = gc.rates or (1.0, 1.0)
+    base, new = rates[0] * (1 << 20) / works[0], rates[1] * (1 << 20) / works[1]
+    return f" In all {arrow(base, new, 'bytes')} are allocated {per}; {cost}"
 
 
 def _evidence(case: Case, diff: ProfileDiff, sites: list[_Site]) -> tuple[Fact, ...]:
     source = f"{diff.name} profile alloc_space"
-    facts = [
-        Fact(f"bytes for {s.owner}", source, s.base, s.new, diff.unit) for s in sites
-    ]
+    facts = [*_site_facts(diff, sites)]
     facts.append(Fact("bytes in all", source, *diff.totals, diff.unit))
     objects = case.of_type("alloc_objects")
     if objects is not None:
         source = f"{objects.name} profile alloc_objects"
         facts.append(Fact("objects in all", source, *objects.totals, "objects"))
+    if _by_operation(diff):
+        for one, noun, unit in (
+            (diff, "bytes", diff.unit),
+            (objects, "objects", "objects"),
+        ):
+            if one is not None:
+                by = one.normalization
+                sides = by.scaled(*one.totals)
+                facts.append(Fact(f"{noun} by operation", by.reason, *sides, unit))
     return tuple(facts)
 
 
-def _claim(case: Case, sites: list[_Site], *, falls: bool) -> Claim | None:
+def _site_facts(diff: ProfileDiff, sites: list[_Site]) -> tuple[Fact, ...]:
+    source = f"{diff.name} profile alloc_space"
+    return tuple(
+        Fact(f"bytes for {s.owner}", source, s.base, s.new, diff.unit) for s in sites
+    )
+
+
+def _claim(case: Case, sites: list[_Site], *, more: bool | None) -> Claim | None:
     """Claim what these sites cost: allocation, and GC where allocation decides it."""
     cpu = case.cpu
     if cpu is None:
         return None
     rows = np.zeros(len(cpu.names), np.bool_)
     rows[[cpu.row[s.owner] for s in sites if s.owner in cpu.row]] = True
-    if _decides_gc(case, falls=falls):
+    if more is not None and _decides_gc(case, falls=not more):
         return cpu.bookkeeping
     return cpu.under(rows).within(cpu.bookkeeping)
 

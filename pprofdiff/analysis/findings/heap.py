@@ -36,6 +36,8 @@ _NEVER = 0.9
 # So many sites that move by one factor are the load, not a change of each.
 _SEVERAL = 3
 _NAMED = 3
+# From this ratio of ages on, the older process has had more time to fill its memory.
+_OLDER = 1.5
 
 Column = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -242,7 +244,7 @@ def _text(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:
     parts = [_site_words(diff, site) for site in sites[:_NAMED]]
     text = f"{'; '.join(parts)}."
     ages = _ages(case)
-    if ages is not None:
+    if ages is not None and max(ages) >= _OLDER * min(ages):
         text += f" The processes were {ages[0]:,.0f} and {ages[1]:,.0f} s old."
     for side, label in zip((0, 1), case.labels, strict=True):
         if _never_collected(diff, side):

@@ -1,0 +1,58 @@
+"""How far sampled counts of objects may move by chance.
+
+The runtime samples an allocation of s bytes, at a rate of r bytes, with the chance
+p = 1 - exp(-s / r), and multiplies what it sampled by 1 / p (runtime/pprof, writeHeap).
+Objects of one size are a sum of independent draws, so the variance of n of them is
+n (1 - p) / p: about n r / s for small objects, next to none for those beyond the rate.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.normalization import Normalization
+from pprofdiff.analysis.stats.calibration import DISPERSION, LIMIT
+
+__all__ = ["objects_moved"]
+
+Column = NDArray[np.int64]
+Pair = tuple[Column, Column]
+
+
+def objects_moved(
+    objects: Pair, space: Pair, rates: tuple[int | None, int | None], by: Normalization
+) -> bool:
+    """Return whether the number of objects differs by more than sampling does.
+
+    Parameters
+    ----------
+    objects, space
+        Numbers and bytes of each side's samples, int64. Objects of a sample are of one
+        size.
+    rates
+        The bytes between samples of each side; without one nothing is told.
+    by
+        How the sides are made comparable.
+
+    """
+    variance = 0.0
+    for count, size, rate, factor in zip(
+        objects, space, rates, by.factors, strict=True
+    ):
+        if not rate:
+            return False
+        variance += factor**2 * _variance(count, size, rate)
+    base, new = (int(side.sum()) for side in objects)
+    return abs(by.delta(base, new)) >= LIMIT * sqrt(DISPERSION * variance)
+
+
+def _variance(objects: Column, space: Column, rate: int) -> float:
+    """Return the variance of a sum of objects."""
+    filled = (objects > 0) & (space > 0)
+    number = objects[filled].astype(np.float64)
+    # (1 - p) / p is 1 / (exp(s / r) - 1): next to 0 long before exp overflows.
+    size = np.minimum(space[filled] / number / rate, 700.0)
+    return float((number / np.expm1(size)).sum())

@@ -56,15 +56,19 @@ def main(names: Sequence[str]) -> None:
         if kept_aside(path.parent.name) == wanted[0]
     )
     counts: Counter[str] = Counter()
+    outcomes: Counter[bool] = Counter()
     for folder in folders:
         pair = tomllib.loads((folder / "pair.toml").read_text("utf-8"))
         said = score(pair, report_on(folder, pair.get("options", ())))
         counts[said.judgement] += 1
+        if "unknown" not in pair.get("verdict", ["unknown"]):
+            outcomes[said.outcome not in ("", "unknown")] += 1
         print(f"{said.judgement:6}  {folder.name}")
         print(f"        truth: {pair['truth']}"[:_WIDE])
         print(f"        said:  {said.outcome or '-'}; {said.first or '-'}"[:_WIDE])
     told = ", ".join(f"{counts[word]} {word}" for word in JUDGEMENTS)
     print(f"\n{sum(counts.values())} pairs: {told}")
+    print(f"Faster or slower: {outcomes[True]} of {outcomes.total()} told")
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@
     Patterns of what is false; any found in the outcome or in a finding above ``info``
     makes it wrong.
 ``verdict``
-    The outcome's verdicts that are true. Another one is wrong; ``unknown``, where the
-    evidence tells more, makes the report half right at best.
+    The outcome's verdicts that are true. Another one is wrong, but for ``unknown``:
+    what is not told is not false. How often an outcome is told is counted beside.
 ``unchanged``
     Both sides are one build under one load: a finding above ``info`` is wrong.
 ``options``
@@ -54,9 +54,8 @@ def score(pair: Mapping[str, Any], report: Report) -> Said:
     words = f"{verdict} {outcome.get('figure', '')}"
     if any(_found(p, words) for p in pair.get("never", ())):
         judgement = "wrong"
-    elif verdict and verdict not in true:
-        unsaid: Judgement = "half" if judgement == "right" else judgement
-        judgement = unsaid if verdict == "unknown" else "wrong"
+    elif verdict not in {*true, "unknown"}:
+        judgement = "wrong"
     return Said(judgement, verdict, first["title"] if first else "")
 
 

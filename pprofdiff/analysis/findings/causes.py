@@ -30,7 +30,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "gomaxprocs-over": ("gomaxprocs", *_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
     "gomaxprocs": (*_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
     "goroutine-growth": ("heap-growth", "gc-cycle-cost", "scheduler", "gc-frequency"),
-    "heap-growth": ("gc-cycle-cost", "gc-frequency"),
+    "heap-growth": ("gc-cycle-cost", "gc-frequency", *_GC_WORK),
     "syscalls*": ("syscall-*", "scheduler", "locks", "blocked-*", "off-cpu*", *_WAITS),
     "contention*": ("locks", "scheduler", "blocked-*", "off-cpu*", *_WAITS),
     "off-cpu*": ("scheduler", "locks", *_WAITS),

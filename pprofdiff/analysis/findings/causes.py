@@ -40,6 +40,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "allocation": (*_OF_ALLOCATION, "leaf-copy", "gc-cycle-cost"),
     "gc-frequency": _GC_WORK,
     "gc-cycle-cost": _GC_WORK,
+    "gc-cpu": ("gc-assist", "gc-life", "gc-capacity"),
 }
 """What may follow from each cause, by ids that may end in ``*``. The nearest of several
 causes is the last one listed; nothing follows from what is listed after it."""

@@ -77,7 +77,7 @@ def heap_growth(case: Case) -> Iterator[Finding]:
     diff = _live_heap(case)
     if diff is None or diff.model is None or not diff.model.sound:
         return
-    if min(diff.totals) <= 0:
+    if max(diff.totals) <= 0:
         return
     whole = diff.model.one(*diff.totals)
     sites = _moved(diff, diff.model)
@@ -191,6 +191,9 @@ def _shared_pace(
     far as most sites share one: a process that is older, or did more, has leaked more
     by the same code.
     """
+    if min(diff.totals) <= 0:
+        # A heap of which nothing was sampled grew by what is there now.
+        return None
     ratio = diff.totals[1] / diff.totals[0]
     live = owner_sums(diff, diff.values)
     several = _loud(model, live.base, live.new).sum() >= _SEVERAL

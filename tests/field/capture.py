@@ -59,7 +59,9 @@ def recipe(pair: Mapping[str, Any], side: str) -> Recipe:
         key: value for key, value in pair["make"].items() if key not in ("base", "new")
     }
     own = pair["make"].get(side, {})
-    return shared | own | {"env": shared.get("env", {}) | own.get("env", {})}
+    env = shared.get("env", {}) | own.get("env", {})
+    made: Recipe = shared | own | {"env": env}
+    return made
 
 
 def capture(folder: Path) -> None:

@@ -151,6 +151,15 @@ def _parent(
     return nearest
 
 
+def _listed_under(cause: str, consequence: str) -> bool:
+    """Return whether the table has one id as what may follow from another."""
+    return any(
+        fnmatchcase(cause, pattern)
+        and any(fnmatchcase(consequence, one) for one in consequences)
+        for pattern, consequences in FOLLOWS.items()
+    )
+
+
 def _owns(cpu: CPUComparison | None, cause: Finding, finding: Finding) -> bool:
     """Return whether a listed cause fits in weight, direction and samples."""
     if cause.id == finding.id or (cause.severity == "info" != finding.severity):
@@ -204,6 +213,8 @@ def _owner(
         return None
     best, most = None, 0.0
     for other in ordered:
+        if _listed_under(finding.id, other.finding.id):
+            continue
         shared = abs(cpu.delta(finding.claim.within(_claim(cpu, other))))
         if shared > most and other.finding.direction in (finding.direction, "neutral"):
             best, most = other, shared

@@ -1,4 +1,4 @@
-"""What else differs between the sides: load, GOMAXPROCS, the Go release."""
+"""What else differs between the sides: load, GOMAXPROCS."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.model import Fact, Finding
-from pprofdiff.analysis.findings.wording import listed, times
+from pprofdiff.analysis.findings.wording import times
 
-__all__ = ["processors", "unlike_load", "upgrade"]
+__all__ = ["processors", "unlike_load"]
 
 _POINT = 0.01
 # A ratio known no better than this factor is given as a range.
@@ -48,29 +48,4 @@ def processors(case: Case) -> Iterator[Finding]:
         (Fact("GOMAXPROCS", "gctrace P", base, new, "processors"),),
         "Compare builds under one GOMAXPROCS.",
         severity="minor",
-    )
-
-
-def upgrade(case: Case) -> Iterator[Finding]:
-    """Another Go release, the program's own code unchanged: the runtime moved."""
-    cpu = case.cpu
-    if cpu is None:
-        return
-    runtime = [g for g in cpu.groups.values() if g.id not in ("user", "syscall")]
-    changed = [g for g in runtime if g.noise is False]
-    if not cpu.other_release or not changed or cpu.moved("user"):
-        return
-    delta = sum(g.delta for g in runtime)
-    base, new = (sum(getattr(g, side) for g in runtime) for side in ("base", "new"))
-    yield Finding(
-        "go-upgrade",
-        f"The Go release changed, your own code costs the same: the runtime costs "
-        f"{'more' if delta > 0 else 'less'}",
-        f"Runtime, in all groups: {cpu.words(base, new)}; "
-        f"{listed([g.label for g in changed])} moved beyond noise.",
-        (Fact("runtime groups", "cpu profile", base, new, cpu.diff.unit),),
-        "Build both with one Go release to see what your change does.",
-        direction="worse" if delta > 0 else "better",
-        claim=cpu.of_groups(*(g.id for g in runtime)),
-        weight=float("inf"),
     )

@@ -245,6 +245,8 @@ def _marking_reason(
     if grown / log(ratio) >= _MOST:
         return f", the live heap being {times(live[1] / live[0])} as large", ()
     at = f" at a live heap of {live[0]:.0f} → {live[1]:.0f} MB"
+    if case.cpu is not None and case.cpu.other_release:
+        return f"{at}: the Go release, and with it the collector, differs", ()
     counts = case.of_type("inuse_objects")
     if counts is None or min(counts.totals) <= 0:
         return at, ()

@@ -17,6 +17,7 @@ from pprofdiff.analysis.findings import (
     gc,
     goroutines,
     heap,
+    releases,
     runtime,
 )
 from pprofdiff.analysis.findings.case import Case
@@ -47,7 +48,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
             blocking.system_calls,
         )
     return (
-        comparability.upgrade,
+        releases.upgrade,
         allocation.allocation,
         heap.heap_growth,
         goroutines.goroutine_growth,

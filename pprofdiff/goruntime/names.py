@@ -20,7 +20,6 @@ __all__ = [
     "is_runtime_like",
     "is_standard_library",
     "lookup",
-    "match_keys",
     "normalise",
     "package_end",
     "package_of",
@@ -220,7 +219,8 @@ def alias(name: str) -> str:
     name, so that builds by two releases can be compared: `runtime.findrunnable`
     is `runtime.findRunnable`, every `runtime.mallocgc…` is `runtime.mallocgc`.
     Closures count as the innermost function that wrote them. Names that no rule
-    knows come back as they are.
+    knows come back as they are. Two functions that one release has both may have one
+    name here: `pprofdiff.goruntime.versions.lacks` tells which release has a name.
     """
     candidate, rule = lookup(name)
     if rule < 0:
@@ -272,14 +272,3 @@ def canonical_user(name: str) -> str:
         path = path.removeprefix("internal/")
     rest = re.sub(_NUMBERED, r"\1", re.sub(_PACKAGE_INIT, "init", rest))
     return f"{path}.{re.sub(_NESTED, '.func', rest)}"
-
-
-def match_keys(name: str) -> tuple[str, str]:
-    """Return (alias key, user key), by which `name` is paired with another build's.
-
-    The alias key is for functions of the runtime (see `alias`), the user key for all
-    others (see `canonical_user`); the other one of the two is ``""``.
-    """
-    if is_runtime_like(name):
-        return alias(name), ""
-    return "", canonical_user(name)

@@ -9,12 +9,16 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from pprofdiff.goruntime.names import lookup
 from pprofdiff.goruntime.rules import rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["format_go_version", "infer_go_version"]
+__all__ = ["Span", "apart", "format_go_version", "infer_go_version", "lacks"]
+
+Span = tuple[str | None, str | None]
+"""The first and the last Go release, as "1.22"; None is an end that nothing bounds."""
 
 _NAMES_CACHED = 1 << 16
 
@@ -38,6 +42,31 @@ def infer_go_version(names: Iterable[str]) -> tuple[str | None, str | None]:
         table.releases[first] if first >= 0 else None,
         table.releases[last] if last < len(table.releases) else None,
     )
+
+
+def lacks(span: Span, name: str) -> bool:
+    """Return whether no release of a span has the function `name`.
+
+    A closure is there where the function is that wrote it.
+    """
+    begin, end = _bounds(name)
+    if (begin, end) == (-1, len(rules().releases)):
+        begin, end = _bounds(lookup(name)[0])
+    first, last = _ends(span)
+    return last < begin or end < first
+
+
+def apart(one: Span, other: Span) -> bool:
+    """Return whether two spans share no release."""
+    (first, last), (begin, end) = _ends(one), _ends(other)
+    return last < begin or end < first
+
+
+def _ends(span: Span) -> tuple[int, int]:
+    """Return the places of a span's releases; those of open ends are beyond all."""
+    releases = rules().releases
+    first = -1 if span[0] is None else releases.index(span[0])
+    return first, len(releases) if span[1] is None else releases.index(span[1])
 
 
 @lru_cache(_NAMES_CACHED)

@@ -137,7 +137,7 @@ def shown(base, new, granularity="functions"):
         ("main.Map[...]", "main.Map[go.shape.int]"),
         ("runtime.findrunnable", "runtime.findRunnable"),
         ("runtime.scanobject", "runtime.scanObject"),
-        ("runtime.gcBgMarkWorker.func1", "runtime.gcBgMarkWorker.func2"),
+        ("runtime/internal/atomic.Xadd", "internal/runtime/atomic.Xadd"),
         ("example.com/m@v1.2.3/a.F", "example.com/m@v1.3.0/a.F"),
     ],
 )  # fmt: skip
@@ -167,6 +167,42 @@ def test_functions_that_are_not(base, new):
     assert shown(base, new) == {(unknown.get(b, b), None) for b in base} | {
         (None, n) for n in new
     }
+
+
+RELEASES = {  # a name that tells the release; "" tells none
+    "1.23 or older": "sync.(*Mutex).unlockSlow",
+    "1.24-1.25": "runtime.hashGrow internal/sync.(*HashTrieMap).Load",
+    "1.26+": "runtime.acquirepNoTrace",
+    "1.27+": "runtime.postMallocgc",
+    "unknown": "main.g",
+}
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "by", "paired"),
+    [
+        # One release has both: on one toolchain they are two functions.
+        ("runtime.mallocgcSmallNoscan", "runtime.mallocgcTiny", ("1.26+", "1.26+"), False),
+        ("runtime.mallocgcSmallNoscan", "runtime.mallocgcTiny", ("unknown", "unknown"), False),
+        # Releases differ, but no renaming lies between them.
+        ("runtime.mallocgcSmallNoscan", "runtime.mallocgcTiny", ("1.24-1.25", "1.26+"), False),
+        ("runtime.scanSpan", "runtime.scanObjectSmall", ("1.26+", "1.27+"), False),
+        ("runtime.mallocgc", "runtime.mallocgcSmallNoscan", ("1.23 or older", "1.26+"), True),
+        ("runtime.mallocgc", "runtime.mallocgcSmallNoscan", ("unknown", "1.26+"), False),
+        ("runtime.mapiterinit", "runtime.mapIterStart", ("1.23 or older", "1.26+"), True),
+        ("runtime.mapiterinit", "runtime.mapIterStart", ("1.26+", "1.26+"), False),
+        # What an alias does not name has other closures in another release.
+        ("runtime.gcBgMarkWorker.func1", "runtime.gcBgMarkWorker.func2", ("1.24-1.25", "1.26+"), True),
+        ("runtime.gcBgMarkWorker.func1", "runtime.gcBgMarkWorker.func2", ("1.26+", "1.26+"), False),
+        ("runtime.gcBgMarkWorker.func1", "runtime.gcBgMarkWorker.func2", ("unknown", "unknown"), False),
+    ],
+)  # fmt: skip
+def test_functions_of_the_runtime_are_renamed_between_releases_only(
+    base, new, by, paired
+):
+    sides = [base, *RELEASES[by[0]].split()], [new, *RELEASES[by[1]].split()]
+    assert ((base, new) in shown(*sides)) == paired
+    assert ((new, base) in shown(*reversed(sides))) == paired
 
 
 def test_a_name_that_both_have_is_never_paired_with_another():

@@ -68,6 +68,7 @@ MAKERS = {
     "tasks": Maker(),
     "samples": Maker(),
     "whole": Maker(),
+    "profiled": Maker("traceadvanceperiod=20000000"),
     "generations": Maker("traceadvanceperiod=100000000"),
     "coroutines": Maker(since=(1, 23)),
     "alloc": Maker("traceallocfree=1", (1, 23), spoils=(1, 26)),

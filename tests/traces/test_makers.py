@@ -189,6 +189,19 @@ def test_some_goroutines_live_longer_than_the_trace(go):
         assert "" in blocked_all & calling
 
 
+@each("profiled")
+def test_system_calls_go_on_before_and_after_the_trace(go):
+    told = made("profiled", go)
+    open_ = [g for g in told["goroutines"] if g["end_ns"] is None and g["syscall_ns"]]
+    before = [g["name"] for g in open_ if g["from"] == "Undetermined"]
+    since = [g["name"] for g in open_ if g["from"] != "Undetermined"]
+    assert "main.inSyscallToTheEnd" in since
+    # Before 1.23 there is no name of what did not move.
+    assert "main.inSyscallThroughout" in before or (release(go) < (1, 23) and before)
+    # Before 1.26 the writer of a profile sleeps between its reads.
+    assert release(go) < (1, 26) or "runtime/pprof.profileWriter" in before
+
+
 @each("generations")
 def test_a_trace_has_many_generations_since_1_22(go):
     told = made("generations", go)

@@ -8,7 +8,12 @@ from typing import NamedTuple
 from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.kinds import is_cpu, kind_name
 from pprofdiff.analysis.profiles.side import ProfileSide
-from pprofdiff.goruntime.versions import format_go_version, infer_go_version
+from pprofdiff.goruntime.versions import (
+    Span,
+    apart,
+    format_go_version,
+    infer_go_version,
+)
 from pprofdiff.model.profiles.merge import is_diff
 from pprofdiff.model.profiles.profile import Profile
 
@@ -17,8 +22,6 @@ __all__ = ["Caveat", "comparability", "go_version"]
 _FEW_SAMPLES = 500
 _SHORT_S = 5.0
 _UNLIKE = 0.10
-
-_Versions = tuple[str | None, str | None]
 
 
 class Caveat(NamedTuple):
@@ -74,9 +77,7 @@ def _inputs(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
             )
 
 
-def releases_apart(
-    base: ProfileSide, new: ProfileSide
-) -> tuple[_Versions, _Versions] | None:
+def releases_apart(base: ProfileSide, new: ProfileSide) -> tuple[Span, Span] | None:
     """Return the spans of Go releases that can have built base and new.
 
     None where the spans share a release, or functions do not tell one.
@@ -85,7 +86,7 @@ def releases_apart(
         infer_go_version(side.profile.function_names()) for side in (base, new)
     )
     told = format_go_version(*base_span) and format_go_version(*new_span)
-    return (base_span, new_span) if told and _apart(base_span, new_span) else None
+    return (base_span, new_span) if told and apart(base_span, new_span) else None
 
 
 def _versions(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
@@ -119,15 +120,7 @@ def _number(version: str) -> tuple[int, int]:
     return int(major), int(minor)
 
 
-def _apart(base: _Versions, new: _Versions) -> bool:
-    """Return whether two spans of versions share no version."""
-    low, high = (max, min)
-    lows = [_number(s[0]) for s in (base, new) if s[0]]
-    highs = [_number(s[1]) for s in (base, new) if s[1]]
-    return bool(lows and highs) and low(lows) > high(highs)
-
-
-def _crosses(spans: tuple[_Versions, _Versions], version: tuple[int, int]) -> bool:
+def _crosses(spans: tuple[Span, Span], version: tuple[int, int]) -> bool:
     """Return whether one span ends before `version` and the other begins at it."""
     ends = [s[1] is not None and _number(s[1]) < version for s in spans]
     begins = [s[0] is not None and _number(s[0]) >= version for s in spans]

@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.nodes import frame_keys
-from pprofdiff.goruntime.names import canonical_user, match_keys, package_of
+from pprofdiff.goruntime.names import (
+    alias,
+    canonical_user,
+    is_runtime_like,
+    lookup,
+    package_of,
+)
+from pprofdiff.goruntime.versions import Span, apart, infer_go_version, lacks
 from pprofdiff.identity.names import Pairing, pair_names
 from pprofdiff.model.profiles.profile import Profile
 
@@ -32,7 +39,8 @@ class SideRows:
     a row is not in one file. `exact` are distinct keys: rows of two sides with equal
     keys are the same. Each function of `loose` gives a row number a looser key, by
     which rows without such a partner are paired (None: no key). `ids` (int32) gives
-    each row of `Locations.line_function` its row here.
+    each row of `Locations.line_function` its row here. `functions` tells that `names`
+    are those of functions, of which the runtime's have other names in other releases.
     """
 
     names: list[str]
@@ -40,6 +48,7 @@ class SideRows:
     exact: Sequence[Hashable]
     loose: tuple[Key, ...]
     ids: NDArray[np.int32]
+    functions: bool = False
 
 
 def side_rows(profile: Profile, granularity: Granularity) -> SideRows:
@@ -59,10 +68,39 @@ def side_rows(profile: Profile, granularity: Granularity) -> SideRows:
 
 
 def pair_side_rows(base: SideRows, new: SideRows) -> Pairing:
-    """Pair two sides' rows: by their exact keys first, then by each looser key."""
-    return pair_names(
-        base.exact, new.exact, list(zip(base.loose, new.loose, strict=True))
-    )
+    """Pair two sides' rows: by their exact keys first, then by each looser key.
+
+    Functions of the runtime are paired by `alias` where the releases that can have
+    built a side lack the name on the other one, so that a release has renamed it.
+    """
+    keys = list(zip(base.loose, new.loose, strict=True))
+    if base.functions and new.functions:
+        keys += _renamed(base.names, new.names)
+    return pair_names(base.exact, new.exact, keys)
+
+
+def _renamed(base: list[str], new: list[str]) -> list[tuple[Key, Key]]:
+    """Return keys of functions of the runtime that another release has renamed."""
+    spans = infer_go_version(base), infer_go_version(new)
+
+    def present(names: list[str]) -> Key:
+        return lambda row: alias(names[row]) if is_runtime_like(names[row]) else None
+
+    def gone(names: list[str], other: Span) -> Key:
+        key = present(names)
+        return lambda row: key(row) if lacks(other, names[row]) else None
+
+    def plain(names: list[str]) -> Key:
+        return lambda row: (
+            lookup(names[row])[0] if is_runtime_like(names[row]) else None
+        )
+
+    keys = [
+        (gone(base, spans[1]), present(new)),
+        (present(base), gone(new, spans[0])),
+    ]
+    # Closures and inlined copies of one function are named anew in each release.
+    return [*keys, (plain(base), plain(new))] if apart(*spans) else keys
 
 
 def _functions(profile: Profile) -> SideRows:
@@ -70,11 +108,12 @@ def _functions(profile: Profile) -> SideRows:
     names = [key[0] for key in keys]
     files = _files_of_functions(profile)
 
-    def key(row: int) -> Hashable:
-        return match_keys(names[row])
+    def key(row: int) -> Hashable | None:
+        name = names[row]
+        return None if is_runtime_like(name) else canonical_user(name)
 
     shown = [files.get(name, "") for name in names]
-    return SideRows(names, shown, names, (key,), ids)
+    return SideRows(names, shown, names, (key,), ids, functions=True)
 
 
 def _files_of_functions(profile: Profile) -> dict[str, str]:

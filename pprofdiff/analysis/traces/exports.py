@@ -97,6 +97,9 @@ def _begins(chunk: GoroutineChunk, kind: Export, wanted: Mask) -> Mask:
     marked: Mask = state == code
     if code == State.WAITING:
         marked &= wanted[chunk.reason]
+    elif code == State.SYSCALL:
+        # Of a call from before the trace, all may be without a processor.
+        marked[chunk.first] |= state[chunk.first] == State.SYSCALL_BLOCKED
     return marked
 
 

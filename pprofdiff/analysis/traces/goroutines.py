@@ -1,8 +1,10 @@
 """What goroutines spend their time on, each for itself.
 
-The figures are those of ``go tool trace`` (internal/trace/summary.go of Go 1.26), its
-oddities included, so that either can be checked with the other. `Trace` has times
-without the nanosecond that Go adds to one of two equal ones, and so do these figures.
+The figures are those of ``go tool trace`` (internal/trace/summary.go of Go 1.26), but
+for two defects of it: it counts the time of a system call that is open at the trace's
+end twice where the call has lost its processor, and it misses that some calls lose it.
+`Trace` has times without the nanosecond that Go adds to one of two equal ones, and so
+do these figures.
 """
 
 from __future__ import annotations
@@ -15,7 +17,6 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.traces.goroutine_chunks import GoroutineChunk, goroutine_chunks
 from pprofdiff.analysis.traces.range_times import ASSIST, SWEEP, range_times
-from pprofdiff.analysis.traces.syscalls import miscounted_by_go
 from pprofdiff.model.csr import first_in_row, last_in_row, slices
 from pprofdiff.model.traces.trace import State, Trace
 
@@ -77,9 +78,7 @@ class Times:
 
     `total_ns` is the sum of `exec_ns` (running), `sched_wait_ns` (runnable),
     `syscall_ns` (in system calls, with a processor), `syscall_block_ns` (in system
-    calls, without one), all of `block_ns` and `unknown_ns`. There is one exception: of
-    a system call at the trace's end that has lost its processor, the time since then
-    counts as `sched_wait_ns` and as `syscall_ns`, as Go has it.
+    calls, without one), all of `block_ns` and `unknown_ns`.
 
     `block_ns` has the shape (rows, reasons); `reasons` are those of the trace.
     `range_ns` has the shape (rows, range_names) and is the time within mark assists,
@@ -170,11 +169,10 @@ def stats(trace: Trace) -> GoroutineStats:
     started = np.full(size, -1, np.int64)
     ended = np.full(size, -1, np.int64)
     away = np.zeros(size, np.int64)
-    miscounted = miscounted_by_go(trace)
     for chunk in goroutine_chunks(trace):
         here = chunk.goroutines
         lasts = chunk.durations()
-        states[:, here] = _state_sums(chunk, lasts, miscounted)
+        states[:, here] = _state_sums(chunk, lasts)
         _add_blocks(chunk, lasts, column_of, block)
         started[here] = _started(chunk)
         ended[here] = _ended(chunk)
@@ -246,24 +244,14 @@ def _away(chunk: GoroutineChunk) -> Column:
     return total
 
 
-def _state_sums(chunk: GoroutineChunk, lasts: Column, miscounted: Column) -> Column:
+def _state_sums(chunk: GoroutineChunk, lasts: Column) -> Column:
     """Return exec, sched wait, syscall and syscall block times (4, goroutines).
 
-    `lasts` are the durations of the rows; `miscounted` the rows of `Trace.intervals`
-    that `miscounted_by_go` returns.
+    `lasts` are the durations of the rows.
     """
-    state = chunk.state.copy()
-    here = np.searchsorted(miscounted, (chunk.rows.start, chunk.rows.stop))
-    state[miscounted[slice(*here)] - chunk.rows.start] = S.SYSCALL
-    sums = np.empty((4, len(chunk.goroutines)), np.int64)
+    state = chunk.state
     order = (S.RUNNING, S.RUNNABLE, S.SYSCALL, S.SYSCALL_BLOCKED)
-    for line, one in enumerate(order):
-        sums[line] = chunk.sums(lasts, state == one)
-    last = chunk.last
-    open_call = np.where(state[last] == S.SYSCALL_BLOCKED, lasts[last], 0)
-    sums[1] += open_call
-    sums[2] += open_call
-    sums[3] -= open_call
+    sums: Column = np.array([chunk.sums(lasts, state == one) for one in order])
     return sums
 
 

@@ -130,6 +130,10 @@ class TraceSide:
         values = getattr(groups, column)
         return int((values if place is None else values[:, place])[own].sum())
 
+    def of_runtime(self, column: str) -> int:
+        """Return the sum of a column of `groups` over all but the program's own."""
+        return int(getattr(self.groups, column).sum()) - self.of_program(column)
+
     def caveats(self) -> list[Caveat]:
         """Return what to know of this trace: short, cut off, one of several."""
         caveats = []

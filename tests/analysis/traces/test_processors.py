@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from pprofdiff.analysis.traces.goroutines import stats
 from pprofdiff.analysis.traces.processors import (
     all_processors_busy,
     concurrency,
@@ -13,6 +14,8 @@ from pprofdiff.analysis.traces.processors import (
     runnable,
     running,
 )
+from pprofdiff.analysis.traces.side import TraceSide
+from pprofdiff.analysis.traces.states import state_profile
 from pprofdiff.model.traces.trace import ProcessorState, State
 from tests.traces import oracle
 
@@ -35,6 +38,33 @@ def test_the_states_of_a_processor_are_its_life(name):
     assert found.goroutine_ns <= found.running_ns.sum()
     assert 0 < found.utilisation <= 1
     assert found.to_frame().running_ns.sum() == found.running_ns.sum()
+
+
+@pytest.mark.parametrize("name", [*ALL, "profiled-1.21.13", "profiled-1.26.8"])
+def test_time_in_a_state_is_how_many_are_in_it_on_average(name):
+    """Every figure of a trace agrees with every other, to the nanosecond."""
+    trace = trace_of(name)
+    held, side = stats(trace), TraceSide("", name, trace)
+    whole = (
+        (held.exec_ns, side.running_at_once),
+        (held.sched_wait_ns, side.runnable_at_once),
+    )
+    for spent, at_once in whole:
+        assert at_once.mean == spent.sum() / side.wall_ns
+    assert side.processors.goroutine_ns == held.exec_ns.sum()
+    assert side.waits.duration_ns.sum() == held.sched_wait_ns.sum()
+    assert side.latency.total_ns == side.waits.duration_ns[~side.waits.cut].sum()
+    for state, parts in (
+        ("running", [held.exec_ns]),
+        ("runnable", [held.sched_wait_ns]),
+        ("syscall", [held.syscall_ns, held.syscall_block_ns]),
+    ):
+        profile = state_profile(trace, state)
+        assert profile.values[:, 1].sum() == sum(part.sum() for part in parts)
+    own = ~(side.groups.system | side.groups.tracing)
+    for column in ("exec_ns", "sched_wait_ns"):
+        runtimes = getattr(side.groups, column)[~own].sum()
+        assert side.of_program(column) + runtimes == getattr(held, column).sum()
 
 
 @pytest.mark.go

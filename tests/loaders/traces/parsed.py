@@ -138,8 +138,14 @@ class Row(NamedTuple):
     stack: tuple[tuple[str, int], ...]
 
 
-def goroutines(events):
-    """Return each goroutine's rows, by the rules of internal/trace/summary.go."""
+def goroutines(events, *, stopped_first=False):
+    """Return each goroutine's rows, by the rules of internal/trace/summary.go.
+
+    But a goroutine that is in a system call when it is first mentioned, on no processor,
+    has none all the while (deviation 3 of `tests.analysis.traces.deviations`). With
+    `stopped_first`, as in formats up to 1.21, the world was stopped as the trace began:
+    so no call had a processor, whatever the event is on.
+    """
     rows, in_call, sync = {}, {}, 0
     changes = {
         id(e): (g, old, new, r) for e, g, old, new, r in transitions(events, "GoID")
@@ -164,13 +170,13 @@ def goroutines(events):
             continue
         goroutine, old, new, reason = changes[id(event)]
         in_call = {p: g for p, g in in_call.items() if g != goroutine}
-        blocked = new == "Syscall" and event.processor < 0
-        if old == "Undetermined" and blocked:
-            note(goroutine, event, sync, BLOCKED)
-        elif old == "Undetermined":
+        state = STATES[new]
+        if old == "Undetermined":
             now = sync
-        note(goroutine, event, now, STATES[new], reason)
-        if new == "Syscall" and event.processor >= 0:
+            if new == "Syscall" and (event.processor < 0 or stopped_first):
+                state = BLOCKED
+        note(goroutine, event, now, state, reason)
+        if new == "Syscall" and state != BLOCKED and event.processor >= 0:
             in_call[event.processor] = goroutine
     for held in rows.values():
         _without_its_end(held)

@@ -13,6 +13,9 @@ import (
 
 func init() {
 	situations["whole"] = situation{before: enter, during: live, after: leave}
+	situations["profiled"] = situation{
+		before: profile, during: enterInTrace, after: leaveProfiled,
+	}
 	situations["samples"] = situation{during: samples}
 	situations["generations"] = situation{during: func() { churn(1200 * time.Millisecond) }}
 }
@@ -20,6 +23,7 @@ func init() {
 var (
 	quit  = make(chan bool)
 	ends  [2]int
+	early [2]int
 	lives sync.WaitGroup
 )
 
@@ -71,6 +75,43 @@ func leave() {
 	close(quit)
 	syscall.Write(ends[1], []byte{1})
 	lives.Wait()
+}
+
+// profile starts a CPU profile, and waits until its writer sleeps in a system call.
+func profile() {
+	runtime.GOMAXPROCS(3)
+	check(syscall.Pipe(ends[:]))
+	check(syscall.Pipe(early[:]))
+	lives.Add(3)
+	go inSyscallThroughout()
+	go inSyscallAtFirst()
+	check(pprof.StartCPUProfile(ioutil.Discard))
+	time.Sleep(30 * time.Millisecond)
+}
+
+// enterInTrace begins a system call that is open when the trace ends, and ends one that
+// was open when it began.
+func enterInTrace() {
+	go inSyscallToTheEnd()
+	spin(60 * time.Millisecond)
+	syscall.Write(early[1], []byte{1})
+	time.Sleep(10 * time.Millisecond)
+}
+
+func inSyscallAtFirst() {
+	syscall.Read(early[0], make([]byte, 1))
+	lives.Done()
+}
+
+func inSyscallToTheEnd() {
+	syscall.Read(ends[0], make([]byte, 1))
+	lives.Done()
+}
+
+func leaveProfiled() {
+	syscall.Write(ends[1], []byte{1, 1})
+	lives.Wait()
+	pprof.StopCPUProfile()
 }
 
 // samples has a CPU profile on while tracing.

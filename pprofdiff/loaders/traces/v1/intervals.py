@@ -55,7 +55,9 @@ for _types, _state in (
     ),
     (STARTS, State.RUNNING),
     ((*BLOCKS, V1Type.GO_STOP, V1Type.GO_WAITING), State.WAITING),
-    ((V1Type.GO_SYSCALL, V1Type.GO_IN_SYSCALL), State.SYSCALL),
+    ((V1Type.GO_SYSCALL,), State.SYSCALL),
+    # The world is stopped as a trace starts: that takes all processors from calls.
+    ((V1Type.GO_IN_SYSCALL,), State.SYSCALL_BLOCKED),
     ((V1Type.GO_END,), State.GONE),
 ):
     _STATE[list(_types)] = _state

@@ -29,7 +29,8 @@ class Syscalls:
 
     `fast` are the calls that were over at once, `lost` those in which the goroutine
     lost its processor; `stops` (int64, as long as `lost`) are the rows of the events
-    that took the processor.
+    that took the processor. Calls from before the trace are not among them: their
+    goroutines have none.
     """
 
     fast: NDArray[np.int64]
@@ -46,10 +47,8 @@ def syscalls_of(
     lasts = transitions.type[after] == V1Type.GO_SYSBLOCK
     lasts &= transitions.owner[after] == transitions.owner[syscalls]
     fast = syscalls[~lasts]
-    began = np.concatenate(
-        (syscalls[lasts], np.flatnonzero(transitions.type == V1Type.GO_IN_SYSCALL))
-    )
-    over = began + np.where(transitions.type[began] == V1Type.GO_SYSCALL, 2, 1)
+    began = syscalls[lasts]
+    over = began + 2
     ends = np.minimum(over, len(transitions.type) - 1)
     ended = (over < len(transitions.type)) & (
         transitions.owner[ends] == transitions.owner[began]

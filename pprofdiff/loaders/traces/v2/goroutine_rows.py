@@ -28,13 +28,12 @@ from pprofdiff.loaders.traces.v2.goroutine_states import (
     StateChanges,
     goroutine_state_changes,
 )
-from pprofdiff.loaders.traces.v2.incarnations import CREATES, STATUSES
+from pprofdiff.loaders.traces.v2.incarnations import CREATES
 from pprofdiff.loaders.traces.v2.row_store import OwnerCounts, RowStore
 from pprofdiff.loaders.traces.v2.schema import EventType
 from pprofdiff.loaders.traces.v2.strings import IdMap
 from pprofdiff.loaders.traces.v2.syscalls import ProcessorLosses
 from pprofdiff.model.traces.table import Table
-from pprofdiff.model.traces.trace import State
 
 __all__ = [
     "GenerationEvents",
@@ -183,9 +182,7 @@ def _rows_in_order(
     """Do as `goroutine_rows`; return None if time runs backwards for a goroutine."""
     events = generation.events
     state, first_stack = before.state.copy(), before.first_stack.copy()
-    # An effect is one row, and two where a status tells of a lost processor.
-    most = len(order.order) + len(events.where(*STATUSES))
-    writer = _RowWriter(generation, store.room(most))
+    writer = _RowWriter(generation, store.room(len(order.order)))
     new = [NewGoroutines.none()]
     last = 0
     for changes in _state_changes(generation, order, state):
@@ -237,10 +234,6 @@ class _RowWriter:
             state, first_mention = state[rows], first_mention[rows]
         time = events.time[event]
         processor = context.processor[event]
-        # In a system call without a processor: blocked until that is mentioned.
-        blocked = first_mention & (state == State.SYSCALL) & (processor < 0)
-        late = np.flatnonzero(blocked)
-        mentioned = time[late]
         time[first_mention] = generation.since
         by = context.goroutine[event]
         by[(by == owner) | (effect == SWITCH_STARTS)] = -1
@@ -257,13 +250,6 @@ class _RowWriter:
             thread,
             by,
         ]
-        if len(late):
-            twice = np.sort(np.concatenate((np.arange(len(time)), late)))
-            owner = owner[twice]
-            columns = [column[twice] for column in columns]
-            second = late + np.arange(1, len(late) + 1)
-            columns[0][second] = mentioned
-            columns[1][second - 1] = State.SYSCALL_BLOCKED
         here = slice(self._size, self._size + len(owner))
         for column, values in zip(self._columns, columns, strict=True):
             column[here] = values

@@ -174,7 +174,7 @@ def goroutine_state_changes(
         before = np.empty_like(state)
         before[1:] = state[:-1]
         before[first] = states[effects.owner[first]]
-        _keep_blocked_syscalls(state, before, effect)
+        _put_blocked_syscalls(state, before, effect, context.processor[effects.event])
         allowed = np.take(_ALLOWED, effect)
         allowed >>= before
         if not (allowed & 1).all():
@@ -313,12 +313,20 @@ def _kinds_of_effect(
     return effect
 
 
-def _keep_blocked_syscalls(
-    state: NDArray[np.uint8], before: NDArray[np.uint8], effect: NDArray[np.uint8]
+def _put_blocked_syscalls(
+    state: NDArray[np.uint8],
+    before: NDArray[np.uint8],
+    effect: NDArray[np.uint8],
+    processor: NDArray[np.int16],
 ) -> None:
-    """Keep SYSCALL_BLOCKED where a status says that a goroutine is in a system call."""
-    rows = np.flatnonzero((effect == STATUS_SYSCALL) & (before == S.SYSCALL_BLOCKED))
-    state[rows] = S.SYSCALL_BLOCKED
+    """Put SYSCALL_BLOCKED where a status tells of a call without a processor.
+
+    That is so where the goroutine was in that state before, or is mentioned first and
+    the status is on no `processor` (one an effect, -1 for none).
+    """
+    without = (before == UNKNOWN) & (processor < 0)
+    without |= before == S.SYSCALL_BLOCKED
+    state[np.flatnonzero((effect == STATUS_SYSCALL) & without)] = S.SYSCALL_BLOCKED
 
 
 def _check_sequence(

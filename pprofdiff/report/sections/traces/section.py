@@ -335,9 +335,11 @@ def _processor_rows(diff: TraceDiff) -> Iterator[Row]:
     ran = [side.processors.goroutine_ns / max(side.wall_ns, 1) for side in diff.sides]
     name = "goroutines running at once, mean"
     yield figure("running.mean", name, (ran[0], ran[1]), "")
+    yield from _runtimes(diff, "running", "exec_ns")
     old, now = (side.runnable_at_once for side in diff.sides)
     name = "goroutines runnable at once, mean"
     yield figure("runnable.mean", name, (old.mean, now.mean), "", worse=True)
+    yield from _runtimes(diff, "runnable", "sched_wait_ns")
     name = "goroutines runnable at once, most"
     yield figure("runnable.most", name, (old.most, now.most), "")
     steals = int(base.steals.sum()), int(new.steals.sum())
@@ -346,6 +348,17 @@ def _processor_rows(diff: TraceDiff) -> Iterator[Row]:
     limits = (Cell(_limit(side)) for side in diff.sides)
     cells = Cell("GOMAXPROCS"), *limits, Cell(""), Cell("")
     yield Row("gomaxprocs", "figure", cells)
+
+
+def _runtimes(diff: TraceDiff, state: str, column: str) -> Iterator[Row]:
+    """Yield how many of the goroutines in a state are the runtime's, on average.
+
+    The others' is their time a second in the table of states.
+    """
+    base, new = (s.of_runtime(column) / max(s.wall_ns, 1) for s in diff.sides)
+    if base or new:
+        name = "of them the runtime's own"
+        yield figure(f"{state}.runtime", name, (base, new), "", level=1)
 
 
 def _limit(side: TraceSide) -> str:

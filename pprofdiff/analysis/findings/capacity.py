@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import hypot
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Fact, Finding
 from pprofdiff.analysis.findings.traces import (
     beyond,
@@ -18,13 +20,14 @@ from pprofdiff.analysis.findings.traces import (
 )
 from pprofdiff.analysis.findings.wording import arrow, short
 from pprofdiff.analysis.stats.calibration import GC_SHARE_SURE, QUEUE, SHARE, WAITS
+from pprofdiff.analysis.traces.on_cpu import on_cpu
 from pprofdiff.units import percent
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
     from pprofdiff.analysis.traces.side import TraceSide
 
-__all__ = ["gc_capacity", "overcommitted", "utilisation"]
+__all__ = ["gc_capacity", "other_processes", "overcommitted", "utilisation"]
 
 # Where processors are idle for most of the time that goroutines wait, and they wait for
 # longer than it takes to wake a thread, the threads are waiting too.
@@ -32,23 +35,39 @@ _IDLE, _TOO_LONG_NS = 0.5, 1_000_000
 # Shares of waiting, and of capacity, that are worth a sentence.
 _POINTS, _MANY_POINTS = 0.02, 0.10
 _MB = 1 << 20
+# Above any weight of what a cause entails.
+_CAUSE = 20.0
 
 
 def overcommitted(case: Case) -> Iterator[Finding]:
-    """Goroutines wait although processors are idle: there are fewer CPUs than that."""
+    """GOMAXPROCS is more than the CPUs that the process gets.
+
+    Goroutines wait although processors are idle, as their threads wait for a CPU. Where
+    GOMAXPROCS differs, that is the cause of: sched-latency, sched-life, gc-capacity,
+    gc-life, utilisation, and in CPU profiles of more scheduling, more idle mark workers
+    and longer stops of the world (gc-cpu, gc-cycle-cost, scheduler).
+    """
     diff = case.trace
     if diff is None or min(len(side.waits) for side in diff.sides) < WAITS:
         return
     base, new = (_waiting_beside_idle(side) for side in diff.sides)
     late = max(side.latency.p99_ns or 0 for side in diff.sides)
     limits = [_limit(side) for side in diff.sides]
-    same = abs(new - base) < _POINTS and limits[0] == limits[1]
+    differ = limits[0] != limits[1]
+    same = abs(new - base) < _POINTS and not differ
     if max(base, new) < _IDLE or late < _TOO_LONG_NS or max(limits) < 2 or same:
+        return
+    got = _got(case, diff)
+    if differ and got is not None and got[limits.index(max(limits))] >= max(limits) - 1:
         return
     yield Finding(
         "gomaxprocs-over",
-        f"GOMAXPROCS is {_same(limits)}, probably more than the CPU that the process "
-        "gets",
+        f"GOMAXPROCS is {_same(limits)}, "
+        + (
+            "probably more than the CPU that the process gets"
+            if got is None
+            else f"the process gets {got[0]:.2f} → {got[1]:.2f} CPUs"
+        ),
         f"For {percent(base, 1)} → {percent(new, 1)} of the time that goroutines "
         "waited for a processor, one was idle: the operating system had not yet run "
         "its thread."
@@ -56,12 +75,33 @@ def overcommitted(case: Case) -> Iterator[Finding]:
         (
             Fact("waiting while a processor was idle", "trace", base, new, "ratio"),
             Fact("GOMAXPROCS", "trace", limits[0], limits[1], "processors"),
+            *(() if got is None else (Fact("CPUs in use", "trace", *got, "CPUs"),)),
         ),
         "Set GOMAXPROCS to the CPU limit (Go 1.25 does so itself in containers).",
-        severity="minor" if limits[0] != limits[1] else "info",
+        severity="major" if differ and got else "minor" if differ else "info",
         direction=direction(*limits),
-        weight=max(base, new),
+        # A cause where it differs, and what both sides have in common where not.
+        weight=_CAUSE if differ else max(base, new) / 10,
     )
+
+
+def _got(case: Case, diff: TraceDiff) -> tuple[float, float] | None:
+    """Return how many CPUs the process used, None where nothing tells.
+
+    That is by the CPU samples in the traces, or else by the CPU profiles.
+    """
+    base, new = (on_cpu(side.trace) for side in diff.sides)
+    if base is not None and new is not None:
+        return base.cores, new.cores
+    return None if case.cpu is None else _cores(case.cpu)
+
+
+def _cores(cpu: CPUComparison) -> tuple[float, float] | None:
+    """Return CPU time by second of the CPU profiles, None without durations."""
+    spans = cpu.diff.base.profile.duration_ns, cpu.diff.new.profile.duration_ns
+    if not spans[0] or not spans[1]:
+        return None
+    return cpu.diff.totals[0] / spans[0], cpu.diff.totals[1] / spans[1]
 
 
 def _waiting_beside_idle(side: TraceSide) -> float:
@@ -80,23 +120,56 @@ def _limit(side: TraceSide) -> int:
 def _beside_cpu(case: Case) -> str:
     """Return how many goroutines ran at once, and the CPU profiles' rate."""
     diff, cpu = case.trace, case.cpu
-    if diff is None or cpu is None:
-        return ""
-    spans = cpu.diff.base.profile.duration_ns, cpu.diff.new.profile.duration_ns
-    if not spans[0] or not spans[1]:
+    cores = None if cpu is None else _cores(cpu)
+    if diff is None or cores is None:
         return ""
     ran = [side.processors.goroutine_ns / max(side.wall_ns, 1) for side in diff.sides]
-    cores = [t / span for t, span in zip(cpu.diff.totals, spans, strict=True) if span]
     return (
         f" While traced, goroutines ran on {ran[0]:.2f} → {ran[1]:.2f} processors at a "
-        f"time; the CPU profiles, of another time, have {cores[0]:.2f} → "
-        f"{cores[1]:.2f} cores."
+        f"time; the CPU profiles have {cores[0]:.2f} → {cores[1]:.2f} cores."
     )
 
 
 def _same(limits: list[int]) -> str:
     base, new = limits
     return str(base) if base == new else f"{base} → {new}"
+
+
+def other_processes(case: Case) -> Iterator[Finding]:
+    """Goroutines ran, but not on a CPU: other processes, or a limit, took the rest.
+
+    CPU samples in the trace tell, of both sides, where a profiler ran beside it.
+    """
+    diff = case.trace
+    if diff is None:
+        return
+    base, new = (on_cpu(side.trace) for side in diff.sides)
+    if base is None or new is None:
+        return
+    apart = abs(new.missing - base.missing)
+    # The larger share is more than sampling makes of none, and they differ by more.
+    worst = max(base, new, key=lambda one: one.missing)
+    if worst.missing < max(worst.error, _MANY_POINTS):
+        return
+    if apart < max(hypot(base.error, new.error), _MANY_POINTS):
+        return
+    missing = [int(one.missing * one.running_ns) for one in (base, new)]
+    yield Finding(
+        "other-processes",
+        f"Other processes, or a CPU limit, took {percent(base.missing, 1)} → "
+        f"{percent(new.missing, 1)} of the time that goroutines were running",
+        f"Goroutines ran on {base.running_ns / base.wall_ns:.2f} → "
+        f"{new.running_ns / new.wall_ns:.2f} processors at a time; the traces' CPU "
+        f"samples show {base.cores:.2f} → {new.cores:.2f} CPUs. What lasts longer by "
+        "the clock alone is not the program's.",
+        (
+            time_fact("running, not on a CPU", *missing),
+            Fact("CPU samples while running", "trace", base.samples, new.samples, ""),
+        ),
+        "Compare CPU by operation, or measure again on a quiet machine.",
+        # What the machine did stands before what it entails in the program.
+        weight=5 + apart,
+    )
 
 
 def utilisation(case: Case) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings import (
     allocation,
     comparability,
+    contention,
     dearer,
     functions,
     gc,
@@ -42,10 +43,10 @@ def _rules(case: Case) -> tuple[Rule, ...]:
             lifetime.life_waiting,
             lifetime.life_lost,
             capacity.overcommitted,
+            capacity.other_processes,
             capacity.utilisation,
             capacity.gc_capacity,
-            blocking.blocked,
-            blocking.system_calls,
+            blocking.off_cpu,
         )
     return (
         releases.upgrade,
@@ -61,7 +62,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
         runtime.scheduler,
         runtime.locks,
         runtime.leaf_work,
-        runtime.contention,
+        contention.contention,
         gc.forced,
         *of_traces,
         comparability.unlike_load,

@@ -1,4 +1,4 @@
-"""The rest of the runtime: scheduling, locks, and what leaves do."""
+"""The rest of the runtime: scheduling, CPU in locks, and what leaves do."""
 
 from __future__ import annotations
 
@@ -10,23 +10,16 @@ import numpy as np
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Fact, Finding
-from pprofdiff.analysis.findings.wording import arrow, listed, short, times
-from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.findings.wording import listed, short
 from pprofdiff.analysis.profiles.groups import judged_categories, judged_sums
-from pprofdiff.analysis.stats.calibration import CONTENTION, CONTENTION_SURE
-from pprofdiff.analysis.stats.judge import beyond_runs
-from pprofdiff.goruntime.names import package_of
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model import csr
 
-__all__ = ["contention", "leaf_work", "locks", "scheduler"]
+__all__ = ["leaf_work", "locks", "scheduler"]
 
 # A group, or a kind of work, matters if it moved by this share of all CPU.
 _SHARE = 0.01
 _KINDS = {"copy": "Copying", "clear": "Clearing memory", "hash": "Hashing"}
-# Waiting matters from this much of a second in each second.
-_WAITED = 0.05
-_OF_LOCKS = ("sync", "internal/sync", "runtime")
 
 
 class _Subject(NamedTuple):
@@ -156,61 +149,3 @@ def _by_kind(cpu: CPUComparison, kinds: list[str]) -> list[tuple[str, str, int, 
             sums[kinds[kind]][0] += base
             sums[kinds[kind]][1] += new
     return [(kind, _KINDS[kind], base, new) for kind, (base, new) in sums.items()]
-
-
-def contention(case: Case) -> Iterator[Finding]:
-    """Goroutines wait longer or shorter for locks, as the mutex profile counts it."""
-    diff = next((d for d in case.comparison.profiles if d.name == "mutex"), None)
-    if diff is None or diff.sample_type.type != "delay":
-        return
-    seconds = _seconds(case, diff)
-    if seconds is None or not all(diff.totals):
-        return
-    rates = [total / 1e9 / s for total, s in zip(diff.totals, seconds, strict=True)]
-    ratio = rates[1] / rates[0] / _load_ratio(case)
-    if max(rates) < _WAITED or not beyond_runs(CONTENTION, 1.0, ratio):
-        return
-    table = diff.table("functions")
-    order = table.order("flat")
-    caller = next(
-        (
-            table.names[i]
-            for i in table.order("cum").tolist()
-            if package_of(table.names[i]) not in _OF_LOCKS
-        ),
-        table.names[int(order[0])],
-    )
-    more = "longer" if ratio > 1 else "shorter"
-    yield Finding(
-        "contention",
-        f"Goroutines wait {times(ratio)} as long for locks, most of the change under "
-        f"{short(caller)}",
-        f"Waited a second: {arrow(rates[0], rates[1], 's')}, over all goroutines"
-        f"{'' if ratio == rates[1] / rates[0] else '; the factor is by work done'}.",
-        (Fact("delay", "mutex profile", *diff.totals, diff.unit),),
-        f"Hold it for less time, or split it, if {more} waiting matters."
-        if ratio > 1
-        else "",
-        severity="minor" if beyond_runs(CONTENTION_SURE, 1.0, ratio) else "info",
-        direction="worse" if ratio > 1 else "better",
-    )
-
-
-def _load_ratio(case: Case) -> float:
-    """Return how many times as much work new does, as far as is known."""
-    work = case.comparison.work
-    if work is not None and work.rates is not None:
-        return work.rates[1] / work.rates[0]
-    load = None if case.cpu is None else case.cpu.common_ratio
-    return load.ratio if load is not None and load.sure else 1.0
-
-
-def _seconds(case: Case, diff: ProfileDiff) -> tuple[float, float] | None:
-    """Return what time the mutex profiles are over: since the start, as logs tell."""
-    spans = diff.base.profile.duration_ns, diff.new.profile.duration_ns
-    if spans[0] and spans[1]:
-        return spans[0] / 1e9, spans[1] / 1e9
-    if case.gc is None:
-        return None
-    ends = case.gc.base.whole.end_s, case.gc.new.whole.end_s
-    return ends if all(ends) else None

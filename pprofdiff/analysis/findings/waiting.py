@@ -72,8 +72,8 @@ def latency(case: Case) -> Iterator[Finding]:
         ),
         severity="minor" if sure else "info",
         direction=direction(*pair),
-        # What it entails stands behind it: blocking, shares of capacity.
-        weight=1 + abs(log(ratio)),
+        # A cause of it, as locks or GC, stands before it.
+        weight=min(abs(log(ratio)), 1.0) / 2,
     )
 
 

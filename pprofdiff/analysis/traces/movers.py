@@ -2,47 +2,109 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.profiles.attribution import Classifier
+from pprofdiff.analysis.profiles.attribution import owned
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.states import StateName, state_profile
-from pprofdiff.goruntime.names import canonical_user
-from pprofdiff.model.csr import grouped, sums
+from pprofdiff.goruntime.names import canonical_user, package_of
+from pprofdiff.model.csr import Offsets, first_in_row, row_of_item, sums, unique_tuples
 from pprofdiff.model.profiles.profile import Profile
 
 __all__ = ["Mover", "movers"]
 
 Column = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+# Packages whose functions are the system calls themselves, in whoever's module.
+_SYSTEM_CALLS = re.compile(
+    r"syscall$|internal/(runtime/)?syscall|(.*/)?golang\.org/x/sys/"
+)
+_RUNTIME = re.compile(r"(internal/)?runtime$|(internal/)?runtime/(?!pprof|trace)")
+# A goroutine's root that only calls what a ``go`` statement named.
+_WRAPPER = re.compile(r"\.(gowrap\d+|func\d+(\.\d+|\.gowrap\d+)*)$")
+# What a goroutine waits for that is to be given work or time. Waits for a lock, or for
+# room in a channel, are never that.
+_GIVEN = ("network", "select", "sync.(*Cond).Wait", "chan receive", "sleep")
+# Functions of the standard library that wait for what the program asked others for.
+_ASKS = re.compile(
+    r"net/http\.\(\*(Client|Transport)\)|net/http\.(Get|Head|Post)|database/sql\."
+    r"|net\.(Dial|Lookup|\(\*(Dialer|Resolver)\))|os/exec\."
+)
 
 
 class Mover(NamedTuple):
     """Time of the program's goroutines in a state for one reason, in one function.
 
-    `function` is the frame nearest the leaf that is not of the standard library; where
-    a stack has none, the nearest one that is not of the runtime, or else the
-    goroutine's root function. Times are raw nanoseconds, the number is how many
-    intervals they are.
+    `root` is the root function of the goroutines. `function` is the frame nearest the
+    leaf that is neither of the standard library nor of golang.org/x/sys; where a stack
+    has none (`own` is False), the nearest one that is not of the runtime, or else the
+    root function. `under` is the frame of package main nearest to `function`, "" if
+    there is none or `function` is of main too.
+
+    `call` is the system call, such as ``syscall.Fdatasync``, or what `function` called
+    to wait, such as ``sync.(*Mutex).Lock``, "" for the language's own operations.
+
+    `idle` marks waits of goroutines that nobody waits for, as far as stacks tell: of
+    the standard library's own loops, of the runtime's locks, and of a goroutine's root
+    function for work, data or time. `asked` marks waits that stacks show not to be
+    such, and `chosen` those for what `function` asked others for, so that how many
+    there are is the program's doing. None is set where stacks do not tell.
+
+    Times are raw nanoseconds, the number is how many intervals they are; `*_lone_ns` is
+    the part of system calls that they had no processor for.
     """
 
+    root: str
     reason: str
+    call: str
     function: str
+    under: str
+    own: bool
+    idle: bool
+    asked: bool
+    chosen: bool
     base_ns: int
     new_ns: int
     base_number: int
     new_number: int
+    base_lone_ns: int = 0
+    new_lone_ns: int = 0
+
+
+class _Place(NamedTuple):
+    """Where and why goroutines are in a state; the first five identify it."""
+
+    root: str
+    reason: str
+    call: str
+    function: str
+    under: str
+    own: bool
+    idle: bool
+    asked: bool
+    chosen: bool
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What stays of it from one build to the next."""
+        names = self.root, self.call, self.function, self.under
+        return (self.reason, *(canonical_user(name) for name in names))
 
 
 class _Cell(NamedTuple):
-    """What one side spends: time in ns, and in how many intervals."""
+    """What one side spends: time in ns, in how many intervals, without a processor."""
 
-    name: str
-    time_ns: int
-    number: int
+    place: _Place
+    time_ns: int = 0
+    number: int = 0
+    lone_ns: int = 0
 
 
 def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
@@ -53,16 +115,23 @@ def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
     base, new = (_cells(side, state) for side in diff.sides)
     rows = []
     for key in dict.fromkeys([*base, *new]):
-        old, now = base.get(key), new.get(key)
-        either = now or old
+        # Of the two, new's names are shown.
+        place = (new.get(key) or base[key]).place
+        old, now = base.get(key, _Cell(place)), new.get(key, _Cell(place))
+        place = place._replace(
+            idle=old.place.idle or now.place.idle,
+            asked=old.place.asked and now.place.asked,
+            chosen=old.place.chosen and now.place.chosen,
+        )
         rows.append(
             Mover(
-                key[0],
-                either.name if either else "",
-                old.time_ns if old else 0,
-                now.time_ns if now else 0,
-                old.number if old else 0,
-                now.number if now else 0,
+                *place,
+                old.time_ns,
+                now.time_ns,
+                old.number,
+                now.number,
+                old.lone_ns,
+                now.lone_ns,
             )
         )
     by = diff.normalization
@@ -73,40 +142,169 @@ def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
     return tuple(sorted(rows, key=moved))
 
 
-def _cells(side: TraceSide, state: StateName) -> dict[tuple[str, str], _Cell]:
-    """Return a side's times by reason and function."""
+def _cells(side: TraceSide, state: StateName) -> dict[tuple[str, ...], _Cell]:
+    """Return a side's times by place."""
     groups = side.groups
-    own = ~(groups.system | groups.tracing)[groups.group_of]
-    profile = state_profile(side.trace, state, goroutines=own)
+    program = ~(groups.system | groups.tracing)[groups.group_of]
+    profile = state_profile(side.trace, state, goroutines=program)
     if not len(profile.values):
         return {}
-    reasons, functions = _text(profile, "reason"), _functions(profile)
-    size = len(profile.strings)
-    keys, group = grouped(reasons * size + functions)
-    number, time = (sums(group, profile.values[:, i], len(keys)) for i in (0, 1))
-    cells: dict[tuple[str, str], _Cell] = {}
-    for i, key in enumerate(keys.tolist()):
-        name = profile.strings[key % size]
-        place = profile.strings[key // size], canonical_user(name)
-        more = cells.get(place, _Cell(name, 0, 0))
-        cells[place] = _Cell(
-            more.name, more.time_ns + int(time[i]), more.number + int(number[i])
+    values = profile.values
+    if state == "syscall":
+        lone = state_profile(
+            side.trace, state, goroutines=program, without_processor=True
+        )
+        values = np.column_stack((values, lone.values[:, 1]))
+    else:
+        values = np.column_stack((values, np.zeros(len(values), np.int64)))
+    first, places = _places(profile, calls=state == "syscall")
+    number, time, alone = (
+        sums(places, values[:, i], len(first)).tolist() for i in range(3)
+    )
+    cells: dict[tuple[str, ...], _Cell] = {}
+    for i, place in enumerate(first):
+        more = cells.get(place.key, _Cell(place))
+        cells[place.key] = _Cell(
+            more.place._replace(
+                idle=more.place.idle or place.idle,
+                asked=more.place.asked and place.asked,
+                chosen=more.place.chosen and place.chosen,
+            ),
+            more.time_ns + time[i],
+            more.number + number[i],
+            more.lone_ns + alone[i],
         )
     return cells
 
 
-def _functions(profile: Profile) -> Column:
-    """Return the function (an index of strings) that each sample counts for."""
-    places, locations = profile.functions.name, profile.locations
-    # Each location of a trace's profile is one line.
-    frames = locations.line_function[profile.stack_locations]
-    classifier = Classifier([profile.strings[i] for i in places.tolist()])
-    classifier(profile.stack_offsets, frames)
-    classes = classifier.result()
-    row = np.where(classes.owner >= 0, classes.owner, classes.payer)
-    named: Column = _text(profile, "goroutine")
-    named[row >= 0] = places[row[row >= 0]]
-    return named
+def _places(profile: Profile, *, calls: bool) -> tuple[list[_Place], Column]:
+    """Return the distinct places of a profile's samples, and which one each is of."""
+    stacks = _Stacks.of(profile)
+    root, reason = _text(profile, "goroutine"), _text(profile, "reason")
+    called = stacks.system_call if calls else stacks.called
+    columns = [
+        root,
+        reason,
+        stacks.function_at(called, 0),
+        stacks.function_at(stacks.function, root),
+        stacks.function_at(stacks.under, 0),
+        stacks.owner >= 0,
+        stacks.shallow,
+        stacks.runtime_leaf,
+    ]
+    first, place = unique_tuples([column.astype(np.int64) for column in columns])
+    strings = profile.strings
+    places = []
+    for row in zip(*(column[first].tolist() for column in columns), strict=True):
+        root_name, why, call, function, above = (strings[int(i)] for i in row[:5])
+        own, shallow, inside = (bool(flag) for flag in row[5:])
+        asks = own and bool(_ASKS.match(call))
+        given = why in _GIVEN and not asks
+        # A root function that reads, receives or selects waits to be given something,
+        # and an allocation that starts a GC cycle waits for a lock of the runtime.
+        internal = why == "sync" and inside
+        idle = not calls and (not own or internal or (given and shallow))
+        asked = own and not given
+        chosen = asks or (own and not idle and why == "sleep")
+        places.append(
+            _Place(root_name, why, call, function, above, own, idle, asked, chosen)
+        )
+    return places, place
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Stacks:
+    """The frames of a profile's samples; all columns hold positions among frames.
+
+    Columns are int64 with one position a sample, -1 for none: `owner` is the frame of
+    the program's nearest the leaf, `function` that or the nearest not of the runtime,
+    `called` what `owner` called, `system_call` the system call, `under` the nearest
+    frame of package main above `owner`. `shallow` (bool) tells that `owner` is the
+    root, or called by a root that wraps it, `runtime_leaf` (bool) that the leaf is of
+    the runtime.
+    """
+
+    names: Column
+    owner: Column
+    function: Column
+    called: Column
+    system_call: Column
+    under: Column
+    shallow: Mask
+    runtime_leaf: Mask
+
+    @classmethod
+    def of(cls, profile: Profile) -> _Stacks:
+        """Return what the samples' stacks tell."""
+        ids = profile.functions.name.astype(np.int64)
+        texts = [profile.strings[i] for i in ids.tolist()]
+        # Each location of a trace's profile is one line.
+        frames = profile.locations.line_function[profile.stack_locations]
+        offsets = profile.stack_offsets
+        packages = [package_of(text) for text in texts]
+        named = list(zip(packages, texts, strict=True))
+        system = _marked([bool(_SYSTEM_CALLS.match(p)) for p in packages])
+        runtime = _marked([bool(_RUNTIME.match(p or text)) for p, text in named])
+        main = _marked([package == "main" for package in packages])
+        wraps = _marked([bool(_WRAPPER.search(text)) for text in texts])
+        own = owned(texts) & ~system
+        owner = first_in_row(own[frames], offsets)
+        other = first_in_row(~runtime[frames], offsets)
+        above = _after(offsets, owner)
+        under = first_in_row(main[frames] & above, offsets)
+        under[np.append(main[frames], False)[owner] & (owner >= 0)] = -1
+        root = offsets[1:] - 1
+        depth = root - owner
+        wrapped = (depth == 1) & np.append(wraps[frames], False)[root]
+        return cls(
+            ids[frames],
+            owner,
+            np.where(owner >= 0, owner, other),
+            _called(owner, offsets, runtime[frames]),
+            _system_call(offsets, system[frames], runtime[frames]),
+            under,
+            (owner >= 0) & ((depth == 0) | wrapped),
+            (first_in_row(runtime[frames], offsets) == offsets[:-1])
+            & (np.diff(offsets) > 0),
+        )
+
+    def function_at(self, position: Column, otherwise: Column | int) -> Column:
+        """Return the name (a string's index) of frames, `otherwise` for -1."""
+        names = np.append(self.names, 0)
+        return np.where(position >= 0, names[position], otherwise)
+
+
+def _marked(answers: list[bool]) -> Mask:
+    return np.array(answers, np.bool_)
+
+
+def _after(offsets: Offsets, position: Column) -> Mask:
+    """Mark the frames nearer the root than a position of their stack, if there is."""
+    row = row_of_item(offsets)
+    place = position[row]
+    marked: Mask = (place >= 0) & (np.arange(len(row)) > place)
+    return marked
+
+
+def _called(owner: Column, offsets: Offsets, runtime: Mask) -> Column:
+    """Return the frame that each owner called, -1 for none and for the runtime's."""
+    called = owner - 1
+    none = (owner < 0) | (called < offsets[:-1])
+    none |= np.append(runtime, True)[np.where(none, -1, called)]
+    return np.where(none, -1, called)
+
+
+def _system_call(offsets: Offsets, system: Mask, runtime: Mask) -> Column:
+    """Return the system call's frame: the last of those at the leaf.
+
+    A stack that begins with none, as that of a call of C, has the first frame that is
+    not of the runtime.
+    """
+    caller = first_in_row(~(system | runtime), offsets)
+    last = np.where(caller >= 0, caller, offsets[1:]) - 1
+    within = last >= offsets[:-1]
+    within &= np.append(system, False)[np.where(within, last, -1)]
+    return np.where(within, last, caller)
 
 
 def _text(profile: Profile, key: str) -> Column:

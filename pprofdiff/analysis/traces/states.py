@@ -40,6 +40,7 @@ def state_profile(
     state: StateName,
     *,
     goroutines: NDArray[np.bool_] | None = None,
+    without_processor: bool = False,
 ) -> Profile:
     """Return the time that goroutines are in a state, by stack.
 
@@ -58,7 +59,9 @@ def state_profile(
 
     Labels are ``goroutine``, the root function, and ``reason``, what it waits for or
     stops because of; of runnable time, what it waited for before.
-    `goroutines` (bool, one a goroutine) says which ones count; all if None.
+    `goroutines` (bool, one a goroutine) says which ones count; all if None. Of system
+    calls, `without_processor` counts the time after they lost their processor alone;
+    samples, and the number of calls, are the same.
     Raises UsageError for any other state.
     """
     if state not in STATES:
@@ -68,7 +71,11 @@ def state_profile(
     names, name_of = grouped(trace.goroutines.name)
     table = _with_roots(trace, names)
     request = _Request(
-        state, informative_stacks(trace), table.roots[name_of], goroutines
+        state,
+        informative_stacks(trace),
+        table.roots[name_of],
+        goroutines,
+        without_processor,
     )
     parts = (_of_chunk(chunk, request, name_of) for chunk in goroutine_chunks(trace))
     total = sum_by_key([part for some in parts for part in some], 3)
@@ -106,6 +113,7 @@ class _Request:
     stacks: Column
     roots: Column
     goroutines: NDArray[np.bool_] | None
+    without_processor: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,7 +159,9 @@ def _of_chunk(
 ) -> Iterator[KeyedSums]:
     """Yield the times of some goroutines by stack, name and reason, in parts."""
     begins = _rows(chunk, request.state)
-    calls = _call_lengths(chunk, begins) if request.state == "syscall" else None
+    calls = (
+        _call_lengths(chunk, begins, request) if request.state == "syscall" else None
+    )
     place = None if request.state == "blocked" else _last_own_row(chunk)
     for here in slices(len(begins)):
         rows = begins[here]
@@ -190,11 +200,14 @@ def _before(chunk: GoroutineChunk, marked: NDArray[np.bool_]) -> NDArray[np.bool
     return before
 
 
-def _call_lengths(chunk: GoroutineChunk, rows: Column) -> Column:
+def _call_lengths(chunk: GoroutineChunk, rows: Column, request: _Request) -> Column:
     """Return how long the system calls last that begin at some rows, all there are."""
     if not len(rows):
         return np.zeros(0, np.int64)
-    return np.add.reduceat(np.where(_calls(chunk), chunk.durations(), 0), rows)
+    counts = _calls(chunk)
+    if request.without_processor:
+        counts = chunk.state == S.SYSCALL_BLOCKED
+    return np.add.reduceat(np.where(counts, chunk.durations(), 0), rows)
 
 
 def _next_row(chunk: GoroutineChunk, rows: Column) -> tuple[Column, NDArray[np.bool_]]:

@@ -132,6 +132,35 @@ def test_contention_that_follows_the_work_is_none():
     )
 
 
+def blocking(lock, seconds, idle=0.0):
+    """Return a block profile of ten seconds: of a lock, and of idle workers."""
+    types = (ValueType("contentions", "count"), ValueType("delay", "nanoseconds"))
+    stacks = [
+        ((lock, "example.com/a.Store.Get", MAIN), (100, int(seconds * 1e9))),
+        (("runtime.selectgo", "example.com/a.Pool.Run"), (10, int(idle * 1e9))),
+    ]
+    return profile(stacks, types=types, period=None)
+
+
+def test_a_lock_that_is_gone_is_named_with_who_waited():
+    base = blocking("sync.(*Mutex).Lock", 6.0)
+    gone = findings(base, blocking("sync.(*RWMutex).RLock", 0.0))["contention"]
+    assert gone.title == (
+        "Goroutines no longer wait for locks, most of the change under a.Store.Get, "
+        "in sync.(*Mutex).Lock"
+    )
+    assert (gone.severity, gone.direction) == ("minor", "better")
+    other = findings(base, blocking("runtime.chansend1", 0.6))["contention"]
+    assert "in sync.(*Mutex).Lock → channel sends" in other.title
+    back = findings(blocking("runtime.chansend1", 0.6), base)["contention"]
+    assert (back.direction, back.severity) == ("worse", "minor")
+
+
+def test_idle_workers_in_block_profiles_are_no_contention():
+    base, new = (blocking("sync.(*Mutex).Lock", 1.0, idle) for idle in (1.0, 500.0))
+    assert "contention" not in findings(base, new)
+
+
 OLD = ("example.com/a.Old", "example.com/a.Serve", MAIN)
 NEW = ("example.com/a.New", "example.com/a.Serve", MAIN)
 ELSEWHERE = ("example.com/a.New", "example.com/b.Extra", MAIN)

@@ -1,0 +1,198 @@
+"""Waits for locks as mutex and block profiles count them: who waits, and in what.
+
+A block profile counts every wait: in select, and to receive, goroutines wait to be
+given work, and that is no cost. So only waits for mutexes and to send count here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+
+from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.model import Fact, Finding
+from pprofdiff.analysis.findings.wording import arrow, short, times
+from pprofdiff.analysis.profiles.attribution import owned
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.graph import walk
+from pprofdiff.analysis.stats.calibration import CONTENTION, CONTENTION_SURE
+from pprofdiff.analysis.stats.judge import beyond_runs
+from pprofdiff.goruntime.names import package_of
+from pprofdiff.model.csr import first_in_row
+
+__all__ = ["contention"]
+
+# Waiting matters from this much of a second in each second.
+_WAITED = 0.05
+# It is more than chance from here on: a goroutine that waits for half of the time. Two
+# runs of one HTTP client with its server waited 0.005 and 0.05 s a second.
+_WAITED_MUCH = 0.5
+_OF_LOCKS = ("sync", "internal/sync", "runtime")
+# The functions of locks under which a profile counts waits, and to send.
+_LOCK = re.compile(r"(internal/)?sync\.\(\*(Mutex|RWMutex)\)\.|runtime\.chansend")
+_SEND = "runtime.chansend"
+
+_Waits = dict[tuple[str, str], list[int]]
+
+
+def contention(case: Case) -> Iterator[Finding]:
+    """Goroutines wait longer or shorter for locks: which, and in whose function.
+
+    Mutex profiles tell; where there is none, block profiles. Traces that tell of locks
+    know better: they tell how much of the goroutines' time that is.
+    """
+    diff = _profile(case)
+    if diff is None or _told_by_trace(case):
+        return
+    waits = _waits(diff)
+    totals = (
+        sum(cell[0] for cell in waits.values()),
+        sum(cell[1] for cell in waits.values()),
+    )
+    rates = _rates(case, diff, totals)
+    if rates is None or not max(totals):
+        return
+    by = "an operation" if diff.normalization.mode == "per_work" else "a second"
+    loaded = 1.0 if by == "an operation" else _load_ratio(case)
+    base, new = rates[0], rates[1] / loaded
+    if not beyond_runs(CONTENTION, base, new):
+        return
+    caller = _most_moved(waits, base / max(totals[0], 1), new / max(totals[1], 1))
+    where = f"most of the change under {short(caller)}{_locks(waits, caller)}"
+    if min(base, new) > 0:
+        title = f"Goroutines wait {times(new / base)} as long for locks, {where}"
+    else:
+        title = f"Goroutines {'no longer' if base else 'now'} wait for locks, {where}"
+    more = new > base
+    yield Finding(
+        "contention",
+        title,
+        f"Waited {by}: {arrow(rates[0], rates[1], 's')}, over all goroutines"
+        f"{'' if loaded == 1.0 else '; the factor is by work done'}.",
+        (Fact("delay", f"{diff.name} profile", totals[0], totals[1], diff.unit),),
+        "Hold it for less time, or split it, if longer waiting matters."
+        if more
+        else "",
+        severity="minor"
+        if _much(case, rates, by) and beyond_runs(CONTENTION_SURE, base, new)
+        else "info",
+        direction="worse" if more else "better",
+    )
+
+
+def _much(case: Case, rates: tuple[float, float], by: str) -> bool:
+    """Tell whether goroutines wait for much of the time, as far as that is known."""
+    if by == "a second":
+        return max(rates) >= _WAITED_MUCH
+    work = case.comparison.work
+    if work is None or work.rates is None:
+        return False
+    return max(r * w for r, w in zip(rates, work.rates, strict=True)) >= _WAITED_MUCH
+
+
+def _profile(case: Case) -> ProfileDiff | None:
+    """Return the mutex profiles, or else the block profiles."""
+    for name in ("mutex", "block"):
+        for diff in case.comparison.profiles:
+            if diff.name == name and diff.sample_type.type == "delay":
+                return diff
+    return None
+
+
+def _told_by_trace(case: Case) -> bool:
+    if case.trace is None:
+        return False
+    from pprofdiff.analysis.findings import blocking
+
+    return any(f.id == "blocked-sync" for f in blocking.off_cpu(case))
+
+
+def _rates(
+    case: Case, diff: ProfileDiff, totals: tuple[int, int]
+) -> tuple[float, float] | None:
+    """Return seconds waited by operation where that is known, else by second.
+
+    None where too little is waited, or nothing tells over what time that was.
+    """
+    if diff.normalization.mode == "per_work":
+        base, new = diff.normalization.scaled(*totals)
+        return (base / 1e9, new / 1e9) if max(totals) >= _WAITED * 1e9 else None
+    seconds = _seconds(case, diff)
+    if seconds is None:
+        return None
+    base, new = (t / 1e9 / s for t, s in zip(totals, seconds, strict=True))
+    return (base, new) if max(base, new) >= _WAITED else None
+
+
+def _waits(diff: ProfileDiff) -> _Waits:
+    """Return raw delays of (base, new) by function that waits, and by lock."""
+    waits: _Waits = defaultdict(lambda: [0, 0])
+    functions = diff.paired_functions
+    names = functions.names
+    own = owned(names)
+    other = np.array([package_of(n) not in _OF_LOCKS for n in names], np.bool_)
+    lock = np.array([bool(_LOCK.match(n)) for n in names], np.bool_)
+    for side, (one, values) in enumerate(
+        zip((diff.base, diff.new), diff.values, strict=True)
+    ):
+        union = functions.union[side][functions.sides[side].ids]
+        for start, stop, frames in walk(one.profile):
+            ids, offsets = union[frames.line], frames.offsets
+            caller = first_in_row(own[ids], offsets)
+            nearest = first_in_row(other[ids], offsets)
+            caller = np.where(caller >= 0, caller, nearest)
+            locks = first_in_row(lock[ids], offsets)
+            some = np.flatnonzero((locks >= 0) & (caller >= 0))
+            cells = zip(
+                ids[caller[some]].tolist(),
+                ids[locks[some]].tolist(),
+                values[start:stop][some].tolist(),
+                strict=True,
+            )
+            for function, which, delay in cells:
+                waits[names[function], names[which]][side] += delay
+    return waits
+
+
+def _most_moved(waits: _Waits, base_factor: float, new_factor: float) -> str:
+    """Return the function whose waiting moved most."""
+    moved: dict[str, float] = defaultdict(float)
+    for (function, _), (base, new) in waits.items():
+        moved[function] += new * new_factor - base * base_factor
+    return max(moved, key=lambda name: (abs(moved[name]), name))
+
+
+def _locks(waits: _Waits, function: str) -> str:
+    """Return in what a function waits, as ``, in sync.(*Mutex).Lock``."""
+    mine = {lock: cell for (name, lock), cell in waits.items() if name == function}
+    most = [max(mine, key=lambda lock: (mine[lock][side], lock)) for side in (0, 1)]
+    some = [any(cell[side] for cell in mine.values()) for side in (0, 1)]
+    shown = [_shown(lock) for lock, there in zip(most, some, strict=True) if there]
+    return f", in {' → '.join(dict.fromkeys(shown))}" if shown else ""
+
+
+def _shown(lock: str) -> str:
+    return "channel sends" if lock.startswith(_SEND) else short(lock)
+
+
+def _load_ratio(case: Case) -> float:
+    """Return how many times as much work new does, as far as is known."""
+    work = case.comparison.work
+    if work is not None and work.rates is not None:
+        return work.rates[1] / work.rates[0]
+    load = None if case.cpu is None else case.cpu.common_ratio
+    return load.ratio if load is not None and load.sure else 1.0
+
+
+def _seconds(case: Case, diff: ProfileDiff) -> tuple[float, float] | None:
+    """Return what time the profiles are over: since the start, as logs tell."""
+    spans = diff.base.profile.duration_ns, diff.new.profile.duration_ns
+    if spans[0] and spans[1]:
+        return spans[0] / 1e9, spans[1] / 1e9
+    if case.gc is None:
+        return None
+    ends = case.gc.base.whole.end_s, case.gc.new.whole.end_s
+    return ends if all(ends) else None

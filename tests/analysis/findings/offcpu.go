@@ -1,0 +1,153 @@
+// Command offcpu does one operation over and over for a moment, traces itself,
+// and prints how many operations a second it did.
+package main
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"os"
+	"runtime/trace"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+type store struct {
+	mu   sync.Mutex
+	rw   sync.RWMutex
+	file *os.File
+	conn net.Conn
+	jobs chan int
+}
+
+func spend(n int) (sum int) {
+	for i := 0; i < n; i++ {
+		sum += i * i
+	}
+	return sum
+}
+
+//go:noinline
+func (s *store) save(synced bool) {
+	if _, err := s.file.WriteAt([]byte("state"), 0); err != nil {
+		log.Fatal(err)
+	}
+	spend(50_000)
+	if synced {
+		if err := s.file.Sync(); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+//go:noinline
+func (s *store) lookup(shared bool) int {
+	if shared {
+		s.rw.RLock()
+		defer s.rw.RUnlock()
+		return spend(20_000)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return spend(20_000)
+}
+
+//go:noinline
+func (s *store) ask() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.conn.Write([]byte{1}); err != nil {
+		log.Fatal(err)
+	}
+	if _, err := io.ReadFull(s.conn, make([]byte, 1)); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// serve answers each byte, like a server whose clients it has to wait for.
+func serve(listener net.Listener) {
+	conn, err := listener.Accept()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for buffer := make([]byte, 1); ; {
+		if _, err := conn.Read(buffer); err != nil {
+			return
+		}
+		time.Sleep(time.Millisecond)
+		if _, err := conn.Write(buffer); err != nil {
+			return
+		}
+	}
+}
+
+// pool waits for jobs, most of the time for none.
+func (s *store) pool() {
+	for n := range s.jobs {
+		spend(n)
+	}
+}
+
+func main() {
+	kind, workers := os.Args[1], 4
+	s := &store{jobs: make(chan int)}
+	var step func()
+	switch kind {
+	case "synced", "unsynced":
+		file, err := os.CreateTemp("", "offcpu")
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer os.Remove(file.Name())
+		s.file = file
+		step = func() { s.save(kind == "synced") }
+	case "locked", "shared":
+		step = func() { s.lookup(kind == "shared"); spend(5_000) }
+	case "asked":
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			log.Fatal(err)
+		}
+		go serve(listener)
+		if s.conn, err = net.Dial("tcp", listener.Addr().String()); err != nil {
+			log.Fatal(err)
+		}
+		step, workers = func() { s.ask(); spend(50_000) }, 1
+	case "alone":
+		step, workers = func() { spend(50_000) }, 1
+	default:
+		pause, err := strconv.Atoi(kind)
+		if err != nil {
+			log.Fatal(err)
+		}
+		for i := 0; i < 20; i++ {
+			go s.pool()
+		}
+		workers = 1
+		step = func() { s.jobs <- 10_000; time.Sleep(time.Duration(pause) * time.Microsecond) }
+	}
+	var done atomic.Int64
+	for i := 0; i < workers; i++ {
+		go func() {
+			for {
+				step()
+				done.Add(1)
+			}
+		}()
+	}
+	time.Sleep(50 * time.Millisecond)
+	out, err := os.Create(os.Args[2])
+	if err != nil {
+		log.Fatal(err)
+	}
+	begin, before := time.Now(), done.Load()
+	if err := trace.Start(out); err != nil {
+		log.Fatal(err)
+	}
+	time.Sleep(1050 * time.Millisecond)
+	trace.Stop()
+	fmt.Println(float64(done.Load()-before) / time.Since(begin).Seconds())
+}

@@ -1,0 +1,136 @@
+"""Who waits, and in which system call: told of programs whose waits are planted."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from functools import cache
+from itertools import permutations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.findings.rules import find
+from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.traces.interval_rows import rows_in_state
+from pprofdiff.analysis.traces.on_cpu import on_cpu
+from pprofdiff.analysis.work import rated
+from pprofdiff.loaders.traces import decode
+from pprofdiff.model.side import Capture, Side
+from pprofdiff.model.traces.timeline import CPUSamples
+from pprofdiff.model.traces.trace import State
+from tests.traces.toolchains import MissingGoError, environment, version
+
+SOURCE = Path(__file__).parent / "offcpu.go"
+OFF_CPU = ("blocked-", "syscall-")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Return a function: a kind of program in, (trace, operations a second) out."""
+    folder = tmp_path_factory.mktemp("offcpu")
+    try:
+        version()
+    except MissingGoError as missing:
+        pytest.skip(str(missing))
+    program = folder / "offcpu"
+    subprocess.run(
+        ["go", "build", "-o", program, SOURCE], check=True, env=environment(None)
+    )
+
+    @cache
+    def execute(kind, number=0):
+        path = folder / f"{kind}-{number}.trace"
+        done = subprocess.run(
+            [program, kind, path], check=True, capture_output=True, text=True
+        )
+        return decode(path.read_bytes(), path.name), float(done.stdout)
+
+    return execute
+
+
+def told(base, new, *, by_operation):
+    """Return what is found of two runs, by id."""
+    sides = [
+        Side(label, (Capture("trace.out", "trace", trace),))
+        for label, (trace, _) in (("base", base), ("new", new))
+    ]
+    work = rated((base[1], new[1])) if by_operation else None
+    found = find(compare_sides(*sides, Settings(work=work))).found
+    return {f.id: f for f in found}
+
+
+@pytest.mark.go
+@pytest.mark.parametrize("by_operation", [True, False])
+@pytest.mark.parametrize(
+    ("more", "less", "id_", "words"),
+    [
+        ("synced", "unsynced", "syscall-fsync", "syscall.Fsync, called by main.(*store).save,"),
+        ("locked", "shared", "blocked-sync", "main.(*store).lookup waits in sync.(*Mutex).Lock"),
+        ("asked", "alone", "blocked-network", "main.(*store).ask waits for the network"),
+    ],
+)  # fmt: skip
+def test_what_is_gone_is_named_with_its_caller(
+    run, more, less, id_, words, by_operation
+):
+    for base, new, way in ((more, less, "better"), (less, more, "worse")):
+        found = told(run(base), run(new), by_operation=by_operation)
+        finding = found[id_]
+        assert finding.title.startswith(words)
+        assert (finding.severity, finding.direction) == ("major", way)
+        # What explains most of the goroutines' time stands first.
+        assert next(iter(found)) == id_
+        gone = finding.evidence[0]
+        assert (gone.base == 0, gone.new == 0) == (way == "worse", way == "better")
+
+
+@pytest.mark.go
+@pytest.mark.parametrize("kind", ["synced", "unsynced", "locked", "shared", "asked"])
+def test_two_runs_of_one_build_tell_nothing_that_matters(run, kind):
+    for base, new in permutations([run(kind, 1), run(kind, 2)]):
+        for by_operation in (True, False):
+            found = told(base, new, by_operation=by_operation)
+            assert [f.title for f in found.values() if f.severity != "info"] == []
+
+
+@pytest.mark.go
+def test_idle_workers_cost_nothing(run):
+    # Ten times the jobs: each of the pool's goroutines waits for them less.
+    for base, new in permutations([run("5000"), run("500")]):
+        for by_operation in (True, False):
+            found = told(base, new, by_operation=by_operation)
+            assert "blocked-receive" not in found
+
+
+def sampled(trace, share):
+    """Return a trace as if a CPU profiler had found goroutines on a CPU for a share."""
+    rows = rows_in_state(trace, State.RUNNING)
+    time = np.arange(trace.start_ns, trace.end_ns, 10_000_000, np.int64)
+    # At each time, one sample for each goroutine that runs.
+    on = (rows.start_ns[None] <= time[:, None]) & (time[:, None] < rows.end_ns[None])
+    when, which = np.nonzero(on)
+    kept = np.arange(len(when)) % 10 < 10 * share
+    when, which = when[kept], which[kept]
+    none = np.full(len(when), -1, np.int32)
+    samples = CPUSamples(
+        time[when], rows.goroutine[which].astype(np.int32), none, none, none + 1
+    )
+    return replace(trace, samples=samples)
+
+
+@pytest.mark.go
+def test_what_other_processes_took(run):
+    trace, rate = run("shared")
+    full, half = (sampled(trace, share) for share in (1.0, 0.5))
+    assert on_cpu(trace) is None
+    assert on_cpu(full).missing <= on_cpu(full).error
+    assert abs(on_cpu(half).missing - 0.5) <= on_cpu(half).error
+    found = told((full, rate), (half, rate), by_operation=False)["other-processes"]
+    assert found.severity == "info"
+    assert "CPU limit, took" in found.title
+    assert "other-processes" not in told((half, rate), (half, rate), by_operation=False)
+    assert "other-processes" not in told(
+        (full, rate), (trace, rate), by_operation=False
+    )

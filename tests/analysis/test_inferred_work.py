@@ -1,4 +1,4 @@
-"""Work that nobody typed: what a load generator, or one benchmark, tells."""
+"""Work that nobody typed: what a load generator, or benchmarks, tell."""
 
 from __future__ import annotations
 
@@ -105,47 +105,130 @@ def test_values_of_several_files_count_together():
         (evidence(ENCODE, stacks=()), evidence(FASTER, stacks=())),
         (evidence(ENCODE), evidence()),
         (evidence(ENCODE), evidence(bench(("Decode", [9])))),
-        (
-            evidence(bench(("A", [1]), ("B", [2]))),
-            evidence(bench(("A", [1]), ("B", [2]))),
-        ),
+        (evidence(ENCODE), evidence(bench(("Encode", [100]), ("Added", [5])))),
+        (evidence(bench(("Encode", [100]), ("Gone", [5]))), evidence(ENCODE)),
         (evidence(bench(("Encode", [9]), unit="B/op")), evidence(FASTER)),
         (evidence(bench(("Encode", [0]))), evidence(FASTER)),
     ],
     ids=[
         "base profile of a server", "new profile of a server", "one of two profiles",
-        "no profile", "no benchmark", "no common one", "two common ones", "no time", "0",
+        "no profile", "no benchmark", "no common one", "one more in new", "one more in base",
+        "no time", "0",
     ],
 )  # fmt: skip
 def test_benchmarks_that_tell_nothing(base, new):
     assert rates(base, new) is None
 
 
-def test_what_only_one_side_has_does_not_matter():
-    both = bench(("Encode", [100]), ("Added", [5]))
-    assert rates(evidence(ENCODE), evidence(both)) == pytest.approx(
-        (3 / 700e-9, 1 / 100e-9)
-    )
+def mixed(*rows, procs="-4"):
+    """Return benchmark output of (name, iterations, nanoseconds an operation)."""
+    text = "".join(f"Benchmark{n}{procs} \t {i} \t {ns} ns/op\n" for n, i, ns in rows)
+    return Capture("bench.txt", "benchmark", parse(text.encode(), "bench.txt"))
+
+
+def test_several_benchmarks_are_one_mix():
+    """Both twice as fast is half the time an operation, whatever was run how often."""
+    base = evidence(mixed(("A", 1000, 100), ("B", 10, 5000)))
+    new = evidence(mixed(("A", 700, 50), ("B", 90, 2500)))
+    first, second = rates(base, new)
+    assert second / first == pytest.approx(2.0)
+    # 1,010 operations took 150 µs.
+    assert first == pytest.approx(1010 / 150e-6)
+
+
+def test_more_iterations_of_the_dear_one_are_no_slower_build():
+    base = evidence(mixed(("A", 1000, 100), ("B", 10, 5000)))
+    new = evidence(mixed(("A", 10, 100), ("B", 1000, 5000)))
+    first, second = rates(base, new)
+    assert first == pytest.approx(second)
+
+
+@pytest.mark.parametrize("changed", ["A", "B"])
+def test_a_mix_changes_by_what_each_took_of_it(changed):
+    """What one of two does in half the time saves half of the time it took."""
+    times = {"A": 100, "B": 5000}
+    counts = {"A": 1000, "B": 20}  # either takes half of the time
+    base = evidence(mixed(*((n, counts[n], times[n]) for n in "AB")))
+    halved = times | {changed: times[changed] / 2}
+    # Iterations that would take equally long: what go test chooses.
+    again = counts | {changed: counts[changed] * 2}
+    new = evidence(mixed(*((n, again[n], halved[n]) for n in "AB")))
+    first, second = rates(base, new)
+    assert second / first == pytest.approx(1.5)  # 2 × and 1 ×, half of the time each
+
+
+def test_a_mix_is_named_by_its_first():
+    rows = [(f"F{i}", 10, 100) for i in range(5)]
+    work = inferred_work(evidence(mixed(*rows)), evidence(mixed(*rows)))
+    assert work.reason.startswith("BenchmarkF0, BenchmarkF1, BenchmarkF2 and 2 more: ")
 
 
 def test_one_benchmark_at_two_gomaxprocs_is_two():
-    text = "".join(
-        f"BenchmarkEncode{p} \t 100 \t {ns} ns/op\n"
-        for p, ns in (("", 900), ("-2", 100))
-    )
-    both = Capture("bench.txt", "benchmark", parse(text.encode(), "bench.txt"))
-    assert rates(evidence(both), evidence(both)) is None
+    def both(one, two):
+        text = "".join(
+            f"BenchmarkEncode{p} \t 100 \t {ns} ns/op\n"
+            for p, ns in (("", one), ("-2", two))
+        )
+        return Capture("bench.txt", "benchmark", parse(text.encode(), "bench.txt"))
+
+    # Together as one they would say 1.25 ×, the mean of all times over the other.
+    first, second = rates(evidence(both(900, 100)), evidence(both(450, 50)))
+    assert second / first == pytest.approx(2)
+    one = Capture("b", "benchmark", parse(b"BenchmarkEncode \t 9 \t 900 ns/op\n", "b"))
+    assert rates(evidence(both(900, 100)), evidence(one)) is None
 
 
 def test_one_name_in_two_packages_is_two():
-    texts = [
-        printed({"Encode-4": [{"ns/op": ns}]}, config=[f"pkg: {p}"])
-        for p, ns in (("a", 1), ("b", 9))
-    ]
-    both = Capture(
-        "bench.txt", "benchmark", parse("".join(texts).encode(), "bench.txt")
+    def packages(*named):
+        texts = [
+            printed({"Encode-4": [{"ns/op": ns}]}, config=[f"pkg: {p}"])
+            for p, ns in named
+        ]
+        whole = "".join(texts).encode()
+        return Capture("bench.txt", "benchmark", parse(whole, "bench.txt"))
+
+    both = packages(("a", 1), ("b", 9))
+    assert rates(evidence(both), evidence(packages(("a", 1), ("c", 9)))) is None
+    first, second = rates(evidence(both), evidence(packages(("a", 0.5), ("b", 4.5))))
+    assert second / first == pytest.approx(2)
+
+
+# A program that measures itself prints one line, of the ten seconds it is profiled.
+OWN = mixed(("Serve", 1000, 10_000_000), procs="")
+
+
+def test_a_programs_own_line_tells_its_work():
+    faster = mixed(("Serve", 2000, 5_000_000), procs="")
+    sides = evidence(OWN, stacks=(SERVED,)), evidence(faster, stacks=(SERVED,))
+    assert rates(*sides) == pytest.approx((100, 200))
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        mixed(("Serve", 1000, 8_900_000), procs=""),  # a tenth of the profile is else
+        mixed(("Serve", 1000, 11_100_000), procs=""),  # longer than the profile
+        mixed(("Serve", 500, 10**7), ("Serve", 500, 10**7), procs=""),  # two lines
+        mixed(("Serve", 500, 10**7), ("Other", 500, 10**7), procs=""),
+    ],
+    ids=["shorter", "longer", "two values", "two benchmarks"],
+)
+def test_a_line_that_may_be_of_something_else_tells_nothing(odd):
+    own, other = (evidence(one, stacks=(SERVED,)) for one in (OWN, odd))
+    assert rates(own, own) is not None
+    assert rates(own, other) is rates(other, own) is rates(other, other) is None
+
+
+def test_a_closed_loop_is_told_from_what_was_asked():
+    assert inferred_work(evidence(ENCODE), evidence(FASTER)).closed
+    for tool, closed in (("hey", True), ("wrk", True), ("vegeta", False)):
+        sides = [evidence(hey(9.0, tool), stacks=(SERVED,)) for _ in range(2)]
+        assert inferred_work(*sides).closed is closed
+    mixed_tools = (
+        evidence(hey(9.0), stacks=(SERVED,)),
+        evidence(hey(9.0, "vegeta"), stacks=(SERVED,)),
     )
-    assert rates(evidence(both), evidence(both)) is None
+    assert not inferred_work(*mixed_tools).closed
 
 
 @pytest.mark.parametrize("value", ["Inf", "NaN", "1e-300", "1e300"])
@@ -172,7 +255,8 @@ def test_what_was_typed_wins():
     assert modes(base, new)[1].rates == (5.0, 7.0)
     for typed in (counted((3, 4)), rated((3, 4))):
         mode, work = modes(base, new, work=typed)
-        assert (mode, work) == ("per_work", typed)
+        timed = typed._replace(seconds=(10.0, 10.0), ages=(10.0, 10.0))
+        assert (mode, work) == ("per_work", timed)
         assert work.reason.startswith("--")
 
 
@@ -186,5 +270,5 @@ def test_rates_need_a_duration():
     (cpu,) = base.of("profile")
     short = replace(cpu, content=replace(cpu.content, duration_ns=None))
     untimed = replace(base, captures=(short, *base.of("load")))
-    assert modes(untimed, new)[0] == "absolute"
+    assert modes(untimed, new)[0] == "composition"
     assert modes(base, new)[0] == "per_work"

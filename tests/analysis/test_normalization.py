@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
+from typing import get_args
 
 import pytest
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.normalization import choose
-from pprofdiff.analysis.work import counted
+from pprofdiff.analysis.normalization import Counts, choose
+from pprofdiff.analysis.work import Work, counted, rated
 from pprofdiff.errors import UsageError
 from pprofdiff.model.profiles.profile import ValueType
 
 from .building import compared, given, profile
 
 BOTH = (10 * 10**9, 20 * 10**9)
+SHARES = (1.0, 100 / 300)
+KINDS = get_args(Counts)
 
 
 def chosen(**how):
@@ -24,28 +27,51 @@ def chosen(**how):
         "durations_ns": BOTH,
         "work": None,
         "share": False,
-        "snapshot": False,
+        "counts": "cost",
     }
-    if how.get("work"):
+    if isinstance(how.get("work"), tuple) and not isinstance(how["work"], Work):
         how = how | {"work": counted(how["work"])}
     return choose(**usual | how)
+
+
+def paced(rates=(4.0, 8.0), *, ages=(None, None)):
+    """Return work that is known as operations a second."""
+    return rated(rates)._replace(ages=ages)
+
+
+UNTIMED = (None, None)
 
 
 @pytest.mark.parametrize(
     ("how", "mode", "factors", "reason"),
     [
-        ({}, "per_second", (0.1, 0.05), "both profiles have a duration"),
-        ({"durations_ns": (None, 5)}, "absolute", (1, 1), "--work BASE:NEW"),
-        ({"durations_ns": (5, None)}, "absolute", (1, 1), "--work BASE:NEW"),
-        ({"durations_ns": (0, 5)}, "absolute", (1, 1), "--work BASE:NEW"),
+        # Costs whose work nobody knows are shares, however long they were counted.
+        ({}, "composition", SHARES, "the work is not known: --work BASE:NEW"),
+        ({"durations_ns": UNTIMED}, "composition", SHARES, "the work is not known"),
+        # What is no cost is a rate, where both sides say how long.
+        ({"counts": "other"}, "per_second", (0.1, 0.05), "both profiles have a duration"),
+        ({"counts": "other", "durations_ns": (None, 5)}, "absolute", (1, 1), "--work BASE:NEW"),
+        ({"counts": "other", "durations_ns": (5, None)}, "absolute", (1, 1), "--work BASE:NEW"),
+        ({"counts": "other", "durations_ns": (0, 5)}, "absolute", (1, 1), "--work BASE:NEW"),
+        # A share of nothing is none.
+        ({"totals": (0, 300)}, "per_second", (0.1, 0.05), "both profiles have a duration"),
+        ({"totals": (100, 0)}, "per_second", (0.1, 0.05), "both profiles have a duration"),
+        ({"totals": (-1, 300)}, "per_second", (0.1, 0.05), "both profiles have a duration"),
         ({"work": (4, 8)}, "per_work", (0.25, 0.125), "4 and 8 operations"),
-        ({"work": (4, 8), "durations_ns": (None, None)}, "per_work", (0.25, 0.125), "4 and 8"),
+        ({"work": (4, 8), "durations_ns": UNTIMED}, "per_work", (0.25, 0.125), "4 and 8"),
+        ({"work": (4, 8), "counts": "other"}, "per_work", (0.25, 0.125), "4 and 8"),
         ({"work": (12345678, 0.5)}, "per_work", (1 / 12345678, 2), "12,345,678 and 0.5"),
+        # Operations a second times the seconds of the profile's own window.
+        ({"work": paced()}, "per_work", (1 / 40, 1 / 160), "4 and 8 operations per second"),
+        ({"work": paced(), "durations_ns": UNTIMED}, "composition", SHARES, "since the process began"),
+        ({"work": paced(ages=(5, None)), "durations_ns": UNTIMED}, "composition", SHARES, "since the process began"),
+        ({"work": paced(ages=(5, 2)), "durations_ns": UNTIMED}, "per_work", (1 / 20, 1 / 16), "4 and 8"),
+        ({"work": paced(), "durations_ns": UNTIMED, "counts": "other"}, "absolute", (1, 1), "--work BASE:NEW"),
         ({"share": True}, "share", (1, 1 / 3), "-normalize"),
-        ({"share": True, "snapshot": True}, "share", (1, 1 / 3), "-normalize"),
+        ({"share": True, "counts": "moment"}, "share", (1, 1 / 3), "-normalize"),
         ({"share": True, "totals": (100, 0)}, "share", (1, 0), "-normalize"),
-        ({"snapshot": True}, "absolute", (1, 1), "snapshot"),
-        ({"snapshot": True, "work": (4, 8)}, "absolute", (1, 1), "snapshot"),
+        ({"counts": "moment"}, "absolute", (1, 1), "snapshot"),
+        ({"counts": "moment", "work": (4, 8)}, "absolute", (1, 1), "snapshot"),
     ],
 )  # fmt: skip
 def test_the_mode_and_why(how, mode, factors, reason):
@@ -54,7 +80,7 @@ def test_the_mode_and_why(how, mode, factors, reason):
     assert reason in by.reason
 
 
-@pytest.mark.parametrize("snapshot", [True, False])
+@pytest.mark.parametrize("counts", KINDS)
 @pytest.mark.parametrize(
     "work",
     [
@@ -72,49 +98,66 @@ def test_the_mode_and_why(how, mode, factors, reason):
         (1, 1.01e18),
     ],
 )
-def test_work_that_nobody_did(work, snapshot):
+def test_work_that_nobody_did(work, counts):
     with pytest.raises(UsageError, match="--work"):
-        chosen(work=work, snapshot=snapshot)
+        chosen(work=work, counts=counts)
 
 
 @pytest.mark.parametrize("work", [(1e-9, 1e18), (1e18, 1e-9)])
 def test_the_least_and_the_most_work(work):
     by = chosen(work=work)
     assert (by.base_factor, by.new_factor) == (1 / work[0], 1 / work[1])
-    assert chosen(work=work, snapshot=True).mode == "absolute"
+    assert chosen(work=work, counts="moment").mode == "absolute"
 
 
-@pytest.mark.parametrize("snapshot", [True, False])
-def test_one_wish_at_a_time(snapshot):
+@pytest.mark.parametrize("counts", KINDS)
+def test_one_wish_at_a_time(counts):
     with pytest.raises(UsageError, match="give one"):
-        chosen(work=(1, 2), share=True, snapshot=snapshot)
+        chosen(work=(1, 2), share=True, counts=counts)
 
 
 @given(
     st.tuples(*[st.integers(1, 1 << 62)] * 2),
     st.tuples(*[st.one_of(st.none(), st.integers(0, 1 << 62))] * 2),
+    st.sampled_from(KINDS),
 )
-def test_factors_are_finite_and_bring_like_to_like(totals, lengths):
+def test_factors_are_finite_and_bring_like_to_like(totals, lengths, counts):
     for how in ({}, {"share": True}, {"work": (3.0, 4.0)}):
-        by = chosen(totals=totals, durations_ns=lengths, **how)
+        by = chosen(totals=totals, durations_ns=lengths, counts=counts, **how)
         assert all(math.isfinite(f) and f >= 0 for f in (by.base_factor, by.new_factor))
     share = chosen(totals=totals, share=True)
     assert totals[1] * share.new_factor == pytest.approx(
         totals[0] * share.base_factor, rel=1e-12
     )
-    rate = chosen(durations_ns=(7 * 10**9, 7 * 10**9))
+    composed = chosen(totals=totals)
+    assert composed.scaled(*totals) == pytest.approx((100, 100), rel=1e-12)
+    rate = chosen(durations_ns=(7 * 10**9, 7 * 10**9), counts="other")
     assert rate.base_factor == rate.new_factor
 
 
-def test_per_second_is_cores():
-    """A profile of 600 samples of 10 ms in 10 s is 0.6 cores, whatever its length."""
+def test_what_waited_a_second_is_the_same_however_long_it_was_watched():
+    types = (ValueType("contentions", "count"), ValueType("delay", "nanoseconds"))
     base, new = (
-        profile([(["main.f"], 600)], duration_ns=10**10),
-        profile([(["main.f"], 1200)], duration_ns=2 * 10**10),
+        profile([(["main.f"], (1, value))], types=types, duration_ns=length)
+        for value, length in ((6 * 10**9, 10**10), (12 * 10**9, 2 * 10**10))
     )
     table = compared(base, new).table()
     assert table.scaled("cum")[0].tolist() == pytest.approx([0.6e9])
     assert table.scaled_delta("cum").tolist() == pytest.approx([0.0])
+
+
+def test_all_of_a_program_doing_more_changes_no_share():
+    """What the machine gave, and what was asked for, is not what anything costs."""
+    rows = [("main.f", 300), ("main.g", 100)]
+    base, new = (
+        profile([([name], count * times) for name, count in rows]) for times in (1, 7)
+    )
+    diff = compared(base, new)
+    assert diff.normalization.mode == "composition"
+    table = diff.table()
+    flat = dict(zip(table.names, table.scaled("flat")[1].tolist(), strict=True))
+    assert flat == pytest.approx({"main.f": 75.0, "main.g": 25.0})
+    assert table.scaled_delta("flat").tolist() == [0, 0]
 
 
 def test_a_share_hides_what_both_sides_gained():

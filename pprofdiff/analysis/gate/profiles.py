@@ -33,6 +33,9 @@ __all__ = ["CATEGORY", "CUM", "FLAT", "GROUP", "PACKAGE", "TOTAL"]
 
 Column = NDArray[np.int64]
 
+# How sides are compared where both totals are the same number whatever was measured.
+_SHARES = "composition", "share"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
@@ -87,7 +90,10 @@ def _total(asked: Asked, judged: Judged) -> Measured:
     if isinstance(diff, Missing):
         return diff
     base, new = (np.array([side], np.int64) for side in diff.totals)
-    return _figures(asked, diff, _Rows((f"all of {diff.name}",), base, new), [0])
+    figures = _figures(asked, diff, _Rows((f"all of {diff.name}",), base, new), [0])
+    if isinstance(figures, Missing) or diff.normalization.mode not in _SHARES:
+        return figures
+    return _only_shares(diff)
 
 
 def _named(
@@ -189,6 +195,10 @@ def _figures(
             raise asked.wrong(
                 f"{diff.sample_type.type} is in {unit}; a limit is {_example(diff)}"
             )
+        if by.mode == "composition":
+            if not asked.limit.relative:
+                return _only_shares(diff)
+            unit = "%"
     noise = _noise(diff, model, rows)
     scaled = [by.scaled(int(base[i]), int(new[i])) for i in chosen]
     return [
@@ -204,6 +214,12 @@ def _figures(
         )
         for i, sides in zip(chosen, scaled, strict=True)
     ]
+
+
+def _only_shares(diff: ProfileDiff) -> Missing:
+    """Return why nothing is known of a profile's amounts."""
+    reason = diff.normalization.reason
+    return Missing(f"only shares of {diff.name} are compared: {reason}")
 
 
 def _noise(

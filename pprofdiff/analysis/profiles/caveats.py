@@ -8,6 +8,7 @@ from typing import NamedTuple
 from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.kinds import is_cpu, kind_name
 from pprofdiff.analysis.profiles.side import ProfileSide
+from pprofdiff.analysis.work import Work
 from pprofdiff.goruntime.versions import (
     Span,
     apart,
@@ -43,21 +44,20 @@ def go_version(*profiles: Profile) -> str | None:
 def comparability(
     base: ProfileSide,
     new: ProfileSide,
-    totals: tuple[int, int],
+    work: Work | None,
     normalization: Normalization,
 ) -> tuple[Caveat, ...]:
     """Return what to know of two sides before one believes their difference.
 
-    `totals` are the raw sums of (base, new) in the compared sample type, and
-    `normalization` is how they are scaled.
+    `work` is the operations that each side did, and `normalization` is how the sides
+    are scaled.
     """
     return (
         *_inputs(base, new),
         *_versions(base, new),
         *_sampling(base, new),
         *_lengths(base, new),
-        *_load(new, totals, normalization),
-        *_since_start(new, normalization),
+        *_since_start(new, work, normalization),
     )
 
 
@@ -169,26 +169,14 @@ def _lengths(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
         )
 
 
-def _since_start(new: ProfileSide, normalization: Normalization) -> Iterator[Caveat]:
-    if normalization.mode == "per_work" and not new.profile.duration_ns:
-        yield Caveat(
-            "since-start",
-            f"{kind_name(new.profile)} counts since the program began: it is right by "
-            "operation only if --work does too",
-        )
-
-
-def _load(
-    new: ProfileSide, totals: tuple[int, int], normalization: Normalization
+def _since_start(
+    new: ProfileSide, work: Work | None, normalization: Normalization
 ) -> Iterator[Caveat]:
-    if not is_cpu(new.profile) or not totals[0] or not totals[1]:
+    if work is None or normalization.mode != "per_work" or new.profile.duration_ns:
         return
-    if normalization.mode not in ("absolute", "per_second"):
-        return
-    ratio = normalization.ratio(*totals)
-    if ratio is not None and ratio > 0 and abs(ratio - 1) > _UNLIKE:
-        yield Caveat(
-            "load",
-            f"the two sides differ in all by {ratio:.2f}×: if they did not do the "
-            "same work, give --work BASE:NEW (operations done) to compare by operation",
-        )
+    counts = f"{kind_name(new.profile)} counts since the program began"
+    if work.per_second(work.seconds) is None:
+        text = f"{counts}: it is right by operation only if --work does too"
+    else:
+        text = f"{counts}: its operations are those a second, times how long it ran"
+    yield Caveat("since-start", text)

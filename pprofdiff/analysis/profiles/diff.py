@@ -293,7 +293,7 @@ def compare(
         share=normalize,
         counts=counts_of(new.profile, compared),
     )
-    caveats = comparability(base, new, totals, normalization)
+    caveats = comparability(base, new, work, normalization)
     return ProfileDiff(base, new, base_column, new_column, normalization, caveats)
 
 

@@ -13,7 +13,6 @@ from pprofdiff.analysis.gate.forms import RULES
 
 # Rules that trip when a story is told forwards (or backwards), by file.
 SYNCPOOL = ("syncpool", 1, "cpu.pb.gz", ("--work=10088400:8579600",))
-BACK = ("--work=8579600:10088400",)
 TOLD = [
     ("total:+5%", *SYNCPOOL),
     ("total@samples:+5%", *SYNCPOOL[:3], (*SYNCPOOL[3], "-sample_index=samples")),
@@ -25,7 +24,13 @@ TOLD = [
     ("package:^strings$:+10pp", "rss-search", -1, "cpu.pb.gz", ()),
     (r"cum:^strings\.ToLower$:+0.5pp", "rss-search", -1, "cpu.pb.gz", ()),
     (r"flat:bytealg\.MakeNoZero$:+5%", "rss-search", -1, "allocs.pb.gz", ()),
-    (r"cum@allocs:ToLower:+2MB", "rss-search", -1, "allocs.pb.gz", ()),
+    (
+        r"cum@allocs:ToLower:+20KB",
+        "rss-search",
+        -1,
+        "allocs.pb.gz",
+        ("--work=102276:56307",),
+    ),
     ("bench:allocs/op:+0%", "zstd", -1, "bench.txt", ()),
     ("bench:allocs/op:+5", "zstd", -1, "bench.txt", ()),
     ("bench:ns/op:^Compress-:+5%", "zstd", -1, "bench.txt", ()),
@@ -68,8 +73,7 @@ def test_a_rule_trips_where_the_story_gets_worse(  # noqa: PLR0917 - a story's p
 def test_and_not_where_it_gets_better(  # noqa: PLR0917 - a story's parts
     judged, data_folder, rule, story, direction, file, words
 ):
-    if words:
-        words = (*BACK, *words[1:])
+    words = tuple(_turned(word) for word in words)
     base, new = sides(data_folder, story, -direction, file)
     for strict in ((), ("--strict",)):
         outcome, rows = judged(base, new, rule, words=(*words, *strict))
@@ -78,9 +82,16 @@ def test_and_not_where_it_gets_better(  # noqa: PLR0917 - a story's parts
         assert rows[rule]["tripped"] == 0
 
 
+def _turned(word):
+    """Return ``--work=BASE:NEW`` with its sides exchanged, and any other word."""
+    flag, _, pair = word.partition("=")
+    return f"{flag}={':'.join(reversed(pair.split(':')))}" if flag == "--work" else word
+
+
 def test_the_figures_are_those_of_the_report(judged, data_folder, tmp_path):
     rules = ("group:gc:+2pp", "total:+5%", "pause:p99:+10%")
-    judged(data_folder / "syncpool/base", data_folder / "syncpool/new", *rules)
+    words = SYNCPOOL[-1]
+    judged(*sides(data_folder, "syncpool", 1, ""), *rules, words=words)
     report = json.loads((tmp_path / "x.json").read_text("utf-8"))
     cpu, *_ = (c for c in report["comparisons"] if c.get("name") == "cpu")
     gc = next(c for c in report["comparisons"] if c["kind"] == "gctrace")
@@ -92,6 +103,60 @@ def test_the_figures_are_those_of_the_report(judged, data_folder, tmp_path):
         assert group[f"{side}_scaled"] == pytest.approx(share)
         assert total[f"{side}_scaled"] == cpu["total"][side] * by[f"{side}_factor"]
         assert pause[f"{side}_scaled"] == gc[side]["p99_pause_ms"] * 1e6
+
+
+# Of two profiles whose work nobody knows, shares are judged, and no amounts.
+SHARES = {
+    "group:gc:+2pp": "fail",
+    "group:gc:+50%": "fail",
+    "category:gc.mark.assist:+1pp": "fail",
+    r"cum:runtime\.gcDrain$:+5%": "fail",
+    r"flat:runtime\.scanSpan$:+1pp": "fail",
+    "total:+0%": "no data",
+    "total:+500ms": "no data",
+    "total@samples:+0%": "no data",
+    "group:gc:+1ns": "no data",
+    "category:gc.mark.assist:+1ns": "no data",
+    r"cum:runtime\.gcDrain$:+1ns": "no data",
+    "package:^runtime$:+1ns": "no data",
+}
+
+
+@pytest.mark.parametrize("rule", SHARES)
+def test_shares_alone_tell_shares(judged, data_folder, rule):
+    words = ["-sample_index=samples"] if "@samples" in rule else []
+    files = sides(data_folder, "syncpool", 1, "cpu.pb.gz")
+    _, rows = judged(*files, rule, words=words)
+    row = rows[rule]
+    assert row["outcome"] == SHARES[rule]
+    if row["outcome"] == "no data":
+        assert "the work is not known: --work BASE:NEW" in row["figure"]
+        assert row["base_scaled"] is row["new_scaled"] is row["noise"] is None
+        assert row["matched"] == 0
+    else:
+        assert 0 < row["base_scaled"] < row["new_scaled"] < 100
+        assert row["unit"] == ("pp" if rule.endswith("pp") else "%")
+    outcome, _ = judged(*files, rule, words=[*words, "--strict"])
+    assert outcome == "fail"
+    # The same rules have data where the work is known.
+    _, rows = judged(*files, rule, words=[*words, "--work=1:1"])
+    assert rows[rule]["outcome"] != "no data"
+
+
+def test_a_total_that_is_scaled_to_the_other_tells_nothing(judged, data_folder):
+    files = sides(data_folder, "syncpool", 1, "cpu.pb.gz")
+    outcome, rows = judged(*files, "total:+0%", words=["-normalize"])
+    assert (outcome, rows["total:+0%"]["outcome"]) == ("none", "no data")
+    assert "-normalize" in rows["total:+0%"]["figure"]
+
+
+def test_allocations_since_the_start_are_no_operations_of_a_window(judged, data_folder):
+    """Work that is known a second says nothing of a time that nobody knows."""
+    files = sides(data_folder, "syncpool", 1, "allocs.pb.gz")
+    rule = "total:+0%"
+    _, rows = judged(*files, rule, words=["--rps=1:2"])
+    assert rows[rule]["outcome"] == "no data"
+    assert "since the process began" in rows[rule]["figure"]
 
 
 NOTHING = {
@@ -119,7 +184,8 @@ def test_what_matches_nothing_is_no_pass(judged, syncpool):
 
 def test_one_rule_with_data_makes_a_pass_beside_one_without(judged, syncpool):
     base, new = (side / "cpu.pb.gz" for side in (syncpool.base, syncpool.new))
-    outcome, rows = judged(base, new, "total:+5%", "cum:no.such:+5%")
+    rules = "group:alloc:+5%", "cum:no.such:+5%"
+    outcome, rows = judged(base, new, *rules)
     assert outcome == "pass"
     assert [row["outcome"] for row in rows.values()] == ["pass", "no data"]
 

@@ -6,8 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from pprofdiff.analysis.profiles.diff import compare
+from pprofdiff.analysis.profiles.side import side
+from pprofdiff.analysis.work import counted
 from pprofdiff.model.profiles.merge import subtract
 from pprofdiff.model.profiles.profile import ValueType
+from pprofdiff.model.side import Capture
 from tests.analysis.building import compared, profile
 
 OLD = "runtime.(*mspan).sweep"  # until Go 1.16
@@ -34,11 +38,11 @@ def test_two_alike_have_no_caveat():
     [
         (cpu(499), cpu(500), {}, ["few-samples"]),
         (cpu(10), cpu(10), {}, ["few-samples", "few-samples"]),
-        (cpu(), cpu(duration_ns=12 * 10**9), {}, ["duration", "load"]),
+        (cpu(), cpu(duration_ns=12 * 10**9), {}, ["duration"]),
         (cpu(), cpu(duration_ns=10_900_000_000), {}, []),
         (cpu(duration_ns=4 * 10**9), cpu(duration_ns=4 * 10**9), {}, ["short"]),
-        (cpu(), cpu(2000), {}, ["load"]),
-        (cpu(2000), cpu(), {}, ["load"]),
+        (cpu(), cpu(2000), {}, []),  # shares are alike: the outcome says that none is told
+        (cpu(2000), cpu(), {}, []),
         (cpu(), cpu(2000), {"work": (1, 2)}, []),
         (cpu(), cpu(2000), {"normalize": True}, []),
         (cpu(), cpu(2000, period=5_000_000), {}, ["period"]),
@@ -46,12 +50,32 @@ def test_two_alike_have_no_caveat():
         (cpu(name=MAPS), cpu(name=OLD), {}, ["go-version", "sampler-1.18"]),
         (cpu(name=PLAIN), cpu(name=MAPS), {}, ["go-version"]),
         (cpu(name=OLD), cpu(), {}, []),
-        (subtract(cpu(2000), cpu(), label=True), cpu(), {}, ["diffed-input", "duration", "load"]),
+        (subtract(cpu(2000), cpu(), label=True), cpu(), {}, ["diffed-input", "duration"]),
         (cpu(duration_ns=None), cpu(duration_ns=None), {"work": (1, 1)}, ["since-start"]),
     ],
 )  # fmt: skip
 def test_caveats(base, new, how, caveats):
     assert sorted(said(base, new, **how)) == sorted(caveats)
+
+
+@pytest.mark.parametrize(
+    ("timed", "text"),
+    [
+        ({}, "it is right by operation only if --work does too"),
+        (
+            {"seconds": (2.0, 2.0), "ages": (9.0, 8.0)},
+            "its operations are those a second, times how long it ran",
+        ),
+    ],
+)
+def test_what_counts_since_the_start_says_of_what_operations(timed, text):
+    types = (ValueType("alloc_objects", "count"), ValueType("alloc_space", "bytes"))
+    one = profile([(["main.f"], (1, 2))], types=types, duration_ns=None)
+    sides = [side(w, [Capture("x", "profile", one)]) for w in ("base", "new")]
+    diff = compare(*sides, work=counted((1, 1))._replace(**timed))
+    assert diff.normalization.mode == "per_work"
+    (caveat,) = diff.warnings
+    assert caveat == ("since-start", f"heap counts since the program began: {text}")
 
 
 def test_caveats_of_cpu_time_are_not_made_of_other_kinds():

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pprofdiff.analysis.normalization import Normalization
+from pprofdiff.analysis.normalization import Normalization, choose
 from pprofdiff.analysis.profiles.scaling import (
     MODES,
     in_words,
@@ -14,15 +14,17 @@ from pprofdiff.analysis.profiles.scaling import (
     scaled_totals,
     unit_words,
 )
+from pprofdiff.analysis.work import counted
 from tests.plots.captured import profile_diff
 
 
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("cpu", "cores (CPU seconds per second)"),
+        ("cpu", "% (share of each side's total)"),
         ("mutex", "ms (absolute)"),
-        ("allocs", "GB (absolute)"),
+        ("allocs", "% (share of each side's total)"),
+        ("heap", "MB (absolute)"),
     ],
 )
 def test_a_unit_says_what_it_means(kind, words):
@@ -40,14 +42,27 @@ def test_a_wait_by_time_and_a_cost_by_operation_say_so():
 
     assert told("mutex", "per_second").endswith("s/s (seconds waited per second)")
     assert told("mutex", "per_work").endswith("s/op (per operation)")
+    assert told("cpu", "per_second") == "cores (CPU seconds per second)"
+    assert told("allocs", "per_work").endswith("B/op (per operation)")
     assert told("cpu", "share") == "s (new scaled to base)"
 
 
-def test_totals_are_scaled_as_rows_are():
+@pytest.mark.parametrize(
+    ("work", "text"),
+    [(None, "100.00 %"), (counted((2339, 2294)), "10.00 ms/op")],
+    ids=["unknown", "known"],
+)
+def test_totals_are_scaled_as_rows_are(work, text):
     diff = profile_diff("syncpool", "cpu")
+    if work is not None:
+        by = choose(
+            totals=diff.totals, durations_ns=(None, None), work=work, share=False,
+            counts="cost",
+        )  # fmt: skip
+        diff = replace(diff, normalization=by)
     base, new = scaled_totals(diff)
     assert (base, new) == (
         diff.totals[0] * diff.normalization.base_factor,
         diff.totals[1] * diff.normalization.new_factor,
     )
-    assert scale_of(diff).text(base) == "1.923 cores"
+    assert scale_of(diff).text(base) == scale_of(diff).text(new) == text

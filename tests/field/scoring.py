@@ -52,9 +52,10 @@ def score(pair: Mapping[str, Any], report: Report) -> Said:
     judgement = _cause(pair, report, first)
     true = pair.get("verdict", [verdict])
     words = f"{verdict} {outcome.get('figure', '')}"
-    if any(_found(p, words) for p in pair.get("never", ())):
-        judgement = "wrong"
-    elif verdict not in {*true, "unknown"}:
+    if any(_found(p, words) for p in pair.get("never", ())) or verdict not in {
+        *true,
+        "unknown",
+    }:
         judgement = "wrong"
     return Said(judgement, verdict, first["title"] if first else "")
 
@@ -68,6 +69,8 @@ def _cause(
         return "wrong"
     if pair.get("unchanged"):
         return "wrong" if told else "right"
+    if first is None and pair["first"] and _all(pair["first"], _alike(report)):
+        return "right"
     if first is None:
         return "silent"
     if _all(pair["first"], first):
@@ -82,6 +85,13 @@ def stood_first(report: Report) -> Mapping[str, Any] | None:
         if finding["severity"] != "info" and not finding.get("parent"):
             return finding
     return None
+
+
+def _alike(report: Report) -> Mapping[str, Any]:
+    """Return what the outcome says where all groups scaled by one factor."""
+    factor = (report.get("outcome") or {}).get("scaled_alike")
+    title = "" if factor is None else f"All groups scaled alike ({factor:.2f}×)"
+    return {"title": title, "text": ""}
 
 
 def _text(finding: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import words
+from pprofdiff.analysis.findings.load import load_of
 from pprofdiff.analysis.findings.model import Claim, Direction, Fact, Finding
 from pprofdiff.analysis.findings.sites import column_of, line_of
 from pprofdiff.analysis.findings.wording import arrow, listed, points, short, times
@@ -18,7 +19,6 @@ from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.leaf_owners import LeafSums
 from pprofdiff.analysis.stats.allocated import objects_moved
-from pprofdiff.analysis.stats.common_ratio import common_ratio
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.model.csr import grouped, sums
 from pprofdiff.units import percent
@@ -45,7 +45,7 @@ _DIRECTIONS: dict[bool | None, Direction] = {
 class _Site(NamedTuple):
     """Functions that allocate for one function of the program.
 
-    `delta` is new − base in scaled bytes, base multiplied by the common ratio.
+    `delta` is new − base in scaled bytes, base multiplied by the load.
     """
 
     owner: str
@@ -149,7 +149,7 @@ def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:
     Where only the sites themselves tell the load, one that allocates as much as before
     whatever the others do is what starts a process.
     """
-    load = None if _by_operation(diff) else common_ratio(diff)
+    load = None if _by_operation(diff) else load_of(diff)
     beside = model if load is None else model.with_base_times(load.ratio)
     leaves, names = diff.leaf_sums, diff.paired_functions.names
     owners, at = grouped(leaves.owner)
@@ -157,7 +157,7 @@ def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:
     judged = beside.judge(base, new)
     delta = judged.delta
     whole = max(beside.by.scaled(float(base.sum()), float(new.sum())))
-    loud = ~judged.noise & ~model.judge(base, new).noise
+    loud = ~judged.noise & ~_raw(model).judge(base, new).noise
     loud &= np.abs(delta) >= _SHARE * whole
     sites = [
         _Site(
@@ -171,6 +171,15 @@ def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:
         if loud[i]
     ]
     return _without_moved(beside, sites)
+
+
+def _raw(model: CountModel) -> CountModel:
+    """Return the model of bytes as they were counted, unless operations scale them."""
+    by = model.by
+    if by.mode == "per_work":
+        return model
+    worth = by.unscaled(model.base_step, model.new_step)
+    return CountModel.of(worth, Normalization("absolute", 1.0, 1.0, "as counted"))
 
 
 def _without_moved(model: CountModel, sites: list[_Site]) -> _Sites:

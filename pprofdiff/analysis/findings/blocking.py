@@ -28,7 +28,6 @@ from pprofdiff.analysis.findings.wording import arrow, listed, short
 from pprofdiff.analysis.stats import calibration
 from pprofdiff.analysis.stats.calibration import (
     BLOCKED,
-    BLOCKED_SURE,
     LATENCY_SURE,
     Prior,
 )
@@ -309,19 +308,16 @@ def _severity(lives: _Lives, row: _Off) -> Severity:
 
     Waits for each other come in bursts: few of them in a short trace are a moment.
     """
-    number = max(row.numbers)
     oftener = _oftener(lives, row)
-    # How long a system call takes is the machine's: 0.9 → 13 µs for a write to the
-    # disk's cache in two runs of one build.
-    longer = not row.calls and all(
-        beyond(lives.diff, BLOCKED_SURE, rate, (number, number))
-        for rate in lives.rates(row.times_ns, row.roots)
-    )
+    if not row.chosen:
+        # Waits for one lock lasted 12 and 105 µs an operation in two runs of one build,
+        # as the machine was quiet and busy.
+        oftener = oftener and _all(lives, _FAR_OFTENER, row.times_ns, row)
     short_one = min(side.wall_ns for side in lives.diff.sides) < calibration.LONG_NS
-    moment = short_one and not row.chosen and number < LATENCY_SURE.events
-    if moment or not (oftener or longer):
+    few = max(row.numbers) < LATENCY_SURE.events
+    if not oftener or (short_one and few and not row.chosen):
         return "info"
-    return "major" if oftener and lives.part(row.times_ns) >= _MUCH else "minor"
+    return "major" if lives.part(row.times_ns) >= _MUCH else "minor"
 
 
 def _instead(lives: _Lives, off: _Off, waits: Iterable[Mover]) -> str:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.cpu import CPUComparison
+from pprofdiff.analysis.findings.load import Load, load_of
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.stats.common_ratio import CommonRatio, common_ratio
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gclogs.compare import GCDiff
@@ -45,7 +45,7 @@ class Case:
                 )
         return None
 
-    def _load(self, cpu: ProfileDiff) -> CommonRatio | None:
+    def _load(self, cpu: ProfileDiff) -> Load | None:
         """Return the load of new over base, where nobody said it and it shows.
 
         Allocation profiles have more samples than CPU profiles, but count since the
@@ -55,15 +55,14 @@ class Case:
             return None
         allocs, gc = self.of_type("alloc_space"), self.gc
         if allocs is not None and gc is not None:
-            since_start = common_ratio(allocs)
+            since_start = load_of(allocs)
             if since_start is not None and allocs.normalization.mode == "absolute":
                 base, new = (
                     float(side.run.cycles.start_ms[-1]) for side in (gc.base, gc.new)
                 )
                 if base > 0 and new > 0:
-                    ratio = since_start.ratio * base / new
-                    return since_start._replace(ratio=ratio)
-        return common_ratio(cpu)
+                    return since_start.times(base / new)
+        return load_of(cpu)
 
     @property
     def gc(self) -> GCDiff | None:

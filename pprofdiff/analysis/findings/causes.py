@@ -24,6 +24,10 @@ _GC_WORK = ("gc-assist", "gc-life", "gc-capacity", "gc-cpu", "blocked-assist")
 _WAITS = ("sched-latency", "sched-life", "utilisation")
 _OF_ALLOCATION = ("gc-frequency", "leaf-clear", *_GC_WORK)
 
+# Waits for what other goroutines of the program do.
+_FOR_OTHERS = ("blocked-select", "blocked-receive", "blocked-send", "blocked-cond")
+_OF_CODE = ("@allocation", "@leaf-*", "@locks", "@scheduler", *_FOR_OTHERS, *_WAITS)
+
 FOLLOWS: dict[str, tuple[str, ...]] = {
     "go-upgrade": ("gc-*", "leaf-*", "scheduler", "locks", "dearer*", "cheaper*"),
     "machine*": (*_WAITS, "gomaxprocs-over"),
@@ -32,21 +36,22 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "goroutine-growth": ("heap-growth", "gc-cycle-cost", "scheduler", "gc-frequency"),
     "heap-growth": ("gc-cycle-cost", "gc-frequency", *_GC_WORK),
     "syscalls*": ("syscall-*", "scheduler", "locks", "blocked-*", "off-cpu*", *_WAITS),
-    "contention*": ("locks", "scheduler", "blocked-*", "off-cpu*", *_WAITS),
+    "contention*": ("locks", "scheduler", "blocked-*", "off-cpu*", "@dearer*")
+    + ("@cheaper*", *_WAITS),
+    "blocked-sync": ("locks", "scheduler", "@dearer*", "@cheaper*", *_WAITS),
     "off-cpu*": ("scheduler", "locks", *_WAITS),
-    "work-*": ("allocation", *_OF_ALLOCATION, "leaf-*", "locks", "scheduler"),
-    "dearer*": ("allocation", "leaf-*"),
-    "cheaper*": ("allocation", "leaf-*"),
-    "allocation": (*_OF_ALLOCATION, "leaf-copy", "gc-cycle-cost"),
+    "work-*": (*_OF_CODE, *_OF_ALLOCATION),
+    "dearer*": _OF_CODE,
+    "cheaper*": _OF_CODE,
+    "allocation": (*_OF_ALLOCATION, "leaf-copy", "gc-cycle-cost", *_FOR_OTHERS),
     "gc-frequency": _GC_WORK,
     "gc-cycle-cost": _GC_WORK,
     "gc-cpu": ("gc-assist", "gc-life", "gc-capacity"),
 }
 """What may follow from each cause, by ids that may end in ``*``. The nearest of several
-causes is the last one listed; nothing follows from what is listed after it."""
+causes is the last one listed; nothing follows from what is listed after it. What stands
+behind ``@`` follows only where most of its samples are the cause's."""
 
-# What follows from a function's change lies in its samples.
-_BY_SAMPLES = ("work-*", "dearer*", "cheaper*")
 # So much of what a finding explains must lie in another's samples to be part of it.
 _PART = 0.5
 # From these shares of the larger side's CPU on, a finding is major, or minor.
@@ -144,31 +149,38 @@ def _parent(
     """Return the id of the nearest listed cause of a finding, None without one."""
     nearest = None
     for cause, consequences in FOLLOWS.items():
-        if any(fnmatchcase(finding.id, pattern) for pattern in consequences):
-            for other in found:
-                if fnmatchcase(other.id, cause) and _owns(cpu, other, finding):
-                    nearest = other.id
+        listed = _listing(consequences, finding.id)
+        if listed is None:
+            continue
+        for other in found:
+            if not fnmatchcase(other.id, cause) or not _fits(other, finding):
+                continue
+            if not listed.startswith("@") or _within(cpu, finding, other):
+                nearest = other.id
     return nearest
+
+
+def _listing(consequences: Sequence[str], id_: str) -> str | None:
+    """Return the pattern by which an id is listed, None where it is not."""
+    for pattern in consequences:
+        if fnmatchcase(id_, pattern.removeprefix("@")):
+            return pattern
+    return None
 
 
 def _listed_under(cause: str, consequence: str) -> bool:
     """Return whether the table has one id as what may follow from another."""
     return any(
-        fnmatchcase(cause, pattern)
-        and any(fnmatchcase(consequence, one) for one in consequences)
+        fnmatchcase(cause, pattern) and _listing(consequences, consequence) is not None
         for pattern, consequences in FOLLOWS.items()
     )
 
 
-def _owns(cpu: CPUComparison | None, cause: Finding, finding: Finding) -> bool:
-    """Return whether a listed cause fits in weight, direction and samples."""
+def _fits(cause: Finding, finding: Finding) -> bool:
+    """Return whether one may be the cause of the other by weight and direction."""
     if cause.id == finding.id or (cause.severity == "info" != finding.severity):
         return False
-    if {cause.direction, finding.direction} == {"worse", "better"}:
-        return False
-    if any(fnmatchcase(cause.id, pattern) for pattern in _BY_SAMPLES):
-        return _within(cpu, finding, cause)
-    return True
+    return {cause.direction, finding.direction} != {"worse", "better"}
 
 
 def _within(cpu: CPUComparison | None, part: Finding, whole: Finding) -> bool:

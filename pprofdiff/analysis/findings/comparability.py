@@ -17,11 +17,11 @@ _CLOSE = 1.5
 
 def unlike_load(case: Case) -> Iterator[Finding]:
     """Most functions moved by one factor: the sides did not do equal work."""
-    load = None if case.cpu is None else case.cpu.common_ratio
+    load = None if case.cpu is None else case.cpu.load
     if load is None or not load.sure:
         return
     base, new = case.labels
-    low, high = load.span
+    low, high = load.low, load.high
     factor = times(load.ratio) if high < _CLOSE * low else f"{low:.2g} to {times(high)}"
     yield Finding(
         "not-comparable",

@@ -30,6 +30,8 @@ _WAITED = 0.05
 # It is more than chance from here on: a goroutine that waits for half of the time. Two
 # runs of one HTTP client with its server waited 0.005 and 0.05 s a second.
 _WAITED_MUCH = 0.5
+# Sides were measured for as long if their times differ by no more than this.
+_AS_LONG = 1.25
 _OF_LOCKS = ("sync", "internal/sync", "runtime")
 # The functions of locks under which a profile counts waits, and to send.
 _LOCK = re.compile(r"(internal/)?sync\.\(\*(Mutex|RWMutex)\)\.|runtime\.chansend")
@@ -53,12 +55,16 @@ def contention(case: Case) -> Iterator[Finding]:
         sum(cell[1] for cell in waits.values()),
     )
     rates = _rates(case, diff, totals)
+    by = "an operation" if diff.normalization.mode == "per_work" else "a second"
+    if rates is None:
+        # Over what time is unknown, so only what no warm-up explains is told.
+        by, rates = "since the start", _since_start(case, totals)
     if rates is None or not max(totals):
         return
-    by = "an operation" if diff.normalization.mode == "per_work" else "a second"
     loaded = 1.0 if by == "an operation" else _load_ratio(case)
     base, new = rates[0], rates[1] / loaded
-    if not beyond_runs(CONTENTION, base, new):
+    enough = CONTENTION_SURE if by == "since the start" else CONTENTION
+    if not beyond_runs(enough, base, new):
         return
     caller = _most_moved(waits, base / max(totals[0], 1), new / max(totals[1], 1))
     where = f"most of the change under {short(caller)}{_locks(waits, caller)}"
@@ -85,6 +91,8 @@ def contention(case: Case) -> Iterator[Finding]:
 
 def _much(case: Case, rates: tuple[float, float], by: str) -> bool:
     """Tell whether goroutines wait for much of the time, as far as that is known."""
+    if by == "since the start":
+        return False
     if by == "a second":
         return max(rates) >= _WAITED_MUCH
     work = case.comparison.work
@@ -125,6 +133,25 @@ def _rates(
         return None
     base, new = (t / 1e9 / s for t, s in zip(totals, seconds, strict=True))
     return (base, new) if max(base, new) >= _WAITED else None
+
+
+def _since_start(case: Case, totals: tuple[int, int]) -> tuple[float, float] | None:
+    """Return seconds waited in all, where both sides were measured for as long.
+
+    Profiles of the CPU tell that; warming up may have taken longer on either side.
+    """
+    if case.cpu is None or max(totals) < _WAITED_MUCH * 1e9:
+        return None
+    base_ns, new_ns = (
+        side.profile.duration_ns for side in (case.cpu.diff.base, case.cpu.diff.new)
+    )
+    if (
+        not base_ns
+        or not new_ns
+        or max(base_ns, new_ns) > _AS_LONG * min(base_ns, new_ns)
+    ):
+        return None
+    return totals[0] / 1e9, totals[1] / 1e9
 
 
 def _waits(diff: ProfileDiff) -> _Waits:
@@ -183,7 +210,7 @@ def _load_ratio(case: Case) -> float:
     work = case.comparison.work
     if work is not None and work.rates is not None:
         return work.rates[1] / work.rates[0]
-    load = None if case.cpu is None else case.cpu.common_ratio
+    load = None if case.cpu is None else case.cpu.load
     return load.ratio if load is not None and load.sure else 1.0
 
 

@@ -1,4 +1,4 @@
-"""The CPU profiles as rules see them: groups, common ratio, claims on samples."""
+"""The CPU profiles as rules see them: groups, load, claims on samples."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.findings.load import Load
 from pprofdiff.analysis.findings.model import Claim
 from pprofdiff.analysis.profiles.attribution import Attribution
 from pprofdiff.analysis.profiles.caveats import releases_apart
@@ -17,7 +18,6 @@ from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_groups
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import Table
-from pprofdiff.analysis.stats.common_ratio import CommonRatio
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judgement import Change
 from pprofdiff.goruntime.rules import rules
@@ -41,15 +41,15 @@ def words(diff: ProfileDiff, base: float, new: float) -> str:
 class CPUComparison:
     """CPU profiles with samples on both sides; functions are rows of their union.
 
-    `model` judges raw CPU time, and `sides` say what each sample is. `common_ratio` is
-    the load of new over base where the functions show it, None where values are by
-    operation or nothing shows.
+    `model` judges raw CPU time, and `sides` say what each sample is. `load` is that
+    of new over base where the functions show it, None where values are by operation or
+    nothing shows.
     """
 
     diff: ProfileDiff
     model: CountModel
     sides: tuple[Attribution, Attribution]
-    common_ratio: CommonRatio | None
+    load: Load | None
 
     @cached_property
     def groups(self) -> dict[str, JudgedSum]:
@@ -62,14 +62,14 @@ class CPUComparison:
 
     @cached_property
     def beside_others(self) -> CountModel:
-        """The model of what a value moved by beyond the common ratio."""
-        if self.common_ratio is None:
+        """The model of what a value moved by beyond the load."""
+        if self.load is None:
             return self.model
-        return self.model.with_base_times(self.common_ratio.ratio)
+        return self.model.with_base_times(self.load.ratio)
 
     def follows_load(self, delta: float) -> bool:
         """Return whether a change is what more or less load alone would make."""
-        load = self.common_ratio
+        load = self.load
         return load is not None and load.sure and (delta > 0) == (load.ratio > 1)
 
     @cached_property

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.load import load_of
 from pprofdiff.analysis.findings.model import Fact, Finding, Severity
 from pprofdiff.analysis.findings.sites import column_of, line_of, owner_sums
 from pprofdiff.analysis.findings.wording import arrow, listed, short, times
 from pprofdiff.analysis.profiles.attribution import owned
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
 from pprofdiff.analysis.stats.calibration import IN_FLIGHT
-from pprofdiff.analysis.stats.common_ratio import common_ratio
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judge import beyond_runs
 from pprofdiff.units import percent, scaled
@@ -201,8 +201,14 @@ def _shared_pace(
         return ratio
     if column_of(diff, "alloc_space") is None:
         return None
-    done = common_ratio(compare(diff.base, diff.new, sample_type="alloc_space"))
-    if done is None or not done.sure:
+    allocated = compare(diff.base, diff.new, sample_type="alloc_space")
+    done = load_of(allocated)
+    if done is None:
+        return None
+    # In bytes as they were counted, whatever the comparison scales them to.
+    by = allocated.normalization
+    done = done.times(by.factors[0] / by.factors[1])
+    if not done.sure:
         return None
     columns = np.array([site.live for site in sites], np.int64)
     since_start = model.with_base_times(done.ratio)
@@ -250,10 +256,10 @@ def _text(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:
     if ages is not None and max(ages) >= _OLDER * min(ages):
         text += f" The processes were {ages[0]:,.0f} and {ages[1]:,.0f} s old."
     for side, label in zip((0, 1), case.labels, strict=True):
-        if _never_collected(diff, side):
+        if _nothing_freed(diff, side):
             text += (
-                f" Nothing at all was freed in {label}: no collection had run, and "
-                "garbage counts as in use."
+                f" Nothing at all was freed in {label}: all of it is kept, or no "
+                "collection had run yet and garbage counts as in use."
             )
     return text
 
@@ -279,12 +285,13 @@ def _site_words(diff: ProfileDiff, site: _Site) -> str:
     return f"{text}: it turns over, as a cache or work in flight"
 
 
-def _never_collected(diff: ProfileDiff, side: int) -> bool:
+def _nothing_freed(diff: ProfileDiff, side: int) -> bool:
     """Return whether all that a side ever allocated counts as in use."""
     allocated = column_of(diff, "alloc_space")
     if allocated is None:
         return False
-    return bool(np.array_equal(allocated[side], diff.values[side]))
+    live = diff.values[side]
+    return bool(live.any() and np.array_equal(allocated[side], live))
 
 
 def _ages(case: Case) -> tuple[float, float] | None:
@@ -307,8 +314,9 @@ def _advice(case: Case) -> str:
 
 def _severity(diff: ProfileDiff, sites: list[_Site]) -> Severity:
     """Return how much it matters: what the program's own code holds, of the heap."""
-    if any(_never_collected(diff, side) for side in (0, 1)):
-        return "info"
+    if any(_nothing_freed(diff, side) for side in (0, 1)):
+        # It may be garbage that the first collection takes away.
+        return "minor"
     base, new = _sum([site for site in sites if site.own])
     return "major" if abs(new - base) >= _MAJOR * max(diff.totals) else "minor"
 

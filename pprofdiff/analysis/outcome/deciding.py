@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import log
+
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.figures import Timed, cpu_of, measures, timed
 from pprofdiff.analysis.outcome.model import Measure, Outcome, Verdict
-from pprofdiff.analysis.stats.control import scaled_alike
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.stats.scaled_alike import ScaledAlike, scaled_alike
 
 __all__ = ["outcome"]
 
@@ -14,6 +17,15 @@ _WORK = (
     "the work is not known: --work BASE:NEW (operations while profiled), --rps "
     "BASE:NEW, a load generator's summary or bench.txt beside the profiles gives it"
 )
+_MACHINE = (
+    "an operation took longer or shorter, and cost the same CPU in the same groups: "
+    "the machine gave less or more, or the program waited for something outside; a "
+    "trace of each side tells"
+)
+# Two busy processes beside the program, for each CPU of it, make it take so long.
+_SLOWED = 3.0
+# A factor that all groups share is worth a sentence from here on.
+_WORTH = 1.10
 
 
 def outcome(comparison: Comparison) -> Outcome:
@@ -25,21 +37,49 @@ def outcome(comparison: Comparison) -> Outcome:
     machine. Where two figures contradict each other, nothing is decided.
     """
     told = list(measures(comparison))
-    alike = _alike(comparison)
+    diff = cpu_of(comparison)
+    alike = None if diff is None else scaled_alike(diff)
     speeds = [m for m in told if m.more_is]
     benchmarks = timed(comparison)
+    factor = None if diff is None or alike is None else _factor(diff, alike)
     if not speeds:
-        return Outcome("unknown", tuple(told), (), alike, _WORK)
+        return Outcome("unknown", tuple(told), (), factor, _WORK)
     first, verdict = _decided(speeds)
     contrary = () if benchmarks is None else _contrary(benchmarks, verdict)
     needs = ""
     if contrary:
         verdict = "unknown"
         needs = "benchmarks moved both ways: each is told by itself"
+    elif alike is not None and alike.alike and _machine(comparison, first, told):
+        verdict, needs = "unknown", _MACHINE
     elif verdict == "unknown":
         needs = _MORE_RUNS
     ordered = (first, *(m for m in told if m is not first))
-    return Outcome(verdict, ordered, contrary, alike, needs)
+    known = any(m.id in ("time", "cpu", "task") for m in told)
+    return Outcome(verdict, ordered, contrary, None if known else factor, needs)
+
+
+def _factor(diff: ProfileDiff, alike: ScaledAlike) -> float | None:
+    """Return by how much all groups scaled, a second; None where they did not."""
+    base, new = diff.base.profile.duration_ns, diff.new.profile.duration_ns
+    ratio = alike.ratio * (base / new if base and new else 1.0)
+    moved = abs(log(ratio)) > log(_WORTH)
+    return ratio if alike.alike and moved else None
+
+
+def _machine(comparison: Comparison, first: Measure, told: list[Measure]) -> bool:
+    """Return whether another load of the machine explains a change of time as well.
+
+    An operation costs the same CPU then. Where a trace shows that it waits longer, for
+    a reason inside the program, the time is the program's.
+    """
+    cpu = next((m for m in told if m.id == "cpu"), None)
+    if cpu is None or first.id not in ("time", "task", "throughput"):
+        return False
+    if cpu.verdict in ("slower", "faster") or comparison.trace is not None:
+        return False
+    moved = abs(log(first.ratio))
+    return moved < log(_SLOWED) and abs(log(cpu.ratio)) < moved / 2
 
 
 def _decided(speeds: list[Measure]) -> tuple[Measure, Verdict]:
@@ -69,9 +109,3 @@ def _contrary(benchmarks: Timed, verdict: Verdict) -> tuple[str, ...]:
     if verdict == "slower":
         return faster
     return (*slower, *faster) if slower and faster else ()
-
-
-def _alike(comparison: Comparison) -> float | None:
-    """Return the factor that all groups of CPU scaled by, None where they did not."""
-    diff = cpu_of(comparison)
-    return None if diff is None else scaled_alike(diff)

@@ -16,7 +16,6 @@ __all__ = [
     "BLOCKED",
     "BLOCKED_SURE",
     "CEILING",
-    "COMMON_RATIO_SURE",
     "CONFIDENCE",
     "CONTENTION",
     "CONTENTION_SURE",
@@ -35,6 +34,7 @@ __all__ = [
     "LATENCY",
     "LATENCY_SURE",
     "LIMIT",
+    "LOAD_SURE",
     "LONG_NS",
     "MOST_BLOCKS",
     "QUEUE",
@@ -95,8 +95,8 @@ EVENTS_FEW, EVENTS_CHI_SQUARE = 3, 6.63
 """Of fewer GC cycles a trace shows what happened, not what is usual, unless the numbers
 are further apart than Poisson counts are (chi square of one degree, 1 %)."""
 
-COMMON_RATIO_SURE = 1.15
-"""A ratio that most functions share means another load from this factor on, beyond its
+LOAD_SURE = 1.15
+"""A ratio that unchanged code shares means another load from this factor on, beyond its
 own uncertainty."""
 
 WAITS = 200

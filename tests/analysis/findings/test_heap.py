@@ -101,8 +101,8 @@ def test_memory_of_connections_alone_is_not_major():
 
 def test_before_the_first_collection_garbage_counts():
     told = grown({CACHE: (10, 10), WORK: (9, 9)}, {CACHE: (60, 60), WORK: (9, 9)})
-    assert told.severity == "info"
-    assert "no collection had run" in told.text
+    assert told.severity == "minor"
+    assert "no collection had run yet" in told.text
 
 
 def test_shares_of_heaps_say_nothing_of_their_size():
@@ -112,8 +112,11 @@ def test_shares_of_heaps_say_nothing_of_their_size():
     assert "heap-growth" not in findings(*sides, settings=Settings(normalize=True))
 
 
-def test_an_empty_heap_is_no_base():
-    assert grown({CACHE: (0, 0)}, {CACHE: (40, 40)}) is None
+def test_a_heap_that_was_empty_grew():
+    told = grown({CACHE: (0, 0)}, {CACHE: (40, 40), WORK: (500, 2)})
+    assert told.title == "The live heap grew 0.0 → 42.0 MB: s.Store holds 40.0 MB more"
+    assert (told.severity, told.direction) == ("major", "worse")
+    assert "Nothing at all" not in told.text
     assert comparison(heap({}), heap({})) is not None
 
 

@@ -1,0 +1,40 @@
+"""How much more work one side did, as far as its own code tells."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.stats.calibration import LOAD_SURE
+from pprofdiff.analysis.stats.control import control
+
+__all__ = ["Load", "load_of"]
+
+
+class Load(NamedTuple):
+    """New over base of the unchanged code's scaled values, with 95 % bounds."""
+
+    ratio: float
+    low: float
+    high: float
+
+    @property
+    def sure(self) -> bool:
+        """Whether the ratio differs from 1 by more than chance and 15 %."""
+        return self.low > LOAD_SURE or self.high < 1 / LOAD_SURE
+
+    def times(self, factor: float) -> Load:
+        """Return the load multiplied by what else is known of it."""
+        return Load(self.ratio * factor, self.low * factor, self.high * factor)
+
+
+def load_of(diff: ProfileDiff) -> Load | None:
+    """Return the ratio of the unchanged code in scaled values.
+
+    None where there is no control, or its rows do not agree.
+    """
+    by = control(diff)
+    if by is None or not by.agrees:
+        return None
+    factors = diff.normalization.factors
+    return Load(by.ratio, by.ratio_low, by.ratio_high).times(factors[1] / factors[0])

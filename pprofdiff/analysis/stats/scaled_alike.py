@@ -1,0 +1,78 @@
+"""Did all move by one factor? Then the machine gave more, or the work differed."""
+
+from __future__ import annotations
+
+from math import erfc, exp, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.stats.calibration import ALPHA, DISPERSION
+
+__all__ = ["ScaledAlike", "scaled_alike"]
+
+# Groups that would have fewer samples on a side are judged together.
+_EXPECTED = 10
+# How far (log) a group moves between runs of one build, beyond what counts explain.
+_SPREAD = 0.10
+
+
+class ScaledAlike(NamedTuple):
+    """Whether all groups of a comparison moved by the ratio of its totals.
+
+    `ratio` is new / base of *raw* totals, within `low` to `high` with 95 %. `p` is the
+    chance of groups as unlike as these where all moved by one factor, and `alike` says
+    that it is at least 5 %.
+    """
+
+    ratio: float
+    low: float
+    high: float
+    p: float
+    alike: bool
+
+
+def scaled_alike(diff: ProfileDiff) -> ScaledAlike | None:
+    """Test whether all groups moved by one factor, by chi square over groups.
+
+    None where samples are in no groups, a sample's worth is unknown, a side is empty,
+    or all samples are in one group.
+    """
+    model, sums = diff.model, diff.category_sums
+    if model is None or not model.sound or sums is None or min(diff.totals) <= 0:
+        return None
+    worth = np.array(model.by.unscaled(model.base_step, model.new_step))
+    totals = np.array(diff.totals) / worth
+    counts = np.array([group[1:] for group in sums.groups()], np.float64) / worth
+    expected = counts.sum(axis=1)[:, None] * (totals / totals.sum())
+    small = expected.min(axis=1) < _EXPECTED
+    counts = np.concatenate([counts[~small], counts[small].sum(axis=0)[None]])
+    counts = counts[counts.sum(axis=1) > 0]
+    if len(counts) < 2:
+        return None
+    expected = counts.sum(axis=1)[:, None] * (totals / totals.sum())
+    # One sample more, split as the totals are: a group may have none on a side.
+    one = totals / totals.sum()
+    logs = np.log((counts[:, 1] + one[1]) / (counts[:, 0] + one[0]))
+    variance = DISPERSION * (1 / (expected + one)).sum(axis=1) + 2 * _SPREAD**2
+    mean = (logs / variance).sum() / (1 / variance).sum()
+    chi_square = float((np.square(logs - mean) / variance).sum())
+    p = _beyond(chi_square, len(counts) - 1)
+    ratio = diff.totals[1] / diff.totals[0]
+    reach = exp(1.96 * sqrt(DISPERSION * float((1 / totals).sum())))
+    return ScaledAlike(ratio, ratio / reach, ratio * reach, p, p >= ALPHA)
+
+
+def _beyond(chi_square: float, degrees: int) -> float:
+    """Return the upper tail of chi square, by the closed forms of whole degrees."""
+    half = chi_square / 2
+    if degrees % 2:
+        tail, term = erfc(sqrt(half)), sqrt(half) * exp(-half) * 2 / sqrt(np.pi)
+        first = 3
+    else:
+        tail, term, first = exp(-half), half * exp(-half), 4
+    for step in range(first, degrees + 1, 2):
+        tail += term
+        term *= half / (step / 2)
+    return min(tail, 1.0)

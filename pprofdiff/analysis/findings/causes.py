@@ -24,6 +24,7 @@ _GC_WORK = ("gc-assist", "gc-life", "gc-capacity", "gc-cpu", "blocked-assist")
 _WAITS = ("sched-latency", "sched-life", "utilisation")
 _OF_ALLOCATION = ("gc-frequency", "leaf-clear", *_GC_WORK)
 
+_OF_LOCKS = ("locks", "scheduler", "@dearer*", "@cheaper*")
 # Waits for what other goroutines of the program do.
 _FOR_OTHERS = ("blocked-select", "blocked-receive", "blocked-send", "blocked-cond")
 _OF_CODE = ("@allocation", "@leaf-*", "@locks", "@scheduler", *_FOR_OTHERS, *_WAITS)
@@ -36,9 +37,8 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "goroutine-growth": ("heap-growth", "gc-cycle-cost", "scheduler", "gc-frequency"),
     "heap-growth": ("gc-cycle-cost", "gc-frequency", *_GC_WORK),
     "syscalls*": ("syscall-*", "scheduler", "locks", "blocked-*", "off-cpu*", *_WAITS),
-    "contention*": ("locks", "scheduler", "blocked-*", "off-cpu*", "@dearer*")
-    + ("@cheaper*", *_WAITS),
-    "blocked-sync": ("locks", "scheduler", "@dearer*", "@cheaper*", *_WAITS),
+    "contention*": ("blocked-*", "off-cpu*", *_OF_LOCKS, *_WAITS),
+    "blocked-sync": (*_OF_LOCKS, *_WAITS),
     "off-cpu*": ("scheduler", "locks", *_WAITS),
     "work-*": (*_OF_CODE, *_OF_ALLOCATION),
     "dearer*": _OF_CODE,

@@ -18,6 +18,7 @@ from pprofdiff.analysis.gate.measures import (
 )
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.granularity import Granularity
+from pprofdiff.analysis.profiles.groups import total_noise
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import ValueColumn
@@ -91,9 +92,13 @@ def _total(asked: Asked, judged: Judged) -> Measured:
         return diff
     base, new = (np.array([side], np.int64) for side in diff.totals)
     figures = _figures(asked, diff, _Rows((f"all of {diff.name}",), base, new), [0])
-    if isinstance(figures, Missing) or diff.normalization.mode not in _SHARES:
+    if isinstance(figures, Missing):
         return figures
-    return _only_shares(diff)
+    if diff.normalization.mode in _SHARES:
+        return _only_shares(diff)
+    if diff.model is None:
+        return figures
+    return [figure._replace(noise=total_noise(diff)) for figure in figures]
 
 
 def _named(

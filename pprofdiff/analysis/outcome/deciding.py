@@ -6,7 +6,7 @@ from math import log
 
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.figures import Timed, cpu_of, measures, timed
-from pprofdiff.analysis.outcome.model import Measure, Outcome, Verdict
+from pprofdiff.analysis.outcome.model import SAME_WITHIN, Measure, Outcome, Verdict
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.stats.scaled_alike import ScaledAlike, scaled_alike
 
@@ -86,18 +86,28 @@ def _decided(speeds: list[Measure]) -> tuple[Measure, Verdict]:
     """Return the figure that decides, and its verdict.
 
     CPU an operation tells where time an operation does not. The cost against unchanged
-    code stands in for figures whose intervals are wider.
+    code stands in for figures whose intervals are wider. Neither does where the first
+    figure points the other way: a program can wait less and compute more.
     """
     first = speeds[0]
     if first.verdict != "unknown":
         return first, first.verdict
-    control = speeds[-1] if speeds[-1].id == "control" else None
     for measure in speeds[1:]:
-        if measure.verdict in ("slower", "faster") and measure is not control:
+        control = measure.id == "control"
+        if control and measure.width >= first.width:
+            continue
+        told = measure.verdict in ("slower", "faster")
+        if (told and _point_alike(first, measure)) or (control and not told):
             return measure, measure.verdict
-    if control is not None and control.width < first.width:
-        return control, control.verdict
     return first, "unknown"
+
+
+def _point_alike(first: Measure, second: Measure) -> bool:
+    """Return whether two figures moved the same way, or one did not move."""
+    ways = [
+        log(m.ratio) * (1 if m.more_is == "slower" else -1) for m in (first, second)
+    ]
+    return ways[0] * ways[1] > 0 or min(map(abs, ways)) < log(1 + SAME_WITHIN)
 
 
 def _contrary(benchmarks: Timed, verdict: Verdict) -> tuple[str, ...]:

@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.stats.totals import ratio_of_runs
 from pprofdiff.goruntime.rules import rules
 
-__all__ = ["JudgedSum", "judged_categories", "judged_groups", "judged_sums"]
+__all__ = [
+    "JudgedSum",
+    "judged_categories",
+    "judged_groups",
+    "judged_sums",
+    "total_noise",
+]
 
 # Before Go 1.22 a stack does not tell which kind of worker marks, and which kind does
 # is the pacer's choice, not the program's: one line for both.
@@ -72,3 +79,20 @@ def judged_sums(
         JudgedSum(name, label, base, new, by.delta(base, new), chance)
         for (name, label, base, new), chance in zip(rows, noise, strict=True)
     ]
+
+
+def total_noise(diff: ProfileDiff) -> bool | None:
+    """Return whether chance explains how far the totals moved, None where nothing tells.
+
+    CPU by operation is no sum of independent samples: the machine moves it as a whole,
+    so that runs of one build decide. Shares have no total.
+    """
+    mode = diff.normalization.mode
+    if mode == "composition":
+        return None
+    base, new = diff.normalization.scaled(*diff.totals)
+    if mode == "per_work" and diff.is_cpu and min(base, new) > 0:
+        ratio = ratio_of_runs([[base]], [[new]])
+        return ratio.low <= 1 <= ratio.high
+    judged = diff.judge([diff.totals[0]], [diff.totals[1]])
+    return None if judged is None else bool(judged.noise[0])

@@ -7,6 +7,7 @@ from pprofdiff.analysis.profiles.groups import (
     JudgedSum,
     judged_categories,
     judged_groups,
+    total_noise,
 )
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.units import percent
@@ -77,7 +78,6 @@ def _whole(diff: ProfileDiff) -> str:
     words = f"In all {scale.number(base)} → {scale.number(new)} {scale.unit}"
     if not base:
         return f"{words}."
-    judged = diff.judge([totals[0]], [totals[1]])
-    if judged is not None and judged.noise[0]:
+    if total_noise(diff):
         return f"{words}, within noise."
     return f"{words} ({percent(new - base, base, signed=True)})."

@@ -14,6 +14,7 @@ from pprofdiff.analysis.profiles.groups import (
     judged_categories,
     judged_groups,
     judged_sums,
+    total_noise,
 )
 from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
 from pprofdiff.analysis.profiles.scaling import scale_of
@@ -53,6 +54,7 @@ def group_table(diff: ProfileDiff, labels: tuple[str, str]) -> Table:
         if len(parts) > 1:
             rows += [_row(diff, part, "category", Cell(part.label)) for part in parts]
     (whole,) = judged_sums(diff, [("total", "total", *diff.totals)])
+    whole = whole._replace(noise=total_noise(diff))
     rows.append(_row(diff, whole, "total", Cell(whole.label)))
     unit = scale_of(diff).unit
     columns: tuple[Column, ...] = (

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.groups import total_noise
 from pprofdiff.analysis.profiles.kinds import is_heap
 from pprofdiff.analysis.profiles.scaling import mode_in_words, scale_of
 from pprofdiff.report.model import ReportModel, Scope
@@ -97,10 +98,7 @@ def profile_tiles(section: Section) -> Iterator[Tile]:
     name = f"{diff.title}, absolute" if by.mode == "absolute" else diff.title
     values = f"{scale.number(base)} → {scale.number(new)} {scale.unit}"
     change = percent(new - base, base, signed=True) if base else ""
-    judged = diff.judge([diff.totals[0]], [diff.totals[1]])
-    noise = None if judged is None else bool(judged.noise[0])
-    if new == base:
-        noise = None
+    noise = None if new == base else total_noise(diff)
     delta = delta_cell(diff, *diff.totals, noise=noise)
     words = f"{change}, within noise" if noise else change
     yield Tile(name, values, Cell(words, mark=delta.mark, tone=delta.tone))

@@ -99,7 +99,10 @@ def _text(finding: Mapping[str, Any]) -> str:
 
 
 def _all(patterns: Sequence[str], finding: Mapping[str, Any]) -> bool:
-    return all(_found(pattern, _text(finding)) for pattern in patterns)
+    """Return whether a finding, with the full names in its evidence, has all patterns."""
+    facts = "\n".join(fact["what"] for fact in finding.get("evidence", ()))
+    words = f"{_text(finding)}\n{facts}"
+    return all(_found(pattern, words) for pattern in patterns)
 
 
 def _found(pattern: str, text: str) -> bool:

@@ -16,7 +16,13 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from pprofdiff.analysis.findings.cpu import CPUComparison
-from pprofdiff.analysis.findings.model import SEVERITIES, Claim, Finding, Severity
+from pprofdiff.analysis.findings.model import (
+    SEVERITIES,
+    Claim,
+    Direction,
+    Finding,
+    Severity,
+)
 
 __all__ = ["FOLLOWS", "tree"]
 
@@ -27,7 +33,7 @@ _OF_ALLOCATION = ("gc-frequency", "leaf-clear", *_GC_WORK)
 _OF_LOCKS = ("locks", "scheduler", "@dearer*", "@cheaper*")
 # Waits for what other goroutines of the program do.
 _FOR_OTHERS = ("blocked-select", "blocked-receive", "blocked-send", "blocked-cond")
-_OF_CODE = ("@allocation", "@leaf-*", "@locks", "@scheduler", *_FOR_OTHERS, *_WAITS)
+_OF_CODE = ("@allocation", "@leaf-*", *_FOR_OTHERS, *_WAITS)
 
 FOLLOWS: dict[str, tuple[str, ...]] = {
     "go-upgrade": ("gc-*", "leaf-*", "scheduler", "locks", "dearer*", "cheaper*"),
@@ -40,7 +46,9 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "contention*": ("blocked-*", "off-cpu*", *_OF_LOCKS, *_WAITS),
     "blocked-sync": (*_OF_LOCKS, *_WAITS),
     "off-cpu*": ("scheduler", "locks", *_WAITS),
-    "work-*": (*_OF_CODE, *_OF_ALLOCATION),
+    "work-*": ("@locks", "@scheduler", *_OF_CODE, *_OF_ALLOCATION),
+    "locks": ("@dearer*", "@cheaper*"),
+    "scheduler": ("@dearer*", "@cheaper*"),
     "dearer*": _OF_CODE,
     "cheaper*": _OF_CODE,
     "allocation": (*_OF_ALLOCATION, "leaf-copy", "gc-cycle-cost", *_FOR_OTHERS),
@@ -72,9 +80,13 @@ class _Node:
 
 
 def tree(
-    cpu: CPUComparison | None, drafts: Sequence[Finding]
+    cpu: CPUComparison | None,
+    drafts: Sequence[Finding],
+    way: Direction | None = None,
 ) -> tuple[tuple[Finding, ...], Claim | None]:
     """Return findings, causes by what each explains, and all samples that they claim.
+
+    Of equally severe causes those stand first that go the `way` of the outcome.
 
     Each cause stands before its consequences, which name it as their parent. Two
     findings of one id are numbered: ``work-moved``, ``work-moved-2``. Without CPU
@@ -90,12 +102,12 @@ def tree(
         else:
             nodes[parent].below.append(nodes[finding.id])
     if cpu is None:
-        causes.sort(key=lambda node: _importance(None, node, None), reverse=True)
+        causes.sort(key=lambda node: _importance(None, node, None, way), reverse=True)
         return tuple(one for node in causes for one in _listed(node, None)), None
     covered = cpu.of(())
     ordered: list[_Node] = []
     while causes:
-        best = max(causes, key=lambda node: _importance(cpu, node, covered))
+        best = max(causes, key=lambda node: _importance(cpu, node, covered, way))
         causes.remove(best)
         owner = _owner(cpu, best, ordered, covered)
         if owner is not None:
@@ -201,16 +213,20 @@ def _claim(cpu: CPUComparison, node: _Node) -> Claim:
 
 
 def _importance(
-    cpu: CPUComparison | None, node: _Node, covered: Claim | None
-) -> tuple[int, float, float]:
-    """Return how much a cause matters: the severity of its family, what that adds."""
+    cpu: CPUComparison | None,
+    node: _Node,
+    covered: Claim | None,
+    way: Direction | None,
+) -> tuple[int, bool, float, float]:
+    """Return how much a cause matters: severity, the outcome's way, what it adds."""
     severity = max(SEVERITIES.index(one.severity) for one in node.family)
     finding = node.finding
     share = min(finding.weight, 1.0) if finding.claim is None else 0.0
     if cpu is not None and covered is not None:
         added = cpu.delta(_claim(cpu, node).without(covered))
         share = max(share, abs(added) / cpu.whole)
-    return severity, share, finding.weight
+    explains = way is None or finding.direction in (way, "neutral")
+    return severity, explains, share, finding.weight
 
 
 def _owner(

@@ -18,7 +18,7 @@ from pprofdiff.analysis.findings.wording import arrow, short, times
 from pprofdiff.analysis.profiles.attribution import owned
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
-from pprofdiff.analysis.stats.calibration import CONTENTION, CONTENTION_SURE
+from pprofdiff.analysis.stats.calibration import CONTENTION, CONTENTION_SURE, CROWD
 from pprofdiff.analysis.stats.judge import beyond_runs
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.csr import first_in_row
@@ -54,6 +54,11 @@ def contention(case: Case) -> Iterator[Finding]:
         sum(cell[0] for cell in waits.values()),
         sum(cell[1] for cell in waits.values()),
     )
+    crowd = _crowd(case, diff, totals)
+    if crowd is not None:
+        if beyond_runs(CROWD, *crowd):
+            yield _crowded(diff, waits, totals, crowd)
+        return
     rates = _rates(case, diff, totals)
     by = "an operation" if diff.normalization.mode == "per_work" else "a second"
     if rates is None:
@@ -89,6 +94,45 @@ def contention(case: Case) -> Iterator[Finding]:
     )
 
 
+def _crowd(
+    case: Case, diff: ProfileDiff, totals: tuple[int, int]
+) -> tuple[float, float] | None:
+    """Return how many goroutines wait for locks at a time, on average.
+
+    None where fewer than one does on both sides, or nothing tells over what time. Such
+    a crowd forms at a lock whatever the load; the machine's speed does not change it.
+    """
+    seconds = _seconds(case, diff) or _as_long(case)
+    if seconds is None:
+        return None
+    base, new = (t / 1e9 / s for t, s in zip(totals, seconds, strict=True))
+    return (base, new) if max(base, new) >= 1 else None
+
+
+def _crowded(
+    diff: ProfileDiff,
+    waits: _Waits,
+    totals: tuple[int, int],
+    crowd: tuple[float, float],
+) -> Finding:
+    """Return how a crowd of goroutines at locks grew, or got smaller."""
+    base, new = crowd
+    factors = (c / max(t, 1) for c, t in zip(crowd, totals, strict=True))
+    caller = _most_moved(waits, *factors)
+    return Finding(
+        "contention",
+        f"{base:.1f} → {new:.1f} goroutines wait for locks at a time, most of the "
+        f"change under {short(caller)}{_locks(waits, caller)}",
+        f"Waited in all: {arrow(totals[0], totals[1], diff.unit)}, over all "
+        "goroutines, since the profiles began to count.",
+        (Fact("delay", f"{diff.name} profile", totals[0], totals[1], diff.unit),),
+        "Hold it for less time, or split it." if new > base else "",
+        severity="major" if abs(new - base) >= 1 else "minor",
+        direction="worse" if new > base else "better",
+        weight=abs(new - base) / max(crowd),
+    )
+
+
 def _much(case: Case, rates: tuple[float, float], by: str) -> bool:
     """Tell whether goroutines wait for much of the time, as far as that is known."""
     if by == "since the start":
@@ -115,7 +159,8 @@ def _told_by_trace(case: Case) -> bool:
         return False
     from pprofdiff.analysis.findings import blocking
 
-    return any(f.id == "blocked-sync" for f in blocking.off_cpu(case))
+    told = blocking.off_cpu(case)
+    return any(f.id == "blocked-sync" and f.severity != "info" for f in told)
 
 
 def _rates(
@@ -136,22 +181,28 @@ def _rates(
 
 
 def _since_start(case: Case, totals: tuple[int, int]) -> tuple[float, float] | None:
-    """Return seconds waited in all, where both sides were measured for as long.
+    """Return seconds waited in all, where both sides were measured for as long."""
+    if max(totals) < _WAITED_MUCH * 1e9 or _as_long(case) is None:
+        return None
+    return totals[0] / 1e9, totals[1] / 1e9
 
-    Profiles of the CPU tell that; warming up may have taken longer on either side.
+
+def _as_long(case: Case) -> tuple[float, float] | None:
+    """Return how long the CPU profiles lasted, where both lasted about as long.
+
+    What counts since the process began is over that time and the warm-up before it,
+    which may have taken longer on either side.
     """
-    if case.cpu is None or max(totals) < _WAITED_MUCH * 1e9:
+    if case.cpu is None:
         return None
     base_ns, new_ns = (
         side.profile.duration_ns for side in (case.cpu.diff.base, case.cpu.diff.new)
     )
-    if (
-        not base_ns
-        or not new_ns
-        or max(base_ns, new_ns) > _AS_LONG * min(base_ns, new_ns)
-    ):
+    if not base_ns or not new_ns:
         return None
-    return totals[0] / 1e9, totals[1] / 1e9
+    if max(base_ns, new_ns) > _AS_LONG * min(base_ns, new_ns):
+        return None
+    return base_ns / 1e9, new_ns / 1e9
 
 
 def _waits(diff: ProfileDiff) -> _Waits:
@@ -202,7 +253,10 @@ def _locks(waits: _Waits, function: str) -> str:
 
 
 def _shown(lock: str) -> str:
-    return "channel sends" if lock.startswith(_SEND) else short(lock)
+    """Return the lock that a function is of: sync.Mutex, or what takes its place."""
+    if lock.startswith(_SEND):
+        return "channel sends"
+    return re.sub(r"^(?:internal/)?(sync)\.\(\*(\w+)\)\..*", r"\1.\2", lock)
 
 
 def _load_ratio(case: Case) -> float:

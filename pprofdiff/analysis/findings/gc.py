@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.marking import marking
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.wording import arrow, listed, short, times
 from pprofdiff.analysis.gclogs.pace import Pace, pace_of
@@ -52,7 +53,7 @@ def frequency(case: Case) -> Iterator[Finding]:
     yield Finding(
         "gc-frequency",
         f"GC runs {times(factors.cycles)} as often{by} because {reason}",
-        _sums_up(gc, factors),
+        _sums_up(case, gc, factors),
         _evidence(gc),
         advice,
         direction="worse" if factors.cycles > 1 else "better",
@@ -115,17 +116,18 @@ def _pace_reason(gc: GCDiff, base: Pace, new: Pace, *, more: bool) -> tuple[str,
     )
 
 
-def _sums_up(gc: GCDiff, factors: Factors) -> str:
+def _sums_up(case: Case, gc: GCDiff, factors: Factors) -> str:
     """Return the factors of GC CPU, with the figures that they are ratios of."""
     base, new = gc.base.steady, gc.new.steady
     rate = "by operation" if gc.per_work else "a second"
-    cpu = arrow(base.gc_cpu_us_per_cycle, new.gc_cpu_us_per_cycle, "us")
+    *of_a_cycle, source = _of_a_cycle(case, gc)
+    cpu = arrow(of_a_cycle[0], of_a_cycle[1], "us")
     live = arrow(base.heap.mean_live * _MB, new.heap.mean_live * _MB, "bytes")
     goal = arrow(base.heap.mean_goal * _MB, new.heap.mean_goal * _MB, "bytes")
     words = [
         f"{arrow(base.cycles_per_second or 0, new.cycles_per_second or 0, '')} cycles",
         "a second,",
-        f"each taking {cpu} of CPU. Live heap {live}, goal {goal} (means).",
+        f"each taking {cpu} of CPU{source}. Live heap {live}, goal {goal} (means).",
     ]
     if base.allocated_mb_per_second and new.allocated_mb_per_second:
         allocated = arrow(
@@ -140,6 +142,8 @@ def _sums_up(gc: GCDiff, factors: Factors) -> str:
         less = percent(whole[1] - whole[0], whole[0], signed=True)
         where = "windows" if gc.base.asked or gc.new.asked else "whole logs"
         words.append(f"Allocated in the {where}: {in_all} ({less}).")
+    if source:
+        return " ".join(words)
     words.append(
         f"GC CPU {rate} {times(factors.gc_cpu)} = allocation "
         f"{times(factors.allocation)} ÷ bytes a cycle {times(factors.bytes_per_cycle)} "
@@ -214,22 +218,35 @@ def dearer(case: Case) -> Iterator[Finding]:
     gc = case.gc
     if gc is None or gc.factors is None or not gc.cycle_cpu_change.told:
         return
-    factors = gc.factors
-    if abs(log(factors.cpu_per_cycle)) < log(_DEAR):
+    base, new, source = _of_a_cycle(case, gc)
+    logged = gc.factors.cpu_per_cycle
+    ratio = new / base if base > 0 < new else 0.0
+    if ratio <= 0 or abs(log(ratio)) < log(_DEAR) or log(ratio) * log(logged) <= 0:
         return
-    reason, facts = _marking_reason(case, gc, factors.cpu_per_cycle)
-    base, new = gc.base.steady, gc.new.steady
-    cpu = arrow(base.gc_cpu_us_per_cycle, new.gc_cpu_us_per_cycle, "us")
+    reason, facts = _marking_reason(case, gc, ratio)
     yield Finding(
         "gc-cycle-cost",
-        f"A GC cycle costs {times(factors.cpu_per_cycle)} as much CPU{reason}",
-        f"A cycle takes {cpu} of CPU.",
+        f"A GC cycle costs {times(ratio)} as much CPU{reason}",
+        f"A cycle takes {arrow(base, new, 'us')} of CPU{source}.",
         (*_evidence(gc), *facts),
-        direction="worse" if factors.cpu_per_cycle > 1 else "better",
+        direction="worse" if ratio > 1 else "better",
         severity="minor" if case.cpu is None else "info",
-        claim=_claim(case, factors.cpu_per_cycle),
-        weight=abs(log(factors.cpu_per_cycle)),
+        claim=_claim(case, ratio),
+        weight=abs(log(ratio)),
     )
+
+
+def _of_a_cycle(case: Case, gc: GCDiff) -> tuple[float, float, str]:
+    """Return the CPU of a cycle, base and new, in us, and where it is from.
+
+    Where the log counts more than the process had, that is the CPU profile's.
+    """
+    base, new = gc.base.steady, gc.new.steady
+    counted, rates = marking(case), (base.cycles_per_second, new.cycles_per_second)
+    if counted is not None and any(counted.busy) and rates[0] and rates[1]:
+        sides = counted.per_cycle_us((rates[0], rates[1]))
+        return *sides, ", by the CPU profile, as the machine was busy"
+    return base.gc_cpu_us_per_cycle, new.gc_cpu_us_per_cycle, ""
 
 
 def _marking_reason(

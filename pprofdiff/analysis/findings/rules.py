@@ -18,16 +18,27 @@ from pprofdiff.analysis.findings import (
     gc,
     goroutines,
     heap,
+    marking,
     releases,
     runtime,
 )
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.causes import tree
 from pprofdiff.analysis.findings.cpu import CPUComparison
-from pprofdiff.analysis.findings.model import Claim, Explained, Finding, Findings
+from pprofdiff.analysis.findings.model import (
+    Claim,
+    Direction,
+    Explained,
+    Finding,
+    Findings,
+)
+from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_sums
 
 __all__ = ["find"]
+
+# Which way findings go that explain a verdict.
+_WAYS: dict[str, Direction] = {"slower": "worse", "faster": "better"}
 
 Rule = Callable[[Case], Iterator[Finding]]
 
@@ -64,6 +75,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
         runtime.leaf_work,
         contention.contention,
         gc.forced,
+        marking.busy,
         *of_traces,
         comparability.unlike_load,
         comparability.processors,
@@ -74,7 +86,7 @@ def find(comparison: Comparison) -> Findings:
     """Return what the rules say of a comparison, what explains most first."""
     case = Case(comparison)
     drafts = [finding for rule in _rules(case) for finding in rule(case)]
-    found, covered = tree(case.cpu, drafts)
+    found, covered = tree(case.cpu, drafts, _WAYS.get(outcome(comparison).verdict))
     explained = None
     if case.cpu is not None and covered is not None:
         explained = _explained(case.cpu, covered)

@@ -82,10 +82,10 @@ def judged_sums(
 
 
 def total_noise(diff: ProfileDiff) -> bool | None:
-    """Return whether chance explains how far the totals moved, None where nothing tells.
+    """Return whether chance explains how far the totals moved.
 
     CPU by operation is no sum of independent samples: the machine moves it as a whole,
-    so that runs of one build decide. Shares have no total.
+    so that runs of one build decide. None where nothing tells; shares have no total.
     """
     mode = diff.normalization.mode
     if mode == "composition":

@@ -103,10 +103,15 @@ def render(part: Part) -> str:
         case Heading():
             return emphasis(part.text, LONGEST_PARAGRAPH)
         case Sentence():
-            lead = LEADS.get(part.role, "")
-            if part.role == "outcome":
-                return emphasis(part.text, LONGEST_PARAGRAPH)
-            return paragraph(part.text, f"**{lead}**" if lead == "!" else lead)
+            return _sentence(part)
+
+
+def _sentence(sentence: Sentence) -> str:
+    """Return a paragraph; that of the outcome is strong."""
+    if sentence.role == "outcome":
+        return emphasis(sentence.text, LONGEST_PARAGRAPH)
+    lead = LEADS.get(sentence.role, "")
+    return paragraph(sentence.text, f"**{lead}**" if lead == "!" else lead)
 
 
 def _titled(table: Table) -> str:

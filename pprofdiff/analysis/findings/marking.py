@@ -1,0 +1,108 @@
+"""The CPU of marking, as the GC log and the CPU profile of one run count it.
+
+A line of the log counts the time that marking threads had a processor (runtime/mgc.go:
+wall time × processors), with the CPU or without. Where other processes have the CPU it
+is more than the process ever used, and the profile's samples count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import sqrt
+from typing import NamedTuple
+
+from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.cpu import CPUComparison
+from pprofdiff.analysis.findings.model import Fact, Finding
+from pprofdiff.analysis.gclogs.compare import GCSide
+
+__all__ = ["Marking", "busy", "marking"]
+
+_MARK = (
+    "gc.mark.dedicated",
+    "gc.mark.fractional",
+    "gc.mark.idle",
+    "gc.mark.bg",
+    "gc.mark.assist",
+)
+# Beyond so many standard errors of the sample count, and a part of the log's figure:
+# the log's window and the profile's are not the same seconds.
+_ERRORS, _PART = 3.0, 0.25
+
+
+class Marking(NamedTuple):
+    """Cores that marking took, base and new, by the log and by the profile.
+
+    `busy` says on which sides the log counts more than the profile's samples allow.
+    """
+
+    logged: tuple[float, float]
+    profiled: tuple[float, float]
+    busy: tuple[bool, bool]
+
+    def per_cycle_us(self, rates: tuple[float, float]) -> tuple[float, float]:
+        """Return the profile's CPU of a cycle, given cycles a second."""
+        base, new = (
+            1e6 * cores / max(rate, 1e-9)
+            for cores, rate in zip(self.profiled, rates, strict=True)
+        )
+        return base, new
+
+
+def marking(case: Case) -> Marking | None:
+    """Return both counts; None without logs and CPU profiles that last a known time."""
+    gc, cpu = case.gc, case.cpu
+    if gc is None or cpu is None:
+        return None
+    base_ns, new_ns = (
+        side.profile.duration_ns for side in (cpu.diff.base, cpu.diff.new)
+    )
+    logged = _logged(gc.base), _logged(gc.new)
+    if not base_ns or not new_ns or logged[0] is None or logged[1] is None:
+        return None
+    spans = base_ns, new_ns
+    sums = cpu.sums(cpu.of(_MARK))
+    profiled = sums[0] / spans[0], sums[1] / spans[1]
+    worth = _worth(cpu)
+    busy = [
+        log_cores - cores
+        > max(_ERRORS * sqrt(max(raw, one) * one) / span, _PART * log_cores)
+        for log_cores, cores, raw, one, span in zip(
+            (logged[0], logged[1]), profiled, sums, worth, spans, strict=True
+        )
+    ]
+    return Marking((logged[0], logged[1]), profiled, (busy[0], busy[1]))
+
+
+def _logged(side: GCSide) -> float | None:
+    """Return the cores that a log counts for marking, None where rates are unknown."""
+    steady = side.steady
+    if steady.cycles_per_second is None or not steady.cycles:
+        return None
+    times = steady.times
+    whole = times.assist_cpu_us + times.background_cpu_us + times.idle_cpu_us
+    return whole / steady.cycles / 1e6 * steady.cycles_per_second
+
+
+def _worth(cpu: CPUComparison) -> tuple[float, float]:
+    """Return the nanoseconds that a sample of each side stands for."""
+    return cpu.diff.normalization.unscaled(cpu.model.base_step, cpu.model.new_step)
+
+
+def busy(case: Case) -> Iterator[Finding]:
+    """Tell where the log counts more CPU than the process had."""
+    found = marking(case)
+    if found is None or not any(found.busy):
+        return
+    logged, profiled = found.logged, found.profiled
+    yield Finding(
+        "machine-busy",
+        f"The GC log counts {logged[0]:.2f} → {logged[1]:.2f} cores of marking, the "
+        f"CPU profile {profiled[0]:.2f} → {profiled[1]:.2f}: threads waited for a CPU",
+        "Other processes had it, or a limit took it away. The profile's CPU counts.",
+        (
+            Fact("cores of marking", "gctrace A+D+I", *logged, "cores"),
+            Fact("cores of marking", "cpu profile", *profiled, "cores"),
+        ),
+        weight=abs(logged[1] - profiled[1]) / max(*logged, 1e-9),
+    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.cpu import CPUComparison
-from pprofdiff.analysis.findings.load import Load, load_of
+from pprofdiff.analysis.findings.load import load_of
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 
 if TYPE_CHECKING:
@@ -40,29 +40,10 @@ class Case:
             if not diff.model.sound or min(diff.totals) <= 0:
                 continue
             if diff.attributions is not None:
-                return CPUComparison(
-                    diff, diff.model, diff.attributions, self._load(diff)
-                )
+                known = diff.normalization.mode == "per_work"
+                load = None if known else load_of(diff)
+                return CPUComparison(diff, diff.model, diff.attributions, load)
         return None
-
-    def _load(self, cpu: ProfileDiff) -> Load | None:
-        """Return the load of new over base, where nobody said it and it shows.
-
-        Allocation profiles have more samples than CPU profiles, but count since the
-        process started: they tell the load where GC logs tell how long ago that was.
-        """
-        if cpu.normalization.mode == "per_work":
-            return None
-        allocs, gc = self.of_type("alloc_space"), self.gc
-        if allocs is not None and gc is not None:
-            since_start = load_of(allocs)
-            if since_start is not None and allocs.normalization.mode == "absolute":
-                base, new = (
-                    float(side.run.cycles.start_ms[-1]) for side in (gc.base, gc.new)
-                )
-                if base > 0 and new > 0:
-                    return since_start.times(base / new)
-        return load_of(cpu)
 
     @property
     def gc(self) -> GCDiff | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.cpu import CPUComparison
+from pprofdiff.analysis.findings.load import Load
 from pprofdiff.analysis.findings.model import Fact, Finding
 from pprofdiff.analysis.findings.wording import times
 
@@ -17,7 +19,7 @@ _CLOSE = 1.5
 
 def unlike_load(case: Case) -> Iterator[Finding]:
     """Most functions moved by one factor: the sides did not do equal work."""
-    load = None if case.cpu is None else case.cpu.load
+    load = None if case.cpu is None else _a_second(case.cpu)
     if load is None or not load.sure:
         return
     base, new = case.labels
@@ -33,6 +35,23 @@ def unlike_load(case: Case) -> Iterator[Finding]:
         "operation.",
         severity="minor",
     )
+
+
+def _a_second(cpu: CPUComparison) -> Load | None:
+    """Return the load, of shares too as CPU time a second.
+
+    The share of all other code falls where one function costs more: that is no less
+    work.
+    """
+    load = cpu.load
+    if load is None or not cpu.in_shares:
+        return load
+    base_by, new_by = cpu.diff.normalization.factors
+    base_ns, new_ns = (
+        side.profile.duration_ns for side in (cpu.diff.base, cpu.diff.new)
+    )
+    seconds = base_ns / new_ns if base_ns and new_ns else 1.0
+    return load.times(base_by / new_by * seconds)
 
 
 def processors(case: Case) -> Iterator[Finding]:

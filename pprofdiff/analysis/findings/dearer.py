@@ -104,7 +104,9 @@ def _movers(cpu: CPUComparison, owners: _Pair) -> list[_Mover]:
     delta, plain = judged.delta, cpu.diff.normalization.delta(base, new)
     scaled = cpu.beside_others.by.scaled(base, new)
     ratio = scaled[1] / scaled[0]
-    loud = ~judged.noise & (np.abs(delta) >= _SHARE * cpu.whole)
+    # What is shown are plain values: the control, an estimate itself, is no reason alone.
+    loud = ~judged.noise & ~cpu.model.judge(base, new).noise
+    loud &= np.abs(delta) >= _SHARE * cpu.whole
     loud &= (np.abs(np.log(ratio)) > np.log(_TIMES)) & (plain * delta > 0)
     order = np.argsort(-np.abs(delta), kind="stable").tolist()
     return [

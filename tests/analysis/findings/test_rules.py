@@ -9,7 +9,7 @@ import pytest
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.settings import Settings
-from pprofdiff.analysis.work import rated
+from pprofdiff.analysis.work import counted, rated
 from pprofdiff.loaders.gclogs import parse
 from pprofdiff.model.profiles.profile import ValueType
 from pprofdiff.model.side import Capture, Side
@@ -65,38 +65,53 @@ def gctrace(cycles=40, *, every=0.5, cpu_ms=20, live=100, end="", procs=4, befor
     )
 
 
+# Id, stack, what it is called, and whether its verb is of several.
 GROUPS = [
-    ("scheduler", "schedule", "Scheduling costs"),
-    ("locks", "lock", "Locks and channels cost"),
-    ("leaf-copy", "copy", "Copying costs"),
-    ("leaf-clear", "clear", "Clearing memory costs"),
-    ("leaf-hash", "hash", "Hashing costs"),
-    ("gc-assist", "assist", "Goroutines that allocate help"),
-    ("gc-cpu", "mark", "GC with sweeping and barriers costs"),
+    ("scheduler", "schedule", "Scheduling", False),
+    ("locks", "lock", "Locks and channels", True),
+    ("leaf-copy", "copy", "Copying", False),
+    ("leaf-clear", "clear", "Clearing memory", False),
+    ("leaf-hash", "hash", "Hashing", False),
+    ("gc-assist", "assist", None, False),
+    ("gc-cpu", "mark", "GC with sweeping and barriers", False),
 ]
+EQUAL = counted((1, 1))
 
 
-@pytest.mark.parametrize(("id_", "stack", "title"), GROUPS)
+def moves(name, *, several, more, known):
+    """Return how a title begins: what costs more, or takes more where work is unknown."""
+    word = "more" if more else "less"
+    if name is None:
+        return f"Goroutines that allocate help {word} with marking"
+    if known:
+        return f"{name} {'cost' if several else 'costs'} {word}"
+    return f"{name} {'take' if several else 'takes'} {word} of the CPU"
+
+
+@pytest.mark.parametrize(("id_", "stack", "name", "several"), GROUPS)
 @pytest.mark.parametrize("more", [True, False])
-def test_what_costs_more_or_less(id_, stack, title, more):
+@pytest.mark.parametrize("known", [True, False])
+def test_what_costs_more_or_less(id_, stack, name, several, more, known):
     few, many = cpu(work=2000, **{stack: 40}), cpu(work=2000, **{stack: 400})
-    found = findings(*((few, many) if more else (many, few)))
-    assert found[id_].title.startswith(f"{title} {'more' if more else 'less'}")
+    sides = (few, many) if more else (many, few)
+    found = findings(*sides, work=EQUAL if known else None)
+    told = moves(name, several=several, more=more, known=known)
+    assert found[id_].title == told
     assert found[id_].direction == ("worse" if more else "better")
     assert found[id_].severity == "major"
-    period = few.period
-    assert found[id_].explains == (360 if more else -360) * period / 10e9 * 1e9
+    amount = 360 * few.period if known else 100 * 400 / 2400 - 100 * 40 / 2040
+    assert found[id_].explains == pytest.approx(amount if more else -amount, rel=1e-12)
 
 
-@pytest.mark.parametrize(("id_", "stack", "_title"), GROUPS)
-def test_what_chance_moves_is_not_said(id_, stack, _title):
+@pytest.mark.parametrize(("id_", "stack"), [group[:2] for group in GROUPS])
+def test_what_chance_moves_is_not_said(id_, stack):
     assert id_ not in findings(
         cpu(work=2000, **{stack: 100}), cpu(work=2000, **{stack: 115})
     )
 
 
-@pytest.mark.parametrize(("id_", "stack", "_title"), GROUPS[:2])
-def test_what_is_under_a_hundredth_is_not_said(id_, stack, _title):
+@pytest.mark.parametrize(("id_", "stack"), [group[:2] for group in GROUPS[:2]])
+def test_what_is_under_a_hundredth_is_not_said(id_, stack):
     base, new = cpu(work=100_000, **{stack: 100}), cpu(work=100_000, **{stack: 900})
     assert id_ not in findings(base, new)
 
@@ -166,16 +181,21 @@ NEW = ("example.com/a.New", "example.com/a.Serve", MAIN)
 ELSEWHERE = ("example.com/a.New", "example.com/b.Extra", MAIN)
 
 
-def test_work_vanished_and_appeared():
+@pytest.mark.parametrize("work", [EQUAL, None], ids=["known", "unknown"])
+def test_work_vanished_and_appeared(work):
     base = profile([(WORK, 2000), (OLD, 200)])
     new = profile([(WORK, 2000)])
-    gone = findings(base, new)["work-vanished"]
+    gone = findings(base, new, work=work)["work-vanished"]
     assert gone.title == "a.Old, 9.1% of base's CPU, is gone"
     assert "called by a.Serve" in gone.text
     assert (gone.evidence[0].base, gone.evidence[0].new) == (200 * base.period, 0)
-    fresh = findings(new, base)["work-appeared"]
-    assert fresh.title == "a.Old takes 9.1% of new's CPU, none of base's"
-    assert -gone.explains == fresh.explains == 200 * base.period / 10
+    added = findings(new, base, work=work)["work-appeared"]
+    assert added.title == "a.Old takes 9.1% of new's CPU, none of base's"
+    amount = 100 * 200 / 2200 if work is None else 200 * base.period
+    assert -gone.explains == added.explains == pytest.approx(amount, rel=1e-12)
+    # Of shares nobody knows whether all became dearer or cheaper with it.
+    ways = ("neutral", "neutral") if work is None else ("better", "worse")
+    assert (gone.direction, added.direction) == ways
 
 
 @pytest.mark.parametrize(
@@ -207,25 +227,39 @@ def gone_nothing():
 
 def test_cost_that_moved_under_one_parent_is_no_regression():
     base, new = profile([(WORK, 2000), (OLD, 200)]), profile([(WORK, 2000), (NEW, 205)])
-    found = findings(base, new)
+    found = findings(base, new, work=EQUAL)
     moved = found["work-moved"]
-    assert moved.title == (
-        "a.New stands in for a.Old under a.Serve: cost moved, it did not change"
-    )
-    assert (moved.severity, moved.direction, moved.explains) == (
-        "info",
-        "neutral",
-        None,
-    )
+    assert moved.title == "a.New replaces a.Old: 2.00 → 2.05 s/op (1.02×)"
+    assert moved.text.startswith("Called by a.Serve. ")
+    assert (moved.severity, moved.direction) == ("info", "neutral")
     assert not {"work-vanished", "work-appeared"} & set(found)
+    facts = {fact.what: (fact.base, fact.new) for fact in moved.evidence}
+    assert facts == {
+        "example.com/a.Old (cum)": (200 * base.period, 0),
+        "example.com/a.New (cum)": (0, 205 * base.period),
+    }
 
 
-def test_what_stands_in_at_another_cost_is_one():
+@pytest.mark.parametrize(
+    ("new", "ending", "direction"),
+    [(600, "2.00 → 6.00 s/op (3.00×)", "worse"), (60, "2.00 → 0.60 s/op (0.30×)", "better")],
+)  # fmt: skip
+def test_what_stands_in_at_another_cost_is_one(new, ending, direction):
+    base, other = (
+        profile([(WORK, 2000), (OLD, 200)]),
+        profile([(WORK, 2000), (NEW, new)]),
+    )
+    moved = findings(base, other, work=EQUAL)["work-moved"]
+    assert moved.title == f"a.New replaces a.Old: {ending}"
+    assert (moved.severity, moved.direction) == ("major", direction)
+    assert moved.explains == (new - 200) * base.period
+
+
+def test_what_stands_in_tells_no_cost_where_shares_are_compared():
     base, new = profile([(WORK, 2000), (OLD, 200)]), profile([(WORK, 2000), (NEW, 600)])
     moved = findings(base, new)["work-moved"]
-    assert moved.title.endswith("under a.Serve: at another cost")
-    assert moved.direction == "worse"
-    assert moved.explains == 400 * base.period / 10
+    assert moved.title == "a.New replaces a.Old: 9.09 → 23.08 %"
+    assert moved.direction == "neutral"
 
 
 def test_work_under_another_parent_is_two_findings():
@@ -308,24 +342,34 @@ def test_gomaxprocs():
 PACKAGES = [(f"example.com/p{i}.F", MAIN) for i in range(6)]
 
 
-def test_another_load_is_told():
+@pytest.mark.parametrize("times", [3, 6])
+def test_another_load_is_told(times):
     base = profile([(stack, 100) for stack in PACKAGES])
-    new = profile([(stack, 300) for stack in PACKAGES])
+    new = profile([(stack, 100 * times) for stack in PACKAGES])
     found = findings(base, new)["not-comparable"]
-    assert found.title == "new probably did 3.00× the work of base"
+    assert found.title == f"new probably did {times}.00× the work of base"
     assert "--rps BASE:NEW" in found.advice
-    assert "not-comparable" not in findings(base, new, work=rated((1.0, 3.0)))
+    assert found.direction == "neutral"
+    assert "not-comparable" not in findings(base, new, work=rated((1.0, times)))
     one = profile([(PACKAGES[0], 400), *((stack, 100) for stack in PACKAGES[1:])])
     assert "not-comparable" not in findings(base, one)
 
 
-def test_throughput_is_accounted_for():
-    base, new = cpu(work=2000, mark=100), cpu(work=2000, mark=600)
-    found = findings(base, new, work=rated((1000.0, 800.0)))["throughput"]
-    assert found.title.startswith("Operations a second: 1,000 → 800 (−20.0%)")
-    assert "GC +31.0%" in found.text
-    assert found.direction == "neutral"
-    assert "throughput" not in findings(base, new)
+def test_a_longer_profile_is_no_other_load():
+    base = profile([(stack, 100) for stack in PACKAGES])
+    longer = profile([(stack, 300) for stack in PACKAGES], duration_ns=3 * 10**10)
+    assert "not-comparable" not in findings(base, longer)
+
+
+@pytest.mark.parametrize("more", [True, False])
+def test_a_smaller_share_is_no_smaller_load(more):
+    """One function that costs ten times as much takes share from all others."""
+    few, many = (
+        profile([*((stack, 300) for stack in PACKAGES), (COPY, count)])
+        for count in (300, 3000)
+    )
+    sides = (few, many) if more else (many, few)
+    assert "not-comparable" not in findings(*sides)
 
 
 def test_a_go_upgrade(load_capture, data_folder):
@@ -333,8 +377,9 @@ def test_a_go_upgrade(load_capture, data_folder):
         load_capture(data_folder / "versions" / f"go1.{minor}" / "cpu.pb.gz")
         for minor in (25, 26)
     )
-    found = findings(base, new)
-    assert found["go-upgrade"].title.startswith("The Go release changed, your own code")
+    told = findings(base, new)["go-upgrade"]
+    assert told.title.startswith("Go 1.25 → 1.26: GC ")
+    assert "the Green Tea garbage collector of Go 1.26" in told.title
     assert "go-upgrade" not in findings(base, base)
 
 

@@ -19,6 +19,7 @@ it are taken not to change together.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import exp, log
 from typing import NamedTuple
 
@@ -51,7 +52,7 @@ _DISPERSION, _AGREED = 1.1, 2.0
 _ROW_SPREAD = 0.02
 # The same of what has no vote: GC and allocation; all else of the runtime.
 _MEMORY_SPREAD, _OTHER_SPREAD = 0.05, 0.30
-# A reading needs so many rows that did not change, with this part of the samples.
+# A reading needs so many rows that did not change, with this part of a side.
 _ROWS, _PART = 5, 0.15
 # Fewer rows than this do not hold: of six that are left, one may be wrong twice.
 _ROWS_TO_HOLD, _MAJORITY = 8, 0.6
@@ -96,7 +97,8 @@ class Control(NamedTuple):
         return self.kept >= _MAJORITY and self.dispersion <= _AGREED
 
 
-class _Readings(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class _Readings:
     """One element a reading: fit, log ratio, the rows' weights in it (a matrix row)."""
 
     chi_square: Floats
@@ -145,7 +147,8 @@ def _whole(diff: ProfileDiff, model: CountModel) -> tuple[Floats, float]:
     return totals, runs * spread
 
 
-class _Agreement(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class _Agreement:
     """The readings once plain changes are out; `plain` marks the rows of those.
 
     `variance` is that of each row's log ratio, with `dispersion` in it.
@@ -162,7 +165,8 @@ def _estimate(rows: ControlRows, totals: Floats, unvoted: float) -> Control | No
     agreement = _agreement(rows, totals)
     if agreement is None:
         return None
-    read, plain, variance, dispersion = agreement
+    read, variance = agreement.readings, agreement.variance
+    dispersion, plain = agreement.dispersion, agreement.plain
     beyond = (read.chi_square - read.chi_square.min()) / dispersion
     chosen = beyond <= _AS_GOOD
     ratio, weights = read.ratio[chosen], read.weights[chosen]
@@ -199,13 +203,16 @@ def _agreement(rows: ControlRows, totals: Floats) -> _Agreement | None:
     # One sample more, split as the totals are: a row may have none on a side.
     one = totals / totals.sum()
     logs = np.log((rows.new + one[1]) / (rows.base + one[0]))
-    middle = _median(logs, np.minimum(counts, _CAPPED))
-    plain = np.zeros(len(rows), np.bool_)
+    # Code that is gone, or new, is no yardstick.
+    plain = np.minimum(rows.base, rows.new) < 1
+    if plain.all():
+        return None
+    middle = _median(logs[~plain], np.minimum(counts, _CAPPED)[~plain])
     while True:
         # Of a log ratio, at the split of a row's samples that is expected of it.
         variance = (1 + exp(middle)) ** 2 / (exp(middle) * counts) + 2 * _ROW_SPREAD**2
         weights = np.where(plain, 0.0, 1 / variance)
-        read = _readings(rows, logs, weights, counts)
+        read = _readings(rows, logs, weights)
         if read is None:
             return None
         best = int(np.argmin(read.chi_square))
@@ -219,9 +226,7 @@ def _agreement(rows: ControlRows, totals: Floats) -> _Agreement | None:
         plain = plain | rows.changes[best]
 
 
-def _readings(
-    rows: ControlRows, logs: Floats, weights: Floats, counts: Floats
-) -> _Readings | None:
+def _readings(rows: ControlRows, logs: Floats, weights: Floats) -> _Readings | None:
     """Fit each change: one log ratio for the rows that it moves, one for all others.
 
     Readings that leave too few rows, or too few samples, have an infinite chi square.
@@ -230,7 +235,9 @@ def _readings(
     voting = weights > 0
     others = np.where(rows.changes, 0.0, weights)
     moved = np.where(rows.changes, weights, 0.0)
-    left = (others > 0) @ counts >= _PART * counts.sum()
+    # Of one side or the other: a change may dwarf all that did not change.
+    left = (others > 0) @ rows.base >= _PART * rows.base.sum()
+    left |= (others > 0) @ rows.new >= _PART * rows.new.sum()
     left &= (others > 0).sum(axis=1) >= _ROWS
     # Readings of changes that were taken out are all the same: nothing else changed.
     left &= (rows.changes & voting).any(axis=1)

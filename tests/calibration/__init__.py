@@ -1,0 +1,1 @@
+"""Measured rates of what the statistics state, on real captures."""

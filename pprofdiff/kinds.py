@@ -34,7 +34,8 @@ class Kind:
     plural: str
     """Several inputs of this kind: ``GC logs``."""
     alone: str
-    """What follows its measure where one side only has it: ``a gctrace log``."""
+    """What follows its measure where one side only has it, "" for nothing: ``a gctrace
+    log``, ``a trace``."""
     suffix: str
     """How a copy of a fetched input ends."""
     begins: bytes = b""
@@ -132,7 +133,7 @@ _ENTRIES = (
         id="trace",
         noun="an execution trace",
         plural="traces",
-        alone="profile",
+        alone="",
         suffix=".trace",
         begins=rb"go 1\.\d{1,2} trace\0{3,4}",
         decode="pprofdiff.loaders.traces:decode",

@@ -207,6 +207,16 @@ def percent(part: float, whole: float, *, signed: bool = False) -> str:
     return f"{sign}{digits}%"
 
 
+_MANY = 1000
+SMALL = 0.001
+"""Below this a ratio reads better as one part of a number than in decimals."""
+
+
+def inverse(ratio: float) -> str:
+    """Return a small ratio as one part of a number with two digits: ``1/31,000``."""
+    return f"1/{float(f'{1 / ratio:.2g}'):,.0f}"
+
+
 def times(
     ratio: float,
     *,
@@ -216,30 +226,33 @@ def times(
 ) -> str:
     """Return a ratio as people read it: ``1.73×``, ``0.094×``, ``29,500×``.
 
-    By itself it has two decimals, fewer from 10 on, and below 0.1 two digits that
-    count.
+    By itself it has two decimals, fewer from 10 on, below 0.1 two digits that count,
+    and below `SMALL` it is a fraction: ``1/31,000``.
 
     Parameters
     ----------
     ratio
         New ÷ base, 0 or more.
     decimals
-        How many decimals there are whatever the size, for a column of ratios alike.
+        How many decimals there are, for a column of ratios alike; none from 1,000 on.
     significant
-        How many digits count whatever the size, for ratios that are multiplied.
+        How many digits count, for ratios that are multiplied.
     narrow
         Whether one digit that counts is enough below 0.01, and ``<0.001×`` below that,
         for a column of ratios far apart.
 
     """
+    if ratio >= _MANY:
+        return f"{ratio:,.0f}×"
+    if decimals is not None:
+        least = 10.0**-decimals
+        return f"<{least}×" if 0 < ratio < least / 2 else f"{ratio:.{decimals}f}×"
+    if 0 < ratio < SMALL:
+        return "<0.001×" if narrow else inverse(ratio)
+    if significant is None and not narrow and 0 < ratio < 0.095:
+        significant = 2
     if significant is not None:
         return f"{ratio:.{significant}g}×"
-    if decimals is not None:
-        return f"{ratio:.{decimals}f}×"
     if ratio >= 10 or ratio == 0:
         return f"{ratio:,.{0 if ratio >= 100 else 1 if ratio else 2}f}×"
-    if not narrow:
-        return f"{ratio:.2f}×" if ratio >= 0.095 else f"{ratio:.2g}×"
-    if ratio < 0.001:
-        return "<0.001×"
     return f"{ratio:.{max(2, -floor(log10(ratio)))}f}×"

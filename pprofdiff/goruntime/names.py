@@ -23,6 +23,7 @@ __all__ = [
     "normalise",
     "package_end",
     "package_of",
+    "shown",
     "strip_type_arguments",
 ]
 
@@ -106,6 +107,18 @@ def _split(name: str) -> tuple[str, str]:
     if "%" in path:
         path = re.sub(_ESCAPE, lambda match: chr(int(match[1], 16)), path)
     return path, name[end + 1 :] if end else name
+
+
+def shown(name: str) -> str:
+    """Return a symbol as people read it: ``yaml.v3.F`` for ``yaml%2ev3.F``.
+
+    The linker escapes what may not stand in the last element of an import path.
+    """
+    if "%" not in name or name.startswith(_NO_PACKAGE):
+        return name
+    end = package_end(name)
+    path = re.sub(_ESCAPE, lambda match: chr(int(match[1], 16)), name[:end])
+    return path + name[end:] if path.isprintable() else name
 
 
 @lru_cache(_NAMES_CACHED)

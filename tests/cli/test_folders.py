@@ -273,11 +273,13 @@ def test_benchmarks_of_several_files_are_one_set(cli, here):
         ("none-pool.log", "gctrace log"),
         ("base.txt", "benchmark output"),
         ("hey.txt", "load summary"),
+        ("trace.out", "trace"),
     ],
 )
 @pytest.mark.parametrize("side", ["main", "pr"])
 def test_what_only_one_side_has_is_said(cli, here, data_folder, file, said, side):
     shutil.copy(data_folder / "load" / "hey.txt", "hey.txt")
+    shutil.copy(data_folder / "zstd" / "base" / "trace.out", "trace.out")
     more = {"main": [], "pr": []} | {side: [file]}
     sides = [
         f"{label}={comparison(label, f'{word}.pb.gz', *more[label])}"

@@ -11,6 +11,7 @@ from pprofdiff.goruntime.names import (
     is_standard_library,
     normalise,
     package_of,
+    shown,
     strip_type_arguments,
 )
 
@@ -323,3 +324,17 @@ def test_a_canonical_name_is_its_own(name):
 )
 def test_runtime_like(name, runtime):
     assert is_runtime_like(name) is runtime
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("gopkg.in/yaml%2ev3.(*parser).peek", "gopkg.in/yaml.v3.(*parser).peek"),
+        ("example.com/a%22b.F", 'example.com/a"b.F'),
+        ("example.com/a%0ab.F", "example.com/a%0ab.F"),
+        ("main.F%2e", "main.F%2e"),
+        ("main.main", "main.main"),
+    ],
+)
+def test_what_people_read_has_no_escapes(name, said):
+    assert shown(name) == said

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pprofdiff.analysis.normalization import Normalization
-from pprofdiff.analysis.profiles.kinds import is_cpu, kind_name
+from pprofdiff.analysis.profiles.kinds import is_cpu, is_of_go, kind_name
 from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.analysis.work import Work
 from pprofdiff.goruntime.versions import (
@@ -161,12 +161,20 @@ def _lengths(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
             "duration",
             f"unlike durations ({seconds[0]:.1f} s and {seconds[1]:.1f} s)",
         )
-    if is_cpu(new.profile) and min(seconds) < _SHORT_S:
+    read_long = any(_may_be_before(side, "1.26") for side in (base, new))
+    if is_cpu(new.profile) and min(seconds) < _SHORT_S and read_long:
         yield Caveat(
             "short",
             f"a profile of {min(seconds):.1f} s: up to Go 1.25 durations read "
             "0.1-0.2 s too long, which matters under 5 s",
         )
+
+
+def _may_be_before(side: ProfileSide, release: str) -> bool:
+    """Return whether Go, of a release before `release`, may have written a profile."""
+    first, _ = infer_go_version(side.profile.function_names())
+    before = not first or _number(first) < _number(release)
+    return before and is_of_go(side.profile)
 
 
 def _since_start(

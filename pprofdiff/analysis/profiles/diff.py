@@ -21,7 +21,13 @@ from pprofdiff.analysis.profiles.categories import (
 from pprofdiff.analysis.profiles.caveats import Caveat, comparability
 from pprofdiff.analysis.profiles.frames import blame_frame, categories_frame
 from pprofdiff.analysis.profiles.granularity import Granularity
-from pprofdiff.analysis.profiles.kinds import counts_of, is_cpu, is_state, kind_name
+from pprofdiff.analysis.profiles.kinds import (
+    counts_of,
+    is_cpu,
+    is_of_go,
+    is_state,
+    kind_name,
+)
 from pprofdiff.analysis.profiles.leaf_owners import LeafSums, leaf_sums
 from pprofdiff.analysis.profiles.rows import PairedRows, SampleValues, pair_rows
 from pprofdiff.analysis.profiles.side import ProfileSide
@@ -39,6 +45,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ProfileDiff", "compare"]
 
+# What columns of counted samples are called: by Go and gperftools, by Node.
+_SAMPLES = ("samples", "sample")
+_TIMES = ("nanoseconds", "microseconds", "milliseconds", "seconds")
 _TOO_LARGE = float(1 << 63)
 
 
@@ -127,6 +136,13 @@ class ProfileDiff:
     def classified(self) -> bool:
         """Whether stacks have runtime categories: CPU time, or a trace's in a state."""
         return self.is_cpu or is_state(self.new.profile)
+
+    @cached_property
+    def grouped(self) -> bool:
+        """Whether groups of Go's runtime say something: not of another producer's."""
+        return self.classified and any(
+            is_of_go(side.profile) for side in (self.base, self.new)
+        )
 
     def judge(self, base: ArrayLike, new: ArrayLike) -> Judgement | None:
         """Judge raw sums of any grouping, each side's one column of int64.
@@ -322,8 +338,24 @@ def _column_of(side: ProfileSide, sample_type: ValueType) -> int:
 def _sample_worth(profile: Profile, column: int) -> float | None:
     """Return what one sample adds to a column, None where that is not known."""
     counted, sampled = profile.sample_types[column], profile.period_type
-    if counted.type == "samples":
+    if counted.type in _SAMPLES:
         return 1.0
-    if not profile.period or sampled is None or sampled.type not in ("cpu", "space"):
+    if profile.period and sampled is not None and sampled.unit == counted.unit:
+        if sampled.type in ("cpu", "space"):
+            return float(profile.period)
+        # Other producers sample other times, such as wall time.
+        same = sampled.type == counted.type and counted.unit in _TIMES
+        if same and not (profile.values[:, column] % profile.period).any():
+            return float(profile.period)
+    return _mean_worth(profile, column) if counted.unit in _TIMES else None
+
+
+def _mean_worth(profile: Profile, column: int) -> float | None:
+    """Return a column's value by sample, where another column counts samples."""
+    types = [kind.type for kind in profile.sample_types]
+    counts = [types.index(name) for name in _SAMPLES if name in types]
+    if not counts:
         return None
-    return float(profile.period) if sampled.unit == counted.unit else None
+    count = int(np.abs(profile.values[:, counts[0]]).sum())
+    total = int(np.abs(profile.values[:, column]).sum())
+    return total / count if count and total else None

@@ -7,7 +7,15 @@ import numpy as np
 from pprofdiff.analysis.normalization import Counts
 from pprofdiff.model.profiles.profile import Profile, ValueType
 
-__all__ = ["counts_of", "is_cpu", "is_heap", "is_snapshot", "is_state", "kind_name"]
+__all__ = [
+    "counts_of",
+    "is_cpu",
+    "is_heap",
+    "is_of_go",
+    "is_snapshot",
+    "is_state",
+    "kind_name",
+]
 
 _LEADING = 200
 _STATES = ("running", "runnable", "blocked", "syscall")
@@ -16,6 +24,21 @@ _STATES = ("running", "runnable", "blocked", "syscall")
 def is_cpu(profile: Profile) -> bool:
     """Return whether samples are CPU time."""
     return any(t.type == "cpu" for t in profile.sample_types)
+
+
+def is_of_go(profile: Profile) -> bool:
+    """Return whether Go wrote a profile, as far as it tells: no other producer is seen.
+
+    Another one is seen where functions have files and none of them is Go's or assembly,
+    or by the ``::`` in names of C++ and Rust.
+    """
+    names = profile.function_names()
+    if any(name.startswith("runtime.") for name in names):
+        return True
+    files = {profile.strings[i] for i in set(profile.functions.filename.tolist())}
+    files.discard("")
+    foreign = bool(files) and not any(file.endswith((".go", ".s")) for file in files)
+    return not (foreign or any("::" in name for name in names))
 
 
 def is_state(profile: Profile) -> bool:

@@ -97,7 +97,10 @@ def mode_in_words(diff: ProfileDiff) -> str:
 def _meaning(diff: ProfileDiff) -> str:
     mode = diff.normalization.mode
     if _is_time_per_second(diff.unit, mode):
-        return "CPU seconds per second" if diff.is_cpu else "seconds waited per second"
+        if diff.is_cpu:
+            return "CPU seconds per second"
+        waited = diff.sample_type.type == "delay"
+        return "seconds waited per second" if waited else "seconds per second"
     return MODES[mode]
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 __all__ = ["is_system", "is_tracing"]
 
-# Started by trace.Start, flight recorders and the runtime to write the trace.
+# Started by trace.Start, flight recorders and the runtime to write the trace, and by
+# pprof.StartCPUProfile to write a profile meanwhile.
 _TRACING = (
     "runtime/trace.",
     "golang.org/x/exp/trace.",
     "runtime.(*traceAdvancerState).",
     "runtime.traceStartReadCPU.",
+    "runtime/pprof.profileWriter",
 )
 
 

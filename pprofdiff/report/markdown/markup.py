@@ -55,7 +55,8 @@ _RISKY = re.compile(
     r"|\b(?=[a-f]*\d)[0-9a-f]{7,40}\b"  # a commit
 )
 # Words after all: <0.1%, µs/op.
-_BELOW = re.compile(r"<[\d.]+%?")
+# A number that something is below, or a part: <0.01×, <0.1%; 1/31,000.
+_BELOW = re.compile(r"<[\d.]+[%×]?|1/\d[\d,]*")
 _PER_OP = re.compile(r"(?<=[^\W\d_])/(?:op|s)\b")
 _LONG = re.compile(f"[^ ]{{{_LONGEST_NAME + 1},}}")
 _SPACES = re.compile("( +)")
@@ -229,7 +230,7 @@ def _closed(words: list[str], at: int) -> int:
 
 def _word(word: str, code: _Span) -> str:
     """Return a word, as code if it could be more, without what a sentence adds."""
-    if _BELOW.fullmatch(word):
+    if _BELOW.fullmatch(word.strip("(,.;:)")):
         return escape(word)
     if word == "~" or _plain(word):
         return word

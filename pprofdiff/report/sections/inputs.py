@@ -65,6 +65,7 @@ def cautions(report: ReportModel) -> Iterator[Sentence]:
     }
     for what, label in report.comparison.lonely:
         alone = words.get(what, KINDS["profile"].alone)
-        yield Sentence(f"Only {label} has a {what} {alone}: not compared.")
+        thing = f"{what} {alone}".rstrip()
+        yield Sentence(f"Only {label} has a {thing}: not compared.")
     for warning in report.warnings:
         yield Sentence(warning.text, "warning")

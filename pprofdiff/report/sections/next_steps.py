@@ -14,10 +14,11 @@ def next_steps(report: ReportModel) -> Steps:
     first = report.profiles[0] if report.profiles else None
     steps: list[Step] = []
     if first is not None and first.is_cpu:
-        moved = [group for group in judged_groups(first) if group.noise is False]
-        top = max(moved, key=lambda group: abs(group.delta), default=None)
-        name = top.id if top is not None and top.id != "user" else "gc"
-        steps.append(Step(f"--explain {name}", "which stacks, which rule"))
+        if first.grouped:
+            moved = [group for group in judged_groups(first) if group.noise is False]
+            top = max(moved, key=lambda group: abs(group.delta), default=None)
+            name = top.id if top is not None and top.id != "user" else "gc"
+            steps.append(Step(f"--explain {name}", "which stacks, which rule"))
         if first.normalization.mode == "per_second":
             steps.append(Step("--rps BASE:NEW", "the cost of one operation"))
     if report.comparison.trace is not None:

@@ -16,6 +16,7 @@ from tests.analysis.building import compared, profile
 
 OLD = "runtime.(*mspan).sweep"  # until Go 1.16
 PLAIN = "runtime.findrunnable"  # until Go 1.18
+NEWEST = "runtime.acquirepNoTrace"  # from Go 1.26
 MAPS = "internal/runtime/maps.(*Map).Get"  # from Go 1.24
 
 
@@ -43,6 +44,8 @@ def test_two_alike_have_no_caveat():
         (cpu(duration_ns=4 * 10**9), cpu(duration_ns=4 * 10**9), {}, ["short"]),
         (cpu(), cpu(2000), {}, []),  # shares are alike: the outcome says that none is told
         (cpu(2000), cpu(), {}, []),
+        # From Go 1.26 durations are right.
+        (cpu(duration_ns=10**9, name=NEWEST), cpu(duration_ns=10**9, name=NEWEST), {}, []),
         (cpu(), cpu(2000), {"work": (1, 2)}, []),
         (cpu(), cpu(2000), {"normalize": True}, []),
         (cpu(), cpu(2000, period=5_000_000), {}, ["period"]),

@@ -9,6 +9,7 @@ import numpy as np
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.leaf_owners import LeafSums
 from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.goruntime.names import shown
 from pprofdiff.report.rows import Cell, Column, Row, Table, name_column, sides
 from pprofdiff.report.sections.profiles.cells import delta_cell, noise_of, value_cells
 from pprofdiff.units import scale_for
@@ -79,7 +80,9 @@ def _row(
     leaf, owner = int(leaves.leaf[row]), int(leaves.owner[row])
     base, new = int(leaves.base[row]), int(leaves.new[row])
     names = diff.paired_functions.names
-    name = names[leaf] if owner == leaf else f"{names[leaf]} ← {names[owner]}"
+    name = shown(names[leaf])
+    if owner != leaf:
+        name += f" ← {shown(names[owner])}"
     counts = objects.get((leaf, owner))
     numbers = sizes = ""
     if counts is not None:

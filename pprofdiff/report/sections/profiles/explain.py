@@ -14,6 +14,7 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.profiles.scaling import in_words, scale_of
 from pprofdiff.errors import UsageError
+from pprofdiff.goruntime.names import shown
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import sums, unique_rows
 from pprofdiff.report.model import ReportModel
@@ -224,6 +225,6 @@ def _stack(diff: ProfileDiff, side: int, row: int, cost: tuple[str, str]) -> Sta
         elif function == owners.payer[row] and not paid and category != "user":
             role, paid = "pays", True
         leaf = kind.label if position == 0 and kind.id else ""
-        frames.append(Frame(names.names[function], role, leaf))
+        frames.append(Frame(shown(names.names[function]), role, leaf))
     rule = table.rules[int(owners.rule[row])].id
     return Stack(cost[0], cost[1], category, rule, tuple(frames))

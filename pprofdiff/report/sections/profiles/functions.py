@@ -12,6 +12,7 @@ from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import Table as FunctionTable
 from pprofdiff.analysis.profiles.tables import ValueColumn
+from pprofdiff.goruntime.names import shown
 from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column, sides
 from pprofdiff.report.sections.profiles.cells import (
     delta_cell,
@@ -151,7 +152,10 @@ def _rows(
                 delta_cell(diff, base[i], new[i], noise=noise),
                 ratio_cell(diff, base[i], new[i]),
                 Cell(percent(new[i], diff.totals[1]), float(new[i])),
-                Cell(table.names[i], remark=_remark(table.base_names[i], len(rest))),
+                Cell(
+                    shown(table.names[i]),
+                    remark=_remark(table.base_names[i], len(rest)),
+                ),
             ),
         )
         for i, *rest in chains
@@ -169,7 +173,7 @@ def renamed(diff: ProfileDiff) -> Iterator[Table | Sentence]:
     """Yield the functions that were paired although their names differ."""
     table = diff.table("functions")
     rows = tuple(
-        Row(name, "renamed", (Cell(before), Cell("→"), Cell(name)))
+        Row(name, "renamed", (Cell(shown(before)), Cell("→"), Cell(shown(name))))
         for name, before in zip(table.names, table.base_names, strict=True)
         if before is not None
     )

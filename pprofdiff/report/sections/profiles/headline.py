@@ -26,6 +26,8 @@ def headline(diff: ProfileDiff) -> str:
     for side, total in zip((diff.base, diff.new), diff.totals, strict=True):
         if diff.is_cpu and total == 0:
             return f"{side.label} has no samples: there is nothing to compare."
+    if not diff.grouped:
+        return _whole(diff)
     changed = [group for group in judged_groups(diff) if group.noise is False]
     changed.sort(key=lambda group: -abs(group.delta))
     whole = _whole(diff)

@@ -18,6 +18,7 @@ from pprofdiff.analysis.profiles.groups import (
 )
 from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
 from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.goruntime.names import shown
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model import csr
 from pprofdiff.report.rows import Cell, Column, Row, RowRole, Table, name_column, sides
@@ -169,7 +170,8 @@ def _site(names: list[str], sums: Blame, rows: NDArray[np.int64]) -> str:
     """Name a call site, and who of the program calls it if it is a library's."""
     row = rows[_dearest(sums, rows)]
     site, caller = int(sums.function[row]), int(sums.caller[row])
-    return names[site] if caller in (site, -1) else f"{names[site]} ← {names[caller]}"
+    name = shown(names[site])
+    return name if caller in (site, -1) else f"{name} ← {shown(names[caller])}"
 
 
 def _dearest(sums: Blame, rows: NDArray[np.int64]) -> int:
@@ -188,7 +190,7 @@ def _modelled(
         old, now = int(modelled.base[i]), int(modelled.new[i])
         name = modelled.functions[i]
         ratio = ratio_cell(diff, old, now)
-        cells = *value_cells(diff, old, now), ratio, Cell(name)
+        cells = *value_cells(diff, old, now), ratio, Cell(shown(name))
         rows.append(Row(name, "function", cells))
     return Table(
         "payers.modelled",

@@ -58,7 +58,7 @@ def _contents(diff: ProfileDiff) -> str:
     """Return what tables there are, in words."""
     if is_heap(diff.new.profile):
         return "call sites"
-    return "groups, functions, payers" if diff.classified else "functions"
+    return "groups, functions, payers" if diff.grouped else "functions"
 
 
 def _tops(diff: ProfileDiff) -> tuple[str, ...]:
@@ -76,15 +76,15 @@ def _parts(
     if is_heap(diff.new.profile):
         yield from call_sites(diff, report.profiles, labels, rows)
     else:
-        if diff.classified:
+        if diff.grouped:
             yield group_table(diff, labels)
         yield from movers(diff, labels, "cum", scope.granularity, rows)
         if diff.is_cpu:
             yield from movers(diff, labels, "flat", scope.granularity, rows)
-        if diff.classified:
+        if diff.grouped:
             modelled = report.comparison.modelled if diff.is_cpu else None
             yield from payer_tables(diff, labels, modelled, rows)
-        if diff.is_cpu:
+        if diff.is_cpu and diff.grouped:
             yield from noise_sentence(diff)
     if scope.joined:
         yield from renamed(diff)

@@ -36,6 +36,7 @@ from pprofdiff.units import Scale, scale_for, times
 __all__ = ["trace_inputs", "trace_parts", "trace_sections", "trace_tiles"]
 
 _ROWS = 8
+_FEWEST_WAITS = 100
 _INDENT = 2
 _COUNT = Scale(1.0, "", 0)
 _STATES = {
@@ -94,7 +95,9 @@ def trace_tiles(section: Section) -> Iterator[Tile]:
     diff: TraceDiff = section.compared
     base, new = (side.latency.p99_ns for side in diff.sides)
     if base and new:
-        change = Cell(times(new / base, decimals=2))
+        # Of fewer waits the longest one stands for the p99.
+        known = min(side.latency.count for side in diff.sides) >= _FEWEST_WAITS
+        change = Cell(times(new / base, decimals=2) if known else "")
         yield Tile("wait for a processor, p99", arrow_of([base, new], "ns"), change)
 
 

@@ -57,7 +57,13 @@ def inferred_work(base: Side, new: Side) -> Work | None:
 
 
 def _rates(pairs: list[tuple[_Measured, _Measured]]) -> tuple[float, float]:
-    """Return operations a second of the mix, each counted at its price for base."""
+    """Return operations a second of the mix, each counted at its price for base.
+
+    Of one benchmark they are its own, whichever side is base.
+    """
+    if len(pairs) == 1:
+        ((base, new),) = pairs
+        return base.iterations / base.seconds, new.iterations / new.seconds
     done = sum(base.iterations for base, _ in pairs)
     took = sum(base.seconds for base, _ in pairs)
     at_base_price = sum(

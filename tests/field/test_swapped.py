@@ -1,0 +1,115 @@
+"""On every pair: base for new turns the answer around, and changes nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import isclose
+
+import pytest
+
+from tests.field.cases import CASES, report
+
+cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+
+_OTHER_WAY = {
+    "slower": "faster", "faster": "slower", "same": "same", "unknown": "unknown",
+    "worse": "better", "better": "worse", "neutral": "neutral",
+}  # fmt: skip
+_OTHER_ID = {
+    "work-vanished": "work-appeared", "work-appeared": "work-vanished",
+    "dearer": "cheaper", "cheaper": "dearer",
+}  # fmt: skip
+# A quotient is rounded once; logarithms and exponentials of intervals a few times more.
+_ONCE, _FEW = 2**-52, 1e-12
+
+
+def both(case):
+    """Return the reports of a pair, and with its sides swapped."""
+    return report(case), report(case.swapped)
+
+
+def mixed(case):
+    """Tell whether the work is of several benchmarks, at what they cost in base.
+
+    Then an operation is another mix when the sides are swapped.
+    """
+    work = report(case).comparison.work
+    return work is not None and work.reason.count("Benchmark") > 1
+
+
+@cases
+def test_the_outcome_turns_around(case):
+    there, back = (told.outcome for told in both(case))
+    if mixed(case) and there.headline.id != "time":
+        pytest.skip("an operation is another mix")
+    assert back.verdict == _OTHER_WAY[there.verdict]
+    assert [m.id for m in back.measures] == [m.id for m in there.measures]
+    for one, other in zip(there.measures, back.measures, strict=True):
+        if mixed(case) and one.id == "cpu":
+            continue
+        assert (one.base, one.new) == (other.new, other.base)
+        assert isclose(one.ratio * other.ratio, 1, rel_tol=_FEW)
+        assert isclose(one.low * other.high, 1, rel_tol=_FEW)
+        assert isclose(one.high * other.low, 1, rel_tol=_FEW)
+        assert one.more_is == other.more_is
+    assert set(there.contrary) == set(back.contrary)
+    assert (there.alike is None) == (back.alike is None)
+
+
+@cases
+def test_the_account_is_negated(case):
+    there, back = (told.account for told in both(case))
+    if there is None or back is None:
+        assert there is back
+        return
+    assert there.of == back.of
+    if mixed(case):
+        pytest.skip("an operation is another mix")
+    for rows, others in ((there.parts, back.parts), (there.within, back.within), (there.beside, back.beside)):  # fmt: skip
+        swapped = {part.id: part.amount[::-1] for part in others}
+        assert {part.id: tuple(part.amount) for part in rows} == swapped
+    assert there.total.delta == -back.total.delta
+    assert set(there.gaps) == set(back.gaps)
+
+
+def kinds(findings, turned):
+    """Return how often there is each (id, direction), ids without their numbers."""
+    counted = Counter()
+    for finding in findings:
+        id_, _, number = finding.id.rpartition("-")
+        id_ = id_ if number.isdigit() else finding.id
+        way = finding.direction
+        if turned:
+            id_, way = _OTHER_ID.get(id_, id_), _OTHER_WAY[way]
+        counted[id_, way] += 1
+    return counted
+
+
+@cases
+def test_every_finding_is_there_the_other_way(case):
+    there, back = (told.findings.found for told in both(case))
+    if mixed(case):
+        pytest.skip("an operation is another mix")
+    assert kinds(there, turned=False) == kinds(back, turned=True)
+
+
+@cases
+def test_what_findings_explain_is_negated(case):
+    there, back = (told.findings for told in both(case))
+    if mixed(case):
+        pytest.skip("an operation is another mix")
+    amounts = Counter(f.explains for f in there.found if f.explains)
+    assert amounts == Counter(-f.explains for f in back.found if f.explains)
+    one, other = there.explained, back.explained
+    assert (one is None) == (other is None)
+    if one is not None:
+        assert (one.total, one.explained) == (-other.total, -other.explained)
+
+
+@cases
+def test_what_matters_matters_the_other_way_too(case):
+    there, back = (told.findings.found for told in both(case))
+    if mixed(case):
+        pytest.skip("an operation is another mix")
+    assert Counter(f.severity for f in there) == Counter(f.severity for f in back)
+    assert Counter(f.parent is None for f in there) == Counter(f.parent is None for f in back)  # fmt: skip

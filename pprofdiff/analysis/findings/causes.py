@@ -46,6 +46,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "contention*": ("blocked-*", "off-cpu*", *_OF_LOCKS, *_WAITS),
     "blocked-sync": (*_OF_LOCKS, *_WAITS),
     "off-cpu*": ("scheduler", "locks", *_WAITS),
+    "inlining": ("@work-*", "@dearer*", "@cheaper*", "@leaf-*"),
     "work-*": ("@locks", "@scheduler", *_OF_CODE, *_OF_ALLOCATION),
     "locks": ("@dearer*", "@cheaper*"),
     "scheduler": ("@dearer*", "@cheaper*"),

@@ -104,7 +104,7 @@ def _movers(cpu: CPUComparison, owners: _Pair) -> list[_Mover]:
     delta, plain = judged.delta, cpu.diff.normalization.delta(base, new)
     scaled = cpu.beside_others.by.scaled(base, new)
     ratio = scaled[1] / scaled[0]
-    # What is shown are plain values: the control, an estimate itself, is no reason alone.
+    # What is shown are plain values: the control is an estimate, and no reason alone.
     loud = ~judged.noise & ~cpu.model.judge(base, new).noise
     loud &= np.abs(delta) >= _SHARE * cpu.whole
     loud &= (np.abs(np.log(ratio)) > np.log(_TIMES)) & (plain * delta > 0)

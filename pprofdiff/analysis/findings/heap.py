@@ -318,7 +318,8 @@ def _severity(diff: ProfileDiff, sites: list[_Site]) -> Severity:
         # It may be garbage that the first collection takes away.
         return "minor"
     base, new = _sum([site for site in sites if site.own])
-    return "major" if abs(new - base) >= _MAJOR * max(diff.totals) else "minor"
+    # Memory that is no longer held costs nobody anything.
+    return "major" if new - base >= _MAJOR * max(diff.totals) else "minor"
 
 
 def _evidence(diff: ProfileDiff, sites: list[_Site]) -> tuple[Fact, ...]:

@@ -102,15 +102,16 @@ def report_of(
     lost = (Caveat("unread", line) for line in unread)
     for caveat in (*lost, *warnings, *comparison.caveats()):
         told.setdefault(caveat.text, caveat)
+    decided = outcome(comparison)
     report = ReportModel(
         labels=(comparison.base.label, comparison.new.label),
         inputs=(_inputs(comparison.base), _inputs(comparison.new)),
         comparison=comparison,
         warnings=tuple(told.values()),
         filters=tuple(filters),
-        outcome=outcome(comparison),
+        outcome=decided,
         account=account(comparison),
-        findings=find(comparison),
+        findings=find(comparison, decided.verdict),
         verdict=Verdict(unread=tuple(unread)),
     )
     return report if gate is None else judged(report, gate)

@@ -33,7 +33,7 @@ from pprofdiff.analysis.findings.model import (
     Finding,
     Findings,
 )
-from pprofdiff.analysis.outcome.deciding import outcome
+from pprofdiff.analysis.outcome.model import Verdict as OutcomeVerdict
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_sums
 
 __all__ = ["find"]
@@ -84,11 +84,14 @@ def _rules(case: Case) -> tuple[Rule, ...]:
     )
 
 
-def find(comparison: Comparison) -> Findings:
-    """Return what the rules say of a comparison, what explains most first."""
+def find(comparison: Comparison, verdict: OutcomeVerdict = "unknown") -> Findings:
+    """Return what the rules say of a comparison, what explains most first.
+
+    Of equally severe causes those stand first that explain the outcome's `verdict`.
+    """
     case = Case(comparison)
     drafts = [finding for rule in _rules(case) for finding in rule(case)]
-    found, covered = tree(case.cpu, drafts, _WAYS.get(outcome(comparison).verdict))
+    found, covered = tree(case.cpu, drafts, _WAYS.get(verdict))
     explained = None
     if case.cpu is not None and covered is not None:
         explained = _explained(case.cpu, covered)

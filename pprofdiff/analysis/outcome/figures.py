@@ -168,7 +168,7 @@ def _cpu_per_operation(comparison: Comparison) -> Measure | None:
         "s",
         (base / 1e9, new / 1e9),
         "slower",
-        "CPU profile",
+        "the CPU profile",
     )
 
 

@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import exp, log
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,12 +107,23 @@ class _Readings:
     weights: Floats
 
 
+_KNOWN: WeakKeyDictionary[ProfileDiff, Control | None] = WeakKeyDictionary()
+
+
 def control(diff: ProfileDiff) -> Control | None:
     """Estimate what new costs against the code that did not change.
 
     None where a sample's worth is unknown, a side has no samples, or fewer than five
-    rows of code outside the runtime have 40 samples over both sides.
+    rows of code outside the runtime have 40 samples over both sides. A comparison is
+    estimated once, while it lives.
     """
+    if diff not in _KNOWN:
+        _KNOWN[diff] = _control(diff)
+    return _KNOWN[diff]
+
+
+def _control(diff: ProfileDiff) -> Control | None:
+    """Return the control of a comparison that was not estimated before."""
     model = diff.model
     if model is None or not model.sound or min(diff.totals) <= 0:
         return None

@@ -222,8 +222,10 @@ def test_tests_stand_where_the_code_does():
     }
     parts = {p.parent.relative_to(PACKAGE) for p in MODULES}
     # parity compares the whole program with go tool pprof; traces makes and judges them;
-    # browser opens pages; notebooks runs those of the folder notebooks.
-    others = {Path("browser"), Path("notebooks"), Path("parity"), Path("traces")}
+    # browser opens pages; notebooks runs those of the folder notebooks; field judges
+    # whole reports by pairs of real programs.
+    names = "browser", "field", "notebooks", "parity", "traces"
+    others = {Path(name) for name in names}
     assert folders - parts <= others
     with_code = {p.parent for p in MODULES if p.name != "__init__.py"}
     assert {p.relative_to(PACKAGE) for p in with_code} - folders <= {

@@ -224,7 +224,7 @@ def _figures(
 def _only_shares(diff: ProfileDiff) -> Missing:
     """Return why nothing is known of a profile's amounts."""
     reason = diff.normalization.reason
-    return Missing(f"only shares of {diff.name} are compared: {reason}")
+    return Missing(f"only shares of {diff.name} are compared ({reason})")
 
 
 def _noise(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import math
 from numbers import Number
+from typing import get_args
 
 import numpy as np
 import pytest
 
+from pprofdiff.analysis.outcome.model import Verdict
 from pprofdiff.analysis.profiles.granularity import NO_STACK
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.json.document import SCHEMA
@@ -80,6 +82,8 @@ def test_the_frame(whole):
         {"schema": TEXT, "version": TEXT, "rules": TEXT},
         (
             "labels",
+            "outcome",
+            "account",
             "inputs",
             "filters",
             "comparisons",
@@ -113,6 +117,89 @@ def test_the_frame(whole):
     assert cpu["go_version"] == "go1.26"
     assert cpu["period"] == 10_000_000
     assert len(cpu["build_id"]) == 40
+
+
+MEASURE = {
+    "id": TEXT, "figure": TEXT, "unit": "text?", "base": "float?", "new": "float?", "ratio": FLOAT,
+    "low": FLOAT, "high": FLOAT, "source": TEXT,
+}  # fmt: skip
+OUTCOME = {"verdict": TEXT, "needs": "text?", "scaled_alike": "float?"}
+
+
+def test_the_outcome_rests_on_its_first_figure(whole):
+    outcome = whole["outcome"]
+    check(
+        outcome,
+        OUTCOME | MEASURE | {"confidence": FLOAT},
+        ("measures", "contrary", "runs"),
+    )
+    assert outcome["verdict"] in get_args(Verdict)
+    assert outcome["runs"] == {"base": 1, "new": 1}
+    assert outcome["confidence"] == 0.95
+    assert outcome["contrary"] == []
+    first, *others = outcome["measures"]
+    assert {name: outcome[name] for name in first} == first
+    assert others
+    for measure in outcome["measures"]:
+        check(measure, MEASURE, ["runs"])
+        assert measure["low"] < measure["ratio"] < measure["high"]
+        if measure["base"] is not None:
+            assert measure["new"] / measure["base"] == pytest.approx(measure["ratio"])
+
+
+@pytest.mark.parametrize("kinds", ["heap.pb.gz", "goroutine.pb.gz", "gctrace.log"])
+def test_what_tells_no_cost_has_no_outcome_and_nothing_is_null_by_half(written, kinds):
+    document = written(kinds=kinds)
+    outcome = document["outcome"]
+    check(
+        outcome,
+        OUTCOME | dict.fromkeys(MEASURE, "text?") | {"confidence": "float?"},
+        ("measures", "contrary", "runs"),
+    )
+    assert {outcome[name] for name in (*MEASURE, "confidence", "runs")} == {None}
+    assert outcome["measures"] == outcome["contrary"] == []
+    assert outcome["verdict"] == "unknown"
+    assert "--work BASE:NEW" in outcome["needs"]
+    assert document["account"] is None
+
+
+def test_without_work_the_control_alone_speaks_and_the_account_is_of_shares(written):
+    document = written(kinds="cpu.pb.gz")
+    assert [one["id"] for one in document["outcome"]["measures"]] == ["control"]
+    account = document["account"]
+    assert account["unit"] == "%"
+    for side in ("base", "new"):
+        assert account["total"][side] == pytest.approx(100, rel=1e-12)
+    assert account["total"]["delta"] == 0
+
+
+PART = {"id": TEXT, "label": TEXT, "base": FLOAT, "new": FLOAT, "delta": FLOAT, "source": TEXT}  # fmt: skip
+
+
+def test_the_account_is_a_list_that_adds_up(whole):
+    account = whole["account"]
+    check(
+        account,
+        {"of": TEXT, "unit": TEXT},
+        ("total", "parts", "within", "beside", "gaps"),
+    )
+    for part in (*account["parts"], *account["within"], *account["beside"]):
+        check(part, PART)
+        assert part["delta"] == pytest.approx(part["new"] - part["base"])
+    ids = [part["id"] for part in account["parts"]]
+    assert len(ids) == len(set(ids)) > 1
+    for name in ("base", "new", "delta"):
+        whole_sum = math.fsum(part[name] for part in account["parts"])
+        assert whole_sum == pytest.approx(account["total"][name], rel=1e-9)
+    assert all(type(gap) is str for gap in account["gaps"])
+
+
+def test_findings_name_the_cause_that_they_follow_from(whole):
+    ids = [finding["id"] for finding in whole["findings"]]
+    for i, finding in enumerate(whole["findings"]):
+        assert finding["parent"] is None or finding["parent"] in ids[:i]
+        assert finding["detail"] is (finding["parent"] is not None)
+    assert any(finding["parent"] for finding in whole["findings"])
 
 
 def profiles(report):
@@ -285,11 +372,14 @@ def test_the_modelled_mark_is_the_background_mark(whole):
 @pytest.mark.parametrize(
     ("words", "kinds", "mode"),
     [
-        ((), "cpu.pb.gz", "per_second"),
+        ((), "cpu.pb.gz", "composition"),
         (("-normalize",), "cpu.pb.gz", "share"),
         (("--work=3:4",), "cpu.pb.gz", "per_work"),
         (("--work=3:4",), "heap.pb.gz", "absolute"),
-        ((), "allocs.pb.gz", "absolute"),
+        ((), "allocs.pb.gz", "composition"),
+        (("--work=3:4",), "allocs.pb.gz", "per_work"),
+        (("--rps=3:4",), "allocs.pb.gz", "composition"),
+        ((), "block.pb.gz", "absolute"),
     ],
 )
 def test_the_mode_is_said(written, words, kinds, mode):

@@ -11,8 +11,8 @@ CASES = {
         "syncpool/{}/cpu.pb.gz",
         ["group:gc:+2pp", "total:+5%", "category:gc.mark.assist:+1pp", r"cum:ingest\.:+5%", "finding:minor", "pause:p99:+10%"],
     ),
-    "gate.pass": ("syncpool/{}/cpu.pb.gz", ["group:alloc:+1pp", "total:+5%"]),
-    "gate.no-data": ("syncpool/{}/goroutine.pb.gz", ["cum:http:+5%", "cum:nosuch:+5%", "bench:ns/op:+5%"]),
+    "gate.pass": ("syncpool/{}/cpu.pb.gz", ["group:alloc:+1pp", "group:alloc:+5%"]),
+    "gate.no-data": ("syncpool/{}/block.pb.gz", ["cum:http:+5%", "cum:nosuch:+5%", "bench:ns/op:+5%"]),
     "gate.benchmarks": ("zstd/{}/bench.txt", ["bench:allocs/op:+0%", "bench:ns/op:Old:+5%", "bench:MB/s:-5%"]),
     "gate.pauses": ("syncpool/{}/gctrace.log", ["pause:p99:+10%", "pause:p99:1ms", "pause:p50:+0%"]),
 }  # fmt: skip

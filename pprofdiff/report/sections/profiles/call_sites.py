@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.leaf_owners import LeafSums
 from pprofdiff.analysis.profiles.scaling import scale_of
@@ -56,12 +58,23 @@ def call_sites(
     )
 
 
-# (base, new) objects by (leaf, owner).
-_Counts = dict[tuple[int, int], tuple[int, int]]
+class _Objects(NamedTuple):
+    """How many objects: raw (base, new) by (leaf, owner), and how they compare."""
+
+    counts: dict[tuple[int, int], tuple[int, int]]
+    by: Normalization
+
+    def words(self, counts: tuple[int, int]) -> str:
+        """Return raw counts as they compare: by operation, or in percent of all."""
+        scaled = self.by.scaled(*counts)
+        if self.by.mode == "composition":
+            base, new = (f"{value:.2f}" for value in scaled)
+            return f"{_arrow(base, new)} %"
+        return _arrow(*map(_short, scaled))
 
 
-def _objects(diff: ProfileDiff, others: Sequence[ProfileDiff]) -> _Counts:
-    """Return how many objects, from the comparison of the profiles that counts them."""
+def _objects(diff: ProfileDiff, others: Sequence[ProfileDiff]) -> _Objects | None:
+    """Return the comparison of the same profiles that counts objects, if there is."""
     wanted = diff.sample_type.type.replace("_space", "_objects")
     for other in others:
         if other is diff:
@@ -70,12 +83,17 @@ def _objects(diff: ProfileDiff, others: Sequence[ProfileDiff]) -> _Counts:
             sums = other.leaf_sums
             sites = zip(sums.leaf.tolist(), sums.owner.tolist(), strict=True)
             counts = zip(sums.base.tolist(), sums.new.tolist(), strict=True)
-            return dict(zip(sites, counts, strict=True))
-    return {}
+            return _Objects(dict(zip(sites, counts, strict=True)), other.normalization)
+    return None
 
 
 def _row(
-    diff: ProfileDiff, leaves: LeafSums, row: int, objects: _Counts, *, noise: bool
+    diff: ProfileDiff,
+    leaves: LeafSums,
+    row: int,
+    objects: _Objects | None,
+    *,
+    noise: bool,
 ) -> Row:
     leaf, owner = int(leaves.leaf[row]), int(leaves.owner[row])
     base, new = int(leaves.base[row]), int(leaves.new[row])
@@ -83,10 +101,10 @@ def _row(
     name = shown(names[leaf])
     if owner != leaf:
         name += f" ← {shown(names[owner])}"
-    counts = objects.get((leaf, owner))
+    counts = None if objects is None else objects.counts.get((leaf, owner))
     numbers = sizes = ""
-    if counts is not None:
-        numbers = _arrow(*map(_short, diff.normalization.scaled(*counts)))
+    if objects is not None and counts is not None:
+        numbers = objects.words(counts)
         sizes = _mean_sizes((base, new), counts)
     cells = (
         *value_cells(diff, base, new),

@@ -30,12 +30,40 @@ def test_objects_alone_have_a_section(name, counted):
     diff = shown(name, counted)
     table = call_sites(diff)
     sums = diff.data.leaf_sums
-    most = abs(sums.new - sums.base).max()
-    assert abs(table.rows[0].cells[table.place("delta")].value) == most
+    if counted == "alloc_objects":
+        # Since the process began, of unknown operations: percent of each side's.
+        base, new = diff.data.totals
+        most = abs(100 * sums.new / new - 100 * sums.base / base).max()
+    else:
+        most = abs(sums.new - sums.base).max()
+    delta = abs(table.rows[0].cells[table.place("delta")].value)
+    assert delta == pytest.approx(most, rel=1e-12)
     # An object has no size without the bytes.
     pairs = [i for i, c in enumerate(table.columns) if c.role == "pair"]
     assert {row.cells[i].text for row in table.rows for i in pairs} == {""}
     assert "By call site" in diff.to_text()
+
+
+@pytest.mark.parametrize("work", [None, (13146800, 11445600)], ids=["unknown", "known"])
+def test_objects_beside_bytes_compare_as_they_do_by_themselves(work):
+    sides = (DATA / "syncpool" / side for side in ("base", "new"))
+    both = pprofdiff.compare(*sides, work=work)
+    bytes_, objects = both["allocs"], both["allocs/alloc_objects"]
+    (section,) = [s for s in sections(both.report()) if s.id == "allocs/alloc_space"]
+    (table,) = [part for part in section.parts if isinstance(part, Table)]
+    place = next(i for i, c in enumerate(table.columns) if c.text == "objects")
+    sums, by = objects.data.leaf_sums, objects.data.normalization
+    names = objects.data.paired_functions.names
+    row = names.index("example.com/workloads/syncpool/ingest.readBody")
+    (at,) = (i for i, leaf in enumerate(sums.leaf.tolist()) if leaf == row)
+    scaled = by.scaled(int(sums.base[at]), int(sums.new[at]))
+    (cell,) = [
+        r.cells[place].text for r in table.rows if r.key.endswith("ingest.readBody")
+    ]
+    assert bytes_.data.normalization.mode == ("per_work" if work else "composition")
+    numbers = [float(part) for part in cell.removesuffix(" %").split(" → ")]
+    assert cell.endswith(" %") == (work is None)
+    assert numbers == pytest.approx(scaled, rel=0.05, abs=0.005 if work is None else 0)
 
 
 def test_in_a_folder_objects_are_told_with_the_bytes():

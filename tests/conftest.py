@@ -45,6 +45,7 @@ SLOW = (
     "cli/test_streams",
     "cli/test_unread",
     "cli/test_whole",
+    "field",
     "inputs/test_fetch",
     "inputs/test_logins",
     "inputs/test_recognition",

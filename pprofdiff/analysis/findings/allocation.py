@@ -268,15 +268,22 @@ def _factor(ratio: float, noun: str) -> str:
 
 
 def _shares(diff: ProfileDiff, sites: list[_Site]) -> str:
-    """Return who allocates how much less or more, as shares of all bytes."""
+    """Return who allocates how much less or more, as shares of all bytes.
+
+    What others allocate more makes a share less: it is gone where the bytes are too.
+    """
     names, verb, totals = _names(sites), _verb(sites), diff.totals
     base, new = (sum(getattr(s, side) for s in sites) for side in ("base", "new"))
-    if new / totals[1] < _LITTLE * base / totals[0]:
+    if _gone(base, new) and _gone(base / totals[0], new / totals[1]):
         return f"{names} no longer {verb} what was {percent(base, totals[0])} of bytes"
-    if base / totals[0] < _LITTLE * new / totals[1]:
+    if _gone(new, base) and _gone(new / totals[1], base / totals[0]):
         return f"{names} now {verb} {percent(new, totals[1])} of all bytes"
     shares = points((base, totals[0]), (new, totals[1]))
     return f"{names} {verb} {shares} of all bytes"
+
+
+def _gone(there: float, left: float) -> bool:
+    return left < _LITTLE * there
 
 
 def _text(

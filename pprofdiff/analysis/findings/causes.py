@@ -144,10 +144,20 @@ def _told(cpu: CPUComparison | None, finding: Finding) -> Finding:
         return finding._replace(claim=None)
     base, new = cpu.sums(finding.claim)
     explains = cpu.scaled_delta(base, new)
-    if finding.direction == ("better" if explains > 0 else "worse"):
+    if _contrary(finding, explains):
         return finding._replace(claim=None)
     share = abs(explains) / cpu.whole if cpu.change(base, new).told else 0.0
     return finding._replace(explains=explains, severity=_severity(share))
+
+
+def _contrary(finding: Finding, explains: float) -> bool:
+    """Return whether samples moved the other way than a finding says.
+
+    Where it has no direction, that is the way of all its samples: what other findings
+    leave of them may have moved otherwise.
+    """
+    way = {"worse": 1.0, "better": -1.0}.get(finding.direction, finding.explains)
+    return explains * (way or 0.0) < 0
 
 
 def _severity(share: float) -> Severity:
@@ -251,19 +261,22 @@ def _owner(
 
 
 def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
-    """Give a finding, and each consequence in turn, samples that are not taken."""
+    """Give a finding, and each consequence in turn, samples that are not taken.
+
+    Where what is left for a finding moved the other way, it has those of its
+    consequences alone.
+    """
     left = allowed
     for below in node.below:
         wanted = _claim(cpu, below).within(left)
         below.finding = _claimed(cpu, below, wanted)
         left = left.without(wanted)
-    own = _claim(cpu, node).within(allowed)
-    if node.finding.claim is None and not any(o.claim for o in node.family):
-        return node.finding
-    explains = cpu.delta(own)
-    if node.finding.direction == ("better" if explains > 0 else "worse"):
-        return node.finding._replace(claim=None, explains=None)
-    return node.finding._replace(claim=own, explains=explains)
+    finding = node.finding
+    for claim in (_claim(cpu, node).within(allowed), allowed.without(left)):
+        explains = cpu.delta(claim)
+        if explains and not _contrary(finding, explains):
+            return finding._replace(claim=claim, explains=explains)
+    return finding._replace(claim=None, explains=None)
 
 
 def _listed(node: _Node, parent: str | None) -> list[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -36,6 +37,8 @@ _NEVER = 0.9
 # So many sites that move by one factor are the load, not a change of each.
 _SEVERAL = 3
 _NAMED = 3
+# Sites that moved by one factor are this near to it, as their ratio is an estimate.
+_NEAR = 1.5
 # From this ratio of ages on, the older process has had more time to fill its memory.
 _OLDER = 1.5
 
@@ -213,19 +216,24 @@ def _shared_pace(
     columns = np.array([site.live for site in sites], np.int64)
     since_start = model.with_base_times(done.ratio)
     follow = not _loud(since_start, columns[:, 0], columns[:, 1]).any()
-    return done.ratio if follow and columns.min() > 0 else None
+    base, new = (float(side.sum()) for side in columns.T)
+    # Few samples follow any factor: the sites' own is to be near it.
+    near = (
+        abs(log(new / base / done.ratio)) <= log(_NEAR) if columns.min() > 0 else False
+    )
+    return done.ratio if follow and near else None
 
 
 def _without_a_site(diff: ProfileDiff, pace: float) -> Finding:
     """Return that the heap moved as a whole."""
     base, new = diff.totals
     word = "grew" if new > base else "shrank"
-    alike = "" if pace == 1.0 else f", by {times(pace)}, at all call sites alike"
     return Finding(
         "heap-growth",
         f"The live heap {word} {arrow(base, new, diff.unit)}"
-        f"{alike or ': no call site stands out'}",
-        "Another load, or another age of the process, does that too: a heap profile "
+        + (": no call site stands out" if pace == 1.0 else ", at all call sites alike"),
+        ("" if pace == 1.0 else f"What moved did so by about {times(pace)}. ")
+        + "Another load, or another age of the process, does that too: a heap profile "
         "is of one instant.",
         _evidence(diff, []),
         weight=abs(new - base) / max(diff.totals),

@@ -15,6 +15,7 @@ from pprofdiff.analysis.findings.traces import (
     cycles_tell,
     direction,
     foreign,
+    pair_of,
     runnable_ns,
     scaled,
     sides_of,
@@ -63,7 +64,11 @@ def life_waiting(case: Case) -> Iterator[Finding]:
         for pair in _both(diff)
         if min(counts[0][pair.base], counts[1][pair.new]) >= WAITS
     ]
-    lives = [life for life in lives if beyond(diff, SHARE, life.shares)]
+    lives = [
+        life
+        for life in lives
+        if beyond(diff, SHARE, life.shares) and _costs_so(diff, life)
+    ]
     if not lives:
         return
     pair, shares = max(lives, key=lambda life: life.moved)
@@ -93,6 +98,17 @@ def life_waiting(case: Case) -> Iterator[Finding]:
         direction=direction(*shares),
         weight=abs(shares[1] - shares[0]),
     )
+
+
+def _costs_so(diff: TraceDiff, life: _Life) -> bool:
+    """Return whether waiting by operation moved as its share did, where work is known.
+
+    A life that is longer for other reasons makes all shares of it less.
+    """
+    if diff.rates is None:
+        return True
+    waited = pair_of(diff, *runnable_ns(diff, life.pair))
+    return direction(*waited) == direction(*life.shares)
 
 
 def _marking(diff: TraceDiff, pair: GroupPair) -> tuple[int, int]:

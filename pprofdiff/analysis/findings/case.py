@@ -33,9 +33,9 @@ class Case:
 
     @cached_property
     def cpu(self) -> CPUComparison | None:
-        """CPU profiles with samples on both sides."""
+        """CPU profiles with samples on both sides, or wall time of another producer."""
         for diff in self.comparison.profiles:
-            if not diff.is_cpu or diff.model is None:
+            if not (diff.is_cpu or diff.is_wall) or diff.model is None:
                 continue
             if not diff.model.sound or min(diff.totals) <= 0:
                 continue

@@ -106,6 +106,11 @@ class CPUComparison:
         return base, new
 
     @property
+    def noun(self) -> str:
+        """What samples are: CPU, or wall time."""
+        return "CPU" if self.diff.is_cpu else "time"
+
+    @property
     def in_shares(self) -> bool:
         """Whether shares are compared: nothing tells what an operation costs."""
         return self.diff.normalization.mode == "composition"
@@ -114,7 +119,7 @@ class CPUComparison:
         """Return the verb for a change: costs more, or takes less of the CPU."""
         word = "more" if delta > 0 else "less"
         if self.in_shares:
-            return f"{'take' if several else 'takes'} {word} of the CPU"
+            return f"{'take' if several else 'takes'} {word} of the {self.noun}"
         return f"{'cost' if several else 'costs'} {word}"
 
     def words(self, base: float, new: float) -> str:

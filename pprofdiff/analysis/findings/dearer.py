@@ -72,7 +72,7 @@ def _shares(cpu: CPUComparison, movers: list[_Mover]) -> Finding:
     )
     return Finding(
         "shares-moved",
-        f"The CPU is shared otherwise: {named}",
+        f"The {cpu.noun} is shared otherwise: {named}",
         "Which of them costs more or less, shares do not tell.",
         tuple(
             Fact(f"for {cpu.names[m.row]}", "cpu profile", m.base, m.new, cpu.diff.unit)
@@ -127,21 +127,23 @@ def _finding(
         for name, m in zip(names, movers, strict=False)
     )
     rest = len(movers) - _NAMED
+    whose = (
+        "their own work and that of the libraries they call"
+        if len(movers) > 1
+        else "its own work and that of the libraries it calls"
+    )
+    without = ", without GC and allocation" if cpu.diff.grouped else ""
     if len(names) == 1:
-        title = f"{names[0]} {verb} {times(first.ratio)} as much CPU"
+        title = f"{names[0]} {verb} {times(first.ratio)} as much {cpu.noun}"
     else:
-        title = f"{listed(names)} {verb} {'more' if dearer else 'less'} CPU"
+        title = f"{listed(names)} {verb} {'more' if dearer else 'less'} {cpu.noun}"
     chosen = np.zeros(len(cpu.names) + 1, np.bool_)
     chosen[[m.row for m in movers]] = True
     claim = Claim(chosen[owners[0]], chosen[owners[1]])
     return Finding(
         "dearer" if dearer else "cheaper",
         title,
-        f"{amounts}{f'; and {rest} more' if rest > 0 else ''}: their own work and that "
-        "of the libraries they call, without GC and allocation."
-        if len(movers) > 1
-        else f"{amounts}: its own work and that of the libraries it calls, without GC "
-        "and allocation.",
+        f"{amounts}{f'; and {rest} more' if rest > 0 else ''}: {whose}{without}.",
         tuple(
             Fact(f"for {cpu.names[m.row]}", "cpu profile", m.base, m.new, cpu.diff.unit)
             for m in movers

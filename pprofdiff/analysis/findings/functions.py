@@ -184,13 +184,14 @@ def _gone_or_new(
     if gone:
         left = any(cpu.cum[1][r.row] for r in roots)
         end = "all but gone" if left else "gone"
-        title = f"{named}, {share} of {here}'s CPU, {'are' if several else 'is'} {end}"
+        verb = "are" if several else "is"
+        title = f"{named}, {share} of {here}'s {cpu.noun}, {verb} {end}"
         advice = f"Check that {there} does not need it: else work is skipped."
     else:
         verb = "take" if several else "takes"
         some = any(cpu.cum[0][r.row] for r in roots)
         end = "next to none" if some else "none"
-        title = f"{named} {verb} {share} of {here}'s CPU, {end} of {there}'s"
+        title = f"{named} {verb} {share} of {here}'s {cpu.noun}, {end} of {there}'s"
         advice = f"Check that {here} is meant to do this work."
     claim = _claim(cpu, change, roots)
     dearest = _dearest(cpu, change, claim)

@@ -172,6 +172,24 @@ def _cpu_per_operation(comparison: Comparison) -> Measure | None:
     )
 
 
+def _wall_per_operation(comparison: Comparison) -> Measure | None:
+    """Return wall time per operation, of a thread that another producer profiled."""
+    for diff in comparison.profiles:
+        if diff.is_wall and min(diff.totals) > 0:
+            if diff.normalization.mode != "per_work":
+                return None
+            base, new = diff.normalization.scaled(*diff.totals)
+            return _measure(
+                "wall",
+                "wall time per operation",
+                "s",
+                (base / 1e9, new / 1e9),
+                "slower",
+                "the profile of wall time",
+            )
+    return None
+
+
 def _unchanged_code(comparison: Comparison) -> Measure | None:
     """Return CPU cost against the code that did not change, where that is seen."""
     diff = cpu_of(comparison)
@@ -228,7 +246,13 @@ def measures(comparison: Comparison) -> Iterator[Measure]:
     benchmarks = timed(comparison)
     if benchmarks is not None:
         yield benchmarks.whole
-    for figure in (_tasks, _throughput, _cpu_per_operation, _unchanged_code):
+    for figure in (
+        _tasks,
+        _throughput,
+        _wall_per_operation,
+        _cpu_per_operation,
+        _unchanged_code,
+    ):
         measure = figure(comparison)
         # Operations a second that benchmarks tell are their time, said again.
         if measure is not None and (measure.id != "throughput" or benchmarks is None):

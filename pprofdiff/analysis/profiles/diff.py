@@ -26,6 +26,7 @@ from pprofdiff.analysis.profiles.kinds import (
     is_cpu,
     is_of_go,
     is_state,
+    is_wall,
     kind_name,
 )
 from pprofdiff.analysis.profiles.leaf_owners import LeafSums, leaf_sums
@@ -132,10 +133,15 @@ class ProfileDiff:
         """Whether samples are CPU time."""
         return is_cpu(self.new.profile)
 
+    @cached_property
+    def is_wall(self) -> bool:
+        """Whether samples are wall time of a thread."""
+        return is_wall(self.new.profile)
+
     @property
     def classified(self) -> bool:
-        """Whether stacks have runtime categories: CPU time, or a trace's in a state."""
-        return self.is_cpu or is_state(self.new.profile)
+        """Whether stacks are attributed: CPU or wall time, or a trace's in a state."""
+        return self.is_cpu or is_state(self.new.profile) or self.is_wall
 
     @cached_property
     def grouped(self) -> bool:

@@ -14,6 +14,7 @@ __all__ = [
     "is_of_go",
     "is_snapshot",
     "is_state",
+    "is_wall",
     "kind_name",
 ]
 
@@ -24,6 +25,11 @@ _STATES = ("running", "runnable", "blocked", "syscall")
 def is_cpu(profile: Profile) -> bool:
     """Return whether samples are CPU time."""
     return any(t.type == "cpu" for t in profile.sample_types)
+
+
+def is_wall(profile: Profile) -> bool:
+    """Return whether samples are wall time of a thread, as Node.js is profiled."""
+    return any(t.type == "wall" for t in profile.sample_types)
 
 
 def is_of_go(profile: Profile) -> bool:

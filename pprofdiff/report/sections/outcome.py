@@ -21,6 +21,7 @@ _NOUNS = {
     "time": "time an operation",
     "task": "time a task",
     "throughput": "operations a second",
+    "wall": "time an operation",
     "cpu": "CPU an operation",
     "control": "CPU against the code that did not change",
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import exp, log
+from math import exp, hypot, log
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -11,16 +11,20 @@ import numpy as np
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Measure
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.side import cpu_seconds
+from pprofdiff.analysis.side import age_seconds, cpu_seconds
 from pprofdiff.analysis.stats.control import control
 from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs
 from pprofdiff.model.side import Side
+from pprofdiff.units import times
 
 __all__ = ["Timed", "cpu_of", "measures", "timed"]
 
 _SECONDS = {"ns/op": 1e-9, "sec/op": 1.0}
 # Fewer whole user tasks a side do not tell how long one takes.
 _FEW_TASKS = 20
+
+# The normal distribution's quantiles of 95 and 90 % intervals.
+_QUANTILE, _NEAR_QUANTILE = 1.960, 1.645
 
 _Key = tuple[str, int | None, str | None]
 _Runs = list[list[float]]
@@ -211,9 +215,50 @@ def _unchanged_code(comparison: Comparison) -> Measure | None:
     )
 
 
+def _about(comparison: Comparison) -> Measure | None:
+    """Return CPU per operation where operations are inferred from allocations.
+
+    Call sites that both builds share allocate as often as operations are done. That
+    counts since the processes began, whose ages GC logs tell.
+    """
+    cpu = cpu_of(comparison)
+    allocs = next(
+        (d for d in comparison.profiles if d.sample_type.type == "alloc_space"), None
+    )
+    ages = age_seconds(comparison.base), age_seconds(comparison.new)
+    if comparison.work is not None or cpu is None or allocs is None:
+        return None
+    spans = cpu.base.profile.duration_ns, cpu.new.profile.duration_ns
+    shared = control(allocs)
+    if shared is None or not shared.agrees or not all((*ages, *spans)):
+        return None
+    base_s, new_s = (
+        span / 1e9 / age for span, age in zip(spans, ages, strict=True) if span and age
+    )
+    work = shared.ratio * new_s / base_s
+    cost = ratio_of_runs([[float(cpu.totals[0])]], [[cpu.totals[1] / work]])
+    reach = _QUANTILE * hypot(cost.sigma, shared.sigma)
+    near = _NEAR_QUANTILE * hypot(cost.sigma, shared.sigma)
+    middle = log(cost.ratio)
+    return Measure(
+        id="about",
+        figure="CPU per operation, of which there were about as many as allocations",
+        unit="",
+        base=None,
+        new=None,
+        ratio=cost.ratio,
+        low=exp(middle - reach),
+        high=exp(middle + reach),
+        narrow=(exp(middle - near), exp(middle + near)),
+        more_is="slower",
+        source=f"the CPU profile and about {times(work)} the work, which "
+        f"{shared.rows} call sites that both builds share allocate for",
+    )
+
+
 def _narrower(ratio: float, low: float, high: float) -> tuple[float, float]:
     """Return the 90 % interval of a 95 % one, on the scale of logarithms."""
-    part = 1.645 / 1.960
+    part = _NEAR_QUANTILE / _QUANTILE
     return ratio * (low / ratio) ** part, ratio * (high / ratio) ** part
 
 
@@ -252,6 +297,7 @@ def measures(comparison: Comparison) -> Iterator[Measure]:
         _wall_per_operation,
         _cpu_per_operation,
         _unchanged_code,
+        _about,
     ):
         measure = figure(comparison)
         # Operations a second that benchmarks tell are their time, said again.

@@ -23,6 +23,7 @@ _NOUNS = {
     "throughput": "operations a second",
     "wall": "time an operation",
     "cpu": "CPU an operation",
+    "about": "CPU an operation, about",
     "control": "CPU against the code that did not change",
 }
 # From this ratio on a factor reads better than percent.
@@ -72,7 +73,8 @@ def _with_interval(measure: Measure) -> str:
     if flipped:
         low, high = 1 / high, 1 / low
     ratio = 1 / measure.ratio if flipped else measure.ratio
-    if _many(ratio) or low <= 0:
+    fewer = measure.more_is == "faster" and ratio <= 1 / _MANY
+    if _many(ratio) or fewer or low <= 0:
         span = f"{_number(low)} to {_number(high)}×"
     else:
         span = f"{_percent(low)} to {_percent(high)}"
@@ -84,7 +86,8 @@ def _amount(measure: Measure) -> str:
     noun = _NOUNS[measure.id]
     if _flipped(measure):
         return f"{times(1 / measure.ratio)} the operations a second"
-    if _many(measure.ratio):
+    fewer = measure.more_is == "faster" and measure.ratio <= 1 / _MANY
+    if _many(measure.ratio) or fewer:
         return f"{times(measure.ratio)} the {noun}"
     return f"{_percent(measure.ratio)} {noun}"
 

@@ -1,0 +1,128 @@
+"""Whether new is slower: one answer, or what would give one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pprofdiff.analysis.outcome.deciding import outcome
+from pprofdiff.analysis.work import counted, rated
+
+from .evidence import PACKAGES, bench, cpu, load, swapped, told
+
+OTHER = {"slower": "faster", "faster": "slower", "same": "same", "unknown": "unknown"}
+FEW = 1e-12
+MARK = ("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")
+SCHEDULE = ("runtime.findRunnable", "runtime.schedule", "runtime.mcall")
+# One run of 1 % more is no news; of 3 × it is, whatever the machine does.
+STEADY = tuple({"A": 1000 + i % 3, "B": 20_000 + i % 2} for i in range(24))
+
+
+def times(by, **more):
+    """Return the runs in which each time is multiplied by its factor."""
+    return bench(*({n: v * more.get(n, by) for n, v in run.items()} for run in STEADY))
+
+
+@pytest.mark.parametrize(
+    ("by", "verdict"), [(3, "slower"), (1 / 3, "faster"), (1, "same"), (1.005, "same")]
+)
+def test_benchmarks_decide(by, verdict):
+    said = outcome(told(times(1), times(by)))
+    assert (said.verdict, said.contrary, said.needs) == (verdict, (), "")
+    assert said.headline.id == "time"
+    assert said.headline.ratio == pytest.approx(by)
+
+
+def test_benchmarks_that_moved_both_ways_are_no_one_verdict():
+    """A mean must not hide a part that got worse."""
+    for one, other, contrary in (
+        (0.01, 3, ("B-4",)), (3, 0.01, ("A-4",)), (0.5, 2, ("A-4", "B-4")),
+    ):  # fmt: skip
+        said = outcome(told(times(1), times(1, A=one, B=other)))
+        assert said.verdict == "unknown"
+        assert set(said.contrary) == set(contrary)
+        assert "both ways" in said.needs
+        assert said.headline.ratio == pytest.approx((one * other) ** 0.5)
+
+
+def test_one_run_a_side_cannot_tell_a_little():
+    said = outcome(told(bench({"A": 100}), bench({"A": 110})))
+    assert (said.verdict, said.headline.id) == ("unknown", "time")
+    assert "several times" in said.needs
+    assert outcome(told(bench({"A": 100}), bench({"A": 300}))).verdict == "slower"
+
+
+def test_shares_are_no_outcome():
+    base, new = cpu({"main.f": 1000, "main.g": 10}), cpu({"main.f": 100, "main.g": 10})
+    said = outcome(told(base, new))
+    assert (said.verdict, said.measures, said.contrary) == ("unknown", (), ())
+    assert "--work BASE:NEW" in said.needs
+    assert outcome(told(base, new, work=counted((1, 1)))).verdict == "faster"
+
+
+def test_what_was_asked_for_is_no_speed():
+    """Twice the requests at equal CPU a request: the load differs, not the build."""
+    base, new = cpu({"main.f": 1000}), cpu({"main.f": 2000})
+    said = outcome(told(base, new, work=rated((100.0, 200.0))))
+    assert said.verdict == "unknown"
+    assert said.headline.id == "cpu"
+    assert "throughput" in [m.id for m in said.measures]
+
+
+def test_a_closed_loop_is():
+    said = outcome(
+        told((*cpu({"main.f": 900}), *load(100)), (*cpu({"main.f": 2700}), *load(25)))
+    )
+    assert (said.verdict, said.headline.id) == ("slower", "throughput")
+    assert said.headline.ratio == pytest.approx(0.25)
+
+
+def test_a_machine_that_gave_less_made_no_slower_build():
+    """Operations took twice as long, and cost the same CPU in the same groups."""
+    stacks = dict.fromkeys(PACKAGES, 100) | {MARK: 200, SCHEDULE: 50}
+    half = {stack: count // 2 for stack, count in stacks.items()}
+    said = outcome(told((*cpu(stacks), *load(100)), (*cpu(half), *load(50))))
+    assert said.verdict == "unknown"
+    assert "the machine" in said.needs
+
+
+@pytest.mark.parametrize("by", [2, 3])
+def test_all_groups_alike_are_one_factor(by):
+    stacks = dict.fromkeys(PACKAGES, 100) | {MARK: 200, SCHEDULE: 50}
+    more = {stack: count * by for stack, count in stacks.items()}
+    assert outcome(told(cpu(stacks), cpu(more))).alike == pytest.approx(by)
+    # So long a profile has so many samples.
+    longer = cpu(more, duration_ns=by * 10**10)
+    assert outcome(told(cpu(stacks), longer)).alike is None
+    # One group alone is no factor of all.
+    assert outcome(told(cpu(stacks), cpu(stacks | {MARK: 200 * by}))).alike is None
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(*[st.integers(40, 4000)] * 2), min_size=1, max_size=8),
+    st.sampled_from((None, counted((3, 4)), rated((5.0, 7.0)), rated((5.0, 7.0), "hey", closed=True))),
+    st.one_of(st.none(), st.tuples(*[st.integers(1, 1000)] * 4)),
+)  # fmt: skip
+def test_swapped_sides_turn_the_answer_around(counts, work, measured):
+    sides = [
+        cpu({name: pair[i] for name, pair in zip(PACKAGES, counts, strict=False)})
+        for i in (0, 1)
+    ]
+    if measured is not None:
+        a, b, c, d = measured
+        sides = [
+            (*sides[0], *bench({"A": a, "B": b})),
+            (*sides[1], *bench({"A": c, "B": d})),
+        ]
+    there = outcome(told(*sides, work=work))
+    back = outcome(told(*sides[::-1], work=work and swapped(work)))
+    assert back.verdict == OTHER[there.verdict]
+    assert [m.id for m in back.measures] == [m.id for m in there.measures]
+    for one, other in zip(there.measures, back.measures, strict=True):
+        assert one.ratio * other.ratio == pytest.approx(1, rel=FEW)
+        assert one.low * other.high == pytest.approx(1, rel=FEW)
+        assert (one.base, one.new) == (other.new, other.base)
+    assert set(back.contrary) == set(there.contrary)
+    assert (back.needs, back.alike is None) == (there.needs, there.alike is None)

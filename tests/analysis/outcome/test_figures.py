@@ -1,0 +1,124 @@
+"""The figures that an outcome may rest on, each from one kind of evidence."""
+
+from __future__ import annotations
+
+from math import exp, fsum, log, sqrt
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pprofdiff.analysis.outcome.figures import measures, timed
+from pprofdiff.analysis.stats.calibration import TOTAL_SIGMA
+from pprofdiff.analysis.stats.totals import ratio_of_runs
+from pprofdiff.analysis.work import counted, rated
+
+from .evidence import PACKAGES, bench, cpu, load, told
+
+FEW = 1e-9
+_times = st.integers(1, 10**9)
+_both = st.dictionaries(
+    st.sampled_from(("Encode", "Decode", "Sort/n=1", "Sort/n=1000")),
+    st.tuples(_times, _times),
+    min_size=1,
+)
+
+few = settings(max_examples=40, deadline=None)
+
+
+@few
+@given(_both)
+def test_several_benchmarks_are_their_geometric_mean(times):
+    base, new = ({name: pair[i] for name, pair in times.items()} for i in (0, 1))
+    figure = timed(told(bench(base), bench(new)))
+    ratios = [pair[1] / pair[0] for pair in times.values()]
+    mean = exp(fsum(map(log, ratios)) / len(ratios))
+    whole = figure.whole
+    assert whole.ratio == pytest.approx(mean, rel=FEW)
+    assert whole.new / whole.base == pytest.approx(mean, rel=FEW)
+    assert (whole.id, whole.unit, whole.more_is) == ("time", "s", "slower")
+    assert {n: r.ratio for n, r in figure.each.items()} == pytest.approx(
+        {f"{name}-4": new / base for name, (base, new) in times.items()}, rel=FEW
+    )
+    # They share the drift of their run: more of them are not more sure.
+    widest = max(r.high / r.low for r in figure.each.values())
+    assert whole.width == pytest.approx(widest, rel=FEW)
+
+
+@pytest.mark.parametrize(("unit", "times"), [("ns/op", 500), ("sec/op", 5e-7)])
+def test_one_benchmark_is_its_time_in_seconds(unit, times):
+    figure = timed(
+        told(bench({"A": times}, unit=unit), bench({"A": 2 * times}, unit=unit))
+    )
+    assert (figure.whole.base, figure.whole.new) == pytest.approx((5e-7, 1e-6), rel=FEW)
+    assert figure.whole.source == "BenchmarkA"
+    assert list(figure.each) == ["A-4"]
+
+
+def test_what_one_side_has_alone_is_no_part_of_it():
+    figure = timed(told(bench({"A": 10, "Gone": 1}), bench({"A": 20, "Added": 9})))
+    assert list(figure.each) == ["A-4"]
+    assert figure.whole.ratio == pytest.approx(2)
+    assert (
+        timed(told(bench({"A": 10}, {"B": 1}), bench({"B": 1}))).whole.source
+        == "BenchmarkB"
+    )
+
+
+def test_folders_are_runs_and_lines_of_one_file_are_not():
+    lines = told(bench({"A": (10, 11)}), bench({"A": (20, 22)}))
+    files = told(bench({"A": 10}, {"A": 11}), bench({"A": 20}, {"A": 22}))
+    assert timed(lines).whole.runs == (1, 1)
+    assert timed(files).whole.runs == (2, 2)
+    wanted = ratio_of_runs([[10], [11]], [[20], [22]])
+    whole = timed(files).whole
+    assert (whole.ratio, whole.low, whole.high) == pytest.approx(wanted[:3], rel=FEW)
+    assert whole.narrow == pytest.approx(wanted.narrow, rel=FEW)
+    assert timed(lines).whole.width > timed(files).whole.width
+
+
+def test_the_most_direct_figure_comes_first():
+    base, new = dict.fromkeys(PACKAGES, 100), dict.fromkeys(PACKAGES, 200)
+    work = counted((1000, 1000))
+    ids = [
+        m.id
+        for m in measures(
+            told(
+                (*cpu(base), *bench({"A": 1})), (*cpu(new), *bench({"A": 2})), work=work
+            )
+        )
+    ]
+    # Operations a second of benchmarks are their time, said again.
+    assert ids[:2] == ["time", "cpu"]
+    assert "throughput" not in ids
+    ids = [m.id for m in measures(told((*cpu(base), *load(5)), (*cpu(new), *load(4))))]
+    assert ids[:2] == ["throughput", "cpu"]
+
+
+def test_cpu_an_operation_is_of_known_work_alone():
+    base, new = cpu({"main.f": 100}), cpu({"main.f": 300})
+    assert [m.id for m in measures(told(base, new))] == []
+    figures = {m.id: m for m in measures(told(base, new, work=counted((100, 200))))}
+    # A sample is 10 ms.
+    assert (figures["cpu"].base, figures["cpu"].new) == pytest.approx(
+        (0.010, 0.015), rel=FEW
+    )
+    reach = 1.960 * TOTAL_SIGMA * sqrt(2)
+    assert figures["cpu"].high == pytest.approx(1.5 * exp(reach), rel=FEW)
+
+
+@pytest.mark.parametrize(
+    ("work", "more_is"),
+    [(rated((10.0, 20.0)), ""), (rated((10.0, 20.0), "hey", closed=True), "faster")],
+    ids=["asked", "closed loop"],
+)
+def test_operations_a_second_are_a_speed_where_each_waits_for_the_last(work, more_is):
+    compared = told(cpu({"main.f": 100}), cpu({"main.f": 100}), work=work)
+    figure = next(m for m in measures(compared) if m.id == "throughput")
+    assert (figure.base, figure.new, figure.more_is) == (10.0, 20.0, more_is)
+
+
+@pytest.mark.parametrize("value", ["Inf", "NaN", "0"])
+def test_a_time_that_cannot_be_is_left_out(value):
+    compared = told(bench({"A": 10, "B": value}), bench({"A": 20, "B": 5}))
+    assert list(timed(compared).each) == ["A-4"]

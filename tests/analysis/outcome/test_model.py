@@ -1,0 +1,83 @@
+"""What one figure says alone."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from pprofdiff.analysis.outcome.model import SAME_WITHIN, Measure, Outcome
+
+OTHER = {"slower": "faster", "faster": "slower", "same": "same", "unknown": "unknown"}
+
+
+def measure(low, high, *, more_is="slower", narrow=None, ratio=None):
+    """Return a figure with these bounds."""
+    middle = (low * high) ** 0.5 if ratio is None else ratio
+    return Measure(
+        "time", "time per operation", "s", 1.0, middle, middle, low, high,
+        narrow or (low, high), more_is, "Benchmark",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (1.05, 1.5, "slower"),
+        (0.5, 0.95, "faster"),
+        (0.9, 1.1, "unknown"),
+        (1.0, 1.5, "unknown"),  # 1 is in it
+        (0.5, 1.0, "unknown"),
+        (0.99, 1.01, "same"),
+        (1.005, 1.015, "same"),  # surely more, and too little to matter
+        (1.005, 1.03, "slower"),
+        (0.98, 1.02, "same"),
+        (0.979, 1.0, "unknown"),
+    ],
+)
+def test_the_verdict(low, high, verdict):
+    assert measure(low, high).verdict == verdict
+    assert measure(low, high, more_is="faster").verdict == OTHER[verdict]
+    assert measure(low, high, more_is="").verdict == "unknown"
+
+
+def test_the_same_is_asked_of_the_narrow_interval():
+    assert measure(0.97, 1.03, narrow=(0.985, 1.015)).verdict == "same"
+    assert measure(0.97, 1.03, narrow=(0.975, 1.015)).verdict == "unknown"
+
+
+@given(st.floats(0.01, 10), st.floats(0.01, 10))
+def test_swapped_sides_say_the_opposite(one, other):
+    low, high = sorted((one, other))
+    # 1 ÷ 0.98 is not 1.02: at that edge both verdicts are true.
+    edges = (
+        (1 - SAME_WITHIN, 1 / (1 + SAME_WITHIN)),
+        (1 + SAME_WITHIN, 1 / (1 - SAME_WITHIN)),
+    )
+    assume(not any(min(e) <= b <= max(e) for e in edges for b in (low, high)))
+    assert measure(1 / high, 1 / low).verdict == OTHER[measure(low, high).verdict]
+
+
+@given(st.floats(0.01, 10), st.floats(1, 5))
+def test_a_verdict_never_contradicts_its_ratio(ratio, reach):
+    told = measure(ratio / reach, ratio * reach, ratio=ratio)
+    if told.verdict == "slower":
+        assert told.ratio > 1
+    if told.verdict == "faster":
+        assert told.ratio < 1
+    assert told.width == pytest.approx(reach**2)
+
+
+def test_an_outcome_without_a_figure_says_nothing():
+    nothing = Outcome()
+    assert (nothing.verdict, nothing.headline, nothing.contrary) == (
+        "unknown",
+        None,
+        (),
+    )
+    one = measure(1.1, 1.2)
+    assert Outcome("slower", (one,)).headline is one
+    with pytest.raises(FrozenInstanceError):
+        nothing.verdict = "slower"

@@ -305,6 +305,17 @@ def test_what_is_no_longer_allocated_is_not(case):
 
 
 @cases
+def test_where_all_scaled_alike_no_finding_says_otherwise(case):
+    told = report(case)
+    if told.outcome.alike is None:
+        return
+    assert [
+        f.title for f in told.findings.found if f.severity != "info" and f.claim
+    ] == []
+    assert "shares-moved" not in [f.id for f in told.findings.found]
+
+
+@cases
 def test_the_outcome_says_what_its_figures_say(case):
     outcome = report(case).outcome
     for measure in outcome.measures:

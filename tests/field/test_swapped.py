@@ -108,7 +108,11 @@ def test_what_findings_explain_is_negated(case):
 
 @cases
 def test_what_matters_matters_the_other_way_too(case):
-    there, back = (told.findings.found for told in both(case))
+    """But for memory: what is held may not fit, what no longer is costs nobody."""
+    there, back = (
+        [finding for finding in told.findings.found if finding.id != "heap-growth"]
+        for told in both(case)
+    )
     if mixed(case):
         pytest.skip("an operation is another mix")
     assert Counter(f.severity for f in there) == Counter(f.severity for f in back)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import log
 
+import numpy as np
+
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.figures import Timed, cpu_of, measures, timed
 from pprofdiff.analysis.outcome.model import SAME_WITHIN, Measure, Outcome, Verdict
@@ -26,6 +28,8 @@ _MACHINE = (
 _SLOWED = 3.0
 # A factor that all groups share is worth a sentence from here on.
 _WORTH = 1.10
+# A function that moved by this share of all CPU, beyond noise, is a change of its own.
+_OWN = 0.03
 
 
 def outcome(comparison: Comparison) -> Outcome:
@@ -60,11 +64,21 @@ def outcome(comparison: Comparison) -> Outcome:
 
 
 def _factor(diff: ProfileDiff, alike: ScaledAlike) -> float | None:
-    """Return by how much all groups scaled, a second; None where they did not."""
+    """Return by how much all groups scaled, a second; None where they did not.
+
+    Nor where a function did not scale as they did: most code is in one group.
+    """
     base, new = diff.base.profile.duration_ns, diff.new.profile.duration_ns
     ratio = alike.ratio * (base / new if base and new else 1.0)
-    moved = abs(log(ratio)) > log(_WORTH)
-    return ratio if alike.alike and moved else None
+    if not alike.alike or abs(log(ratio)) <= log(_WORTH):
+        return None
+    if diff.normalization.mode != "composition":
+        return ratio
+    judged = diff.table("functions").judge("cum")
+    if judged is None:
+        return ratio
+    large = np.abs(judged.delta) >= _OWN * diff.normalization.larger(*diff.totals)
+    return None if (large & ~judged.noise).any() else ratio
 
 
 def _machine(comparison: Comparison, first: Measure, told: list[Measure]) -> bool:

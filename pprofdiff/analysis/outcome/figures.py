@@ -13,7 +13,7 @@ from pprofdiff.analysis.outcome.model import Measure
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.side import age_seconds, cpu_seconds
 from pprofdiff.analysis.stats.control import control
-from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs
+from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs, ratio_of_sums
 from pprofdiff.model.side import Side
 from pprofdiff.units import times
 
@@ -173,6 +173,7 @@ def _cpu_per_operation(comparison: Comparison) -> Measure | None:
         (base / 1e9, new / 1e9),
         "slower",
         "the CPU profile",
+        _runs(diff),
     )
 
 
@@ -236,7 +237,7 @@ def _about(comparison: Comparison) -> Measure | None:
         span / 1e9 / age for span, age in zip(spans, ages, strict=True) if span and age
     )
     work = shared.ratio * new_s / base_s
-    cost = ratio_of_runs([[float(cpu.totals[0])]], [[cpu.totals[1] / work]])
+    cost = ratio_of_sums(cpu.totals[0], cpu.totals[1] / work, _runs(cpu))
     reach = _QUANTILE * hypot(cost.sigma, shared.sigma)
     near = _NEAR_QUANTILE * hypot(cost.sigma, shared.sigma)
     middle = log(cost.ratio)
@@ -256,6 +257,11 @@ def _about(comparison: Comparison) -> Measure | None:
     )
 
 
+def _runs(diff: ProfileDiff) -> tuple[int, int]:
+    """Return how many profiles each side is the sum of."""
+    return len(diff.base.runs), len(diff.new.runs)
+
+
 def _narrower(ratio: float, low: float, high: float) -> tuple[float, float]:
     """Return the 90 % interval of a 95 % one, on the scale of logarithms."""
     part = _NEAR_QUANTILE / _QUANTILE
@@ -269,9 +275,10 @@ def _measure(
     sides: tuple[float, float],
     more_is: Literal["slower", "faster", ""],
     source: str,
+    runs: tuple[int, int] = (1, 1),
 ) -> Measure:
-    """Return a figure that one run a side measured."""
-    ratio = ratio_of_runs([[sides[0]]], [[sides[1]]])
+    """Return a figure that is known as the sum over a side's runs."""
+    ratio = ratio_of_sums(*sides, runs)
     return Measure(
         id_,
         figure,
@@ -283,6 +290,7 @@ def _measure(
         ratio.narrow,
         more_is,
         source,
+        runs,
     )
 
 

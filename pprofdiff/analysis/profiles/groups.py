@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.stats.totals import ratio_of_runs
+from pprofdiff.analysis.stats.totals import ratio_of_sums
 from pprofdiff.goruntime.rules import rules
 
 __all__ = [
@@ -92,7 +92,7 @@ def total_noise(diff: ProfileDiff) -> bool | None:
         return None
     base, new = diff.normalization.scaled(*diff.totals)
     if mode == "per_work" and diff.is_cpu and min(base, new) > 0:
-        ratio = ratio_of_runs([[base]], [[new]])
+        ratio = ratio_of_sums(base, new, (len(diff.base.runs), len(diff.new.runs)))
         return ratio.low <= 1 <= ratio.high
     judged = diff.judge([diff.totals[0]], [diff.totals[1]])
     return None if judged is None else bool(judged.noise[0])

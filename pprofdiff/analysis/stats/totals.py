@@ -10,7 +10,7 @@ Applications in Genetics and Molecular Biology 3(1), shows the form).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, sqrt
+from math import exp, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from pprofdiff.analysis.stats.calibration import (
     TOTAL_SIGMA,
 )
 
-__all__ = ["Ratio", "ratio_of_runs"]
+__all__ = ["Ratio", "ratio_of_runs", "ratio_of_sums"]
 
 # Student's t at 97.5 and 95 % for 1, 2, … degrees of freedom.
 _T975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
@@ -60,12 +60,26 @@ def ratio_of_runs(
     squares += serial * SERIAL_SPREAD / SERIAL_VALUES
     variance = squares / (TOTAL_PRIOR + freedom + serial_freedom)
     sigma = sqrt(variance * sum(1 / len(side) for side in means))
-    wide, narrow = _quantiles(freedom)
+    return _ratio(ratio, sigma, _quantiles(freedom))
+
+
+def ratio_of_sums(base: float, new: float, runs: tuple[int, int] = (1, 1)) -> Ratio:
+    """Return the ratio of figures of which only the sum over runs is known.
+
+    Nothing shows how the runs differ, so that the prior alone is taken, of as many.
+    """
+    sigma = TOTAL_SIGMA * sqrt(1 / runs[0] + 1 / runs[1])
+    return _ratio(log(new / base), sigma, _Z)
+
+
+def _ratio(middle: float, sigma: float, reach: tuple[float, float]) -> Ratio:
+    """Return the ratio of a logarithm, its deviation, and how far intervals reach."""
+    wide, narrow = reach
     return Ratio(
-        exp(ratio),
-        exp(ratio - wide * sigma),
-        exp(ratio + wide * sigma),
-        (exp(ratio - narrow * sigma), exp(ratio + narrow * sigma)),
+        exp(middle),
+        exp(middle - wide * sigma),
+        exp(middle + wide * sigma),
+        (exp(middle - narrow * sigma), exp(middle + narrow * sigma)),
         sigma,
     )
 

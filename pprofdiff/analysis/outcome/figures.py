@@ -122,11 +122,8 @@ def _tasks(comparison: Comparison) -> Measure | None:
     if min(means) <= 0:
         return None
     return _measure(
-        "task",
-        f"time per task {name}",
-        "s",
+        _Figure("task", f"time per task {name}", "s"),
         (means[0] / 1e9, means[1] / 1e9),
-        "slower",
         f"{whole[0][name]:,} and {whole[1][name]:,} user tasks of the traces",
     )
 
@@ -143,11 +140,13 @@ def _throughput(comparison: Comparison) -> Measure | None:
     if rates is None:
         return None
     return _measure(
-        "throughput",
-        "operations a second",
-        "1/s",
+        _Figure(
+            "throughput",
+            "operations a second",
+            "1/s",
+            "faster" if work.closed else "",
+        ),
         rates,
-        "faster" if work.closed else "",
         work.reason,
     )
 
@@ -167,11 +166,8 @@ def _cpu_per_operation(comparison: Comparison) -> Measure | None:
         return None
     base, new = diff.normalization.scaled(*diff.totals)
     return _measure(
-        "cpu",
-        "CPU per operation",
-        "s",
+        _Figure("cpu", "CPU per operation", "s"),
         (base / 1e9, new / 1e9),
-        "slower",
         "the CPU profile",
         _runs(diff),
     )
@@ -185,11 +181,8 @@ def _wall_per_operation(comparison: Comparison) -> Measure | None:
                 return None
             base, new = diff.normalization.scaled(*diff.totals)
             return _measure(
-                "wall",
-                "wall time per operation",
-                "s",
+                _Figure("wall", "wall time per operation", "s"),
                 (base / 1e9, new / 1e9),
-                "slower",
                 "the profile of wall time",
             )
     return None
@@ -268,27 +261,33 @@ def _narrower(ratio: float, low: float, high: float) -> tuple[float, float]:
     return ratio * (low / ratio) ** part, ratio * (high / ratio) ** part
 
 
+class _Figure(NamedTuple):
+    """What a figure is: the first fields of a `Measure`, and what more of it is."""
+
+    id: str
+    figure: str
+    unit: str
+    more_is: Literal["slower", "faster", ""] = "slower"
+
+
 def _measure(
-    id_: str,
-    figure: str,
-    unit: str,
+    what: _Figure,
     sides: tuple[float, float],
-    more_is: Literal["slower", "faster", ""],
     source: str,
     runs: tuple[int, int] = (1, 1),
 ) -> Measure:
     """Return a figure that is known as the sum over a side's runs."""
     ratio = ratio_of_sums(*sides, runs)
     return Measure(
-        id_,
-        figure,
-        unit,
+        what.id,
+        what.figure,
+        what.unit,
         *sides,
         ratio.ratio,
         ratio.low,
         ratio.high,
         ratio.narrow,
-        more_is,
+        what.more_is,
         source,
         runs,
     )

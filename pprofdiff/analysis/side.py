@@ -11,8 +11,9 @@ from pprofdiff.model.side import Capture, Side
 
 __all__ = ["age_seconds", "cpu_seconds", "measure", "numbered", "of_benchmarks"]
 
-# In the stacks of a CPU profile that go test -bench -cpuprofile wrote.
-_BENCHMARK_LOOP = "testing.(*B).runN"
+# In the stacks of a CPU profile that go test -bench -cpuprofile wrote: the benchmark's
+# goroutine, or those that RunParallel starts while that one waits.
+_BENCHMARK_LOOPS = {"testing.(*B).runN", "testing.(*B).RunParallel.func1"}
 
 
 def measure(capture: Capture[Any]) -> str:
@@ -64,5 +65,6 @@ def of_benchmarks(side: Side) -> bool:
     """Return whether there is a CPU profile, and all of them are of benchmarks."""
     profiles = [c.content for c in side.of("profile") if measure(c) == "cpu"]
     return bool(profiles) and all(
-        _BENCHMARK_LOOP in profile.function_names() for profile in profiles
+        not _BENCHMARK_LOOPS.isdisjoint(profile.function_names())
+        for profile in profiles
     )

@@ -86,6 +86,13 @@ def test_the_one_benchmark_that_was_profiled_tells_them_over_all_runs():
     assert work.reason.startswith("BenchmarkEncode: 4,285,71")
 
 
+def test_operations_in_parallel_are_a_benchmarks_too():
+    """The goroutine of the benchmark waits for them, and is in no sample."""
+    parallel = (*WORK, "testing.(*B).RunParallel.func1")
+    sides = (evidence(one, stacks=(parallel,)) for one in (ENCODE, FASTER))
+    assert rates(*sides) == pytest.approx((3 / 700e-9, 3 / 190e-9))
+
+
 def test_seconds_are_seconds():
     one = bench(("Encode", [0.5]), unit="sec/op")
     assert rates(evidence(one), evidence(one)) == (2.0, 2.0)

@@ -102,7 +102,7 @@ def _student(z: float, freedom: int) -> float:
     """Return Student's t at a quantile of the normal distribution.
 
     The first terms of the expansion by degrees of freedom (Abramowitz and Stegun,
-    26.7.5): from 11 on it is right to four digits.
+    26.7.5): from 11 on it is right to three decimals.
     """
     first = (z**3 + z) / 4
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96

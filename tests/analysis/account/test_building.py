@@ -1,0 +1,138 @@
+"""The account of CPU profiles and benchmarks: which one, and that it adds up."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from pprofdiff.analysis.account.building import account
+from pprofdiff.analysis.work import counted
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.side import Capture
+from tests.analysis.building import profiles
+from tests.analysis.growing import goroutines, heap
+from tests.analysis.outcome.evidence import bench, cpu, swapped, told
+
+WORK = ("example.com/a.Work", "example.com/a.BenchmarkWork")
+LAUNCH = ("testing.(*B).runN", "testing.(*B).launch")
+ON_PATH = (*WORK, *LAUNCH)
+ALLOCATES = ("runtime.mallocgc", *WORK, *LAUNCH)
+PARALLEL = (*WORK, "testing.(*B).RunParallel.func1")
+MARK = ("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")
+SERVE = ("example.com/a.Work", "example.com/a.Serve", "main.main")
+
+
+def by_id(rows):
+    return {part.id: part.amount for part in rows}
+
+
+def groups(diff, side):
+    """Return the raw CPU of each group, summed over its samples one by one."""
+    names = rules().categories
+    sums = dict.fromkeys((group.id for group in rules().groups), 0)
+    for category, value in zip(
+        diff.attributions[side].category.tolist(),
+        diff.values[side].tolist(),
+        strict=True,
+    ):
+        (group,) = (g.id for g in rules().groups if names[category] in g.categories)
+        sums[group] += value
+    return sums
+
+
+@settings(max_examples=40, deadline=None)
+@given(profiles(counts=st.integers(0, 400)), profiles(counts=st.integers(0, 400)), st.sampled_from((None, (1, 1), (3, 7), (1e6, 0.1))))  # fmt: skip
+def test_parts_are_groups_and_add_up_exactly(base, new, work):
+    sides = [(Capture("cpu", "profile", one),) for one in (base, new)]
+    compared = told(*sides, work=work and counted(work))
+    (diff,) = compared.profiles
+    assume(min(diff.totals) > 0)
+    whole = account(compared)
+    by = [
+        Fraction(100, t) if work is None else Fraction(f)
+        for t, f in zip(diff.totals, diff.normalization.factors, strict=True)
+    ]
+    parts = by_id(whole.parts)
+    for side in (0, 1):
+        wanted = {
+            f"cpu.{id_}": raw * by[side] for id_, raw in groups(diff, side).items()
+        }
+        assert all(parts[id_][side] == wanted[id_] for id_ in parts)
+        # What is left out is nothing on both sides.
+        assert sum(wanted.values()) == sum(a[side] for a in parts.values())
+        assert whole.total[side] == diff.totals[side] * by[side]
+    assert (whole.of, whole.unit) == (
+        ("shares of CPU", "%") if work is None else ("CPU per operation", "ns")
+    )
+    if work is None:
+        assert whole.total == (100, 100)
+        assert any("not known" in gap for gap in whole.gaps)
+    back = account(told(*sides[::-1], work=work and swapped(counted(work))))
+    assert by_id(back.parts) == {id_: amount[::-1] for id_, amount in parts.items()}
+    assert back.total.delta == -whole.total.delta
+    assert back.gaps == whole.gaps
+
+
+def test_what_is_measured_of_no_cpu_has_no_account():
+    for one in (heap({SERVE: (9, 9)}), goroutines({SERVE: 9})):
+        side = (Capture("x", "profile", one),)
+        assert account(told(side, side)) is None
+    assert account(told(bench({"A": 5}), bench({"A": 6}))) is None
+
+
+@pytest.fixture
+def benchmarked():
+    """Return two sides of one benchmark: a sample is 10 ms, an operation 1 and 2 ms."""
+    base = cpu({ON_PATH: 600, ALLOCATES: 100, MARK: 50})
+    new = cpu({ON_PATH: 300, ALLOCATES: 300, MARK: 150})
+    return (*base, *bench({"Work": 1_000_000})), (*new, *bench({"Work": 2_000_000}))
+
+
+def test_time_of_a_benchmark_is_cpu_on_its_path_and_the_rest(benchmarked):
+    whole = account(told(*benchmarked))
+    assert (whole.of, whole.unit) == ("time per operation", "ns")
+    assert [float(side) for side in whole.total] == pytest.approx([1e6, 2e6])
+    # In ten seconds there were 10,000 and 5,000 operations.
+    parts = {
+        id_: [float(side) for side in amount]
+        for id_, amount in by_id(whole.parts).items()
+    }
+    assert parts == {
+        "cpu.user": pytest.approx([600e3, 600e3]),
+        "cpu.alloc": pytest.approx([100e3, 600e3]),
+        "off-cpu": pytest.approx([300e3, 800e3]),
+    }
+    # The collector works beside it, on processors of its own.
+    beside = {
+        id_: [float(side) for side in amount]
+        for id_, amount in by_id(whole.beside).items()
+    }
+    assert beside == {"beside.cpu.gc": pytest.approx([50e3, 300e3])}
+    assert any("why it was not on a CPU" in gap for gap in whole.gaps)
+    back = account(told(*benchmarked[::-1]))
+    assert by_id(back.parts).keys() == by_id(whole.parts).keys()
+    assert float(back.total.delta) == pytest.approx(-float(whole.total.delta))
+
+
+def test_operations_in_parallel_take_the_time_of_each_goroutine():
+    side = (*cpu({PARALLEL: 2000}), *bench({"Work": 1_000_000}, procs="-4"))
+    whole = account(told(side, side))
+    # Four goroutines, each for all of the time: a millisecond is four of theirs.
+    assert float(whole.total.base) == pytest.approx(4e6)
+    assert float(by_id(whole.parts)["cpu.user"].base) == pytest.approx(2e6)
+
+
+@pytest.mark.parametrize("missing", ["several benchmarks", "another program"])
+def test_else_it_is_of_cpu_alone(missing):
+    """What nobody knows to be one benchmark's time is not taken for it."""
+    if missing == "several benchmarks":
+        side = (*cpu({ON_PATH: 700}), *bench({"Work": 1000, "Rest": 500}))
+    else:
+        side = (*cpu({SERVE: 700}), *bench({"Serve": 10_000_000}))
+    whole = account(told(side, side))
+    assert whole.of == "CPU per operation"
+    assert "off-cpu" not in by_id(whole.parts)
+    assert any("waiting was not measured" in gap for gap in whole.gaps)

@@ -19,6 +19,10 @@ _WORK = (
     "the work is not known: --work BASE:NEW (operations while profiled), --rps "
     "BASE:NEW, a load generator's summary or bench.txt beside the profiles gives it"
 )
+_NOTHING = (
+    "a benchmark, a load generator's summary or CPU profiles with --work tell what an "
+    "operation costs"
+)
 _MACHINE = (
     "an operation took longer or shorter, and cost the same CPU in the same groups: "
     "the machine gave less or more, or the program waited for something outside; a "
@@ -47,7 +51,9 @@ def outcome(comparison: Comparison) -> Outcome:
     benchmarks = timed(comparison)
     factor = None if diff is None or alike is None else _factor(diff, alike)
     if not speeds:
-        return Outcome("unknown", tuple(told), (), factor, _WORK)
+        needs = _NOTHING if diff is None else _WORK
+        shares = diff is not None and diff.normalization.mode == "composition"
+        return Outcome("unknown", tuple(told), (), factor, needs, shares)
     first, verdict = _decided(speeds)
     contrary = () if benchmarks is None else _contrary(benchmarks, verdict)
     needs = ""

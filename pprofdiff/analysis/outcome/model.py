@@ -83,6 +83,8 @@ class Outcome:
         did not, or did not move.
     needs
         What would tell more, "" where nothing is needed.
+    shares
+        Whether shares of CPU are compared, for want of known work.
 
     """
 
@@ -91,6 +93,7 @@ class Outcome:
     contrary: tuple[str, ...] = ()
     alike: float | None = None
     needs: str = ""
+    shares: bool = False
 
     @property
     def headline(self) -> Measure | None:

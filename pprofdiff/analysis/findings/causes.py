@@ -264,7 +264,7 @@ def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
     """Give a finding, and each consequence in turn, samples that are not taken.
 
     Where what is left for a finding moved the other way, it has those of its
-    consequences alone.
+    consequences alone. Where they did too, none of them explain it, and claim nothing.
     """
     left = allowed
     for below in node.below:
@@ -276,7 +276,15 @@ def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
         explains = cpu.delta(claim)
         if explains and not _contrary(finding, explains):
             return finding._replace(claim=claim, explains=explains)
-    return finding._replace(claim=None, explains=None)
+    _unclaim(node)
+    return node.finding
+
+
+def _unclaim(node: _Node) -> None:
+    """Take all samples from a finding and from what follows from it."""
+    node.finding = node.finding._replace(claim=None, explains=None)
+    for below in node.below:
+        _unclaim(below)
 
 
 def _listed(node: _Node, parent: str | None) -> list[Finding]:

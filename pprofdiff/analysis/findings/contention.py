@@ -21,7 +21,7 @@ from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.stats.calibration import CONTENTION, CONTENTION_SURE, CROWD
 from pprofdiff.analysis.stats.judge import beyond_runs
 from pprofdiff.goruntime.names import package_of
-from pprofdiff.model.csr import first_in_row
+from pprofdiff.model.csr import first_in_row, grouped, sums
 
 __all__ = ["contention"]
 
@@ -224,13 +224,11 @@ def _waits(diff: ProfileDiff) -> _Waits:
             caller = np.where(caller >= 0, caller, nearest)
             locks = first_in_row(lock[ids], offsets)
             some = np.flatnonzero((locks >= 0) & (caller >= 0))
-            cells = zip(
-                ids[caller[some]].tolist(),
-                ids[locks[some]].tolist(),
-                values[start:stop][some].tolist(),
-                strict=True,
-            )
-            for function, which, delay in cells:
+            keys = ids[caller[some]] * len(names) + ids[locks[some]]
+            cells, at = grouped(keys)
+            delays = sums(at, values[start:stop][some], len(cells))
+            for key, delay in zip(cells.tolist(), delays.tolist(), strict=True):
+                function, which = divmod(key, len(names))
                 waits[names[function], names[which]][side] += delay
     return waits
 

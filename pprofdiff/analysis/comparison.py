@@ -16,9 +16,16 @@ from pprofdiff.analysis.profiles.mark_by_allocation import (
     apportion_mark,
 )
 from pprofdiff.analysis.settings import DEFAULTS, Settings
-from pprofdiff.analysis.side import age_seconds, cpu_seconds, measure, numbered
+from pprofdiff.analysis.side import (
+    age_seconds,
+    cpu_seconds,
+    measure,
+    numbered,
+    source_files,
+)
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
+from pprofdiff.identity.moves import NO_MOVES, Moves, package_moves
 from pprofdiff.kinds import KINDS, KindId, resolve
 from pprofdiff.model.side import Side
 
@@ -45,6 +52,8 @@ class Comparison:
         What one side only measured: (measure, label of the side that has it).
     work
         What values by operation rest on; None where the work is not known.
+    moves
+        The packages that moved between the builds.
 
     """
 
@@ -53,6 +62,7 @@ class Comparison:
     results: Mapping[KindId, Any] = field(default_factory=dict)
     lonely: tuple[tuple[str, str], ...] = ()
     work: Work | None = None
+    moves: Moves = NO_MOVES
 
     @property
     def profiles(self) -> tuple[ProfileDiff, ...]:
@@ -112,7 +122,11 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
             ages=(age_seconds(base), age_seconds(new)),
         )
         settings = replace(settings, work=work)
-    compared = Comparison(base, new, {}, _lonely(base, new), settings.work)
+    moves = settings.moves
+    if moves is None:
+        moves = package_moves(source_files(base), source_files(new))
+        settings = replace(settings, moves=moves)
+    compared = Comparison(base, new, {}, _lonely(base, new), settings.work, moves)
     both = [
         kind
         for kind in KINDS.values()

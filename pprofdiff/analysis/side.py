@@ -6,10 +6,18 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+from pprofdiff.analysis.profiles.granularity import files_of_functions
 from pprofdiff.kinds import KINDS, resolve
 from pprofdiff.model.side import Capture, Side
 
-__all__ = ["age_seconds", "cpu_seconds", "measure", "numbered", "of_benchmarks"]
+__all__ = [
+    "age_seconds",
+    "cpu_seconds",
+    "measure",
+    "numbered",
+    "of_benchmarks",
+    "source_files",
+]
 
 # In the stacks of a CPU profile that go test -bench -cpuprofile wrote: the benchmark's
 # goroutine, or those that RunParallel starts while that one waits.
@@ -68,3 +76,21 @@ def of_benchmarks(side: Side) -> bool:
         not _BENCHMARK_LOOPS.isdisjoint(profile.function_names())
         for profile in profiles
     )
+
+
+def source_files(side: Side) -> dict[str, str]:
+    """Return the source file of every function in a side's stacks, by its symbol.
+
+    Profiles come before traces; the file is `""` where it is unknown.
+    """
+    files: dict[str, str] = {}
+    for capture in side.of("profile"):
+        files = files_of_functions(capture.content) | files
+    for trace in (capture.content for capture in side.of("trace")):
+        strings, stacks = trace.strings, trace.stacks
+        pairs = dict.fromkeys(
+            zip(stacks.function.tolist(), stacks.file.tolist(), strict=True)
+        )
+        for function, file in pairs:
+            files.setdefault(strings[function], strings[file])
+    return files

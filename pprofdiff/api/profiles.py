@@ -353,6 +353,7 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
                 sample_type=self.sample_type.type,
                 normalize=work is None,
                 work=None if work is None else counted(work),
+                moves=self.data.moves,
             )
         )
 
@@ -421,6 +422,7 @@ def subtracted(
             sample_type=settings.sample_type,
             normalize=settings.normalize,
             work=settings.work,
+            moves=settings.moves,
         )
     )
 

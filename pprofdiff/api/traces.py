@@ -420,5 +420,6 @@ def subtracted(
         (sides[1].label, sides[1].of("trace")),
         settings.work,
         (old, current),
+        settings.moves,
     )
     return TraceDiff(data, sides)

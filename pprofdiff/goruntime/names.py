@@ -9,17 +9,21 @@ Dots in the last element of an import path are written `%2e` (package objabi).
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
+from types import MappingProxyType
 
 from pprofdiff.goruntime.rules import rules
 
 __all__ = [
     "alias",
+    "canonical_parts",
     "canonical_user",
     "has_runtime_head",
     "is_runtime_like",
     "is_standard_library",
     "lookup",
+    "moved_key",
     "normalise",
     "package_end",
     "package_of",
@@ -32,6 +36,7 @@ __all__ = [
 _NO_PACKAGE = ("type.", "type:", "go.", "go:")
 _HOST = r"go\.(?!(?:shape|itab|string|func|info|map|link|type)\.)[\w-]+(?:\.[\w-]+)*/"
 _NAMES_CACHED = 1 << 16
+_STAY: Mapping[str, str] = MappingProxyType({})
 
 # Patterns are compiled when a name first needs one: most names need none.
 _CLOSURE_SUFFIXES = (
@@ -262,21 +267,21 @@ def is_runtime_like(name: str) -> bool:
     return has_runtime_head(name) and lookup(name)[1] >= 0
 
 
-def canonical_user(name: str) -> str:
-    """Return what stays of the symbol `name` from one build to the next.
+def canonical_parts(name: str) -> tuple[str, str]:
+    """Return (import path, rest) of what stays of a symbol from build to build.
 
     Numbers of closures, type arguments, vendor directories, versions in import
     paths (`@v1.2.3`), escapes and directories of builds outside modules are
     gone; closures of package variables count as `init`, as they do since Go 1.21.
-    The major version of a module (`/v2`) stays: it is another package. Closures
-    of one function may share a key, so pair exact names first.
+    The major version of a module (`/v2`) stays: it is another package. The path is
+    `""` where the symbol is of no package.
     """
     plain = _without_abi(strip_type_arguments(name))
     if _made_up(plain):
-        return plain
+        return "", plain
     path, rest = _split(plain)
     if not path:
-        return plain
+        return "", plain
     if path.startswith("_/"):
         path = path.rpartition("/")[2]
     path = path.rpartition("/vendor/")[2]
@@ -284,4 +289,25 @@ def canonical_user(name: str) -> str:
         # Parts of the standard library moved there, such as strconv in Go 1.26.
         path = path.removeprefix("internal/")
     rest = re.sub(_NUMBERED, r"\1", re.sub(_PACKAGE_INIT, "init", rest))
-    return f"{path}.{re.sub(_NESTED, '.func', rest)}"
+    return path, re.sub(_NESTED, ".func", rest)
+
+
+def canonical_user(name: str, packages: Mapping[str, str] = _STAY) -> str:
+    """Return what stays of a symbol from one build to the next, see `canonical_parts`.
+
+    `packages` gives the import path to which each package moved that did. Closures of
+    one function may share a key, so pair exact names first.
+    """
+    path, rest = canonical_parts(name)
+    return f"{packages.get(path, path)}.{rest}" if path else rest
+
+
+def moved_key(name: str, packages: Mapping[str, str]) -> str | None:
+    """Return `name` under the path that its package moved to, None for others.
+
+    Closures keep their numbers, and all their type arguments.
+    """
+    path, _ = canonical_parts(name)
+    if path not in packages or is_runtime_like(name):
+        return None
+    return f"{packages[path]}{name[package_end(name) :]}"

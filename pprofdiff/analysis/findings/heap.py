@@ -121,7 +121,9 @@ def _live_heap(case: Case) -> ProfileDiff | None:
         allocs = case.of_type("alloc_space")
         if allocs is None or column_of(allocs, "inuse_space") is None:
             return None
-        diff = compare(allocs.base, allocs.new, sample_type="inuse_space")
+        diff = compare(
+            allocs.base, allocs.new, sample_type="inuse_space", moves=allocs.moves
+        )
     if diff.base.profile.duration_ns or diff.new.profile.duration_ns:
         return None
     # Shares of each heap hide how much it is.
@@ -204,7 +206,9 @@ def _shared_pace(
         return ratio
     if column_of(diff, "alloc_space") is None:
         return None
-    allocated = compare(diff.base, diff.new, sample_type="alloc_space")
+    allocated = compare(
+        diff.base, diff.new, sample_type="alloc_space", moves=diff.moves
+    )
     done = load_of(allocated)
     if done is None:
         return None

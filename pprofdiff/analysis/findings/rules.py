@@ -20,6 +20,7 @@ from pprofdiff.analysis.findings import (
     heap,
     inlining,
     marking,
+    moved,
     releases,
     runtime,
 )
@@ -81,6 +82,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
         *of_traces,
         comparability.unlike_load,
         comparability.processors,
+        moved.package_moved,
     )
 
 

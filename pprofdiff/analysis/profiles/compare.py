@@ -42,7 +42,11 @@ def compare_sides(
         sides = side(base.label, old), side(new.label, current)
 
         subtract = partial(
-            compare, *sides, normalize=settings.normalize, work=settings.work
+            compare,
+            *sides,
+            normalize=settings.normalize,
+            work=settings.work,
+            moves=settings.moves,
         )
         try:
             first = subtract(sample_type=settings.sample_type)

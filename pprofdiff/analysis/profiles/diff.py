@@ -20,7 +20,7 @@ from pprofdiff.analysis.profiles.categories import (
 )
 from pprofdiff.analysis.profiles.caveats import Caveat, comparability
 from pprofdiff.analysis.profiles.frames import blame_frame, categories_frame
-from pprofdiff.analysis.profiles.granularity import Granularity
+from pprofdiff.analysis.profiles.granularity import Granularity, files_of_functions
 from pprofdiff.analysis.profiles.kinds import (
     counts_of,
     is_cpu,
@@ -39,6 +39,7 @@ from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Judgement, Runs
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import FormatError, IncompatibleProfilesError
+from pprofdiff.identity.moves import NO_MOVES, Moves, package_moves
 from pprofdiff.model.profiles.profile import Profile, ValueType
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ class ProfileDiff:
     are made when they are first asked for; `functions`, `lines`, `files`,
     `packages`, `stacks`, `categories` and `blame` are DataFrames of them. Raw numbers
     are integers in `unit`; scaled ones are raw ones times the factors of
-    `normalization`. `warnings` say what makes the two sides less comparable.
+    `normalization`. `warnings` say what makes the two sides less comparable, `moves`
+    which packages moved between the builds.
     """
 
     base: ProfileSide
@@ -69,6 +71,7 @@ class ProfileDiff:
     new_column: int
     normalization: Normalization
     warnings: tuple[Caveat, ...]
+    moves: Moves = NO_MOVES
 
     def __repr__(self) -> str:
         """Return one line: sample type, totals and their delta."""
@@ -109,8 +112,8 @@ class ProfileDiff:
     def _samples(self) -> tuple[SampleValues, SampleValues]:
         base, new = self.values
         return (
-            SampleValues(self.base.profile, base),
-            SampleValues(self.new.profile, new),
+            SampleValues(self.base.profile, base, self.moves.of_base),
+            SampleValues(self.new.profile, new, self.moves.of_new),
         )
 
     @cached_property
@@ -280,6 +283,7 @@ def compare(
     sample_type: str | int | None = None,
     normalize: bool = False,
     work: Work | None = None,
+    moves: Moves | None = None,
 ) -> ProfileDiff:
     """Subtract base from new in one sample type.
 
@@ -293,6 +297,9 @@ def compare(
         Whether to scale new to the total of base, as ``go tool pprof -normalize`` does.
     work
         The operations that each side did, to compare by operation.
+    moves
+        The packages that moved between the builds; None to infer them from these two
+        profiles alone.
 
     Raises
     ------
@@ -316,7 +323,13 @@ def compare(
         counts=counts_of(new.profile, compared),
     )
     caveats = comparability(base, new, work, normalization)
-    return ProfileDiff(base, new, base_column, new_column, normalization, caveats)
+    if moves is None:
+        moves = package_moves(
+            files_of_functions(base.profile), files_of_functions(new.profile)
+        )
+    return ProfileDiff(
+        base, new, base_column, new_column, normalization, caveats, moves
+    )
 
 
 def _total(side: ProfileSide, column: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from posixpath import basename
 from typing import Literal
@@ -13,22 +13,35 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.profiles.nodes import frame_keys
 from pprofdiff.goruntime.names import (
     alias,
+    canonical_parts,
     canonical_user,
     is_runtime_like,
     lookup,
+    moved_key,
     package_of,
+    strip_type_arguments,
 )
 from pprofdiff.goruntime.versions import Span, apart, infer_go_version, lacks
+from pprofdiff.identity.moves import NO_MOVES
 from pprofdiff.identity.names import Pairing, pair_names
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["NO_STACK", "Granularity", "SideRows", "pair_side_rows", "side_rows"]
+__all__ = [
+    "NO_STACK",
+    "Granularity",
+    "Packages",
+    "SideRows",
+    "files_of_functions",
+    "pair_side_rows",
+    "side_rows",
+]
 
 NO_STACK = "<no stack>"
 
 Granularity = Literal["functions", "lines", "files", "packages"]
 
 Key = Callable[[int], Hashable | None]
+Packages = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -51,13 +64,20 @@ class SideRows:
     functions: bool = False
 
 
-def side_rows(profile: Profile, granularity: Granularity) -> SideRows:
+def side_rows(
+    profile: Profile,
+    granularity: Granularity,
+    packages: Packages = NO_MOVES.of_new,
+) -> SideRows:
     """Return a profile's rows: its functions, lines, files or packages.
+
+    `packages` are those that moved, with the import paths under which their rows are
+    paired: `Moves.of_base` or `Moves.of_new`.
 
     One more row, the last, is named `NO_STACK`: it stands for samples that have no
     frame, so that flat adds up to the total.
     """
-    rows = _ROWS[granularity](profile)
+    rows = _ROWS[granularity](profile, packages)
     return replace(
         rows,
         names=[*rows.names, NO_STACK],
@@ -103,21 +123,29 @@ def _renamed(base: list[str], new: list[str]) -> list[tuple[Key, Key]]:
     return [*keys, (plain(base), plain(new))] if apart(*spans) else keys
 
 
-def _functions(profile: Profile) -> SideRows:
+def _functions(profile: Profile, packages: Packages) -> SideRows:
     keys, ids = frame_keys(profile, "functions")
     names = [key[0] for key in keys]
-    files = _files_of_functions(profile)
+    files = files_of_functions(profile)
+
+    def moved(row: int) -> Hashable | None:
+        return moved_key(names[row], packages)
+
+    def moved_generic(row: int) -> Hashable | None:
+        return moved_key(strip_type_arguments(names[row]), packages)
 
     def key(row: int) -> Hashable | None:
         name = names[row]
-        return None if is_runtime_like(name) else canonical_user(name)
+        return None if is_runtime_like(name) else canonical_user(name, packages)
 
     shown = [files.get(name, "") for name in names]
-    return SideRows(names, shown, names, (key,), ids, functions=True)
+    return SideRows(
+        names, shown, names, (moved, moved_generic, key), ids, functions=True
+    )
 
 
-def _files_of_functions(profile: Profile) -> dict[str, str]:
-    """Return the file of the first function of each name."""
+def files_of_functions(profile: Profile) -> dict[str, str]:
+    """Return the source file of the first function of each name, `""` if unknown."""
     strings, functions = profile.strings, profile.functions
     files: dict[str, str] = {}
     for name, file in zip(
@@ -127,7 +155,7 @@ def _files_of_functions(profile: Profile) -> dict[str, str]:
     return files
 
 
-def _lines(profile: Profile) -> SideRows:
+def _lines(profile: Profile, packages: Packages) -> SideRows:
     keys, ids = frame_keys(profile, "lines")
     names = [f"{name} {file}:{line}" for name, file, line in keys]
 
@@ -138,38 +166,46 @@ def _lines(profile: Profile) -> SideRows:
 
     def user_place(row: int) -> Hashable:
         name, file, line = keys[row]
-        return canonical_user(name), basename(file), line
+        path, rest = canonical_parts(name)
+        return packages.get(path, path), rest, basename(file), line
 
     return SideRows(
         names, [file for _, file, _ in keys], keys, (place, user_place), ids
     )
 
 
-def _files(profile: Profile) -> SideRows:
+def _files(profile: Profile, moved: Packages) -> SideRows:
     keys, ids = frame_keys(profile, "files")
     names = [file or name for name, file, _ in keys]
     packages: dict[str, str] = {}
-    for name, file in _files_of_functions(profile).items():
+    for name, file in files_of_functions(profile).items():
         packages.setdefault(file, package_of(name))
 
     def place(row: int) -> Hashable | None:
         # A file is the same in another build directory: package and name tell it.
         package = packages.get(names[row])
-        return (package, basename(names[row])) if package else None
+        name = basename(names[row])
+        return (moved.get(package, package), name) if package else None
 
     return SideRows(names, names, names, (place,), ids)
 
 
-def _packages(profile: Profile) -> SideRows:
+def _packages(profile: Profile, moved: Packages) -> SideRows:
     keys, ids = frame_keys(profile, "functions")
     place: dict[str, int] = {}
     packages = [package_of(key[0]) or "<no package>" for key in keys]
     rows = [place.setdefault(package, len(place)) for package in packages]
     names = list(place)
-    return SideRows(names, [""] * len(names), names, (), np.array(rows, np.int32)[ids])
+
+    def key(row: int) -> Hashable | None:
+        return moved.get(names[row])
+
+    return SideRows(
+        names, [""] * len(names), names, (key,), np.array(rows, np.int32)[ids]
+    )
 
 
-_ROWS: dict[Granularity, Callable[[Profile], SideRows]] = {
+_ROWS: dict[Granularity, Callable[[Profile, Packages], SideRows]] = {
     "functions": _functions,
     "lines": _lines,
     "files": _files,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.attribution import Attribution, Classifier
 from pprofdiff.analysis.profiles.granularity import (
     Granularity,
+    Packages,
     SideRows,
     pair_side_rows,
     side_rows,
@@ -27,10 +28,15 @@ __all__ = ["PairedRows", "SampleValues", "SummedRows", "pair_rows", "summed_rows
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SampleValues:
-    """One side's samples and what each counts: int64 `values`, one a sample."""
+    """One side's samples and what each counts: int64 `values`, one a sample.
+
+    `packages` are the side's packages that moved between the builds, with the import
+    paths under which their rows are paired.
+    """
 
     profile: Profile
     values: NDArray[np.int64]
+    packages: Packages = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -128,7 +134,7 @@ def summed_rows(
     side: SampleValues, granularity: Granularity, *, classified: bool
 ) -> SummedRows:
     """Sum one side's values by row; if `classified`, make its attribution too."""
-    rows = side_rows(side.profile, granularity)
+    rows = side_rows(side.profile, granularity, side.packages)
     classifier = Classifier(rows.names) if classified else None
     flat, cum = flat_and_cum(
         side.profile, rows.ids, len(rows.names), side.values[:, None], classifier

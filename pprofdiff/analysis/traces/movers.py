@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -91,11 +92,10 @@ class _Place(NamedTuple):
     asked: bool
     chosen: bool
 
-    @property
-    def key(self) -> tuple[str, ...]:
-        """What stays of it from one build to the next."""
+    def key(self, packages: Mapping[str, str]) -> tuple[str, ...]:
+        """Return what stays of it from one build to the next; `packages` moved."""
         names = self.root, self.call, self.function, self.under
-        return (self.reason, *(canonical_user(name) for name in names))
+        return (self.reason, *(canonical_user(name, packages) for name in names))
 
 
 class _Cell(NamedTuple):
@@ -112,7 +112,13 @@ def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
 
     Functions are paired by name, without what differs from build to build.
     """
-    base, new = (_cells(side, state) for side in diff.sides)
+    moves = diff.moves
+    base, new = (
+        _cells(side, state, packages)
+        for side, packages in zip(
+            diff.sides, (moves.of_base, moves.of_new), strict=True
+        )
+    )
     rows = []
     for key in dict.fromkeys([*base, *new]):
         # Of the two, new's names are shown.
@@ -142,8 +148,10 @@ def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
     return tuple(sorted(rows, key=moved))
 
 
-def _cells(side: TraceSide, state: StateName) -> dict[tuple[str, ...], _Cell]:
-    """Return a side's times by place."""
+def _cells(
+    side: TraceSide, state: StateName, packages: Mapping[str, str]
+) -> dict[tuple[str, ...], _Cell]:
+    """Return a side's times by place; `packages` are those that moved."""
     groups = side.groups
     program = ~(groups.system | groups.tracing)[groups.group_of]
     profile = state_profile(side.trace, state, goroutines=program)
@@ -163,8 +171,9 @@ def _cells(side: TraceSide, state: StateName) -> dict[tuple[str, ...], _Cell]:
     )
     cells: dict[tuple[str, ...], _Cell] = {}
     for i, place in enumerate(first):
-        more = cells.get(place.key, _Cell(place))
-        cells[place.key] = _Cell(
+        key = place.key(packages)
+        more = cells.get(key, _Cell(place))
+        cells[key] = _Cell(
             more.place._replace(
                 idle=more.place.idle or place.idle,
                 asked=more.place.asked and place.asked,

@@ -10,9 +10,10 @@ import numpy as np
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
-from pprofdiff.analysis.profiles.tables import STATUSES, Table
+from pprofdiff.analysis.profiles.tables import STATUSES, Status, Table
 from pprofdiff.analysis.stats.counts import Judgement
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.identity.names import PairedBy, paired_by
 
 __all__ = ["profile_rows"]
 
@@ -115,6 +116,7 @@ def _functions(table: Table) -> list[Row]:
         if rows.base_names[i] is not None:
             entry["base_name"] = rows.base_names[i]
         entry |= {"file": rows.files[i] or None, "status": status[i]}
+        entry["paired_by"] = _paired_by(rows, i, status[i])
         entry |= dict(zip(columns, row, strict=True))
         entry["significance"] = (
             None
@@ -123,6 +125,14 @@ def _functions(table: Table) -> list[Row]:
         )
         out.append(entry)
     return out
+
+
+def _paired_by(rows: Table, row: int, status: Status) -> PairedBy | None:
+    """Return by what a function is the same on both sides, None where one has it."""
+    before = rows.base_names[row]
+    if before is None:
+        return "name" if status == "both" else None
+    return paired_by(before, rows.names[row])
 
 
 def _significance(judged: Judgement | None, row: int) -> Row | None:

@@ -13,6 +13,7 @@ import pytest
 from pprofdiff.analysis.outcome.model import Verdict
 from pprofdiff.analysis.profiles.granularity import NO_STACK
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.identity.names import PairedBy
 from pprofdiff.report.json.document import SCHEMA
 
 INT, FLOAT, TEXT, FLAG = "int", "float", "text", "flag"
@@ -25,7 +26,7 @@ INPUT = {
 AMOUNTS = {"base": INT, "new": INT, "delta": INT}
 VERDICT = {"z": FLOAT, "q": FLOAT, "noise": FLAG}
 FUNCTION = {
-    "name": TEXT, "file": "text?", "status": TEXT, "base_flat": INT, "new_flat": INT, "delta_flat": INT,
+    "name": TEXT, "file": "text?", "status": TEXT, "paired_by": "text?", "base_flat": INT, "new_flat": INT, "delta_flat": INT,
     "base_cum": INT, "new_cum": INT, "delta_cum": INT, "delta_flat_scaled": FLOAT, "delta_cum_scaled": FLOAT,
 }  # fmt: skip
 SCALED = {"base_scaled": FLOAT, "new_scaled": FLOAT, "delta_scaled": FLOAT}
@@ -251,6 +252,10 @@ def test_every_comparison(whole):
             check(row, FUNCTION, ["base_name", "significance"])
             assert row["status"] in ("both", "new", "gone")
             assert fits(row.get("base_name"), "text?")
+            assert row["paired_by"] in (*get_args(PairedBy), None)
+            assert (row["paired_by"] == "name") == (
+                row["status"] == "both" and "base_name" not in row
+            )
             for verdict in (row["significance"] or {}).values():
                 check(verdict, VERDICT)
             assert row["significance"] is None or set(row["significance"]) == {

@@ -1,0 +1,45 @@
+"""Packages under another import path: what moved there is neither gone nor new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.model import Fact, Finding
+from pprofdiff.analysis.findings.wording import listed
+
+__all__ = ["package_moved"]
+
+_NAMED = 3
+
+
+def package_moved(case: Case) -> Iterator[Finding]:
+    """Functions are called alike in a package of base and another one of new."""
+    moves = case.comparison.moves.packages
+    if not moves:
+        return
+    first, total = moves[0], sum(move.functions for move in moves)
+    where = f"from {first.base} to {first.new}"
+    if len(moves) > 1:
+        others = len(moves) - 1
+        where += f" and {others} other package{'s' if others > 1 else ''} likewise"
+    count = f"{total:,} function{'s' if total > 1 else ''}"
+    also = [f"{move.base} to {move.new}" for move in moves[1 : _NAMED + 1]]
+    if len(moves) > _NAMED + 1:
+        also.append(f"{len(moves) - _NAMED - 1} more")
+    yield Finding(
+        "package-moved",
+        f"{count} moved {where}",
+        (f"Also: {listed(also)}. " if also else "")
+        + "Each is compared with the function of its name there.",
+        tuple(
+            Fact(
+                f"{move.base} → {move.new}",
+                "function names",
+                move.functions,
+                move.functions,
+                "functions",
+            )
+            for move in moves
+        ),
+    )

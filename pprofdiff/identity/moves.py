@@ -1,0 +1,302 @@
+"""Which package of base is which package of new, under another import path.
+
+A package moves when its module changes its path: a new major version, a fork, a copy
+in the program's own tree. No single function proves it; what its functions are called
+does. Profiles show only the functions that were sampled, and of two samplings of one
+package each misses some, so what one side has in excess says nothing: the names that
+both have are measured against the smaller side.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from posixpath import basename
+from typing import NamedTuple
+
+from pprofdiff.goruntime.names import (
+    canonical_parts,
+    is_runtime_like,
+    is_standard_library,
+    package_of,
+)
+
+__all__ = ["NO_MOVES", "Move", "Moves", "package_moves"]
+
+# Of 432 packages with three or more sampled functions on both sides of one program's
+# captures, 425 share more than half of the smaller side's names. Of two different
+# packages outside the standard library none shared more than 3 in 8 (Update, View and
+# get of two key-value stores).
+_LEAST, _SHARE = 3, 0.5
+# The best candidate shares this many times the names of the next one.
+_AHEAD = 2
+
+_MAJOR = re.compile(r"[/.]v\d+(?=/|$)")
+_WORD = re.compile(r"\w+")
+# What the linker and the compiler call functions that have no name.
+_NAMELESS = frozenset(("func", "gowrap", "deferwrap", "dwrap", "init", "fm", "range"))
+
+_Packages = Mapping[str, Mapping[str, str]]
+
+
+class Move(NamedTuple):
+    """Base's import path, new's, and how many functions both sides show in it."""
+
+    base: str
+    new: str
+    functions: int
+
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """The packages that moved between two builds, those with most functions first."""
+
+    packages: tuple[Move, ...] = ()
+
+    @cached_property
+    def of_base(self) -> Mapping[str, str]:
+        """New's import path of each of base's packages that moved."""
+        return {move.base: move.new for move in self.packages}
+
+    @cached_property
+    def of_new(self) -> Mapping[str, str]:
+        """New's packages that moved, each under its own import path."""
+        return {move.new: move.new for move in self.packages}
+
+
+NO_MOVES = Moves()
+"""No package moved."""
+
+
+def package_moves(base: Mapping[str, str], new: Mapping[str, str]) -> Moves:
+    """Infer which packages moved from the names of all functions of both builds.
+
+    A package moves as a whole, to one other package: what it shares with that one is
+    at least twice what it shares with any other, what stays where it was included, and
+    the same holds the other way round. It moved
+
+    - where the paths differ in their major version alone, and a name is shared;
+    - where at least three names and more than half of the smaller side's are shared,
+      one of them not exported, and half of them or more stand in files of one name: a
+      package that replaces another has the same public functions on purpose, or the
+      methods of one interface (`(*digest).Write`), but other functions and files.
+      Under one owner (`github.com/acme`) the last element of the path stays too, since
+      whoever writes two alternatives (`arraystack` and `liststack`) writes them alike;
+    - where its path changed as that of a package which moved, and a name is shared.
+
+    The standard library's packages copy functions from one another (`strings` and
+    `bytes`), and its runtime is paired by aliases: nothing moves within it.
+
+    Parameters
+    ----------
+    base, new
+        The source file of each symbol, spelled as Go's linker does; `""` where it is
+        unknown.
+
+    """
+    both = base.keys() & new.keys()
+    if len(both) == len(base) or len(both) == len(new):
+        return NO_MOVES
+    standard: set[str] = set()
+    old = _by_package({name: base[name] for name in base.keys() - both}, standard)
+    now = _by_package({name: new[name] for name in new.keys() - both}, standard)
+    shared = _shared(old, now)
+    asked = {path for pair in shared if pair[0] != pair[1] for path in pair}
+    if not asked:
+        return NO_MOVES
+    # Of thousands of equal names, those of the packages in question are looked at.
+    ends = {re.escape(path.rpartition("/")[2].partition(".")[0]) for path in asked}
+    likely = filter(re.compile("|".join(ends)).search, both)
+    stays = _by_package({name: new[name] for name in likely}, standard)
+    evidence = _Evidence(old, now, stays, shared, standard)
+    decided: dict[str, Move] = {}
+    for rule in (_major_versions, _copies, _alike):
+        for move in rule(evidence, decided):
+            taken = {m.new for m in decided.values()}
+            if move.base not in decided and move.new not in taken:
+                decided[move.base] = move
+    moves = sorted(decided.values(), key=lambda move: (-move.functions, move.base))
+    return Moves(tuple(moves)) if moves else NO_MOVES
+
+
+def _by_package(files: Mapping[str, str], standard: set[str]) -> _Packages:
+    """Return what the functions of each import path are called, and their files.
+
+    The packages of the standard library are added to `standard`.
+    """
+    packages: dict[str, dict[str, str]] = defaultdict(dict)
+    for name, file in files.items():
+        if not is_runtime_like(name):
+            path, rest = canonical_parts(name)
+            if path:
+                packages[path][rest] = file
+                if is_standard_library(package_of(name)):
+                    standard.add(path)
+    return dict(packages)
+
+
+def _shared(base: _Packages, new: _Packages) -> Counter[tuple[str, str]]:
+    """Return how many names each package of base and of new have in common."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for path, rests in base.items():
+        for rest in rests:
+            places[rest].append(path)
+    shared: Counter[tuple[str, str]] = Counter()
+    for path, rests in new.items():
+        for rest in rests:
+            shared.update((old, path) for old in places.get(rest, ()))
+    return shared
+
+
+class _Evidence:
+    """The names of both sides by package, and how many each two packages share.
+
+    `base` and `new` have the functions of one side alone, `both` those of both sides.
+    `standard` are the packages of the standard library.
+    """
+
+    def __init__(
+        self,
+        base: _Packages,
+        new: _Packages,
+        both: _Packages,
+        shared: Counter[tuple[str, str]],
+        standard: set[str],
+    ) -> None:
+        self.base, self.new, self.both = base, new, both
+        self.shared, self.standard = shared, standard
+        # A package that stays where it was is a candidate like any other.
+        for path, rests in both.items():
+            self.shared[path, path] += len(rests)
+        self.best_of_base, self.best_of_new = _rivals(self.shared)
+
+    def candidates(self) -> Iterator[tuple[str, str, int]]:
+        """Yield (base, new, names shared) of unlike paths, most shared first."""
+        for (old, now), count in sorted(
+            self.shared.items(), key=lambda item: (-item[1], item[0])
+        ):
+            if old != now and not self.standard >= {old, now}:
+                yield old, now, count
+
+    def stays(self, path: str) -> int:
+        """Return how many names both sides have under this path."""
+        return self.shared[path, path]
+
+    def smaller(self, old: str, now: str) -> int:
+        """Return how many functions the package with fewer of them shows."""
+        return min(
+            len(side.get(path, ())) + len(self.both.get(path, ()))
+            for side, path in ((self.base, old), (self.new, now))
+        )
+
+    def leads(self, old: str, now: str) -> bool:
+        """Return whether each of two packages shares far less with any other one."""
+        count = self.shared[old, now]
+        return all(
+            count >= _AHEAD * next((n for n in best if n[1] != partner), (0, ""))[0]
+            for best, partner in (
+                (self.best_of_base[old], now),
+                (self.best_of_new[now], old),
+            )
+        )
+
+
+_Best = dict[str, list[tuple[int, str]]]
+
+
+def _rivals(shared: Mapping[tuple[str, str], int]) -> tuple[_Best, _Best]:
+    """Return, for each package of base and of new, the two that share most with it."""
+    best: tuple[_Best, _Best] = defaultdict(list), defaultdict(list)
+    for (old, now), count in shared.items():
+        best[0][old].append((count, now))
+        best[1][now].append((count, old))
+    for side in best:
+        for path, rivals in side.items():
+            side[path] = sorted(rivals, reverse=True)[:2]
+    return best
+
+
+def _major_versions(evidence: _Evidence, _: Mapping[str, Move]) -> Iterator[Move]:
+    """Yield packages whose path differs in the major version alone."""
+    pairs = [
+        Move(*pair)
+        for pair in evidence.candidates()
+        if _MAJOR.sub("", pair[0]) == _MAJOR.sub("", pair[1])
+        and pair[0] not in evidence.standard
+    ]
+    for move in pairs:
+        rivals = [evidence.stays(move.base), evidence.stays(move.new)]
+        rivals += [
+            other.functions
+            for other in pairs
+            if other != move and (other.base == move.base or other.new == move.new)
+        ]
+        if move.functions >= _AHEAD * max(rivals):
+            yield move
+
+
+def _copies(evidence: _Evidence, _: Mapping[str, Move]) -> Iterator[Move]:
+    """Yield packages most of whose functions are called alike."""
+    for old, now, count in evidence.candidates():
+        if (
+            count >= _LEAST
+            and count > _SHARE * evidence.smaller(old, now)
+            and evidence.leads(old, now)
+            and (_owner(old) != _owner(now) or _last(old) == _last(now))
+            and _copied(evidence.base[old], evidence.new[now])
+        ):
+            yield Move(old, now, count)
+
+
+def _owner(path: str) -> str:
+    """Return what the import paths of one owner begin with: host and name, or name."""
+    host, _, rest = path.partition("/")
+    return f"{host}/{rest.partition('/')[0]}" if "." in host else host
+
+
+def _last(path: str) -> str:
+    """Return the last element of an import path, its major version apart."""
+    return _MAJOR.sub("", path).rpartition("/")[2]
+
+
+def _copied(base: Mapping[str, str], new: Mapping[str, str]) -> bool:
+    """Return whether the functions that two packages share are of one source."""
+    shared = [rest for rest in base if rest in new]
+    files = [
+        basename(base[rest]) == basename(new[rest])
+        for rest in shared
+        if base[rest] and new[rest]
+    ]
+    return any(map(_is_internal, shared)) and sum(files) * 2 >= len(files)
+
+
+def _alike(evidence: _Evidence, decided: Mapping[str, Move]) -> Iterator[Move]:
+    """Yield packages whose path changed as that of a package which moved."""
+    changed = {_without_common_end(move.base, move.new) for move in decided.values()}
+    for old, now, count in evidence.candidates():
+        if _without_common_end(old, now) in changed or any(
+            old.startswith(f"{before}/") and now == after + old[len(before) :]
+            for before, after in changed
+        ):
+            rivals = evidence.stays(old), evidence.stays(now)
+            if count >= _AHEAD * max(rivals):
+                yield Move(old, now, count)
+
+
+def _without_common_end(old: str, now: str) -> tuple[str, str]:
+    """Return two paths without the elements that both end in."""
+    before, after = old.split("/"), now.split("/")
+    while len(before) > 1 and len(after) > 1 and before[-1] == after[-1]:
+        before.pop()
+        after.pop()
+    return "/".join(before), "/".join(after)
+
+
+def _is_internal(rest: str) -> bool:
+    """Return whether a function or the type that it is a method of is not exported."""
+    return any(
+        word[0].islower() and word not in _NAMELESS for word in _WORD.findall(rest)
+    )

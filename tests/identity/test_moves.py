@@ -1,0 +1,225 @@
+"""Packages under another import path: recognised as a whole, or not at all."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from itertools import product
+
+import numpy as np
+import pytest
+
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.findings.rules import find
+from pprofdiff.analysis.side import source_files
+from pprofdiff.identity.moves import package_moves
+from pprofdiff.identity.names import paired_by
+from pprofdiff.model.side import Capture, Side
+from pprofdiff.report.json.profiles import profile_rows
+from tests.analysis.building import profile
+from tests.identity.oracle import FIELD, VARIANTS, program_pairs, score
+
+CACHE = ("(*Cache).Add", "(*Cache).Get", "(*Cache).evict", "newList", "New")
+DIGEST = ("(*digest).Write", "(*digest).Sum", "(*digest).Reset", "New")
+
+
+def files(package, functions, file="a.go"):
+    """Return source files by symbol, as one side shows them."""
+    return {f"{package}.{name}": f"/src/{package}/{file}" for name in functions}
+
+
+def moved(base, new):
+    """Return (base, new) paths of the packages that moved, the same swapped."""
+    there = {move[:2] for move in package_moves(base, new).packages}
+    assert {move[:2] for move in package_moves(new, base).packages} == {
+        pair[::-1] for pair in there
+    }
+    return there
+
+
+@pytest.mark.parametrize(
+    ("base", "new"),
+    [
+        ("github.com/acme/lru", "example.com/fork/cache"),
+        ("github.com/acme/lru", "github.com/acme/internal/lru"),
+        ("gopkg.in/lru.v2", "example.com/app/third_party/lru"),
+        ("encoding/json", "github.com/fork/json"),
+    ],
+)
+def test_a_package_whose_functions_are_called_alike_moved(base, new):
+    assert moved(files(base, CACHE), files(new, CACHE)) == {(base, new)}
+    assert moved(files(base, CACHE), files(new, CACHE[1:])) == {(base, new)}
+
+
+@pytest.mark.parametrize(
+    ("base", "new"),
+    [
+        ("github.com/acme/lru", "github.com/acme/lru/v2"),
+        ("github.com/acme/lru/v2/list", "github.com/acme/lru/v10/list"),
+        ("gopkg.in/lru.v2", "gopkg.in/lru.v3"),
+        ("gopkg.in/lru%2ev2", "gopkg.in/lru%2ev3"),
+    ],
+)
+def test_one_function_tells_a_major_version(base, new):
+    one, other = files(base, ["New", "Old"]), files(new, ["New", "Later"])
+    assert moved(one, other) == {(base.replace("%2e", "."), new.replace("%2e", "."))}
+    assert moved(one, files(new, ["Later"])) == set()
+
+
+def test_packages_of_a_module_move_with_it():
+    base = files("github.com/acme/kv", CACHE) | files(
+        "github.com/acme/kv/wal", ["Open"]
+    )
+    new = files("example.com/kv2", CACHE) | files("example.com/kv2/wal", ["Open"])
+    assert moved(base, new) == {
+        ("github.com/acme/kv", "example.com/kv2"),
+        ("github.com/acme/kv/wal", "example.com/kv2/wal"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("base", "new"),
+    [
+        # Too few names, or too small a part of the smaller side's.
+        (files("github.com/a/x", CACHE[:2]), files("github.com/b/y", CACHE)),
+        (
+            files("github.com/a/x", (*CACHE[:3], "f1", "f2", "f3")),
+            files("github.com/b/y", (*CACHE[:3], "g1", "g2", "g3")),
+        ),
+        # A library in another one's place: the same public functions.
+        (
+            files("gopkg.in/yaml.v3", ("Marshal", "Unmarshal", "(*Decoder).Decode")),
+            files("github.com/b/yaml", ("Marshal", "Unmarshal", "(*Decoder).Decode")),
+        ),
+        # One interface, implemented twice: by one owner, and by two.
+        (files("golang.org/x/md4", DIGEST), files("golang.org/x/ripemd", DIGEST)),
+        (
+            files("github.com/a/md4", DIGEST, "md4.go"),
+            files("github.com/b/xxh", DIGEST, "xxh.go"),
+        ),
+        # Two candidates alike.
+        (
+            files("github.com/a/x", CACHE),
+            files("github.com/b/x", CACHE) | files("github.com/c/x", CACHE),
+        ),
+        # It is still there.
+        (
+            files("github.com/a/x", (*CACHE, "f", "g", "h")),
+            files("github.com/a/x", ("f", "g", "h")) | files("github.com/b/x", CACHE),
+        ),
+        # Within the standard library functions are copied.
+        (files("strings", CACHE), files("bytes", CACHE)),
+        (files("reflect", CACHE), files("internal/reflectlite", CACHE)),
+        (files("math/rand", CACHE), files("math/rand/v2", CACHE)),
+    ],
+)
+def test_packages_that_did_not_move(base, new):
+    assert moved(base, new) == set()
+
+
+def test_no_two_of_many_unlike_programs_have_a_package_that_moved():
+    """Every capture beside every other one: one pair is of a package that moved."""
+    sides = [
+        (name, source_files(side))
+        for name, base, new in program_pairs()
+        for side in (base, new)
+    ]
+    assert len(sides) > 60
+    yaml = "gopkg.in/yaml.v3", "example.com/acme/config/yaml"
+    seen: Counter[tuple[str, str]] = Counter()
+    for (_, base), (_, new) in product(sides[::2], sides[1::2]):
+        seen.update(move[:2] for move in package_moves(base, new).packages)
+    assert seen == {yaml: 1}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_hidden_packages_are_recognised(variant):
+    """Of packages with three functions nearly all are; nothing is paired wrongly."""
+    total: Counter[str] = Counter()
+    for _, base, new in program_pairs():
+        total += score(base, new, VARIANTS[variant], seed=1)
+    right, missed = total["right"], total["missed"]
+    assert right + missed > 100
+    assert total["wrong"] <= 0.01 * (right + total["right small"])
+    if variant == "major version":
+        assert missed == total["missed small"] == 0
+    else:
+        assert right >= 0.9 * (right + missed)
+
+
+OLD, NOW = "github.com/acme/lru", "github.com/acme/lru/v2"
+
+
+def sides():
+    """Return two builds that differ in the major version of a module, now generic."""
+    calls = [
+        ("(*Cache).Add", "(*Cache[...]).Add", 30, 31),
+        ("(*Cache).Get", "(*Cache[...]).Get", 50, 49),
+        ("(*Cache).Get.func1", "(*Cache[...]).Get.func1", 20, 22),
+        ("(*Cache).Get.func2", "(*Cache[...]).Get.func2", 9, 7),
+    ]
+    base = profile([((f"{OLD}.{b}", "main.main"), n) for b, _, n, _ in calls])
+    new = profile([((f"{NOW}.{n}", "main.main"), count) for _, n, _, count in calls])
+    wanted = {
+        f"{NOW}.{now}": (f"{OLD}.{old}", was, is_) for old, now, was, is_ in calls
+    }
+    pair = (
+        Side(label, (Capture(f"{label}.pb", "profile", one),))
+        for label, one in (("base", base), ("new", new))
+    )
+    return (*pair, wanted)
+
+
+def test_what_moved_is_one_row_everywhere_but_in_pprofs_reports():
+    base, new, wanted = sides()
+    comparison = compare_sides(base, new)
+    (diff,) = comparison.profiles
+    table = diff.table("functions")
+    assert {"both"} == set(table.to_frame()["status"])
+    worth = 10_000_000
+    rows = zip(table.names, table.base_names, *table.raw("flat"), strict=True)
+    assert {
+        name: (was, int(old) // worth, int(now) // worth)
+        for name, was, old, now in rows
+        if name != "main.main"
+    } == wanted
+    for level in ("functions", "packages", "stacks"):
+        status = diff.table(level).status()
+        assert not np.any(status), level
+    (document,) = profile_rows([diff], comparison)
+    by = {row["name"]: row["paired_by"] for row in document["functions"]}
+    assert by == {**dict.fromkeys(wanted, "package"), "main.main": "name"}
+    found = {finding.id: finding for finding in find(comparison).found}
+    assert found["package-moved"].severity == "info"
+    assert found["package-moved"].title == (f"3 functions moved from {OLD} to {NOW}")
+    assert not {"work-moved", "work-vanished", "work-appeared"} & set(found)
+
+
+def test_pprofs_own_reports_keep_both_names():
+    folder = FIELD / "yaml-moved"
+    command = [sys.executable, "-m", "pprofdiff", "-top", "-diff_base=base/cpu.pb.gz"]
+    done = subprocess.run(
+        [*command, "new/cpu.pb.gz"],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    for path in ("gopkg.in/yaml%2ev3.", "example.com/acme/config/yaml."):
+        assert f"{path}(*decoder).scalar\n" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "by"),
+    [
+        ("main.F", "main.F", "name"),
+        ("runtime.scanobject", "runtime.scanObject", "alias"),
+        ("main.Map[go.shape.int]", "main.Map[go.shape.string]", "type_arguments"),
+        ("main.F.func1", "main.F.func2", "closure"),
+        ("a/x.F", "a/x/v2.F", "package"),
+        ("a/x.F.func1", "b/x.F[...].func2", "package"),
+    ],
+)
+def test_by_what_a_function_is_paired(base, new, by):
+    assert paired_by(base, new) == by

@@ -147,7 +147,9 @@ def _told(cpu: CPUComparison | None, finding: Finding) -> Finding:
     if _contrary(finding, explains):
         return finding._replace(claim=None)
     share = abs(explains) / cpu.whole if cpu.change(base, new).told else 0.0
-    return finding._replace(explains=explains, severity=_severity(share))
+    least = finding.severity if finding.sure else "info"
+    severity = max(least, _severity(share), key=SEVERITIES.index)
+    return finding._replace(explains=explains, severity=severity)
 
 
 def _contrary(finding: Finding, explains: float) -> bool:

@@ -8,11 +8,14 @@ from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.load import Load
 from pprofdiff.analysis.findings.model import Fact, Finding
-from pprofdiff.analysis.findings.wording import times
+from pprofdiff.analysis.findings.wording import listed, short, times
+from pprofdiff.analysis.profiles.groups import total_noise
+from pprofdiff.analysis.stats.scaled_alike import functions_alike, scaled_alike
+from pprofdiff.goruntime.names import is_runtime_like as _of_runtime
 
-__all__ = ["processors", "unlike_load"]
+__all__ = ["more_of_the_same", "processors", "unlike_load"]
 
-_POINT = 0.01
+_NAMED = 3
 # A ratio known no better than this factor is given as a range.
 _CLOSE = 1.5
 
@@ -52,6 +55,37 @@ def _a_second(cpu: CPUComparison) -> Load | None:
     )
     seconds = base_ns / new_ns if base_ns and new_ns else 1.0
     return load.times(base_by / new_by * seconds)
+
+
+def more_of_the_same(case: Case) -> Iterator[Finding]:
+    """Operations cost more or less in all code alike: they do more of the same work."""
+    cpu = case.cpu
+    if cpu is None or cpu.diff.normalization.mode != "per_work":
+        return
+    diff = cpu.diff
+    alike = scaled_alike(diff)
+    if alike is None or not alike.alike or total_noise(diff) is not False:
+        return
+    if not functions_alike(diff):
+        return
+    base, new = diff.normalization.scaled(*diff.totals)
+    more = new > base
+    table = diff.table("functions")
+    own = [i for i in table.order("flat").tolist() if not _of_runtime(table.names[i])]
+    own.sort(key=lambda i: -int(table.raw("flat")[1][i]))
+    named = listed([short(table.names[i]) for i in own[:_NAMED]])
+    yield Finding(
+        "more-of-the-same",
+        f"All code costs {times(new / base)} alike: an operation does "
+        f"{'more' if more else 'less'} of the same work",
+        f"{named} and all groups keep their shares of the CPU. A machine that is "
+        f"{'slower' if more else 'faster'} by as much does that too; one is by 12 to "
+        "17 % from run to run.",
+        (Fact("CPU by operation", "cpu profile", base, new, diff.unit),),
+        direction="worse" if more else "better",
+        claim=cpu.all,
+        weight=float("inf"),
+    )
 
 
 def processors(case: Case) -> Iterator[Finding]:

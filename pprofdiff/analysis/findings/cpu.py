@@ -148,6 +148,12 @@ class CPUComparison:
         """GC and allocation: what has causes of its own."""
         return self.of_groups(*_BOOKKEEPING)
 
+    @property
+    def all(self) -> Claim:
+        """Claim every sample."""
+        base, new = self.diff.values
+        return Claim(np.ones(len(base), np.bool_), np.ones(len(new), np.bool_))
+
     def under(self, rows: NDArray[np.bool_]) -> Claim:
         """Claim the samples with a chosen function in their stack (bool, one a row)."""
         if not rows.any():

@@ -11,6 +11,7 @@ import numpy as np
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.marking import marking
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
+from pprofdiff.analysis.findings.releases import collectors
 from pprofdiff.analysis.findings.wording import arrow, listed, short, times
 from pprofdiff.analysis.gclogs.pace import Pace, pace_of
 from pprofdiff.analysis.profiles.groups import judged_categories
@@ -224,15 +225,18 @@ def dearer(case: Case) -> Iterator[Finding]:
     if ratio <= 0 or abs(log(ratio)) < log(_DEAR) or log(ratio) * log(logged) <= 0:
         return
     reason, facts = _marking_reason(case, gc, ratio)
+    by_release = case.cpu is not None and case.cpu.other_release
     yield Finding(
         "gc-cycle-cost",
         f"A GC cycle costs {times(ratio)} as much CPU{reason}",
         f"A cycle takes {arrow(base, new, 'us')} of CPU{source}.",
         (*_evidence(gc), *facts),
         direction="worse" if ratio > 1 else "better",
-        severity="minor" if case.cpu is None else "info",
+        severity="minor" if case.cpu is None or by_release else "info",
         claim=_claim(case, ratio),
         weight=abs(log(ratio)),
+        # Another collector on the same heap costs another price: the log tells.
+        sure=by_release,
     )
 
 
@@ -263,7 +267,9 @@ def _marking_reason(
         return f", the live heap being {times(live[1] / live[0])} as large", ()
     at = f" at a live heap of {live[0]:.0f} → {live[1]:.0f} MB"
     if case.cpu is not None and case.cpu.other_release:
-        return f"{at}: the Go release, and with it the collector, differs", ()
+        names = collectors(case.cpu)
+        collector = f", and with it the collector{f': {names}' if names else ''}"
+        return f"{at}: the Go release differs{collector}", ()
     counts = case.of_type("inuse_objects")
     if counts is None or min(counts.totals) <= 0:
         return at, ()

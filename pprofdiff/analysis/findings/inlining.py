@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
-from pprofdiff.analysis.findings.model import Fact, Finding
+from pprofdiff.analysis.findings.model import Direction, Fact, Finding
 from pprofdiff.analysis.findings.wording import listed, short
 from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.goruntime.names import is_runtime_like
@@ -119,7 +119,10 @@ def _finding(cpu: CPUComparison, keys: Column, *, more: bool) -> Iterator[Findin
             :_NAMED
         ]
     )
-    delta = cpu.scaled_delta(base, new)
+    change = cpu.change(base, new)
+    way: Direction = "neutral"
+    if change.told and not cpu.in_shares:
+        way = "worse" if change.delta > 0 else "better"
     yield Finding(
         "inlining",
         f"{len(keys)} calls are {'' if more else 'no longer '}inlined, of "
@@ -129,6 +132,8 @@ def _finding(cpu: CPUComparison, keys: Column, *, more: bool) -> Iterator[Findin
         "CPU. Profile-guided optimisation (-pgo), other compiler flags or edits around "
         "the calls do that.",
         (Fact("in functions that inline", "cpu profile", base, new, cpu.diff.unit),),
-        direction="worse" if delta > 0 else "better",
+        severity="minor",
+        direction=way,
         claim=claim,
+        sure=True,
     )

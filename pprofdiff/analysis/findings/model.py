@@ -77,7 +77,8 @@ class Finding(NamedTuple):
     delta of CPU that `claim` covers, None without a claim: no sample is claimed by two
     causes, and a consequence claims samples of its cause alone. `weight` is what a
     finding without a claim explains of its own measure, from 0 to 1; with one it ranks
-    what explains equally much.
+    what explains equally much. `sure` tells that its severity rests on other evidence
+    than the CPU of its claim, which may be within noise.
     """
 
     id: str
@@ -91,6 +92,7 @@ class Finding(NamedTuple):
     explains: float | None = None
     parent: str | None = None
     weight: float = 0.0
+    sure: bool = False
 
 
 class Explained(NamedTuple):

@@ -19,7 +19,7 @@ from pprofdiff.goruntime.rules import rules
 from pprofdiff.goruntime.versions import format_go_version
 from pprofdiff.model.csr import first_in_row
 
-__all__ = ["upgrade"]
+__all__ = ["collectors", "upgrade"]
 
 # A package, or a part of the runtime, matters from this share of all CPU on.
 _SHARE = 0.01
@@ -98,6 +98,20 @@ def upgrade(case: Case) -> Iterator[Finding]:
         claim=claim,
         weight=float("inf"),
     )
+
+
+def collectors(cpu: CPUComparison) -> str:
+    """Return the collectors' changes between the sides' releases, "" for none known."""
+    spans = releases_apart(cpu.diff.base, cpu.diff.new)
+    if spans is None:
+        return ""
+    changes, back = _between(spans)
+    names = [
+        f"{change.name} of Go {change.release}"
+        for change in changes
+        if "gc" in change.groups
+    ]
+    return f"{'without ' if back and names else ''}{listed(names)}"
 
 
 def _moved(cpu: CPUComparison, subject: _Subject) -> bool:

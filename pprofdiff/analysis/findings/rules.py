@@ -63,6 +63,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
         )
     return (
         releases.upgrade,
+        comparability.more_of_the_same,
         allocation.allocation,
         heap.heap_growth,
         goroutines.goroutine_growth,

@@ -6,14 +6,20 @@ from math import erfc, exp, sqrt
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.stats.calibration import ALPHA, DISPERSION
+from pprofdiff.goruntime.names import is_runtime_like
 
-__all__ = ["ScaledAlike", "scaled_alike"]
+__all__ = ["ScaledAlike", "functions_alike", "scaled_alike"]
+
+Floats = NDArray[np.float64]
 
 # Groups that would have fewer samples on a side are judged together.
 _EXPECTED = 10
+# Thirty samples a side are off by 26 % together: a change of a half is two deviations.
+_TELLING, _SEVERAL = 30, 3
 # How far (log) a group moves between runs of one build, beyond what counts explain.
 _SPREAD = 0.10
 
@@ -51,17 +57,39 @@ def scaled_alike(diff: ProfileDiff) -> ScaledAlike | None:
     counts = counts[counts.sum(axis=1) > 0]
     if len(counts) < 2:
         return None
+    p = _chance(counts, totals)
+    ratio = diff.totals[1] / diff.totals[0]
+    reach = exp(1.96 * sqrt(DISPERSION * float((1 / totals).sum())))
+    return ScaledAlike(ratio, ratio / reach, ratio * reach, p, p >= ALPHA)
+
+
+def functions_alike(diff: ProfileDiff) -> bool:
+    """Return whether the program's functions moved by one factor, as far as that shows.
+
+    They are those outside the runtime with enough samples of their own on both sides to
+    show a change of a half; there must be several.
+    """
+    model = diff.model
+    if model is None or not model.sound or min(diff.totals) <= 0:
+        return False
+    worth = np.array(model.by.unscaled(model.base_step, model.new_step))
+    table = diff.table("functions")
+    counts = np.stack(table.raw("flat"), axis=1) / worth
+    own = np.array([not is_runtime_like(name) for name in table.names], np.bool_)
+    counts = counts[own & (counts.min(axis=1) >= _TELLING)]
+    return len(counts) >= _SEVERAL and _chance(counts, counts.sum(axis=0)) >= ALPHA
+
+
+def _chance(counts: Floats, totals: Floats) -> float:
+    """Return the chance of rows as unlike as these where all moved by one factor."""
     expected = counts.sum(axis=1)[:, None] * (totals / totals.sum())
-    # One sample more, split as the totals are: a group may have none on a side.
+    # One sample more, split as the totals are: a row may have none on a side.
     one = totals / totals.sum()
     logs = np.log((counts[:, 1] + one[1]) / (counts[:, 0] + one[0]))
     variance = DISPERSION * (1 / (expected + one)).sum(axis=1) + 2 * _SPREAD**2
     mean = (logs / variance).sum() / (1 / variance).sum()
     chi_square = float((np.square(logs - mean) / variance).sum())
-    p = _beyond(chi_square, len(counts) - 1)
-    ratio = diff.totals[1] / diff.totals[0]
-    reach = exp(1.96 * sqrt(DISPERSION * float((1 / totals).sum())))
-    return ScaledAlike(ratio, ratio / reach, ratio * reach, p, p >= ALPHA)
+    return _beyond(chi_square, len(counts) - 1)
 
 
 def _beyond(chi_square: float, degrees: int) -> float:

@@ -26,6 +26,7 @@ _ASCII = str.maketrans(
         "Δ": "d",
         "µ": "u",
         "…": "~",
+        "↳": "`",
     }
     | {mark: str(digit) for digit, mark in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
 )

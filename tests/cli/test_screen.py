@@ -28,7 +28,7 @@ def shown(text, encoding):
     ("text", "encoding", "wanted"),
     [
         ("▲ +1 → 2 µs", "utf-8", "▲ +1 → 2 µs".encode()),
-        ("▲ ▼ → ← − – × Δ µ …", "ascii", b"^ v > < - - x d u ~"),
+        ("▲ ▼ → ← − – × Δ µ … ↳", "ascii", b"^ v > < - - x d u ~ `"),
         ("main.Größe 世", "ascii", rb"main.Gr\xf6\xdfe \u4e16"),
         ("2 × 3 µs, Größe", "latin-1", "2 × 3 µs, Größe".encode("latin-1")),
         ("2 × 3 µs → Größe", "latin-1", "2 x 3 us > Größe".encode("latin-1")),

@@ -242,7 +242,7 @@ def _most_moved(waits: _Waits, base_factor: float, new_factor: float) -> str:
 
 
 def _locks(waits: _Waits, function: str) -> str:
-    """Return in what a function waits, as ``, in sync.(*Mutex).Lock``."""
+    """Return in what a function waits, as ``, in sync.Mutex``."""
     mine = {lock: cell for (name, lock), cell in waits.items() if name == function}
     most = [max(mine, key=lambda lock: (mine[lock][side], lock)) for side in (0, 1)]
     some = [any(cell[side] for cell in mine.values()) for side in (0, 1)]

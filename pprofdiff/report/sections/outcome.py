@@ -45,7 +45,7 @@ def told_outcome(outcome: Outcome) -> Told:
     if first is None:
         headline = "No outcome: nothing tells operations"
         if outcome.shares:
-            headline = "No outcome: shares of CPU are compared, not costs"
+            headline = "No outcome: nothing tells what an operation costs"
     elif not first.more_is:
         headline = f"No outcome: {_amount(first)}"
     else:

@@ -162,11 +162,11 @@ def test_a_lock_that_is_gone_is_named_with_who_waited():
     gone = findings(base, blocking("sync.(*RWMutex).RLock", 0.0))["contention"]
     assert gone.title == (
         "Goroutines no longer wait for locks, most of the change under a.Store.Get, "
-        "in sync.(*Mutex).Lock"
+        "in sync.Mutex"
     )
     assert (gone.severity, gone.direction) == ("minor", "better")
     other = findings(base, blocking("runtime.chansend1", 0.6))["contention"]
-    assert "in sync.(*Mutex).Lock → channel sends" in other.title
+    assert other.title.endswith("in sync.Mutex → channel sends")
     back = findings(blocking("runtime.chansend1", 0.6), base)["contention"]
     assert (back.direction, back.severity) == ("worse", "minor")
 

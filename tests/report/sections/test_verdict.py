@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+import pprofdiff
+from pprofdiff.report.sections.outcome import told_outcome
 from tests.report.golden import check
 
 CASES = {
@@ -35,9 +37,17 @@ def test_as_it_was_last_looked_at(cli, data_folder, monkeypatch, name):
     done = cli(*sides, *(f"--fail-on={rule}" for rule in rules))
     assert (done.status, done.err) == (int("fail" in name or "pauses" in name), "")
     check(name, verdict(done.out))
-    # It stands above everything but the header.
+    # Above it stand what was compared, the outcome, and the inputs: nothing else.
     above = done.out.partition("\nVerdict")[0]
-    assert above.count("\n\n") == 1
+    header, *sentences, inputs = above.split("\n\n")
+    assert header.startswith("main → pr   ")
+    assert all(line.startswith(("  main  ", "  pr  ")) for line in inputs.splitlines())
+    compared = pprofdiff.compare(*sides)
+    told = told_outcome(compared.report().outcome)
+    words = [told.headline, *(sentence.text for sentence in told.below)]
+    assert [" ".join(some.split()) for some in sentences] == words
+    # The rules change nothing of that.
+    assert cli(*sides).out.startswith(above)
 
 
 def test_a_hostile_rule_does_not_move_the_cursor(cli, syncpool):

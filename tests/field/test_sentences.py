@@ -8,7 +8,6 @@ from itertools import chain
 import pytest
 
 from pprofdiff.analysis.findings.case import Case as Evidence
-from pprofdiff.analysis.outcome.figures import cpu_of
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.outcome import told_outcome
 from tests.field.cases import CASES, report
@@ -275,7 +274,7 @@ def test_what_is_more_is_the_sum_of_where_it_is(case):
 @cases
 def test_what_is_gone_is_gone(case):
     """What a title calls gone has nothing on that side, or as good as nothing."""
-    cpu = cpu_of(report(case).comparison)
+    cpu = Evidence(report(case).comparison).cpu
     for finding in findings(case):
         cum = [f for f in finding.evidence if f.what.endswith(" (cum)")]
         for pattern, side, most in (
@@ -285,7 +284,7 @@ def test_what_is_gone_is_gone(case):
             (r", next to none of", 0, 0.01),
         ):
             if re.search(pattern, finding.title):
-                whole = cpu.totals[side]
+                whole = cpu.diff.totals[side]
                 assert all((f.base, f.new)[side] <= most * whole for f in cum), finding
 
 
@@ -302,6 +301,40 @@ def test_what_is_no_longer_allocated_is_not(case):
                 there, left = (base, new) if gone else (new, base)
                 assert left < _LITTLE * there, finding
                 assert sums[gone] < _LITTLE * sums[1 - gone], finding
+
+
+@cases
+def test_the_headline_has_the_ratio_and_its_interval(case):
+    """As ``+17% time (−9.1% to +52%)``, or ``5.36× the operations (4.1 to 7.0×)``."""
+    outcome = report(case).outcome
+    first = outcome.headline
+    headline = told_outcome(outcome).headline
+    if first is None or not first.more_is:
+        return
+    rest = headline.partition(": ")[2]
+    part = r"[+−]?[\d.,]+"
+    percent = re.match(rf"({part})% [^()]*\(({part})% to ({part})%\)", rest)
+    factor = re.match(rf"({part})× [^()]*\(({part})×? to ({part})×\)", rest)
+    told = [Span.of(number) for number in (percent or factor).groups()]
+    figures = first.ratio, first.low, first.high
+    if percent:
+        ratios = [Span(1 + one.low / 100, 1 + one.high / 100) for one in told]
+    elif "operations a second" in rest and first.id == "time":
+        ratios = [Span(1 / one.high, 1 / one.low) for one in told]
+        ratios = [ratios[0], ratios[2], ratios[1]]
+    else:
+        ratios = told
+    for ratio, figure in zip(ratios, figures, strict=True):
+        assert ratio.meets(Span(figure, figure)), headline
+
+
+@cases
+def test_what_moved_has_two_names(case):
+    for finding in findings(case):
+        for came, gone in re.findall(
+            r"(\S+) allocates? what (\S+) did", f"{finding.title}\n{finding.text}"
+        ):
+            assert came != gone, finding
 
 
 @cases

@@ -59,14 +59,8 @@ def test_there_is_no_finding_that_matters(case):
 
 
 # What does not hold, and why.
-_MOVED = "functions are not told to be the same where their package moved"
 _BUSY = "how far pauses of runs differ on a busy machine is not measured"
 NOT_YET = {
-    **{
-        (case, f"{kind}:.*:+5%"): _MOVED
-        for case in ("yaml-moved", "yaml-moved-swapped")
-        for kind in ("cum", "flat", "package")
-    },
     ("same-busy-machine-swapped", "pause:p99:+10%"): _BUSY,
 }
 

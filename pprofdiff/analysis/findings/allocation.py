@@ -105,7 +105,7 @@ def allocation(case: Case) -> Iterator[Finding]:
         _evidence(case, diff, chosen),
         severity="minor",
         direction=_DIRECTIONS[more],
-        claim=_claim(case, chosen, more=more),
+        claim=_claim(case, diff, chosen, more=more),
         weight=float("inf"),
     )
 
@@ -207,20 +207,31 @@ def _only_moved(diff: ProfileDiff, moved: list[tuple[_Site, _Site]]) -> Finding:
     """Return that other functions allocate what some did, and nothing else changed."""
     gone, came = ([pair[i] for pair in moved] for i in (0, 1))
     share = percent(sum(site.base for site in gone), diff.totals[0])
+    before, after = _apart(gone, came)
     return Finding(
         "allocation",
-        f"{_names(came)} {_verb(came)} what {_names(gone)} did, {share} of bytes",
+        f"{after} {_verb(came)} what {before} did, {share} of bytes",
         f"{_moved_words(diff, moved)}.",
         _site_facts(diff, [site for pair in moved for site in pair]),
     )
 
 
 def _moved_words(diff: ProfileDiff, moved: list[tuple[_Site, _Site]]) -> str:
-    return "; ".join(
-        f"{short(came.owner)} allocates what {short(gone.owner)} did, "
-        f"{words(diff, gone.base, came.new)}"
-        for gone, came in moved[:_NAMED]
-    )
+    parts = []
+    for gone, came in moved[:_NAMED]:
+        before, after = _apart([gone], [came])
+        amount = words(diff, gone.base, came.new)
+        parts.append(f"{after} allocates what {before} did, {amount}")
+    return "; ".join(parts)
+
+
+def _apart(gone: list[_Site], came: list[_Site]) -> tuple[str, str]:
+    """Return both sides' names, in full where only the paths of packages differ."""
+    before, after = _names(gone), _names(came)
+    if before != after:
+        return before, after
+    before, after = (listed([s.owner for s in side[:_NAMED]]) for side in (gone, came))
+    return before, after
 
 
 def _names(sites: list[_Site]) -> str:
@@ -352,13 +363,27 @@ def _site_facts(diff: ProfileDiff, sites: list[_Site]) -> tuple[Fact, ...]:
     )
 
 
-def _claim(case: Case, sites: list[_Site], *, more: bool | None) -> Claim | None:
+def _known_as(diff: ProfileDiff, sites: list[_Site]) -> set[str]:
+    """Return the names of sites on both sides: where one moved they differ."""
+    functions, owners = diff.paired_functions, {site.owner for site in sites}
+    return {
+        name
+        for side, rows in zip(functions.sides, functions.union, strict=True)
+        for name, row in zip(side.names, rows.tolist(), strict=True)
+        if functions.names[row] in owners
+    }
+
+
+def _claim(
+    case: Case, diff: ProfileDiff, sites: list[_Site], *, more: bool | None
+) -> Claim | None:
     """Claim what these sites cost: allocation, and GC where allocation decides it."""
     cpu = case.cpu
     if cpu is None:
         return None
     rows = np.zeros(len(cpu.names), np.bool_)
-    rows[[cpu.row[s.owner] for s in sites if s.owner in cpu.row]] = True
+    known = [cpu.row[name] for name in _known_as(diff, sites) if name in cpu.row]
+    rows[known] = True
     if more is not None and _decides_gc(case, falls=not more):
         return cpu.bookkeeping
     return cpu.under(rows).within(cpu.bookkeeping)

@@ -94,8 +94,13 @@ class CPUComparison:
 
     @cached_property
     def row(self) -> dict[str, int]:
-        """Where each function's name stands in `names`."""
-        return {name: i for i, name in enumerate(self.names)}
+        """Where each function stands in `names`, by its name on either side."""
+        functions = self.diff.paired_functions
+        return {
+            name: row
+            for side, rows in zip(functions.sides, functions.union, strict=True)
+            for name, row in zip(side.names, rows.tolist(), strict=True)
+        }
 
     @cached_property
     def cum(self) -> tuple[Column, Column]:

@@ -8,7 +8,6 @@ the names said before is the truth.
 from __future__ import annotations
 
 import random
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -26,6 +25,7 @@ from pprofdiff.inputs.gunzip import decompress
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
+from tests.field.__main__ import kept_aside
 
 __all__ = ["VARIANTS", "hidden", "pairs", "program_pairs", "score"]
 
@@ -62,10 +62,13 @@ VARIANTS: dict[str, Variant] = {
 
 
 def program_pairs() -> Iterator[tuple[str, Side, Side]]:
-    """Yield the name and both sides of every pair of captures that has a CPU profile."""
+    """Yield the name and both sides of each pair of captures with CPU profiles.
+
+    Pairs that the field test keeps aside are left out.
+    """
     folders = {path.parent.name: path.parent for path in FIELD.glob("*/pair.toml")}
     for name, folder in sorted(folders.items()):
-        if not tomllib.loads((folder / "pair.toml").read_text("utf-8")).get("aside"):
+        if not kept_aside(name):
             yield from _pair(name, folder / "base", folder / "new")
     for folder in sorted(DATA.glob("*/base")):
         yield from _pair(folder.parent.name, folder, folder.parent / "new")

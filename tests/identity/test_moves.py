@@ -118,29 +118,47 @@ def test_packages_that_did_not_move(base, new):
     assert moved(base, new) == set()
 
 
-def test_no_two_of_many_unlike_programs_have_a_package_that_moved():
-    """Every capture beside every other one: one pair is of a package that moved."""
+# What moved between captures of different programs that use one library.
+REAL = {
+    "gopkg.in/yaml.v3": "example.com/acme/config/yaml",
+    "github.com/tidwall/gjson": "example.com/acme/records",
+    "github.com/yuin/goldmark": "example.com/acme/text/md",
+    "github.com/hashicorp/golang-lru": "github.com/hashicorp/golang-lru/v2",
+    "github.com/pelletier/go-toml": "github.com/pelletier/go-toml/v2",
+}
+
+
+def test_between_many_unlike_programs_only_copies_and_versions_moved():
+    """Every base beside every new: real libraries in the place of one another."""
     sides = [
-        (name, source_files(side))
-        for name, base, new in program_pairs()
-        for side in (base, new)
+        (source_files(base), source_files(new)) for _, base, new in program_pairs()
     ]
-    assert len(sides) > 60
-    yaml = "gopkg.in/yaml.v3", "example.com/acme/config/yaml"
-    seen: Counter[tuple[str, str]] = Counter()
-    for (_, base), (_, new) in product(sides[::2], sides[1::2]):
+    assert len(sides) > 40
+    seen: set[tuple[str, str]] = set()
+    for (base, _), (_, new) in product(sides, sides):
         seen.update(move[:2] for move in package_moves(base, new).packages)
-    assert seen == {yaml: 1}
+    modules = {
+        old: old[: len(module)]
+        for old, _ in seen
+        for module in REAL
+        if old == module or old.startswith(f"{module}/")
+    }
+    assert {old for old, _ in seen} == set(modules)
+    assert {
+        (old, REAL[modules[old]] + old[len(modules[old]) :]) for old, _ in seen
+    } == seen
+    assert set(modules.values()) == set(REAL)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_hidden_packages_are_recognised(variant):
     """Of packages with three functions nearly all are; nothing is paired wrongly."""
     total: Counter[str] = Counter()
-    for _, base, new in program_pairs():
+    # Each variant hides packages of every other pair.
+    for _, base, new in list(program_pairs())[list(VARIANTS).index(variant) % 2 :: 2]:
         total += score(base, new, VARIANTS[variant], seed=1)
     right, missed = total["right"], total["missed"]
-    assert right + missed > 100
+    assert right + missed >= 20
     assert total["wrong"] <= 0.01 * (right + total["right small"])
     if variant == "major version":
         assert missed == total["missed small"] == 0

@@ -78,7 +78,7 @@ def sound(text):
 
 def tables(text):
     """Return each table as rows of cells, as a reader sees them."""
-    found = []
+    found, inside = [], False
     for token in tokens(text):
         if token.type == "table_open":
             found.append([])
@@ -86,6 +86,9 @@ def tables(text):
             found[-1].append([])
         elif token.type in ("th_open", "td_open"):
             found[-1][-1].append("")
-        elif token.type == "inline" and found and found[-1] and token.level > 3:
+            inside = True
+        elif token.type in ("th_close", "td_close"):
+            inside = False
+        elif token.type == "inline" and inside:
             found[-1][-1][-1] = shown(token)
     return found

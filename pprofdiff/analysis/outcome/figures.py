@@ -70,7 +70,7 @@ def timed(comparison: Comparison) -> Timed | None:
         high=exp(middle + reach * sigma),
         narrow=(exp(middle - near * sigma), exp(middle + near * sigma)),
         more_is="slower",
-        source=f"geometric mean of {len(names)} benchmarks"
+        source=f"the geometric mean of {len(names)} benchmarks"
         if several
         else f"Benchmark{names[0][0]}",
         runs=(_count(base, names), _count(new, names)),

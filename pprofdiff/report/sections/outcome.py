@@ -43,9 +43,9 @@ def told_outcome(outcome: Outcome) -> Told:
     below = []
     first = outcome.headline
     if first is None:
-        headline = "No outcome: nothing tells operations"
+        headline = "No outcome: nothing tells what an operation costs"
         if outcome.shares:
-            headline = "No outcome: nothing tells what an operation costs"
+            headline = "No outcome: shares of CPU are compared, not costs"
     elif not first.more_is:
         headline = f"No outcome: {_amount(first)}"
     else:

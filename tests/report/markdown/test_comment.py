@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.work import counted
 from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.markdown.comment import MOST, render
@@ -33,7 +35,7 @@ CASES = {
     "zstd.fail-on": (
         "zstd/base",
         "zstd/new",
-        "--fail-on=total:+5%",
+        "--fail-on=group:gc:+5%",
         r"--fail-on=cum:json\.Marshal$:+5%",
     ),
     "pair": ("zstd/new/bench.txt", "--pair=suffix=Old"),
@@ -98,14 +100,16 @@ def unfolded(page):
 
 def test_it_reads_well_with_everything_folded(comment):
     page = unfolded(comment(*CASES["zstd.fail-on"])[0])
-    _, title, verdict, ruling, answer, *_ = page.split("\n\n")
+    _, title, verdict, ruling, outcome, basis, answer, *_ = page.split("\n\n")
     assert title == "### base → new"
     assert verdict == "**Verdict** fail: 1 of 2 rules tripped"
     assert ruling.startswith(r"- fail: `cum:json\.Marshal$:+5%`: ")
-    assert answer.startswith("**")
-    assert "no longer allocate" in answer
+    assert outcome == "**Faster: 71.1× the operations a second (48.8 to 104×).**"
+    assert basis.startswith("From the geometric mean of 2 benchmarks, ")
+    assert answer.startswith("**`zstd.(*Encoder).Close` and `zstd.NewWriter`, ")
+    # What follows from it is listed once, below.
     assert page.count("no longer allocate") == 1
-    assert "- **cpu, in cores**" in page
+    assert "- **cpu, in %**" in page
     slower, costlier = tables(page)
     assert len(slower) == len(costlier) == 6
     assert slower[0] == ["base", "new", "Δ", "own ratio", "of new", "function"]
@@ -115,9 +119,13 @@ def test_it_reads_well_with_everything_folded(comment):
 
 def test_nothing_beyond_noise_is_said_first(comment):
     page = unfolded(comment(*CASES["unchanged.cpu"])[0])
-    assert page.split("\n\n")[2].startswith("**No group changed beyond noise.")
+    _, _, outcome, needs, *_ = page.split("\n\n")
+    assert outcome == "**No outcome: shares of CPU are compared, not costs.**"
+    assert needs.startswith("The work is not known: ")
+    assert page.count("No group changed beyond noise by itself.") == 1
     assert "Got slower (cum): nothing beyond noise." in page
-    assert page.count("within noise.") == 1
+    # Shares have no total that could be within it.
+    assert page.count("within noise.") == page.count("In all") == 0
 
 
 def test_benchmarks_alone_are_not_folded(comment):
@@ -170,7 +178,8 @@ def report(names, words, *, saved=(None, None)):
         )
     ]
     return report_of(
-        compare_sides(*sides),
+        # Of known work: what moved alike has moved, and is named.
+        compare_sides(*sides, Settings(work=counted((1, 1)))),
         filters=words[4:5],
         warnings=[Caveat("x", words[5])],
     )

@@ -126,7 +126,7 @@ def test_a_share_is_written_as_pprof_normalizes(syncpool, tmp_path):
 def test_pprof_shows_the_verdict(cli, syncpool, tmp_path):
     path = tmp_path / "diff.pb.gz"
     sides = [side / "cpu.pb.gz" for side in (syncpool.base, syncpool.new)]
-    rules = ["group:gc:+2pp", "total:+5%", "bench:allocs/op:+0%"]
+    rules = ["group:gc:+2pp", "group:alloc:+5%", "bench:allocs/op:+0%"]
     words = [f"--fail-on={rule}" for rule in rules]
     assert cli(*sides, *words, "-q", "-o", path).status == 1
     first, *told = subprocess.run(

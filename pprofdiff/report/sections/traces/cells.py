@@ -38,7 +38,10 @@ def compared(
     tone: Tone = ""
     if worse and abs(delta) > _ALIKE * base:
         mark, tone = ("more", "worse") if delta > 0 else ("less", "better")
-    number = scale.number(delta, signed=True)
+    # As fine as both sides are written.
+    fine = min(len(_number(value, scale).partition(".")[2]) for value in (base, new))
+    fitting = scale._replace(decimals=max(scale.decimals, fine))
+    number = fitting.number(delta, signed=True)
     plain = number if number.strip("0.") else "0"
     ratio = new / base if base else None
     return (

@@ -50,12 +50,10 @@ def score(pair: Mapping[str, Any], report: Report) -> Said:
     verdict = outcome.get("verdict", "")
     first = stood_first(report)
     judgement = _cause(pair, report, first)
-    true = pair.get("verdict", [verdict])
+    # A report of a version that had no outcome is judged by its findings.
+    true = {*pair.get("verdict", [verdict]), "unknown", ""}
     words = f"{verdict} {outcome.get('figure', '')}"
-    if any(_found(p, words) for p in pair.get("never", ())) or verdict not in {
-        *true,
-        "unknown",
-    }:
+    if verdict not in true or any(_found(p, words) for p in pair.get("never", ())):
         judgement = "wrong"
     return Said(judgement, verdict, first["title"] if first else "")
 

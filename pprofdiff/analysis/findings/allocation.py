@@ -98,15 +98,20 @@ def allocation(case: Case) -> Iterator[Finding]:
         if sites.moved:
             yield _only_moved(diff, sites.moved)
         return
+    claim = _claim(case, diff, chosen, more=more)
+    if claim is not None and case.cpu is not None and more is not None:
+        # Samples that moved the other way are not what these bytes cost.
+        claim = claim if (case.cpu.delta(claim) > 0) == more else None
     yield Finding(
         "allocation",
         _title(diff, total, chosen),
         _text(case, diff, chosen, sites.moved),
         _evidence(case, diff, chosen),
         severity="minor",
-        direction=_DIRECTIONS[more],
-        claim=_claim(case, diff, chosen, more=more),
+        direction=_DIRECTIONS[more] if _by_operation(diff) else "neutral",
+        claim=claim,
         weight=float("inf"),
+        rises=more,
     )
 
 

@@ -158,8 +158,8 @@ def _contrary(finding: Finding, explains: float) -> bool:
     Where it has no direction, that is the way of all its samples: what other findings
     leave of them may have moved otherwise.
     """
-    way = {"worse": 1.0, "better": -1.0}.get(finding.direction, finding.explains)
-    return explains * (way or 0.0) < 0
+    way = _way(finding) or finding.explains or 0.0
+    return explains * way < 0
 
 
 def _severity(share: float) -> Severity:
@@ -205,7 +205,15 @@ def _fits(cause: Finding, finding: Finding) -> bool:
     """Return whether one may be the cause of the other by weight and direction."""
     if cause.id == finding.id or (cause.severity == "info" != finding.severity):
         return False
-    return {cause.direction, finding.direction} != {"worse", "better"}
+    ways = _way(cause), _way(finding)
+    return ways[0] * ways[1] >= 0
+
+
+def _way(finding: Finding) -> int:
+    """Return 1 where a finding's numbers rise, -1 where they fall, 0 for neither."""
+    if finding.rises is not None:
+        return 1 if finding.rises else -1
+    return {"worse": 1, "better": -1}.get(finding.direction, 0)
 
 
 def _within(cpu: CPUComparison | None, part: Finding, whole: Finding) -> bool:
@@ -257,7 +265,7 @@ def _owner(
         if _listed_under(finding.id, other.finding.id):
             continue
         shared = abs(cpu.delta(finding.claim.within(_claim(cpu, other))))
-        if shared > most and other.finding.direction in (finding.direction, "neutral"):
+        if shared > most and _way(other.finding) in (_way(finding), 0):
             best, most = other, shared
     return best
 

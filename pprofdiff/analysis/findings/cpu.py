@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.load import Load
-from pprofdiff.analysis.findings.model import Claim
+from pprofdiff.analysis.findings.model import Claim, Direction
 from pprofdiff.analysis.profiles.attribution import Attribution
 from pprofdiff.analysis.profiles.caveats import releases_apart
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -119,6 +119,12 @@ class CPUComparison:
     def in_shares(self) -> bool:
         """Whether shares are compared: nothing tells what an operation costs."""
         return self.diff.normalization.mode == "composition"
+
+    def way(self, delta: float) -> Direction:
+        """Return whether a change is worse or better; a share is neither by itself."""
+        if self.in_shares or not delta:
+            return "neutral"
+        return "worse" if delta > 0 else "better"
 
     def moves(self, delta: float, *, several: bool = False) -> str:
         """Return the verb for a change: costs more, or takes less of the CPU."""

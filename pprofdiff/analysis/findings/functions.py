@@ -207,6 +207,7 @@ def _gone_or_new(
         _facts(cpu, roots),
         advice,
         direction=_direction(cpu, gone=gone),
+        rises=not gone,
         claim=claim,
     )
 

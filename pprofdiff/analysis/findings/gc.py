@@ -294,7 +294,8 @@ def cpu_only(case: Case) -> Iterator[Finding]:
         "cycles are more frequent or dearer.",
         (Fact("GC", "cpu profile", group.base, group.new, cpu.diff.unit),),
         "Run both with GODEBUG=gctrace=1 and give the logs too: they tell which.",
-        direction="worse" if group.delta > 0 else "better",
+        direction=cpu.way(group.delta),
+        rises=group.delta > 0,
         claim=cpu.of_groups(*_GROUPS),
     )
 
@@ -372,6 +373,7 @@ def assist(case: Case) -> Iterator[Finding]:
             )
             for i in order
         ),
-        direction="worse" if moved.delta > 0 else "better",
+        direction=cpu.way(moved.delta),
+        rises=moved.delta > 0,
         claim=cpu.of(["gc.mark.assist"]),
     )

@@ -78,7 +78,8 @@ class Finding(NamedTuple):
     causes, and a consequence claims samples of its cause alone. `weight` is what a
     finding without a claim explains of its own measure, from 0 to 1; with one it ranks
     what explains equally much. `sure` tells that its severity rests on other evidence
-    than the CPU of its claim, which may be within noise.
+    than the CPU of its claim, which may be within noise. `rises` is which way its
+    numbers moved where that is neither worse nor better, None where they did not.
     """
 
     id: str
@@ -93,6 +94,7 @@ class Finding(NamedTuple):
     parent: str | None = None
     weight: float = 0.0
     sure: bool = False
+    rises: bool | None = None
 
 
 class Explained(NamedTuple):

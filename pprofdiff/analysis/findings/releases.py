@@ -94,7 +94,8 @@ def upgrade(case: Case) -> Iterator[Finding]:
             Fact(s.name, "cpu profile", s.base, s.new, cpu.diff.unit) for s in subjects
         ),
         "Build both with one Go release to see what your own change does.",
-        direction="worse" if largest > 0 else "better",
+        direction=cpu.way(largest),
+        rises=largest > 0,
         claim=claim,
         weight=float("inf"),
     )

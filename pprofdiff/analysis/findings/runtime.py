@@ -81,7 +81,8 @@ def _group(case: Case, subject: _Subject) -> Iterator[Finding]:
             *(Fact(c.label, "cpu profile", c.base, c.new, unit) for c in parts),
         ),
         subject.advice if group.delta > 0 else "",
-        direction="worse" if group.delta > 0 else "better",
+        direction=cpu.way(group.delta),
+        rises=group.delta > 0,
         claim=cpu.of_groups(subject.group),
     )
 
@@ -125,7 +126,8 @@ def leaf_work(case: Case) -> Iterator[Finding]:
             f"{cpu.words(row.base, row.new)}, most of the change in "
             f"{_mostly(cpu, kinds.index(row.id))}.",
             (Fact(row.label, "cpu profile", row.base, row.new, cpu.diff.unit),),
-            direction="worse" if row.delta > 0 else "better",
+            direction=cpu.way(row.delta),
+            rises=row.delta > 0,
             claim=cpu.of_leaf_kind(kinds.index(row.id)),
         )
 

@@ -40,7 +40,7 @@ TOLD = [
     ("pause:p99:+100us", "syncpool", 1, "gctrace.log", ()),
     ("pause:p99:1ms", "syncpool", 1, "gctrace.log", ()),
     ("pause@gctrace:max:+10%", "syncpool", 1, "gctrace.log", ()),
-    ("finding:major", "node-pool", -1, "cpu.pb.gz", ()),
+    ("finding:major", "node-pool", -1, "cpu.pb.gz", ("--work=1:1",)),
     ("finding:minor", *SYNCPOOL),
 ]
 

@@ -101,7 +101,8 @@ def allocation(case: Case) -> Iterator[Finding]:
     claim = _claim(case, diff, chosen, more=more)
     if claim is not None and case.cpu is not None and more is not None:
         # Samples that moved the other way are not what these bytes cost.
-        claim = claim if (case.cpu.delta(claim) > 0) == more else None
+        delta = case.cpu.delta(claim)
+        claim = claim if delta and (delta > 0) == more else None
     yield Finding(
         "allocation",
         _title(diff, total, chosen),

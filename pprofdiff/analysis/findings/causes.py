@@ -52,7 +52,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "scheduler": ("@dearer*", "@cheaper*"),
     "dearer*": _OF_CODE,
     "cheaper*": _OF_CODE,
-    "allocation": (*_OF_ALLOCATION, "leaf-copy", "gc-cycle-cost", *_FOR_OTHERS),
+    "allocation": (*_OF_ALLOCATION, "leaf-copy", *_FOR_OTHERS),
     "gc-frequency": _GC_WORK,
     "gc-cycle-cost": _GC_WORK,
     "gc-cpu": ("gc-assist", "gc-life", "gc-capacity"),

@@ -342,7 +342,11 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
             side(one.label, [_left(run, filters) for run in one.runs])
             for one in (self.base, self.new)
         )
-        return diff_of(replace(self.data, base=base, new=new))
+        if self.normalization.mode != "composition":
+            return diff_of(replace(self.data, base=base, new=new))
+        # Shares are of what is left.
+        kind, moves = self.sample_type.type, self.data.moves
+        return diff_of(compare(base, new, sample_type=kind, moves=moves))
 
     def normalize(self, *, work: tuple[float, float] | None = None) -> Diff:
         """Return the diff by operation done (base, new), or brought to base's total."""

@@ -151,11 +151,13 @@ def test_summary(paths, cpu):
         "cpu",
         "cpu",
         "nanoseconds",
-        "per_second",
+        "composition",
     )
     assert (s.base, s.new, s.delta) == (*cpu.totals, cpu.totals[1] - cpu.totals[0])
-    lengths = [pprofdiff.load(p).duration_ns for p in paths]
-    assert s.ratio == pytest.approx(s.new / lengths[1] / (s.base / lengths[0]))
+    # Each side is all of itself; by operation it is what an operation costs.
+    assert s.ratio == pytest.approx(1, rel=1e-12)
+    known = cpu.normalize(work=(2, 3)).summary
+    assert known.ratio == pytest.approx(s.new / 3 / (s.base / 2))
     status = cpu.functions["status"].value_counts()
     assert (s.functions_new, s.functions_gone) == (status["new"], status["gone"])
     nothing = pprofdiff.load(paths[0]).filter(focus="^no such function$")
@@ -209,7 +211,7 @@ def test_normalize(cpu, syncpool):
     assert share.summary.ratio == pytest.approx(1)
     work = cpu.normalize(work=syncpool.work)
     assert work.normalization.mode == "per_work"
-    assert cpu.normalization.mode == "per_second"  # nothing is changed in place
+    assert cpu.normalization.mode == "composition"  # nothing is changed in place
 
 
 def test_a_profile_written_and_read_again(paths):

@@ -79,9 +79,9 @@ def test_findings_are_drawn_once(pair, monkeypatch):
 
     drawn = []
 
-    def counted(comparison, find=model.find):
-        drawn.append(comparison)
-        return find(comparison)
+    def counted(*given, find=model.find):
+        drawn.append(given)
+        return find(*given)
 
     monkeypatch.setattr(model, "find", counted)
     changed = pair[1][1] - pair[1][0]

@@ -15,7 +15,7 @@ from tests.cli.test_whole import ENVIRONMENT, PPROFDIFF
 
 CLOSED = "pprofdiff: standard output: cannot be written: Bad file descriptor\n"
 FULL = "pprofdiff: standard output: cannot be written: No space left on device\n"
-PASS, FAIL = "--fail-on=total:+900%", "--fail-on=group:gc:+0%"
+PASS, FAIL = "--fail-on=group:alloc:+900%", "--fail-on=group:gc:+0%"
 
 
 @pytest.fixture

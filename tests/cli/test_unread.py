@@ -121,7 +121,7 @@ def test_what_is_whole_is_compared_and_the_damage_is_told(cli, here, name, side)
 
 
 @pytest.mark.parametrize(
-    ("rule", "outcome"), [("total:+900%", "none"), ("group:gc:+0%", "fail")]
+    ("rule", "outcome"), [("group:alloc:+900%", "none"), ("group:gc:+0%", "fail")]
 )
 def test_no_gate_passes(cli, here, rule, outcome):
     sound = cli("b", "n", f"--fail-on={rule}", "-o=x.json", "-q")

@@ -458,7 +458,7 @@ def test_output_that_cannot_spell_everything(here, color):
     drawn = bare(done.stdout.decode("ascii"))
     assert "base > new" in drawn
     assert "\\" not in drawn
-    assert re.search(r"^GC  .* \^ \+0\.\d+ ", drawn, re.MULTILINE)
+    assert re.search(r"^GC  .* \^ \+\d+\.\d+$", drawn, re.MULTILINE)
     assert re.search(r" v -0\.\d+ ", drawn)
 
 
@@ -468,6 +468,8 @@ def test_output_that_cannot_spell_everything(here, color):
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:[34]\d|9[0-7]|10[0-7])[;m]")
 
 NAME = "example.com/x.(*Cache[go.shape.string]).Get"
+# Of known work: what moved alike has moved, and is named.
+EQUAL = "--work=1:1"
 NAMES = [
     NAME,
     "example.com/x.[red]bold[/red]",
@@ -565,11 +567,11 @@ def test_real_reports_fit_a_terminal(cpu):
     assert any("…" in line for line in lines)
     # Numbers are whole: the total line shows both totals and the delta.
     total = next(line for line in lines if line.startswith("total"))
-    assert len(re.findall(r"\d\.\d{3}", total)) == 3
+    assert re.findall(r"\d+\.\d{2}\b", total) == ["100.00", "100.00", "0.00"]
 
 
 def test_a_narrow_terminal_keeps_the_end_of_names(named):
-    _, drawn = terminal(named)
+    _, drawn = terminal([*named, EQUAL])
     assert "(*Cache[go.shape.string]).Get" in bare(drawn)
     assert "[red]bold[/red]" in bare(drawn)
     assert "</script><b>" in bare(drawn)
@@ -577,7 +579,7 @@ def test_a_narrow_terminal_keeps_the_end_of_names(named):
 
 
 def test_files_and_pipes_get_names_verbatim(cli, named):
-    out = cli(*named).out
+    out = cli(*named, EQUAL).out
     assert "\x1b" not in out
     for name in NAMES:
         assert re.search(rf"(^|  ){re.escape(name)}$", out, re.MULTILINE), name[:40]
@@ -616,7 +618,7 @@ def test_colour_on_a_terminal(named, words, environment, coloured):
     ],
 )
 def test_colour_in_a_pipe(named, words, environment, coloured):
-    done = command(*named, *words, env={**ENVIRONMENT, **environment})
+    done = command(*named, EQUAL, *words, env={**ENVIRONMENT, **environment})
     assert (done.returncode, done.stderr) == (0, b"")
     drawn = done.stdout.decode()
     assert bool(COLOUR.search(drawn)) == coloured
@@ -635,11 +637,13 @@ def test_a_pipe_gets_wide_names_whole(named, words):
     for path in named:
         held = gzip.decompress(path.read_bytes())
         path.write_bytes(held.replace(*(_field(n) for n in (NAMES[4], WIDE))))
-    done = command(*named, *words, env={**ENVIRONMENT, "FORCE_COLOR": "1"})
+    done = command(*named, EQUAL, *words, env={**ENVIRONMENT, "FORCE_COLOR": "1"})
     assert (done.returncode, done.stderr) == (0, b"")
     text = bare(done.stdout.decode())
     assert re.search(rf"  {re.escape(WIDE)}(  .*)?$", text, re.MULTILINE)
-    assert "…" not in text.replace("pprofdiff …", "")
+    # Sentences may name a function in short, tables do not.
+    tables = text[text.find("Got slower") if "Got slower" in text else 0 :]
+    assert "…" not in tables.replace("pprofdiff …", "")
 
 
 def _field(name):
@@ -664,7 +668,7 @@ def test_a_terminal_cuts_wide_names_at_the_front(named, columns):
     for path in named:
         held = gzip.decompress(path.read_bytes())
         path.write_bytes(held.replace(*(_field(n) for n in (NAMES[4], WIDE))))
-    _, drawn = terminal(named, columns)
+    _, drawn = terminal([*named, EQUAL], columns)
     assert re.search(r"…世?界?.*\.\(\*T\)\.Größe *$", bare(drawn), re.MULTILINE)
 
 

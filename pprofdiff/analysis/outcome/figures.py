@@ -20,6 +20,8 @@ from pprofdiff.units import times
 __all__ = ["Timed", "cpu_of", "measures", "timed"]
 
 _SECONDS = {"ns/op": 1e-9, "sec/op": 1.0}
+# Seconds that an operation may take: beyond them a ratio is no number.
+_SHORTEST, _LONGEST = 1e-15, 1e15
 # Fewer whole user tasks a side do not tell how long one takes.
 _FEW_TASKS = 20
 
@@ -94,7 +96,7 @@ def _times(side: Side) -> dict[_Key, _Runs]:
         for result in capture.content.results:
             factor = _SECONDS.get(result.unit)
             values = [value * factor for value in result.values if factor]
-            if values and min(values) > 0 and max(values) < float("inf"):
+            if values and min(values) >= _SHORTEST and max(values) <= _LONGEST:
                 key = result.name, result.procs, dict(result.config).get("pkg")
                 runs.setdefault(key, {}).setdefault(capture.run, []).extend(values)
     return {key: list(by_run.values()) for key, by_run in runs.items()}

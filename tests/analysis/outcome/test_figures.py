@@ -118,7 +118,7 @@ def test_operations_a_second_are_a_speed_where_each_waits_for_the_last(work, mor
     assert (figure.base, figure.new, figure.more_is) == (10.0, 20.0, more_is)
 
 
-@pytest.mark.parametrize("value", ["Inf", "NaN", "0"])
+@pytest.mark.parametrize("value", ["Inf", "NaN", "0", "1e308", "1e-300"])
 def test_a_time_that_cannot_be_is_left_out(value):
     compared = told(bench({"A": 10, "B": value}), bench({"A": 20, "B": 5}))
     assert list(timed(compared).each) == ["A-4"]

@@ -109,11 +109,19 @@ def allocation(case: Case) -> Iterator[Finding]:
         _text(case, diff, chosen, sites.moved),
         _evidence(case, diff, chosen),
         severity="minor",
-        direction=_DIRECTIONS[more] if _by_operation(diff) else "neutral",
+        direction=_DIRECTIONS[more] if _is_a_cost(diff) else "neutral",
         claim=claim,
         weight=float("inf"),
         rises=more,
     )
+
+
+def _is_a_cost(diff: ProfileDiff) -> bool:
+    """Return whether bytes are more or fewer, not another share of all bytes.
+
+    They are where operations are known, or the sites that did not change tell them.
+    """
+    return _by_operation(diff) or load_of(diff) is not None
 
 
 def _by_operation(diff: ProfileDiff) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.profiles.kinds import is_snapshot, kind_name
+from pprofdiff.analysis.profiles.kinds import counts_of, kind_name
 from pprofdiff.analysis.profiles.single import ProfileSums, profile_sums
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.api.profiles import Diff, Profile, subtracted
@@ -33,7 +33,8 @@ class Builds(Shown):
     """Profiles of one kind of several builds, in order, in one sample type.
 
     Raw values are int64 in `unit`. Scaled ones are per operation where `work` was
-    given, else per second where every profile has a duration, else raw: `mode` says.
+    given; else CPU and allocations are percent of each build's total, and the rest is
+    per second where every profile has a duration, else raw: `mode` says.
     """
 
     names: tuple[str, ...]
@@ -223,7 +224,14 @@ def _factors(
                 f"work= is one number a build, the operations done: {len(profiles)}"
             )
         return "per_work", tuple(1 / done for done in work)
+    counts = {counts_of(profile, kind) for profile in profiles}
+    totals = [
+        int(profile.values[:, profile.sample_types.index(kind)].sum())
+        for profile in profiles
+    ]
+    if counts == {"cost"} and min(totals) > 0:
+        return "composition", tuple(100 / total for total in totals)
     seconds = [profile.duration_ns or 0 for profile in profiles]
-    if all(seconds) and not is_snapshot(kind):
+    if all(seconds) and "moment" not in counts:
         return "per_second", tuple(1e9 / ns for ns in seconds)
     return "absolute", (1.0,) * len(profiles)

@@ -224,7 +224,7 @@ def _factors(
                 f"work= is one number a build, the operations done: {len(profiles)}"
             )
         return "per_work", tuple(1 / done for done in work)
-    counts = {counts_of(profile, kind) for profile in profiles}
+    counts = {counts_of(profile.data, kind) for profile in profiles}
     totals = [
         int(profile.values[:, profile.sample_types.index(kind)].sum())
         for profile in profiles

@@ -160,8 +160,8 @@ def load_many(sources: Mapping[str, Loadable] | Sequence[Loadable]) -> Builds:
     UsageError where names or sample types do not fit together.
 
     >>> builds = load_many([f"versions/go1.{n}/cpu.pb.gz" for n in (21, 24, 27)])
-    >>> builds.groups_scaled["gc"].div(1e9).round(2).to_dict()
-    {'go1.21': 0.36, 'go1.24': 0.3, 'go1.27': 0.2}
+    >>> builds.groups_scaled["gc"].round(1).to_dict()  # % of each build's CPU
+    {'go1.21': 18.3, 'go1.24': 16.3, 'go1.27': 10.4}
     """
     if isinstance(sources, Mapping):
         named = list(sources.items())

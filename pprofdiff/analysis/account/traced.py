@@ -75,7 +75,8 @@ def of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
             whole = 0 if place < 0 else _sum(side, some, "block_ns", place)
             sides.append(factor * whole)
         blocked = Amount(sides[0], sides[1])
-        parts.append(Part(f"blocked.{reason}", f"blocked: {reason}", blocked, _TRACE))
+        label = f"blocked: {reason}" if reason else "blocked, for no reason given"
+        parts.append(Part(f"blocked.{reason}", label, blocked, _TRACE))
     shown = tuple(part for part in parts if any(part.amount))
     within = [
         Part(f"within.{name}", f"of which in {name}", inside, _TRACE)

@@ -26,6 +26,8 @@ from pprofdiff.analysis.findings.model import (
 
 __all__ = ["FOLLOWS", "tree"]
 
+# What a pattern may begin with.
+_SIGNS = "@-"
 _GC_WORK = ("gc-assist", "gc-life", "gc-capacity", "gc-cpu", "blocked-assist")
 _WAITS = ("sched-latency", "sched-life", "utilisation")
 _OF_ALLOCATION = ("gc-frequency", "leaf-clear", *_GC_WORK)
@@ -41,25 +43,27 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "gomaxprocs-over": ("gomaxprocs", *_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
     "gomaxprocs": (*_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
     "goroutine-growth": ("heap-growth", "gc-cycle-cost", "scheduler", "gc-frequency"),
-    "heap-growth": ("gc-cycle-cost", "gc-frequency", *_GC_WORK),
+    "heap-growth": ("gc-cycle-cost", *_GC_WORK),
     "syscalls*": ("syscall-*", "scheduler", "locks", "blocked-*", "off-cpu*", *_WAITS),
     "contention*": ("blocked-*", "off-cpu*", *_OF_LOCKS, *_WAITS),
     "blocked-sync": (*_OF_LOCKS, *_WAITS),
     "off-cpu*": ("scheduler", "locks", *_WAITS),
     "inlining": ("@work-*", "@dearer*", "@cheaper*", "@leaf-*"),
-    "work-*": ("@locks", "@scheduler", *_OF_CODE, *_OF_ALLOCATION),
+    "work-*": ("-heap-growth", "@locks", "@scheduler", *_OF_CODE, *_OF_ALLOCATION),
     "locks": ("@dearer*", "@cheaper*"),
     "scheduler": ("@dearer*", "@cheaper*"),
     "dearer*": _OF_CODE,
     "cheaper*": _OF_CODE,
-    "allocation": (*_OF_ALLOCATION, "leaf-copy", *_FOR_OTHERS),
+    "allocation": ("-heap-growth", *_OF_ALLOCATION, "leaf-copy", *_FOR_OTHERS),
     "gc-frequency": _GC_WORK,
     "gc-cycle-cost": _GC_WORK,
     "gc-cpu": ("gc-assist", "gc-life", "gc-capacity"),
 }
 """What may follow from each cause, by ids that may end in ``*``. The nearest of several
-causes is the last one listed; nothing follows from what is listed after it. What stands
-behind ``@`` follows only where most of its samples are the cause's."""
+causes is the last one listed. What stands behind ``@`` follows only where most of its
+samples are the cause's, what stands behind ``-`` only where it falls: memory that is
+not allocated is not held, but what is held may have been allocated at any time.
+"""
 
 # So much of what a finding explains must lie in another's samples to be part of it.
 _PART = 0.5
@@ -180,6 +184,8 @@ def _parent(
         for other in found:
             if not fnmatchcase(other.id, cause) or not _fits(other, finding):
                 continue
+            if listed.startswith("-") and _way(finding) >= 0:
+                continue
             if not listed.startswith("@") or _within(cpu, finding, other):
                 nearest = other.id
     return nearest
@@ -188,7 +194,7 @@ def _parent(
 def _listing(consequences: Sequence[str], id_: str) -> str | None:
     """Return the pattern by which an id is listed, None where it is not."""
     for pattern in consequences:
-        if fnmatchcase(id_, pattern.removeprefix("@")):
+        if fnmatchcase(id_, pattern.lstrip(_SIGNS)):
             return pattern
     return None
 
@@ -277,7 +283,7 @@ def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
     consequences alone. Where they did too, none of them explain it, and claim nothing.
     """
     left = allowed
-    for below in node.below:
+    for below in sorted(node.below, key=lambda one: -one.finding.weight):
         wanted = _claim(cpu, below).within(left)
         below.finding = _claimed(cpu, below, wanted)
         left = left.without(wanted)

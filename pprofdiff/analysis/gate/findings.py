@@ -29,7 +29,11 @@ def _findings(asked: Asked, judged: Judged) -> Measured:
         if finding.direction == "worse" and finding.severity in counted
     ]
     noun = "finding" if len(titles) == 1 else "findings"
-    words = f"{len(titles)} {noun}: {'; '.join(titles)}" if titles else "no finding"
+    words = (
+        f"{len(titles)} {noun}: {'; '.join(titles)}"
+        if titles
+        else "no finding that is worse"
+    )
     return [
         Figure(
             "", 0, len(titles), "findings", Scale(1, "", 0), noise=False, words=words

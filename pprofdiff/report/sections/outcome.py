@@ -28,6 +28,8 @@ _NOUNS = {
 }
 # From this ratio on a factor reads better than percent.
 _MANY = 2.0
+# Below it, percent of a fall all look alike.
+_LITTLE = 0.1
 _LISTED = 3
 
 
@@ -75,8 +77,7 @@ def _with_interval(measure: Measure) -> str:
     if flipped:
         low, high = 1 / high, 1 / low
     ratio = 1 / measure.ratio if flipped else measure.ratio
-    fewer = measure.more_is == "faster" and ratio <= 1 / _MANY
-    if _many(ratio) or fewer or low <= 0:
+    if _many(ratio) or _fewer(measure, ratio) or low <= 0:
         span = f"{_number(low)} to {_number(high)}×"
     else:
         span = f"{_percent(low)} to {_percent(high)}"
@@ -88,8 +89,7 @@ def _amount(measure: Measure) -> str:
     noun = _NOUNS[measure.id]
     if _flipped(measure):
         return f"{times(1 / measure.ratio)} the operations a second"
-    fewer = measure.more_is == "faster" and measure.ratio <= 1 / _MANY
-    if _many(measure.ratio) or fewer:
+    if _many(measure.ratio) or _fewer(measure, measure.ratio):
         return f"{times(measure.ratio)} the {noun}"
     return f"{_percent(measure.ratio)} {noun}"
 
@@ -106,6 +106,11 @@ def _percent(ratio: float) -> str:
 def _flipped(measure: Measure) -> bool:
     """Return whether a time reads better as operations a second: it fell by half."""
     return measure.id == "time" and measure.ratio <= 1 / _MANY
+
+
+def _fewer(measure: Measure, ratio: float) -> bool:
+    """Return whether a fall reads better as a factor: percent end at -100."""
+    return ratio <= (1 / _MANY if measure.more_is == "faster" else _LITTLE)
 
 
 def _many(ratio: float) -> bool:

@@ -44,7 +44,7 @@ def headline(diff: ProfileDiff) -> str:
 def _change(diff: ProfileDiff, group: JudgedSum) -> str:
     """Return what one group costs more or less."""
     if diff.normalization.mode == "composition":
-        return f"{group.label} takes {_share(diff, group)} of the CPU"
+        return f"{group.label}: {_share(diff, group)} of the CPU"
     scale = scale_of(diff)
     base, new = map(scale.number, diff.normalization.scaled(group.base, group.new))
     word = "more" if group.delta > 0 else "less"

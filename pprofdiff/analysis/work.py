@@ -34,6 +34,15 @@ class Work(NamedTuple):
     seconds: tuple[float | None, float | None] = (None, None)
     ages: tuple[float | None, float | None] = (None, None)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is all that the processes did, since they began.
+
+        Else what counts since then has set-up, and other loads, in it.
+        """
+        whole = None not in self.ages and self.ages == self.seconds
+        return whole or self.per_second(self.seconds) is None
+
     def done(self, durations_ns: tuple[int | None, int | None]) -> Pair | None:
         """Return the operations in the windows that a profile counts.
 

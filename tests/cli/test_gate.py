@@ -121,7 +121,7 @@ def test_and_reports_what_moved_for_better_or_worse(cli, cpu, here):
     for pair in (cpu, cpu[::-1]):
         done = cli(*pair, "--only-if-changed", "-o", "x.json")
         assert (done.status, done.err) == (0, "")
-        assert "GC takes" in done.out
+        assert "GC: " in done.out
         (here / "x.json").unlink()
 
 

@@ -19,7 +19,9 @@ from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.leaf_owners import LeafSums
 from pprofdiff.analysis.stats.allocated import objects_moved
+from pprofdiff.analysis.stats.calibration import SINCE_START
 from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.analysis.stats.judge import beyond_runs
 from pprofdiff.model.csr import grouped, sums
 from pprofdiff.units import percent
 
@@ -90,7 +92,7 @@ def allocation(case: Case) -> Iterator[Finding]:
         return
     if min(diff.totals) <= 0:
         return
-    total = _total(diff, diff.model) if _by_operation(diff) else None
+    total = _total(case, diff, diff.model) if _by_operation(diff) else None
     sites = _sites(diff, diff.model)
     more = _more(total, sites)
     chosen = [s for s in sites.changed if more is None or (s.delta > 0) == more]
@@ -138,23 +140,27 @@ def _more(total: _Total | None, sites: _Sites) -> bool | None:
     return sum(site.delta for site in sites.changed) > 0
 
 
-def _total(diff: ProfileDiff, model: CountModel) -> _Total:
+def _total(case: Case, diff: ProfileDiff, model: CountModel) -> _Total:
     """Return how an operation's bytes and objects moved."""
     by, objects = diff.normalization, column_of(diff, "alloc_objects")
     rates = diff.base.profile.period, diff.new.profile.period
     counted = objects is not None and objects_moved(objects, diff.values, rates, by)
+    work = case.comparison.work
+    exact = bool(diff.new.profile.duration_ns) or (work is not None and work.is_whole)
     return _Total(
-        _ratio(by, *diff.totals) if model.one(*diff.totals).told else None,
+        _ratio(by, *diff.totals, exact=exact) if model.one(*diff.totals).told else None,
         None
         if objects is None or not counted
-        else _ratio(by, *(int(side.sum()) for side in objects)),
+        else _ratio(by, *(int(side.sum()) for side in objects), exact=exact),
     )
 
 
-def _ratio(by: Normalization, base: int, new: int) -> float | None:
-    """Return new over base, None where that is about 1."""
+def _ratio(by: Normalization, base: int, new: int, *, exact: bool) -> float | None:
+    """Return new over base, None where that is about 1, as far as operations tell."""
     ratio = by.ratio(base, new)
-    return None if not ratio or abs(log(ratio)) < log(1 + _SHARE) else ratio
+    if not ratio or abs(log(ratio)) < log(1 + _SHARE):
+        return None
+    return ratio if exact or beyond_runs(SINCE_START, 1.0, ratio) else None
 
 
 def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:

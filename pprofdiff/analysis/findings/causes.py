@@ -27,7 +27,7 @@ from pprofdiff.analysis.findings.model import (
 __all__ = ["FOLLOWS", "tree"]
 
 # What a pattern may begin with.
-_SIGNS = "@-"
+_SIGNS = "@-="
 _GC_WORK = ("gc-assist", "gc-life", "gc-capacity", "gc-cpu", "blocked-assist")
 _WAITS = ("sched-latency", "sched-life", "utilisation")
 _OF_ALLOCATION = ("gc-frequency", "leaf-clear", *_GC_WORK)
@@ -37,19 +37,21 @@ _OF_LOCKS = ("locks", "scheduler", "@dearer*", "@cheaper*")
 _FOR_OTHERS = ("blocked-select", "blocked-receive", "blocked-send", "blocked-cond")
 _OF_CODE = ("@allocation", "@leaf-*", *_FOR_OTHERS, *_WAITS)
 
+_OF_NEW_CODE = ("@locks", "@scheduler", *_OF_CODE)
+
 FOLLOWS: dict[str, tuple[str, ...]] = {
     "go-upgrade": ("gc-*", "leaf-*", "scheduler", "locks", "dearer*", "cheaper*"),
     "machine*": (*_WAITS, "gomaxprocs-over"),
     "gomaxprocs-over": ("gomaxprocs", *_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
     "gomaxprocs": (*_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
-    "goroutine-growth": ("heap-growth", "gc-cycle-cost", "scheduler", "gc-frequency"),
+    "goroutine-growth": ("heap-growth", "gc-cycle-cost", "scheduler", *_GC_WORK),
     "heap-growth": ("gc-cycle-cost", *_GC_WORK),
     "syscalls*": ("syscall-*", "scheduler", "locks", "blocked-*", "off-cpu*", *_WAITS),
     "contention*": ("blocked-*", "off-cpu*", *_OF_LOCKS, *_WAITS),
     "blocked-sync": (*_OF_LOCKS, *_WAITS),
     "off-cpu*": ("scheduler", "locks", *_WAITS),
     "inlining": ("@work-*", "@dearer*", "@cheaper*", "@leaf-*"),
-    "work-*": ("-heap-growth", "@locks", "@scheduler", *_OF_CODE, *_OF_ALLOCATION),
+    "work-*": ("=contention*", "-heap-growth", *_OF_NEW_CODE, *_OF_ALLOCATION),
     "locks": ("@dearer*", "@cheaper*"),
     "scheduler": ("@dearer*", "@cheaper*"),
     "dearer*": _OF_CODE,
@@ -61,10 +63,12 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
 }
 """What may follow from each cause, by ids that may end in ``*``. The nearest of several
 causes is the last one listed. What stands behind ``@`` follows only where most of its
-samples are the cause's, what stands behind ``-`` only where it falls: memory that is
-not allocated is not held, but what is held may have been allocated at any time.
+samples are the cause's, behind ``=`` only where both are of one function, and behind
+``-`` only where it falls: memory that is not allocated is not held, but what is held
+may have been allocated at any time.
 """
 
+_MEMORY = ("heap-growth", "goroutine-growth")
 # So much of what a finding explains must lie in another's samples to be part of it.
 _PART = 0.5
 # From these shares of the larger side's CPU on, a finding is major, or minor.
@@ -184,11 +188,20 @@ def _parent(
         for other in found:
             if not fnmatchcase(other.id, cause) or not _fits(other, finding):
                 continue
-            if listed.startswith("-") and _way(finding) >= 0:
-                continue
-            if not listed.startswith("@") or _within(cpu, finding, other):
+            if _follows(cpu, listed[0], other, finding):
                 nearest = other.id
     return nearest
+
+
+def _follows(
+    cpu: CPUComparison | None, sign: str, cause: Finding, finding: Finding
+) -> bool:
+    """Return whether the condition of a pattern holds that its first sign sets."""
+    if sign == "@":
+        return _within(cpu, finding, cause)
+    if sign == "=":
+        return not cause.names.isdisjoint(finding.names)
+    return sign != "-" or _way(finding) < 0
 
 
 def _listing(consequences: Sequence[str], id_: str) -> str | None:
@@ -244,7 +257,7 @@ def _importance(
     node: _Node,
     covered: Claim | None,
     way: Direction | None,
-) -> tuple[int, bool, float, float]:
+) -> tuple[int, bool, bool, float, float]:
     """Return how much a cause matters: severity, the outcome's way, what it adds."""
     severity = max(SEVERITIES.index(one.severity) for one in node.family)
     finding = node.finding
@@ -253,7 +266,9 @@ def _importance(
         added = cpu.delta(_claim(cpu, node).without(covered))
         share = max(share, abs(added) / cpu.whole)
     explains = way is None or finding.direction in (way, "neutral")
-    return severity, explains, share, finding.weight
+    # Memory is no time, unless samples show what it costs.
+    timed = finding.id not in _MEMORY or any(one.claim for one in node.family)
+    return severity, explains, timed, share, finding.weight
 
 
 def _owner(

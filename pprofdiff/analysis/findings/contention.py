@@ -91,6 +91,7 @@ def contention(case: Case) -> Iterator[Finding]:
         if _much(case, rates, by) and beyond_runs(CONTENTION_SURE, base, new)
         else "info",
         direction="worse" if more else "better",
+        names=frozenset({caller}),
     )
 
 
@@ -129,6 +130,7 @@ def _crowded(
         "Hold it for less time, or split it." if new > base else "",
         severity="major" if abs(new - base) >= 1 else "minor",
         direction="worse" if new > base else "better",
+        names=frozenset({caller}),
         weight=abs(new - base) / max(crowd),
     )
 

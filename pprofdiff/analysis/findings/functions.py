@@ -208,6 +208,7 @@ def _gone_or_new(
         advice,
         direction=_direction(cpu, gone=gone),
         rises=not gone,
+        names=frozenset(cpu.names[r.row] for r in roots),
         claim=claim,
     )
 
@@ -294,4 +295,5 @@ def _replaced(
         _facts(cpu, [*roots[0], *roots[1]]),
         direction=direction,
         claim=claim,
+        names=frozenset(cpu.names[r.row] for some in roots for r in some),
     )

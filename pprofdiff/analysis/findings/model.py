@@ -80,6 +80,7 @@ class Finding(NamedTuple):
     what explains equally much. `sure` tells that its severity rests on other evidence
     than the CPU of its claim, which may be within noise. `rises` is which way its
     numbers moved where that is neither worse nor better, None where they did not.
+    `names` are the functions that it is of, where others may follow from them.
     """
 
     id: str
@@ -95,6 +96,7 @@ class Finding(NamedTuple):
     weight: float = 0.0
     sure: bool = False
     rises: bool | None = None
+    names: frozenset[str] = frozenset()
 
 
 class Explained(NamedTuple):

@@ -44,6 +44,7 @@ __all__ = [
     "SERIAL_SPREAD",
     "SERIAL_VALUES",
     "SHARE",
+    "SINCE_START",
     "TOTAL_PRIOR",
     "TOTAL_SIGMA",
     "WAITS",
@@ -173,6 +174,10 @@ CONTENTION = Prior(2.0)
 
 CONTENTION_SURE = Prior(8.0)
 """Waiting for locks differs by several times between runs of one build."""
+
+SINCE_START = Prior(1.25)
+"""Bytes an operation, of a process whose operations before the load are not known: two
+captures of one build by one rate were 1.16 apart."""
 
 CROWD = Prior(2.0)
 """Goroutines that wait for locks at a time, where that is one or more on average. Three

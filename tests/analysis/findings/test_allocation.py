@@ -105,8 +105,8 @@ def test_what_is_gone_and_not_replaced_is_gone():
     many = {(f"a.com/s.F{i}", MAIN): 100 for i in range(6)}
     found = told(many | {PARSE: 300}, many, work=None)
     assert found.title == "s.Parse no longer allocates what was 33.3% of bytes"
-    # Of shares nobody knows what an operation allocates.
-    assert found.direction == "neutral"
+    # The sites that did not change tell that it is no other share alone.
+    assert found.direction == "better"
     assert told(many | {PARSE: 300}, many).direction == "better"
     half = told(many | {PARSE: 300}, many | {OTHER: 150}, work=None)
     assert half.title.startswith("s.Parse no longer allocates")

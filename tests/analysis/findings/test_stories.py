@@ -41,10 +41,10 @@ CAUSES = {
         r"strings\.ToLower takes 41\.7% of new's CPU",
     ),
     "zstd": Cause(
-        "allocation",
-        r"zstd\.encoderOptions\.encoder, .* no longer allocate what was 99\.5%",
-        "allocation",
-        r"zstd\.encoderOptions\.encoder, .* now allocate 99\.5% of all bytes",
+        "work-vanished",
+        r"zstd\.\(\*Encoder\)\.Close and zstd\.NewWriter, 82\.6% of base's CPU, are gone",
+        "work-appeared",
+        r"zstd\.\(\*Encoder\)\.Close and zstd\.NewWriter take 82\.6% of new's CPU",
     ),
     "health-check": Cause(
         "work-vanished",
@@ -105,16 +105,27 @@ def test_the_first_finding_names_the_cause(story, name, mode):
     assert first["id"] == CAUSES[name].id
     assert re.match(CAUSES[name].title, first["title"]), first["title"]
     assert first["severity"] == "major"
-    assert first["direction"] == ("worse" if name == "syncpool" else "better")
+    assert first["direction"] == way(first, mode, worse=name == "syncpool")
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", STORIES)
 def test_and_backwards_the_opposite(story, name, mode):
     first = story(name, mode, back=True)["findings"][0]
+    if (name, mode) == ("zstd", "a second"):
+        # What is held grew for certain, what functions cost is but a share.
+        assert first["id"] == "heap-growth"
+        return
     assert first["id"] == CAUSES[name].back_id
     assert re.match(CAUSES[name].back_title, first["title"]), first["title"]
-    assert first["direction"] == ("better" if name == "syncpool" else "worse")
+    assert first["direction"] == way(first, mode, worse=name != "syncpool")
+
+
+def way(finding, mode, *, worse):
+    """Return the direction that is right: shares of functions are no cost."""
+    if mode == "a second" and finding["id"].startswith("work-"):
+        return "neutral"
+    return "worse" if worse else "better"
 
 
 def matter(found):

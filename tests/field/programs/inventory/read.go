@@ -1,0 +1,7 @@
+//go:build !write
+
+package main
+
+import "github.com/hashicorp/go-memdb"
+
+func reading(db *memdb.MemDB) *memdb.Txn { return db.Txn(false) }

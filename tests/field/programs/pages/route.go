@@ -1,0 +1,8 @@
+//go:build !url
+
+package main
+
+import "github.com/labstack/echo/v4"
+
+// path returns what requests are counted by.
+func path(c echo.Context) string { return c.Path() }

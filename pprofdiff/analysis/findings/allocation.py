@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.covering import covering
 from pprofdiff.analysis.findings.cpu import words
 from pprofdiff.analysis.findings.load import load_of
 from pprofdiff.analysis.findings.model import Claim, Direction, Fact, Finding
@@ -335,6 +336,11 @@ def _text(
         parts.append(f"most of the first at {line}")
     if moved:
         parts.append(_moved_words(diff, moved))
+    row = covering(diff) if _by_operation(diff) and sites else None
+    if row is not None and diff.paired_functions.names[row] != sites[0].owner:
+        parts.append(
+            f"most of the change below {short(diff.paired_functions.names[row])}"
+        )
     text = f"{'; '.join(parts)}."
     return f"{text}{_gc_words(case, bytes_told=_by_operation(diff))}"
 

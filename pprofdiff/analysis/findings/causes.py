@@ -54,6 +54,8 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "work-*": ("=contention*", "-heap-growth", *_OF_NEW_CODE, *_OF_ALLOCATION),
     "locks": ("@dearer*", "@cheaper*"),
     "scheduler": ("@dearer*", "@cheaper*"),
+    "dearer-below": ("@dearer*", *_OF_CODE),
+    "cheaper-below": ("@cheaper*", *_OF_CODE),
     "dearer*": _OF_CODE,
     "cheaper*": _OF_CODE,
     "allocation": ("-heap-growth", *_OF_ALLOCATION, "leaf-copy", *_FOR_OTHERS),
@@ -95,7 +97,7 @@ def tree(
 ) -> tuple[tuple[Finding, ...], Claim | None]:
     """Return findings, causes by what each explains, and all samples that they claim.
 
-    Of equally severe causes those stand first that go the `way` of the outcome.
+    Causes that go the `way` of the outcome stand first, if they matter.
 
     Each cause stands before its consequences, which name it as their parent. Two
     findings of one id are numbered: ``work-moved``, ``work-moved-2``. Without CPU
@@ -257,8 +259,8 @@ def _importance(
     node: _Node,
     covered: Claim | None,
     way: Direction | None,
-) -> tuple[int, bool, bool, float, float]:
-    """Return how much a cause matters: severity, the outcome's way, what it adds."""
+) -> tuple[bool, int, bool, float, float]:
+    """Return how much a cause matters: the outcome's way, severity, what it adds."""
     severity = max(SEVERITIES.index(one.severity) for one in node.family)
     finding = node.finding
     share = min(finding.weight, 1.0) if finding.claim is None else 0.0
@@ -268,7 +270,8 @@ def _importance(
     explains = way is None or finding.direction in (way, "neutral")
     # Memory is no time, unless samples show what it costs.
     timed = finding.id not in _MEMORY or any(one.claim for one in node.family)
-    return severity, explains, timed, share, finding.weight
+    matters = severity > 0
+    return matters and explains, severity, timed, share, finding.weight
 
 
 def _owner(

@@ -13,6 +13,7 @@ from pprofdiff.analysis.findings import (
     allocation,
     comparability,
     contention,
+    covering,
     dearer,
     functions,
     gc,
@@ -49,7 +50,13 @@ def _rules(case: Case) -> tuple[Rule, ...]:
     """Return the table; few runs have traces, whose rules take a while to import."""
     of_traces: tuple[Rule, ...] = ()
     if case.trace is not None:
-        from pprofdiff.analysis.findings import blocking, capacity, lifetime, waiting
+        from pprofdiff.analysis.findings import (
+            blocking,
+            capacity,
+            concurrency,
+            lifetime,
+            waiting,
+        )
 
         of_traces = (
             waiting.latency,
@@ -60,6 +67,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
             capacity.utilisation,
             capacity.gc_capacity,
             blocking.off_cpu,
+            concurrency.concurrency,
         )
     return (
         releases.upgrade,
@@ -72,6 +80,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
         gc.cpu_only,
         functions.functions,
         dearer.own_cost,
+        covering.below,
         inlining.inlining,
         gc.assist,
         runtime.scheduler,

@@ -1,0 +1,71 @@
+"""Operations that do more, or less, at a time: the same work, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import log
+from typing import TYPE_CHECKING
+
+from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.model import Fact, Finding
+from pprofdiff.analysis.findings.wording import arrow, listed, short, times
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.traces.compare import TraceDiff
+
+__all__ = ["concurrency"]
+
+# Time of an operation differs by 15 % between runs of one build: three deviations of a
+# ratio are 1.9.
+_LONGER = 1.5
+# Goroutines' time that changed by less than this part of that did not cause it.
+_PART = 0.35
+_NAMED = 2
+
+
+def concurrency(case: Case) -> Iterator[Finding]:
+    """An operation lasts longer or shorter, and its goroutines spend the same time."""
+    diff = case.trace
+    if diff is None or diff.rates is None:
+        return
+    from pprofdiff.analysis.account.traced import of_trace
+
+    account = of_trace(case.comparison, diff)
+    work = case.comparison.work
+    if account is None or work is None or not work.closed:
+        return
+    spent = float(account.total.base), float(account.total.new)
+    lasts = 1e9 / diff.rates[0], 1e9 / diff.rates[1]
+    if min(*spent, *lasts) <= 0:
+        return
+    longer, more = log(lasts[1] / lasts[0]), log(spent[1] / spent[0])
+    if abs(longer) < log(_LONGER) or abs(more) > _PART * abs(longer):
+        return
+    at_once = spent[0] / lasts[0], spent[1] / lasts[1]
+    waits = _waits(diff)
+    where = f", mostly waiting {listed(waits)}" if waits else ""
+    yield Finding(
+        "concurrency",
+        f"Operations do {'less' if longer > 0 else 'more'} at a time: "
+        f"{at_once[0]:.1f} → {at_once[1]:.1f} goroutines are in one{where}",
+        f"An operation lasts {arrow(*lasts, 'ns')} ({times(lasts[1] / lasts[0])}), and "
+        f"its goroutines spend {arrow(*spent, 'ns')} in all: what was done side by "
+        f"side is done one after the other{', or the reverse' if longer < 0 else ''}.",
+        (
+            Fact("time of an operation", "work", *lasts, "ns"),
+            Fact("goroutines' time of an operation", "trace", *spent, "ns"),
+        ),
+        severity="major",
+        direction="worse" if longer > 0 else "better",
+        weight=1.0,
+    )
+
+
+def _waits(diff: TraceDiff) -> list[str]:
+    """Return in which functions goroutines wait most, idle ones apart."""
+    from pprofdiff.analysis.traces.movers import movers
+
+    places = [p for p in movers(diff, "blocked") if not p.idle and p.own]
+    places.sort(key=lambda p: -max(p.base_ns, p.new_ns))
+    named = [f"in {short(p.function)} ({p.reason})" for p in places if p.reason]
+    return list(dict.fromkeys(named))[:_NAMED]

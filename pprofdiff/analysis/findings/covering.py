@@ -1,0 +1,120 @@
+"""The function that a change is under: the deepest one that covers most of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.cpu import CPUComparison
+from pprofdiff.analysis.findings.functions import one_sided
+from pprofdiff.analysis.findings.model import Claim, Fact, Finding
+from pprofdiff.analysis.findings.wording import listed, short, times
+from pprofdiff.analysis.profiles.attribution import owned
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.graph import flat_and_cum
+
+__all__ = ["below", "covering"]
+
+Column = NDArray[np.int64]
+
+# A function covers a change with so much of it below.
+_COVERS = 0.8
+# A change that is spread over many functions matters from this part of all CPU on, and
+# by this factor; one function with as much has a finding of its own.
+_SHARE, _TIMES = 0.05, 1.25
+_NAMED = 3
+
+
+def covering(diff: ProfileDiff, kept: Claim | None = None) -> int | None:
+    """Return the function of the program, of both sides, with most of a change below.
+
+    That is a row of `paired_functions.names`: of those whose cum changed by 80 % of the
+    change and more, the one with the least cum. `kept` chooses samples. None where no
+    function covers it.
+    """
+    base, new = (_cum(diff, side, kept) for side in (0, 1))
+    by = diff.normalization
+    delta = by.delta(base, new)
+    totals = [
+        int(values.sum() if kept is None else values[kept.sides[side]].sum())
+        for side, values in enumerate(diff.values)
+    ]
+    whole = by.delta(*totals)
+    names = diff.paired_functions.names
+    covers = owned(names) & (delta * np.sign(whole) >= _COVERS * abs(whole))
+    covers &= (base > 0) & (new > 0)
+    rows = np.flatnonzero(covers)
+    if not whole or not len(rows):
+        return None
+    sizes = np.sum(by.scaled(base[rows], new[rows]), axis=0)
+    return int(rows[int(np.argmin(sizes))])
+
+
+def _cum(diff: ProfileDiff, side: int, kept: Claim | None) -> Column:
+    """Return the cum of each function of the union, of the kept samples."""
+    functions = diff.paired_functions
+    profile = (diff.base, diff.new)[side].profile
+    values = diff.values[side]
+    if kept is not None:
+        values = np.where(kept.sides[side], values, 0)
+    ids = functions.union[side][functions.sides[side].ids]
+    _, cum = flat_and_cum(profile, ids, len(functions.names), values[:, None])
+    return cum[:, 0]
+
+
+def below(case: Case) -> Iterator[Finding]:
+    """Code that costs more or less below one function, spread over many that it calls.
+
+    Not what GC and allocation cost, nor what is gone or new: that has findings.
+    """
+    cpu = case.cpu
+    if cpu is None or cpu.other_release or cpu.in_shares:
+        return
+    gone, added = one_sided(cpu)
+    told = cpu.under(gone | added).plus(cpu.bookkeeping)
+    kept = Claim(~told.base, ~told.new)
+    base, new = cpu.sums(kept)
+    change = cpu.beside_others.one(base, new)
+    if not change.told or abs(change.delta) < _SHARE * cpu.whole:
+        return
+    row = covering(cpu.diff, kept)
+    if row is None:
+        return
+    chosen = np.zeros(len(cpu.names), np.bool_)
+    chosen[row] = True
+    claim = cpu.under(chosen).within(kept)
+    base, new = cpu.sums(claim)
+    scaled = cpu.beside_others.by.scaled(base, new)
+    ratio = scaled[1] / scaled[0] if scaled[0] else 0.0
+    if not ratio > 0 or max(ratio, 1 / ratio) < _TIMES:
+        return
+    name = cpu.names[row]
+    movers = _movers(cpu, claim)
+    named = listed([short(cpu.names[i]) for i in movers])
+    yield Finding(
+        "dearer-below" if ratio > 1 else "cheaper-below",
+        f"{short(name)} and what it calls cost {times(ratio)} as much {cpu.noun}",
+        f"{cpu.words(base, new)}, without GC and allocation; most of it in {named}.",
+        (Fact(f"below {name}", "cpu profile", base, new, cpu.diff.unit),),
+        direction="worse" if ratio > 1 else "better",
+        claim=claim,
+        names=frozenset({name}),
+    )
+
+
+def _movers(cpu: CPUComparison, claim: Claim) -> list[int]:
+    """Return the functions whose own samples changed most."""
+    sums = []
+    for side, values in enumerate(cpu.diff.values):
+        owner = cpu.sides[side].owner
+        kept = claim.sides[side] & (owner >= 0)
+        rows = cpu.diff.paired_functions.union[side][owner[kept]]
+        column = np.zeros(len(cpu.names), np.int64)
+        np.add.at(column, rows, values[kept])
+        sums.append(column)
+    delta = np.abs(cpu.diff.normalization.delta(sums[0], sums[1]))
+    order = np.argsort(-delta, kind="stable")[:_NAMED]
+    return [i for i in order.tolist() if delta[i]]

@@ -116,6 +116,7 @@ def allocation(case: Case) -> Iterator[Finding]:
         claim=claim,
         weight=float("inf"),
         rises=more,
+        names=frozenset(site.owner for site in chosen),
     )
 
 
@@ -337,10 +338,9 @@ def _text(
     if moved:
         parts.append(_moved_words(diff, moved))
     row = covering(diff) if _by_operation(diff) and sites else None
-    if row is not None and diff.paired_functions.names[row] != sites[0].owner:
-        parts.append(
-            f"most of the change below {short(diff.paired_functions.names[row])}"
-        )
+    name = "" if row is None else diff.paired_functions.names[row]
+    if name and name != sites[0].owner:
+        parts.append(f"most of the change below {short(name)}")
     text = f"{'; '.join(parts)}."
     return f"{text}{_gc_words(case, bytes_told=_by_operation(diff))}"
 

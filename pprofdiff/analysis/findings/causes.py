@@ -10,6 +10,7 @@ Each sample is claimed once: by one cause and, within that, by one consequence a
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ from pprofdiff.analysis.findings.model import (
 __all__ = ["FOLLOWS", "tree"]
 
 # What a pattern may begin with.
-_SIGNS = "@-="
+_SIGNS = "@="
 _GC_WORK = ("gc-assist", "gc-life", "gc-capacity", "gc-cpu", "blocked-assist")
 _WAITS = ("sched-latency", "sched-life", "utilisation")
 _OF_ALLOCATION = ("gc-frequency", "leaf-clear", *_GC_WORK)
@@ -51,23 +52,22 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "blocked-sync": (*_OF_LOCKS, *_WAITS),
     "off-cpu*": ("scheduler", "locks", *_WAITS),
     "inlining": ("@work-*", "@dearer*", "@cheaper*", "@leaf-*"),
-    "work-*": ("=contention*", "-heap-growth", *_OF_NEW_CODE, *_OF_ALLOCATION),
+    "work-*": ("=contention*", *_OF_NEW_CODE, *_OF_ALLOCATION),
     "locks": ("@dearer*", "@cheaper*"),
     "scheduler": ("@dearer*", "@cheaper*"),
     "dearer-below": ("@dearer*", *_OF_CODE),
     "cheaper-below": ("@cheaper*", *_OF_CODE),
     "dearer*": _OF_CODE,
     "cheaper*": _OF_CODE,
-    "allocation": ("-heap-growth", *_OF_ALLOCATION, "leaf-copy", *_FOR_OTHERS),
+    "allocation": ("=heap-growth", *_OF_ALLOCATION, "leaf-copy", *_FOR_OTHERS),
     "gc-frequency": _GC_WORK,
     "gc-cycle-cost": _GC_WORK,
     "gc-cpu": ("gc-assist", "gc-life", "gc-capacity"),
 }
 """What may follow from each cause, by ids that may end in ``*``. The nearest of several
 causes is the last one listed. What stands behind ``@`` follows only where most of its
-samples are the cause's, behind ``=`` only where both are of one function, and behind
-``-`` only where it falls: memory that is not allocated is not held, but what is held
-may have been allocated at any time.
+samples are the cause's, behind ``=`` only where both are of one function, and the cause
+matters as much.
 """
 
 _MEMORY = ("heap-growth", "goroutine-growth")
@@ -202,8 +202,10 @@ def _follows(
     if sign == "@":
         return _within(cpu, finding, cause)
     if sign == "=":
-        return not cause.names.isdisjoint(finding.names)
-    return sign != "-" or _way(finding) < 0
+        weighs = map(SEVERITIES.index, (cause.severity, finding.severity))
+        alike = not cause.names.isdisjoint(finding.names)
+        return alike and operator.ge(*weighs)
+    return True
 
 
 def _listing(consequences: Sequence[str], id_: str) -> str | None:

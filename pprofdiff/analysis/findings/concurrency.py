@@ -24,7 +24,7 @@ _NAMED = 2
 
 
 def concurrency(case: Case) -> Iterator[Finding]:
-    """An operation lasts longer or shorter, and its goroutines spend the same time."""
+    """Tell where operations last longer though their goroutines spend the same time."""
     diff = case.trace
     if diff is None or diff.rates is None:
         return
@@ -43,14 +43,15 @@ def concurrency(case: Case) -> Iterator[Finding]:
         return
     at_once = spent[0] / lasts[0], spent[1] / lasts[1]
     waits = _waits(diff)
-    where = f", mostly waiting {listed(waits)}" if waits else ""
+    where = f"; they wait most {listed(waits)}" if waits else ""
+    how = "one after the other" if longer > 0 else "side by side"
     yield Finding(
         "concurrency",
-        f"Operations do {'less' if longer > 0 else 'more'} at a time: "
-        f"{at_once[0]:.1f} → {at_once[1]:.1f} goroutines are in one{where}",
-        f"An operation lasts {arrow(*lasts, 'ns')} ({times(lasts[1] / lasts[0])}), and "
-        f"its goroutines spend {arrow(*spent, 'ns')} in all: what was done side by "
-        f"side is done one after the other{', or the reverse' if longer < 0 else ''}.",
+        f"An operation lasts {times(lasts[1] / lasts[0])} as long at the same time of "
+        f"its goroutines: more of it is done {how}{where}",
+        f"An operation lasts {arrow(*lasts, 'ns')}, and its goroutines spend "
+        f"{arrow(*spent, 'ns')} in all: {at_once[0]:.1f} of them are in one at a time "
+        f"for base, {at_once[1]:.1f} for new.",
         (
             Fact("time of an operation", "work", *lasts, "ns"),
             Fact("goroutines' time of an operation", "trace", *spent, "ns"),

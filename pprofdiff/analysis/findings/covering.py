@@ -23,8 +23,10 @@ Column = NDArray[np.int64]
 # A function covers a change with so much of it below.
 _COVERS = 0.8
 # A change that is spread over many functions matters from this part of all CPU on, and
-# by this factor; one function with as much has a finding of its own.
+# by this factor.
 _SHARE, _TIMES = 0.05, 1.25
+# One function with this part of the change has a finding of its own.
+_ALONE = 0.5
 _NAMED = 3
 
 
@@ -92,8 +94,11 @@ def below(case: Case) -> Iterator[Finding]:
     if not ratio > 0 or max(ratio, 1 / ratio) < _TIMES:
         return
     name = cpu.names[row]
-    movers = _movers(cpu, claim)
-    named = listed([short(cpu.names[i]) for i in movers])
+    delta = _by_owner(cpu, claim)
+    if delta.max() >= _ALONE * abs(cpu.delta(claim)):
+        return
+    movers = np.argsort(-delta, kind="stable")[:_NAMED].tolist()
+    named = listed([short(cpu.names[i]) for i in movers if delta[i]])
     yield Finding(
         "dearer-below" if ratio > 1 else "cheaper-below",
         f"{short(name)} and what it calls cost {times(ratio)} as much {cpu.noun}",
@@ -105,8 +110,8 @@ def below(case: Case) -> Iterator[Finding]:
     )
 
 
-def _movers(cpu: CPUComparison, claim: Claim) -> list[int]:
-    """Return the functions whose own samples changed most."""
+def _by_owner(cpu: CPUComparison, claim: Claim) -> NDArray[np.float64]:
+    """Return how far each function's own samples changed, scaled, without a sign."""
     sums = []
     for side, values in enumerate(cpu.diff.values):
         owner = cpu.sides[side].owner
@@ -115,6 +120,4 @@ def _movers(cpu: CPUComparison, claim: Claim) -> list[int]:
         column = np.zeros(len(cpu.names), np.int64)
         np.add.at(column, rows, values[kept])
         sums.append(column)
-    delta = np.abs(cpu.diff.normalization.delta(sums[0], sums[1]))
-    order = np.argsort(-delta, kind="stable")[:_NAMED]
-    return [i for i in order.tolist() if delta[i]]
+    return np.abs(cpu.diff.normalization.delta(sums[0], sums[1]))

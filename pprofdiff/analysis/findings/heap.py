@@ -106,6 +106,7 @@ def heap_growth(case: Case) -> Iterator[Finding]:
         _advice(case) if grew else "",
         severity=_severity(diff, sites),
         direction="worse" if grew else "better",
+        names=frozenset(site.name for site in sites),
         weight=abs(sum(site.delta for site in sites)) / max(diff.totals),
     )
 

@@ -47,6 +47,7 @@ def compare_sides(
             normalize=settings.normalize,
             work=settings.work,
             moves=settings.moves,
+            closures=settings.closures,
         )
         try:
             first = subtract(sample_type=settings.sample_type)

@@ -281,19 +281,27 @@ def _marking_reason(
 
 
 def cpu_only(case: Case) -> Iterator[Finding]:
-    """GC moved, and without a log nothing tells frequency from cost."""
+    """GC moved, and no log tells frequency from cost, or neither explains it."""
     cpu = case.cpu
-    if cpu is None or case.gc is not None or not cpu.moved("gc"):
+    if cpu is None or not cpu.moved("gc"):
+        return
+    if any(finding.claim for rule in (frequency, dearer) for finding in rule(case)):
         return
     group, tax = cpu.groups["gc"], cpu.groups["gc_tax"]
+    unknown = (
+        " A CPU profile cannot tell whether cycles are more frequent or dearer."
+        if case.gc is None
+        else ""
+    )
     yield Finding(
         "gc-cpu",
         f"GC with sweeping and barriers {cpu.moves(group.delta)}",
         f"Marking, assists and phases {cpu.words(group.base, group.new)}; sweeping and "
-        f"barriers {cpu.words(tax.base, tax.new)}. A CPU profile cannot tell whether "
-        "cycles are more frequent or dearer.",
+        f"barriers {cpu.words(tax.base, tax.new)}.{unknown}",
         (Fact("GC", "cpu profile", group.base, group.new, cpu.diff.unit),),
-        "Run both with GODEBUG=gctrace=1 and give the logs too: they tell which.",
+        "Run both with GODEBUG=gctrace=1 and give the logs too: they tell which."
+        if case.gc is None
+        else "",
         direction=cpu.way(group.delta),
         rises=group.delta > 0,
         claim=cpu.of_groups(*_GROUPS),

@@ -257,7 +257,8 @@ def _title(diff: ProfileDiff, places: list[_Place]) -> str:
     base, new = diff.totals
     more = _more(places)
     named = listed([place.words for place in places[:_NAMED]])
-    others = f" and {len(places) - _NAMED} others" if len(places) > _NAMED else ""
+    rest = len(places) - _NAMED
+    others = f" and {rest} other{'s' if rest > 1 else ''}" if rest > 0 else ""
     word = "more" if more > 0 else "fewer"
     verb = "wait" if all(place.wait for place in places) else "are"
     return (

@@ -259,7 +259,8 @@ def _title(diff: ProfileDiff, sites: list[_Site], *, total: bool) -> str:
     more = "more" if new > base else "less"
     amount = scaled(abs(new - base), diff.unit)
     names = listed([short(site.name) for site in sites[:_NAMED]])
-    others = f" and {len(sites) - _NAMED} others" if len(sites) > _NAMED else ""
+    rest = len(sites) - _NAMED
+    others = f" and {rest} other{'s' if rest > 1 else ''}" if rest > 0 else ""
     verb = "hold" if len(sites) > 1 else "holds"
     whose = f"{names}{others} {verb} {amount} {more}"
     if not total:

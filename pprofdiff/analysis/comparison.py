@@ -15,7 +15,6 @@ from pprofdiff.analysis.profiles.mark_by_allocation import (
     MarkByAllocation,
     apportion_mark,
 )
-from pprofdiff.analysis.profiles.symbols import closures_of
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.analysis.side import (
     age_seconds,
@@ -127,9 +126,6 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
     if moves is None:
         moves = package_moves(source_files(base), source_files(new))
         settings = replace(settings, moves=moves)
-    if settings.closures is None:
-        old, current = ([c.content for c in s.of("profile")] for s in (base, new))
-        settings = replace(settings, closures=closures_of(old, current, moves))
     compared = Comparison(base, new, {}, _lonely(base, new), settings.work, moves)
     both = [
         kind

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.work import Work
-from pprofdiff.identity.closures import Closures
 from pprofdiff.identity.moves import Moves
 
 if TYPE_CHECKING:
@@ -31,8 +30,6 @@ class Settings:
         Of each side's GC log, the seconds to compare; None for its steady window.
     moves
         The packages that moved between the builds; None to infer them from the inputs.
-    closures
-        The closures that evidence pairs; None to infer them from the inputs.
 
     """
 
@@ -41,7 +38,6 @@ class Settings:
     work: Work | None = None
     spans: tuple[Span | None, Span | None] = (None, None)
     moves: Moves | None = None
-    closures: Closures | None = None
 
 
 DEFAULTS = Settings()

@@ -345,15 +345,8 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
         if self.normalization.mode != "composition":
             return diff_of(replace(self.data, base=base, new=new))
         # Shares are of what is left.
-        return diff_of(
-            compare(
-                base,
-                new,
-                sample_type=self.sample_type.type,
-                moves=self.data.moves,
-                closures=self.data.closures,
-            )
-        )
+        kind, moves = self.sample_type.type, self.data.moves
+        return diff_of(compare(base, new, sample_type=kind, moves=moves))
 
     def normalize(self, *, work: tuple[float, float] | None = None) -> Diff:
         """Return the diff by operation done (base, new), or brought to base's total."""
@@ -365,7 +358,6 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
                 normalize=work is None,
                 work=None if work is None else counted(work),
                 moves=self.data.moves,
-                closures=self.data.closures,
             )
         )
 
@@ -435,7 +427,6 @@ def subtracted(
             normalize=settings.normalize,
             work=settings.work,
             moves=settings.moves,
-            closures=settings.closures,
         )
     )
 

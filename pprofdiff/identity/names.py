@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.goruntime.names import (
-    canonical_parts,
     is_runtime_like,
     package_of,
     strip_type_arguments,
@@ -116,16 +115,14 @@ def paired_by(base: str, new: str) -> PairedBy:
     """Return what paired two functions of these names.
 
     ``name``: equal names; ``alias``: the runtime's rules; ``package``: the import path
-    differs, and the rest not or as below; ``type_arguments``: only those differ;
-    ``closure``: so do the numbers of closures or what they were inlined into.
+    differs, whatever else does; ``type_arguments``: only those differ; ``closure``: so
+    do the numbers of closures.
     """
     if base == new:
         return "name"
     if is_runtime_like(new):
         return "alias"
-    if package_of(base) != package_of(new) and (
-        canonical_parts(base)[1] == canonical_parts(new)[1]
-    ):
+    if package_of(base) != package_of(new):
         return "package"
     if strip_type_arguments(base) == strip_type_arguments(new):
         return "type_arguments"

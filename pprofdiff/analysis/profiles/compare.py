@@ -47,7 +47,6 @@ def compare_sides(
             normalize=settings.normalize,
             work=settings.work,
             moves=settings.moves,
-            closures=settings.closures,
         )
         try:
             first = subtract(sample_type=settings.sample_type)

@@ -33,14 +33,12 @@ from pprofdiff.analysis.profiles.leaf_owners import LeafSums, leaf_sums
 from pprofdiff.analysis.profiles.rows import PairedRows, SampleValues, pair_rows
 from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.analysis.profiles.stacks import stack_table
-from pprofdiff.analysis.profiles.symbols import closures_of
 from pprofdiff.analysis.profiles.tables import Table
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Judgement, Runs
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import FormatError, IncompatibleProfilesError
-from pprofdiff.identity.closures import NO_CLOSURES, Closures
 from pprofdiff.identity.moves import NO_MOVES, Moves, package_moves
 from pprofdiff.model.profiles.profile import Profile, ValueType
 
@@ -64,8 +62,7 @@ class ProfileDiff:
     `packages`, `stacks`, `categories` and `blame` are DataFrames of them. Raw numbers
     are integers in `unit`; scaled ones are raw ones times the factors of
     `normalization`. `warnings` say what makes the two sides less comparable, `moves`
-    which packages moved between the builds, `closures` which closures are the same
-    whatever they are called.
+    which packages moved between the builds.
     """
 
     base: ProfileSide
@@ -75,7 +72,6 @@ class ProfileDiff:
     normalization: Normalization
     warnings: tuple[Caveat, ...]
     moves: Moves = NO_MOVES
-    closures: Closures = NO_CLOSURES
 
     def __repr__(self) -> str:
         """Return one line: sample type, totals and their delta."""
@@ -116,12 +112,8 @@ class ProfileDiff:
     def _samples(self) -> tuple[SampleValues, SampleValues]:
         base, new = self.values
         return (
-            SampleValues(
-                self.base.profile, base, self.moves.of_base, self.closures.of_base
-            ),
-            SampleValues(
-                self.new.profile, new, self.moves.of_new, self.closures.of_new
-            ),
+            SampleValues(self.base.profile, base, self.moves.of_base),
+            SampleValues(self.new.profile, new, self.moves.of_new),
         )
 
     @cached_property
@@ -284,7 +276,7 @@ class ProfileDiff:
         )
 
 
-def compare(  # noqa: PLR0913
+def compare(
     base: ProfileSide,
     new: ProfileSide,
     *,
@@ -292,7 +284,6 @@ def compare(  # noqa: PLR0913
     normalize: bool = False,
     work: Work | None = None,
     moves: Moves | None = None,
-    closures: Closures | None = None,
 ) -> ProfileDiff:
     """Subtract base from new in one sample type.
 
@@ -309,8 +300,6 @@ def compare(  # noqa: PLR0913
     moves
         The packages that moved between the builds; None to infer them from these two
         profiles alone.
-    closures
-        The closures that evidence pairs; None to infer them likewise.
 
     Raises
     ------
@@ -338,10 +327,8 @@ def compare(  # noqa: PLR0913
         moves = package_moves(
             files_of_functions(base.profile), files_of_functions(new.profile)
         )
-    if closures is None:
-        closures = closures_of([base.profile], [new.profile], moves)
     return ProfileDiff(
-        base, new, base_column, new_column, normalization, caveats, moves, closures
+        base, new, base_column, new_column, normalization, caveats, moves
     )
 
 

@@ -22,7 +22,6 @@ from pprofdiff.goruntime.names import (
     strip_type_arguments,
 )
 from pprofdiff.goruntime.versions import Span, apart, infer_go_version, lacks
-from pprofdiff.identity.closures import NO_CLOSURES
 from pprofdiff.identity.moves import NO_MOVES
 from pprofdiff.identity.names import Pairing, pair_names
 from pprofdiff.model.profiles.profile import Profile
@@ -69,39 +68,22 @@ def side_rows(
     profile: Profile,
     granularity: Granularity,
     packages: Packages = NO_MOVES.of_new,
-    closures: Mapping[str, Hashable] = NO_CLOSURES.of_new,
 ) -> SideRows:
     """Return a profile's rows: its functions, lines, files or packages.
 
     `packages` are those that moved, with the import paths under which their rows are
-    paired: `Moves.of_base` or `Moves.of_new`. `closures` are the functions that are
-    paired by a key of `Closures.of_base` or `Closures.of_new`.
+    paired: `Moves.of_base` or `Moves.of_new`.
 
     One more row, the last, is named `NO_STACK`: it stands for samples that have no
     frame, so that flat adds up to the total.
     """
     rows = _ROWS[granularity](profile, packages)
-    if closures and granularity == "functions":
-        rows = _decided(rows, closures)
     return replace(
         rows,
         names=[*rows.names, NO_STACK],
         files=[*rows.files, ""],
         # A tuple: no function, file or package can be it, whatever its name.
         exact=[*rows.exact, (NO_STACK,)],
-    )
-
-
-def _decided(rows: SideRows, closures: Mapping[str, Hashable]) -> SideRows:
-    """Return functions of which some have the key that was decided, and no other."""
-
-    def others(key: Key) -> Key:
-        return lambda row: None if rows.names[row] in closures else key(row)
-
-    return replace(
-        rows,
-        exact=[closures.get(name, name) for name in rows.names],
-        loose=tuple(others(key) for key in rows.loose),
     )
 
 

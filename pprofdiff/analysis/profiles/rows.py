@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,14 +31,12 @@ class SampleValues:
     """One side's samples and what each counts: int64 `values`, one a sample.
 
     `packages` are the side's packages that moved between the builds, with the import
-    paths under which their rows are paired, `closures` its symbols that evidence pairs,
-    with their keys (see `Closures`).
+    paths under which their rows are paired.
     """
 
     profile: Profile
     values: NDArray[np.int64]
     packages: Packages = field(default_factory=dict)
-    closures: Mapping[str, Hashable] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -137,7 +134,7 @@ def summed_rows(
     side: SampleValues, granularity: Granularity, *, classified: bool
 ) -> SummedRows:
     """Sum one side's values by row; if `classified`, make its attribution too."""
-    rows = side_rows(side.profile, granularity, side.packages, side.closures)
+    rows = side_rows(side.profile, granularity, side.packages)
     classifier = Classifier(rows.names) if classified else None
     flat, cum = flat_and_cum(
         side.profile, rows.ids, len(rows.names), side.values[:, None], classifier

@@ -90,7 +90,7 @@ def test_a_planted_change_is_found_where_it_is(pairs, group, work):
     It alone changed where the work is known. Of shares, it alone grew: the others are
     less of a larger total.
     """
-    verb = "takes" if work is None else "costs"
+    verb = ": " if work is None else " costs "
     for diff in pairs[:7]:
         place = [g[0] for g in diff.category_sums.groups()].index(group)
         ids = [c for c, g in enumerate(_group_of_category(diff)) if g == place]
@@ -98,7 +98,7 @@ def test_a_planted_change_is_found_where_it_is(pairs, group, work):
         profile = diff.new.profile
         planted = profile.with_values(profile.values * np.where(mine, 2, 1)[:, None])
         changed = compared(diff.base.profile, planted, work=work)
-        assert headline(changed).startswith(f"{PLANTED[group]} {verb} ")
+        assert headline(changed).startswith(f"{PLANTED[group]}{verb}")
         sums = changed.category_sums.groups()
         verdict = changed.judge([g[1] for g in sums], [g[2] for g in sums])
         grew = [

@@ -142,19 +142,23 @@ def _more(total: _Total | None, sites: _Sites) -> bool | None:
     return sum(site.delta for site in sites.changed) > 0
 
 
-def _total(case: Case, diff: ProfileDiff, model: CountModel) -> _Total:
-    """Return how an operation's bytes and objects moved."""
+def _total(case: Case, diff: ProfileDiff, model: CountModel) -> _Total | None:
+    """Return how an operation's bytes and objects moved.
+
+    None where operations are known about, and neither moved by more than about that.
+    """
     by, objects = diff.normalization, column_of(diff, "alloc_objects")
     rates = diff.base.profile.period, diff.new.profile.period
     counted = objects is not None and objects_moved(objects, diff.values, rates, by)
     work = case.comparison.work
     exact = bool(diff.new.profile.duration_ns) or (work is not None and work.is_whole)
-    return _Total(
+    total = _Total(
         _ratio(by, *diff.totals, exact=exact) if model.one(*diff.totals).told else None,
         None
         if objects is None or not counted
         else _ratio(by, *(int(side.sum()) for side in objects), exact=exact),
     )
+    return total if exact or total.more is not None else None
 
 
 def _ratio(by: Normalization, base: int, new: int, *, exact: bool) -> float | None:

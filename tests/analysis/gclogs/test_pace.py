@@ -67,8 +67,8 @@ def test_a_lower_goal_is_a_limits(gogc, live, part):
     if told.effective * 1.25 < told.low:
         assert told.limited
         assert not told.follows_gogc
-    # Rounding aside, that is what was planted.
-    if live > 400:
+    # Rounding aside, that is what was planted; the first goal tells GOGC to 25 at best.
+    if live > 400 and gogc * part * 1.3 < told.low:
         assert told.limited
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
-__all__ = ["Change", "changes_between", "number"]
+from pprofdiff.goruntime.versions import number
+
+__all__ = ["Change", "changes_between"]
 
 
 class Change(NamedTuple):
@@ -23,7 +25,9 @@ class Change(NamedTuple):
 
 @cache
 def _changes() -> tuple[Change, ...]:
-    text = files("pprofdiff.goruntime").joinpath("changes.toml").read_text("utf-8")
+    # Not `importlib.resources`: importing it takes longer than parsing the table.
+    with open(os.path.join(os.path.dirname(__file__), "changes.toml"), "rb") as file:
+        rows = tomllib.load(file)["change"]
     return tuple(
         Change(
             row["release"],
@@ -33,14 +37,8 @@ def _changes() -> tuple[Change, ...]:
             tuple(row.get("categories", ())),
             row["source"],
         )
-        for row in tomllib.loads(text)["change"]
+        for row in rows
     )
-
-
-def number(release: str) -> tuple[int, int]:
-    """Return a release such as "1.22" as numbers that compare."""
-    major, minor = release.split(".")[:2]
-    return int(major), int(minor)
 
 
 def changes_between(last: str, first: str) -> tuple[Change, ...]:

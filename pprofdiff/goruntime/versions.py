@@ -15,7 +15,7 @@ from pprofdiff.goruntime.rules import rules
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Span", "apart", "format_go_version", "infer_go_version", "lacks"]
+__all__ = ["Span", "apart", "format_go_version", "infer_go_version", "lacks", "number"]
 
 Span = tuple[str | None, str | None]
 """The first and the last Go release, as "1.22"; None is an end that nothing bounds."""
@@ -42,6 +42,12 @@ def infer_go_version(names: Iterable[str]) -> tuple[str | None, str | None]:
         table.releases[first] if first >= 0 else None,
         table.releases[last] if last < len(table.releases) else None,
     )
+
+
+def number(release: str) -> tuple[int, int]:
+    """Return a release such as "1.22" as numbers that compare."""
+    major, minor = release.split(".")[:2]
+    return int(major), int(minor)
 
 
 def lacks(span: Span, name: str) -> bool:

@@ -20,6 +20,8 @@ import numpy as np
 from pprofdiff.analysis.account.model import Account, Amount, Part
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.figures import cpu_of, timed
+from pprofdiff.analysis.outcome.model import Measure
+from pprofdiff.analysis.profiles.categories import categories
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.side import of_benchmarks
@@ -55,9 +57,9 @@ def account(comparison: Comparison) -> Account | None:
         return None
     scaled = _scaling(diff)
     benchmarks = timed(comparison)
-    serial = benchmarks is not None and len(benchmarks.each) == 1
-    if serial and all(map(of_benchmarks, (comparison.base, comparison.new))):
-        benchmarked = _of_benchmark(comparison, diff, scaled)
+    alone = all(map(of_benchmarks, (comparison.base, comparison.new)))
+    if alone and benchmarks is not None and len(benchmarks.each) == 1:
+        benchmarked = _of_benchmark(comparison, diff, benchmarks.whole, scaled)
         if benchmarked is not None:
             return benchmarked
     return Account("CPU per operation", "ns", _groups(diff, scaled), gaps=(_NO_TRACE,))
@@ -78,56 +80,35 @@ def _groups(
     kept: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[Part, ...]:
     """Return the CPU of each runtime group, of the chosen samples (bool) alone."""
+    sums = diff.category_sums
+    if kept is not None and diff.attributions is not None:
+        base, new = diff.values
+        chosen = np.where(kept[0], base, 0), np.where(kept[1], new, 0)
+        sums = categories(diff.attributions, chosen)
+    if sums is None:
+        return ()
     labels = {group.id: group.label for group in rules().groups}
     return tuple(
-        Part(f"cpu.{id_}", labels[id_], scaled(base, new), _CPU)
-        for id_, base, new in _group_sums(diff, kept)
-        if base or new
+        Part(f"cpu.{id_}", labels[id_], scaled(old, now), _CPU)
+        for id_, old, now in sums.groups()
+        if old or now
     )
 
 
-def _group_sums(
-    diff: ProfileDiff, kept: tuple[np.ndarray, np.ndarray] | None
-) -> list[tuple[str, int, int]]:
-    """Return (id, base, new) of each group, raw, of the chosen samples or of all."""
-    attributions = diff.attributions
-    if attributions is None:
-        return []
-    ids = rules().categories
-    sums: list[dict[str, int]] = []
-    for i, (side, values) in enumerate(zip(attributions, diff.values, strict=True)):
-        category = side.category if kept is None else side.category[kept[i]]
-        chosen = values if kept is None else values[kept[i]]
-        column = np.zeros(len(ids), np.int64)
-        np.add.at(column, category, chosen)
-        sums.append(dict(zip(ids, column.tolist(), strict=True)))
-    base, new = sums
-    return [
-        (
-            group.id,
-            sum(base[c] for c in group.categories),
-            sum(new[c] for c in group.categories),
-        )
-        for group in rules().groups
-    ]
-
-
 def _of_benchmark(
-    comparison: Comparison, diff: ProfileDiff, scaled: _Scaled
+    comparison: Comparison, diff: ProfileDiff, whole: Measure, scaled: _Scaled
 ) -> Account | None:
     """Return the account of one benchmark's time; None where its goroutines are unseen.
 
     The time of an operation, times the goroutines that run operations, is CPU of those
     goroutines and the rest: waiting, system calls that sleep, other processes.
     """
-    benchmarks = timed(comparison)
-    if benchmarks is None or benchmarks.whole.base is None:
+    if whole.base is None:
         return None
     masks = [_on_the_path(diff, side) for side in (0, 1)]
     if not all(mask.any() for mask in masks):
         return None
     goroutines = [_goroutines(comparison, diff, side) for side in (0, 1)]
-    whole = benchmarks.whole
     time = Amount(
         *(
             Fraction(seconds or 0.0) * 10**9 * count
@@ -135,9 +116,7 @@ def _of_benchmark(
         )
     )
     on = _groups(diff, scaled, (masks[0], masks[1]))
-    rest = time
-    for part in on:
-        rest = rest.less(part.amount)
+    rest = time.less(Amount.sum(part.amount for part in on))
     off = _groups(diff, scaled, (~masks[0], ~masks[1]))
     source = "bench.txt less the CPU profile"
     return Account(

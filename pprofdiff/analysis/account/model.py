@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from typing import NamedTuple
 
 __all__ = ["Account", "Amount", "Part"]
@@ -19,6 +21,11 @@ class Amount(NamedTuple):
     def delta(self) -> Fraction:
         """New less base."""
         return self.new - self.base
+
+    @classmethod
+    def sum(cls, amounts: Iterable[Amount]) -> Amount:
+        """Return the sums of any number of amounts, 0 of none."""
+        return reduce(Amount.plus, amounts, cls(Fraction(0), Fraction(0)))
 
     def plus(self, other: Amount) -> Amount:
         """Return the sums of both."""
@@ -69,7 +76,4 @@ class Account:
     @property
     def total(self) -> Amount:
         """The sum of all parts."""
-        whole = Amount(Fraction(0), Fraction(0))
-        for part in self.parts:
-            whole = whole.plus(part.amount)
-        return whole
+        return Amount.sum(part.amount for part in self.parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -55,33 +55,39 @@ def of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
         return None
     by = [Fraction(factor) for factor in trace.factors]
 
-    def amount(column: str, place: int | None = None) -> Amount:
+    def amount(column: str) -> Amount:
         return Amount(
             *(
-                factor * _sum(side, some, column, place)
+                factor * int(getattr(side.groups, column)[some].sum())
                 for side, some, factor in zip(trace.sides, rows, by, strict=True)
             )
         )
+
+    def amounts(column: str, names: str) -> Iterator[tuple[str, Amount]]:
+        sides = [
+            _by_name(side, some, column, names)
+            for side, some in zip(trace.sides, rows, strict=True)
+        ]
+        for name in dict.fromkeys([*sides[0], *sides[1]]):
+            base, new = (
+                factor * side.get(name, 0)
+                for side, factor in zip(sides, by, strict=True)
+            )
+            yield name, Amount(base, new)
 
     running = amount("exec_ns")
     parts, beside, gaps = _running(cpu_of(comparison), running)
     for id_, (label, column) in _COLUMNS.items():
         parts.append(Part(id_, label, amount(column), _TRACE))
-    for reason in dict.fromkeys(r for s in trace.sides for r in s.groups.reasons):
-        sides = []
-        for side, some, factor in zip(trace.sides, rows, by, strict=True):
-            known = list(side.groups.reasons)
-            place = known.index(reason) if reason in known else -1
-            whole = 0 if place < 0 else _sum(side, some, "block_ns", place)
-            sides.append(factor * whole)
-        blocked = Amount(sides[0], sides[1])
+    for reason, blocked in amounts("block_ns", "reasons"):
         label = f"blocked: {reason}" if reason else "blocked, for no reason given"
         parts.append(Part(f"blocked.{reason}", label, blocked, _TRACE))
     shown = tuple(part for part in parts if any(part.amount))
+    # Ranges of the collector overlap with states.
     within = [
         Part(f"within.{name}", f"of which in {name}", inside, _TRACE)
-        for name in dict.fromkeys(r for s in trace.sides for r in s.groups.range_names)
-        if any(inside := _ranges(trace, rows, by, name))
+        for name, inside in amounts("range_ns", "range_names")
+        if any(inside)
     ]
     return Account(
         "goroutines' time per operation",
@@ -121,27 +127,12 @@ def _rows(side: TraceSide, names: set[str]) -> NDArray[np.int64]:
     return np.array(rows, np.int64)
 
 
-def _sum(
-    side: TraceSide, rows: NDArray[np.int64], column: str, place: int | None
-) -> int:
-    values = getattr(side.groups, column)[rows]
-    return int((values if place is None else values[:, place]).sum())
-
-
-def _ranges(
-    trace: TraceDiff,
-    rows: Sequence[NDArray[np.int64]],
-    by: Sequence[Fraction],
-    name: str,
-) -> Amount:
-    """Return time in a range of the collector, which overlaps with states."""
-    sides = []
-    for side, some, factor in zip(trace.sides, rows, by, strict=True):
-        known = side.groups.range_names
-        place = known.index(name) if name in known else -1
-        whole = 0 if place < 0 else _sum(side, some, "range_ns", place)
-        sides.append(factor * whole)
-    return Amount(sides[0], sides[1])
+def _by_name(
+    side: TraceSide, rows: NDArray[np.int64], column: str, names: str
+) -> dict[str, int]:
+    """Return the sums over rows of a matrix, whose columns have these names."""
+    whole = getattr(side.groups, column)[rows].sum(axis=0).tolist()
+    return dict(zip(getattr(side.groups, names), whole, strict=True))
 
 
 def _running(
@@ -166,21 +157,16 @@ def _running(
     beside: list[Part] = []
     for group in rules().groups:
         for outside in (False, True):
-            chosen = [
+            amount = Amount.sum(
                 values[c]
                 for c in group.categories
                 if (c in _BESIDE or group.id in _BESIDE_GROUPS) == outside
-            ]
-            amount = Amount(Fraction(0), Fraction(0))
-            for one in chosen:
-                amount = amount.plus(one)
+            )
             if any(amount):
                 prefix = "beside.cpu" if outside else "cpu"
                 part = Part(f"{prefix}.{group.id}", group.label, amount, _CPU)
                 (beside if outside else inside).append(part)
-    off = running
-    for part in inside:
-        off = off.less(part.amount)
+    off = running.less(Amount.sum(part.amount for part in inside))
     reach = _reach(diff, running)
     if off.base < -reach[0] or off.new < -reach[1]:
         gap = (

@@ -201,11 +201,9 @@ def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:
 
 def _raw(model: CountModel) -> CountModel:
     """Return the model of bytes as they were counted, unless operations scale them."""
-    by = model.by
-    if by.mode == "per_work":
+    if model.by.mode == "per_work":
         return model
-    worth = by.unscaled(model.base_step, model.new_step)
-    return CountModel.of(worth, Normalization("absolute", 1.0, 1.0, "as counted"))
+    return CountModel.of(model.worth, Normalization("absolute", 1.0, 1.0, "as counted"))
 
 
 def _without_moved(model: CountModel, sites: list[_Site]) -> _Sites:

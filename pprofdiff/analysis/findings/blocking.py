@@ -31,7 +31,7 @@ from pprofdiff.analysis.stats.calibration import (
     LATENCY_SURE,
     Prior,
 )
-from pprofdiff.analysis.traces.movers import Mover, movers
+from pprofdiff.analysis.traces.movers import Mover
 from pprofdiff.goruntime.names import canonical_user
 from pprofdiff.units import percent
 
@@ -198,8 +198,8 @@ def off_cpu(case: Case) -> Iterator[Finding]:
     diff = case.trace
     if diff is None or not _may_move(diff):
         return
-    calls = _repeated(movers(diff, "syscall"))
-    waits = [p for p in _repeated(movers(diff, "blocked")) if p.reason in _REASONS]
+    calls = _repeated(case.system_calls)
+    waits = [p for p in _repeated(case.waits) if p.reason in _REASONS]
     lives = _lives(diff, calls, waits)
     sure = [p for p in waits if p.asked or _shows(lives, p)]
     for off in _moved(lives, _grouped(calls, lambda p: p.call, calls=True)):

@@ -14,6 +14,8 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 if TYPE_CHECKING:
     from pprofdiff.analysis.gclogs.compare import GCDiff
     from pprofdiff.analysis.traces.compare import TraceDiff
+    from pprofdiff.analysis.traces.movers import Mover
+    from pprofdiff.analysis.traces.states import StateName
 
 __all__ = ["Case"]
 
@@ -54,6 +56,24 @@ class Case:
     def trace(self) -> TraceDiff | None:
         """The execution traces."""
         return self.comparison.trace
+
+    @cached_property
+    def waits(self) -> tuple[Mover, ...]:
+        """Where goroutines are blocked, from traces; none without."""
+        return self._movers("blocked")
+
+    @cached_property
+    def system_calls(self) -> tuple[Mover, ...]:
+        """Where goroutines are in system calls, from traces; none without."""
+        return self._movers("syscall")
+
+    def _movers(self, state: StateName) -> tuple[Mover, ...]:
+        if self.trace is None:
+            return ()
+        # Code for traces is loaded where there are any.
+        from pprofdiff.analysis.traces.movers import movers
+
+        return movers(self.trace, state)
 
     @property
     def labels(self) -> tuple[str, str]:

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import log
-from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.model import Fact, Finding
 from pprofdiff.analysis.findings.wording import arrow, listed, short, times
-
-if TYPE_CHECKING:
-    from pprofdiff.analysis.traces.compare import TraceDiff
 
 __all__ = ["concurrency"]
 
@@ -42,7 +38,7 @@ def concurrency(case: Case) -> Iterator[Finding]:
     if abs(longer) < log(_LONGER) or abs(more) > _PART * abs(longer):
         return
     at_once = spent[0] / lasts[0], spent[1] / lasts[1]
-    waits = _waits(diff)
+    waits = _waits(case)
     where = f"; they wait most {listed(waits)}" if waits else ""
     how = "one after the other" if longer > 0 else "side by side"
     yield Finding(
@@ -62,11 +58,9 @@ def concurrency(case: Case) -> Iterator[Finding]:
     )
 
 
-def _waits(diff: TraceDiff) -> list[str]:
+def _waits(case: Case) -> list[str]:
     """Return in which functions goroutines wait most, idle ones apart."""
-    from pprofdiff.analysis.traces.movers import movers
-
-    places = [p for p in movers(diff, "blocked") if not p.idle and p.own]
+    places = [p for p in case.waits if not p.idle and p.own]
     places.sort(key=lambda p: -max(p.base_ns, p.new_ns))
     named = [f"in {short(p.function)} ({p.reason})" for p in places if p.reason]
     return list(dict.fromkeys(named))[:_NAMED]

@@ -48,7 +48,7 @@ def inlining(case: Case) -> Iterator[Finding]:
         return
     base, new = _calls(cpu, 0), _calls(cpu, 1)
     _, at, now = np.intersect1d(base.key, new.key, return_indices=True)
-    least = [_SAMPLES * worth for worth in _worth(cpu)]
+    least = [_SAMPLES * worth for worth in cpu.model.worth]
     whole = [
         (side.inlined + side.called)[rows] for side, rows in ((base, at), (new, now))
     ]
@@ -94,11 +94,6 @@ def _calls(cpu: CPUComparison, side: int) -> _Calls:
     np.add.at(sums[0], at[flag], value[flag])
     np.add.at(sums[1], at[~flag], value[~flag])
     return _Calls(key, sums[0], sums[1])
-
-
-def _worth(cpu: CPUComparison) -> tuple[float, float]:
-    """Return the raw value that a sample of each side stands for."""
-    return cpu.diff.normalization.unscaled(cpu.model.base_step, cpu.model.new_step)
 
 
 def _finding(cpu: CPUComparison, keys: Column, *, more: bool) -> Iterator[Finding]:

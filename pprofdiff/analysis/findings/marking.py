@@ -12,7 +12,6 @@ from math import sqrt
 from typing import NamedTuple
 
 from pprofdiff.analysis.findings.case import Case
-from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Fact, Finding
 from pprofdiff.analysis.gclogs.compare import GCSide
 
@@ -63,7 +62,7 @@ def marking(case: Case) -> Marking | None:
     spans = base_ns, new_ns
     sums = cpu.sums(cpu.of(_MARK))
     profiled = sums[0] / spans[0], sums[1] / spans[1]
-    worth = _worth(cpu)
+    worth = cpu.model.worth
     busy = [
         log_cores - cores
         > max(_ERRORS * sqrt(max(raw, one) * one) / span, _PART * log_cores)
@@ -82,11 +81,6 @@ def _logged(side: GCSide) -> float | None:
     times = steady.times
     whole = times.assist_cpu_us + times.background_cpu_us + times.idle_cpu_us
     return whole / steady.cycles / 1e6 * steady.cycles_per_second
-
-
-def _worth(cpu: CPUComparison) -> tuple[float, float]:
-    """Return the nanoseconds that a sample of each side stands for."""
-    return cpu.diff.normalization.unscaled(cpu.model.base_step, cpu.model.new_step)
 
 
 def busy(case: Case) -> Iterator[Finding]:

@@ -13,10 +13,10 @@ from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.wording import listed, times
 from pprofdiff.analysis.profiles.caveats import releases_apart
-from pprofdiff.goruntime.changes import Change, changes_between, number
+from pprofdiff.goruntime.changes import Change, changes_between
 from pprofdiff.goruntime.names import is_standard_library, package_of
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.goruntime.versions import format_go_version
+from pprofdiff.goruntime.versions import format_go_version, number
 from pprofdiff.model.csr import first_in_row
 
 __all__ = ["collectors", "upgrade"]

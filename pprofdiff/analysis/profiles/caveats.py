@@ -14,6 +14,7 @@ from pprofdiff.goruntime.versions import (
     apart,
     format_go_version,
     infer_go_version,
+    number,
 )
 from pprofdiff.model.profiles.merge import is_diff
 from pprofdiff.model.profiles.profile import Profile
@@ -115,15 +116,10 @@ def _versions(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
         )
 
 
-def _number(version: str) -> tuple[int, int]:
-    major, minor = version.split(".")[:2]
-    return int(major), int(minor)
-
-
 def _crosses(spans: tuple[Span, Span], version: tuple[int, int]) -> bool:
     """Return whether one span ends before `version` and the other begins at it."""
-    ends = [s[1] is not None and _number(s[1]) < version for s in spans]
-    begins = [s[0] is not None and _number(s[0]) >= version for s in spans]
+    ends = [s[1] is not None and number(s[1]) < version for s in spans]
+    begins = [s[0] is not None and number(s[0]) >= version for s in spans]
     return (ends[0] and begins[1]) or (ends[1] and begins[0])
 
 
@@ -173,7 +169,7 @@ def _lengths(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
 def _may_be_before(side: ProfileSide, release: str) -> bool:
     """Return whether Go, of a release before `release`, may have written a profile."""
     first, _ = infer_go_version(side.profile.function_names())
-    before = not first or _number(first) < _number(release)
+    before = not first or number(first) < number(release)
     return before and is_of_go(side.profile)
 
 

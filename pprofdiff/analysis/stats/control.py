@@ -145,7 +145,7 @@ def _whole(diff: ProfileDiff, model: CountModel) -> tuple[Floats, float]:
     The variance is of the log of the totals' ratio, for spread between runs; of several
     runs a side it is that of their mean.
     """
-    worth = np.array(model.by.unscaled(model.base_step, model.new_step))
+    worth = np.array(model.worth)
     totals = np.array(diff.totals) / worth
     sums = diff.category_sums
     if sums is None:

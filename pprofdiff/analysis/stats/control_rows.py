@@ -61,7 +61,7 @@ class ControlRows:
 def control_rows(diff: ProfileDiff, model: CountModel) -> ControlRows:
     """Return the rows of both sides' own code; `model` says what a sample is worth."""
     sides = _stacks(diff)
-    worth = model.by.unscaled(model.base_step, model.new_step)
+    worth = model.worth
     names = diff.paired_functions.names
     paths = heaviest_paths(sides, (1 / worth[0], 1 / worth[1]), len(names), _CONTEXTS)
     count = len(paths.parent)

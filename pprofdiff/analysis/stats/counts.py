@@ -51,6 +51,11 @@ class CountModel(NamedTuple):
         """Whether a sample is worth something on both sides."""
         return min(self.base_step, self.new_step, *self.by.factors) > 0
 
+    @property
+    def worth(self) -> tuple[float, float]:
+        """What a sample of each side is worth, raw: before scaling."""
+        return self.by.unscaled(self.base_step, self.new_step)
+
     def sigma(self, base: Column, new: Column) -> Floats:
         """Return the standard deviation of the scaled delta of raw int64 columns."""
         worth = self.by.scaled(self.base_step, self.new_step)
@@ -102,8 +107,7 @@ class CountModel(NamedTuple):
     def of_shares(self, totals: tuple[int, int]) -> CountModel:
         """Return the model of the same samples as percent of each side's raw total."""
         by = self.by.of_shares(totals)
-        worth = self.by.unscaled(self.base_step, self.new_step)
-        return CountModel(*by.scaled(*worth), by)
+        return CountModel(*by.scaled(*self.worth), by)
 
     def with_base_times(self, ratio: float) -> CountModel:
         """Return the model with base multiplied by a ratio that most values share."""

@@ -48,7 +48,7 @@ def scaled_alike(diff: ProfileDiff) -> ScaledAlike | None:
     model, sums = diff.model, diff.category_sums
     if model is None or not model.sound or sums is None or min(diff.totals) <= 0:
         return None
-    worth = np.array(model.by.unscaled(model.base_step, model.new_step))
+    worth = np.array(model.worth)
     totals = np.array(diff.totals) / worth
     counts = np.array([group[1:] for group in sums.groups()], np.float64) / worth
     expected = counts.sum(axis=1)[:, None] * (totals / totals.sum())
@@ -72,7 +72,7 @@ def functions_alike(diff: ProfileDiff) -> bool:
     model = diff.model
     if model is None or not model.sound or min(diff.totals) <= 0:
         return False
-    worth = np.array(model.by.unscaled(model.base_step, model.new_step))
+    worth = np.array(model.worth)
     table = diff.table("functions")
     counts = np.stack(table.raw("flat"), axis=1) / worth
     own = np.array([not is_runtime_like(name) for name in table.names], np.bool_)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -40,8 +40,9 @@ _ASKS = re.compile(
 )
 
 
-class Mover(NamedTuple):
-    """Time of the program's goroutines in a state for one reason, in one function.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where and why goroutines are in a state; the first five fields identify it.
 
     `root` is the root function of the goroutines. `function` is the frame nearest the
     leaf that is neither of the standard library nor of golang.org/x/sys; where a stack
@@ -57,30 +58,7 @@ class Mover(NamedTuple):
     function for work, data or time. `asked` marks waits that stacks show not to be
     such, and `chosen` those for what `function` asked others for, so that how many
     there are is the program's doing. None is set where stacks do not tell.
-
-    Times are raw nanoseconds, the number is how many intervals they are; `*_lone_ns` is
-    the part of system calls that they had no processor for.
     """
-
-    root: str
-    reason: str
-    call: str
-    function: str
-    under: str
-    own: bool
-    idle: bool
-    asked: bool
-    chosen: bool
-    base_ns: int
-    new_ns: int
-    base_number: int
-    new_number: int
-    base_lone_ns: int = 0
-    new_lone_ns: int = 0
-
-
-class _Place(NamedTuple):
-    """Where and why goroutines are in a state; the first five identify it."""
 
     root: str
     reason: str
@@ -98,10 +76,26 @@ class _Place(NamedTuple):
         return (self.reason, *(canonical_user(name, packages) for name in names))
 
 
+@dataclass(frozen=True, slots=True)
+class Mover(Place):
+    """Time of the program's goroutines in a state for one reason, in one function.
+
+    Times are raw nanoseconds, the number is how many intervals they are; `*_lone_ns` is
+    the part of system calls that they had no processor for.
+    """
+
+    base_ns: int
+    new_ns: int
+    base_number: int
+    new_number: int
+    base_lone_ns: int = 0
+    new_lone_ns: int = 0
+
+
 class _Cell(NamedTuple):
     """What one side spends: time in ns, in how many intervals, without a processor."""
 
-    place: _Place
+    place: Place
     time_ns: int = 0
     number: int = 0
     lone_ns: int = 0
@@ -124,14 +118,17 @@ def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
         # Of the two, new's names are shown.
         place = (new.get(key) or base[key]).place
         old, now = base.get(key, _Cell(place)), new.get(key, _Cell(place))
-        place = place._replace(
-            idle=old.place.idle or now.place.idle,
-            asked=old.place.asked and now.place.asked,
-            chosen=old.place.chosen and now.place.chosen,
-        )
         rows.append(
             Mover(
-                *place,
+                place.root,
+                place.reason,
+                place.call,
+                place.function,
+                place.under,
+                place.own,
+                old.place.idle or now.place.idle,
+                old.place.asked and now.place.asked,
+                old.place.chosen and now.place.chosen,
                 old.time_ns,
                 now.time_ns,
                 old.number,
@@ -174,7 +171,8 @@ def _cells(
         key = place.key(packages)
         more = cells.get(key, _Cell(place))
         cells[key] = _Cell(
-            more.place._replace(
+            replace(
+                more.place,
                 idle=more.place.idle or place.idle,
                 asked=more.place.asked and place.asked,
                 chosen=more.place.chosen and place.chosen,
@@ -186,7 +184,7 @@ def _cells(
     return cells
 
 
-def _places(profile: Profile, *, calls: bool) -> tuple[list[_Place], Column]:
+def _places(profile: Profile, *, calls: bool) -> tuple[list[Place], Column]:
     """Return the distinct places of a profile's samples, and which one each is of."""
     stacks = _Stacks.of(profile)
     root, reason = _text(profile, "goroutine"), _text(profile, "reason")
@@ -216,7 +214,7 @@ def _places(profile: Profile, *, calls: bool) -> tuple[list[_Place], Column]:
         asked = own and not given
         chosen = asks or (own and not idle and why == "sleep")
         places.append(
-            _Place(root_name, why, call, function, above, own, idle, asked, chosen)
+            Place(root_name, why, call, function, above, own, idle, asked, chosen)
         )
     return places, place
 

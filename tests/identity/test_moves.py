@@ -18,7 +18,7 @@ from pprofdiff.identity.names import paired_by
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.json.profiles import profile_rows
 from tests.analysis.building import profile
-from tests.identity.oracle import FIELD, VARIANTS, program_pairs, score
+from tests.identity.packages_oracle import FIELD, VARIANTS, program_pairs, score
 
 CACHE = ("(*Cache).Add", "(*Cache).Get", "(*Cache).evict", "newList", "New")
 DIGEST = ("(*digest).Write", "(*digest).Sum", "(*digest).Reset", "New")

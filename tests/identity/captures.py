@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -102,7 +103,7 @@ def _pairs() -> tuple[Pair, ...]:
     ]
     pairs += [
         Pair(f"go1.{a}-go1.{b}", "syncpool", release(a), release(b))
-        for a, b in (*zip(_RELEASES, _RELEASES[1:], strict=False), *_APART)
+        for a, b in (*pairwise(_RELEASES), *_APART)
     ]
     return tuple(pairs)
 

@@ -7,7 +7,7 @@ import re
 import string
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
@@ -107,7 +107,7 @@ def _symbol(name: str, known: frozenset[str]) -> Symbol | None:
             words[at].startswith("(")
             or (not closure and len(words) == 2)
             or f"{path}.{words[at]}.{words[at + 1]}" in known
-            or f"{path}.{words[at]}" not in known
+            or f"{path}.(*{words[at]})." in known
         )
         if method:
             return Head(path, words[at], words[at + 1]), at + 2
@@ -129,40 +129,75 @@ def _spelled(symbol: Symbol) -> str:
     return f"{symbol.head.package}.{_text(symbol.head)}{inner}{symbol.end}"
 
 
+Places = dict[str, tuple[str, int]]
+
+
+def _places(profiles: Sequence[Profile]) -> Places:
+    places: Places = {}
+    for profile in profiles:
+        strings, functions = profile.strings, profile.functions
+        for name, file, line in zip(
+            functions.name.tolist(),
+            functions.filename.tolist(),
+            functions.start_line.tolist(),
+            strict=True,
+        ):
+            places.setdefault(strings[name], (strings[file], line))
+    return places
+
+
 @dataclass(frozen=True, eq=False)
 class Subject:
     """A pair of captures whose functions are to be hidden: names, files and lines."""
 
     base: tuple[Profile, ...]
     new: tuple[Profile, ...]
-    places: dict[str, tuple[str, int]] = field(init=False)
-    names: tuple[frozenset[str], frozenset[str]] = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Collect the functions of both sides."""
-        places: dict[str, tuple[str, int]] = {}
-        names = []
-        for side in (self.new, self.base):
-            own: set[str] = set()
-            for profile in side:
-                strings, functions = profile.strings, profile.functions
-                for name, file, line in zip(
-                    functions.name.tolist(),
-                    functions.filename.tolist(),
-                    functions.start_line.tolist(),
-                    strict=True,
-                ):
-                    own.add(strings[name])
-                    places.setdefault(strings[name], (strings[file], line))
-            names.append(frozenset(own))
-        object.__setattr__(self, "places", places)
-        object.__setattr__(self, "names", (names[1], names[0]))
+    @cached_property
+    def sides(self) -> tuple[Places, Places]:
+        """File and first line of the functions of base and of new."""
+        return _places(self.base), _places(self.new)
+
+    @cached_property
+    def places(self) -> Places:
+        """File and first line of all functions, those of new if both sides have one."""
+        return self.sides[0] | self.sides[1]
+
+    @cached_property
+    def names(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The symbols of base and of new."""
+        return frozenset(self.sides[0]), frozenset(self.sides[1])
+
+    @cached_property
+    def uncertain(self) -> frozenset[str]:
+        """Closures of one name on both sides that may be two functions.
+
+        Their numbers change when the source does. A closure is the same one if it moved
+        by as many lines as what stands before it in its file and is no closure.
+        """
+        base, new = self.sides
+        by_file: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for name in self.common:
+            file, line = base[name]
+            if not self.symbols[name].end and line > 0 and new[name][1] > 0:
+                by_file[file].append((line, new[name][1] - line))
+        uncertain = set()
+        for name in self.common:
+            file, line = base[name]
+            if self.symbols[name].end:
+                before = [spot for spot in by_file[file] if spot[0] <= line]
+                shift = max(before)[1] if before else 0
+                if not line or new[name][1] - line != shift:
+                    uncertain.add(name)
+        return frozenset(uncertain)
 
     @cached_property
     def symbols(self) -> dict[str, Symbol]:
         """The symbols of both sides outside the runtime, taken apart."""
         every = self.names[0] | self.names[1]
-        known = frozenset(strip_type_arguments(name) for name in every) | every
+        plain = {strip_type_arguments(name) for name in every}
+        types = {name[: name.index(").") + 2] for name in plain if ".(*" in name}
+        known = frozenset(every | plain | types)
         symbols = {name: _symbol(name, known) for name in sorted(every)}
         return {name: symbol for name, symbol in symbols.items() if symbol}
 

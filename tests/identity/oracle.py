@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 from pprofdiff.model.profiles.profile import Profile
 from tests.identity.captures import ASIDE, PAIRS, SAME_BUILD, Pair, cpu_samples, load
@@ -77,14 +77,14 @@ class Score:
 
     Keys of `counts`: (size, ``right`` or ``hidden``), ``wrong``; ``unjudged`` pairs of
     functions that each stand on one side alone, of which nobody knows the truth, and
-    ``doubted`` ones, that have one name on both sides of the captures as they are, and
-    are paired with others there.
+    ``doubted`` ones: both sides of the captures have the name, but it is a closure
+    whose lines say that it may be another one, or it is paired with another one there.
     """
 
     counts: Counter[object] = field(default_factory=Counter)
     wrong: list[Wrong] = field(default_factory=list)
 
-    def __iadd__(self, other: Score) -> Score:
+    def __iadd__(self, other: Score) -> Self:
         """Add the counts of other pairs or seeds."""
         self.counts += other.counts
         self.wrong += other.wrong
@@ -102,7 +102,7 @@ class Score:
         return self.right / told if told else None
 
     def recall(self, size: str) -> float | None:
-        """The share of hidden functions of a size that were paired right."""
+        """Return the share of hidden functions of a size that were paired right."""
         hidden = self.counts[size, "hidden"]
         return self.counts[size, "right"] / hidden if hidden else None
 
@@ -170,7 +170,7 @@ def judge(
         now = edits[1].names.get(name, name)
         chosen = identity.base_of(now)
         both = name in subject.names[0]
-        if both and case.before[name] != name:
+        if both and (case.before[name] != name or name in subject.uncertain):
             score.counts["doubted"] += now != name
             continue
         truth = name if both and name in base else None

@@ -13,7 +13,17 @@ from pprofdiff.inputs.gunzip import decompress
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["ASIDE", "PAIRS", "SAME_BUILD", "Pair", "cpu_samples", "hash_of", "load"]
+__all__ = [
+    "ASIDE",
+    "NOT_DRAWN",
+    "PAIRS",
+    "SAME_BUILD",
+    "TESTS",
+    "Pair",
+    "cpu_samples",
+    "hash_of",
+    "load",
+]
 
 TESTS = Path(__file__).parents[1]
 
@@ -79,7 +89,7 @@ _ONE_BUILD = {
 # SHA-256 of their names. `syncpool` is not drawn, as all Go releases are measured with
 # it, nor is a program that a table of truths names (tests/identity/truths.toml).
 ASIDE = ("backend", "telemetry", "health-check", "script", "diffs", "protobuf")
-NOT_DRAWN = ("syncpool", "zstd", "middleware")
+NOT_DRAWN = ("syncpool", "zstd", "middleware", "markdown")
 
 
 def hash_of(program: str) -> str:

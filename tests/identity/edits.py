@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from posixpath import basename
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -187,7 +188,11 @@ class Subject:
             if self.symbols[name].end:
                 before = [spot for spot in by_file[file] if spot[0] <= line]
                 shift = max(before)[1] if before else 0
-                if not line or new[name][1] - line != shift:
+                if (
+                    not line
+                    or new[name][1] - line != shift
+                    or basename(file) != basename(new[name][0])
+                ):
                     uncertain.add(name)
         return frozenset(uncertain)
 

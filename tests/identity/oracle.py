@@ -25,13 +25,16 @@ from typing import NamedTuple, Protocol, Self
 from pprofdiff.model.profiles.profile import Profile
 from tests.identity.captures import ASIDE, PAIRS, SAME_BUILD, Pair, cpu_samples, load
 from tests.identity.edits import VARIANTS, Edit, Subject, edited
+from tests.identity.real_cases import RealCase, real_cases
 
 __all__ = [
     "BARS",
+    "Case",
     "Identify",
     "Score",
     "Wrong",
     "bars",
+    "case_of",
     "engine",
     "judge",
     "misses",
@@ -136,7 +139,7 @@ def _size(samples: int) -> str:
 
 
 @dataclass(frozen=True)
-class _Case:
+class Case:
     """A pair of captures as it is: its functions, their samples and its pairing."""
 
     pair: Pair
@@ -146,7 +149,7 @@ class _Case:
 
 
 def judge(
-    case: _Case, edits: tuple[Edit, Edit], identity: Identity, place: tuple[str, int]
+    case: Case, edits: tuple[Edit, Edit], identity: Identity, place: tuple[str, int]
 ) -> Score:
     """Compare what was paired after an edit with what stands where it stood before.
 
@@ -208,13 +211,13 @@ def _place(subject: Subject, name: str, edit: Edit) -> str:
     return f"{file}:{line}"
 
 
-def case_of(pair: Pair, identify: Identify) -> _Case:
+def case_of(pair: Pair, identify: Identify) -> Case:
     """Return the pair's captures and how they are paired as they are."""
     subject = Subject(load(pair.base), load(pair.new))
     identity = identify(subject.base, subject.new)
     before = {name: identity.base_of(name) for name in subject.names[1]}
     samples = cpu_samples(subject.base), cpu_samples(subject.new)
-    return _Case(pair, subject, samples, before)
+    return Case(pair, subject, samples, before)
 
 
 def score_pair(
@@ -346,7 +349,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for wrong in score.wrong:
                 _print_wrong(wrong)
     print(*_table(scores), sep="\n")
+    if not options.aside and not options.pairs:
+        print("\nreal cases (tests/identity/truths.toml): ", end="")
+        print("functions paired with other names; checks right/wrong/missed")
+        for case in real_cases(engine()):
+            _print_case(case, every=options.wrong)
     print(f"{time.monotonic() - began:.0f} s")
+
+
+def _print_case(case: RealCase, *, every: bool) -> None:
+    print(f"{case.pair:37} {case.paired:>5} {'/'.join(map(str, case.counts)):>12}")
+    for check in case.checks:
+        if every and check.chosen != check.truth:
+            print(f"    new   {check.name}")
+            print(f"    chose {check.chosen}")
+            print(f"    truth {check.truth}")
 
 
 def _print_wrong(wrong: Wrong) -> None:

@@ -171,10 +171,12 @@ class Subject:
 
     @cached_property
     def uncertain(self) -> frozenset[str]:
-        """Closures of one name on both sides that may be two functions.
+        """Symbols of which equal names do not tell who they are.
 
-        Their numbers change when the source does. A closure is the same one if it moved
-        by as many lines as what stands before it in its file and is no closure.
+        Numbers of closures change when the source does: one of both sides is the same
+        if it moved by as many lines as what stands before it in its file and is no
+        closure. Where the body of a function went into an internal package and its name
+        stayed, as those of strings and strconv did in Go 1.23 and 1.26, it may be either.
         """
         base, new = self.sides
         by_file: dict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -194,7 +196,22 @@ class Subject:
                     or basename(file) != basename(new[name][0])
                 ):
                     uncertain.add(name)
-        return frozenset(uncertain)
+        return frozenset(uncertain | self._bodies_moved())
+
+    def _bodies_moved(self) -> set[str]:
+        """Return `P.F` and `internal/P….F` where one side alone has the latter."""
+        public: dict[str, list[str]] = defaultdict(list)
+        for name in self.places:
+            public[name[package_end(name) :]].append(name)
+        moved = set()
+        for name in self.names[0] ^ self.names[1]:
+            if name.startswith("internal/"):
+                last = name[: package_end(name)].rpartition("/")[2]
+                for other in public[name[package_end(name) :]]:
+                    path = other[: package_end(other)]
+                    if path and "internal" not in path and last.startswith(path):
+                        moved |= {name, other}
+        return moved
 
     @cached_property
     def symbols(self) -> dict[str, Symbol]:

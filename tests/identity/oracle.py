@@ -80,8 +80,8 @@ class Score:
 
     Keys of `counts`: (size, ``right`` or ``hidden``), ``wrong``; ``unjudged`` pairs of
     functions that each stand on one side alone, of which nobody knows the truth, and
-    ``doubted`` ones: both sides of the captures have the name, but it is a closure
-    whose lines say that it may be another one, or it is paired with another one there.
+    ``doubted`` ones: both sides of the captures have the name, but it may be another
+    function (`Subject.uncertain`), or it is paired with another one there.
     """
 
     counts: Counter[object] = field(default_factory=Counter)
@@ -173,8 +173,8 @@ def judge(
         now = edits[1].names.get(name, name)
         chosen = identity.base_of(now)
         both = name in subject.names[0]
-        if both and (case.before[name] != name or name in subject.uncertain):
-            score.counts["doubted"] += now != name
+        if name in subject.uncertain or (both and case.before[name] != name):
+            score.counts["doubted"] += both and now != name
             continue
         truth = name if both and name in base else None
         if truth and now != name:

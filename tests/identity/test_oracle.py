@@ -249,3 +249,16 @@ def test_truths_are_of_functions_that_the_captures_have():
     assert min(sum(told) for told in counts.values()) >= 3
     assert counts["lru-v2"] == (4, 0, 0)
     assert counts["btree-generic"] == (11, 0, 0)
+
+
+def test_names_that_do_not_tell_are_no_truth():
+    """What Go 1.26 moved from strconv, and a middleware inserted before others."""
+    known = {
+        name: Subject(load(BY_NAME[name].base), load(BY_NAME[name].new)).uncertain
+        for name in ("go1.25-go1.26", "closures-middleware", "go1.26-go1.27")
+    }
+    moved = {"strconv.ParseInt", "internal/strconv.ParseInt"}
+    assert moved <= known["go1.25-go1.26"]
+    assert not moved & known["go1.26-go1.27"]
+    routes = "example.com/field/program.routes"
+    assert {f"{routes}.func1.1", f"{routes}.func2.1"} <= known["closures-middleware"]

@@ -21,11 +21,12 @@ from pprofdiff.analysis.side import (
     cpu_seconds,
     measure,
     numbered,
-    source_files,
+    stacks_of,
 )
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
-from pprofdiff.identity.moves import NO_MOVES, Moves, package_moves
+from pprofdiff.identity.deciding import identify
+from pprofdiff.identity.model import SAME_NAMES, Identity
 from pprofdiff.kinds import KINDS, KindId, resolve
 from pprofdiff.model.side import Side
 
@@ -52,8 +53,8 @@ class Comparison:
         What one side only measured: (measure, label of the side that has it).
     work
         What values by operation rest on; None where the work is not known.
-    moves
-        The packages that moved between the builds.
+    identity
+        Which function of base is which of new.
 
     """
 
@@ -62,7 +63,7 @@ class Comparison:
     results: Mapping[KindId, Any] = field(default_factory=dict)
     lonely: tuple[tuple[str, str], ...] = ()
     work: Work | None = None
-    moves: Moves = NO_MOVES
+    identity: Identity = SAME_NAMES
 
     @property
     def profiles(self) -> tuple[ProfileDiff, ...]:
@@ -122,11 +123,11 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
             ages=(age_seconds(base), age_seconds(new)),
         )
         settings = replace(settings, work=work)
-    moves = settings.moves
-    if moves is None:
-        moves = package_moves(source_files(base), source_files(new))
-        settings = replace(settings, moves=moves)
-    compared = Comparison(base, new, {}, _lonely(base, new), settings.work, moves)
+    identity = settings.identity
+    if identity is None:
+        identity = identify(stacks_of(base), stacks_of(new))
+        settings = replace(settings, identity=identity)
+    compared = Comparison(base, new, {}, _lonely(base, new), settings.work, identity)
     both = [
         kind
         for kind in KINDS.values()

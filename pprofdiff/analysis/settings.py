@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.work import Work
-from pprofdiff.identity.moves import Moves
+from pprofdiff.identity.model import Identity
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gclogs.window import Span
@@ -28,8 +28,8 @@ class Settings:
         Operations that each side did; None to infer them from the inputs.
     spans
         Of each side's GC log, the seconds to compare; None for its steady window.
-    moves
-        The packages that moved between the builds; None to infer them from the inputs.
+    identity
+        Which function of base is which of new; None to decide it from the inputs.
 
     """
 
@@ -37,7 +37,7 @@ class Settings:
     normalize: bool = False
     work: Work | None = None
     spans: tuple[Span | None, Span | None] = (None, None)
-    moves: Moves | None = None
+    identity: Identity | None = None
 
 
 DEFAULTS = Settings()

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pprofdiff.analysis.profiles.granularity import files_of_functions
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.identity.evidence import Stacks
 from pprofdiff.kinds import KINDS, resolve
+from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
+
+if TYPE_CHECKING:
+    from pprofdiff.model.traces.trace import Trace
 
 __all__ = [
     "age_seconds",
@@ -16,7 +23,7 @@ __all__ = [
     "measure",
     "numbered",
     "of_benchmarks",
-    "source_files",
+    "stacks_of",
 ]
 
 # In the stacks of a CPU profile that go test -bench -cpuprofile wrote: the benchmark's
@@ -78,19 +85,31 @@ def of_benchmarks(side: Side) -> bool:
     )
 
 
-def source_files(side: Side) -> dict[str, str]:
-    """Return the source file of every function in a side's stacks, by its symbol.
+def stacks_of(side: Side) -> list[Profile | Stacks]:
+    """Return all stacks of a side, by which its functions are told; profiles first."""
+    profiles = [capture.content for capture in side.of("profile")]
+    return [*profiles, *(_TraceStacks(capture.content) for capture in side.of("trace"))]
 
-    Profiles come before traces; the file is `""` where it is unknown.
-    """
-    files: dict[str, str] = {}
-    for capture in side.of("profile"):
-        files = files_of_functions(capture.content) | files
-    for trace in (capture.content for capture in side.of("trace")):
-        strings, stacks = trace.strings, trace.stacks
-        pairs = dict.fromkeys(
-            zip(stacks.function.tolist(), stacks.file.tolist(), strict=True)
+
+class _TraceStacks:
+    """The stacks of a trace, each of which counts once."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+
+    def functions(self) -> tuple[list[str], list[str], NDArray[np.int64]]:
+        """Return names and files; a trace does not say where functions begin."""
+        strings, stacks = self._trace.strings, self._trace.stacks
+        names = [strings[i] for i in stacks.function.tolist()]
+        files = [strings[i] for i in stacks.file.tolist()]
+        return names, files, np.zeros(len(names), np.int64)
+
+    def frames(self) -> tuple[NDArray[np.int64], ...]:
+        """Return (offsets, function, line, weight)."""
+        stacks = self._trace.stacks
+        return (
+            stacks.offsets,
+            stacks.frame.astype(np.int64),
+            stacks.line[stacks.frame],
+            np.ones(len(stacks), np.int64),
         )
-        for function, file in pairs:
-            files.setdefault(strings[function], strings[file])
-    return files

@@ -345,8 +345,8 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
         if self.normalization.mode != "composition":
             return diff_of(replace(self.data, base=base, new=new))
         # Shares are of what is left.
-        kind, moves = self.sample_type.type, self.data.moves
-        return diff_of(compare(base, new, sample_type=kind, moves=moves))
+        kind, identity = self.sample_type.type, self.data.identity
+        return diff_of(compare(base, new, sample_type=kind, identity=identity))
 
     def normalize(self, *, work: tuple[float, float] | None = None) -> Diff:
         """Return the diff by operation done (base, new), or brought to base's total."""
@@ -357,7 +357,7 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
                 sample_type=self.sample_type.type,
                 normalize=work is None,
                 work=None if work is None else counted(work),
-                moves=self.data.moves,
+                identity=self.data.identity,
             )
         )
 
@@ -426,7 +426,7 @@ def subtracted(
             sample_type=settings.sample_type,
             normalize=settings.normalize,
             work=settings.work,
-            moves=settings.moves,
+            identity=settings.identity,
         )
     )
 

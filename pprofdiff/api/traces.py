@@ -420,6 +420,6 @@ def subtracted(
         (sides[1].label, sides[1].of("trace")),
         settings.work,
         (old, current),
-        settings.moves,
+        settings.identity,
     )
     return TraceDiff(data, sides)

@@ -21,6 +21,7 @@ from pprofdiff.goruntime.names import (
     package_of,
     strip_type_arguments,
 )
+from pprofdiff.goruntime.versions import apart, infer_go_version
 from pprofdiff.model.csr import offsets_of
 from pprofdiff.model.profiles.profile import Profile
 
@@ -238,8 +239,17 @@ class Subject:
 
     @cached_property
     def units(self) -> list[Head]:
-        """The functions on both sides that can get another name, without closures."""
-        heads = {self.symbols[name].head.plain for name in self.common}
+        """The functions on both sides that can get another name, without closures.
+
+        The standard library's get one in another release only.
+        """
+        spans = [infer_go_version(names) for names in self.names]
+        released = apart(*spans)
+        heads = {
+            self.symbols[name].head.plain
+            for name in self.common
+            if released or not is_standard_library(package_of(name))
+        }
         return sorted(h for h in heads if h.receiver or h.function not in _FIXED)
 
     @cached_property
@@ -267,6 +277,7 @@ class Subject:
         return names
 
 
+_MODULE = re.compile(r"(?<!golang\.org/toolchain)@v")
 _FIXED = frozenset(("main", "init", "glob", "TestMain"))
 
 
@@ -305,8 +316,12 @@ def _edited(profile: Profile, edit: Edit) -> Profile:
         name = strings[number]
         if name in edit.names:
             columns[0][row] = columns[1][row] = place(edit.names[name])
-        if name in edit.files:
-            file[row] = place(edit.files[name])
+        path = edit.files.get(name, strings[file[row]])
+        if edit.names and _MODULE.search(path):
+            # A module's functions get other names in another version of it only.
+            path = _MODULE.sub("@v9.", path)
+        if path != strings[file[row]]:
+            file[row] = place(path)
         down[row] = edit.down.get(name, 0)
         gone[row] = name in edit.gone
     rows = locations.line_function

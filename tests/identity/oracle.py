@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple, Protocol, Self
 
+from pprofdiff.identity.deciding import identify as engine
 from pprofdiff.model.profiles.profile import Profile
 from tests.identity.captures import ASIDE, PAIRS, SAME_BUILD, Pair, cpu_samples, load
 from tests.identity.edits import VARIANTS, Edit, Subject, edited
@@ -35,7 +36,6 @@ __all__ = [
     "Wrong",
     "bars",
     "case_of",
-    "engine",
     "judge",
     "misses",
     "score_pair",
@@ -123,15 +123,6 @@ _PRECISION, _PRECISION_OVERALL, _RECALL_5 = 0.98, 0.99, 0.6
 def bars(variant: str) -> tuple[float, float, float]:
     """Return the least precision, and recall from 20 and from 5 to 19 samples."""
     return _PRECISION, BARS.get(variant, 0.0), _RECALL_5
-
-
-def engine() -> Identify:
-    """Return `pprofdiff.identity.identity.identify`, today's pairing without it."""
-    try:
-        from pprofdiff.identity.identity import identify
-    except ImportError:
-        from tests.identity.today import identify
-    return identify
 
 
 def _size(samples: int) -> str:
@@ -227,7 +218,7 @@ def score_pair(
     variants: Sequence[str] = tuple(VARIANTS),
 ) -> dict[str, Score]:
     """Return the scores of one pair of captures by variant."""
-    identify = identify or engine()
+    identify = identify or engine
     case = case_of(pair, identify)
     subject = case.subject
     scores: dict[str, Score] = {}
@@ -246,7 +237,7 @@ def score_pair(
 
 def score_as_it_is(pair: Pair, identify: Identify | None = None) -> dict[str, Score]:
     """Return what is paired wrongly in two captures of one build: unlike names."""
-    case = case_of(pair, identify or engine())
+    case = case_of(pair, identify or engine)
     score = Score()
     for name, chosen in case.before.items():
         if chosen is not None and chosen != name:
@@ -335,7 +326,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     kept = "these are the programs kept aside" if options.aside else "kept aside"
     print(
         f"{hidden} pairs of captures of {programs} programs, {options.seeds} seeds, "
-        f"by {engine().__module__}; {kept}: {', '.join(ASIDE)}"
+        f"{kept}: {', '.join(ASIDE)}"
     )
     scores = {variant: Score() for variant in variants}
     task = partial(_scored, seeds=options.seeds, variants=variants)
@@ -352,7 +343,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not options.aside and not options.pairs:
         print("\nreal cases (tests/identity/truths.toml): ", end="")
         print("functions paired with other names; checks right/wrong/missed")
-        for case in real_cases(engine()):
+        for case in real_cases(engine):
             _print_case(case, every=options.wrong)
     print(f"{time.monotonic() - began:.0f} s")
 

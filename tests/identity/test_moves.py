@@ -12,9 +12,10 @@ import pytest
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.findings.rules import find
-from pprofdiff.analysis.side import source_files
+from pprofdiff.analysis.side import stacks_of
+from pprofdiff.identity.deciding import identify
+from pprofdiff.identity.evidence import SideEvidence
 from pprofdiff.identity.moves import package_moves
-from pprofdiff.identity.names import paired_by
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.json.profiles import profile_rows
 from tests.analysis.building import profile
@@ -118,6 +119,12 @@ def test_packages_that_did_not_move(base, new):
     assert moved(base, new) == set()
 
 
+def source_files(side):
+    """Return the source file of every function of a side."""
+    evidence = SideEvidence(stacks_of(side))
+    return dict(zip(evidence.names, evidence.files, strict=True))
+
+
 # What moved between captures of different programs that use one library.
 REAL = {
     "gopkg.in/yaml.v3": "example.com/acme/config/yaml",
@@ -130,9 +137,7 @@ REAL = {
 
 def test_between_many_unlike_programs_only_copies_and_versions_moved():
     """Every base beside every new: real libraries in the place of one another."""
-    sides = [
-        (source_files(base), source_files(new)) for _, base, new in program_pairs()
-    ]
+    sides = [tuple(map(source_files, (base, new))) for _, base, new in program_pairs()]
     assert len(sides) > 40
     seen: set[tuple[str, str]] = set()
     for (base, _), (_, new) in product(sides, sides):
@@ -234,10 +239,9 @@ def test_pprofs_own_reports_keep_both_names():
         ("main.F", "main.F", "name"),
         ("runtime.scanobject", "runtime.scanObject", "alias"),
         ("main.Map[go.shape.int]", "main.Map[go.shape.string]", "type_arguments"),
-        ("main.F.func1", "main.F.func2", "closure"),
         ("a/x.F", "a/x/v2.F", "package"),
-        ("a/x.F.func1", "b/x.F[...].func2", "package"),
     ],
 )
 def test_by_what_a_function_is_paired(base, new, by):
-    assert paired_by(base, new) == by
+    sides = [profile([((name, "main.main"), 50)]) for name in (base, new)]
+    assert identify(sides[:1], sides[1:]).pair(base, new).by == by

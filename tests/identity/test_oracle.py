@@ -10,8 +10,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from pprofdiff.identity.deciding import identify
 from pprofdiff.loaders.profiles.encode import encode
-from tests.identity import today
 from tests.identity.captures import (
     ASIDE,
     NOT_DRAWN,
@@ -26,7 +26,6 @@ from tests.identity.oracle import (
     NOTHING,
     Score,
     case_of,
-    engine,
     judge,
     misses,
     score_as_it_is,
@@ -59,24 +58,10 @@ def scores():
 @pytest.fixture(scope="module")
 def cases():
     """Return a few pairs as they are."""
-    return [case_of(pair, today.identify) for pair in SMALL]
+    return [case_of(pair, identify) for pair in SMALL]
 
 
-BY_NUMBER = pytest.mark.xfail(
-    engine() is today.identify, reason="closures are paired by number", strict=True
-)
-
-
-NUMBERED = ("closures renumbered", "closures renumbered, shift, noise", "generic")
-
-
-@pytest.mark.parametrize(
-    "variant",
-    [
-        pytest.param(name, marks=BY_NUMBER if name in NUMBERED else ())
-        for name in VARIANTS
-    ],
-)
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_what_is_paired_is_right(scores, variant):
     assert "precision" not in misses(variant, scores[variant]), scores[variant].wrong
 
@@ -245,7 +230,7 @@ def test_captures_of_one_build_have_each_function_at_one_line():
 
 
 def test_truths_are_of_functions_that_the_captures_have():
-    counts = {case.pair: case.counts for case in real_cases(today.identify)}
+    counts = {case.pair: case.counts for case in real_cases(identify)}
     assert min(sum(told) for told in counts.values()) >= 3
     assert counts["lru-v2"] == (4, 0, 0)
     assert counts["btree-generic"] == (11, 0, 0)

@@ -123,7 +123,7 @@ def _live_heap(case: Case) -> ProfileDiff | None:
         if allocs is None or column_of(allocs, "inuse_space") is None:
             return None
         diff = compare(
-            allocs.base, allocs.new, sample_type="inuse_space", moves=allocs.moves
+            allocs.base, allocs.new, sample_type="inuse_space", identity=allocs.identity
         )
     if diff.base.profile.duration_ns or diff.new.profile.duration_ns:
         return None
@@ -208,7 +208,7 @@ def _shared_pace(
     if column_of(diff, "alloc_space") is None:
         return None
     allocated = compare(
-        diff.base, diff.new, sample_type="alloc_space", moves=diff.moves
+        diff.base, diff.new, sample_type="alloc_space", identity=diff.identity
     )
     done = load_of(allocated)
     if done is None:

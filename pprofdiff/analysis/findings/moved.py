@@ -15,7 +15,7 @@ _NAMED = 3
 
 def package_moved(case: Case) -> Iterator[Finding]:
     """Functions are called alike in a package of base and another one of new."""
-    moves = case.comparison.moves.packages
+    moves = case.comparison.identity.moves.packages
     if not moves:
         return
     first, total = moves[0], sum(move.functions for move in moves)

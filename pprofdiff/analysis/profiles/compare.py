@@ -46,7 +46,7 @@ def compare_sides(
             *sides,
             normalize=settings.normalize,
             work=settings.work,
-            moves=settings.moves,
+            identity=settings.identity,
         )
         try:
             first = subtract(sample_type=settings.sample_type)

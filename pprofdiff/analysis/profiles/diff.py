@@ -20,7 +20,7 @@ from pprofdiff.analysis.profiles.categories import (
 )
 from pprofdiff.analysis.profiles.caveats import Caveat, comparability
 from pprofdiff.analysis.profiles.frames import blame_frame, categories_frame
-from pprofdiff.analysis.profiles.granularity import Granularity, files_of_functions
+from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.kinds import (
     counts_of,
     is_cpu,
@@ -39,7 +39,8 @@ from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Judgement, Runs
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import FormatError, IncompatibleProfilesError
-from pprofdiff.identity.moves import NO_MOVES, Moves, package_moves
+from pprofdiff.identity.deciding import identify
+from pprofdiff.identity.model import SAME_NAMES, Identity
 from pprofdiff.model.profiles.profile import Profile, ValueType
 
 if TYPE_CHECKING:
@@ -61,8 +62,8 @@ class ProfileDiff:
     are made when they are first asked for; `functions`, `lines`, `files`,
     `packages`, `stacks`, `categories` and `blame` are DataFrames of them. Raw numbers
     are integers in `unit`; scaled ones are raw ones times the factors of
-    `normalization`. `warnings` say what makes the two sides less comparable, `moves`
-    which packages moved between the builds.
+    `normalization`. `warnings` say what makes the two sides less comparable, `identity`
+    which function of base is which of new.
     """
 
     base: ProfileSide
@@ -71,7 +72,7 @@ class ProfileDiff:
     new_column: int
     normalization: Normalization
     warnings: tuple[Caveat, ...]
-    moves: Moves = NO_MOVES
+    identity: Identity = SAME_NAMES
 
     def __repr__(self) -> str:
         """Return one line: sample type, totals and their delta."""
@@ -111,9 +112,10 @@ class ProfileDiff:
     @cached_property
     def _samples(self) -> tuple[SampleValues, SampleValues]:
         base, new = self.values
+        of_base, of_new = self.identity.sides
         return (
-            SampleValues(self.base.profile, base, self.moves.of_base),
-            SampleValues(self.new.profile, new, self.moves.of_new),
+            SampleValues(self.base.profile, base, of_base),
+            SampleValues(self.new.profile, new, of_new),
         )
 
     @cached_property
@@ -283,7 +285,7 @@ def compare(
     sample_type: str | int | None = None,
     normalize: bool = False,
     work: Work | None = None,
-    moves: Moves | None = None,
+    identity: Identity | None = None,
 ) -> ProfileDiff:
     """Subtract base from new in one sample type.
 
@@ -297,8 +299,8 @@ def compare(
         Whether to scale new to the total of base, as ``go tool pprof -normalize`` does.
     work
         The operations that each side did, to compare by operation.
-    moves
-        The packages that moved between the builds; None to infer them from these two
+    identity
+        Which function of base is which of new; None to decide it from these two
         profiles alone.
 
     Raises
@@ -323,12 +325,10 @@ def compare(
         counts=counts_of(new.profile, compared),
     )
     caveats = comparability(base, new, work, normalization)
-    if moves is None:
-        moves = package_moves(
-            files_of_functions(base.profile), files_of_functions(new.profile)
-        )
+    if identity is None:
+        identity = identify([base.profile], [new.profile])
     return ProfileDiff(
-        base, new, base_column, new_column, normalization, caveats, moves
+        base, new, base_column, new_column, normalization, caveats, identity
     )
 
 

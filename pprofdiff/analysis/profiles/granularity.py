@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from posixpath import basename
 from typing import Literal
@@ -11,25 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.nodes import frame_keys
-from pprofdiff.goruntime.names import (
-    alias,
-    canonical_parts,
-    canonical_user,
-    is_runtime_like,
-    lookup,
-    moved_key,
-    package_of,
-    strip_type_arguments,
-)
-from pprofdiff.goruntime.versions import Span, apart, infer_go_version, lacks
-from pprofdiff.identity.moves import NO_MOVES
-from pprofdiff.identity.names import Pairing, pair_names
+from pprofdiff.goruntime.names import package_of
+from pprofdiff.identity.model import SAME_NAMES, SideKeys
+from pprofdiff.identity.rows import Pairing, pair_names
 from pprofdiff.model.profiles.profile import Profile
 
 __all__ = [
     "NO_STACK",
     "Granularity",
-    "Packages",
     "SideRows",
     "files_of_functions",
     "pair_side_rows",
@@ -41,7 +30,6 @@ NO_STACK = "<no stack>"
 Granularity = Literal["functions", "lines", "files", "packages"]
 
 Key = Callable[[int], Hashable | None]
-Packages = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -52,8 +40,7 @@ class SideRows:
     a row is not in one file. `exact` are distinct keys: rows of two sides with equal
     keys are the same. Each function of `loose` gives a row number a looser key, by
     which rows without such a partner are paired (None: no key). `ids` (int32) gives
-    each row of `Locations.line_function` its row here. `functions` tells that `names`
-    are those of functions, of which the runtime's have other names in other releases.
+    each row of `Locations.line_function` its row here.
     """
 
     names: list[str]
@@ -61,23 +48,21 @@ class SideRows:
     exact: Sequence[Hashable]
     loose: tuple[Key, ...]
     ids: NDArray[np.int32]
-    functions: bool = False
 
 
 def side_rows(
     profile: Profile,
     granularity: Granularity,
-    packages: Packages = NO_MOVES.of_new,
+    keys: SideKeys = SAME_NAMES.sides[1],
 ) -> SideRows:
     """Return a profile's rows: its functions, lines, files or packages.
 
-    `packages` are those that moved, with the import paths under which their rows are
-    paired: `Moves.of_base` or `Moves.of_new`.
+    `keys` tell which functions and packages of the two sides are one.
 
     One more row, the last, is named `NO_STACK`: it stands for samples that have no
     frame, so that flat adds up to the total.
     """
-    rows = _ROWS[granularity](profile, packages)
+    rows = _ROWS[granularity](profile, keys)
     return replace(
         rows,
         names=[*rows.names, NO_STACK],
@@ -88,60 +73,18 @@ def side_rows(
 
 
 def pair_side_rows(base: SideRows, new: SideRows) -> Pairing:
-    """Pair two sides' rows: by their exact keys first, then by each looser key.
-
-    Functions of the runtime are paired by `alias` where the releases that can have
-    built a side lack the name on the other one, so that a release has renamed it.
-    """
-    keys = list(zip(base.loose, new.loose, strict=True))
-    if base.functions and new.functions:
-        keys += _renamed(base.names, new.names)
-    return pair_names(base.exact, new.exact, keys)
-
-
-def _renamed(base: list[str], new: list[str]) -> list[tuple[Key, Key]]:
-    """Return keys of functions of the runtime that another release has renamed."""
-    spans = infer_go_version(base), infer_go_version(new)
-
-    def present(names: list[str]) -> Key:
-        return lambda row: alias(names[row]) if is_runtime_like(names[row]) else None
-
-    def gone(names: list[str], other: Span) -> Key:
-        key = present(names)
-        return lambda row: key(row) if lacks(other, names[row]) else None
-
-    def plain(names: list[str]) -> Key:
-        return lambda row: (
-            lookup(names[row])[0] if is_runtime_like(names[row]) else None
-        )
-
-    keys = [
-        (gone(base, spans[1]), present(new)),
-        (present(base), gone(new, spans[0])),
-    ]
-    # Closures and inlined copies of one function are named anew in each release.
-    return [*keys, (plain(base), plain(new))] if apart(*spans) else keys
-
-
-def _functions(profile: Profile, packages: Packages) -> SideRows:
-    keys, ids = frame_keys(profile, "functions")
-    names = [key[0] for key in keys]
-    files = files_of_functions(profile)
-
-    def moved(row: int) -> Hashable | None:
-        return moved_key(names[row], packages)
-
-    def moved_generic(row: int) -> Hashable | None:
-        return moved_key(strip_type_arguments(names[row]), packages)
-
-    def key(row: int) -> Hashable | None:
-        name = names[row]
-        return None if is_runtime_like(name) else canonical_user(name, packages)
-
-    shown = [files.get(name, "") for name in names]
-    return SideRows(
-        names, shown, names, (moved, moved_generic, key), ids, functions=True
+    """Pair two sides' rows: by their exact keys first, then by each looser key."""
+    return pair_names(
+        base.exact, new.exact, list(zip(base.loose, new.loose, strict=True))
     )
+
+
+def _functions(profile: Profile, keys: SideKeys) -> SideRows:
+    nodes, ids = frame_keys(profile, "functions")
+    names = [node[0] for node in nodes]
+    files = files_of_functions(profile)
+    shown = [files.get(name, "") for name in names]
+    return SideRows(names, shown, [keys.function(name) for name in names], (), ids)
 
 
 def files_of_functions(profile: Profile) -> dict[str, str]:
@@ -155,28 +98,22 @@ def files_of_functions(profile: Profile) -> dict[str, str]:
     return files
 
 
-def _lines(profile: Profile, packages: Packages) -> SideRows:
-    keys, ids = frame_keys(profile, "lines")
-    names = [f"{name} {file}:{line}" for name, file, line in keys]
+def _lines(profile: Profile, keys: SideKeys) -> SideRows:
+    nodes, ids = frame_keys(profile, "lines")
+    names = [f"{name} {file}:{line}" for name, file, line in nodes]
+    exact = [(keys.function(name), file, line) for name, file, line in nodes]
 
     def place(row: int) -> Hashable:
         # The same line, built in another directory.
-        name, file, line = keys[row]
-        return name, basename(file), line
+        function, file, line = exact[row]
+        return function, basename(file), line
 
-    def user_place(row: int) -> Hashable:
-        name, file, line = keys[row]
-        path, rest = canonical_parts(name)
-        return packages.get(path, path), rest, basename(file), line
-
-    return SideRows(
-        names, [file for _, file, _ in keys], keys, (place, user_place), ids
-    )
+    return SideRows(names, [file for _, file, _ in nodes], exact, (place,), ids)
 
 
-def _files(profile: Profile, moved: Packages) -> SideRows:
-    keys, ids = frame_keys(profile, "files")
-    names = [file or name for name, file, _ in keys]
+def _files(profile: Profile, keys: SideKeys) -> SideRows:
+    nodes, ids = frame_keys(profile, "files")
+    names = [file or name for name, file, _ in nodes]
     packages: dict[str, str] = {}
     for name, file in files_of_functions(profile).items():
         packages.setdefault(file, package_of(name))
@@ -185,27 +122,27 @@ def _files(profile: Profile, moved: Packages) -> SideRows:
         # A file is the same in another build directory: package and name tell it.
         package = packages.get(names[row])
         name = basename(names[row])
-        return (moved.get(package, package), name) if package else None
+        return (keys.packages.get(package, package), name) if package else None
 
     return SideRows(names, names, names, (place,), ids)
 
 
-def _packages(profile: Profile, moved: Packages) -> SideRows:
-    keys, ids = frame_keys(profile, "functions")
+def _packages(profile: Profile, keys: SideKeys) -> SideRows:
+    nodes, ids = frame_keys(profile, "functions")
     place: dict[str, int] = {}
-    packages = [package_of(key[0]) or "<no package>" for key in keys]
+    packages = [package_of(node[0]) or "<no package>" for node in nodes]
     rows = [place.setdefault(package, len(place)) for package in packages]
     names = list(place)
 
     def key(row: int) -> Hashable | None:
-        return moved.get(names[row])
+        return keys.packages.get(names[row])
 
     return SideRows(
         names, [""] * len(names), names, (key,), np.array(rows, np.int32)[ids]
     )
 
 
-_ROWS: dict[Granularity, Callable[[Profile, Packages], SideRows]] = {
+_ROWS: dict[Granularity, Callable[[Profile, SideKeys], SideRows]] = {
     "functions": _functions,
     "lines": _lines,
     "files": _files,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.attribution import Attribution, Classifier
 from pprofdiff.analysis.profiles.granularity import (
     Granularity,
-    Packages,
     SideRows,
     pair_side_rows,
     side_rows,
@@ -19,7 +18,8 @@ from pprofdiff.analysis.profiles.granularity import (
 from pprofdiff.analysis.profiles.graph import flat_and_cum
 from pprofdiff.analysis.profiles.tables import Table
 from pprofdiff.analysis.stats.counts import CountModel
-from pprofdiff.identity.names import Pairing
+from pprofdiff.identity.model import SAME_NAMES, SideKeys
+from pprofdiff.identity.rows import Pairing
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.parallel import both
 
@@ -30,13 +30,12 @@ __all__ = ["PairedRows", "SampleValues", "SummedRows", "pair_rows", "summed_rows
 class SampleValues:
     """One side's samples and what each counts: int64 `values`, one a sample.
 
-    `packages` are the side's packages that moved between the builds, with the import
-    paths under which their rows are paired.
+    `keys` tell which of its functions and packages are which of the other side.
     """
 
     profile: Profile
     values: NDArray[np.int64]
-    packages: Packages = field(default_factory=dict)
+    keys: SideKeys = SAME_NAMES.sides[1]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -134,7 +133,7 @@ def summed_rows(
     side: SampleValues, granularity: Granularity, *, classified: bool
 ) -> SummedRows:
     """Sum one side's values by row; if `classified`, make its attribution too."""
-    rows = side_rows(side.profile, granularity, side.packages)
+    rows = side_rows(side.profile, granularity, side.keys)
     classifier = Classifier(rows.names) if classified else None
     flat, cum = flat_and_cum(
         side.profile, rows.ids, len(rows.names), side.values[:, None], classifier

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.normalization import Mode, Normalization
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.settings import Settings
-from pprofdiff.analysis.side import cpu_seconds, source_files
+from pprofdiff.analysis.side import cpu_seconds, stacks_of
 from pprofdiff.analysis.stats.durations import Durations
 from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Change, Runs
@@ -22,9 +22,9 @@ from pprofdiff.analysis.traces.latency import blocks
 from pprofdiff.analysis.traces.mutators import distribution, mmu
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.work import Work
-from pprofdiff.goruntime.names import canonical_user, moved_key
-from pprofdiff.identity.moves import NO_MOVES, Moves, package_moves
-from pprofdiff.identity.names import Key, pair_names
+from pprofdiff.identity.deciding import identify
+from pprofdiff.identity.model import SAME_NAMES, Identity
+from pprofdiff.identity.rows import pair_names
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.model.traces.trace import Trace
 
@@ -79,13 +79,13 @@ class GroupPair(NamedTuple):
 class TraceDiff:
     """Base and new traces; `rates` are operations per second (base, new) if known.
 
-    `moves` are the packages that moved between the builds.
+    `identity` tells which function of base is which of new.
     """
 
     base: TraceSide
     new: TraceSide
     rates: tuple[float, float] | None
-    moves: Moves = NO_MOVES
+    identity: Identity = SAME_NAMES
 
     @property
     def sides(self) -> tuple[TraceSide, TraceSide]:
@@ -145,9 +145,11 @@ class TraceDiff:
         return self._paired(self.base.by_creation, self.new.by_creation)
 
     def _paired(self, base: Groups, new: Groups) -> tuple[GroupPair, ...]:
-        of_base, of_new = self.moves.of_base, self.moves.of_new
-        keys = list(zip(_keys(base, of_base), _keys(new, of_new), strict=True))
-        paired = pair_names(base.names, new.names, keys)
+        old, now = self.identity.sides
+        paired = pair_names(
+            [old.function(name) for name in base.names],
+            [now.function(name) for name in new.names],
+        )
         pairs = [
             GroupPair(base.names[old] if now < 0 else new.names[now], old, now)
             for old, now in zip(
@@ -225,14 +227,6 @@ class TraceDiff:
         return caveats if self.rates else [*caveats, *_unlike_work(*self.sides)]
 
 
-def _keys(groups: Groups, packages: Mapping[str, str]) -> tuple[Key, ...]:
-    """Return the keys by which root functions pair: moved, or closures renumbered."""
-    return (
-        lambda row: moved_key(groups.names[row], packages),
-        lambda row: canonical_user(groups.names[row], packages),
-    )
-
-
 def _blocked(side: TraceSide) -> dict[str, int]:
     """Return how long the program's goroutines were blocked, by reason."""
     return {
@@ -286,7 +280,7 @@ def compare_sides(base: Side, new: Side, settings: Settings) -> TraceDiff:
         (new.label, new.of("trace")),
         settings.work,
         (cpu_seconds(base), cpu_seconds(new)),
-        settings.moves,
+        settings.identity,
     )
 
 
@@ -300,18 +294,18 @@ def compare_traces(
     new: tuple[str, Sequence[Capture[Trace]]],
     work: Work | None = None,
     seconds: tuple[float | None, float | None] = (None, None),
-    moves: Moves | None = None,
+    identity: Identity | None = None,
 ) -> TraceDiff:
     """Compare both sides' traces, each (label, at least one trace).
 
-    `seconds` are what counted `work` took. `moves` are the packages that moved between
-    the builds, None to infer them from the traces alone.
+    `seconds` are what counted `work` took. `identity` tells which function of base is
+    which of new, None to decide it from the traces alone.
     """
     rates = None if work is None else work.per_second(seconds)
-    if moves is None:
-        files = (source_files(Side(label, tuple(runs))) for label, runs in (base, new))
-        moves = package_moves(*files)
-    return TraceDiff(_side(*base), _side(*new), rates, moves)
+    if identity is None:
+        sides = (Side(label, tuple(runs)) for label, runs in (base, new))
+        identity = identify(stacks_of(next(sides)), stacks_of(next(sides)))
+    return TraceDiff(_side(*base), _side(*new), rates, identity)
 
 
 def _side(label: str, traces: Sequence[Capture[Trace]]) -> TraceSide:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -14,7 +14,8 @@ from pprofdiff.analysis.profiles.attribution import owned
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.states import StateName, state_profile
-from pprofdiff.goruntime.names import canonical_user, package_of
+from pprofdiff.goruntime.names import package_of
+from pprofdiff.identity.model import SideKeys
 from pprofdiff.model.csr import Offsets, first_in_row, row_of_item, sums, unique_tuples
 from pprofdiff.model.profiles.profile import Profile
 
@@ -70,10 +71,10 @@ class Place:
     asked: bool
     chosen: bool
 
-    def key(self, packages: Mapping[str, str]) -> tuple[str, ...]:
-        """Return what stays of it from one build to the next; `packages` moved."""
+    def key(self, keys: SideKeys) -> tuple[Hashable, ...]:
+        """Return what it is compared by; `keys` are those of its side."""
         names = self.root, self.call, self.function, self.under
-        return (self.reason, *(canonical_user(name, packages) for name in names))
+        return (self.reason, *map(keys.function, names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +105,11 @@ class _Cell(NamedTuple):
 def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
     """Return every reason and function, those whose time moved most (scaled) first.
 
-    Functions are paired by name, without what differs from build to build.
+    Functions are paired as the identity of the two builds says.
     """
-    moves = diff.moves
     base, new = (
-        _cells(side, state, packages)
-        for side, packages in zip(
-            diff.sides, (moves.of_base, moves.of_new), strict=True
-        )
+        _cells(side, state, keys)
+        for side, keys in zip(diff.sides, diff.identity.sides, strict=True)
     )
     rows = []
     for key in dict.fromkeys([*base, *new]):
@@ -146,9 +144,9 @@ def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
 
 
 def _cells(
-    side: TraceSide, state: StateName, packages: Mapping[str, str]
-) -> dict[tuple[str, ...], _Cell]:
-    """Return a side's times by place; `packages` are those that moved."""
+    side: TraceSide, state: StateName, keys: SideKeys
+) -> dict[tuple[Hashable, ...], _Cell]:
+    """Return a side's times by place."""
     groups = side.groups
     program = ~(groups.system | groups.tracing)[groups.group_of]
     profile = state_profile(side.trace, state, goroutines=program)
@@ -166,9 +164,9 @@ def _cells(
     number, time, alone = (
         sums(places, values[:, i], len(first)).tolist() for i in range(3)
     )
-    cells: dict[tuple[str, ...], _Cell] = {}
+    cells: dict[tuple[Hashable, ...], _Cell] = {}
     for i, place in enumerate(first):
-        key = place.key(packages)
+        key = place.key(keys)
         more = cells.get(key, _Cell(place))
         cells[key] = _Cell(
             replace(

@@ -13,7 +13,7 @@ from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
 from pprofdiff.analysis.profiles.tables import STATUSES, Status, Table
 from pprofdiff.analysis.stats.counts import Judgement
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.identity.names import PairedBy, paired_by
+from pprofdiff.identity.model import Identity, PairedBy
 
 __all__ = ["profile_rows"]
 
@@ -44,7 +44,7 @@ def _profile_row(diff: ProfileDiff, modelled: MarkByAllocation | None) -> Row:
         "groups": _groups(diff),
         "categories": _categories(diff),
         "leaf_kinds": _leaf_kinds(diff),
-        "functions": _functions(diff.table("functions")),
+        "functions": _functions(diff.table("functions"), diff.identity),
         "blame": _blame(diff),
         "blame_modelled": _modelled(modelled) if diff.category_sums else [],
     }
@@ -104,7 +104,7 @@ def _leaf_kinds(diff: ProfileDiff) -> list[Row]:
     ]
 
 
-def _functions(table: Table) -> list[Row]:
+def _functions(table: Table, identity: Identity) -> list[Row]:
     rows = table.take(table.order("flat", "cum"))
     status = [STATUSES[i] for i in rows.status().tolist()]
     flat, cum = rows.judge("flat"), rows.judge("cum")
@@ -116,7 +116,7 @@ def _functions(table: Table) -> list[Row]:
         if rows.base_names[i] is not None:
             entry["base_name"] = rows.base_names[i]
         entry |= {"file": rows.files[i] or None, "status": status[i]}
-        entry["paired_by"] = _paired_by(rows, i, status[i])
+        entry |= _pairing(rows, i, status[i], identity)
         entry |= dict(zip(columns, row, strict=True))
         entry["significance"] = (
             None
@@ -127,12 +127,21 @@ def _functions(table: Table) -> list[Row]:
     return out
 
 
-def _paired_by(rows: Table, row: int, status: Status) -> PairedBy | None:
-    """Return by what a function is the same on both sides, None where one has it."""
+def _pairing(rows: Table, row: int, status: Status, identity: Identity) -> Row:
+    """Return by what a function is the same on both sides, None where one has it.
+
+    Where their samples say so, the probability of it stands beside.
+    """
+    name = rows.names[row]
     before = rows.base_names[row]
-    if before is None:
-        return "name" if status == "both" else None
-    return paired_by(before, rows.names[row])
+    if before is None and status != "both":
+        return {"paired_by": None}
+    pair = identity.pair(before or name, name)
+    by: PairedBy = pair.by
+    known: Row = {"paired_by": by}
+    if pair.probability < 1:
+        known["paired_probability"] = round(pair.probability, 3)
+    return known
 
 
 def _significance(judged: Judgement | None, row: int) -> Row | None:

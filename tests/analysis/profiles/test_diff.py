@@ -48,16 +48,18 @@ def test_a_diff_against_itself_is_zero(same):
 
 
 def rows(diff, granularity):
-    """Return the rows of a table by the base's and the new side's name."""
+    """Return the rows of a table by base's and new's name, None where it has none."""
     table = diff.table(granularity)
-    before = [
-        b if b is not None else n
-        for b, n in zip(table.base_names, table.names, strict=True)
+    names = [
+        (None if status == 1 else b or n, None if status == 2 else n)
+        for b, n, status in zip(
+            table.base_names, table.names, table.status().tolist(), strict=True
+        )
     ]
     numbers = zip(
         *(c.tolist() for c in (*table.raw("flat"), *table.raw("cum"))), strict=True
     )
-    return {(b, n): row for b, n, row in zip(before, table.names, numbers, strict=True)}
+    return dict(zip(names, numbers, strict=True))
 
 
 @pytest.mark.parametrize("granularity", get_args(Granularity))
@@ -227,7 +229,7 @@ def test_stacks_by_hand(base, new):
         wanted = Counter()
         for names, value in stacks(given_side):
             title = [
-                shown.get(name, name) if side == "base" else name for name in names
+                (shown.get(name) or name) if side == "base" else name for name in names
             ]
             wanted[";".join(reversed(title)) or NO_STACK] += value
         held = dict(

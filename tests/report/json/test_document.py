@@ -13,7 +13,7 @@ import pytest
 from pprofdiff.analysis.outcome.model import Verdict
 from pprofdiff.analysis.profiles.granularity import NO_STACK
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.identity.names import PairedBy
+from pprofdiff.identity.model import PairedBy
 from pprofdiff.report.json.document import SCHEMA
 
 INT, FLOAT, TEXT, FLAG = "int", "float", "text", "flag"

@@ -1,8 +1,7 @@
-"""Which name of the base build is which name of the new one.
+"""Two lists of rows as one: which row of base is which row of new.
 
-A pairing is one to one: a name that both sides have is itself; what is left over is
-paired by a looser key (alias table, closure numbers, type arguments) only where the
-key leaves no choice. No two names of one side are ever merged.
+A pairing is one to one: rows of equal keys are one; what is left over is paired by a
+looser key only where the key leaves no choice. No two rows of one side are merged.
 """
 
 from __future__ import annotations
@@ -10,25 +9,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.goruntime.names import (
-    is_runtime_like,
-    package_of,
-    strip_type_arguments,
-)
-
-__all__ = ["Key", "PairedBy", "Pairing", "pair_names", "paired_by"]
+__all__ = ["Key", "Pairing", "pair_names"]
 
 # A looser key of the name at a position, None where it has no such key.
 Key = Callable[[int], Hashable | None]
 Column = NDArray[np.int64]
-
-PairedBy = Literal["name", "alias", "type_arguments", "closure", "package"]
-"""By what a function of base and one of new are the same; see `paired_by`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,24 +98,6 @@ def pair_names(
         np.array([*partner, *lone_base], np.int64),
         np.array([*range(len(new)), *(-1 for _ in lone_base)], np.int64),
     )
-
-
-def paired_by(base: str, new: str) -> PairedBy:
-    """Return what paired two functions of these names.
-
-    ``name``: equal names; ``alias``: the runtime's rules; ``package``: the import path
-    differs, whatever else does; ``type_arguments``: only those differ; ``closure``: so
-    do the numbers of closures.
-    """
-    if base == new:
-        return "name"
-    if is_runtime_like(new):
-        return "alias"
-    if package_of(base) != package_of(new):
-        return "package"
-    if strip_type_arguments(base) == strip_type_arguments(new):
-        return "type_arguments"
-    return "closure"
 
 
 def _matched(

@@ -1,0 +1,450 @@
+"""One decision for a pair of builds: rules first, then what the samples show."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from posixpath import basename
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.goruntime.names import (
+    alias,
+    is_runtime_like,
+    is_standard_library,
+    lookup,
+    moved_key,
+    package_of,
+    strip_type_arguments,
+)
+from pprofdiff.goruntime.versions import apart, infer_go_version, lacks
+from pprofdiff.identity.evidence import SideEvidence, Stacks
+from pprofdiff.identity.matching import match
+from pprofdiff.identity.model import SAME_NAMES, Identity, Paired, PairedBy
+from pprofdiff.identity.moves import package_moves
+from pprofdiff.identity.symbols import Symbol, symbol_of, type_outline
+from pprofdiff.model.profiles.profile import Profile
+
+__all__ = ["decide", "identify"]
+
+Column = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+
+def identify(
+    base: Sequence[Profile | Stacks],
+    new: Sequence[Profile | Stacks],
+    given: Mapping[str, str] = _NONE,
+) -> Identity:
+    """Return which functions of two builds are one, by all captures of each side.
+
+    Parameters
+    ----------
+    base, new
+        The captures of each side whose stacks name functions.
+    given
+        New's names of functions of base, of those who know.
+
+    """
+    return decide(SideEvidence(base), SideEvidence(new), given)
+
+
+def decide(
+    base: SideEvidence, new: SideEvidence, given: Mapping[str, str] = _NONE
+) -> Identity:
+    """Return which functions of two builds are one.
+
+    Parameters
+    ----------
+    base, new
+        What the stacks of each side show of its functions.
+    given
+        New's names of functions of base, of those who know.
+
+    """
+    if (
+        not given
+        and base.rows.keys() == new.rows.keys()
+        and not _closures_moved(base, new)
+    ):
+        return SAME_NAMES
+    return _Decision(base, new, given).identity()
+
+
+def _closures_moved(base: SideEvidence, new: SideEvidence) -> bool:
+    """Return whether functions whose names end in a number begin on other lines."""
+    return any(
+        base.start[base.rows[name]] != line
+        for name, line in zip(new.names, new.start.tolist(), strict=True)
+        if name[-1:].isdecimal()
+    )
+
+
+class _Decision:
+    """The partners of base's functions, decided step by step."""
+
+    def __init__(
+        self, base: SideEvidence, new: SideEvidence, given: Mapping[str, str]
+    ) -> None:
+        self.sides = base, new
+        self.names = base.names, new.names
+        self.partner = np.array([new.rows.get(name, -1) for name in base.names])
+        self.partner = self.partner.astype(np.int64)
+        self.taken = np.zeros(len(new), np.bool_)
+        self.taken[self.partner[self.partner >= 0]] = True
+        self.by: dict[int, PairedBy] = {}
+        self.probability: dict[int, float] = {}
+        self.choices: dict[str, tuple[str, ...]] = {}
+        self.parted: list[tuple[int, int]] = []
+        for old, now in given.items():
+            if old in base.rows and now in new.rows:
+                self._separate(base.rows[old], new.rows[now])
+                self._pair(base.rows[old], new.rows[now], "given")
+        self.runtime = tuple(
+            [is_runtime_like(name) for name in names] for names in self.names
+        )
+        spans = [infer_go_version(names) for names in self.names]
+        self.one_release = not apart(spans[0], spans[1])
+        self.moves = package_moves(*(_files(side) for side in self.sides))
+
+    def identity(self) -> Identity:
+        """Return the decision."""
+        if self._left():
+            self._by_release()
+        self.symbols = (
+            self._parsed(0, self.moves.of_base),
+            self._parsed(1, self.moves.of_new),
+        )
+        self._loosen_closures()
+        if self._left():
+            self._by_package()
+            self._by_rest()
+        if self._left():
+            self._by_evidence()
+        return self._result()
+
+    def _parsed(self, side: int, packages: Mapping[str, str]) -> list[Symbol]:
+        return [symbol_of(name, packages) for name in self.names[side]]
+
+    def _left(self) -> bool:
+        """Return whether both sides have functions without a partner."""
+        return bool((self.partner < 0).any() and not self.taken.all())
+
+    def _lone(self) -> tuple[list[int], list[int]]:
+        return (
+            np.flatnonzero(self.partner < 0).tolist(),
+            np.flatnonzero(~self.taken).tolist(),
+        )
+
+    def _pair(self, base: int, new: int, by: PairedBy, probability: float = 1) -> None:
+        self.partner[base] = new
+        self.taken[new] = True
+        self.by[base] = by
+        self.probability[base] = probability
+
+    def _separate(self, base: int, new: int) -> None:
+        """Take from both functions the partners that they have."""
+        if self.partner[base] >= 0:
+            self.taken[self.partner[base]] = False
+            self.partner[base] = -1
+        if self.taken[new]:
+            self.partner[self.partner == new] = -1
+            self.taken[new] = False
+
+    def _unique(
+        self, by: PairedBy, base: Mapping[int, object], new: Mapping[int, object]
+    ) -> None:
+        """Pair functions whose key nobody else of their side has."""
+        groups: dict[object, tuple[list[int], list[int]]]
+        groups = defaultdict(lambda: ([], []))
+        for side, keys in enumerate((base, new)):
+            for row, key in keys.items():
+                groups[key][side].append(row)
+        for old, now in groups.values():
+            if len(old) == len(now) == 1:
+                self._pair(old[0], now[0], by)
+
+    def _by_release(self) -> None:
+        """Pair functions of the runtime that another release has renamed."""
+        base, new = self.names
+        spans = infer_go_version(base), infer_go_version(new)
+
+        def lone() -> tuple[list[int], list[int]]:
+            rows = self._lone()
+            return (
+                [row for row in rows[0] if self.runtime[0][row]],
+                [row for row in rows[1] if self.runtime[1][row]],
+            )
+
+        for gone in (0, 1):
+            old, now = lone()
+            if not old or not now:
+                return
+            self._unique(
+                "alias",
+                {r: alias(base[r]) for r in old if gone or lacks(spans[1], base[r])},
+                {r: alias(new[r]) for r in now if not gone or lacks(spans[0], new[r])},
+            )
+        if apart(*spans):
+            # Closures and inlined copies of one function are named anew.
+            old, now = lone()
+            self._in_order(
+                "alias",
+                {row: lookup(base[row])[0] for row in old},
+                {row: lookup(new[row])[0] for row in now},
+            )
+
+    def _in_order(
+        self, by: PairedBy, base: Mapping[int, object], new: Mapping[int, object]
+    ) -> None:
+        """Pair as many functions of one key as both sides have, in their order."""
+        groups: dict[object, tuple[list[int], list[int]]]
+        groups = defaultdict(lambda: ([], []))
+        for side, keys in enumerate((base, new)):
+            for row, key in keys.items():
+                groups[key][side].append(row)
+        for old, now in groups.values():
+            if len(old) == len(now):
+                for pair in zip(old, now, strict=True):
+                    self._pair(*pair, by)
+
+    def _by_package(self) -> None:
+        """Pair functions of moved packages by what stays of their names."""
+        of_base, of_new = self.moves.of_base, self.moves.of_new
+        if not of_base:
+            return
+        old, now = self._lone()
+        for key in (moved_key, _moved_plainly):
+            self._unique(
+                "package",
+                {r: k for r in old if (k := key(self.names[0][r], of_base))},
+                {r: k for r in now if (k := key(self.names[1][r], of_new))},
+            )
+            old, now = self._lone()
+
+    def _by_rest(self) -> None:
+        """Pair functions that differ in their type arguments alone, or in spelling.
+
+        Of several instances of one function, those whose type arguments are made of the
+        same generic types are one.
+        """
+        for outline in (type_outline, lambda _: ""):
+            keys = [
+                {
+                    row: (
+                        s.package,
+                        self._inside(self.names[side][row]),
+                        s.prefix,
+                        outline(self.names[side][row]),
+                    )
+                    for row in rows
+                    if not self.runtime[side][row]
+                    and not (s := self.symbols[side][row]).kinds
+                }
+                for side, rows in enumerate(self._lone())
+            ]
+            self._unique("type_arguments", *keys)
+
+    def _inside(self, name: str) -> bool:
+        """Return whether a package is an internal one that no release has moved.
+
+        One release may have both a function and what it wraps (`strconv` and
+        `internal/strconv`).
+        """
+        return self.one_release and package_of(name).startswith("internal/")
+
+    def _loosen_closures(self) -> None:
+        """Part closures of equal names where their numbers may have changed.
+
+        The compiler numbers closures in the order of the source: one that is inserted
+        renumbers what follows. Numbers stand for the same closures where all of a
+        function moved by as many lines as the source around it, and in source that did
+        not change.
+        """
+        unchanged = self._unchanged(0)
+        homes: dict[object, tuple[list[int], list[int]]]
+        homes = defaultdict(lambda: ([], []))
+        for side in (0, 1):
+            for row, symbol in enumerate(self.symbols[side]):
+                if symbol.kinds and not self.runtime[side][row]:
+                    homes[symbol.package, symbol.function][side].append(row)
+        asked = {home: rows for home, rows in homes.items() if rows[0] and rows[1]}
+        if not asked:
+            return
+        shifts = _Shifts(self.sides, self.partner, self.symbols)
+        for old, now in asked.values():
+            equal = [
+                (row, int(self.partner[row]))
+                for row in old
+                if self.partner[row] >= 0
+                and self.by.get(row) != "given"
+                and not unchanged(self.symbols[0][row].package, row)
+            ]
+            lone = len(equal) < len(old) or len(equal) < len(now)
+            if equal and shifts.doubtful(equal, lone=lone):
+                self.parted += equal
+                for row, other in equal:
+                    self._separate(row, other)
+
+    def _by_evidence(self) -> None:
+        """Pair what is left by what its samples show."""
+        lone = self.partner < 0, ~self.taken
+        for side in (0, 1):
+            same = self._unchanged(side)
+            for row in np.flatnonzero(lone[side]).tolist():
+                symbol = self.symbols[side][row]
+                if (
+                    self.runtime[side][row]
+                    or not symbol.package
+                    or (not symbol.kinds and same(symbol.package, row))
+                ):
+                    lone[side][row] = False
+        if not (lone[0].any() and lone[1].any()):
+            return
+        matched = match(
+            self.sides, self.symbols, self.partner, (lone[0], lone[1]), self.parted
+        )
+        for base, new, probability in matched.pairs:
+            self._pair(base, new, self._reason(base, new), probability)
+        self._by_number(matched.parted)
+        for base, several in matched.choices.items():
+            self.choices[self.names[0][base]] = tuple(
+                self.names[1][row] for row in several
+            )
+
+    def _by_number(self, likely: Sequence[tuple[int, int]]) -> None:
+        """Pair closures of equal names again that nothing speaks against.
+
+        Numbers stay unless others of the same function are seen to have changed.
+        """
+        renumbered = {
+            (symbol.package, symbol.function)
+            for row in self.by
+            if (symbol := self.symbols[0][row]).kinds
+            and symbol.numbers != self.symbols[1][self.partner[row]].numbers
+        }
+        for row, other in likely:
+            symbol = self.symbols[0][row]
+            if (
+                self.partner[row] < 0
+                and not self.taken[other]
+                and (symbol.package, symbol.function) not in renumbered
+            ):
+                self._pair(row, other, "name")
+
+    def _unchanged(self, side: int) -> Callable[[str, int], bool]:
+        """Return a test whether a function's source is the same in both builds."""
+        versions = [_versions(one.files) for one in self.sides]
+        both = versions[0] & versions[1]
+
+        def test(package: str, row: int) -> bool:
+            file = self.sides[side].files[row]
+            if "@v" in file:
+                return _version(file) in both
+            return self.one_release and is_standard_library(package)
+
+        return test
+
+    def _reason(self, base: int, new: int) -> PairedBy:
+        """Return in what two names differ that evidence has paired."""
+        old, now = self.symbols[0][base], self.symbols[1][new]
+        if self.names[0][base] == self.names[1][new]:
+            return "name"
+        if old == now:
+            return "type_arguments"
+        if old == now._replace(package=old.package):
+            return "package"
+        if old.kinds and (old.package, old.function) == (now.package, now.function):
+            return "closure"
+        return "evidence"
+
+    def _result(self) -> Identity:
+        base, new = self.names
+        pairs = {}
+        for row, other in enumerate(self.partner.tolist()):
+            if other >= 0 and base[row] != new[other]:
+                name = new[other]
+                pairs[name] = Paired(
+                    base[row],
+                    name,
+                    self.by[row],
+                    self.probability[row],
+                )
+        apart_names = frozenset(
+            name
+            for row, name in enumerate(base)
+            if (other := self.sides[1].rows.get(name, -1)) >= 0
+            and self.partner[row] != other
+        )
+        return Identity(
+            pairs, apart_names, self.choices, self.moves, self.sides[0].rows
+        )
+
+
+def _files(side: SideEvidence) -> dict[str, str]:
+    return dict(zip(side.names, side.files, strict=True))
+
+
+def _moved_plainly(name: str, packages: Mapping[str, str]) -> str | None:
+    return moved_key(strip_type_arguments(name), packages)
+
+
+def _version(file: str) -> str:
+    """Return a module's path and version in the path of a file, as far as the file."""
+    path = file.replace("\\", "/").rpartition("/")[0]
+    _, mark, rest = path.partition("/pkg/mod/")
+    return rest if mark else path
+
+
+def _versions(files: Iterable[str]) -> set[str]:
+    return {_version(file) for file in set(files) if "@v" in file}
+
+
+class _Shifts:
+    """By how many lines the source of both builds' common files moved."""
+
+    def __init__(
+        self,
+        sides: tuple[SideEvidence, SideEvidence],
+        partner: Column,
+        symbols: tuple[Sequence[Symbol], Sequence[Symbol]],
+    ) -> None:
+        self.sides = sides
+        self.anchors: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
+        for row in np.flatnonzero(partner >= 0).tolist():
+            other = int(partner[row])
+            old, now = int(sides[0].start[row]), int(sides[1].start[other])
+            if old and now and not symbols[0][row].kinds:
+                files = basename(sides[0].files[row]), basename(sides[1].files[other])
+                self.anchors[files].append((old, now))
+        for anchors in self.anchors.values():
+            anchors.sort()
+
+    def doubtful(self, equal: Sequence[tuple[int, int]], *, lone: bool) -> bool:
+        """Return whether closures of one function may be others of the same names."""
+        starts = [
+            (int(self.sides[0].start[row]), int(self.sides[1].start[other]))
+            for row, other in equal
+        ]
+        if not all(old and now for old, now in starts):
+            return lone
+        shifts = {now - old for old, now in starts}
+        if len(shifts) > 1:
+            return True
+        (shift,) = shifts
+        row, other = equal[0]
+        files = (
+            basename(self.sides[0].files[row]),
+            basename(self.sides[1].files[other]),
+        )
+        anchors = self.anchors.get(files, ())
+        first, last = min(old for old, _ in starts), max(old for old, _ in starts)
+        before = [now - old for old, now in anchors if old <= first][-1:]
+        after = [now - old for old, now in anchors if old > last][:1]
+        around = before + after
+        if not around:
+            return lone
+        return shift not in around

@@ -1,0 +1,215 @@
+"""What the stacks of one side show of each function: place, calls, body and weight.
+
+A name says which function it is only as long as nobody renames it. What else stays is
+where its source begins, which of its lines are sampled, what calls it, what it calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.model.csr import once_per_row
+from pprofdiff.model.profiles.profile import Profile
+
+__all__ = [
+    "ABOVE",
+    "BELOW",
+    "BODY",
+    "CALLEES",
+    "CALLERS",
+    "Entries",
+    "SideEvidence",
+    "Stacks",
+]
+
+Column = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+CALLERS, CALLEES, ABOVE, BELOW, BODY = range(5)
+"""What an entry tells of a function: see `Entries`."""
+
+# Functions this many frames away, or fewer, count as above or below.
+_FAR = 4
+# Lines of a body, counted from where the function begins.
+_LINES = 1 << 14
+
+
+class Stacks(Protocol):
+    """The stacks of a capture."""
+
+    def functions(self) -> tuple[list[str], list[str], Column]:
+        """Return name, source file and first line (0: unknown) of each function."""
+
+    def frames(self) -> tuple[Column, ...]:
+        """Return (offsets, function, line, weight): leaf first, a weight a stack.
+
+        Functions are positions in `functions()`, -1 for none; a name may stand there
+        more than once.
+        """
+
+
+class _OfProfile:
+    """The stacks of a profile."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+
+    def functions(self) -> tuple[list[str], list[str], Column]:
+        strings, functions = self._profile.strings, self._profile.functions
+        files = [strings[i] for i in functions.filename.tolist()]
+        return self._profile.function_names(), files, functions.start_line
+
+    def frames(self) -> tuple[Column, ...]:
+        locations = self._profile.locations
+        frames = self._profile.frames()
+        return (
+            frames.offsets,
+            locations.line_function[frames.line].astype(np.int64),
+            locations.line_number[frames.line],
+            self._weights(),
+        )
+
+    def _weights(self) -> Column:
+        """Return how many samples each stack stands for, 1 where nothing tells."""
+        types = [kind.type for kind in self._profile.sample_types]
+        if "samples" in types:
+            return np.abs(self._profile.values[:, types.index("samples")])
+        return np.ones(len(self._profile), np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """What the samples of functions show, one row for each thing they show.
+
+    `function` was sampled `weight` times with `other` in the relation `kind`: `CALLERS`
+    and `CALLEES` next to it, `ABOVE` and `BELOW` up to four frames away, where `other`
+    is a function; or `BODY`, where it is a line, from the function's first on.
+    """
+
+    function: Column
+    kind: Column
+    other: Column
+    weight: Column
+
+    def take(self, rows: NDArray[np.integer] | Bools) -> Entries:
+        """Return the chosen rows."""
+        return Entries(
+            self.function[rows], self.kind[rows], self.other[rows], self.weight[rows]
+        )
+
+
+class SideEvidence:
+    """The functions of one side's captures.
+
+    Attributes
+    ----------
+    names
+        The distinct symbols.
+    files
+        The source file of each, `""` where it is unknown.
+    start
+        The line on which each begins (int64), 0 where it is unknown.
+
+    """
+
+    def __init__(self, captures: Sequence[Profile | Stacks]) -> None:
+        self._stacks: list[Stacks] = [
+            _OfProfile(capture) if isinstance(capture, Profile) else capture
+            for capture in captures
+        ]
+        self._ids: list[Column] = []
+        place: dict[str, int] = {}
+        self.names: list[str] = []
+        self.files: list[str] = []
+        start: list[int] = []
+        for stacks in self._stacks:
+            names, files, starts = stacks.functions()
+            ids = []
+            for name, file, line in zip(names, files, starts.tolist(), strict=True):
+                row = place.setdefault(name, len(place))
+                if row == len(start):
+                    self.names.append(name)
+                    self.files.append(file)
+                    start.append(line)
+                elif line and not start[row]:
+                    self.files[row], start[row] = file, line
+                ids.append(row)
+            self._ids.append(np.array([*ids, -1], np.int64))
+        self.start = np.array(start, np.int64)
+        self.rows = place
+
+    def __len__(self) -> int:
+        """Return the number of functions."""
+        return len(self.names)
+
+    @cached_property
+    def samples(self) -> Column:
+        """How many samples each function is in (int64)."""
+        counts = np.zeros(len(self) + 1, np.int64)
+        for offsets, function, _, weight in self._frames():
+            once = once_per_row(offsets, function, len(self) + 1)
+            sample = np.repeat(np.arange(len(weight)), np.diff(offsets))
+            np.add.at(counts, function[once], weight[sample[once]])
+        return counts[:-1]
+
+    def entries(self, wanted: Bools) -> Entries:
+        """Return what the samples show of the wanted functions, one bool a function."""
+        wanted = np.append(wanted, False)
+        parts = [np.zeros((4, 0), np.int64)]
+        for offsets, function, line, weight in self._frames():
+            at = np.flatnonzero(wanted[function])
+            sample = np.searchsorted(offsets, at, "right") - 1
+            for kind, step in _STEPS:
+                to = at + step
+                inside = (to >= offsets[sample]) & (to < offsets[sample + 1])
+                one, other = function[at[inside]], function[to[inside]]
+                own = (other != one) & (other < len(self))
+                rows = np.full(int(own.sum()), kind)
+                worth = weight[sample[inside][own]]
+                parts.append(_summed(np.stack([one[own], rows, other[own], worth])))
+            start = np.append(self.start, 0)[function[at]]
+            body = line[at] - start
+            known = (start > 0) & (body >= 0) & (body < _LINES)
+            rows = np.full(int(known.sum()), BODY)
+            parts.append(
+                _summed(
+                    np.stack(
+                        [function[at][known], rows, body[known], weight[sample[known]]]
+                    )
+                )
+            )
+        return Entries(*_summed(np.concatenate(parts, axis=1)))
+
+    def _frames(self) -> Iterator[tuple[Column, Column, Column, Column]]:
+        for stacks, ids in zip(self._stacks, self._ids, strict=True):
+            offsets, function, line, weight = stacks.frames()
+            # Frames without a function are the one after the last.
+            rows = ids[function]
+            yield offsets, np.where(rows < 0, len(self), rows), line, weight
+
+
+_STEPS = (
+    (CALLERS, 1),
+    (CALLEES, -1),
+    *((ABOVE, step) for step in range(2, _FAR + 1)),
+    *((BELOW, -step) for step in range(2, _FAR + 1)),
+)
+
+
+def _summed(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return rows (function, kind, other, weight) with those of equal keys summed."""
+    if not rows.shape[1]:
+        return rows
+    width = int(rows[2].max()) + 1
+    key = (rows[0] * 8 + rows[1]) * width + rows[2]
+    keys, group = np.unique(key, return_inverse=True)
+    weight = np.zeros(len(keys), np.int64)
+    np.add.at(weight, group, rows[3])
+    first = keys // width
+    return np.stack([first // 8, first % 8, keys % width, weight])

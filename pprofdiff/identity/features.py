@@ -1,0 +1,352 @@
+"""What is known of two functions that may be one: how alike what samples show is."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from posixpath import basename
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.identity.evidence import BODY, Entries, SideEvidence
+from pprofdiff.identity.symbols import Symbol, words
+from pprofdiff.model.csr import expand, offsets_of
+
+__all__ = ["FEATURES", "features", "known_relations"]
+
+Column = NDArray[np.int64]
+Matrix = NDArray[np.float64]
+Floats = NDArray[np.float64]
+
+_RELATIONS = ("callers", "callees", "above", "below", "body")
+_OF_NAMES = ("same name", "words", "same receiver", "closure", "other package")
+
+FEATURES = (
+    "bias",
+    *(
+        f"{kind} {what}"
+        for kind in _RELATIONS
+        for what in ("known", "alike", "only one")
+    ),
+    "line expected",
+    "line near",
+    "line off",
+    "between equal shifts, off",
+    "same file",
+    "other file",
+    "share apart",
+    *_OF_NAMES,
+    "number expected",
+    "lines in common",
+    "few",
+)
+"""What is known of a candidate pair, each from 0 to 1 or so."""
+
+_KINDS = len(_RELATIONS)
+# Samples with which a similarity counts half.
+_FEW = 2.0
+# The heaviest relations of a function are looked at.
+_MOST_ENTRIES = 24
+# Lines of a function that moved by itself are this near to where they were expected.
+_NEAR, _FAR = 8.0, 50.0
+# What only one of two functions has says something from so many samples on.
+_SOME = 8.0
+# Shares differ by this factor (log) at most: a change may be large.
+_APART = 4.0
+_TINY = 1e-12
+_NONE_GROWN = [(0, 0)]
+# Keys join a row and a number of less than this.
+_SPAN = 1 << 32
+
+
+Sides = tuple[SideEvidence, SideEvidence]
+Symbols = tuple[Sequence[Symbol], Sequence[Symbol]]
+
+
+def known_relations(entries: Entries, partner: Column, side: int) -> Entries:
+    """Return the relations to paired functions, and the lines, of one side.
+
+    Functions are rows of new then; `partner` has new's row of each of base's
+    functions, -1 where it is unpaired.
+    """
+    line = entries.kind == BODY
+    rows = np.where(line, 0, entries.other)
+    if side == 0:
+        other = np.where(line, entries.other, partner[rows])
+    else:
+        known = partner[partner >= 0]
+        paired = np.zeros(max(int(a.max(initial=-1)) for a in (known, rows)) + 1, bool)
+        paired[known] = True
+        other = np.where(line | paired[rows], entries.other, -1)
+    keep = other >= 0
+    return replace(entries, other=other).take(keep)
+
+
+def features(
+    sides: Sides,
+    symbols: Symbols,
+    partner: Column,
+    relations: tuple[Entries, Entries],
+    pairs: tuple[Column, Column],
+    *,
+    numbers: bool,
+) -> Matrix:
+    """Return what is known of candidate pairs, float64 of shape (pairs, `FEATURES`).
+
+    Parameters
+    ----------
+    sides
+        What the stacks of base and of new show.
+    symbols
+        The names of each side's functions, taken apart.
+    partner
+        The new row of each of base's functions, -1 where it is unpaired (int64).
+    relations
+        What is known of each side's unpaired functions, see `known_relations`.
+    pairs
+        The rows of base and of new.
+    numbers
+        Whether closures' numbers count: by then, other evidence has shown which of a
+        function's closures were renumbered, if it can.
+
+    """
+    x = dict.fromkeys(FEATURES, np.zeros(len(pairs[0])))
+    x["bias"] = np.ones(len(pairs[0]))
+    x |= _alike(sides, relations, pairs)
+    x |= _lines(sides, symbols, partner, pairs)
+    x |= _names(symbols, pairs)
+    if numbers:
+        x["number expected"] = _numbers(symbols, partner, pairs)
+    samples = [
+        np.maximum(side.samples, 1)[rows]
+        for side, rows in zip(sides, pairs, strict=True)
+    ]
+    fewer = np.minimum(*samples)
+    shares = [
+        np.log(own / max(int(side.samples.max(initial=1)), 1))
+        for side, own in zip(sides, samples, strict=True)
+    ]
+    apart = np.minimum(np.abs(shares[0] - shares[1]), _APART)
+    x["share apart"] = apart * fewer / (fewer + _FEW)
+    x["few"] = 1 / np.sqrt(fewer)
+    return np.stack([x[name] for name in FEATURES], axis=1)
+
+
+def _alike(
+    sides: Sides, known: tuple[Entries, Entries], pairs: tuple[Column, Column]
+) -> dict[str, Floats]:
+    """Return how alike callers, callees, what is above and below, and bodies are."""
+    relations = [
+        _Relations(entries, len(side))
+        for entries, side in zip(known, sides, strict=True)
+    ]
+    rarity = _Rarity.of(relations[0].entries, relations[1].entries)
+    for one in relations:
+        one.weigh(rarity)
+    base, new = pairs
+    x: dict[str, Floats] = {}
+    for kind, name in enumerate(_RELATIONS):
+        common = relations[0].common(relations[1], kind, base, new)
+        totals = relations[0].total[base, kind] + relations[1].total[new, kind]
+        seen = relations[0].seen[base, kind], relations[1].seen[new, kind]
+        fewer, more = np.minimum(*seen), np.maximum(*seen)
+        sure = fewer / (fewer + _FEW)
+        x[f"{name} known"] = sure
+        x[f"{name} alike"] = sure * common / np.maximum(totals - common, _TINY)
+        x[f"{name} only one"] = np.where(fewer > 0, 0.0, more / (more + _SOME))
+    x["lines in common"] = relations[0].shared(relations[1], BODY, base, new)
+    return x
+
+
+def _lines(
+    sides: Sides, symbols: Symbols, partner: Column, pairs: tuple[Column, Column]
+) -> dict[str, Floats]:
+    """Return whether a function begins where its neighbours in the file say."""
+    ids: dict[tuple[str, str], int] = {("", ""): 0}
+    files = [
+        np.array(
+            [
+                ids.setdefault((symbol.package, basename(file)), len(ids))
+                if file
+                else 0
+                for symbol, file in zip(names, side.files, strict=True)
+            ],
+            np.int64,
+        )
+        for names, side in zip(symbols, sides, strict=True)
+    ]
+    base, new = pairs
+    own = files[0][base], files[1][new]
+    named = (own[0] > 0) & (own[1] > 0)
+    bare = np.array([ids.setdefault(("", name), len(ids)) for _, name in [*ids]])
+    same = bare[own[0]] == bare[own[1]]
+    starts = sides[0].start[base], sides[1].start[new]
+    # Functions that are paired say how far the source of their files moved.
+    rows = np.flatnonzero(partner >= 0)
+    lined = (sides[0].start[rows] > 0) & (sides[1].start[partner[rows]] > 0)
+    rows = rows[lined]
+    partners = partner[rows]
+    place = files[0][rows] * len(ids) + files[1][partners]
+    key = place * _SPAN + sides[0].start[rows]
+    order = np.argsort(key, kind="stable")
+    moved = (sides[1].start[partners] - sides[0].start[rows])[order]
+    place, key = np.append(place[order], -1), key[order]
+    moved = np.append(moved, 0)
+    wanted = own[0] * len(ids) + own[1]
+    at = np.searchsorted(key, wanted * _SPAN + starts[0], "right")
+    known = named & (starts[0] > 0) & (starts[1] > 0)
+    before = known & (at > 0) & (place[at - 1] == wanted)
+    after = known & (place[at] == wanted)
+    shift = starts[1] - starts[0]
+    off = [
+        np.where(there, np.abs(shift - moved[rows]), np.inf)
+        for there, rows in ((before, at - 1), (after, at))
+    ]
+    nearest = np.minimum(*off)
+    anchored = before | after
+    alike = before & after & (moved[at - 1] == moved[at])
+    return {
+        "same file": 1.0 * (named & same),
+        "other file": 1.0 * (named & ~same),
+        "line expected": 1.0 * (nearest == 0),
+        "line near": np.exp(-nearest / _NEAR),
+        "line off": np.where(anchored, np.minimum(nearest / _FAR, 2.0), 0.0),
+        "between equal shifts, off": 1.0 * (alike & (nearest > 0)),
+    }
+
+
+def _names(symbols: Symbols, pairs: tuple[Column, Column]) -> dict[str, Floats]:
+    """Return what two names have in common."""
+    known: dict[str, frozenset[str]] = {}
+    x = {name: np.zeros(len(pairs[0])) for name in _OF_NAMES}
+    rows = zip(*(side.tolist() for side in pairs), strict=True)
+    for k, (i, j) in enumerate(rows):
+        old, now = symbols[0][i], symbols[1][j]
+        x["other package"][k] = old.package != now.package
+        if old.kinds:
+            x["closure"][k] = 1
+            continue
+        x["same name"][k] = old.last == now.last
+        for name in (old.last, now.last):
+            if name not in known:
+                known[name] = words(name)
+        mine, theirs = known[old.last], known[now.last]
+        x["words"][k] = len(mine & theirs) / max(len(mine | theirs), 1)
+        owner = old.function.rpartition(".")[0]
+        same = owner != "" and owner == now.function.rpartition(".")[0]
+        x["same receiver"][k] = same
+    return x
+
+
+def _numbers(symbols: Symbols, partner: Column, pairs: tuple[Column, Column]) -> Floats:
+    """Return which closures have the number that their neighbours' numbers tell.
+
+    From one paired closure of a function to the next, numbers grew by what one of the
+    two grew by; before the first they are as they were.
+    """
+    grown: dict[object, list[tuple[int, int]]] = defaultdict(lambda: [(0, 0)])
+    for row in np.flatnonzero(partner >= 0).tolist():
+        old, now = symbols[0][row], symbols[1][int(partner[row])]
+        if old.kinds and old.kinds == now.kinds:
+            grown[_home(now)].append((old.numbers[0], now.numbers[0] - old.numbers[0]))
+    for steps in grown.values():
+        steps.sort()
+    expected = np.zeros(len(pairs[0]))
+    rows = zip(*(side.tolist() for side in pairs), strict=True)
+    for k, (i, j) in enumerate(rows):
+        old, now = symbols[0][i], symbols[1][j]
+        if old.kinds and old.numbers[1:] == now.numbers[1:]:
+            steps = grown.get(_home(now), _NONE_GROWN)
+            at = bisect_right(steps, (old.numbers[0], _SPAN))
+            near = {growth for _, growth in steps[max(at - 1, 0) : at + 1]}
+            expected[k] = now.numbers[0] - old.numbers[0] in near
+    return expected
+
+
+def _home(symbol: Symbol) -> tuple[str, ...]:
+    return symbol.package, symbol.function, symbol.kinds[0]
+
+
+class _Relations:
+    """One side's relations, by function and kind, heaviest first."""
+
+    def __init__(self, entries: Entries, size: int) -> None:
+        slot = entries.function * _KINDS + entries.kind
+        self.seen = np.bincount(
+            slot, entries.weight.astype(np.float64), minlength=size * _KINDS
+        ).reshape(-1, _KINDS)
+        order = np.lexsort((-entries.weight, slot))
+        slots = slot[order]
+        offsets = offsets_of(np.bincount(slots, minlength=size * _KINDS))
+        rank = np.arange(len(slots)) - offsets[slots]
+        order = np.sort(order[rank < _MOST_ENTRIES])
+        entries = entries.take(order)
+        slot = slot[order]
+        order = np.lexsort((entries.other, slot))
+        self.entries = entries.take(order)
+        self.slot = slot[order]
+        self.offsets = offsets_of(np.bincount(self.slot, minlength=size * _KINDS))
+        share = self.seen.ravel()[self.slot]
+        self.share = self.entries.weight / np.maximum(share, 1)
+        self.total = np.zeros_like(self.seen)
+
+    def weigh(self, rarity: _Rarity) -> None:
+        """Weigh each relation by how few functions have it."""
+        self.share = self.share * rarity.worth_of(self.entries)
+        size = self.seen.size
+        self.total = np.bincount(self.slot, self.share, minlength=size).reshape(
+            -1, _KINDS
+        )
+
+    def common(self, other: _Relations, kind: int, base: Column, new: Column) -> Floats:
+        """Return the worth of what both functions of each pair share of a kind."""
+        pair, own, place = self._shared(other, kind, base, new)
+        least = np.minimum(self.share[own], other.share[place])
+        worth: Floats = np.bincount(pair, least, minlength=len(base)).astype(float)
+        return worth
+
+    def shared(self, other: _Relations, kind: int, base: Column, new: Column) -> Floats:
+        """Return how many relations of a kind both functions of each pair have."""
+        pair, _, _ = self._shared(other, kind, base, new)
+        return np.bincount(pair, minlength=len(base)).astype(float)
+
+    def _shared(
+        self, other: _Relations, kind: int, base: Column, new: Column
+    ) -> tuple[Column, Column, Column]:
+        """Return (pair, row here, row there) of the relations that both have."""
+        slots = base * _KINDS + kind
+        counts = (self.offsets[1:] - self.offsets[:-1])[slots]
+        at = expand(self.offsets[:-1][slots], counts)
+        pair = np.repeat(np.arange(len(base)), counts)
+        wanted = (new[pair] * _KINDS + kind) * _SPAN + self.entries.other[at]
+        theirs = np.append(other.slot * _SPAN + other.entries.other, -1)
+        place = np.searchsorted(theirs[:-1], wanted)
+        both = theirs[place] == wanted
+        return pair[both], at[both], place[both]
+
+
+@dataclass(frozen=True, eq=False)
+class _Rarity:
+    """How much each relation says: the fewer functions have it, the more."""
+
+    keys: Column
+    worth: Floats
+
+    @classmethod
+    def of(cls, base: Entries, new: Entries) -> _Rarity:
+        """Count how many functions of both sides have each relation."""
+        keys, counts = np.unique(
+            np.concatenate([_relation(base), _relation(new)]), return_counts=True
+        )
+        return cls(keys, 1 / (1 + np.log2(counts)))
+
+    def worth_of(self, entries: Entries) -> Floats:
+        """Return the worth of relations that were counted."""
+        return self.worth[np.searchsorted(self.keys, _relation(entries))]
+
+
+def _relation(entries: Entries) -> Column:
+    return entries.other * _KINDS + entries.kind

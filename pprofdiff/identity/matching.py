@@ -1,0 +1,380 @@
+"""Which unpaired functions of base and new are one: candidates, features, a score.
+
+Each candidate pair gets the probability that it is one function from what its samples
+show (`FEATURES`). The weights were fitted, see ``tests/identity/fit.py``. A pair is
+made where both functions are each other's best candidate, by far; what is paired is
+evidence for its neighbours, so this is repeated.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.identity.evidence import BODY, Entries, SideEvidence
+from pprofdiff.identity.features import FEATURES, features, known_relations
+from pprofdiff.identity.symbols import Symbol
+
+__all__ = ["Candidates", "Matched", "Matcher", "match"]
+
+Column = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+# A package's functions are tried each with each up to this many pairs.
+_MOST_PAIRS = 40_000
+_ROUNDS = 8
+# Log odds that speak against one function.
+_CONTRARY = -2.0
+# More candidates than this are no help to name.
+_CHOICES = 3
+
+# From these log odds on a pair is made, where it is this far ahead of every other pair
+# of its functions; with fewer than five samples, from higher ones on.
+_ENOUGH, _LEAD, _MORE, _FEW = 1.0, 1.5, 1.0, 5
+# Without lines a body cannot be compared (`sort.pdqsort` is not `sort.quickSort`), and
+# packages that replace one another have functions of one name.
+_STRICT = 3.0
+# Distinct lines of a body that two functions have in common where one is a copy.
+_LINES = 3
+# What shows a function itself, and from where on it does.
+_OWN = "body alike", "callees alike", "below alike", "line expected"
+_OWN_ALIKE = 0.25
+# Log odds of each feature, for functions and for closures.
+_WEIGHTS: dict[str, tuple[float, float]] = {
+    "bias": (-0.27, 0.14),
+    "callers known": (-3.94, -0.32),
+    "callers alike": (6.51, 1.15),
+    "callers only one": (-5.45, -1.41),
+    "callees known": (-4.06, -2.20),
+    "callees alike": (7.53, 3.93),
+    "callees only one": (-3.08, -0.69),
+    "above known": (-2.81, -0.95),
+    "above alike": (4.49, 0.66),
+    "above only one": (-4.43, -2.11),
+    "below known": (-1.03, -1.80),
+    "below alike": (2.27, 2.12),
+    "below only one": (-1.67, -2.32),
+    "body known": (-1.59, 1.61),
+    "body alike": (5.88, 3.41),
+    "body only one": (0.64, 0.00),
+    "line expected": (2.28, 0.37),
+    "line near": (2.99, 2.32),
+    "line off": (-1.49, -2.68),
+    "between equal shifts, off": (-2.27, 0.50),
+    "same file": (0.65, 0.75),
+    "other file": (-0.93, -0.62),
+    "share apart": (-1.02, -2.94),
+    "same name": (1.50, 0.00),
+    "words": (1.50, 0.00),
+    "same receiver": (1.96, 0.00),
+    "closure": (0.00, 0.00),
+    "other package": (0.00, 0.00),
+    "number expected": (0.00, 1.98),
+    "lines in common": (0.00, 0.00),
+    "few": (-1.81, 0.36),
+}
+_OF_FUNCTIONS, _OF_CLOSURES = np.array([_WEIGHTS[name] for name in FEATURES]).T
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Pairs of functions that may be one: rows of each side, and `FEATURES`."""
+
+    base: Column
+    new: Column
+    features: Floats
+
+    @property
+    def rows(self) -> tuple[Column, Column]:
+        """The rows of base and of new."""
+        return self.base, self.new
+
+    def of(self, name: str) -> Floats:
+        """Return one of `FEATURES`."""
+        column: Floats = self.features[:, FEATURES.index(name)]
+        return column
+
+
+class Matched(NamedTuple):
+    """What `match` found.
+
+    Attributes
+    ----------
+    pairs
+        (base row, new row, probability) of what is one function.
+    choices
+        For rows of base that stay alone, the rows of new that it may be, several.
+    parted
+        Of the functions of one name, the pairs that nothing speaks against.
+
+    """
+
+    pairs: list[tuple[int, int, float]]
+    choices: dict[int, tuple[int, ...]]
+    parted: list[tuple[int, int]]
+
+
+class Matcher:
+    """Pairs what two sides have left.
+
+    Parameters
+    ----------
+    sides
+        What the stacks of base and of new show.
+    symbols
+        The names of each side's functions, taken apart.
+    partner
+        The new row of each of base's functions, -1 where it is unpaired (int64).
+    lone
+        Which functions of each side may be paired (bool).
+
+    """
+
+    def __init__(
+        self,
+        sides: tuple[SideEvidence, SideEvidence],
+        symbols: tuple[Sequence[Symbol], Sequence[Symbol]],
+        partner: Column,
+        lone: tuple[Bools, Bools],
+    ) -> None:
+        self.sides = sides
+        self.symbols = symbols
+        self.partner = partner.copy()
+        self.lone = lone[0].copy(), lone[1].copy()
+        self._entries = sides[0].entries(lone[0]), sides[1].entries(lone[1])
+
+    def candidates(self, *, numbers: bool) -> Candidates:
+        """Return the pairs of unpaired functions that may be one, with features."""
+        return self.of(*self._pairs(), numbers=numbers)
+
+    def of(self, base: Column, new: Column, *, numbers: bool) -> Candidates:
+        """Return what is known of the given pairs; see `features` for `numbers`."""
+        relations = self._known(0), self._known(1)
+        pairs = base, new
+        known = features(
+            self.sides, self.symbols, self.partner, relations, pairs, numbers=numbers
+        )
+        return Candidates(base, new, known)
+
+    def _known(self, side: int) -> Entries:
+        return known_relations(self._entries[side], self.partner, side)
+
+    def accept(self, base: Column, new: Column) -> None:
+        """Take pairs as decided."""
+        self.partner[base] = new
+        self.lone[0][base] = False
+        self.lone[1][new] = False
+
+    def _pairs(self) -> tuple[Column, Column]:
+        """Return the pairs of functions that are looked for in the same place."""
+        blocks: dict[object, tuple[list[int], list[int]]]
+        blocks = defaultdict(lambda: ([], []))
+        for side in (0, 1):
+            for row, place in self._places(side):
+                blocks[place][side].append(row)
+        parts = [np.zeros((2, 0), np.int64)]
+        for old, now in blocks.values():
+            rows = np.array(old, np.int64), np.array(now, np.int64)
+            if len(old) * len(now) <= _MOST_PAIRS:
+                every = np.repeat(rows[0], len(now)), np.tile(rows[1], len(old))
+                parts.append(np.stack(every))
+            else:
+                parts.append(self._related(*rows))
+        base, new = np.concatenate(parts, axis=1)
+        return base, new
+
+    def _places(self, side: int) -> Iterator[tuple[int, object]]:
+        """Yield each unpaired function, and within what it is looked for.
+
+        That is its package. A closure stays in the function that it stands in; where
+        that one has no partner, it is among the closures of such functions of its
+        package. What is in a package that the other side does not have may have moved
+        with it, and kept its name.
+        """
+        functions, packages = self._known_functions, self._known_packages
+        paired = self.partner >= 0
+        new_of = self.partner
+        if side == 1:
+            new_of = np.full(len(self.sides[1]), -1, np.int64)
+            new_of[self.partner[paired]] = self.partner[paired]
+        for row in np.flatnonzero(self.lone[side]).tolist():
+            symbol = self.symbols[side][row]
+            key = symbol.package, symbol.function
+            if not all(symbol.package in known for known in packages):
+                yield row, ("elsewhere", symbol.kinds, symbol.function)
+            elif not symbol.kinds:
+                yield row, symbol.package
+            elif (home := functions[side].get(key, -1)) >= 0 and new_of[home] >= 0:
+                yield row, (symbol.package, symbol.kinds, int(new_of[home]))
+            else:
+                stays = all(key in known for known in self._known_homes)
+                yield row, (symbol.package, symbol.kinds, key if stays else "")
+
+    @cached_property
+    def _known_functions(self) -> list[dict[tuple[str, str], int]]:
+        """The rows of each side's functions, closures left out."""
+        return [
+            {
+                (symbol.package, symbol.function): row
+                for row, symbol in enumerate(symbols)
+                if not symbol.kinds
+            }
+            for symbols in self.symbols
+        ]
+
+    @cached_property
+    def _known_homes(self) -> list[set[tuple[str, str]]]:
+        """Each side's functions and those that closures stand in."""
+        return [{(s.package, s.function) for s in side} for side in self.symbols]
+
+    @cached_property
+    def _known_packages(self) -> list[set[str]]:
+        return [{symbol.package for symbol in side} for side in self.symbols]
+
+    def _related(self, base: Column, new: Column) -> NDArray[np.int64]:
+        """Return the pairs of two long lists that share a relation, line or name."""
+        pairs: set[tuple[int, int]] = set()
+        places: dict[object, tuple[list[int], list[int]]]
+        places = defaultdict(lambda: ([], []))
+        chosen = (
+            np.zeros(len(self.sides[0]), np.bool_),
+            np.zeros(len(self.sides[1]), np.bool_),
+        )
+        chosen[0][base], chosen[1][new] = True, True
+        for side, rows in enumerate((base, new)):
+            entries = self._known(side)
+            at = chosen[side][entries.function] & (entries.kind != BODY)
+            for row, kind, other in zip(
+                entries.function[at].tolist(),
+                entries.kind[at].tolist(),
+                entries.other[at].tolist(),
+                strict=True,
+            ):
+                places[kind, other][side].append(row)
+            for row in rows.tolist():
+                places[self.symbols[side][row].last][side].append(row)
+        for old, now in places.values():
+            if 0 < len(old) * len(now) <= 64:
+                pairs.update((i, j) for i in old for j in now)
+        ordered = sorted(pairs)
+        return np.array(ordered, np.int64).reshape(-1, 2).T
+
+
+def match(
+    sides: tuple[SideEvidence, SideEvidence],
+    symbols: tuple[Sequence[Symbol], Sequence[Symbol]],
+    partner: Column,
+    lone: tuple[Bools, Bools],
+    parted: Sequence[tuple[int, int]],
+) -> Matched:
+    """Pair what two sides have left.
+
+    Parameters
+    ----------
+    sides, symbols, partner, lone
+        As `Matcher` takes them.
+    parted
+        (base row, new row) of unpaired functions of one name, to be judged as well.
+
+    """
+    matcher = Matcher(sides, symbols, partner, lone)
+    pairs: list[tuple[int, int, float]] = []
+    choices: dict[int, tuple[int, ...]] = {}
+    numbers = False
+    for _ in range(_ROUNDS):
+        candidates = matcher.candidates(numbers=numbers)
+        if not len(candidates.base):
+            break
+        scores = _scores(candidates)
+        likely = _likely(candidates, scores, sides)
+        ahead = _lead(candidates, scores, (len(sides[0]), len(sides[1]))) >= _LEAD
+        choices = _several(candidates, likely & ~ahead)
+        base, new = (rows[likely & ahead] for rows in candidates.rows)
+        if len(base):
+            chances = 1 / (1 + np.exp(-scores[likely & ahead]))
+            pairs += zip(base.tolist(), new.tolist(), chances.tolist(), strict=True)
+            matcher.accept(base, new)
+        elif numbers:
+            break
+        else:
+            numbers = True
+    return Matched(pairs, choices, _uncontradicted(matcher, parted))
+
+
+def _uncontradicted(
+    matcher: Matcher, parted: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Return which pairs of one name may be one for all that is known."""
+    if not parted:
+        return []
+    base, new = np.array(parted, np.int64).T
+    scores = _scores(matcher.of(base, new, numbers=True))
+    return [
+        pair for pair, score in zip(parted, scores, strict=True) if score > _CONTRARY
+    ]
+
+
+def _scores(candidates: Candidates) -> Floats:
+    """Return the log odds that each pair is one function."""
+    scores: Floats = np.where(
+        candidates.of("closure") > 0,
+        candidates.features @ _OF_CLOSURES,
+        candidates.features @ _OF_FUNCTIONS,
+    )
+    return scores
+
+
+def _likely(
+    candidates: Candidates,
+    scores: Floats,
+    sides: tuple[SideEvidence, SideEvidence],
+) -> Bools:
+    """Return which pairs are one function unless others are likelier.
+
+    What replaces a function has its callers, its file and its receiver: something of
+    the two functions themselves is alike too.
+    """
+    samples = [
+        side.samples[rows] for side, rows in zip(sides, candidates.rows, strict=True)
+    ]
+    elsewhere = candidates.of("other package") > 0
+    strict = elsewhere | (candidates.of("body known") == 0)
+    least = np.where(strict, _STRICT, _ENOUGH) + _MORE * (np.minimum(*samples) < _FEW)
+    own = np.maximum.reduce([candidates.of(name) for name in _OWN]) >= _OWN_ALIKE
+    own |= candidates.of("same name") > 0
+    copied = (candidates.of("same file") > 0) & (candidates.of("body alike") >= 0.5)
+    own &= ~elsewhere | (copied & (candidates.of("lines in common") >= _LINES))
+    likely: Bools = (scores >= least) & (own | (candidates.of("closure") > 0))
+    return likely
+
+
+def _several(candidates: Candidates, chosen: Bools) -> dict[int, tuple[int, ...]]:
+    """Return base's functions that may be one of several, most of them a handful."""
+    rows: dict[int, list[int]] = defaultdict(list)
+    for base, new in zip(
+        candidates.base[chosen].tolist(), candidates.new[chosen].tolist(), strict=True
+    ):
+        rows[base].append(new)
+    return {base: tuple(new) for base, new in rows.items() if 1 < len(new) <= _CHOICES}
+
+
+def _lead(candidates: Candidates, scores: Floats, sizes: tuple[int, int]) -> Floats:
+    """Return how far each pair is ahead of all others of both its functions."""
+    lead = np.full(len(scores), np.inf)
+    for rows, size in zip(candidates.rows, sizes, strict=True):
+        best = np.full(size, -np.inf)
+        np.maximum.at(best, rows, scores)
+        first = scores >= best[rows]
+        second = np.full(size, -np.inf)
+        np.maximum.at(second, rows, np.where(first, -np.inf, scores))
+        shared = np.bincount(rows[first], minlength=size) > 1
+        second = np.where(shared, best, second)
+        lead = np.minimum(lead, np.where(first, scores - second[rows], -np.inf))
+    return lead

@@ -1,0 +1,102 @@
+"""A function's symbol taken apart, as far as pairing asks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from pprofdiff.goruntime.names import (
+    canonical_parts,
+    package_end,
+    strip_type_arguments,
+)
+
+__all__ = ["Symbol", "symbol_of", "type_outline", "words"]
+
+_PART = r"[.·]func|[.·]gowrap|[.·]deferwrap|[.·]dwrap[.·]|-range|\."
+_CHAIN = re.compile(rf"(?:(?:{_PART})\d+)+$")
+_LINK = re.compile(rf"({_PART})(\d+)")
+_PACKAGE_INIT = re.compile(r"^(?:glob\.|init(?:\.\d+)?)(?=[.·-]|$)")
+_INNERMOST = re.compile(r"(?:\([^()]*\)\.)?[^.()·]+$")
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+class Symbol(NamedTuple):
+    """A function of the program, or one of its closures.
+
+    Attributes
+    ----------
+    package
+        The import path, under its present name where the package moved.
+    function
+        What the package calls it, without type arguments and numbers of closures. Of a
+        closure it is the function in whose source it stands, wherever that was inlined.
+    last
+        The last word of `function`, which of a method is its name.
+    kinds, numbers
+        The links of a closure's name, outermost first; both empty for others.
+    prefix
+        The name before those links.
+
+    """
+
+    package: str
+    function: str
+    last: str
+    kinds: tuple[str, ...]
+    numbers: tuple[int, ...]
+    prefix: str
+
+
+def symbol_of(name: str, packages: Mapping[str, str]) -> Symbol:
+    """Take a symbol apart; `packages` gives the present path of those that moved."""
+    path, _ = canonical_parts(name)
+    plain = strip_type_arguments(name)
+    end = package_end(plain)
+    rest = _PACKAGE_INIT.sub("init", plain[end + 1 :] if end else plain)
+    chain = _CHAIN.search(rest, 1)
+    links = _LINK.findall(chain.group()) if chain else []
+    prefix = rest[: chain.start()] if chain else rest
+    function = prefix.removesuffix("-fm")
+    if chain:
+        innermost = _INNERMOST.search(prefix)
+        function = innermost.group() if innermost else prefix
+    return Symbol(
+        packages.get(path, path),
+        function,
+        function.rpartition(".")[2],
+        # Of nested closures, compilers write .1 or .func1.
+        tuple(".func" if kind == "." else kind for kind, _ in links),
+        tuple(int(number) for _, number in links),
+        prefix,
+    )
+
+
+def words(name: str) -> frozenset[str]:
+    """Return the words that a name is made of, in small letters."""
+    return frozenset(word.lower() for word in _WORDS.findall(name))
+
+
+def type_outline(name: str) -> str:
+    """Return a symbol's type arguments without those of their own and without shapes.
+
+    `go.shape.int` and `go.shape.string` are what the compiler made of some type;
+    `node[go.shape.int]` and `node[go.shape.string]` are instances of one.
+    """
+    parts: list[str] = []
+    depth = start = 0
+    for at, char in enumerate(name):
+        if char == "[":
+            depth += 1
+            if depth == 1:
+                start = at + 1
+            elif depth == 2:
+                parts.append(name[start:at])
+        elif char == "]":
+            depth -= 1
+            if depth == 0:
+                parts.append(name[start:at])
+            elif depth == 1:
+                start = at + 1
+    return ",".join("" if "go.shape." in part else part for part in parts)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
+from urllib.parse import unquote
 
 from pprofdiff.goruntime.rules import rules
 
@@ -20,6 +21,7 @@ __all__ = [
     "canonical_parts",
     "canonical_user",
     "has_runtime_head",
+    "is_made_up",
     "is_runtime_like",
     "is_standard_library",
     "lookup",
@@ -29,6 +31,7 @@ __all__ = [
     "package_of",
     "shown",
     "strip_type_arguments",
+    "without_module_versions",
 ]
 
 # What the linker makes up; up to Go 1.19 such names begin as modules' hosts do, and
@@ -46,7 +49,6 @@ _CLOSURE = rf"(?:{_CLOSURE_SUFFIXES})+$"
 _CLOSURE_ENDS = (*"0123456789", "-fm")
 _CLOSURE_WORD = r"_$|(?:(?:func|gowrap|deferwrap|dwrap)?\d+$)"
 _WORD = r"\([^()]*\)|[^.()]+"
-_ESCAPE = r"%([0-9a-fA-F]{2})"
 _MAJOR = r"v\d+\."
 _NUMBERED = r"([.·](?:func|gowrap|deferwrap|dwrap[.·])|-range)\d+"
 _NESTED = r"\.\d+(?=[.·-]|$)"
@@ -60,7 +62,7 @@ def strip_type_arguments(name: str) -> str:
     Brackets that are not balanced are kept, as are those of array types inside
     the symbols of types (`type:.eq.[4]string`).
     """
-    if "[" not in name or name.startswith("[") or _made_up(name):
+    if "[" not in name or name.startswith("[") or is_made_up(name):
         return name
     kept: list[str] = []
     depth = start = 0
@@ -77,7 +79,7 @@ def strip_type_arguments(name: str) -> str:
     return name if depth else "".join(kept) + name[start:]
 
 
-def _made_up(name: str) -> bool:
+def is_made_up(name: str) -> bool:
     """Tell whether the linker made up the symbol `name`, which is of no package."""
     return name.startswith(_NO_PACKAGE) and not re.match(_HOST, name)
 
@@ -105,13 +107,19 @@ def package_end(name: str) -> int:
 
 def _split(name: str) -> tuple[str, str]:
     """Return the import path, unescaped and without a version, and what follows."""
-    if "@v" in name:
-        name = re.sub(_MODULE_VERSION, "", name)
+    name = without_module_versions(name)
     end = package_end(name)
-    path = name[:end]
-    if "%" in path:
-        path = re.sub(_ESCAPE, lambda match: chr(int(match[1], 16)), path)
-    return path, name[end + 1 :] if end else name
+    return _unescaped(name[:end]), name[end + 1 :] if end else name
+
+
+def without_module_versions(name: str) -> str:
+    """Return a symbol without the versions ``@v1.2.3`` in its import path."""
+    return re.sub(_MODULE_VERSION, "", name) if "@v" in name else name
+
+
+def _unescaped(path: str) -> str:
+    """Return an import path without the linker's escapes, which are bytes of UTF-8."""
+    return unquote(path, errors="replace") if "%" in path else path
 
 
 def shown(name: str) -> str:
@@ -119,11 +127,12 @@ def shown(name: str) -> str:
 
     The linker escapes what may not stand in the last element of an import path.
     """
-    if "%" not in name or name.startswith(_NO_PACKAGE):
+    if "%" not in name or is_made_up(name):
         return name
     end = package_end(name)
-    path = re.sub(_ESCAPE, lambda match: chr(int(match[1], 16)), name[:end])
-    return path + name[end:] if path.isprintable() else name
+    path = _unescaped(name[:end])
+    readable = path.isprintable() and "\ufffd" not in path
+    return path + name[end:] if readable else name
 
 
 @lru_cache(_NAMES_CACHED)
@@ -134,7 +143,7 @@ def package_of(name: str) -> str:
     understood with and without them. Names with no package give "": assembly
     (`memeqbody`), C, and what the linker makes up (`type:.eq.…`, `go:…`).
     """
-    if _made_up(name):
+    if is_made_up(name):
         return ""
     return _split(name)[0]
 
@@ -277,7 +286,7 @@ def canonical_parts(name: str) -> tuple[str, str]:
     `""` where the symbol is of no package.
     """
     plain = _without_abi(strip_type_arguments(name))
-    if _made_up(plain):
+    if is_made_up(plain):
         return "", plain
     path, rest = _split(plain)
     if not path:

@@ -81,7 +81,8 @@ def _fitting(card: Card) -> Card:
 
 
 def _short(row: Row) -> Row:
-    return replace(row, cells=tuple(replace(c, text=cut(c.text)) for c in row.cells))
+    cells = (replace(c, text=cut(c.text), full=cut(c.full, 400)) for c in row.cells)
+    return replace(row, cells=tuple(cells))
 
 
 def cut(text: str, longest: int = 120) -> str:

@@ -28,6 +28,7 @@ from pprofdiff.report.sections.profiles.cells import (
     ratio_cell,
     value_cells,
 )
+from pprofdiff.report.sections.profiles.named import row_cells
 
 __all__ = ["comparison_card", "logs_card", "profiles_card", "traces_card"]
 
@@ -103,10 +104,11 @@ def _functions(diff: ProfileDiff, labels: _Labels) -> Table:
     judged = table.judge("flat")
     status = table.status().tolist()
     rows = []
-    for i in table.order("flat")[: ROWS - 1].tolist():
-        if base[i] == new[i]:
-            break
-        name = Cell(table.names[i], remark=_REMARKS.get(STATUSES[status[i]], ""))
+    order = table.order("flat")[: ROWS - 1].tolist()
+    moved = [i for i in order if base[i] != new[i]]
+    for i, named in zip(moved, row_cells(table, moved), strict=True):
+        remark = _REMARKS.get(STATUSES[status[i]], "") or named.remark
+        name = replace(named, remark=remark)
         noise = None if judged is None else bool(judged.noise[i])
         cells = name, *_compared(diff, base[i], new[i], noise=noise)
         rows.append(Row(table.names[i], "function", cells))

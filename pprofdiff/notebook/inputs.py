@@ -18,6 +18,7 @@ from pprofdiff.notebook import ROWS, Card
 from pprofdiff.plots.buildbars import Many, scale_of_builds
 from pprofdiff.report.rows import Cell, Column, Row, Table, name_column
 from pprofdiff.report.sections.gclogs import RATES, SUMS
+from pprofdiff.report.sections.named import function_cells
 from pprofdiff.units import percent, scale_for, scaled
 
 __all__ = [
@@ -40,7 +41,7 @@ def profile_card(profile: Profile, label: str) -> Card:
         if value
         for cells in [
             (
-                Cell(name),
+                name,
                 Cell(scale.number(value), value),
                 Cell(percent(value, costs.total)),
             )
@@ -62,11 +63,13 @@ def profile_card(profile: Profile, label: str) -> Card:
     return Card((label,), f"{kind_name(profile)} profile", lead, table)
 
 
-def _largest(costs: ProfileSums) -> list[tuple[str, str, int]]:
+def _largest(costs: ProfileSums) -> list[tuple[str, Cell, int]]:
     """Return (key, name, value) of the groups, or else functions, that cost most."""
     if costs.categories is None:
         order = np.argsort(-np.abs(costs.flat), kind="stable")[: ROWS - 1].tolist()
-        return [(costs.names[i], costs.names[i], int(costs.flat[i])) for i in order]
+        names = [costs.names[i] for i in order]
+        flat = [int(costs.flat[i]) for i in order]
+        return list(zip(names, function_cells(names), flat, strict=True))
     known = rules()
     ids = list(known.categories)
     sums = [
@@ -74,7 +77,7 @@ def _largest(costs: ProfileSums) -> list[tuple[str, str, int]]:
     ]
     groups = zip(known.groups, sums, strict=True)
     ranked = sorted(groups, key=lambda group: -group[1])[: ROWS - 1]
-    return [(group.id, group.label, value) for group, value in ranked]
+    return [(group.id, Cell(group.label), value) for group, value in ranked]
 
 
 # Keys of the figures that are shown of one log.

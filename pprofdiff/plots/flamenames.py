@@ -80,13 +80,9 @@ class FrameName(Text):
 
 
 def spellings(name: str) -> list[str]:
-    """Return a Go function's name whole, without the path, without the package."""
+    """Return a function's name as people read it, and without the package."""
     end = package_end(name) if package_of(name) else 0
-    if not end:
-        return [name]
-    package = name[:end].rpartition("/")[2]
-    rest = name[end + 1 :]
-    return list(dict.fromkeys((name, f"{package}.{rest}", rest)))
+    return [name, name[end + 1 :]] if end else [name]
 
 
 def fitted(

@@ -15,7 +15,14 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of, scaled_totals, unit_words
-from pprofdiff.analysis.profiles.tree import call_tree, inclusive, noise_limit
+from pprofdiff.analysis.profiles.tree import (
+    CallTree,
+    call_tree,
+    inclusive,
+    noise_limit,
+)
+from pprofdiff.goruntime.readable import distinct_names
+from pprofdiff.model.csr import distinct
 from pprofdiff.palette import BETTER, WORSE, Theme, colour
 from pprofdiff.plots.axes import (
     Plottable,
@@ -170,12 +177,17 @@ def flamegraph_in_words(diff: ProfileDiff | Plottable[ProfileDiff]) -> str:
     delta = table.scaled_delta("cum")
     judged = table.judge("cum")
     moved = [
-        f"{shortened(table.names[i])} {scale.text(float(delta[i]), signed=True)}"
+        i
         for i in table.order("cum").tolist()
         if delta[i] and (judged is None or not judged.noise[i])
+    ][:_TOLD]
+    names = distinct_names(table.names[i] for i in moved)
+    told = [
+        f"{shortened(name)} {scale.text(float(delta[i]), signed=True)}"
+        for i, name in zip(moved, names, strict=True)
     ]
     totals = f"{shortened(diff.base.label)} {base}, {shortened(diff.new.label)} {new}"
-    rest = "; ".join(moved[:_TOLD]) or "nothing moved beyond noise"
+    rest = "; ".join(told) or "nothing moved beyond noise"
     return f"Flame graph of {diff.name}. {totals}; cum: {rest}."
 
 
@@ -196,7 +208,7 @@ def _frames(diff: ProfileDiff, width: Width, budget: int, rows: int) -> _Frames:
     left, wide = _layout(depth, sizes)
     delta = new - base
     beyond = (delta != 0) & _beyond_noise(diff, raw_base, raw_new, delta)
-    functions = np.array([*diff.paired_functions.names, ""], np.object_)
+    functions = np.array([*_names_of(diff, tree), ""], np.object_)
     folded = [f"{count} smaller" for count in tree.folded.tolist()]
     names = np.where(tree.name >= 0, functions[tree.name], np.array(folded, np.object_))
     scale = scale_of(diff)
@@ -212,6 +224,15 @@ def _frames(diff: ProfileDiff, width: Width, budget: int, rows: int) -> _Frames:
         is_function=np.append(False, tree.name >= 0),
     )
     return frames.take((wide > _THIN * wide[0]) & (depth < rows) | (depth == 0))
+
+
+def _names_of(diff: ProfileDiff, tree: CallTree) -> list[str]:
+    """Return the names of all functions, those of the tree as people read them."""
+    names = list(diff.paired_functions.names)
+    drawn = distinct(tree.name[tree.name >= 0]).tolist()
+    for i, name in zip(drawn, distinct_names(names[i] for i in drawn), strict=True):
+        names[i] = name
+    return names
 
 
 def _layout(depth: NDArray[np.int64], sizes: Floats) -> tuple[Floats, Floats]:

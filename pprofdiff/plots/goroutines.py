@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
 from pprofdiff.analysis.traces.groups import Groups
+from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.axes import (
     SIDES,
@@ -162,8 +163,12 @@ def _roots(diff: TraceDiff, n: int, *, blocked: bool) -> list[_Root]:
         if not _is_tracing(diff, pair):
             times = _times(diff, pair, _states(blocked=blocked))
             if times.any():
-                roots.append(_Root(shortened(pair.name, 36), times))
-    return roots
+                roots.append(_Root(pair.name, times))
+    names = distinct_names(root.name for root in roots)
+    return [
+        replace(root, name=shortened(name, 36))
+        for root, name in zip(roots, names, strict=True)
+    ]
 
 
 def _is_tracing(diff: TraceDiff, pair: GroupPair) -> bool:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of, scaled_totals, unit_words
+from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.axes import (
@@ -255,8 +256,12 @@ def _moved(diff: ProfileDiff, n: int, by: By) -> _Rows:
     status = table.status()[order].tolist()
     return _Rows(
         names=[
-            shortened(table.names[i]) + _MARKS[mark]
-            for i, mark in zip(order.tolist(), status, strict=True)
+            shortened(name) + _MARKS[mark]
+            for name, mark in zip(
+                distinct_names(table.names[i] for i in order.tolist()),
+                status,
+                strict=True,
+            )
         ],
         base=base,
         new=new,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of, unit_words
 from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.axes import (
     Plottable,
@@ -199,13 +200,15 @@ def _add_band(
 def _add_names(ax: Axes, diff: ProfileDiff, by: By, dots: _Dots, theme: Theme) -> None:
     """Name the functions that moved most."""
     table = diff.table("functions")
-    for i in table.order(by)[:_NAMED].tolist():
-        if not (dots.more[i] or dots.less[i]):
-            continue
+    moved = [
+        i for i in table.order(by)[:_NAMED].tolist() if dots.more[i] | dots.less[i]
+    ]
+    names = distinct_names(table.names[i] for i in moved)
+    for i, name in zip(moved, names, strict=True):
         more = bool(dots.more[i])
         add_note(
             ax,
-            shortened(table.names[i], 40),
+            shortened(name, 40),
             (float(dots.x[i]), float(dots.y[i])),
             (-6, 3) if more else (6, -3),
             ha="right" if more else "left",

@@ -111,7 +111,9 @@ class Cell:
     detail
         An aside behind a label, such as ``runtime.gcBgMarkWorker`` behind GC.
     remark
-        What must be known of a name, such as ``(was main.f)``; part of the name.
+        What must be known of a name, such as ``(was f)``; part of the name.
+    full
+        The name in full where the text is a shorter one: what a pointer over it shows.
 
     """
 
@@ -122,10 +124,11 @@ class Cell:
     tone: Tone = ""
     detail: str = ""
     remark: str = ""
+    full: str = ""
 
     def __post_init__(self) -> None:
         """Escape control characters: a name must not move the cursor."""
-        for name in ("text", "detail", "remark"):
+        for name in ("text", "detail", "remark", "full"):
             object.__setattr__(self, name, printable(getattr(self, name)))
 
     @property

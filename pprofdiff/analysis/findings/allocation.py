@@ -15,7 +15,14 @@ from pprofdiff.analysis.findings.cpu import words
 from pprofdiff.analysis.findings.load import load_of
 from pprofdiff.analysis.findings.model import Claim, Direction, Fact, Finding
 from pprofdiff.analysis.findings.sites import column_of, line_of
-from pprofdiff.analysis.findings.wording import arrow, listed, points, short, times
+from pprofdiff.analysis.findings.wording import (
+    arrow,
+    listed_functions,
+    lists_apart,
+    points,
+    short,
+    times,
+)
 from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.leaf_owners import LeafSums
@@ -250,16 +257,13 @@ def _moved_words(diff: ProfileDiff, moved: list[tuple[_Site, _Site]]) -> str:
 
 
 def _apart(gone: list[_Site], came: list[_Site]) -> tuple[str, str]:
-    """Return both sides' names, in full where only the paths of packages differ."""
-    before, after = _names(gone), _names(came)
-    if before != after:
-        return before, after
-    before, after = (listed([s.owner for s in side[:_NAMED]]) for side in (gone, came))
-    return before, after
+    """Return both sides' names, with paths where only those of packages differ."""
+    before, after = ([s.owner for s in side[:_NAMED]] for side in (gone, came))
+    return lists_apart(before, after)
 
 
 def _names(sites: list[_Site]) -> str:
-    return listed([short(site.owner) for site in sites[:_NAMED]])
+    return listed_functions([site.owner for site in sites[:_NAMED]])
 
 
 def _verb(sites: list[_Site]) -> str:
@@ -331,7 +335,7 @@ def _text(
     parts = [f"In all {words(diff, *diff.totals)}"] if _by_operation(diff) else []
     for site in sites[:_NAMED]:
         inner = [f for f in site.functions[:2] if f != site.owner]
-        through = f" (through {listed([short(f) for f in inner])})" if inner else ""
+        through = f" (through {listed_functions(inner)})" if inner else ""
         amount = words(diff, site.base, site.new)
         parts.append(f"{short(site.owner)}{through} {amount}")
     line = line_of(diff, sites[0].owner) if sites else ""

@@ -8,7 +8,7 @@ from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.load import Load
 from pprofdiff.analysis.findings.model import Fact, Finding
-from pprofdiff.analysis.findings.wording import listed, short, times
+from pprofdiff.analysis.findings.wording import listed_functions, times
 from pprofdiff.analysis.profiles.groups import total_noise
 from pprofdiff.analysis.stats.scaled_alike import functions_alike, scaled_alike
 from pprofdiff.goruntime.names import is_runtime_like as _of_runtime
@@ -73,7 +73,7 @@ def more_of_the_same(case: Case) -> Iterator[Finding]:
     table = diff.table("functions")
     own = [i for i in table.order("flat").tolist() if not _of_runtime(table.names[i])]
     own.sort(key=lambda i: -int(table.raw("flat")[1][i]))
-    named = listed([short(table.names[i]) for i in own[:_NAMED]])
+    named = listed_functions([table.names[i] for i in own[:_NAMED]])
     yield Finding(
         "more-of-the-same",
         f"All code costs {times(new / base)} alike: an operation does "

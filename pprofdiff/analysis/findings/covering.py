@@ -11,7 +11,7 @@ from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.functions import one_sided
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
-from pprofdiff.analysis.findings.wording import listed, short, times
+from pprofdiff.analysis.findings.wording import listed_functions, short, times
 from pprofdiff.analysis.profiles.attribution import owned
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import flat_and_cum
@@ -98,7 +98,7 @@ def below(case: Case) -> Iterator[Finding]:
     if delta.max() >= _ALONE * abs(cpu.delta(claim)):
         return
     movers = np.argsort(-delta, kind="stable")[:_NAMED].tolist()
-    named = listed([short(cpu.names[i]) for i in movers if delta[i]])
+    named = listed_functions([cpu.names[i] for i in movers if delta[i]])
     yield Finding(
         "dearer-below" if ratio > 1 else "cheaper-below",
         f"{short(name)} and what it calls cost {times(ratio)} as much {cpu.noun}",

@@ -14,6 +14,7 @@ from pprofdiff.analysis.findings.functions import one_sided
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.wording import listed, short, times
 from pprofdiff.goruntime.names import package_of
+from pprofdiff.goruntime.readable import distinct_names
 
 __all__ = ["own_cost"]
 
@@ -120,7 +121,7 @@ def _finding(
     cpu: CPUComparison, owners: _Pair, movers: list[_Mover], *, dearer: bool
 ) -> Finding:
     first = movers[0]
-    names = [short(cpu.names[m.row]) for m in movers[:_NAMED]]
+    names = distinct_names(cpu.names[m.row] for m in movers[:_NAMED])
     verb = "costs" if len(names) == 1 else "cost"
     amounts = "; ".join(
         f"{name} {cpu.words(m.base, m.new)} ({times(m.ratio)})"

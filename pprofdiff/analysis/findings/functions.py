@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Claim, Direction, Fact, Finding
-from pprofdiff.analysis.findings.wording import listed, short, times
+from pprofdiff.analysis.findings.wording import (
+    listed_functions,
+    lists_apart,
+    short,
+    times,
+)
 from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, package_of
 from pprofdiff.model.csr import distinct, grouped, last_in_row
 from pprofdiff.units import percent
@@ -179,7 +184,7 @@ def _gone_or_new(
     gone = change.side == 0
     here, there = case.labels if gone else case.labels[::-1]
     share = percent(_under(cpu, change, roots), cpu.diff.totals[change.side])
-    named = listed([short(cpu.names[r.row]) for r in roots[:_NAMED]])
+    named = listed_functions([cpu.names[r.row] for r in roots[:_NAMED]])
     several = len(roots) > 1
     if gone:
         left = any(cpu.cum[1][r.row] for r in roots)
@@ -268,8 +273,8 @@ def _replaced(
     """Say what took the place of what, and what each cost."""
     for some in roots:
         some.sort(key=lambda root: -root.value)
-    before, after = (
-        listed([short(cpu.names[r.row]) for r in rs[:_NAMED]]) for rs in roots
+    before, after = lists_apart(
+        *([cpu.names[r.row] for r in some[:_NAMED]] for some in roots)
     )
     claim = _claim(cpu, changes[0], roots[0]).plus(_claim(cpu, changes[1], roots[1]))
     base, new = cpu.sums(claim)
@@ -283,11 +288,9 @@ def _replaced(
     if change.told and not cpu.in_shares:
         direction = "worse" if change.delta > 0 else "better"
     callers = list(
-        dict.fromkeys(
-            short(cpu.names[r.parent]) for rs in roots for r in rs if r.parent >= 0
-        )
+        dict.fromkeys(cpu.names[r.parent] for rs in roots for r in rs if r.parent >= 0)
     )
-    under = f"Called by {listed(callers[:_NAMED])}. " if callers else ""
+    under = f"Called by {listed_functions(callers[:_NAMED])}. " if callers else ""
     return Finding(
         "work-moved",
         f"{after} {verb} {before}: {cost}",

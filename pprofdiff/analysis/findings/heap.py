@@ -13,7 +13,7 @@ from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.load import load_of
 from pprofdiff.analysis.findings.model import Fact, Finding, Severity
 from pprofdiff.analysis.findings.sites import column_of, line_of, owner_sums
-from pprofdiff.analysis.findings.wording import arrow, listed, short, times
+from pprofdiff.analysis.findings.wording import arrow, listed_functions, short, times
 from pprofdiff.analysis.profiles.attribution import owned
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
 from pprofdiff.analysis.stats.calibration import IN_FLIGHT
@@ -250,7 +250,7 @@ def _title(diff: ProfileDiff, sites: list[_Site], *, total: bool) -> str:
     base, new = _sum(sites)
     more = "more" if new > base else "less"
     amount = scaled(abs(new - base), diff.unit)
-    names = listed([short(site.name) for site in sites[:_NAMED]])
+    names = listed_functions([site.name for site in sites[:_NAMED]])
     rest = len(sites) - _NAMED
     others = f" and {rest} other{'s' if rest > 1 else ''}" if rest > 0 else ""
     verb = "hold" if len(sites) > 1 else "holds"

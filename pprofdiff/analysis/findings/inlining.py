@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Direction, Fact, Finding
-from pprofdiff.analysis.findings.wording import listed, short
+from pprofdiff.analysis.findings.wording import listed_functions
 from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.units import percent
@@ -109,10 +109,8 @@ def _finding(cpu: CPUComparison, keys: Column, *, more: bool) -> Iterator[Findin
     if max(shares) < _SHARE:
         return
     order = np.argsort(-cpu.cum[int(more)][callees], kind="stable")
-    named = listed(
-        list(dict.fromkeys(short(cpu.names[i]) for i in callees[order].tolist()))[
-            :_NAMED
-        ]
+    named = listed_functions(
+        list(dict.fromkeys(cpu.names[i] for i in callees[order].tolist()))[:_NAMED]
     )
     change = cpu.change(base, new)
     way: Direction = "neutral"

@@ -71,7 +71,8 @@ function show(table, view) {
   const wanted = pattern(view.filter);
   let found = 0;
   for (const row of view.rows) {
-    const fits = wanted.test(row.querySelector("th").textContent);
+    const name = row.querySelector("th");
+    const fits = wanted.test(name.textContent) || wanted.test(name.title);
     found += fits;
     row.hidden = !fits || (!view.all && found > Number(table.dataset.seen));
   }

@@ -27,6 +27,7 @@ from pprofdiff.analysis.profiles.tree import (
     inclusive,
     noise_limit,
 )
+from pprofdiff.goruntime.readable import distinct_names, short_before
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import distinct, sums
 
@@ -69,8 +70,9 @@ def packed(diff: ProfileDiff, *, budget: int, cap: int | None = None) -> dict[st
     the number of folded callees, plus 1), self values of base and of new, zigzag, in
     units of `quantum`, and the category (0 none, its index plus 1, or the number of
     categories plus 1 for several). Of name i, `prefix` says how many UTF-16 code units
-    it shares with name i - 1, and `suffix` holds the rest; `was` has the base's name
-    where that differs, by index.
+    it shares with name i - 1, and `suffix` holds the rest; `cut` how many of them are
+    not shown, unless `short`, by index, has what is shown instead. `was` has by index
+    what of the base's name differs, in few words.
 
     ``marks`` is base64 of varints, null where chance has no model: a mark for all
     samples, then one a node, each twice the mark of its inclusive change, plus 1 where
@@ -138,6 +140,7 @@ def _document(diff: ProfileDiff, tree: CallTree) -> dict[str, Any]:
         "quantum": quantum,
         "labels": [diff.base.label, diff.new.label],
         **_front_coded([names[row] for row in rows]),
+        **_short_names([names[row] for row in rows]),
         "was": _base_names(diff, rows),
         **categories,
         "count": len(tree),
@@ -237,20 +240,37 @@ def _base_names(diff: ProfileDiff, rows: list[int]) -> dict[str, str]:
     ):
         before = functions.sides[0].names[old]
         if min(old, now) >= 0 and before != functions.names[rows[i]]:
-            was[str(i)] = before
+            before = short_before(before, functions.names[rows[i]])
+            if before:
+                was[str(i)] = before
     return was
+
+
+def _short_names(names: list[str]) -> dict[str, Any]:
+    """Return how names are shown: most are what follows their package's path."""
+    texts = distinct_names(names)
+    ends = [name.endswith(text) for name, text in zip(names, texts, strict=True)]
+    cut = [
+        _units(name[: len(name) - len(text)]) if end else 0
+        for name, text, end in zip(names, texts, ends, strict=True)
+    ]
+    return {
+        "cut": _base64(varints(np.array(cut, np.int64))),
+        "short": {str(i): texts[i] for i, end in enumerate(ends) if not end},
+    }
 
 
 def _front_coded(names: list[str]) -> dict[str, Any]:
     """Return sorted names, each without what it shares with the one before."""
     shared = [_shared(a, b) for a, b in pairwise(["", *names])]
     suffixes = [name[n:] for name, n in zip(names, shared, strict=True)]
-    # JavaScript counts the units of UTF-16, of which some characters take two.
-    units = [
-        len(name[:n].encode("utf-16-le", "surrogatepass")) // 2
-        for name, n in zip(names, shared, strict=True)
-    ]
+    units = [_units(name[:n]) for name, n in zip(names, shared, strict=True)]
     return {"prefix": _base64(varints(np.array(units, np.int64))), "suffix": suffixes}
+
+
+def _units(text: str) -> int:
+    """Return how long JavaScript takes a text to be: the units of its UTF-16."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _shared(one: str, other: str) -> int:

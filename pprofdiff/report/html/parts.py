@@ -7,6 +7,7 @@ from itertools import groupby
 from math import isfinite
 from typing import NamedTuple
 
+from pprofdiff.plots.axes import shortened
 from pprofdiff.report.rows import (
     LEADS,
     Cell,
@@ -39,6 +40,8 @@ _SEEN = 10
 _SPARE = 3
 # A name longer than this is folded behind its beginning.
 _LONG = 300
+# A name longer than this, as a pointer shows it, loses its middle; JSON has all of it.
+_HOVERED = 1000
 # How long the longest bar is, in pixels.
 _BAR = 88.0
 _CLASSES: dict[SentenceRole, str] = {
@@ -73,7 +76,8 @@ class Square(NamedTuple):
     """One cell: text, the words behind it, class, what it is sorted by ("": nothing).
 
     `head` tells that it names the row, `level` how far down it is; of a long name
-    `start` is what is seen of it at first, else "".
+    `start` is what is seen of it at first, else ""; `full` is what a pointer over it
+    shows, "" for nothing.
     """
 
     text: str
@@ -83,6 +87,7 @@ class Square(NamedTuple):
     head: bool
     level: int
     start: str
+    full: str
 
 
 class Line(NamedTuple):
@@ -236,6 +241,7 @@ def _square(table: Table, row: Row, cell: Cell, column: Column) -> Square:
         head=head,
         level=row.level if head else 0,
         start=text[: _LONG // 2] if len(text) > _LONG else "",
+        full=shortened(cell.full, _HOVERED),
     )
 
 

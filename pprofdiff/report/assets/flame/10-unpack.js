@@ -72,6 +72,8 @@ function viewOf(packed) {
   const tree = (view.tree = treeOf(view, count + 1));
   tree.name[0] = names.push("all") - 1;
   view.shown = names.map(printable);
+  const cut = varints(bytesOf(packed.cut));
+  view.short = names.map((name, i) => printable(packed.short[i] ?? name.slice(cut[i])));
   for (let i = 0; i <= count; i++) {
     tree.mark[i] = marks ? marks[i] >> 1 : UNJUDGED;
     tree.selfMark[i] = marks ? 1 - (marks[i] & 1) : UNJUDGED;

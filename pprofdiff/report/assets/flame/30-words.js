@@ -68,17 +68,18 @@ function clipped(text, length) {
   return text.slice(0, length) + "…";
 }
 
-// A name in full, without its path, without its package.
+// A short name, and without its package.
 function spellings(name) {
   const types = name.search(/[[(]/);
   const slash = name.lastIndexOf("/", types < 0 ? Infinity : types), dot = name.indexOf(".", slash + 1);
-  const file = dot < 0 || /^go\b/.test(name.slice(dot + 1));
-  return [name, name.slice(slash + 1), name.slice((file ? slash : dot) + 1)];
+  return [name, name.slice((dot < 0 ? slash : dot) + 1)];
 }
 
-// What a node is called, for people.
-const titleOf = ({ view, name, folded }, i) =>
-  name[i] < 0 ? `(${grouped(String(folded[i]))} smaller)` : view.shown[name[i]];
+const smaller = (count) => `(${grouped(String(count))} smaller)`;
+
+// What a node is called in full, and for people.
+const titleOf = ({ view, name, folded }, i) => (name[i] < 0 ? smaller(folded[i]) : view.shown[name[i]]);
+const shortOf = ({ view, name, folded }, i) => (name[i] < 0 ? smaller(folded[i]) : view.short[name[i]]);
 
 // The runtime group and category of the samples in and below a node, "" if none.
 function kindOf({ view, kind, group }, i) {

@@ -21,7 +21,7 @@ function labelOf(names, moved, room, measure) {
     const name = names.find((text) => text.length < room / 2 && measure(text + tail) <= room);
     if (name) return name + tail;
   }
-  const cut = fitted(names[2], room - measure(sign), measure);
+  const cut = fitted(names.at(-1), room - measure(sign), measure);
   return cut ? cut + sign : sign.trim();
 }
 
@@ -64,8 +64,8 @@ function paintFrame(context, app, i, { x, y, w, fill, above, hit }) {
     context.strokeRect(x + line / 2, y + line / 2, w - 1 - line, ROW - 1 - line);
   }
   if (w < 24) return;
-  const title = titleOf(tree, i), measure = (text) => context.measureText(text).width;
-  const names = tree.name[i] < 0 ? [title, title, title] : (tree.view.spelt[tree.name[i]] ??= spellings(title));
+  const title = shortOf(tree, i), measure = (text) => context.measureText(text).width;
+  const names = tree.name[i] < 0 ? [title] : (tree.view.spelt[tree.name[i]] ??= spellings(title));
   const moved = change(tree.view, state.c === "self" ? selfMoveOf(tree, i) : move);
   const start = x + PAD + (hit ? PAD : 0), label = labelOf(names, "  " + moved, w + x - start - PAD, measure);
   if (hatched && label) {

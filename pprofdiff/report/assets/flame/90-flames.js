@@ -49,7 +49,7 @@ function fillTrail(app) {
   const { tree, state: { z, p }, trail } = app, path = [];
   for (let i = z; i >= 0; i = tree.parent[i]) {
     if (i && path.length > 2) continue; // the root and the last three
-    const name = clipped(spellings(titleOf(tree, i))[1], 48), cut = path.length === 2 && tree.depth[i] > 1;
+    const name = clipped(shortOf(tree, i), 48), cut = path.length === 2 && tree.depth[i] > 1;
     const crumb = button((cut ? "… › " : "") + name, () => update(app, { z: i }));
     if (i === z) crumb.ariaCurrent = "true";
     path.unshift(crumb);

@@ -11,8 +11,8 @@ from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.leaf_owners import LeafSums
 from pprofdiff.analysis.profiles.scaling import scale_of
-from pprofdiff.goruntime.names import shown
 from pprofdiff.report.rows import Cell, Column, Row, Table, name_column, sides
+from pprofdiff.report.sections.named import call_site_cells, called_by
 from pprofdiff.report.sections.profiles.cells import delta_cell, noise_of, value_cells
 from pprofdiff.units import scale_for
 
@@ -48,10 +48,18 @@ def call_sites(
         Column("mean size", "pair"),
         name_column("call site"),
     )
+    sites = [_site(diff, leaves, i) for i in order]
     yield Table(
         "call_sites",
         columns,
-        tuple(_row(diff, leaves, i, objects, noise=bool(by_chance[i])) for i in order),
+        tuple(
+            Row(
+                called_by(site),
+                "call_site",
+                (*_figures(diff, leaves, i, objects, noise=bool(by_chance[i])), name),
+            )
+            for i, site, name in zip(order, sites, call_site_cells(sites), strict=True)
+        ),
         title="By call site (flat: allocated in this function itself)",
         code=True,
         one_unit=True,
@@ -87,33 +95,34 @@ def _objects(diff: ProfileDiff, others: Sequence[ProfileDiff]) -> _Objects | Non
     return None
 
 
-def _row(
+def _site(diff: ProfileDiff, leaves: LeafSums, row: int) -> tuple[str, ...]:
+    """Return the function that allocates, and who of the program calls it."""
+    leaf, owner = int(leaves.leaf[row]), int(leaves.owner[row])
+    names = diff.paired_functions.names
+    return (names[leaf],) if owner == leaf else (names[leaf], names[owner])
+
+
+def _figures(
     diff: ProfileDiff,
     leaves: LeafSums,
     row: int,
     objects: _Objects | None,
     *,
     noise: bool,
-) -> Row:
+) -> tuple[Cell, ...]:
     leaf, owner = int(leaves.leaf[row]), int(leaves.owner[row])
     base, new = int(leaves.base[row]), int(leaves.new[row])
-    names = diff.paired_functions.names
-    name = shown(names[leaf])
-    if owner != leaf:
-        name += f" ← {shown(names[owner])}"
     counts = None if objects is None else objects.counts.get((leaf, owner))
     numbers = sizes = ""
     if objects is not None and counts is not None:
         numbers = objects.words(counts)
         sizes = _mean_sizes((base, new), counts)
-    cells = (
+    return (
         *value_cells(diff, base, new),
         delta_cell(diff, base, new, noise=noise),
         Cell(numbers),
         Cell(sizes),
-        Cell(name),
     )
-    return Row(name, "call_site", cells)
 
 
 def _short(count: float) -> str:

@@ -14,7 +14,7 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.profiles.scaling import in_words, scale_of
 from pprofdiff.errors import UsageError
-from pprofdiff.goruntime.names import shown
+from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import sums, unique_rows
 from pprofdiff.report.model import ReportModel
@@ -218,13 +218,15 @@ def _stack(diff: ProfileDiff, side: int, row: int, cost: tuple[str, str]) -> Sta
     category = table.categories[int(owners.category[row])]
     frames = []
     decided = paid = False
-    for position, function in enumerate(names.ids[line].tolist()):
+    functions = names.ids[line].tolist()
+    texts = distinct_names(names.names[function] for function in functions)
+    for position, (function, text) in enumerate(zip(functions, texts, strict=True)):
         role: Literal["", "decides", "pays"] = ""
         if function == owners.anchor[row] and not decided:
             role, decided = "decides", True
         elif function == owners.payer[row] and not paid and category != "user":
             role, paid = "pays", True
         leaf = kind.label if position == 0 and kind.id else ""
-        frames.append(Frame(shown(names.names[function]), role, leaf))
+        frames.append(Frame(text, role, leaf))
     rule = table.rules[int(owners.rule[row])].id
     return Stack(cost[0], cost[1], category, rule, tuple(frames))

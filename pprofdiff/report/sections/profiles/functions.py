@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +13,14 @@ from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import Table as FunctionTable
 from pprofdiff.analysis.profiles.tables import ValueColumn
-from pprofdiff.goruntime.names import shown
 from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column, sides
+from pprofdiff.report.sections.named import function_cells
 from pprofdiff.report.sections.profiles.cells import (
     delta_cell,
     ratio_cell,
     value_cells,
 )
+from pprofdiff.report.sections.profiles.named import row_cells
 from pprofdiff.units import percent
 
 __all__ = ["movers", "renamed"]
@@ -143,6 +145,7 @@ def _rows(
     """Return a row for each chain; none of them is within noise."""
     base, new = (values.tolist() for values in table.raw(column))
     noise = None if diff.model is None else False
+    cells = row_cells(table, [first for first, *_ in chains])
     return tuple(
         Row(
             table.names[i],
@@ -152,30 +155,34 @@ def _rows(
                 delta_cell(diff, base[i], new[i], noise=noise),
                 ratio_cell(diff, base[i], new[i]),
                 Cell(percent(new[i], diff.totals[1]), float(new[i])),
-                Cell(
-                    shown(table.names[i]),
-                    remark=_remark(table.base_names[i], len(rest)),
-                ),
+                _in_chain(cell, len(rest)),
             ),
         )
-        for i, *rest in chains
+        for cell, (i, *rest) in zip(cells, chains, strict=True)
     )
 
 
-def _remark(before: str | None, others: int) -> str:
-    """Return the base's name where it differs, and how many share the row."""
-    was = [] if before is None else [f"(was {before})"]
-    more = [f"(+{others} in its chain)"] if others else []
-    return "  ".join([*was, *more])
+def _in_chain(name: Cell, others: int) -> Cell:
+    """Return a row's name with how many share the row."""
+    if not others:
+        return name
+    more = f"(+{others} in its chain)"
+    return replace(name, remark=f"{name.remark}  {more}" if name.remark else more)
 
 
 def renamed(diff: ProfileDiff) -> Iterator[Table | Sentence]:
     """Yield the functions that were paired although their names differ."""
     table = diff.table("functions")
-    rows = tuple(
-        Row(name, "renamed", (Cell(shown(before)), Cell("→"), Cell(shown(name))))
+    pairs = [
+        (before, name)
         for name, before in zip(table.names, table.base_names, strict=True)
         if before is not None
+    ]
+    # Names of both sides together: those of one row must not read alike.
+    cells = function_cells([name for pair in pairs for name in pair])
+    rows = tuple(
+        Row(name, "renamed", (cells[2 * i], Cell("→"), cells[2 * i + 1]))
+        for i, (_, name) in enumerate(pairs)
     )
     if not rows:
         text = "No functions were paired under two names."

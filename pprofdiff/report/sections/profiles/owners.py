@@ -18,10 +18,10 @@ from pprofdiff.analysis.profiles.groups import (
 )
 from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
 from pprofdiff.analysis.profiles.scaling import scale_of
-from pprofdiff.goruntime.names import shown
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model import csr
 from pprofdiff.report.rows import Cell, Column, Row, RowRole, Table, name_column, sides
+from pprofdiff.report.sections.named import call_site_cells, called_by, function_cells
 from pprofdiff.report.sections.profiles.cells import (
     delta_cell,
     noise_of,
@@ -146,17 +146,19 @@ def _payers(diff: ProfileDiff, most: int) -> tuple[Row, ...]:
     order = np.lexsort((-np.where(by_chance, size, delta), by_chance))[:most]
     names = diff.paired_functions.names
     chosen = [np.flatnonzero(wanted)[at == i] for i in order]
+    sites = [_site(names, sums, blamed) for blamed in chosen]
     shown = []
-    for i, blamed in zip(order.tolist(), chosen, strict=True):
+    for i, blamed, site, name in zip(
+        order.tolist(), chosen, sites, call_site_cells(sites), strict=True
+    ):
         old, now = int(base[i]), int(new[i])
-        site = _site(names, sums, blamed)
         cells = (
             *value_cells(diff, old, now),
             delta_cell(diff, old, now, noise=noise[i]),
             Cell(_mostly(sums, blamed)),
-            Cell(site),
+            name,
         )
-        shown.append(Row(site, "call_site", cells))
+        shown.append(Row(called_by(site), "call_site", cells))
     return tuple(shown)
 
 
@@ -166,12 +168,11 @@ def _mostly(sums: Blame, rows: NDArray[np.int64]) -> str:
     return rules().category_labels[rules().categories[int(category)]]
 
 
-def _site(names: list[str], sums: Blame, rows: NDArray[np.int64]) -> str:
-    """Name a call site, and who of the program calls it if it is a library's."""
+def _site(names: list[str], sums: Blame, rows: NDArray[np.int64]) -> tuple[str, ...]:
+    """Return a call site, and who of the program calls it if it is a library's."""
     row = rows[_dearest(sums, rows)]
     site, caller = int(sums.function[row]), int(sums.caller[row])
-    name = shown(names[site])
-    return name if caller in (site, -1) else f"{name} ← {shown(names[caller])}"
+    return (names[site],) if caller in (site, -1) else (names[site], names[caller])
 
 
 def _dearest(sums: Blame, rows: NDArray[np.int64]) -> int:
@@ -186,11 +187,10 @@ def _modelled(
     size = np.maximum(*diff.normalization.scaled(modelled.base, modelled.new))
     order = np.argsort(-size, kind="stable")[:_MODELLED].tolist()
     rows = []
-    for i in order:
+    names = [modelled.functions[i] for i in order]
+    for i, name, cell in zip(order, names, function_cells(names), strict=True):
         old, now = int(modelled.base[i]), int(modelled.new[i])
-        name = modelled.functions[i]
-        ratio = ratio_cell(diff, old, now)
-        cells = *value_cells(diff, old, now), ratio, Cell(shown(name))
+        cells = *value_cells(diff, old, now), ratio_cell(diff, old, now), cell
         rows.append(Row(name, "function", cells))
     return Table(
         "payers.modelled",

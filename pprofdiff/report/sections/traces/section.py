@@ -23,6 +23,7 @@ from pprofdiff.report.rows import (
     name_column,
     sides,
 )
+from pprofdiff.report.sections.named import function_cells
 from pprofdiff.report.sections.traces.cells import (
     arrow,
     arrow_of,
@@ -450,8 +451,9 @@ def _moved(diff: TraceDiff, pairs: Sequence[GroupPair], column: str) -> Iterator
             spent[pair] = diff.normalization.scaled(*raw)
     order = sorted(spent, key=lambda pair: -abs(spent[pair][1] - spent[pair][0]))
     waiting = column == "sched_wait_ns"
-    for pair in order[:_ROWS]:
-        name, *cells = compared(pair.name, spent[pair], "ns", worse=waiting)
+    moved = order[:_ROWS]
+    for pair, name in zip(moved, function_cells([p.name for p in moved]), strict=True):
+        cells = compared(pair.name, spent[pair], "ns", worse=waiting)[1:]
         if waiting:
             own = (*cells[:3], *_waits(diff, pair), name)
         else:

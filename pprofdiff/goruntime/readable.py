@@ -1,0 +1,316 @@
+"""Names of Go functions as people read them: short, and still distinct.
+
+A symbol such as ``github.com/x/lru/v2.(*Cache[go.shape.int,go.shape.*uint8]).Add``
+is shown as ``lru.(*Cache[int,*…]).Add``. Tables for programs (JSON, CSV, data frames)
+keep the symbol.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
+
+from pprofdiff.goruntime.names import (
+    is_made_up,
+    package_end,
+    shown,
+    strip_type_arguments,
+    without_module_versions,
+)
+
+__all__ = ["distinct_names", "path_before", "short", "short_before"]
+
+_NAMES_CACHED = 1 << 16
+# A type argument with more characters does not help to tell functions apart.
+_LONG = 16
+_VERSION = re.compile(r"v\d+")
+# Major versions that gopkg.in serves: https://labix.org/gopkg.in.
+_IN_GOPKG = re.compile(r"(gopkg\.in/(?:[^/]+/)?[^/]+)\.v\d+$")
+# Comparisons and hashes of types, which the compiler makes: `type:.eq.` since Go 1.20.
+_OF_TYPE = re.compile(r"type[.:]\.(?:eq|hash)\.")
+_SHAPE = "go.shape."
+# Up to Go 1.20 a shape ends with the position of its type parameter.
+_POSITION = re.compile(r"(?<=[a-z0-9})])_\d+$")
+_HEADS = ("chan<- ", "<-chan ", "chan ", "*", "[]", "...")
+_ARRAY = re.compile(r"\[\d+\]")
+_METHOD = re.compile(r"(?:^|; )(\w+)\(")
+_LEFT_OUT = "…"
+
+
+@lru_cache(_NAMES_CACHED)
+def short(name: str) -> str:
+    """Return a function's name as people read it: ``lru.(*Cache[int,…]).Add``.
+
+    The import path gives way to its last element, which a major version is not:
+    ``lru`` of ``x/lru/v2``, ``yaml`` of ``gopkg.in/yaml.v3``; its escapes are undone.
+    Type arguments lose what the compiler adds to them: ``int`` of ``go.shape.int``;
+    ``*…`` is any pointer, as all pointers share one shape. What the runtime writes
+    as ``[...]`` is ``[…]``. A name that is none of Go's comes back as it is.
+    """
+    return _spelled(name, _qualifier, _argument)
+
+
+def distinct_names(names: Iterable[str]) -> list[str]:
+    """Return names as people read them, different ones for different names.
+
+    Each is `short` but for those that read alike, which get as much of their path, or
+    of their type arguments, as tells them apart. Equal names are spelled alike.
+    """
+    whole = list(names)
+    known = {name: short(name) for name in whole}
+    _tell_apart(known)
+    return [known[name] for name in whole]
+
+
+def short_before(before: str, now: str) -> str:
+    """Return what of a function's name in base differs from that in new, for people.
+
+    That is the path's part (``simplelru``; ``v0/v1`` where the other one has a major
+    version), else the function's (``findrunnable``, ``*Cache``, ``func2``), and of
+    names that share neither the short one. It is ``""`` where both read alike, such as
+    ``F[…]`` and ``F[int]``.
+    """
+    (old_path, old), (path, new) = _parts(before), _parts(now)
+    if strip_type_arguments(old) == strip_type_arguments(new) and old_path != path:
+        return path_before(old_path, path) if old_path else short(before)
+    if old_path != path:
+        one, other = short(before), short(now)
+        return one if one != other else distinct_names((before, now))[0]
+    words = _words(_with_arguments(old, _argument))
+    others = _words(_with_arguments(new, _argument))
+    if len(words) == len(others) and all(map(_alike, words, others)):
+        return ""
+    return ".".join(_middle(words, others)[1]) or short(before)
+
+
+def path_before(before: str, now: str) -> str:
+    """Return what of a path in base differs from that in new, not ``""``.
+
+    Of ``a/lru/simple`` and ``a/lru/v2`` that is ``simple``; between elements that both
+    have stands what names the last one: ``old/…/zstd``.
+    """
+    own, others = before.split("/"), now.split("/")
+    lead, middle, trail = _middle(own, others)
+    if middle and all(map(_VERSION.fullmatch, middle)):
+        return "/".join(middle)
+    if middle:
+        left_out = [_LEFT_OUT] if len(trail) > 1 else []
+        return "/".join([*middle, *left_out, *trail[-1:]])
+    added = others[len(lead) : len(others) - len(trail)]
+    if added and all(map(_VERSION.fullmatch, added)):
+        return "v0/v1"
+    return before
+
+
+def _middle(
+    own: Sequence[str], others: Sequence[str]
+) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
+    """Return what words begin with as others do, what is their own, how both end."""
+    most = min(len(own), len(others))
+    lead = 0
+    while lead < most and own[lead] == others[lead]:
+        lead += 1
+    trail = 0
+    while trail < most - lead and own[-1 - trail] == others[-1 - trail]:
+        trail += 1
+    end = len(own) - trail
+    return own[:lead], own[lead:end], own[end:]
+
+
+def _alike(one: str, other: str) -> bool:
+    """Return whether words are equal but for arguments that one of them leaves out."""
+    if one == other:
+        return True
+    return (
+        f"[{_LEFT_OUT}]" in one + other
+        and strip_type_arguments(one) == strip_type_arguments(other) != one
+    )
+
+
+def _words(rest: str) -> list[str]:
+    """Return the functions, receivers and closures in what a package defines."""
+    words, start, depth = [], 0, 0
+    for at, char in enumerate(rest):
+        depth += (char in "[{(") - (char in "]})")
+        if char == "." and depth <= 0:
+            words.append(rest[start:at])
+            start = at + 1
+    words.append(rest[start:])
+    return [w[1:-1] if w.startswith("(*") and w.endswith(")") else w for w in words]
+
+
+def _tell_apart(known: dict[str, str]) -> None:
+    """Spell names at more length until no two of them read alike."""
+    for group in [group for group in _groups(known) if len(group) > 1]:
+        left = group
+        for spell in _lengths(group):
+            known.update((name, spell(name)) for name in left)
+            left = [n for g in _groups(known, left) if len(g) > 1 for n in g]
+            if not left:
+                break
+    # A longer spelling of one may be the short one of another.
+    while True:
+        again = [n for g in _groups(known) if len(g) > 1 for n in g if known[n] != n]
+        if not again:
+            return
+        known.update((name, name) for name in again)
+
+
+def _groups(
+    known: dict[str, str], names: Iterable[str] | None = None
+) -> Iterable[list[str]]:
+    """Return the names that are spelled alike."""
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for name in known if names is None else names:
+        groups[known[name]].append(name)
+    return groups.values()
+
+
+def _lengths(names: Sequence[str]) -> Iterator[Callable[[str], str]]:
+    """Yield ways to spell names, the shortest first, the last one with all there is."""
+    longest = max(_parts(name)[0].count("/") for name in names) + 1
+    for count in range(1, longest + 1):
+        yield partial(_spelled, qualifier=_last(count), argument=_argument)
+    yield partial(_spelled, qualifier=_qualifier, argument=_whole_argument)
+    yield partial(_spelled, qualifier=_last(longest), argument=_whole_argument)
+    yield shown
+    yield lambda name: name
+
+
+def _spelled(
+    name: str, qualifier: Callable[[str], str], argument: Callable[[str], str]
+) -> str:
+    """Return a name with its package and its type arguments as they are asked for."""
+    made = _OF_TYPE.match(name)
+    if made is not None:
+        return made[0] + _of_type(name[made.end() :], qualifier, argument)
+    path, rest = _parts(name)
+    if not path:
+        return rest
+    return f"{qualifier(path)}.{_with_arguments(rest, argument)}"
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """Return the import path, unescaped, and what follows its dot; "" without path."""
+    if is_made_up(name):
+        return "", name
+    plain = shown(without_module_versions(name))
+    end = package_end(plain)
+    # Neither a path nor what follows it is empty in a name of Go's.
+    if not end or not plain[end + 1 :] or plain[end - 1] == "/":
+        return "", name
+    return plain[:end], plain[end + 1 :]
+
+
+def _qualifier(path: str) -> str:
+    """Return a path's last element that is no major version."""
+    gopkg = _IN_GOPKG.match(path)
+    head, _, last = (gopkg[1] if gopkg else path).rpartition("/")
+    if head and _VERSION.fullmatch(last):
+        return head.rpartition("/")[2]
+    return last
+
+
+def _last(count: int) -> Callable[[str], str]:
+    """Return a function that keeps so many elements of a path, all versions beside."""
+
+    def kept(path: str) -> str:
+        elements = path.split("/")
+        at, left = len(elements), count
+        while at and left:
+            at -= 1
+            left -= not (at and _VERSION.fullmatch(elements[at]))
+        return "/".join(elements[at:])
+
+    return kept
+
+
+def _with_arguments(rest: str, argument: Callable[[str], str]) -> str:
+    """Return what a package defines with type arguments ``[…]`` as asked for.
+
+    Brackets that are not balanced are kept, with what follows them.
+    """
+    done: list[str] = []
+    begin = rest.find("[")
+    at = 0
+    while begin >= 0:
+        end, parts = _arguments(rest, begin)
+        if end < 0:
+            break
+        done += (rest[at:begin], "[", ",".join(map(argument, parts)), "]")
+        at = end
+        begin = rest.find("[", at)
+    return "".join(done) + rest[at:]
+
+
+def _arguments(text: str, begin: int) -> tuple[int, list[str]]:
+    """Return where the bracket at `begin` is closed, or -1, and what stands in it."""
+    depth, start = 0, begin + 1
+    parts: list[str] = []
+    for at in range(begin, len(text)):
+        char = text[at]
+        depth += (char in "[{(") - (char in "]})")
+        if (char == "," and depth == 1) or depth == 0:
+            parts.append(text[start:at])
+            start = at + 1
+        if depth == 0:
+            return at + 1, parts
+    return -1, []
+
+
+def _argument(text: str) -> str:
+    """Return a type argument without its packages and the mark of a shape."""
+    if text == "...":
+        return _LEFT_OUT
+    told = _of_type(text, _qualifier, _argument)
+    if len(told) > _LONG:
+        told = _with_arguments(told, lambda _: _LEFT_OUT)
+    if len(told) <= _LONG:
+        return told
+    bare = told.lstrip("*[]")
+    return told[: len(told) - len(bare)] + _LEFT_OUT
+
+
+def _whole_argument(text: str) -> str:
+    """Return a type argument as the compiler writes it, without the mark of a shape."""
+    return _LEFT_OUT if text == "..." else text.removeprefix(_SHAPE)
+
+
+def _of_type(
+    text: str, qualifier: Callable[[str], str], argument: Callable[[str], str]
+) -> str:
+    """Return a type by its packages' names; of literals little more than their kind."""
+    if text.startswith(_SHAPE):
+        text = _POSITION.sub("", text.removeprefix(_SHAPE))
+        if text.startswith("*"):
+            return f"*{_LEFT_OUT}"
+    array = _ARRAY.match(text)
+    for head in (array[0],) if array else _HEADS:
+        if text.startswith(head):
+            return head + _of_type(text[len(head) :], qualifier, argument)
+    if text.startswith("map["):
+        end, parts = _arguments(text, 3)
+        if end < 0 or len(parts) != 1:
+            return text
+        value = _of_type(text[end:], qualifier, argument)
+        return f"map[{_of_type(parts[0], qualifier, argument)}]{value}"
+    if text.startswith(("struct {", "func(", "interface {")):
+        return _literal(text)
+    return _spelled(text, qualifier, argument) if package_end(text) else text
+
+
+def _literal(text: str) -> str:
+    """Return a type without a name: an interface by its methods, others by kind."""
+    if text == "interface {}":
+        return "any"
+    if text == "struct {}":
+        return "struct{}"
+    if text.startswith("func("):
+        return f"func({_LEFT_OUT})"
+    if text.startswith("struct "):
+        return f"struct{{{_LEFT_OUT}}}"
+    methods = ",".join(_METHOD.findall(text[len("interface { ") :]))
+    told = f"interface{{{methods}}}"
+    return told if methods and len(told) <= _LONG else f"interface{{{_LEFT_OUT}}}"

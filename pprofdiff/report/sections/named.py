@@ -1,0 +1,34 @@
+"""Cells that name functions: short and distinct, with the whole name beside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pprofdiff.goruntime.readable import distinct_names
+from pprofdiff.report.rows import Cell
+
+__all__ = ["call_site_cells", "called_by", "function_cells"]
+
+
+def function_cells(names: Sequence[str]) -> list[Cell]:
+    """Return cells that name a table's functions: different ones read differently."""
+    texts = distinct_names(names)
+    return [
+        Cell(text, full="" if text == name else name)
+        for text, name in zip(texts, names, strict=True)
+    ]
+
+
+def call_site_cells(sites: Sequence[tuple[str, ...]]) -> list[Cell]:
+    """Return cells that name call sites: a function, and who calls it where given."""
+    names = list(dict.fromkeys(name for site in sites for name in site))
+    spelled = dict(zip(names, distinct_names(names), strict=True))
+    return [
+        Cell(called_by([spelled[name] for name in site]), full=called_by(site))
+        for site in sites
+    ]
+
+
+def called_by(site: Sequence[str]) -> str:
+    """Return a function, and who calls it where that is given, as one text."""
+    return " ← ".join(site)

@@ -14,13 +14,14 @@ from functools import lru_cache, partial
 
 from pprofdiff.goruntime.names import (
     is_made_up,
+    is_standard_library,
     package_end,
     shown,
     strip_type_arguments,
     without_module_versions,
 )
 
-__all__ = ["distinct_names", "path_before", "short", "short_before"]
+__all__ = ["distinct_names", "path_before", "short", "short_before", "with_path"]
 
 _NAMES_CACHED = 1 << 16
 # A type argument with more characters does not help to tell functions apart.
@@ -35,6 +36,7 @@ _SHAPE = "go.shape."
 _POSITION = re.compile(r"(?<=[a-z0-9})])_\d+$")
 _HEADS = ("chan<- ", "<-chan ", "chan ", "*", "[]", "...")
 _ARRAY = re.compile(r"\[\d+\]")
+_POINTERS = re.compile(r"(?:\*|\[\d*\])+")
 _METHOD = re.compile(r"(?:^|; )(\w+)\(")
 _LEFT_OUT = "…"
 
@@ -62,6 +64,11 @@ def distinct_names(names: Iterable[str]) -> list[str]:
     known = {name: short(name) for name in whole}
     _tell_apart(known)
     return [known[name] for name in whole]
+
+
+def with_path(name: str) -> str:
+    """Return a function's name with its whole import path, arguments as in `short`."""
+    return _spelled(name, str, _argument)
 
 
 def short_before(before: str, now: str) -> str:
@@ -214,9 +221,14 @@ def _qualifier(path: str) -> str:
 
 
 def _last(count: int) -> Callable[[str], str]:
-    """Return a function that keeps so many elements of a path, all versions beside."""
+    """Return a function that keeps so many elements of a path, all versions beside.
+
+    A path of the standard library stays whole: a part of one may be another package's.
+    """
 
     def kept(path: str) -> str:
+        if is_standard_library(path):
+            return path
         elements = path.split("/")
         at, left = len(elements), count
         while at and left:
@@ -253,7 +265,7 @@ def _arguments(text: str, begin: int) -> tuple[int, list[str]]:
         char = text[at]
         depth += (char in "[{(") - (char in "]})")
         if (char == "," and depth == 1) or depth == 0:
-            parts.append(text[start:at])
+            parts.append(text[start:at].strip())
             start = at + 1
         if depth == 0:
             return at + 1, parts
@@ -266,11 +278,11 @@ def _argument(text: str) -> str:
         return _LEFT_OUT
     told = _of_type(text, _qualifier, _argument)
     if len(told) > _LONG:
-        told = _with_arguments(told, lambda _: _LEFT_OUT)
+        told = _of_type(text, _qualifier, lambda _: _LEFT_OUT)
     if len(told) <= _LONG:
         return told
-    bare = told.lstrip("*[]")
-    return told[: len(told) - len(bare)] + _LEFT_OUT
+    pointers = _POINTERS.match(told)
+    return f"{pointers[0] if pointers else ''}{_LEFT_OUT}"
 
 
 def _whole_argument(text: str) -> str:

@@ -48,7 +48,7 @@ def test_a_table_is_plain_and_small(name):
     found = Parsed(comparison["text/html"])
     assert found.tags <= PLAIN
     for _, attributes in found.elements:
-        assert set(attributes) <= {"class", "scope", "align", "style"}
+        assert set(attributes) <= {"class", "scope", "align", "style", "title"}
         assert attributes.get("style", "text-align:left") == "text-align:left"
     head, *rows = found.rows
     # Eight groups and the total.

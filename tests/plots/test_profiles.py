@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from pprofdiff import palette, plots
 from pprofdiff.analysis.stats.counts import LIMIT
+from pprofdiff.goruntime.readable import distinct_names
 from tests.plots.captured import DATA, STORIES, load, profile_diff
 
 
@@ -68,7 +69,7 @@ def test_movers_are_those_of_the_table_with_their_chance(by):
     for bar, delta, chance in zip(ax.patches, deltas, noise, strict=True):
         name = "border" if chance else "worse_4" if delta > 0 else "better_4"
         assert to_hex(bar.get_facecolor()) == palette.colour(name)
-    assert names(ax) == [table.names[i] for i in order]
+    assert names(ax) == distinct_names(table.names[i] for i in order)
 
 
 @pytest.mark.parametrize("by", ["flat", "cum"])

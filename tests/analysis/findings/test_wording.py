@@ -4,30 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from pprofdiff.analysis.findings.wording import short, times
+from pprofdiff.analysis.findings.wording import listed_functions, lists_apart, times
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("runtime.mallocgc", "runtime.mallocgc"),
-        ("memeqbody", "memeqbody"),
-        ("example.com/a/b.(*T).Run.func1", "b.(*T).Run.func1"),
-        ("gopkg.in/yaml%2ev3.(*Decoder).Decode", "yaml.v3.(*Decoder).Decode"),
-        ("github.com/x/lru/v2.(*Cache[go.shape.int,go.shape.struct { a/b.F string; G int }]).Add", "lru.(*Cache[int,…]).Add"),
-        ("github.com/x/lru/v2.New", "lru.New"),
-        ("example.com/v2/app.Map[...]", "app.Map[...]"),
-        ("main.Map[go.shape.string,example.com/a/b.T]", "main.Map[string,b.T]"),
-        ("main.Map[go.shape.*uint8].func1[go.shape.int]", "main.Map[*uint8].func1[int]"),
-        ("main.F[go.shape.[]int]", "main.F[[]int]"),
-        ("main.F[go.shape.func(int, string) (bool, error)]", "main.F[…]"),
-        ("main.F[go.shape.map[string]int]", "main.F[map[string]int]"),
-        ("main.broken[go.shape", "main.broken[go.shape"),
-        ("v2.F", "v2.F"),
-    ],
-)  # fmt: skip
-def test_a_short_name_keeps_its_package_and_no_shapes(name, said):
-    assert short(name) == said
+def test_functions_of_one_list_do_not_read_alike():
+    names = ["example.com/a/lru.New", "example.com/b/lru.New", "main.main"]
+    assert listed_functions(names) == "a/lru.New, b/lru.New and main.main"
+    assert lists_apart(["gopkg.in/yaml%2ev2.F"], ["gopkg.in/yaml%2ev3.F"]) == (
+        "yaml.v2.F",
+        "yaml.v3.F",
+    )
 
 
 @pytest.mark.parametrize(

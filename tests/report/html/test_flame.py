@@ -206,7 +206,7 @@ def test_names_that_were_others_in_base():
     document = read(compared(profile(old), profile(new)), budget=100)
     names = names_of(document)
     assert {names[int(i)]: was for i, was in document["was"].items()} == {
-        "main.run.func2": "main.run.func1"
+        "main.run.func2": "func1"
     }
     assert "main.gone" in names
 

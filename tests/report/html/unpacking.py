@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64decode
 from itertools import accumulate
 
-__all__ = ["marks_of", "names_of", "numbers", "unpacked"]
+__all__ = ["marks_of", "names_of", "numbers", "shown_of", "unpacked"]
 
 
 def numbers(data):
@@ -36,6 +36,17 @@ def names_of(document):
         assert len(before) >= 2 * units
         names.append(before.decode("utf-16-le"))
     return names
+
+
+def shown_of(document):
+    """Return the names that people read, cut as JavaScript slices strings."""
+    return [
+        document["short"].get(str(i))
+        or name.encode("utf-16-le")[2 * cut :].decode("utf-16-le")
+        for i, (name, cut) in enumerate(
+            zip(names_of(document), numbers(b64decode(document["cut"])), strict=True)
+        )
+    ]
 
 
 def marks_of(document):

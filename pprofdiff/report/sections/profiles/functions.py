@@ -13,8 +13,9 @@ from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import Table as FunctionTable
 from pprofdiff.analysis.profiles.tables import ValueColumn
+from pprofdiff.goruntime.names import shown
+from pprofdiff.goruntime.readable import with_path
 from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column, sides
-from pprofdiff.report.sections.named import function_cells
 from pprofdiff.report.sections.profiles.cells import (
     delta_cell,
     ratio_cell,
@@ -178,15 +179,22 @@ def renamed(diff: ProfileDiff) -> Iterator[Table | Sentence]:
         for name, before in zip(table.names, table.base_names, strict=True)
         if before is not None
     ]
-    # Names of both sides together: those of one row must not read alike.
-    cells = function_cells([name for pair in pairs for name in pair])
-    rows = tuple(
-        Row(name, "renamed", (cells[2 * i], Cell("→"), cells[2 * i + 1]))
-        for i, (_, name) in enumerate(pairs)
-    )
+    rows = tuple(Row(pair[1], "renamed", _pair(*pair)) for pair in pairs)
     if not rows:
         text = "No functions were paired under two names."
         yield Sentence(text, key="renamed")
         return
     columns = Column("base", "text", "<"), Column("", "text", "<"), name_column("new")
     yield Table("renamed", columns, rows, title="Paired under two names", code=True)
+
+
+def _pair(before: str, now: str) -> tuple[Cell, Cell, Cell]:
+    """Return both names with their paths, which may be all that differs."""
+    texts = with_path(before), with_path(now)
+    if texts[0] == texts[1]:
+        texts = shown(before), shown(now)
+    old, new = (
+        Cell(text, full="" if text == name else name)
+        for text, name in zip(texts, (before, now), strict=True)
+    )
+    return old, Cell("→"), new

@@ -7,7 +7,12 @@ from posixpath import basename
 from typing import NamedTuple
 
 from pprofdiff.analysis.profiles.tables import Table
-from pprofdiff.goruntime.readable import distinct_names, path_before, short_before
+from pprofdiff.goruntime.readable import (
+    distinct_names,
+    path_before,
+    short_before,
+    with_path,
+)
 from pprofdiff.report.rows import Cell
 
 __all__ = ["row_cells"]
@@ -32,6 +37,9 @@ def row_cells(table: Table, rows: Sequence[int]) -> list[Cell]:
     for i, name, text in zip(rows, names, texts, strict=True):
         before = table.base_names[i]
         was = "" if before is None else _before(table.noun, before, name)
+        if was and table.noun == "function" and text.startswith(f"{was}."):
+            # Of `sync` and `internal/sync` the same is left.
+            text = with_path(name)
         full = name if before is None else f"{name} (was {before})"
         cells.append(
             Cell(

@@ -1,0 +1,90 @@
+"""On every pair: what people read tells functions apart, and names a former one once."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from pprofdiff.goruntime.readable import distinct_names
+from pprofdiff.plots.flames import BUDGET
+from pprofdiff.report.html.flame import packed
+from pprofdiff.report.json.document import render as in_json
+from pprofdiff.report.markdown.comment import render as comment
+from pprofdiff.report.model import Scope
+from pprofdiff.report.rows import Table
+from pprofdiff.report.sections import sections
+from pprofdiff.report.text.plain import render as plain
+from tests.field.cases import CASES, report
+from tests.report.html.unpacking import names_of, shown_of
+
+cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+
+
+def tables(case):
+    """Return the tables whose rows are named by the program, with many rows."""
+    for section in sections(report(case), Scope(rows=100)):
+        for part in section.parts:
+            if isinstance(part, Table) and part.code:
+                yield part
+
+
+@cases
+def test_no_two_rows_of_a_table_read_alike(case):
+    for table in tables(case):
+        cells = [row.cells[table.names] for row in table.rows]
+        whole = {}
+        for cell, row in zip(cells, table.rows, strict=True):
+            assert whole.setdefault(cell.text, row.key) == row.key, table.title
+
+
+@cases
+def test_what_a_row_leaves_out_is_beside_it(case):
+    for table in tables(case):
+        for row in table.rows:
+            cell = row.cells[table.names]
+            name = cell.full.partition(" (was ")[0] or cell.text
+            assert name == row.key
+
+
+@cases
+def test_a_name_has_no_escapes_and_no_shapes(case):
+    for table in tables(case):
+        for row in table.rows:
+            label = row.cells[table.names].label
+            assert not re.search(r"%[0-9a-f]{2}|\.\.\.|go\.shape\.\*", label)
+
+
+@cases
+def test_no_two_functions_of_a_flame_graph_read_alike(case):
+    for section in sections(report(case)):
+        if section.diff is None:
+            continue
+        document = packed(section.diff, budget=BUDGET)
+        names = names_of(document)
+        texts = shown_of(document)
+        assert len(set(texts)) == len(names)
+        assert texts == distinct_names(names)
+
+
+@cases
+def test_a_former_name_stands_once_in_a_line(case):
+    told = report(case)
+    parts = [part for section in sections(told) for part in section.parts]
+    for text in (plain(parts), comment(told)):
+        for line in text.splitlines():
+            assert line.count("(was ") <= 1, line
+
+
+@cases
+def test_programs_get_the_whole_names(case):
+    told = report(case)
+    compared = json.loads(in_json(told))["comparisons"]
+    for section, one in zip(
+        (s for s in sections(told) if s.diff is not None),
+        (c for c in compared if c["kind"] == "profile"),
+        strict=True,
+    ):
+        table = section.diff.table("functions")
+        assert {row["name"] for row in one["functions"]} == set(table.names)

@@ -75,9 +75,9 @@ def short_before(before: str, now: str) -> str:
     """Return what of a function's name in base differs from that in new, for people.
 
     That is the path's part (``simplelru``; ``v0/v1`` where the other one has a major
-    version), else the function's (``findrunnable``, ``*Cache``, ``func2``), and of
-    names that share neither the short one. It is ``""`` where both read alike, such as
-    ``F[…]`` and ``F[int]``.
+    version), else the function's (``findrunnable``, ``*Cache``, ``[int]``, ``func2``),
+    and of names that share neither the short one. It is ``""`` where both read alike,
+    such as ``F[…]`` and ``F[int]``.
     """
     (old_path, old), (path, new) = _parts(before), _parts(now)
     if strip_type_arguments(old) == strip_type_arguments(new) and old_path != path:
@@ -89,22 +89,31 @@ def short_before(before: str, now: str) -> str:
     others = _words(_with_arguments(new, _argument))
     if len(words) == len(others) and all(map(_alike, words, others)):
         return ""
-    return ".".join(_middle(words, others)[1]) or short(before)
+    own = ".".join(_middle(words, others)[1])
+    bare = strip_type_arguments(own)
+    if bare != own and bare == strip_type_arguments(
+        ".".join(_middle(others, words)[1])
+    ):
+        return own[own.index("[") :]
+    return own or short(before)
 
 
 def path_before(before: str, now: str) -> str:
     """Return what of a path in base differs from that in new, not ``""``.
 
-    Of ``a/lru/simple`` and ``a/lru/v2`` that is ``simple``; between elements that both
-    have stands what names the last one: ``old/…/zstd``.
+    Of ``a/lru/simple`` and ``a/lru/v2`` that is ``simple``. Where both end alike, the
+    last element of its own stands before the end: ``old/zstd``, ``old/…/zstd``. Paths
+    of the standard library stay whole.
     """
+    if is_standard_library(before):
+        return before
     own, others = before.split("/"), now.split("/")
     lead, middle, trail = _middle(own, others)
     if middle and all(map(_VERSION.fullmatch, middle)):
         return "/".join(middle)
     if middle:
         left_out = [_LEFT_OUT] if len(trail) > 1 else []
-        return "/".join([*middle, *left_out, *trail[-1:]])
+        return "/".join([_last(1)("/".join(middle)), *left_out, *trail[-1:]])
     added = others[len(lead) : len(others) - len(trail)]
     if added and all(map(_VERSION.fullmatch, added)):
         return "v0/v1"

@@ -80,11 +80,13 @@ def test_a_former_name_stands_once_in_a_line(case):
 @cases
 def test_programs_get_the_whole_names(case):
     told = report(case)
-    compared = json.loads(in_json(told))["comparisons"]
-    for section, one in zip(
-        (s for s in sections(told) if s.diff is not None),
-        (c for c in compared if c["kind"] == "profile"),
-        strict=True,
-    ):
-        table = section.diff.table("functions")
-        assert {row["name"] for row in one["functions"]} == set(table.names)
+    functions = {
+        (one["name"], one["sample_type"]): one["functions"]
+        for one in json.loads(in_json(told))["comparisons"]
+        if one["kind"] == "profile"
+    }
+    for section in sections(told):
+        if section.diff is not None:
+            diff = section.diff
+            rows = functions[diff.name, diff.sample_type.type]
+            assert {row["name"] for row in rows} == set(diff.table("functions").names)

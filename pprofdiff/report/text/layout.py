@@ -13,7 +13,6 @@ from typing import Literal, NamedTuple
 from pprofdiff.analysis.gate.model import Outcome
 from pprofdiff.report.rows import (
     LEADS,
-    Cell,
     Footnotes,
     Frame,
     Heading,
@@ -65,20 +64,26 @@ _STACK_INDENT = 4
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """What stands in one place: text behind `indent` spaces, in a style."""
+    """What stands in one place: text behind `indent` spaces, in a style.
+
+    `aside` stands behind the text, which comes first where there is not room for both.
+    """
 
     text: str
     style: Style = ""
     indent: int = 0
+    aside: str = ""
 
     def __post_init__(self) -> None:
         """Escape control characters: a name must not move the cursor."""
         object.__setattr__(self, "text", printable(self.text))
+        object.__setattr__(self, "aside", printable(self.aside))
 
     @property
     def whole(self) -> str:
-        """The text with its indent."""
-        return " " * self.indent + self.text
+        """The text with its indent, and the aside."""
+        aside = f"  {self.aside}" if self.aside else ""
+        return f"{' ' * self.indent}{self.text}{aside}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,12 +228,9 @@ def _words(table: Table, row: Row) -> tuple[Word, ...]:
         if i == table.names:
             indent += table.indent * row.level
             style: Style = "strong" if row.strong else cell.tone
-            words.append(Word(_name(cell), style, indent))
+            aside = "  ".join(filter(None, (cell.remark, cell.detail)))
+            words.append(Word(cell.text, style, indent, aside))
         else:
             text = signed(cell) if column.signs else cell.label
             words.append(Word(text, cell.tone, indent))
     return tuple(words)
-
-
-def _name(cell: Cell) -> str:
-    return f"{cell.label}  {cell.detail}" if cell.detail else cell.label

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable
+from dataclasses import replace
 
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
@@ -29,6 +30,8 @@ __all__ = ["draw", "render"]
 
 # Wrapping of sentences where no terminal says how wide it is.
 _PIPE_WIDTH = 80
+# Less of an aside than this says nothing: ``(was x…``.
+_TELLING = 7
 
 # Blue is less and orange more, with a sign and a mark on every number. Both stand out
 # from a black ground as well as from a white one: nobody can ask a terminal which.
@@ -135,9 +138,18 @@ def _grid(block: Grid, width: int) -> Table:
 
 
 def _fitting(word: Word, room: int) -> Word:
-    """Return the end of a name that fits, from a path's part on where there is one."""
+    """Return a name with as much of its aside as fits, or else the end of the name.
+
+    That begins with a path's part where there is one.
+    """
     if cell_len(word.whole) <= room:
         return word
+    used = cell_len(word.text) + word.indent
+    if used <= room:
+        aside = Text(word.aside)
+        aside.truncate(max(room - used - 2, 0), overflow="ellipsis")
+        told = aside.plain if aside.cell_len >= _TELLING else ""
+        return replace(word, aside=told)
     left = max(room - 2 - word.indent, 1)
     kept = word.text[-left:]
     while cell_len(kept) > left:

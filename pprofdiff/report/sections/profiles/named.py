@@ -34,12 +34,12 @@ def row_cells(table: Table, rows: Sequence[int]) -> list[Cell]:
     names = [table.names[i] for i in rows]
     texts = _texts(table, rows)
     cells = []
-    for i, name, text in zip(rows, names, texts, strict=True):
+    for i, name, shown in zip(rows, names, texts, strict=True):
         before = table.base_names[i]
         was = "" if before is None else _before(table.noun, before, name)
-        if was and table.noun == "function" and text.startswith(f"{was}."):
-            # Of `sync` and `internal/sync` the same is left.
-            text = with_path(name)
+        # Of `sync` and `internal/sync` the same is left.
+        alike = table.noun == "function" and shown.startswith(f"{was}.")
+        text = with_path(name) if was and alike else shown
         full = name if before is None else f"{name} (was {before})"
         cells.append(
             Cell(

@@ -12,7 +12,6 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from urllib.parse import unquote
 
 from pprofdiff.goruntime.rules import rules
 
@@ -49,6 +48,7 @@ _CLOSURE = rf"(?:{_CLOSURE_SUFFIXES})+$"
 _CLOSURE_ENDS = (*"0123456789", "-fm")
 _CLOSURE_WORD = r"_$|(?:(?:func|gowrap|deferwrap|dwrap)?\d+$)"
 _WORD = r"\([^()]*\)|[^.()]+"
+_ESCAPES = r"(?:%[0-9a-fA-F]{2})+"
 _MAJOR = r"v\d+\."
 _NUMBERED = r"([.·](?:func|gowrap|deferwrap|dwrap[.·])|-range)\d+"
 _NESTED = r"\.\d+(?=[.·-]|$)"
@@ -119,7 +119,11 @@ def without_module_versions(name: str) -> str:
 
 def _unescaped(path: str) -> str:
     """Return an import path without the linker's escapes, which are bytes of UTF-8."""
-    return unquote(path, errors="replace") if "%" in path else path
+    return re.sub(_ESCAPES, _decoded, path) if "%" in path else path
+
+
+def _decoded(escapes: re.Match[str]) -> str:
+    return bytes.fromhex(escapes[0].replace("%", "")).decode("utf-8", "replace")
 
 
 def shown(name: str) -> str:

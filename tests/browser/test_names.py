@@ -36,6 +36,13 @@ def test_rows_are_filtered_by_both_names(opened, page_file, wanted):
         assert not page.get_by_text("runtime.convT64", exact=True).first.is_visible()
 
 
+@pytest.mark.parametrize("wanted", [r"^golang-lru\..*Get", r"^github\.com/hash.*Get"])
+def test_frames_are_searched_by_both_names(opened, page_file, wanted):
+    with opened(page_file) as page:
+        page.get_by_label("search frames by regexp").fill(wanted)
+        page.get_by_text("matched: 86.5% → 96.2%").wait_for()
+
+
 def test_the_tooltip_of_a_frame_has_the_whole_name_and_what_was(opened, page_file):
     with opened(page_file, fragment="#cpu;w=new") as page:
         page.get_by_role("application").focus()

@@ -55,7 +55,7 @@ function matcher(query) {
 function searched(tree, query) {
   const test = matcher(query), { view } = tree, nodes = [];
   if (!test.call) return { nodes, words: test };
-  const names = view.names.map(test);
+  const names = view.names.map((name, i) => test(name) || test(view.short[i]));
   names[names.length - 1] = false; // "all"
   let base = 0, fresh = 0;
   for (let i = 0; i < tree.size; i++) {

@@ -1,0 +1,5 @@
+//go:build direct
+
+package program
+
+const readerBuffer = 0

@@ -118,10 +118,10 @@ class _Decision:
             self._parsed(0, self.moves.of_base),
             self._parsed(1, self.moves.of_new),
         )
-        self._loosen_closures()
         if self._left():
             self._by_package()
             self._by_rest()
+        self._loosen_closures()
         if self._left():
             self._by_evidence()
         return self._result()
@@ -333,7 +333,7 @@ class _Decision:
                 and not self.taken[other]
                 and (symbol.package, symbol.function) not in renumbered
             ):
-                self._pair(row, other, "name")
+                self._pair(row, other, self._reason(row, other))
 
     def _unchanged(self, side: int) -> Callable[[str, int], bool]:
         """Return a test whether a function's source is the same in both builds."""

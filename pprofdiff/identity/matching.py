@@ -37,7 +37,7 @@ _CHOICES = 3
 
 # From these log odds on a pair is made, where it is this far ahead of every other pair
 # of its functions; with fewer than five samples, from higher ones on.
-_ENOUGH, _LEAD, _MORE, _FEW = 1.0, 1.5, 1.0, 5
+_ENOUGH, _LEAD, _MORE, _FEW = 1.0, 1.5, 2.0, 5
 # Without lines a body cannot be compared (`sort.pdqsort` is not `sort.quickSort`), and
 # packages that replace one another have functions of one name.
 _STRICT = 3.0

@@ -414,8 +414,7 @@ def _claim(
     if cpu is None:
         return None
     rows = np.zeros(len(cpu.names), np.bool_)
-    known = [cpu.row[name] for name in _known_as(diff, sites) if name in cpu.row]
-    rows[known] = True
+    rows[cpu.rows_of(_known_as(diff, sites))] = True
     if more is not None and _decides_gc(case, falls=not more):
         return cpu.bookkeeping
     return cpu.under(rows).within(cpu.bookkeeping)

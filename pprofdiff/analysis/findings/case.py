@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.load import load_of
+from pprofdiff.analysis.findings.one_sided import OneSided, work_of_one_side
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 
 if TYPE_CHECKING:
@@ -56,6 +57,11 @@ class Case:
     def trace(self) -> TraceDiff | None:
         """The execution traces."""
         return self.comparison.trace
+
+    @cached_property
+    def one_sided(self) -> OneSided | None:
+        """What one side's CPU profiles alone show; None without CPU profiles."""
+        return None if self.cpu is None else work_of_one_side(self.cpu)
 
     @cached_property
     def waits(self) -> tuple[Mover, ...]:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
-from pprofdiff.analysis.findings.functions import one_sided
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.wording import listed_functions, short, times
 from pprofdiff.analysis.profiles.attribution import owned
@@ -72,11 +71,10 @@ def below(case: Case) -> Iterator[Finding]:
 
     Not what GC and allocation cost, nor what is gone or new: that has findings.
     """
-    cpu = case.cpu
-    if cpu is None or cpu.other_release or cpu.in_shares:
+    cpu, alone = case.cpu, case.one_sided
+    if cpu is None or alone is None or cpu.other_release or cpu.in_shares:
         return
-    gone, added = one_sided(cpu)
-    told = cpu.under(gone | added).plus(cpu.bookkeeping)
+    told = alone.claim.plus(cpu.bookkeeping)
     kept = Claim(~told.base, ~told.new)
     base, new = cpu.sums(kept)
     change = cpu.beside_others.one(base, new)

@@ -92,20 +92,25 @@ class CPUComparison:
         """The functions of either side; positions are rows of the union."""
         return self.diff.paired_functions.names
 
-    @cached_property
-    def row(self) -> dict[str, int]:
-        """Where each function stands in `names`, by its name on either side."""
+    def rows_of(self, names: Iterable[str]) -> Column:
+        """Return where functions stand in `names`, each by its name on either side.
+
+        A name that the two sides have for two functions stands for both of them.
+        """
+        wanted = set(names)
         functions = self.diff.paired_functions
-        return {
-            name: row
-            for side, rows in zip(functions.sides, functions.union, strict=True)
-            for name, row in zip(side.names, rows.tolist(), strict=True)
-        }
+        rows = [
+            row
+            for side, union in zip(functions.sides, functions.union, strict=True)
+            for name, row in zip(side.names, union.tolist(), strict=True)
+            if name in wanted
+        ]
+        return np.array(rows, np.int64)
 
     @cached_property
     def cum(self) -> tuple[Column, Column]:
         """Base and new cum of each function, raw, by row of the union."""
-        rows = np.array([self.row[name] for name in self.table.names], np.int64)
+        rows = self.diff.paired_functions.tabled
         base, new = (np.zeros(len(self.names), np.int64) for _ in range(2))
         base[rows], new[rows] = self.table.raw("cum")
         return base, new

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
-from pprofdiff.analysis.findings.functions import one_sided
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.wording import listed, short, times
 from pprofdiff.goruntime.names import package_of
@@ -40,11 +39,10 @@ def own_cost(case: Case) -> Iterator[Finding]:
     Not what is below a function that is gone or new: that is a finding of its own.
     Where the load differs, a function is compared with what the others moved by.
     """
-    cpu = case.cpu
-    if cpu is None or cpu.other_release:
+    cpu, alone = case.cpu, case.one_sided
+    if cpu is None or alone is None or cpu.other_release:
         return
-    gone, added = one_sided(cpu)
-    told = cpu.under(gone | added).plus(cpu.bookkeeping)
+    told = alone.claim.plus(cpu.bookkeeping)
     owners = _owner(cpu, told, 0), _owner(cpu, told, 1)
     movers = _movers(cpu, owners)
     if cpu.in_shares:

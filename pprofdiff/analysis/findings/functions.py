@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +10,17 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Claim, Direction, Fact, Finding
+from pprofdiff.analysis.findings.one_sided import OneSidedWork, Root
 from pprofdiff.analysis.findings.wording import (
     listed_functions,
     lists_apart,
     short,
     times,
 )
-from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, package_of
-from pprofdiff.model.csr import distinct, grouped, last_in_row
+from pprofdiff.goruntime.names import package_of
 from pprofdiff.units import percent
 
-__all__ = ["functions", "one_sided"]
+__all__ = ["functions"]
 
 Mask = NDArray[np.bool_]
 
@@ -33,36 +31,12 @@ _LEFT = 0.005
 _NAMED = 3
 
 
-class _Root(NamedTuple):
-    """A function that is on one side only, and nothing above it in its stacks is.
-
-    `parent` is the function that called it most, -1 for none; `value` is the raw CPU
-    time under it.
-    """
-
-    row: int
-    parent: int
-    value: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Change:
-    """Roots of one side (0: gone, 1: new), and which samples are under each."""
-
-    side: int
-    roots: tuple[_Root, ...]
-    root_of_sample: NDArray[np.int64]
-
-
 def functions(case: Case) -> Iterator[Finding]:
     """Functions above a share that are gone, new, or replace one another."""
-    cpu = case.cpu
-    if cpu is None:
+    cpu, alone = case.cpu, case.one_sided
+    if cpu is None or alone is None:
         return
-    gone, added = one_sided(cpu)
-    if not gone.any() and not added.any():
-        return
-    changes = _change(cpu, 0, gone), _change(cpu, 1, added)
+    changes = alone.gone, alone.added
     for before, after in _families(cpu, changes[0].roots, changes[1].roots):
         if before and after:
             yield _replaced(cpu, changes, (before, after))
@@ -72,8 +46,8 @@ def functions(case: Case) -> Iterator[Finding]:
 
 
 def _families(
-    cpu: CPUComparison, gone: tuple[_Root, ...], added: tuple[_Root, ...]
-) -> list[tuple[list[_Root], list[_Root]]]:
+    cpu: CPUComparison, gone: tuple[Root, ...], added: tuple[Root, ...]
+) -> list[tuple[list[Root], list[Root]]]:
     """Return roots that belong together: of one package, or called by one function.
 
     Code that is gone and code that is new in its place share the caller or, where its
@@ -81,7 +55,7 @@ def _families(
     alone is a family by package.
     """
     family: dict[object, int] = {}
-    members: dict[int, tuple[list[_Root], list[_Root]]] = {}
+    members: dict[int, tuple[list[Root], list[Root]]] = {}
     for side, roots in enumerate((gone, added)):
         for root in roots:
             keys: list[tuple[str, str | int]] = [
@@ -102,68 +76,7 @@ def _families(
     )
 
 
-def one_sided(cpu: CPUComparison) -> tuple[Mask, Mask]:
-    """Return, over the union, which functions are as good as gone, and which new."""
-    table, (base_total, new_total) = cpu.table, cpu.diff.totals
-    told = ~cpu.beside_others.judge(table.base_cum, table.new_cum).noise
-    told &= np.array([_tells(cpu, name) for name in table.names], bool)
-    base, new = table.base_cum / base_total, table.new_cum / new_total
-    at = np.array([cpu.row[name] for name in table.names], np.int64)
-    gone, added = (np.zeros(len(cpu.names), np.bool_) for _ in range(2))
-    gone[at[told & (base >= _SHARE) & (new <= _LEFT * base)]] = True
-    added[at[told & (new >= _SHARE) & (base <= _LEFT * new)]] = True
-    return gone, added
-
-
-def _tells(cpu: CPUComparison, name: str) -> bool:
-    """Return whether it is news that a function is gone or new.
-
-    Between Go releases, functions of the standard library come and go.
-    """
-    if is_runtime_like(name):
-        return False
-    return not (cpu.other_release and is_standard_library(package_of(name)))
-
-
-def _change(cpu: CPUComparison, side: int, chosen: Mask) -> _Change:
-    """Find the outermost of the chosen functions in each of a side's stacks."""
-    values = cpu.diff.values[side]
-    root = np.full(len(values), -1, np.int64)
-    parent = np.full(len(values), -1, np.int64)
-    if chosen.any():
-        for start, stop, ids, offsets in cpu.stacks(side):
-            last = last_in_row(chosen[ids], offsets)
-            some = last >= 0
-            padded = np.append(ids, -1)
-            root[start:stop] = np.where(some, padded[last], -1)
-            above = np.where(some & (last + 1 < offsets[1:]), padded[last + 1], -1)
-            parent[start:stop] = above
-    roots = []
-    for row in distinct(root[root >= 0]).tolist():
-        under = root == row
-        value = int(values[under].sum())
-        callers, at = grouped(parent[under])
-        most = int(np.argmax(np.bincount(at, np.abs(values[under]))))
-        roots.append(_Root(row, int(callers[most]), value))
-    least = _SHARE / 2 * cpu.diff.totals[side]
-    roots = [r for r in roots if r.value >= least and _expected(cpu, side, r)]
-    roots.sort(key=lambda r: -r.value)
-    return _Change(side, tuple(roots), root)
-
-
-def _expected(cpu: CPUComparison, side: int, root: _Root) -> bool:
-    """Return whether the other side's samples of the caller would show the function.
-
-    Where its caller hardly runs on the other side, nothing can be said of it there.
-    """
-    if root.parent < 0:
-        return True
-    here, there = (cpu.cum[side], cpu.cum[1 - side])
-    part = here[root.row] / here[root.parent]
-    return cpu.model.absence_tells(1 - side, float(part * there[root.parent]))
-
-
-def _under_any(change: _Change, roots: list[_Root]) -> Mask:
+def _under_any(change: OneSidedWork, roots: list[Root]) -> Mask:
     """Return which samples of the change's side are under one of these roots."""
     under = np.zeros(len(change.root_of_sample), np.bool_)
     for root in roots:
@@ -171,7 +84,7 @@ def _under_any(change: _Change, roots: list[_Root]) -> Mask:
     return under
 
 
-def _claim(cpu: CPUComparison, change: _Change, roots: list[_Root]) -> Claim:
+def _claim(cpu: CPUComparison, change: OneSidedWork, roots: list[Root]) -> Claim:
     """Claim what is under these roots."""
     sides = [np.zeros(len(values), np.bool_) for values in cpu.diff.values]
     sides[change.side] = _under_any(change, roots)
@@ -179,7 +92,7 @@ def _claim(cpu: CPUComparison, change: _Change, roots: list[_Root]) -> Claim:
 
 
 def _gone_or_new(
-    case: Case, cpu: CPUComparison, change: _Change, roots: list[_Root]
+    case: Case, cpu: CPUComparison, change: OneSidedWork, roots: list[Root]
 ) -> Finding:
     gone = change.side == 0
     here, there = case.labels if gone else case.labels[::-1]
@@ -225,18 +138,18 @@ def _direction(cpu: CPUComparison, *, gone: bool) -> Direction:
     return "better" if gone else "worse"
 
 
-def _called(names: list[str], root: _Root) -> str:
+def _called(names: list[str], root: Root) -> str:
     by = f", called by {short(names[root.parent])}" if root.parent >= 0 else ""
     return f"{short(names[root.row])}{by}"
 
 
-def _under(cpu: CPUComparison, change: _Change, roots: list[_Root]) -> int:
+def _under(cpu: CPUComparison, change: OneSidedWork, roots: list[Root]) -> int:
     """Return the raw CPU time under roots, GC and allocation included."""
     under = _under_any(change, roots)
     return int(cpu.diff.values[change.side][under].sum())
 
 
-def _dearest(cpu: CPUComparison, change: _Change, claim: Claim) -> int | None:
+def _dearest(cpu: CPUComparison, change: OneSidedWork, claim: Claim) -> int | None:
     """Return the function of the program that is the leaf of most claimed samples."""
     side = change.side
     payer = cpu.sides[side].payer[claim.sides[side]]
@@ -249,10 +162,11 @@ def _dearest(cpu: CPUComparison, change: _Change, claim: Claim) -> int | None:
     return None if dearest in {r.row for r in change.roots} else dearest
 
 
-def _facts(cpu: CPUComparison, roots: list[_Root]) -> tuple[Fact, ...]:
+def _facts(cpu: CPUComparison, roots: list[Root]) -> tuple[Fact, ...]:
     table = cpu.table
-    place = {name: i for i, name in enumerate(table.names)}
-    rows = [place[cpu.names[r.row]] for r in roots]
+    place = np.full(len(cpu.names), -1, np.int64)
+    place[cpu.diff.paired_functions.tabled] = np.arange(len(table))
+    rows = place[[r.row for r in roots]].tolist()
     return tuple(
         Fact(
             f"{table.names[i]} (cum)",
@@ -267,8 +181,8 @@ def _facts(cpu: CPUComparison, roots: list[_Root]) -> tuple[Fact, ...]:
 
 def _replaced(
     cpu: CPUComparison,
-    changes: tuple[_Change, _Change],
-    roots: tuple[list[_Root], list[_Root]],
+    changes: tuple[OneSidedWork, OneSidedWork],
+    roots: tuple[list[Root], list[Root]],
 ) -> Finding:
     """Say what took the place of what, and what each cost."""
     for some in roots:

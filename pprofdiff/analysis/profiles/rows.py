@@ -45,7 +45,8 @@ class PairedRows:
     Rows that are paired are one row of the union. `names` are the names of all rows
     of the union, as they are shown. `sides` are the (base, new) rows themselves, and
     `union` gives, for each of them, its row of the union (int64). `table` leaves out
-    rows without a value, so its rows are fewer than `names`.
+    rows without a value, so its rows are fewer than `names`; `tabled` are the rows of
+    the union that it has (int64).
     `attributions` are (base, new), None unless they were asked for.
     """
 
@@ -53,6 +54,7 @@ class PairedRows:
     sides: tuple[SideRows, SideRows]
     union: tuple[NDArray[np.int64], NDArray[np.int64]]
     table: Table
+    tabled: NDArray[np.int64]
     attributions: tuple[Attribution, Attribution] | None
 
 
@@ -103,7 +105,8 @@ def pair_rows(
         normalization=normalization,
         model=model,
     )
-    valued = (base_flat != 0) | (new_flat != 0) | (base_cum != 0) | (new_cum != 0)
+    has_value = (base_flat != 0) | (new_flat != 0) | (base_cum != 0) | (new_cum != 0)
+    valued = np.flatnonzero(has_value)
     attributions = None
     if base_sums.attribution is not None and new_sums.attribution is not None:
         attributions = base_sums.attribution, new_sums.attribution
@@ -111,7 +114,8 @@ def pair_rows(
         names,
         sides,
         (pairing.union_of_base(), pairing.union_of_new()),
-        table.take(np.flatnonzero(valued)),
+        table.take(valued),
+        valued,
         attributions,
     )
 

@@ -29,7 +29,7 @@ from tests.building import cpu
 from tests.conftest import STORIES
 from tests.strategies import profiles as any_profiles
 
-from .unpacking import marks_of, names_of, numbers, unpacked
+from .unpacking import marks_of, name_ids, names_of, numbers, unpacked
 
 KINDS = ("cpu", "allocs", "heap", "mutex", "block", "goroutine")
 SPACE = (ValueType("objects", "count"), ValueType("space", "bytes"))
@@ -124,17 +124,17 @@ def assert_marked(document, marks, wanted):
 
 
 def sums_of_names(document):
-    """Return (base, new) of the outermost nodes of each name."""
+    """Return (base, new) of the outermost nodes of each function."""
     held, path = [[0, 0] for _ in document["suffix"]], []
-    names, nodes = names_of(document), unpacked(document)
-    for i, (depth, name, _, _, _, _) in enumerate(nodes):
+    ids, nodes = name_ids(document), unpacked(document)
+    for i, (name, (depth, *_)) in enumerate(zip(ids, nodes, strict=True)):
         del path[depth:]
         if name is not None and name not in path:
             deeper = takewhile(lambda node, up=depth: node[0] > up, nodes[i + 1 :])
             below = list(deeper)
             for side in (0, 1):
                 total = sum(node[3 + side] for node in (nodes[i], *below))
-                held[names.index(name)][side] += total
+                held[name][side] += total
         path.append(name)
     return held
 
@@ -201,12 +201,14 @@ def test_hostile_names_end_no_script_and_come_back_whole():
 
 
 def test_names_that_were_others_in_base():
-    old = [((f"main.{f}", "main.main"), 5) for f in ("run.func1", "same", "gone")]
-    new = [((f"main.{f}", "main.main"), 5) for f in ("run.func2", "same", "fresh")]
+    old = [((f"main.{f}", "main.main"), 5) for f in ("F[go.shape.int]", "same", "gone")]
+    new = [
+        ((f"main.{f}", "main.main"), 5) for f in ("F[go.shape.string]", "same", "fresh")
+    ]
     document = read(compared(profile(old), profile(new)), budget=100)
     names = names_of(document)
     assert {names[int(i)]: was for i, was in document["was"].items()} == {
-        "main.run.func2": "func1"
+        "main.F[go.shape.string]": "[int]"
     }
     assert "main.gone" in names
 

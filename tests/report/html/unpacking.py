@@ -57,6 +57,13 @@ def marks_of(document):
     return [(mark // 2, bool(mark % 2)) for mark in nodes], functions
 
 
+def name_ids(document):
+    """Return the position of each node's name in `names_of`, None where several are."""
+    count = document["count"]
+    names = numbers(b64decode(document["nodes"]))[count : 2 * count]
+    return [None if name % 2 else name // 2 for name in names]
+
+
 def unpacked(document):
     """Return (depth, name, folded, base, new, category id) of each node."""
     count = document["count"]

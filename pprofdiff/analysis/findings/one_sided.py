@@ -1,0 +1,215 @@
+"""Functions that one side alone runs, and the work that is theirs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.findings.cpu import CPUComparison
+from pprofdiff.analysis.findings.model import Claim
+from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, package_of
+from pprofdiff.model.csr import (
+    distinct,
+    first_in_row,
+    grouped,
+    last_in_row,
+    once_per_row,
+)
+
+__all__ = ["OneSided", "OneSidedWork", "Root", "work_of_one_side"]
+
+Mask = NDArray[np.bool_]
+Column = NDArray[np.int64]
+
+# A function matters from this share of a side's CPU on.
+_SHARE = 0.02
+# It is gone where less than this share of its share is left (other callers keep some).
+_LEFT = 0.005
+# A function passes work on where this part of what it calls ran without it before.
+_MOST = 0.5
+
+
+class Root(NamedTuple):
+    """A function that is on one side only, and nothing above it in its stacks is.
+
+    `parent` is the function that called it most, -1 for none; `value` is the raw CPU
+    time under it.
+    """
+
+    row: int
+    parent: int
+    value: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OneSidedWork:
+    """Roots of one side (0: gone, 1: new), and which samples are under each."""
+
+    side: int
+    roots: tuple[Root, ...]
+    root_of_sample: NDArray[np.int64]
+
+
+class OneSided(NamedTuple):
+    """What base alone does, what new alone does, and all of it as a claim."""
+
+    gone: OneSidedWork
+    added: OneSidedWork
+    claim: Claim
+
+
+def work_of_one_side(cpu: CPUComparison) -> OneSided:
+    """Return the functions above a share that one side alone has, and their work."""
+    chosen = _chosen(cpu)
+    gone, added = (_work(cpu, side, chosen) for side in (0, 1))
+    return OneSided(
+        gone, added, Claim(gone.root_of_sample >= 0, added.root_of_sample >= 0)
+    )
+
+
+def _chosen(cpu: CPUComparison) -> tuple[Mask, Mask]:
+    """Return, over the union, which functions are as good as gone, and which new."""
+    table, (base_total, new_total) = cpu.table, cpu.diff.totals
+    told = ~cpu.beside_others.judge(table.base_cum, table.new_cum).noise
+    told &= np.array([_tells(cpu, name) for name in table.names], bool)
+    base, new = table.base_cum / base_total, table.new_cum / new_total
+    at = cpu.diff.paired_functions.tabled
+    gone, added = (np.zeros(len(cpu.names), np.bool_) for _ in range(2))
+    gone[at[told & (base >= _SHARE) & (new <= _LEFT * base)]] = True
+    added[at[told & (new >= _SHARE) & (base <= _LEFT * new)]] = True
+    return gone, added
+
+
+def _tells(cpu: CPUComparison, name: str) -> bool:
+    """Return whether it is news that a function is gone or new.
+
+    Between Go releases, functions of the standard library come and go.
+    """
+    if is_runtime_like(name):
+        return False
+    return not (cpu.other_release and is_standard_library(package_of(name)))
+
+
+def _work(cpu: CPUComparison, side: int, chosen: tuple[Mask, Mask]) -> OneSidedWork:
+    """Find the outermost of the chosen functions in each of a side's stacks.
+
+    A function that is called in between, as a middleware is, has its own work alone:
+    what it passes on ran without it on the other side.
+    """
+    root, parent = _outermost(cpu, side, chosen[side])
+    passing = np.zeros(len(cpu.names), np.bool_)
+    for one in _roots(cpu, side, root, parent):
+        passed = _passed_on(cpu, side, one, chosen[1 - side])
+        total = int(cpu.diff.values[side][passed].sum())
+        if total >= _MOST * one.value:
+            passing[one.row] = True
+            root[passed] = -1
+    if passing.any():
+        inner = _outermost(cpu, side, chosen[side] & ~passing)
+        free = root < 0
+        root[free], parent[free] = inner[0][free], inner[1][free]
+    least = _SHARE / 2 * cpu.diff.totals[side]
+    roots = [
+        one
+        for one in _roots(cpu, side, root, parent)
+        if one.value >= least and _expected(cpu, side, one)
+    ]
+    roots.sort(key=lambda one: -one.value)
+    return OneSidedWork(side, tuple(roots), root)
+
+
+def _outermost(cpu: CPUComparison, side: int, chosen: Mask) -> tuple[Column, Column]:
+    """Return each sample's outermost chosen function, and what called it; -1: none."""
+    values = cpu.diff.values[side]
+    root = np.full(len(values), -1, np.int64)
+    parent = np.full(len(values), -1, np.int64)
+    if chosen.any():
+        for start, stop, ids, offsets in cpu.stacks(side):
+            last = last_in_row(chosen[ids], offsets)
+            some = last >= 0
+            padded = np.append(ids, -1)
+            root[start:stop] = np.where(some, padded[last], -1)
+            above = np.where(some & (last + 1 < offsets[1:]), padded[last + 1], -1)
+            parent[start:stop] = above
+    return root, parent
+
+
+def _roots(cpu: CPUComparison, side: int, root: Column, parent: Column) -> list[Root]:
+    """Return what is under each root, and what called it most."""
+    values = cpu.diff.values[side]
+    roots = []
+    for row in distinct(root[root >= 0]).tolist():
+        under = root == row
+        callers, at = grouped(parent[under])
+        most = int(np.argmax(np.bincount(at, np.abs(values[under]))))
+        roots.append(Root(row, int(callers[most]), int(values[under].sum())))
+    return roots
+
+
+def _passed_on(cpu: CPUComparison, side: int, root: Root, other: Mask) -> Mask:
+    """Return the samples below a root that go on into what ran without it.
+
+    That is a function which the other side calls under the same parent, with none of
+    the `other` chosen functions in between, for so much more than this side does
+    without the root that this is half of what it does below the root, or more.
+    """
+    below, beside = _below(cpu, side, root.row, root.parent)
+    there = _below(cpu, 1 - side, root.parent, None, without=other)[0]
+    factors = cpu.diff.normalization.factors
+    moved = there * factors[1 - side] - beside * factors[side]
+    least = _SHARE / 2 * cpu.diff.totals[side]
+    same = (below >= least) & (moved >= _MOST * below * factors[side])
+    same &= ~np.array([is_runtime_like(name) for name in cpu.names], np.bool_)
+    passed = np.zeros(len(cpu.diff.values[side]), np.bool_)
+    if same.any():
+        for start, stop, ids, offsets in cpu.stacks(side):
+            at = last_in_row(ids == root.row, offsets)
+            first = first_in_row(same[ids], offsets)
+            passed[start:stop] = (first >= 0) & (first < at)
+    return passed
+
+
+def _below(
+    cpu: CPUComparison,
+    side: int,
+    row: int,
+    parent: int | None,
+    without: Mask | None = None,
+) -> tuple[Column, Column]:
+    """Return the raw sum of each function below `row`; -1 is what calls every root.
+
+    And of each function below `parent`, in stacks that `row` is not in. Stacks that
+    have a function of `without` are left out.
+    """
+    values = cpu.diff.values[side]
+    inside, beside = (np.zeros(len(cpu.names), np.int64) for _ in range(2))
+    for start, stop, ids, offsets in cpu.stacks(side):
+        sample = np.repeat(np.arange(start, stop), np.diff(offsets))
+        place = np.arange(len(ids))
+        once = once_per_row(offsets, ids, len(cpu.names))
+        if without is not None:
+            once &= (first_in_row(without[ids], offsets) < 0)[sample - start]
+        ends = offsets[1:]
+        at = ends if row < 0 else last_in_row(ids == row, offsets)
+        below = once & (place < at[sample - start])
+        np.add.at(inside, ids[below], values[sample[below]])
+        if parent is not None:
+            over = ends if parent < 0 else last_in_row(ids == parent, offsets)
+            apart = once & (at < 0)[sample - start] & (place < over[sample - start])
+            np.add.at(beside, ids[apart], values[sample[apart]])
+    return inside, beside
+
+
+def _expected(cpu: CPUComparison, side: int, root: Root) -> bool:
+    """Return whether the other side's samples of the caller would show the function.
+
+    Where its caller hardly runs on the other side, nothing can be said of it there.
+    """
+    if root.parent < 0:
+        return True
+    here, there = (cpu.cum[side], cpu.cum[1 - side])
+    part = here[root.row] / here[root.parent]
+    return cpu.model.absence_tells(1 - side, float(part * there[root.parent]))

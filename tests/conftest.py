@@ -16,6 +16,7 @@ import pytest
 
 from pprofdiff.api import load
 from pprofdiff.cli.main import main
+from tests.repository import planted
 from tests.traces import toolchains
 
 DATA = Path(__file__).parent / "data"
@@ -35,6 +36,7 @@ SLOW = (
     "analysis/findings/test_stories",
     "analysis/findings/test_traces",
     "analysis/profiles/test_tree",
+    "analysis/source",
     "analysis/traces",
     "api",
     "browser",
@@ -42,10 +44,12 @@ SLOW = (
     "cli/test_hostile",
     "cli/test_no_paths",
     "cli/test_signals",
+    "cli/test_source",
     "cli/test_streams",
     "cli/test_unread",
     "cli/test_whole",
     "field",
+    "inputs/sources",
     "inputs/test_fetch",
     "inputs/test_logins",
     "inputs/test_recognition",
@@ -184,6 +188,12 @@ def load_capture():
 def load_story():
     """Return a function: a story's name in, its captures out."""
     return story
+
+
+@pytest.fixture(scope="session")
+def planted_repo(tmp_path_factory):
+    """Return a repository in which one commit of many made a function slower."""
+    return planted(tmp_path_factory.mktemp("planted"))
 
 
 @pytest.fixture

@@ -52,10 +52,13 @@ def parse(argv: list[str]) -> Options:
         raise UsageError("--work and --rps say the same in two ways: give one")
     if options.normalize and options.rps:
         raise UsageError("-normalize and --rps contradict each other: give one")
-    if options.view == "report":
+    if options.view in ("report", "list"):
         for typed, name, _ in flags:
             if name in PPROF_ONLY:
-                raise UsageError(f"-{typed} goes with -top or -peek: add one of them")
+                others = (
+                    "add one of them" if options.view == "report" else "not with -list"
+                )
+                raise UsageError(f"-{typed} goes with -top or -peek: {others}")
     return _with_sides(options, places)
 
 
@@ -155,8 +158,8 @@ def _store(chosen: dict[str, object], flag: Flag, value: str) -> None:
     elif flag.name == "sample_index":
         _agree(chosen, flag.field, value)
     else:
-        if flag.name == "peek":
-            _agree(chosen, "view", "peek")
+        if flag.name in ("peek", "list"):
+            _agree(chosen, "view", flag.name)
         chosen[flag.field] = flag_value(flag, value)
 
 

@@ -32,15 +32,20 @@ class Options(NamedTuple):
     Patterns are regular expressions, empty for none; `work` is (base, new) operations
     done, `rps` operations a second; `window` holds (from, to), seconds since the process
     started, for both sides or for each; `pair` is the suffix of base's benchmarks;
+    `source` are the two folders of ``--source``, `git` the two refs of ``--git``;
     `seconds` and `timeout` are those of a fetch; `fail_on` holds rules as typed.
     """
 
     base: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
     subtract: str = "diff_base"  # or "base"
-    view: str = "report"  # or top, peek, proto
+    view: str = "report"  # or top, peek, list, proto
     peek: str = ""
+    listed: str = ""
     explain: str = ""
+    source: str = ""
+    git: str = ""
+    repo: str = ""
     normalize: bool = False
     work: tuple[float, float] | None = None
     rps: tuple[float, float] | None = None
@@ -148,6 +153,7 @@ class Flag(NamedTuple):
 _PATTERNS = "Choose samples and frames (regular expressions, as in go tool pprof)"
 _COMPARE = "Compare"
 _VIEW = "Views (default: the report)"
+_SOURCE = "Source lines"
 _ROWS = "Rows"
 _VALUE = "Which value"
 _OUT = "Output"
@@ -167,9 +173,13 @@ FLAGS = (
     Flag(_VIEW, "top", "set", "view", "", "pprof's table of functions", value="top"),
     Flag(_VIEW, "text", "set", "view", "", "the same as -top", value="top"),
     Flag(_VIEW, "peek", "str", "peek", "REGEX", "callers and callees of the functions that match"),
+    Flag(_VIEW, "list", "str", "listed", "REGEX", "source of the functions that match, each line with base, new and delta"),
     Flag(_VIEW, "proto", "set", "view", "", "the diff as a profile, to standard output", value="proto"),
     Flag(_VIEW, "explain", "str", "explain", "REGEX", "stacks behind a function or category, and the rule that decided", ours=True),
     Flag(_VIEW, "joined", "bool", "joined", "", "also list functions paired under two names", ours=True),
+    Flag(_SOURCE, "git", "str", "git", "BASE..NEW", "the commits of both builds: changed lines and who changed them", ours=True),
+    Flag(_SOURCE, "repo", "str", "repo", "DIR", "the repository that --git is of (the working directory's)", ours=True),
+    Flag(_SOURCE, "source", "str", "source", "BASEDIR:NEWDIR", "folders with the source of both builds", ours=True),
     Flag(_ROWS, "flat", "set", "sort", "", "sort by own cost", value="flat", views="pprof"),
     Flag(_ROWS, "cum", "set", "sort", "", "sort by cost including callees", value="cum", views="pprof"),
     Flag(_ROWS, "nodecount", "int", "nodecount", "N", "how many rows at most", views="pprof"),
@@ -224,7 +234,7 @@ PPROF_ONLY = frozenset(flag.name for flag in FLAGS if flag.views == "pprof")
 # first need a value.
 REFUSED_WITH_VALUE = frozenset(
     """
-    add_comment buildid disasm divide_by http list prune_from source_path
+    add_comment buildid disasm divide_by http prune_from source_path
     symbolize tagleaf tagroot tagshow taghide tls_ca tls_cert tls_key tools trim_path
     weblist
     """.split()  # noqa: SIM905 - one word beside the other

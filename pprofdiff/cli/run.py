@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.gate.rules import Gate
     from pprofdiff.analysis.gclogs.window import Span
     from pprofdiff.analysis.profiles.granularity import Granularity
+    from pprofdiff.model.source import Sources
     from pprofdiff.report.pprof.profile import ViewKind
     from pprofdiff.report.pprof.view import ViewOptions
 
@@ -47,10 +48,11 @@ def run(options: Options, screen: Screen) -> int:
         return _pprof_view(options, screen)
     gate = _gate(options)
     renderers = _renderers(options)
+    sources = _sources(options)
     with Waiting(screen.messages, enabled=options.progress) as waiting:
-        report = compared(options, screen, waiting, gate)
+        report = compared(options, screen, waiting, gate, sources)
         silent = options.only_if_changed and _unchanged(report)
-        shown = [] if silent else list(_shown(report, options))
+        shown = [] if silent else list(_shown(report, options, sources))
         failed: list[Exception] = []
         if renderers and not silent:
             waiting.say("writing")
@@ -108,7 +110,7 @@ def _tell(report: ReportModel, options: Options, screen: Screen, *, free: bool) 
 
 def _gate(options: Options) -> Gate | None:
     """Return the rules, typed or from a file; None where the view shows no verdict."""
-    if options.explain:
+    if options.explain or options.listed:
         return None
     options = with_settings(options, "")
     if not options.fail_on:
@@ -127,8 +129,24 @@ def _unchanged(report: ReportModel) -> bool:
     return not changed(report.comparison, report.findings)
 
 
-def _shown(report: ReportModel, options: Options) -> Iterable[Part]:
+def _sources(options: Options) -> Sources | None:
+    """Return where the source of both builds is, None where nobody asks for it."""
+    named = options.git, options.repo, options.source
+    if not any(named) and not options.listed:
+        return None
+    from pprofdiff.inputs.sources.lookup import sources_of
+
+    return sources_of(*named)
+
+
+def _shown(
+    report: ReportModel, options: Options, sources: Sources | None
+) -> Iterable[Part]:
     """Return what the screen gets."""
+    if options.listed and sources is not None:
+        from pprofdiff.report.sections.source import listed
+
+        return listed(report, options.listed, sources)
     if options.explain:
         from pprofdiff.report.sections.profiles.explain import explain
 
@@ -216,7 +234,11 @@ def _must_have_profiles(options: Options, loaded: Loaded) -> None:
 
 
 def compared(
-    options: Options, screen: Screen, waiting: Waiting, gate: Gate | None = None
+    options: Options,
+    screen: Screen,
+    waiting: Waiting,
+    gate: Gate | None = None,
+    sources: Sources | None = None,
 ) -> ReportModel:
     """Read both sides and return the report of what changed, judged by the gate."""
     loaded = _loaded(options, screen, waiting)
@@ -244,6 +266,7 @@ def compared(
         ],
         gate=gate,
         unread=loaded.unread,
+        sources=None if options.listed else sources,
     )
 
 

@@ -22,6 +22,7 @@ from pprofdiff.model.side import Side
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gate.rules import Gate
+    from pprofdiff.model.source import Sources
 
 __all__ = ["SCREEN", "Input", "ReportModel", "Scope", "judged", "report_of"]
 
@@ -93,16 +94,23 @@ def report_of(
     warnings: Sequence[Caveat] = (),
     gate: Gate | None = None,
     unread: Sequence[str] = (),
+    sources: Sources | None = None,
 ) -> ReportModel:
     """Return the report of a comparison, judged by the gate if there is one.
 
-    `unread` has a line for each input that could not be read.
+    `unread` has a line for each input that could not be read. With `sources`, findings
+    name the changed lines behind them.
     """
     told: dict[str, Caveat] = {}
     lost = (Caveat("unread", line) for line in unread)
     for caveat in (*lost, *warnings, *comparison.caveats()):
         told.setdefault(caveat.text, caveat)
     decided = outcome(comparison)
+    findings = find(comparison, decided.verdict)
+    if sources is not None:
+        from pprofdiff.analysis.source.carrying import with_source
+
+        findings = with_source(comparison, findings, sources)
     report = ReportModel(
         labels=(comparison.base.label, comparison.new.label),
         inputs=(_inputs(comparison.base), _inputs(comparison.new)),
@@ -111,7 +119,7 @@ def report_of(
         filters=tuple(filters),
         outcome=decided,
         account=account(comparison),
-        findings=find(comparison, decided.verdict),
+        findings=findings,
         verdict=Verdict(unread=tuple(unread)),
     )
     return report if gate is None else judged(report, gate)

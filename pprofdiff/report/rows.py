@@ -15,13 +15,17 @@ from typing import Any, Literal, NamedTuple
 from pprofdiff.analysis.findings.model import Finding
 from pprofdiff.analysis.gate.model import Verdict
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.source.model import ChangedLines
 from pprofdiff.kinds import KindId
+from pprofdiff.model.source import Commit
 from pprofdiff.units import printable
 
 __all__ = [
     "LEADS",
     "MARKS",
     "Cell",
+    "Code",
+    "CodeLine",
     "Column",
     "Footnote",
     "Footnotes",
@@ -36,6 +40,7 @@ __all__ = [
     "SectionPart",
     "Sentence",
     "SentenceRole",
+    "SourceNote",
     "Stack",
     "Step",
     "Steps",
@@ -269,18 +274,46 @@ class Heading(NamedTuple):
     text: str
 
 
+class SourceNote(NamedTuple):
+    """What the source tells of a finding, in one sentence.
+
+    `lead` stands before the place of changed `lines` and `said` behind it, each with
+    the punctuation that it needs; without lines `said` is all.
+    """
+
+    said: str
+    lead: str = ""
+    lines: ChangedLines | None = None
+
+    @property
+    def text(self) -> str:
+        """The whole sentence; a commit is its short id and its subject."""
+        if self.lines is None:
+            return self.said
+        commits = "".join(
+            f'; {commit.short} "{commit.subject}"' for commit in self.commits
+        )
+        return f"{self.lead}{self.lines.place}{self.said}{commits}."
+
+    @property
+    def commits(self) -> tuple[Commit, ...]:
+        """What made the lines."""
+        return () if self.lines is None else self.lines.commits
+
+
 class Reason(NamedTuple):
     """One finding as the report tells it, and by how much it moves the CPU.
 
     `number` counts causes, from 1; a consequence has its cause's number and a `level`
     above 0. `amount` is the finding's part of the CPU profiles' change, "" where that
-    cannot be told.
+    cannot be told; `notes` are what the source tells of it.
     """
 
     number: int
     finding: Finding
     amount: str = ""
     level: int = 0
+    notes: tuple[SourceNote, ...] = ()
 
     @property
     def title(self) -> str:
@@ -306,6 +339,25 @@ class Footnotes(NamedTuple):
     """What marks in the tables before mean."""
 
     notes: tuple[Footnote, ...]
+
+
+class CodeLine(NamedTuple):
+    """One line of a listing, as it is written; `tone` says whether it changed."""
+
+    text: str
+    tone: Tone = ""
+
+
+class Code(NamedTuple):
+    """The source of a function with what its lines cost; `key` tells it from others.
+
+    `notes` say what must be known of it.
+    """
+
+    key: str
+    title: str
+    lines: tuple[CodeLine, ...]
+    notes: tuple[str, ...] = ()
 
 
 class Frame(NamedTuple):
@@ -357,7 +409,7 @@ class Steps(NamedTuple):
 SectionPart = Table | Sentence | Footnotes
 """What a section consists of."""
 
-Part = SectionPart | Heading | Reason | Rulings | Stack | Steps
+Part = SectionPart | Code | Heading | Reason | Rulings | Stack | Steps
 """What a report consists of."""
 
 

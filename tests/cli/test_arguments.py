@@ -257,7 +257,7 @@ def test_flags_of_pprof_that_are_not_here(name):
             ["-web", "-q", "--work=1:2", "--max-size=1GB", "--color=never", *PAIR],
             "-web -diff_base=a.pb.gz b.pb.gz",
         ),
-        (["-list", "main.f", *PAIR], "-list=main.f -diff_base=a.pb.gz b.pb.gz"),
+        (["-disasm", "main.f", *PAIR], "-disasm=main.f -diff_base=a.pb.gz b.pb.gz"),
         (["-web", "main=a.pb.gz", "pr=b.pb.gz"], "-web -diff_base=a.pb.gz b.pb.gz"),
         (
             ["-web", "-diff_base=main=a.pb.gz", "pr=b.pb.gz"],
@@ -345,7 +345,7 @@ def test_help_and_version_are_found_while_parsing(word):
     # A word that a flag takes as its value asks for nothing, nor what follows --.
     assert parse(["-focus", word, *PAIR]).focus == word
     assert parse(["--", "p", word]) == Options(base=("p",), new=(word,))
-    assert word in refused("-list", word, *PAIR)
+    assert word in refused("-weblist", word, *PAIR)
 
 
 def test_active_options_read_as_typed():

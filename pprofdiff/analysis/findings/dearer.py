@@ -80,6 +80,7 @@ def _shares(cpu: CPUComparison, movers: list[_Mover]) -> Finding:
         "Give the work: --work BASE:NEW, operations done while profiled.",
         severity="minor",
         weight=max(abs(cpu.scaled_delta(m.base, m.new)) for m in movers) / cpu.whole,
+        functions=tuple(cpu.names[m.row] for m in movers),
     )
 
 
@@ -149,4 +150,5 @@ def _finding(
         ),
         direction="worse" if dearer else "better",
         claim=claim,
+        functions=tuple(cpu.names[m.row] for m in movers),
     )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.groups import JudgedSum
+from pprofdiff.analysis.source.model import SourceOfFinding
 
 __all__ = [
     "DIRECTIONS",
@@ -80,7 +81,9 @@ class Finding(NamedTuple):
     what explains equally much. `sure` tells that its severity rests on other evidence
     than the CPU of its claim, which may be within noise. `rises` is which way its
     numbers moved where that is neither worse nor better, None where they did not.
-    `names` are the functions that it is of, where others may follow from them.
+    `names` are the functions that it is of, where others may follow from them;
+    `functions` those that it names where they are no cause of others. `source` are the
+    changed lines behind it, None where the source is not known.
     """
 
     id: str
@@ -97,6 +100,8 @@ class Finding(NamedTuple):
     sure: bool = False
     rises: bool | None = None
     names: frozenset[str] = frozenset()
+    functions: tuple[str, ...] = ()
+    source: SourceOfFinding | None = None
 
 
 class Explained(NamedTuple):

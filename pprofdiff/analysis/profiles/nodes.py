@@ -22,6 +22,7 @@ __all__ = [
     "FrameKey",
     "NodeGranularity",
     "Nodes",
+    "cleaned_path",
     "frame_keys",
     "identify",
     "outermost",
@@ -106,7 +107,7 @@ def outermost(profile: Profile) -> Profile:
     )
 
 
-def _clean(path: str) -> str:
+def cleaned_path(path: str) -> str:
     """Return the path as pprof prints it (Go's filepath.Clean, on slashes)."""
     for prefix in _SELF:
         if path.startswith(prefix):
@@ -160,7 +161,7 @@ def identify(profile: Profile, granularity: str) -> tuple[Nodes, Ids]:
     names, name = _dense(
         [*([strings[i] if named else "" for i in functions.name.tolist()]), ""]
     )
-    cleaned = {i: _clean(strings[i]) for i in set(functions.filename.tolist())}
+    cleaned = {i: cleaned_path(strings[i]) for i in set(functions.filename.tolist())}
     files, file = _dense(
         [*([cleaned[i] if filed else "" for i in functions.filename.tolist()]), ""]
     )

@@ -180,6 +180,7 @@ def told_of(reason: Reason, *, advice: str = "") -> tuple[Paragraph, ...]:
     below = []
     if finding.text:
         below.append(Paragraph(printable(finding.text).strip()))
+    below += (Paragraph(printable(note.text)) for note in reason.notes)
     if finding.advice:
         below.append(Paragraph(printable(finding.advice).strip(), "→", advice))
     return tuple(below)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pprofdiff.analysis.findings.model import Findings
+from pprofdiff.analysis.source.model import SourceOfFinding
 
 __all__ = ["finding_rows", "unexplained_row"]
 
@@ -25,9 +26,30 @@ def finding_rows(findings: Findings) -> list[Row]:
             "parent": finding.parent,
             "detail": finding.parent is not None,
             "evidence": [fact._asdict() for fact in finding.evidence],
+            **({} if finding.source is None else {"source": _source(finding.source)}),
         }
         for finding in findings.found
     ]
+
+
+def _source(source: SourceOfFinding) -> Row:
+    """Return the changed lines behind a finding, raw values of its samples."""
+    return {
+        "lines": [
+            {
+                "function": lines.function,
+                "file": lines.path,
+                "start": lines.start,
+                "end": lines.end,
+                "side": "base" if lines.gone else "new",
+                "base": lines.base,
+                "new": lines.new,
+                "commits": [commit._asdict() for commit in lines.commits],
+            }
+            for lines in source.lines
+        ],
+        "unchanged": list(source.unchanged),
+    }
 
 
 def unexplained_row(findings: Findings) -> Row | None:

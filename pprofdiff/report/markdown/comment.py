@@ -80,7 +80,7 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
         yield _Piece("", "account", _drawn(account), 0)
     for top in _tops(shown_sections):
         yield _Piece("", _name_of([top]), markup.render(top), 0)
-    if any(reason.finding.text or reason.finding.advice for reason in others):
+    if any(r.finding.text or r.finding.advice or r.notes for r in others):
         yield _Piece("The other findings in full", "", _listed(others), 2)
     for number, section in enumerate(shown_sections):
         contents = f": {section.contents}" if section.contents else ""
@@ -156,6 +156,7 @@ def _answer(first: Answer) -> str:
         finding = first.reason.finding
         if finding.text:
             texts.append(markup.paragraph(finding.text))
+        texts += map(markup.noted, first.reason.notes)
         if finding.advice:
             texts.append(markup.paragraph(finding.advice, "→"))
     return "\n\n".join(texts)
@@ -165,7 +166,8 @@ def _listed(reasons: Sequence[Reason]) -> str:
     """Return findings in full; those of one line stand close together."""
     text, close = "", False
     for reason in reasons:
-        line = not reason.finding.text and not reason.finding.advice
+        finding = reason.finding
+        line = not (finding.text or finding.advice or reason.notes)
         gap = "\n" if close and line else "\n\n"
         text += f"{gap if text else ''}{markup.render(reason)}"
         close = line

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from html import escape
 
 from pprofdiff.analysis.gate.model import Ruling
+from pprofdiff.report.markdown.links import commit_url, lines_url
 from pprofdiff.report.rows import (
     LEADS,
     Cell,
@@ -22,6 +23,7 @@ from pprofdiff.report.rows import (
     Rulings,
     SectionPart,
     Sentence,
+    SourceNote,
     Table,
     signed,
 )
@@ -33,6 +35,7 @@ __all__ = [
     "emphasis",
     "in_short",
     "inline",
+    "noted",
     "paragraph",
     "render",
     "summary",
@@ -153,11 +156,32 @@ def _item(reason: Reason) -> str:
     below = []
     if finding.text:
         below.append(paragraph(finding.text))
+    below += map(noted, reason.notes)
     if finding.advice:
         below.append(paragraph(finding.advice, "→"))
     title = _no_list(emphasis(reason.title, LONGEST_PARAGRAPH))
     indent = " " * len(number)
     return "\n\n".join([number + title, *(indent + text for text in below)])
+
+
+def noted(note: SourceNote) -> str:
+    """Return what the source tells, its place and commits as links where there are."""
+    if note.lines is None:
+        return paragraph(note.text)
+    place = linked(note.lines.place, lines_url(note.lines))
+    commits = [
+        f"; {linked(commit.short, commit_url(commit))} "
+        f"{inline(commit.subject, _LONGEST_NAME)}"
+        for commit in note.commits
+    ]
+    said = f"{place} {inline(note.said.strip(), LONGEST_PARAGRAPH)}"
+    return f"{inline(note.lead.strip())} {said}{''.join(commits)}"
+
+
+def linked(text: str, url: str) -> str:
+    """Return text as code, behind a link where there is a URL."""
+    code = _coded(printable(text), _code)
+    return f"[{code}]({url})" if url else code
 
 
 def in_short(reason: Reason) -> str:

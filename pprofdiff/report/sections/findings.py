@@ -10,6 +10,7 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import MARKS, Reason, Sentence
+from pprofdiff.report.sections.changed_lines import source_notes
 
 __all__ = ["Why", "why"]
 
@@ -55,7 +56,7 @@ def why(report: ReportModel) -> Why:
             for finding in findings.found
             if finding.id == _FIRST
         ),
-        reasons=tuple(_reasons(shown, cpu)),
+        reasons=tuple(_reasons(report, shown, cpu)),
         rest=tuple(rest),
     )
 
@@ -75,14 +76,17 @@ def _ids(findings: Iterable[Finding]) -> set[str]:
     return {finding.id for finding in findings}
 
 
-def _reasons(shown: Sequence[Finding], cpu: ProfileDiff | None) -> Iterator[Reason]:
+def _reasons(
+    report: ReportModel, shown: Sequence[Finding], cpu: ProfileDiff | None
+) -> Iterator[Reason]:
     """Yield findings with their places in the tree: causes are numbered."""
     number, levels = 0, dict[str, int]()
     for finding in shown:
         level = levels.get(finding.parent or "", -1) + 1
         levels[finding.id] = level
         number += level == 0
-        yield _reason(number, finding, cpu, level)
+        reason = _reason(number, finding, cpu, level)
+        yield reason._replace(notes=tuple(source_notes(report, finding)))
 
 
 def _reason(

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 from pprofdiff.analysis.gate.model import Outcome
 from pprofdiff.report.rows import (
     LEADS,
+    Code,
     Footnotes,
     Frame,
     Heading,
@@ -132,7 +133,7 @@ def laid_out(parts: Iterable[Part]) -> Iterator[Block]:
         yield from _blocks(part)
 
 
-def _blocks(part: Part) -> Iterator[Block]:
+def _blocks(part: Part) -> Iterator[Block]:  # noqa: C901 - a case for each part
     match part:
         case Table():
             if part.heading:
@@ -151,6 +152,8 @@ def _blocks(part: Part) -> Iterator[Block]:
             yield Lines(tuple(notes))
         case Stack():
             yield _stack(part)
+        case Code():
+            yield from _code(part)
         case Steps():
             yield _steps(part)
 
@@ -167,6 +170,7 @@ def _reason(reason: Reason) -> Stanza:
     paragraphs = [Paragraph(reason.title, _OF_DIRECTION[finding.direction], lead)]
     if finding.text:
         paragraphs.append(Paragraph(finding.text, "", indent))
+    paragraphs += (Paragraph(note.text, "", indent) for note in reason.notes)
     if finding.advice:
         paragraphs.append(Paragraph(finding.advice, "faint", f"{indent}→ "))
     return Stanza(tuple(paragraphs))
@@ -190,6 +194,14 @@ def _stack(stack: Stack) -> Lines:
     head = f"{stack.cost}  {stack.share}  {stack.category}, by rule {stack.rule}"
     frames = (Word(_frame(frame), indent=_STACK_INDENT) for frame in stack.frames)
     return Lines((Word(head, "strong"), *frames))
+
+
+def _code(code: Code) -> Iterator[Block]:
+    yield Paragraph(code.title, "strong")
+    if code.notes:
+        yield Stanza(tuple(Paragraph(note, "faint") for note in code.notes))
+    if code.lines:
+        yield Lines(tuple(Word(line.text, line.tone) for line in code.lines))
 
 
 def _frame(frame: Frame) -> str:

@@ -1,0 +1,324 @@
+"""Which changed lines carry the cost that a finding is about.
+
+A sample belongs to the changed line of its stack that is nearest the leaf: what is
+called from it did not change, and what calls it is not what changed its cost. Lines are
+told where what belongs to them moved beyond noise, by the model that judges the
+finding, in the direction of the finding and by a part of it that matters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.cpu import CPUComparison
+from pprofdiff.analysis.findings.model import Finding, Findings
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.graph import walk
+from pprofdiff.analysis.source.lines import FunctionLines, side_lines
+from pprofdiff.analysis.source.listing import BothSides, Places, places_of, within
+from pprofdiff.analysis.source.model import ChangedLines, SourceOfFinding
+from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.model.csr import first_in_row, sums
+from pprofdiff.model.source import Commit, Hunk, Sources
+
+__all__ = ["with_source"]
+
+Column = NDArray[np.int64]
+
+# A function with less of both sides' totals has too few samples for any of its lines to
+# be judged.
+_LEAST = 0.005
+# Lines are told from this part of what the finding moved on.
+_PART = 0.1
+_TOLD = 3
+_NAMED = 3
+
+
+class _Changed(NamedTuple):
+    """A hunk in a function, which is a row of the union of functions."""
+
+    row: int
+    places: Places
+    hunk: Hunk
+
+
+@dataclass(frozen=True, eq=False)
+class _Carriers:
+    """The changed lines of one comparison, and which samples belong to which."""
+
+    diff: ProfileDiff
+    sources: Sources
+
+    @cached_property
+    def both(self) -> BothSides:
+        """The lines of both sides."""
+        return BothSides(
+            self.diff, (side_lines(self.diff, 0), side_lines(self.diff, 1))
+        )
+
+    @cached_property
+    def _checked(self) -> tuple[tuple[_Changed, ...], frozenset[int]]:
+        """The hunks of all functions, and the functions whose text is the built one."""
+        changed: list[_Changed] = []
+        known = set[int]()
+        for row, base, new in self.both.pairs():
+            for old, now in self.both.parts(base, new):
+                if not self._large(old, now):
+                    continue
+                places = places_of(self.sources, old, now)
+                hunks = self._hunks(places)
+                if hunks is not None:
+                    known.add(row)
+                    changed += (_Changed(row, places, hunk) for hunk in hunks)
+        return tuple(changed), frozenset(known)
+
+    def _large(self, old: FunctionLines | None, now: FunctionLines | None) -> bool:
+        """Return whether a function has samples enough to judge its lines."""
+        pairs = zip((old, now), self.diff.totals, strict=True)
+        return any(
+            lines is not None and lines.size >= _LEAST * abs(total)
+            for lines, total in pairs
+        )
+
+    def _hunks(self, places: Places) -> list[Hunk] | None:
+        """Return what differs in a function; None where its texts are not known.
+
+        Only sources that were named can differ: the module cache has what a version
+        has, and the working directory one text for both builds.
+        """
+        sides = places.sides
+        if any(s.text is None or s.text.origin not in ("git", "folder") for s in sides):
+            return None
+        base, new = places.base, places.new
+        if base is None or new is None:
+            extent = sides[0].extent
+            if extent is None or not places.absent:
+                return None
+            whole = extent.start, extent.end - extent.start + 1
+            return [Hunk(0, 0, *whole) if base is None else Hunk(*whole, 0, 0)]
+        if base.text is None or new.text is None or not base.extent or not new.extent:
+            return None
+        hunks = self.sources.hunks(base.text, new.text)
+        inside = (within(hunk, base.extent, new.extent) for hunk in hunks)
+        return [hunk for hunk in inside if hunk is not None]
+
+    @property
+    def changed(self) -> tuple[_Changed, ...]:
+        """The hunks of all functions."""
+        return self._checked[0]
+
+    @property
+    def known(self) -> frozenset[int]:
+        """The functions whose text is that of the profile on both sides."""
+        return self._checked[1]
+
+    @cached_property
+    def innermost(self) -> tuple[Column, Column]:
+        """The hunk nearest the leaf of each sample, -1 for none, base and new."""
+        return self._innermost(0), self._innermost(1)
+
+    def _innermost(self, side: int) -> Column:
+        lines = self.both.sides[side]
+        hunk_of_row = np.full(lines.rows, -1, np.int64)
+        for i, one in enumerate(self.changed):
+            place = (one.places.base, one.places.new)[side]
+            if place is None:
+                continue
+            hunk = one.hunk
+            start, count = (
+                (hunk.base_start, hunk.base_count),
+                (hunk.new_start, hunk.new_count),
+            )[side]
+            line = place.lines.line
+            hit = (line >= start) & (line < start + count)
+            hunk_of_row[place.lines.row[hit]] = i
+        profile = (self.diff.base, self.diff.new)[side].profile
+        nearest = np.full(len(profile), -1, np.int64)
+        if (hunk_of_row >= 0).any():
+            of_line = hunk_of_row[lines.ids]
+            for start, stop, frames in walk(profile):
+                hunks = of_line[frames.line]
+                first = first_in_row(hunks >= 0, frames.offsets)
+                nearest[start:stop] = np.append(hunks, -1)[first]
+        return nearest
+
+    def sums(
+        self, chosen: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None
+    ) -> tuple[Column, Column]:
+        """Return base and new of each hunk, of the chosen samples, raw (int64)."""
+        columns = []
+        for side, (hunks, values) in enumerate(
+            zip(self.innermost, self.diff.values, strict=True)
+        ):
+            kept = hunks >= 0
+            if chosen is not None:
+                kept = kept & chosen[side]
+            columns.append(sums(hunks[kept], values[kept], len(self.changed)))
+        return columns[0], columns[1]
+
+    def told(self, i: int, base: int, new: int) -> ChangedLines:
+        """Return a hunk with what it carries and the commits that made it."""
+        one = self.changed[i]
+        hunk, places = one.hunk, one.places
+        gone = hunk.new_count == 0
+        start, count = (
+            (hunk.base_start, hunk.base_count)
+            if gone
+            else (hunk.new_start, hunk.new_count)
+        )
+        side = (places.base if gone else places.new) or places.sides[0]
+        old, now = places.base or side, places.new or side
+        commits: tuple[Commit, ...] = ()
+        if old.text is not None and now.text is not None:
+            commits = self.sources.commits(old.text, now.text, hunk)
+        return ChangedLines(
+            function=side.lines.function,
+            path=side.path,
+            start=start,
+            end=start + count - 1,
+            gone=gone,
+            base=base,
+            new=new,
+            commits=commits,
+            build=self.sources.told[0 if gone else 1] if self.sources.told else "",
+        )
+
+
+def with_source(
+    comparison: Comparison, findings: Findings, sources: Sources
+) -> Findings:
+    """Return the findings with what the source tells of them."""
+    case = Case(comparison)
+    carriers = [_Carriers(diff, sources) for diff in comparison.profiles]
+    of_cpu = [c for c in carriers if case.cpu is not None and c.diff is case.cpu.diff]
+    told = []
+    for finding in findings.found:
+        source = None
+        if finding.claim is not None and case.cpu is not None and of_cpu:
+            source = _of_claim(case.cpu, of_cpu[0], finding, carriers)
+        elif finding.names or finding.functions:
+            source = _of_functions(finding, carriers)
+        if source is not None and (source.lines or source.unchanged):
+            told.append(finding._replace(source=source))
+        else:
+            told.append(finding)
+    return findings._replace(found=tuple(told))
+
+
+def _of_claim(
+    cpu: CPUComparison,
+    carriers: _Carriers,
+    finding: Finding,
+    all_carriers: list[_Carriers],
+) -> SourceOfFinding | None:
+    """Return what carries the samples that a finding claims."""
+    claim = finding.claim
+    if claim is None:
+        return None
+    whole = cpu.beside_others.by.delta(*cpu.sums(claim))
+    lines = _lines(carriers, cpu.beside_others, carriers.sums(claim.sides), whole)
+    rows = _rows(carriers.diff, finding) or _owners(cpu, finding)
+    unchanged = _unchanged(carriers, rows)
+    return SourceOfFinding(tuple(lines), unchanged, all_carriers.index(carriers))
+
+
+def _of_functions(
+    finding: Finding, all_carriers: list[_Carriers]
+) -> SourceOfFinding | None:
+    """Return what carries the change of the functions that a finding names.
+
+    It has no samples of its own: the first comparison in which changed lines of them
+    moved tells.
+    """
+    unchanged: tuple[str, ...] = ()
+    for number, carriers in enumerate(all_carriers):
+        rows = _rows(carriers.diff, finding)
+        model = carriers.diff.model
+        if model is None or not model.sound:
+            continue
+        lines: list[ChangedLines] = []
+        cum = _cum(carriers.diff)
+        base, new = carriers.sums(None)
+        for row in rows:
+            own = np.array([one.row == row for one in carriers.changed], np.bool_)
+            whole = float(
+                carriers.diff.normalization.delta(*(int(c[row]) for c in cum))
+            )
+            lines += _lines(carriers, model, (base * own, new * own), whole)
+        if lines:
+            return SourceOfFinding(
+                tuple(lines[:_TOLD]), _unchanged(carriers, rows), number
+            )
+        unchanged = unchanged or _unchanged(carriers, rows)
+    return SourceOfFinding((), unchanged)
+
+
+def _lines(
+    carriers: _Carriers,
+    model: CountModel,
+    values: tuple[Column, Column],
+    whole: float,
+) -> Iterator[ChangedLines]:
+    """Yield the changed lines whose samples moved as all did, those with most first."""
+    base, new = values
+    some = np.flatnonzero((base != 0) | (new != 0))
+    if not len(some) or not whole or not model.sound:
+        return
+    judged = model.judge(base[some], new[some])
+    delta = model.by.delta(base[some], new[some])
+    loud = ~judged.noise & (delta * np.sign(whole) >= _PART * abs(whole))
+    order = np.argsort(-np.abs(delta), kind="stable")
+    for i in some[order[loud[order]]][:_TOLD].tolist():
+        yield carriers.told(i, int(base[i]), int(new[i]))
+
+
+def _rows(diff: ProfileDiff, finding: Finding) -> list[int]:
+    """Return the functions that a finding is of, as rows of the union."""
+    names = diff.paired_functions.names
+    wanted = finding.functions or tuple(sorted(finding.names))
+    places = {name: row for row, name in enumerate(names)}
+    return [places[name] for name in wanted if name in places][:_NAMED]
+
+
+def _owners(cpu: CPUComparison, finding: Finding) -> list[int]:
+    """Return the functions of the program in which most of a claim moved."""
+    if finding.claim is None:
+        return []
+    size = len(cpu.names)
+    columns = []
+    for side, values in enumerate(cpu.diff.values):
+        owner = cpu.sides[side].owner
+        kept = finding.claim.sides[side] & (owner >= 0)
+        rows = cpu.diff.paired_functions.union[side][owner[kept]]
+        columns.append(sums(rows, values[kept], size))
+    delta = cpu.diff.normalization.delta(columns[0], columns[1])
+    whole = cpu.delta(finding.claim)
+    order = np.argsort(-delta * np.sign(whole), kind="stable").tolist()[:_NAMED]
+    return [row for row in order if delta[row] * np.sign(whole) >= abs(whole) / 2]
+
+
+def _cum(diff: ProfileDiff) -> tuple[Column, Column]:
+    """Return base and new cum of each function of the union, raw."""
+    table, names = diff.table("functions"), diff.paired_functions.names
+    places = {name: row for row, name in enumerate(names)}
+    rows = np.array([places[name] for name in table.names], np.int64)
+    base, new = np.zeros(len(names), np.int64), np.zeros(len(names), np.int64)
+    base[rows], new[rows] = table.raw("cum")
+    return base, new
+
+
+def _unchanged(carriers: _Carriers, rows: list[int]) -> tuple[str, ...]:
+    """Return the names of functions of which no line differs."""
+    differing = {one.row for one in carriers.changed}
+    names = carriers.diff.paired_functions.names
+    return tuple(
+        names[row] for row in rows if row in carriers.known and row not in differing
+    )

@@ -1,0 +1,188 @@
+"""Whether a function stands in a text where its profile says, and where it ends.
+
+A listing against another text than the one that was built is worse than none: a
+function must be declared in the line in which the profile says that it starts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from pprofdiff.goruntime.names import package_end, strip_type_arguments
+
+__all__ = ["Extent", "extent_of"]
+
+# What a compiler names that has no name of its own, and the words that such code
+# begins with: a literal, the call of a go or defer statement, the body of a loop.
+_CLOSURE = re.compile(r"[.·](?:func|gowrap|deferwrap)\d+|-range\d+")
+_MADE = {"func": r"\bfunc\b", "gowrap": r"\bgo\b", "deferwrap": r"\bdefer\b"}
+_LOOP = r"\bfor\b"
+_RECEIVER = re.compile(r"\(?\*?(\w+)\)?\Z")
+_ASSEMBLY = (".s", ".S")
+# What braces in it do not count: comments, and literals of strings and runes.
+_TOKEN = re.compile(
+    r"//[^\n]*|/\*.*?(?:\*/|\Z)|`[^`]*(?:`|\Z)"
+    r'|"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?|[(){}\[\]\n]',
+    re.DOTALL,
+)
+_LINKNAME = "//go:linkname "
+# Functions are shorter than this.
+_LONGEST = 20_000
+
+
+class Extent(NamedTuple):
+    """The first and the last line of a function, numbered from 1."""
+
+    start: int
+    end: int
+
+    def has(self, line: int) -> bool:
+        """Return whether a line is in it."""
+        return self.start <= line <= self.end
+
+
+def extent_of(
+    lines: Sequence[str], function: str, path: str, start: int, costs: Iterable[int]
+) -> Extent | None:
+    """Return where a function is, None where the text is not that of the profile.
+
+    Parameters
+    ----------
+    lines
+        The text of its file.
+    function, path
+        Its name in the profile, and the name of the file.
+    start
+        The line in which the profile says that it starts, 0 where it does not say, as
+        profiles of Go before 1.20: its only declaration is taken then.
+    costs
+        The lines of it that cost something, which must be in it.
+
+    """
+    if path.endswith(_ASSEMBLY):
+        found = _assembly(lines, function, start)
+    elif start > 0:
+        found = _at(lines, function, start)
+    else:
+        found = _only(lines, function)
+    if found is None or not all(found.has(line) for line in costs):
+        return None
+    return found
+
+
+def _at(lines: Sequence[str], function: str, start: int) -> Extent | None:
+    """Return the extent of what starts in a line, if that is the function."""
+    if start > len(lines):
+        return None
+    text = lines[start - 1]
+    closure = _last_closure(function)
+    if closure is None:
+        names = function, *_linked(lines, function)
+        declared = (re.match(_declaration(name), text) for name in names)
+        first = next(filter(None, declared), None)
+        return _body(lines, start, first.end(1)) if first else None
+    kind = re.sub(r"\W|\d", "", closure)
+    words = list(re.finditer(_MADE.get(kind, _LOOP), text))
+    if not words:
+        return None
+    # Of several literals in one line none is preferred: their lines are those of all.
+    ends = [_body(lines, start, word.end()) for word in words]
+    return Extent(start, max(extent.end for extent in ends))
+
+
+def _linked(lines: Sequence[str], function: str) -> Iterator[str]:
+    """Yield the names under which a text declares what the linker calls otherwise."""
+    for line in lines:
+        if line.startswith(_LINKNAME):
+            words = line.split()
+            if words[2:] == [function]:
+                yield f"linked.{words[1]}"
+
+
+def _only(lines: Sequence[str], function: str) -> Extent | None:
+    """Return the extent of the only declaration; a closure has that of its parent."""
+    pattern = re.compile(_declaration(function))
+    found = [(i, m) for i, text in enumerate(lines, 1) if (m := pattern.match(text))]
+    if len(found) != 1:
+        return None
+    line, declared = found[0]
+    return _body(lines, line, declared.end(1))
+
+
+def _last_closure(function: str) -> str | None:
+    """Return the last part of a name that stands for code without a name."""
+    rest = strip_type_arguments(function)
+    rest = rest[package_end(rest) :]
+    parts = _CLOSURE.findall(rest)
+    return parts[-1] if parts else None
+
+
+def _declaration(function: str) -> str:
+    """Return the pattern of a function's first line; its first group ends with ``(``.
+
+    Of a closure, it is that of the function that it was written in, as far as its name
+    tells.
+    """
+    plain = strip_type_arguments(function).removesuffix("-fm")
+    rest = plain[package_end(plain) + 1 :]
+    closure = _CLOSURE.search(f".{rest}")
+    if closure:
+        rest = rest[: max(closure.start() - 1, 0)]
+    words = rest.split(".")
+    if words[0] == "init" and words[1:2] and words[1].isdigit():
+        words = ["init"]
+    name = re.escape(words[-1])
+    if len(words) < 2:
+        return rf"(func\s+{name}\s*)[\[(]"
+    receiver = _RECEIVER.match(words[-2])
+    kind = re.escape(receiver[1]) if receiver else r"\w+"
+    return (
+        rf"(func\s*\(\s*(?:\w+\s+)?\*?\s*{kind}\s*(?:\[[^\]]*\])?\s*\)\s*{name}\s*)\("
+    )
+
+
+def _body(lines: Sequence[str], start: int, column: int) -> Extent:
+    """Return the extent of what begins in a line at a column, by its brackets.
+
+    It ends with the first line at whose end no bracket is open.
+    """
+    depth, line = 0, start
+    text = "\n".join([lines[start - 1][column:], *lines[start : start + _LONGEST]])
+    for token in _TOKEN.finditer(text):
+        word = token[0]
+        if word == "\n":
+            if depth <= 0:
+                return Extent(start, line)
+            line += 1
+        elif word in "([{":
+            depth += 1
+        elif word in ")]}":
+            depth -= 1
+            if depth < 0:
+                return Extent(start, line)
+        else:
+            line += word.count("\n")
+    return Extent(start, line)
+
+
+def _assembly(lines: Sequence[str], function: str, start: int) -> Extent | None:
+    """Return the extent of a function in assembly: until the next begins."""
+    plain = strip_type_arguments(function)
+    for ending in (".abi0", ".abiinternal"):
+        plain = plain.removesuffix(ending)
+    name = re.escape(plain[package_end(plain) + 1 :] if package_end(plain) else plain)
+    begins = re.compile(rf"TEXT\s+[^\s(]*(?:·|\b){name}(?:<\w*>)?\(SB\)")
+    starts = [i for i, text in enumerate(lines, 1) if begins.match(text)]
+    if start > 0:
+        # A profile may give the line of the TEXT, or of the first instruction.
+        starts = [i for i in starts if i <= start]
+    if not starts or (start <= 0 and len(starts) != 1):
+        return None
+    first = starts[-1]
+    following = (
+        i for i in range(first + 1, len(lines) + 1) if lines[i - 1].startswith("TEXT")
+    )
+    end = next(following, len(lines) + 1) - 1
+    return Extent(first, end) if start <= end else None

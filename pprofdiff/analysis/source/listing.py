@@ -1,0 +1,300 @@
+"""The source of a function in both builds as one text, with what each line costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.source.extents import Extent, extent_of
+from pprofdiff.analysis.source.lines import FunctionLines, SideLines
+from pprofdiff.model.source import Hunk, Sources, SourceText
+
+__all__ = [
+    "BothSides",
+    "Costs",
+    "Listing",
+    "ListingLine",
+    "Located",
+    "Places",
+    "Why",
+    "listing",
+    "places_of",
+    "within",
+]
+
+Why = Literal["", "missing", "mismatch", "today"]
+"""Why there is no text: it was not found, or is not the one that was built. ``today``:
+both builds are shown on one text, which is that of the working directory now."""
+
+
+Mark = Literal["", "-", "+"]
+
+
+class Costs(NamedTuple):
+    """Raw values of a line or function, base and new."""
+
+    base_flat: int
+    new_flat: int
+    base_cum: int
+    new_cum: int
+
+
+class ListingLine(NamedTuple):
+    """One line: its number on each side, None where a side does not have it.
+
+    `text` is None where the source is not known. `mark` tells what only base has from
+    what only new has, as far as texts show it.
+    """
+
+    base: int | None
+    new: int | None
+    text: str | None
+    costs: Costs
+    mark: Mark = ""
+
+
+class Located(NamedTuple):
+    """One side's lines of a function with their text, where that is theirs.
+
+    A side without a sample of the function has no lines.
+    """
+
+    lines: FunctionLines
+    text: SourceText | None
+    extent: Extent | None
+
+    @property
+    def path(self) -> str:
+        """The file, as people look for it."""
+        return self.text.path if self.text is not None else self.lines.file
+
+
+class Places(NamedTuple):
+    """A function of both builds: what is known of it on each side, None for nothing.
+
+    `absent` tells that the text of the side without it has no such function.
+    """
+
+    base: Located | None
+    new: Located | None
+    absent: bool = False
+
+    @property
+    def sides(self) -> tuple[Located, ...]:
+        """The sides on which something is known."""
+        return tuple(side for side in (self.base, self.new) if side is not None)
+
+    @property
+    def name(self) -> str:
+        """Its name in new, or in base where only that has it."""
+        return _either(self).lines.function
+
+    @property
+    def path(self) -> str:
+        """Its file in new, or in base where only that has it."""
+        return _either(self).path
+
+
+def _either(places: Places) -> Located:
+    side = places.new or places.base
+    if side is None:
+        raise ValueError("a function is on one side at least")
+    return side
+
+
+@dataclass(frozen=True, eq=False)
+class BothSides:
+    """The lines of both sides, and which function of base is which of new."""
+
+    diff: ProfileDiff
+    sides: tuple[SideLines, SideLines]
+
+    def pairs(self) -> Iterator[tuple[int, list[str], list[str]]]:
+        """Yield (row of the union, its names in base, its names in new)."""
+        paired = self.diff.paired_functions
+        names: list[tuple[list[str], list[str]]] = [([], []) for _ in paired.names]
+        for side, (rows, union) in enumerate(
+            zip(paired.sides, paired.union, strict=True)
+        ):
+            for name, row in zip(rows.names, union.tolist(), strict=True):
+                if name in self.sides[side].functions:
+                    names[row][side].append(name)
+        for row, (base, new) in enumerate(names):
+            if base or new:
+                yield row, base, new
+
+    def parts(
+        self, base: Sequence[str], new: Sequence[str]
+    ) -> Iterator[tuple[FunctionLines | None, FunctionLines | None]]:
+        """Yield a function's lines on both sides, file by file, the largest first."""
+        old = [part for name in base for part in self.sides[0].functions[name]]
+        now = [part for name in new for part in self.sides[1].functions[name]]
+        yield from zip_longest(old, now)
+
+
+class Listing(NamedTuple):
+    """A function in both builds, in the order of new; what only base has is between.
+
+    `why` says why there is no text, "" where there is. `costs` are sums of the lines'.
+    """
+
+    places: Places
+    lines: tuple[ListingLine, ...]
+    costs: Costs
+    why: Why
+
+
+def places_of(
+    sources: Sources, base: FunctionLines | None, new: FunctionLines | None
+) -> Places:
+    """Return where a function is on both sides.
+
+    Where it has samples on one side alone, it is looked for by its name on the other.
+    """
+    if base is not None and new is not None:
+        return Places(_located(sources, 0, base), _located(sources, 1, new))
+    known = base or new
+    if known is None:
+        raise ValueError("a function is on one side at least")
+    side = 0 if base is not None else 1
+    here = _located(sources, side, known)
+    there, absent = None, False
+    text = sources.text(1 - side, known.function, known.file)
+    if text is not None and text.origin in ("git", "folder"):
+        extent = extent_of(text.lines, known.function, known.file, 0, ())
+        absent = extent is None
+        if extent is not None:
+            none = np.zeros(0, np.int64)
+            silent = FunctionLines(
+                known.function, known.file, 0, none, none, none, none
+            )
+            there = Located(silent, text, extent)
+    elif sources.given and here.text is not None:
+        absent = here.text.origin in ("git", "folder")
+    return Places(here, there, absent) if side == 0 else Places(there, here, absent)
+
+
+def _located(sources: Sources, side: int, lines: FunctionLines) -> Located:
+    """Return a side's lines with their text, if the function stands there."""
+    text = sources.text(side, lines.function, lines.file)
+    extent = None
+    if text is not None:
+        costly = lines.line[(lines.flat != 0) | (lines.cum != 0)].tolist()
+        extent = extent_of(text.lines, lines.function, lines.file, lines.start, costly)
+    return Located(lines, text, extent)
+
+
+def listing(sources: Sources, places: Places) -> Listing:
+    """Return the listing of a function; without its text, its lines by number."""
+    base, new = places.base, places.new
+    whole = _costs(base, new, None, None)
+    why = _why(places)
+    if why in ("missing", "mismatch"):
+        return Listing(places, tuple(_numbers(places)), whole, why)
+    lines: list[ListingLine] = []
+    if base is None or new is None:
+        mark: Mark = "" if not places.absent else "-" if new is None else "+"
+        for side in places.sides:
+            lines = [
+                ListingLine(
+                    number if side is base else None,
+                    number if side is new else None,
+                    text,
+                    _costs(base, new, number, number),
+                    mark,
+                )
+                for number, text in _text(side)
+            ]
+        return Listing(places, tuple(lines), whole, why)
+    return Listing(places, tuple(_merged(sources, base, new)), whole, why)
+
+
+def _why(places: Places) -> Why:
+    """Return why a function cannot be listed, or must be on the text of today."""
+    known = places.sides
+    if any(side.text is None for side in known):
+        return "missing"
+    if any(side.extent is None for side in known):
+        return "mismatch"
+    texts = [side.text for side in known if side.text is not None]
+    return "today" if any(text.origin == "here" for text in texts) else ""
+
+
+def _text(side: Located) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a function with their numbers."""
+    if side.text is not None and side.extent is not None:
+        for number in range(side.extent.start, side.extent.end + 1):
+            yield number, side.text.lines[number - 1]
+
+
+def within(hunk: Hunk, base: Extent, new: Extent) -> Hunk | None:
+    """Return the part of a hunk in a function of both sides, None where there is none.
+
+    A hunk that reaches over the edge of a function keeps what is inside.
+    """
+    parts = []
+    for start, count, extent in (
+        (hunk.base_start, hunk.base_count, base),
+        (hunk.new_start, hunk.new_count, new),
+    ):
+        first = max(start, extent.start)
+        last = min(start + count - 1, extent.end)
+        # Without lines, the start is the line before: it may be any but the last.
+        inside = max(last - first + 1, 0)
+        parts += [first if inside else min(max(start, extent.start - 1), extent.end)]
+        parts += [inside]
+    return Hunk(*parts) if parts[1] or parts[3] else None
+
+
+def _merged(sources: Sources, base: Located, new: Located) -> Iterator[ListingLine]:
+    """Yield the lines of both texts: first what is gone, then what stands there now."""
+    if base.text is None or new.text is None or not base.extent or not new.extent:
+        return
+    old = dict(_text(base))
+    now = dict(_text(new))
+    gone, added = set[int](), set[int]()
+    for hunk in sources.hunks(base.text, new.text):
+        gone |= set(range(hunk.base_start, hunk.base_start + hunk.base_count))
+        added |= set(range(hunk.new_start, hunk.new_start + hunk.new_count))
+    i, j = base.extent.start, new.extent.start
+    while i in old or j in now:
+        if i in old and (i in gone or j not in now):
+            yield ListingLine(i, None, old[i], _costs(base, new, i, None), "-")
+            i += 1
+        elif j in now and (j in added or i not in old):
+            yield ListingLine(None, j, now[j], _costs(base, new, None, j), "+")
+            j += 1
+        else:
+            yield ListingLine(i, j, now[j], _costs(base, new, i, j))
+            i, j = i + 1, j + 1
+
+
+def _numbers(places: Places) -> Iterator[ListingLine]:
+    """Yield the lines that cost anything, each side's by itself: no text pairs them."""
+    base, new = places.base, places.new
+    for side in places.sides:
+        lines = side.lines
+        for number in lines.line[(lines.flat != 0) | (lines.cum != 0)].tolist():
+            old, now = (number, None) if side is base else (None, number)
+            yield ListingLine(old, now, None, _costs(base, new, old, now))
+
+
+def _costs(
+    base: Located | None, new: Located | None, old: int | None, now: int | None
+) -> Costs:
+    """Return what a line costs on each side; all lines, where both are None."""
+    whole = old is None and now is None
+    sums = []
+    for side, number in ((base, old), (new, now)):
+        if side is None or (number is None and not whole):
+            sums.append((0, 0))
+            continue
+        lines = side.lines
+        chosen = slice(None) if whole else np.flatnonzero(lines.line == number)
+        sums.append((int(lines.flat[chosen].sum()), int(lines.cum[chosen].sum())))
+    return Costs(sums[0][0], sums[1][0], sums[0][1], sums[1][1])

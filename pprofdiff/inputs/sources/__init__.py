@@ -1,0 +1,1 @@
+"""Where the source of a build is: a git repository, folders, Go's caches."""

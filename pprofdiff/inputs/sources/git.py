@@ -1,0 +1,263 @@
+"""A git repository, read without touching its work tree, and without its programs.
+
+What a repository or a user's configuration could have git run is switched off: file
+system monitors, hooks, external differs, text conversion, signature checks. Refs become
+commit ids first; nothing else that was typed reaches git.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from functools import cached_property
+from threading import Timer
+
+from pprofdiff.errors import UsageError
+from pprofdiff.model.source import Commit, Hunk
+from pprofdiff.units import printable
+
+__all__ = ["GitError", "GitTree", "Repository"]
+
+_SAFE = (
+    *(
+        "-c",
+        "core.fsmonitor=",
+        "-c",
+        "diff.external=",
+        "-c",
+        "core.hooksPath=/dev/null",
+    ),
+    *("-c", "log.showSignature=false"),
+    *("-c", "core.quotePath=false", "-c", "protocol.allow=never"),
+)
+_ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "LC_ALL": "C",
+}
+_PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")
+# A list of two million files is longer than this.
+_MOST = 1 << 28
+_SECONDS = 60.0
+_HUNK = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+_REGULAR = ("100644", "100755")
+_NAMED = 3
+
+
+class GitError(Exception):
+    """Git did not do what was asked; the text is its first line of complaint."""
+
+
+class Repository:
+    """The git repository that a folder is in."""
+
+    def __init__(self, folder: str) -> None:
+        """Check that there is one; raises UsageError with what to do."""
+        self.folder = folder or "."
+        try:
+            self._run("rev-parse", "--git-dir")
+        except GitError as error:
+            where = printable(self.folder)
+            raise UsageError(
+                f"--git: {where} is not in a git repository that can be read "
+                f"({error}); --repo DIR names one"
+            ) from None
+
+    def commit(self, ref: str) -> str:
+        """Return the id of the commit that a ref names; raises UsageError."""
+        named = printable(ref)
+        if not ref or ref.startswith("-") or "\0" in ref:
+            raise UsageError(f"--git: {named!r} is no ref")
+        try:
+            told = self._run(
+                *("rev-parse", "--verify", "--quiet", "--end-of-options"),
+                f"{ref}^{{commit}}",
+            )
+        except GitError:
+            raise UsageError(self._no_ref(named)) from None
+        return told.decode("ascii", "replace").split()[-1]
+
+    def _no_ref(self, named: str) -> str:
+        if self._run("rev-parse", "--is-shallow-repository").strip() == b"true":
+            return (
+                f"--git: there is no {named} here, as the clone is shallow; "
+                f"git fetch --unshallow, or fetch-depth: 0 of actions/checkout"
+            )
+        return f"--git: there is no commit {named} in the repository; see git log --all"
+
+    def tree(self, commit: str) -> GitTree:
+        """Return the files of a commit."""
+        return GitTree(self, commit)
+
+    def hunks(self, base: str, new: str) -> tuple[Hunk, ...]:
+        """Return what differs between two blobs, by their ids."""
+        told = self._run("diff", *_PLAIN, "-U0", "--text", base, new)
+        return tuple(
+            Hunk(*(1 if part is None else int(part) for part in found.groups()))
+            for found in _HUNK.finditer(told)
+        )
+
+    def commits_of(
+        self, span: tuple[str, str], path: str, start: int, count: int
+    ) -> tuple[Commit, ...]:
+        """Return the commits of a span that wrote lines which its end has at a path.
+
+        A configured list of commits to ignore that is not there fails ``git blame``;
+        then they are all commits that touched the lines.
+        """
+        lines = f"{start},+{count}"
+        try:
+            told = self._run(
+                *("blame", "--no-textconv", "--porcelain"),
+                *("-L", lines, "..".join(span), "--", path),
+            ).decode("utf-8", "replace")
+        except GitError:
+            words = *("log", *_PLAIN, "-s", "--format=%H"), "..".join(span)
+            touched = self._run(*words, f"-L{lines}:{path}")
+            return self._described(span, touched.decode("ascii").split())
+        ids = re.findall(r"^([0-9a-f]{40,64}) \d+ \d+", told, re.MULTILINE)
+        before = set(_boundaries(told))
+        return self._described(span, (i for i in ids if i not in before))
+
+    def commits_without(
+        self, span: tuple[str, str], paths: tuple[str, ...], text: str
+    ) -> tuple[Commit, ...]:
+        """Return the commits of a span that changed how often files have a text."""
+        told = self._run(
+            *("log", *_PLAIN, "-s", "--format=%H", f"-S{text}"),
+            *("..".join(span), "--", *paths),
+        )
+        return self._described(span, told.decode("ascii", "replace").split())
+
+    def _described(
+        self, span: tuple[str, str], ids: Iterable[str]
+    ) -> tuple[Commit, ...]:
+        """Return some commits of a span, each before those that it was made on."""
+        wanted = set(ids)
+        if not wanted:
+            return ()
+        told = self._run(
+            *("log", "--topo-order", "-s", "--format=%H %s"),
+            *(*sorted(wanted), f"^{span[0]}", "--"),
+        )
+        pairs = (
+            line.partition(" ")[::2]
+            for line in told.decode("utf-8", "replace").split("\n")
+        )
+        return tuple(Commit(id_, subject) for id_, subject in pairs if id_ in wanted)
+
+    def size(self, blob: str) -> int:
+        """Return how many bytes a blob has."""
+        return int(self._run("cat-file", "-s", blob))
+
+    def blob(self, blob: str) -> bytes:
+        """Return the bytes of a blob."""
+        return self._run("cat-file", "blob", blob)
+
+    def listing(self, commit: str) -> bytes:
+        """Return ``git ls-tree -r -z`` of a commit."""
+        return self._run("ls-tree", "-r", "-z", "--full-tree", commit)
+
+    def _run(self, *words: str) -> bytes:
+        """Return what a git command prints; raises GitError, or UsageError without git.
+
+        No shell is in between. It is given up after a time, or where it prints more
+        than any of our questions can need.
+        """
+        command = ["git", "--no-pager", *_SAFE, "-C", self.folder, *words]
+        with tempfile.TemporaryFile() as complaints:
+            try:
+                process = subprocess.Popen(  # noqa: S603 - a list of words, no shell
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=complaints,
+                    env={**os.environ, **_ENVIRONMENT},
+                )
+            except (OSError, ValueError) as error:
+                reason = getattr(error, "strerror", None) or str(error)
+                raise UsageError(f"--git: git cannot be started: {reason}") from None
+            timer = Timer(_SECONDS, process.kill)
+            timer.start()
+            try:
+                with process:
+                    told = process.stdout.read(_MOST + 1) if process.stdout else b""
+                    if len(told) > _MOST:
+                        process.kill()
+            finally:
+                timer.cancel()
+            if process.returncode == 0 and len(told) <= _MOST:
+                return told
+            complaints.seek(0)
+            lines = complaints.read(4_000).decode("utf-8", "replace").splitlines()
+        raise GitError(printable(lines[0]) if lines else f"git {words[0]} failed")
+
+
+def _boundaries(porcelain: str) -> list[str]:
+    """Return the commits that ``git blame --porcelain`` marks as before the span."""
+    before, current = [], ""
+    for line in porcelain.split("\n"):
+        heading = re.match(r"([0-9a-f]{40,64}) \d+ \d+", line)
+        if heading:
+            current = heading[1]
+        elif line == "boundary":
+            before.append(current)
+    return before
+
+
+class GitTree:
+    """The regular files of a commit, by their paths from its root."""
+
+    def __init__(self, repository: Repository, commit: str) -> None:
+        """Take a commit's id; the files are listed when they are first asked for."""
+        self.repository = repository
+        self.commit = commit
+
+    @cached_property
+    def _blobs(self) -> dict[str, str]:
+        blobs = {}
+        try:
+            listing = self.repository.listing(self.commit)
+        except GitError as error:
+            raise UsageError(f"--git: {error}") from None
+        for entry in listing.split(b"\0"):
+            head, tab, path = entry.partition(b"\t")
+            if tab and head[:6].decode() in _REGULAR:
+                blobs[path.decode("utf-8", "surrogateescape")] = head.split()[
+                    2
+                ].decode()
+        return blobs
+
+    def has(self, path: str) -> bool:
+        """Return whether there is a regular file at a path."""
+        return path in self._blobs
+
+    @cached_property
+    def modules(self) -> tuple[str, ...]:
+        """The folders that have a go.mod, those nearest the root first."""
+        folders = [
+            path[:-6].rstrip("/")
+            for path in self._blobs
+            if path == "go.mod" or path.endswith("/go.mod")
+        ]
+        return tuple(sorted(folders, key=lambda path: (path.count("/"), path)))
+
+    def key(self, path: str) -> str:
+        """Return the id of the blob at a path."""
+        return self._blobs[path]
+
+    def read(self, path: str, most: int) -> bytes | None:
+        """Return a file's bytes, None where it has more than `most` or is not here."""
+        blob = self._blobs[path]
+        try:
+            if self.repository.size(blob) > most:
+                return None
+            return self.repository.blob(blob)
+        except GitError:
+            # A clone without this object: it is not fetched.
+            return None

@@ -1,0 +1,231 @@
+"""The source of both builds, looked for where it may be.
+
+What was named comes first: refs of a repository or folders. The module cache and Go's
+own tree have other modules and the standard library. Only where nothing was named, the
+working directory and the path in the profile are looked at, whose text is that of
+today.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+import shutil
+from difflib import SequenceMatcher
+from functools import cache, cached_property
+
+from pprofdiff.errors import UsageError
+from pprofdiff.goruntime.names import is_standard_library
+from pprofdiff.inputs.sources.git import GitError, Repository
+from pprofdiff.inputs.sources.trees import FolderTree, Tree, place_in
+from pprofdiff.model.source import Commit, Hunk, Origin, SourceText
+from pprofdiff.units import printable
+
+__all__ = ["FoundSources", "sources_of"]
+
+# A source file that is longer is made by a program, for no reader.
+_LARGEST = 4 << 20
+# Lines compared here, without git, at most: the time grows with their square.
+_COMPARED = 20_000
+_IN_CACHE = re.compile(r"[/\\]pkg[/\\]mod[/\\]")
+_VERSIONED = re.compile(r"[^/\\]@v\d")
+
+
+def sources_of(git: str, repository: str, folders: str) -> FoundSources:
+    """Return the sources that ``--git BASE..NEW`` or ``--source BASE:NEW`` names.
+
+    All empty stands for those of the working directory. Raises UsageError for a ref,
+    repository or folder that is not there.
+    """
+    if git and folders:
+        raise UsageError("--git and --source say the same in two ways: give one")
+    if repository and not git:
+        raise UsageError("--repo goes with --git BASE..NEW: add it")
+    if git:
+        base, dots, new = git.partition("..")
+        if not dots or new.startswith("."):
+            raise UsageError(
+                f"--git {printable(git)}: is BASE..NEW, the commits of both builds, "
+                "such as v1.4.0..HEAD"
+            )
+        found = Repository(repository)
+        commits = found.commit(base or "HEAD"), found.commit(new or "HEAD")
+        return FoundSources(
+            (found.tree(commits[0]), found.tree(commits[1])), found, commits
+        )
+    if folders:
+        named = folders.split(os.pathsep)
+        if len(named) == 1:
+            named *= 2
+        if len(named) != 2 or not all(named):
+            raise UsageError(
+                f"--source {printable(folders)}: is BASEDIR{os.pathsep}NEWDIR, the "
+                "folders with the source of both builds"
+            )
+        for folder in named:
+            if not os.path.isdir(folder):
+                raise UsageError(f"--source: {printable(folder)} is no folder")
+        return FoundSources((FolderTree(named[0]), FolderTree(named[1])))
+    return FoundSources(None)
+
+
+class FoundSources:
+    """The source of both builds; see `pprofdiff.model.source.Sources`."""
+
+    def __init__(
+        self,
+        trees: tuple[Tree, Tree] | None,
+        repository: Repository | None = None,
+        told: tuple[str, str] | None = None,
+    ) -> None:
+        """Take each side's tree, None for the working directory, and their commits."""
+        self.given = trees is not None
+        self.told = told
+        here = FolderTree(os.getcwd())
+        self._trees: tuple[Tree, Tree] = trees or (here, here)
+        self._repository = repository
+        self._origin: Origin = "here"
+        if self.given:
+            self._origin = "git" if repository else "folder"
+        self._texts: dict[tuple[Origin, str], SourceText | None] = {}
+
+    def text(self, side: int, function: str, file: str) -> SourceText | None:
+        """Return the text of a function's file, None where it is not to be found."""
+        if not file or file.startswith("<"):
+            return None
+        tree = self._trees[side]
+        place = place_in(tree, function, file)
+        if place is not None:
+            return self._read(self._origin, tree, place, place)
+        for origin, folder, path in self._kept(file):
+            kept = FolderTree(folder)
+            if kept.has(path):
+                return self._read(origin, kept, path, path)
+        if not self.given and os.path.isabs(file):
+            root, path = os.path.split(file)
+            kept = FolderTree(root)
+            if kept.has(path):
+                return self._read("here", kept, path, file)
+        return None
+
+    def _read(
+        self, origin: Origin, tree: Tree, path: str, shown: str
+    ) -> SourceText | None:
+        """Return a file's text, None where it is binary, too large or gone."""
+        key = tree.key(path)
+        known = (origin, f"{shown}\0{key}")
+        if known not in self._texts:
+            data = tree.read(path, _LARGEST)
+            text = None
+            if data is not None and b"\0" not in data:
+                lines = data.decode("utf-8", "replace").split("\n")
+                lines = [line.removesuffix("\r") for line in lines]
+                if lines and not lines[-1]:
+                    lines.pop()
+                text = SourceText(shown, tuple(lines), origin, key)
+            self._texts[known] = text
+        return self._texts[known]
+
+    def _kept(self, file: str) -> list[tuple[Origin, str, str]]:
+        """Return (origin, folder, path in it) of where Go keeps such a file."""
+        found: list[tuple[Origin, str, str]] = []
+        plain = file.replace("\\", "/")
+        if "../" in plain:
+            return []
+        if _IN_CACHE.search(file):
+            rest = re.split(r"/pkg/mod/", plain)[-1]
+            found += [("module", root, rest) for root in self._modules]
+        elif _VERSIONED.search(file) and not plain.startswith("/"):
+            rest = _escaped(plain)
+            found += [("module", root, rest) for root in self._modules]
+        else:
+            own, rest = _in_goroot(plain)
+            if rest:
+                roots = dict.fromkeys((own, *(f"{root}/src" for root in _goroots())))
+                found += [("goroot", root, rest) for root in roots if root]
+        return found
+
+    @cached_property
+    def _modules(self) -> list[str]:
+        """The module caches that there may be."""
+        named = [os.environ.get("GOMODCACHE", "")]
+        gopath = os.environ.get("GOPATH") or os.path.expanduser("~/go")
+        named += [os.path.join(p, "pkg", "mod") for p in gopath.split(os.pathsep) if p]
+        return [path for path in dict.fromkeys(named) if path]
+
+    def hunks(self, base: SourceText, new: SourceText) -> tuple[Hunk, ...]:
+        """Return what differs between two texts, in their order."""
+        if base.key == new.key:
+            return ()
+        if self._repository is not None and base.origin == new.origin == "git":
+            try:
+                return self._repository.hunks(base.key, new.key)
+            except GitError:
+                pass
+        return _differences(base.lines, new.lines)
+
+    def commits(
+        self, base: SourceText, new: SourceText, hunk: Hunk
+    ) -> tuple[Commit, ...]:
+        """Return the commits between the builds that made a hunk; newest first."""
+        if self._repository is None or self.told is None:
+            return ()
+        if (base.origin, new.origin) != ("git", "git"):
+            return ()
+        try:
+            if hunk.new_count:
+                return self._repository.commits_of(
+                    self.told, new.path, hunk.new_start, hunk.new_count
+                )
+            start = hunk.base_start - 1
+            gone = base.lines[start : start + hunk.base_count]
+            paths = tuple(dict.fromkeys((base.path, new.path)))
+            text = max((line.strip() for line in gone), key=len)
+            return self._repository.commits_without(self.told, paths, text)
+        except GitError:
+            return ()
+
+
+def _in_goroot(path: str) -> tuple[str, str]:
+    """Return (folder, path in it) of a file of Go's own source, the last "" for others.
+
+    The folder is the one in which Go was installed where the build was, "" with
+    ``-trimpath``.
+    """
+    own, source, rest = path.rpartition("/src/")
+    if not source and path.startswith("/"):
+        return "", ""
+    package = posixpath.dirname(rest)
+    if not is_standard_library(package):
+        return "", ""
+    return own + source.rstrip("/"), rest
+
+
+@cache
+def _goroots() -> tuple[str, ...]:
+    """Return where Go may be installed."""
+    named = [os.environ.get("GOROOT", "")]
+    program = shutil.which("go")
+    if program:
+        named.append(os.path.dirname(os.path.dirname(os.path.realpath(program))))
+    return tuple(path for path in dict.fromkeys(named) if path)
+
+
+def _escaped(path: str) -> str:
+    """Return a module's path as the module cache spells it: ``!`` before capitals."""
+    module, at, rest = path.partition("@")
+    return re.sub(r"[A-Z]", lambda c: f"!{c[0].lower()}", module) + at + rest
+
+
+def _differences(base: tuple[str, ...], new: tuple[str, ...]) -> tuple[Hunk, ...]:
+    """Return what differs between lines: as one hunk where they are very many."""
+    if len(base) + len(new) > _COMPARED:
+        return (Hunk(1, len(base), 1, len(new)),)
+    hunks = []
+    matcher = SequenceMatcher(None, base, new, autojunk=False)
+    for tag, i, j, k, m in matcher.get_opcodes():
+        if tag != "equal":
+            starts = (i + (j > i), k + (m > k))
+            hunks.append(Hunk(starts[0], j - i, starts[1], m - k))
+    return tuple(hunks)

@@ -1,0 +1,137 @@
+"""Which file of a tree a profile means: its path's tail, its package, its module."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Hashable, Iterator
+from functools import cache
+from typing import Protocol
+
+from pprofdiff.goruntime.names import package_of
+
+__all__ = ["FolderTree", "Tree", "place_in"]
+
+_MODULE = re.compile(r"^module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
+_MOST_OF_MODULE = 1 << 16
+_DEEPEST = 64
+_SEPARATOR = re.compile(r"[/\\]")
+# Modules whose packages are named after their folders alone: those of Go itself.
+_UNNAMED = ("std",)
+
+
+class Tree(Hashable, Protocol):
+    """Files by their paths, which have ``/`` between their parts."""
+
+    def has(self, path: str) -> bool:
+        """Return whether there is a regular file at a path."""
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """The folders that are known to have a go.mod, "" for the root."""
+
+    def key(self, path: str) -> str:
+        """Return what tells a file's text from others."""
+
+    def read(self, path: str, most: int) -> bytes | None:
+        """Return a file's bytes, None for more than `most`, or where it is gone."""
+
+
+class FolderTree:
+    """The files below a folder."""
+
+    def __init__(self, folder: str) -> None:
+        """Take the folder's path."""
+        self.folder = folder
+
+    def _place(self, path: str) -> str:
+        return os.path.join(self.folder, *path.split("/"))
+
+    def has(self, path: str) -> bool:
+        """Return whether there is a regular file at a path."""
+        return "\0" not in path and os.path.isfile(self._place(path))
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """The root, if it is a module's: nothing below is looked through."""
+        return ("",) if self.has("go.mod") else ()
+
+    def key(self, path: str) -> str:
+        """Return the file's real path: of two sides with one, the text is one."""
+        return os.path.realpath(self._place(path))
+
+    def read(self, path: str, most: int) -> bytes | None:
+        """Return a file's bytes, None for more than `most`, or where it is gone."""
+        try:
+            with open(self._place(path), "rb") as file:
+                data = file.read(most + 1)
+        except OSError:
+            return None
+        return data if len(data) <= most else None
+
+
+@cache
+def place_in(tree: Tree, function: str, file: str) -> str | None:
+    """Return the path in a tree of the file of a function, None where it has none.
+
+    It is the longest tail of `file` that is there, in the folder of the function's
+    package: `server.go` of a project is not that of net/http. Programs, whose package
+    is named main, have no import path; with ``-trimpath`` the file has it.
+    """
+    parts = [part for part in _SEPARATOR.split(file) if part][-_DEEPEST:]
+    if not parts or {"..", "."} & set(parts):
+        return None
+    package = package_of(function).removesuffix("_test")
+    local = file.startswith(("/", "\\")) or re.match(r"[A-Za-z]:[/\\]", file)
+    if package == "main" and len(parts) > 1 and not local:
+        package = "/".join(parts[:-1])
+    if package == "command-line-arguments":
+        package = "main"
+    tails = list(_of_modules(tree, package, parts[-1]))
+    tails += ["/".join(parts[start:]) for start in range(len(parts))]
+    tails.append(f"vendor/{package}/{parts[-1]}")
+    for tail in tails:
+        if tree.has(tail) and _is_of(tree, tail, package):
+            return tail
+    return None
+
+
+def _of_modules(tree: Tree, package: str, name: str) -> Iterator[str]:
+    """Yield where a package's file would be by the paths of the tree's modules."""
+    for root in tree.modules:
+        told = _module_of(tree, root)
+        if told is None:
+            continue
+        folder = package.removeprefix(told[1])
+        if folder != package and folder[:1] in ("", "/"):
+            yield posixpath.normpath(f"{root or '.'}/{folder.strip('/')}/{name}")
+
+
+def _is_of(tree: Tree, path: str, package: str) -> bool:
+    """Return whether a file's folder is that of a package, as far as can be told."""
+    folder = posixpath.dirname(path)
+    _, vendored, rest = f"/{folder}".rpartition("/vendor/")
+    if vendored:
+        return rest == package
+    told = _module_of(tree, folder)
+    if told is None or package in ("", "main"):
+        # Without modules a package is its folder below GOPATH, wherever that was.
+        return package in ("", "main") or f"{package}/".endswith(f"/{folder}/")
+    root, module = told
+    inside = posixpath.relpath(folder or ".", root or ".")
+    inside = "" if inside == "." else inside
+    if module in _UNNAMED:
+        return package in (inside, f"vendor/{inside}")
+    return package == (f"{module}/{inside}" if inside else module)
+
+
+@cache
+def _module_of(tree: Tree, folder: str) -> tuple[str, str] | None:
+    """Return the root and the path of the module that a folder is in."""
+    path = f"{folder}/go.mod" if folder else "go.mod"
+    if tree.has(path):
+        text = (tree.read(path, _MOST_OF_MODULE) or b"").decode("utf-8", "replace")
+        named = _MODULE.search(text)
+        return (folder, named[1]) if named else None
+    return _module_of(tree, posixpath.dirname(folder)) if folder else None

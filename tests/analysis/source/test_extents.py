@@ -1,0 +1,169 @@
+"""Where a function stands in its text, and that it is refused where it does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pprofdiff import api
+from pprofdiff.analysis.source.extents import extent_of
+from pprofdiff.analysis.source.lines import side_lines
+from tests.repository import go_env
+
+WRITTEN = """package p
+
+type T[K any] struct{ k K }
+
+func (t *T[K]) Add(k K) {
+	t.k = k
+}
+
+func plain(a int) (x interface{ M() }, err error) { return nil, nil }
+
+func many(
+	a int,
+	b map[string]struct{},
+) (
+	x int,
+) {
+	s := `}
+}
+` // } a brace
+	r := '}' + '\\'' /* } */
+	go func() {
+		for range 3 {
+			println(s, r)
+		}
+	}()
+	return use(func(i int) bool {
+		return i < 2
+	}, 3)
+}
+
+func generic[K comparable, V interface{ ~int }](k K) V {
+	return 0
+}
+
+func (T[K]) Value() {}
+
+func init() {
+}
+
+func init() {
+}
+"""
+TEXT = WRITTEN.split("\n")
+
+
+def line_of(start):
+    """Return the number of the line that begins so."""
+    return next(i for i, text in enumerate(TEXT, 1) if text.strip().startswith(start))
+
+
+@pytest.mark.parametrize(
+    ("function", "start", "lines"),
+    [
+        ("x/p.(*T[...]).Add", "func (t *T", 3),
+        ("x/p.(*T[go.shape.int]).Add", "func (t *T", 3),
+        ("x/p.plain", "func plain", 1),
+        ("x/p.many", "func many", 19),
+        ("x/p.many.func1", "go func", 5),
+        ("x/p.many.gowrap1", "go func", 5),
+        ("x/p.many.func2", "return use(func", 3),
+        ("x/p.many.func1-range1", "for range 3", 3),
+        ("x/p.generic[...]", "func generic", 3),
+        ("x/p.T[...].Value", "func (T[K])", 1),
+        ("x/p.init.0", "func init", 2),
+    ],
+)
+def test_a_function_that_stands_there(function, start, lines):
+    at = line_of(start)
+    found = extent_of(TEXT, function, "p.go", at, ())
+    assert found == (at, at + lines - 1)
+    # A line that costs something outside of it: another text was built.
+    assert extent_of(TEXT, function, "p.go", at, [at + lines - 1]) == found
+    assert extent_of(TEXT, function, "p.go", at, [at + lines]) is None
+    assert extent_of(TEXT, function, "p.go", at, [at - 1]) is None
+
+
+@pytest.mark.parametrize(
+    ("function", "start"),
+    [
+        ("x/p.plain", "func many"),
+        ("x/p.man", "func many"),
+        ("x/p.many2", "func many"),
+        ("x/p.Add", "func (t *T"),
+        ("x/p.(*Other).Add", "func (t *T"),
+        ("x/p.(*T).Ad", "func (t *T"),
+        ("x/p.many.func1", "s := `}"),
+        ("x/p.many.gowrap1", "return use(func"),
+        ("x/p.many", "package p"),
+    ],
+)
+def test_a_function_that_stands_elsewhere(function, start):
+    assert extent_of(TEXT, function, "p.go", line_of(start), ()) is None
+
+
+def test_a_start_behind_the_end():
+    assert extent_of(TEXT, "x/p.many", "p.go", len(TEXT) + 1, ()) is None
+    assert extent_of([], "x/p.many", "p.go", 1, ()) is None
+
+
+def test_without_a_start_the_only_declaration_counts():
+    at = line_of("func many")
+    assert extent_of(TEXT, "x/p.many", "p.go", 0, [at + 3]) == (at, at + 18)
+    assert extent_of(TEXT, "x/p.many.func2", "p.go", 0, [at + 15]) == (at, at + 18)
+    assert extent_of(TEXT, "x/p.init.0", "p.go", 0, ()) is None
+    assert extent_of(TEXT, "x/p.nowhere", "p.go", 0, ()) is None
+
+
+def test_assembly():
+    text = [
+        '#include "textflag.h"',
+        "// func add(x, y int64) int64",
+        "TEXT ·add(SB),NOSPLIT,$0-24",
+        "	RET",
+        "TEXT runtime·memmove<ABIInternal>(SB), NOSPLIT, $0-24",
+        "	MOVQ AX, DI",
+        "	RET",
+    ]
+    assert extent_of(text, "x/p.add", "a.s", 3, [4]) == (3, 4)
+    assert extent_of(text, "x/p.add.abi0", "a.s", 3, [4]) == (3, 4)
+    assert extent_of(text, "runtime.memmove", "a.s", 5, [7]) == (5, 7)
+    assert extent_of(text, "runtime.memmove", "a.s", 0, [7]) == (5, 7)
+    assert extent_of(text, "runtime.memmov", "a.s", 5, [7]) is None
+    assert extent_of(text, "x/p.add", "a.s", 3, [5]) is None
+
+
+LINKED = """package p
+
+//go:linkname reflect_move reflect.move
+func reflect_move(p, q *int) {
+	*p = *q
+}
+"""
+
+
+def test_a_function_that_the_linker_calls_otherwise():
+    text = LINKED.split("\n")
+    assert extent_of(text, "reflect.move", "p.go", 4, [5]) == (4, 6)
+    assert extent_of(text, "reflect.mov", "p.go", 4, [5]) is None
+
+
+@pytest.mark.go
+def test_all_functions_of_a_real_profile_of_go_itself(planted_repo):
+    """Each function of the standard library stands where a profile says it does."""
+    diff = api.diff(planted_repo.base, planted_repo.new).comparison.profiles[0]
+    root = Path(go_env("GOROOT")) / "src"
+    known = 0
+    for functions in side_lines(diff, 1).functions.values():
+        for one in functions:
+            if one.start and Path(one.file).is_relative_to(root):
+                text = Path(one.file).read_text("utf-8").split("\n")
+                found = extent_of(
+                    text, one.function, one.file, one.start, one.line.tolist()
+                )
+                assert found is not None, one.function
+                known += 1
+    assert known

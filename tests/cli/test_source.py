@@ -1,0 +1,272 @@
+"""Source lines on the command line: listings, findings' changed lines, bad requests."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.repository import built, git, measured, repository
+
+pytestmark = pytest.mark.go
+
+# A line that only new has: no number of base, then its own.
+ADDED = re.compile(r" {6}\d+ \+ (.*)")
+PLACE = "store/price.go:17-19"
+
+
+@pytest.fixture
+def words(planted_repo, monkeypatch):
+    """Stand in the planted repository, and return what compares its builds."""
+    monkeypatch.chdir(planted_repo.repo.folder)
+    for name in (
+        "GITHUB_SERVER_URL",
+        "GITHUB_REPOSITORY",
+        "GITHUB_REF",
+        "CI_PROJECT_URL",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    return planted_repo.words
+
+
+def test_the_first_finding_names_its_lines_and_commit(cli, words, planted_repo):
+    done = cli(*words)
+    assert (done.status, done.err) == (0, "")
+    text = " ".join(done.out.split())
+    first = text[text.index(" 1. ") : text.index("Together they")]
+    assert f"Changed: {PLACE} in store.Price" in first
+    assert f'; {planted_repo.culprit[:9]} "store: price twice, to be sure".' in first
+
+
+def test_json_has_lines_and_commits(cli, words, planted_repo, tmp_path):
+    cli(*words, "-q", "-o", tmp_path / "x.json")
+    first, *_ = json.loads((tmp_path / "x.json").read_text("utf-8"))["findings"]
+    (lines,) = first["source"]["lines"]
+    assert (lines["file"], lines["start"], lines["end"]) == ("store/price.go", 17, 19)
+    assert lines["side"] == "new"
+    assert lines["commits"] == [
+        {"id": planted_repo.culprit, "subject": "store: price twice, to be sure"}
+    ]
+    assert first["source"]["unchanged"] == []
+
+
+def test_the_comment_links_to_the_lines(
+    cli, words, planted_repo, tmp_path, monkeypatch
+):
+    cli(*words, "-q", "-o", tmp_path / "x.md")
+    plain = (tmp_path / "x.md").read_text("utf-8")
+    assert f"Changed: `{PLACE}`" in plain
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://github.com")
+    monkeypatch.setenv("GITHUB_REPOSITORY", "o/shop")
+    cli(*words, "-q", "-o", tmp_path / "x.md")
+    linked = (tmp_path / "x.md").read_text("utf-8")
+    at = f"https://github.com/o/shop/blob/{planted_repo.refs[1]}/store/price.go"
+    assert f"[`{PLACE}`]({at}#L17-L19)" in linked
+    commit = planted_repo.culprit
+    assert f"[`{commit[:9]}`](https://github.com/o/shop/commit/{commit})" in linked
+    monkeypatch.setenv("GITHUB_REF", "refs/pull/7/merge")
+    cli(*words, "-q", "-o", tmp_path / "x.md")
+    pulled = (tmp_path / "x.md").read_text("utf-8")
+    # The SHA-256 of store/price.go.
+    file = "c8fbadaba682917573eb4da429fd53e7037a32b3dd47d90c1c673872e0f2ce11"
+    assert f"(https://github.com/o/shop/pull/7/files#diff-{file}R17-R19)" in pulled
+
+
+def test_the_page_names_lines_and_commit(cli, words, planted_repo, tmp_path):
+    done = cli(*words, "-q", "-o", tmp_path / "x.html")
+    assert done.status == 0
+    page = (tmp_path / "x.html").read_text("utf-8")
+    answer = page[page.index('<div class="answer">') :]
+    answer = answer[: answer.index("</div>")]
+    assert f"Changed: {PLACE} in store.Price" in answer
+    assert planted_repo.culprit[:9] in answer
+
+
+def test_a_listing_marks_what_changed_and_folds_the_rest(cli, words):
+    done = cli(*words, "--list", r"store\.Price$|main\.main$")
+    assert (done.status, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert [text.strip() for text in ADDED.findall(done.out)] == [
+        "for i := range 5_000 * Rounds {",
+        "price = price*13 + uint64(i)",
+        "}",
+    ]
+    assert any("⋮ 9 lines" in line for line in lines)
+    assert not re.search(r"\d       - ", done.out)
+    cum = next(line.split() for line in lines if "price*13" in line)
+    # Base has nothing there: a dot; new and delta are one number.
+    assert (cum[0], cum[3], cum[5]) == (".", ".", f"+{cum[4]}")
+
+
+def test_the_work_tree_is_neither_read_nor_touched(cli, words, planted_repo):
+    """Refs are read: whatever the work tree and the index hold, the result is the same."""
+    repo = planted_repo.repo
+    before = cli(*words, "--list", "store")
+    price = repo.folder / "store" / "price.go"
+    text = price.read_text("utf-8")
+    try:
+        price.write_text("package nonsense\n", "utf-8")
+        (repo.folder / "new.txt").write_text("x", "utf-8")
+        index = (repo.folder / ".git" / "index").read_bytes()
+        status = repo.run("status", "--porcelain=v2")
+        index = (repo.folder / ".git" / "index").read_bytes()
+        assert cli(*words, "--list", "store") == before
+        assert (repo.folder / ".git" / "index").read_bytes() == index
+        assert repo.run("status", "--porcelain=v2") == status
+        # Without refs the text of today is all there is: it is not the one profiled.
+        done = cli(*words[:2], "--list", "store")
+        assert "The source found is not that of the profile" in " ".join(
+            done.out.split()
+        )
+        assert "nonsense" not in done.out
+    finally:
+        price.write_text(text, "utf-8")
+        (repo.folder / "new.txt").unlink()
+
+
+def test_without_refs_the_text_of_today_is_said_to_be_that(cli, words, planted_repo):
+    done = cli(planted_repo.faster, planted_repo.new, "--list", r"store\.Price$")
+    assert "The source is that of today, for both builds" in done.out
+    assert "price*13" in done.out
+
+
+def test_without_sources_the_numbers_alone(cli, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    done = cli(*words[:2], "--list", r"store\.Price$", "--source", f"{empty}:{empty}")
+    assert done.status == 0
+    assert "The source is not found: --git BASE..NEW" in done.out
+    assert "price*13" not in done.out
+    # Lines 13 of base and 18 of new, in which a loop's body is.
+    numbers = {tuple(line.split()[6:]) for line in done.out.splitlines()}
+    assert ("13",) in numbers
+    assert ("18",) in numbers
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        (["--git=none..HEAD"], "there is no commit none in the repository"),
+        (["--git=HEAD..none"], "there is no commit none in the repository"),
+        (["--git=HEAD"], "is BASE..NEW, the commits of both builds"),
+        (["--git=HEAD...HEAD"], "is BASE..NEW, the commits of both builds"),
+        (["--git=--all..HEAD"], "'--all' is no ref"),
+        (["--git=HEAD:go.mod..HEAD"], "there is no commit HEAD:go.mod"),
+        (["--git=HEAD..HEAD", "--repo=/none"], "/none is not in a git repository"),
+        (["--git=HEAD..HEAD", "--source=.:."], "--git and --source say the same"),
+        (["--repo=."], "--repo goes with --git"),
+        (["--source=a:b:c"], "is BASEDIR:NEWDIR"),
+        (["--source=.:none"], "none is no folder"),
+        (["--list=("], "list: '(' is not a regular expression of Go"),
+        (["--list=nowhere"], "no matches found for regexp: nowhere"),
+        (["--list=main", "-top"], "give one"),
+        (["--list=main", "--explain=gc"], "give one"),
+        (["--list=main", "-nodecount=3"], "not with -list"),
+        (["--list=main", "--fail-on=total:+1%"], "leave out -list"),
+    ],
+)
+def test_what_cannot_be_is_one_line(cli, words, flags, says):
+    done = cli(*words[:2], *flags)
+    assert done.status == 2
+    assert done.out == ""
+    assert done.err.count("\n") == 1
+    assert says in done.err
+
+
+def test_a_shallow_clone_says_how_to_get_the_rest(cli, words, planted_repo, tmp_path):
+    origin = planted_repo.repo.folder.as_uri()
+    git(tmp_path, "clone", "-q", "--depth=1", origin, "shallow")
+    done = cli(*words, f"--repo={tmp_path / 'shallow'}")
+    assert done.status == 2
+    assert "the clone is shallow; git fetch --unshallow" in done.err
+
+
+def test_without_git(words):
+    """Where there is no program git, that is said."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pprofdiff", *words],
+        capture_output=True, text=True, check=False, env={"PATH": "/none"},
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == (
+        "pprofdiff: --git: git cannot be started: No such file or directory\n"
+    )
+
+
+def test_nothing_that_a_repository_configures_runs(cli, words, planted_repo, tmp_path):
+    """External differs, text conversion, monitors, signatures: git starts none."""
+    folder = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", planted_repo.repo.folder.as_uri(), "clone")
+    ran = tmp_path / "ran"
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {ran}\nexit 1\n", "utf-8")
+    program.chmod(0o755)
+    for name in (
+        "core.fsmonitor",
+        "core.pager",
+        "diff.external",
+        "diff.go.command",
+        "diff.go.textconv",
+        "filter.go.smudge",
+        "filter.go.clean",
+        "gpg.program",
+        "core.sshCommand",
+    ):
+        git(folder, "config", name, str(program))
+    git(folder, "config", "log.showSignature", "true")
+    git(folder, "config", "blame.ignoreRevsFile", "none")
+    attributes = folder / ".git" / "info" / "attributes"
+    attributes.write_text("*.go diff=go filter=go\n", "utf-8")
+    done = cli(*words, f"--repo={folder}")
+    assert (done.status, done.err) == (0, "")
+    assert PLACE in done.out
+    assert planted_repo.culprit[:9] in done.out
+    assert not ran.exists()
+
+
+def test_a_renamed_file_is_one_file(cli, planted_repo, tmp_path, monkeypatch):
+    """The lines that moved with it did not change; those that were planted did."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", planted_repo.repo.folder.as_uri(), "clone")
+    git(folder, "mv", "store/price.go", "store/prices.go")
+    git(folder, "commit", "-q", "-m", "store: rename")
+    built(folder, tmp_path / "program")
+    measured(tmp_path / "program", tmp_path / "new.pb")
+    span = f"{planted_repo.refs[0]}..HEAD"
+    flags = [f"--git={span}", f"--repo={folder}"]
+    done = cli(planted_repo.base, tmp_path / "new.pb", *flags, "--work=1:1")
+    assert "store/prices.go:17-19" in done.out
+    assert planted_repo.culprit[:9] in done.out
+    done = cli(planted_repo.base, tmp_path / "new.pb", *flags, "--list=Price")
+    text = " ".join(done.out.split())
+    assert "store.Price in store/prices.go (was store/price.go)" in text
+    assert len(ADDED.findall(done.out)) == 3
+
+
+def test_a_repository_without_commits(cli, words, tmp_path):
+    repository(tmp_path / "empty")
+    done = cli(*words[:2], "--git=HEAD..HEAD", f"--repo={tmp_path / 'empty'}")
+    assert done.status == 2
+    assert "there is no commit HEAD in the repository" in done.err
+
+
+def test_another_repository_has_nothing_of_it(cli, words, tmp_path):
+    """Files of the same names, other functions: nothing is said of their lines."""
+    repo = repository(tmp_path / "other")
+    repo.commit(
+        "begin", {"go.mod": "module example.com/shop\n", "main.go": "package main\n"}
+    )
+    repo.commit("price", {"store/price.go": "package store\n" + "\n" * 40})
+    flags = ["--git=HEAD~1..HEAD", f"--repo={repo.folder}", "--work=1:1"]
+    done = cli(*words[:2], *flags)
+    assert done.status == 0
+    assert "Changed:" not in done.out
+    assert "No line of" not in done.out
+    done = cli(*words[:2], *flags[:2], "--list", r"store\.Price$")
+    assert "The source" in done.out
+    assert "price*13" not in done.out

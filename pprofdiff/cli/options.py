@@ -46,6 +46,7 @@ class Options(NamedTuple):
     source: str = ""
     git: str = ""
     repo: str = ""
+    no_source: bool = False
     normalize: bool = False
     work: tuple[float, float] | None = None
     rps: tuple[float, float] | None = None
@@ -180,6 +181,7 @@ FLAGS = (
     Flag(_SOURCE, "git", "str", "git", "BASE..NEW", "the commits of both builds: changed lines and who changed them", ours=True),
     Flag(_SOURCE, "repo", "str", "repo", "DIR", "the repository that --git is of (the working directory's)", ours=True),
     Flag(_SOURCE, "source", "str", "source", "BASEDIR:NEWDIR", "folders with the source of both builds", ours=True),
+    Flag(_SOURCE, "no_source", "bool", "no_source", "", "leave the listings out of the page", ours=True, views="report"),
     Flag(_ROWS, "flat", "set", "sort", "", "sort by own cost", value="flat", views="pprof"),
     Flag(_ROWS, "cum", "set", "sort", "", "sort by cost including callees", value="cum", views="pprof"),
     Flag(_ROWS, "nodecount", "int", "nodecount", "N", "how many rows at most", views="pprof"),

@@ -51,6 +51,8 @@ def run(options: Options, screen: Screen) -> int:
     sources = _sources(options)
     with Waiting(screen.messages, enabled=options.progress) as waiting:
         report = compared(options, screen, waiting, gate, sources)
+        if options.no_source:
+            report = report._replace(sources=None)
         silent = options.only_if_changed and _unchanged(report)
         shown = [] if silent else list(_shown(report, options, sources))
         failed: list[Exception] = []

@@ -51,7 +51,8 @@ class ReportModel(NamedTuple):
 
     `labels`, `inputs` are (base, new); `filters` are the choices that differ from the
     defaults, as typed; `outcome` says whether new is slower, `account` of what that is
-    made up, `findings` why; `verdict` is the gate's.
+    made up, `findings` why; `verdict` is the gate's. `sources` are for listings, None
+    where there are to be none.
     """
 
     labels: tuple[str, str]
@@ -63,6 +64,7 @@ class ReportModel(NamedTuple):
     account: Account | None
     findings: Findings
     verdict: Verdict = Verdict()
+    sources: Sources | None = None
 
     @property
     def profiles(self) -> tuple[ProfileDiff, ...]:
@@ -121,6 +123,7 @@ def report_of(
         account=account(comparison),
         findings=findings,
         verdict=Verdict(unread=tuple(unread)),
+        sources=sources,
     )
     return report if gate is None else judged(report, gate)
 

@@ -270,3 +270,56 @@ def test_another_repository_has_nothing_of_it(cli, words, tmp_path):
     done = cli(*words[:2], *flags[:2], "--list", r"store\.Price$")
     assert "The source" in done.out
     assert "price*13" not in done.out
+
+
+def test_the_page_lists_what_moved_most(cli, words, tmp_path):
+    cli(*words, "-q", "-o", tmp_path / "x.html")
+    page = (tmp_path / "x.html").read_text("utf-8")
+    section = page[page.index('<section id="source">') :]
+    section = section[: section.index("</section>")]
+    assert "example.com/shop/store.Price in store/price.go" in section
+    added = re.findall(r'<span class="worse">(.*)</span>', section)
+    assert [line.split(" + ", 1)[1].strip() for line in added] == [
+        "for i := range 5_000 * Rounds {",
+        "price = price*13 + uint64(i)",
+        "}",
+    ]
+    assert '<a href="#source">' in page
+    cli(*words, "--no-source", "-q", "-o", tmp_path / "x.html")
+    page = (tmp_path / "x.html").read_text("utf-8")
+    assert 'id="source"' not in page
+    assert "price*13" not in page
+    # What findings say of lines is no source.
+    assert PLACE in page
+
+
+HOSTILE = "</pre></details><script>alert(1)</script> ``` [x](javascript:y) \x1b[31m"
+
+
+def test_sources_and_commits_are_escaped(cli, words, planted_repo, tmp_path):
+    """What a source or a commit says is neither markup nor moves the cursor."""
+    folder = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", planted_repo.repo.folder.as_uri(), "clone")
+    price = folder / "store" / "price.go"
+    text = price.read_text("utf-8")
+    line = "		price = price*13 + uint64(i)\n"
+    price.write_text(text.replace(line, f"{line[:-1]} // {HOSTILE}\n"), "utf-8")
+    git(folder, "commit", "-qam", f"store: {HOSTILE}")
+    flags = [*words[:2], f"--git={planted_repo.refs[0]}..HEAD", "--work=1:1"]
+    flags.append(f"--repo={folder}")
+    outputs = [f"-o={tmp_path / name}" for name in ("x.html", "x.md")]
+    done = cli(*flags, *outputs)
+    assert done.status == 0
+    listed = cli(*flags, "--list=Price")
+    for told in (done.out, listed.out):
+        assert "alert(1)" in told
+        assert "\x1b" not in told
+    page = (tmp_path / "x.html").read_text("utf-8")
+    assert "&lt;script&gt;alert(1)" in page
+    assert "<script>alert" not in page
+    assert "\x1b" not in page
+    comment = (tmp_path / "x.md").read_text("utf-8")
+    assert "`</pre></details><script>alert(1)</script>`" in comment
+    assert "```` ``` ````" in comment
+    assert "[x](javascript:y)" not in re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "", comment)
+    assert "\x1b" not in comment

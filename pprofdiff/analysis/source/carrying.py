@@ -8,7 +8,7 @@ finding, in the direction of the finding and by a part of it that matters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -22,14 +22,15 @@ from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Finding, Findings
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
+from pprofdiff.analysis.profiles.tables import ValueColumn
 from pprofdiff.analysis.source.lines import FunctionLines, side_lines
 from pprofdiff.analysis.source.listing import BothSides, Places, places_of, within
 from pprofdiff.analysis.source.model import ChangedLines, SourceOfFinding
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.model.csr import first_in_row, sums
-from pprofdiff.model.source import Commit, Hunk, Sources
+from pprofdiff.model.source import Commit, Hunk, Sources, SourceText
 
-__all__ = ["with_source"]
+__all__ = ["own_movement", "with_source"]
 
 Column = NDArray[np.int64]
 
@@ -108,7 +109,11 @@ class _Carriers:
             return None
         hunks = self.sources.hunks(base.text, new.text)
         inside = (within(hunk, base.extent, new.extent) for hunk in hunks)
-        return [hunk for hunk in inside if hunk is not None]
+        return [
+            hunk
+            for hunk in inside
+            if hunk is not None and _says_more(hunk, base.text, new.text)
+        ]
 
     @property
     def changed(self) -> tuple[_Changed, ...]:
@@ -206,7 +211,7 @@ def with_source(
             source = _of_claim(case.cpu, of_cpu[0], finding, carriers)
         elif finding.names or finding.functions:
             source = _of_functions(finding, carriers)
-        if source is not None and (source.lines or source.unchanged):
+        if source is not None and any(source[:3]):
             told.append(finding._replace(source=source))
         else:
             told.append(finding)
@@ -226,8 +231,8 @@ def _of_claim(
     whole = cpu.beside_others.by.delta(*cpu.sums(claim))
     lines = _lines(carriers, cpu.beside_others, carriers.sums(claim.sides), whole)
     rows = _rows(carriers.diff, finding) or _owners(cpu, finding)
-    unchanged = _unchanged(carriers, rows)
-    return SourceOfFinding(tuple(lines), unchanged, all_carriers.index(carriers))
+    source = _with_others(carriers, rows, tuple(lines))
+    return source._replace(diff=all_carriers.index(carriers))
 
 
 def _of_functions(
@@ -238,7 +243,7 @@ def _of_functions(
     It has no samples of its own: the first comparison in which changed lines of them
     moved tells.
     """
-    unchanged: tuple[str, ...] = ()
+    others = SourceOfFinding()
     for number, carriers in enumerate(all_carriers):
         rows = _rows(carriers.diff, finding)
         model = carriers.diff.model
@@ -253,12 +258,12 @@ def _of_functions(
                 carriers.diff.normalization.delta(*(int(c[row]) for c in cum))
             )
             lines += _lines(carriers, model, (base * own, new * own), whole)
+        source = _with_others(carriers, rows, tuple(lines[:_TOLD]))
         if lines:
-            return SourceOfFinding(
-                tuple(lines[:_TOLD]), _unchanged(carriers, rows), number
-            )
-        unchanged = unchanged or _unchanged(carriers, rows)
-    return SourceOfFinding((), unchanged)
+            return source._replace(diff=number)
+        if not any(others[:3]):
+            others = source._replace(diff=number)
+    return others
 
 
 def _lines(
@@ -305,20 +310,79 @@ def _owners(cpu: CPUComparison, finding: Finding) -> list[int]:
     return [row for row in order if delta[row] * np.sign(whole) >= abs(whole) / 2]
 
 
+def own_movement(diff: ProfileDiff) -> NDArray[np.float64]:
+    """Return how far the own cost of each function of the union moved, scaled.
+
+    It is what is spent in the function and the standard library below it, where samples
+    are attributed and the function is of neither; else its flat. What moved within
+    noise counts as nothing.
+    """
+    paired = diff.paired_functions
+    columns = []
+    for side, values in enumerate(diff.values):
+        if diff.attributions is not None:
+            owner = diff.attributions[side].owner
+            kept = owner >= 0
+            rows = paired.union[side][owner[kept]]
+            columns.append(sums(rows, values[kept], len(paired.names)))
+    if not columns:
+        columns = list(_of_union(diff, "flat"))
+    delta = diff.normalization.delta(columns[0], columns[1])
+    some = np.flatnonzero((columns[0] != 0) | (columns[1] != 0))
+    judged = diff.judge(columns[0][some], columns[1][some])
+    if judged is not None:
+        delta[some[judged.noise]] = 0
+    return np.asarray(delta, np.float64)
+
+
 def _cum(diff: ProfileDiff) -> tuple[Column, Column]:
     """Return base and new cum of each function of the union, raw."""
+    return _of_union(diff, "cum")
+
+
+def _of_union(diff: ProfileDiff, column: ValueColumn) -> tuple[Column, Column]:
+    """Return base and new of each function of the union, raw."""
     table, names = diff.table("functions"), diff.paired_functions.names
     places = {name: row for row, name in enumerate(names)}
     rows = np.array([places[name] for name in table.names], np.int64)
     base, new = np.zeros(len(names), np.int64), np.zeros(len(names), np.int64)
-    base[rows], new[rows] = table.raw("cum")
+    base[rows], new[rows] = table.raw(column)
     return base, new
 
 
-def _unchanged(carriers: _Carriers, rows: list[int]) -> tuple[str, ...]:
-    """Return the names of functions of which no line differs."""
-    differing = {one.row for one in carriers.changed}
+def _with_others(
+    carriers: _Carriers, rows: list[int], lines: tuple[ChangedLines, ...]
+) -> SourceOfFinding:
+    """Return changed lines with what is known of functions that have none of them."""
     names = carriers.diff.paired_functions.names
-    return tuple(
-        names[row] for row in rows if row in carriers.known and row not in differing
+    of_row: dict[int, list[int]] = {}
+    for i, one in enumerate(carriers.changed):
+        of_row.setdefault(one.row, []).append(i)
+    told = {one.function for one in lines}
+    near = [
+        carriers.told(i, 0, 0)
+        for row in rows
+        if names[row] not in told
+        for i in of_row.get(row, ())[:_TOLD]
+    ]
+    unchanged = (
+        names[row] for row in rows if row in carriers.known and row not in of_row
     )
+    return SourceOfFinding(lines, tuple(near[:_TOLD]), tuple(unchanged))
+
+
+def _says_more(hunk: Hunk, base: SourceText, new: SourceText) -> bool:
+    """Return whether a hunk changes more than comments and empty lines."""
+    old = base.lines[hunk.base_start - 1 :][: hunk.base_count]
+    now = new.lines[hunk.new_start - 1 :][: hunk.new_count]
+    return _code(old if hunk.base_count else ()) != _code(now if hunk.new_count else ())
+
+
+def _code(lines: Sequence[str]) -> list[str]:
+    """Return lines without those that are comments alone; directives are none."""
+    plain = (line.strip() for line in lines)
+    return [
+        line
+        for line in plain
+        if line and (not line.startswith("//") or line.startswith("//go:"))
+    ]

@@ -54,9 +54,12 @@ class SourceOfFinding(NamedTuple):
 
     `lines` are the changed lines that carry it, those that carry most first; `diff` is
     the position of the comparison of profiles that they are judged in. `unchanged` are
-    functions that the finding is of, and of which no line differs.
+    functions that the finding is of, and of which no line differs. `near` are the
+    changed lines of such functions where none of them carries it: what they compute
+    may be what other lines cost more for.
     """
 
     lines: tuple[ChangedLines, ...] = ()
+    near: tuple[ChangedLines, ...] = ()
     unchanged: tuple[str, ...] = ()
     diff: int = 0

@@ -6,13 +6,14 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from pprofdiff.analysis.profiles.scaling import in_words
 from pprofdiff.errors import UsageError
 from pprofdiff.plots import Chart
 from pprofdiff.report.html.flame import budgets, embedded, packed
 from pprofdiff.report.html.parts import Drawn, Paragraph, drawn, split, told_of
 from pprofdiff.report.html.shell import shell, template
 from pprofdiff.report.model import ReportModel, Scope
-from pprofdiff.report.rows import Section, Tile, signed
+from pprofdiff.report.rows import Code, Section, Tile, signed
 from pprofdiff.report.sections import charts, sections, tiles
 from pprofdiff.report.sections.account import account_parts
 from pprofdiff.report.sections.answer import Answer, answer
@@ -32,6 +33,9 @@ MOST = 5 << 20
 _ROWS = (100, 10, 3)
 # What of a page the flame graphs may take.
 _FLAMES = MOST // 2
+# What its listings may take, in bytes before they are escaped, and a line of them.
+_LISTINGS = 1 << 18
+_LONGEST_LINE = 400
 
 
 class Comparison(NamedTuple):
@@ -69,6 +73,46 @@ def render(report: ReportModel) -> str:
     )
 
 
+class Listings(NamedTuple):
+    """Functions with their source: what of, in what mode, and whether some are left."""
+
+    of: str
+    mode: str
+    codes: tuple[Code, ...]
+    left: bool
+
+
+def _listings(report: ReportModel) -> Listings | None:
+    """Return the listings of the functions that moved most, None without sources."""
+    if report.sources is None or not report.profiles:
+        return None
+    from pprofdiff.report.sections.source import most_moved
+
+    diff = report.profiles[0]
+    causes = (finding.source for finding in report.findings.found)
+    first = [lines.function for source in causes if source for lines in source.lines]
+    kept: list[Code] = []
+    room, left = _LISTINGS, False
+    for code in most_moved(diff, report.sources, first):
+        lines = tuple(
+            line._replace(text=_cut(printable(line.text))) for line in code.lines
+        )
+        size = sum(len(line.text.encode(errors="replace")) for line in lines)
+        if size > room:
+            left = True
+            continue
+        room -= size
+        kept.append(code._replace(title=printable(code.title), lines=lines))
+    if not kept:
+        return None
+    return Listings(diff.title, in_words(diff), tuple(kept), left)
+
+
+def _cut(text: str) -> str:
+    """Return a line that a reader may scroll through."""
+    return text if len(text) <= _LONGEST_LINE else f"{text[: _LONGEST_LINE - 1]}…"
+
+
 class ShownTile(NamedTuple):
     """A total at a glance; `style` is the class of the change."""
 
@@ -96,6 +140,7 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
         tiles=[_tile(t) for section in shown for t in tiles(section)],
         parts=[_comparison(section, i) for i, section in enumerate(shown)],
         flames=flames,
+        listings=_listings(report),
         inputs=drawn([inputs_table(report)]),
         warnings=drawn(cautions(report)),
         joined=[

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pprofdiff.analysis.findings.model import Findings
-from pprofdiff.analysis.source.model import SourceOfFinding
+from pprofdiff.analysis.source.model import ChangedLines, SourceOfFinding
 
 __all__ = ["finding_rows", "unexplained_row"]
 
@@ -36,19 +36,22 @@ def _source(source: SourceOfFinding) -> Row:
     """Return the changed lines behind a finding, raw values of its samples."""
     return {
         "lines": [
-            {
-                "function": lines.function,
-                "file": lines.path,
-                "start": lines.start,
-                "end": lines.end,
-                "side": "base" if lines.gone else "new",
-                "base": lines.base,
-                "new": lines.new,
-                "commits": [commit._asdict() for commit in lines.commits],
-            }
+            {**_place(lines), "base": lines.base, "new": lines.new}
             for lines in source.lines
         ],
+        "near": [_place(lines) for lines in source.near],
         "unchanged": list(source.unchanged),
+    }
+
+
+def _place(lines: ChangedLines) -> Row:
+    return {
+        "function": lines.function,
+        "file": lines.path,
+        "start": lines.start,
+        "end": lines.end,
+        "side": "base" if lines.gone else "new",
+        "commits": [commit._asdict() for commit in lines.commits],
     }
 
 

@@ -28,9 +28,15 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
             "No longer there: " if lines.gone else "Changed: ",
             lines._replace(commits=lines.commits[:_COMMITS]),
         )
+    for lines in source.near:
+        yield SourceNote(
+            f" in {short(lines.function)}, though not where the cost is",
+            "No longer there: " if lines.gone else "Changed: ",
+            lines._replace(commits=lines.commits[:_COMMITS]),
+        )
     if source.unchanged:
         named = listed([short(name) for name in source.unchanged])
-        if source.lines:
+        if source.lines or source.near:
             yield SourceNote(f"No line of {named} itself changed.")
         else:
             whose = "its" if len(source.unchanged) == 1 else "their"

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.profiles.regexp import matcher
+from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.source.carrying import own_movement
 from pprofdiff.analysis.source.lines import side_lines
 from pprofdiff.analysis.source.listing import (
     BothSides,
@@ -26,11 +28,12 @@ if TYPE_CHECKING:
     from pprofdiff.model.source import Sources
     from pprofdiff.report.model import ReportModel
 
-__all__ = ["listed"]
+__all__ = ["listed", "most_moved"]
 
 # Unchanged lines that are shown on each side of one that changed, or that costs.
 _AROUND_CHANGE, _AROUND_COST = 2, 1
 _TAB = 4
+_MOST = 10
 _HOW = (
     "--git BASE..NEW reads both builds' source from the repository, "
     "--source BASEDIR:NEWDIR from folders."
@@ -75,6 +78,48 @@ def listed(report: ReportModel, pattern: str, sources: Sources) -> Iterator[Part
     found.sort(key=lambda one: (-_moved(diff, one.costs), one.places.name))
     for one in found:
         yield code_of(one, written)
+
+
+def most_moved(
+    diff: ProfileDiff, sources: Sources, first: Sequence[str] = ()
+) -> Iterator[Code]:
+    """Yield the listings of the functions whose own cost moved most, ten at most.
+
+    Values are scaled as those of the report. A function's own cost is what is spent in
+    it and in the libraries that it calls, where samples are attributed; else its flat.
+    Those of `first` come first. Functions without source are left out.
+    """
+    both = BothSides(diff, (side_lines(diff, 0), side_lines(diff, 1)))
+    names = diff.paired_functions.names
+    moved = own_movement(diff)
+    pairs = {row: (base, new) for row, base, new in both.pairs()}
+    wanted = set(first)
+    ranked = sorted(
+        (row for row in pairs if moved[row] or names[row] in wanted),
+        key=lambda row: (names[row] not in wanted, -abs(float(moved[row])), names[row]),
+    )
+    shown = 0
+    for row in ranked:
+        parts = list(both.parts(*pairs[row]))
+        found = listing(sources, places_of(sources, *parts[0]))
+        if found.why:
+            continue
+        shown += 1
+        yield code_of(found, _scaled(diff))
+        if shown == _MOST:
+            return
+
+
+def _scaled(diff: ProfileDiff) -> Written:
+    """Return what writes values in the scale of the report."""
+    scaled, by = scale_of(diff), diff.normalization
+
+    def written(base: int, new: int) -> tuple[str, str, str]:
+        old, now = by.scaled(base, new)
+        delta = scaled.number(by.delta(base, new), signed=True)
+        return scaled.number(old), scaled.number(now), delta
+
+    return written
 
 
 def _moved(diff: ProfileDiff, costs: Costs) -> float:

@@ -48,7 +48,11 @@ def commands():
 
 @pytest.fixture
 def folder(tmp_path, data_folder, monkeypatch):
-    """Stand in a folder like `tests/data`; what is written there stays there."""
+    """Stand in a folder like `tests/data`; what is written there stays there.
+
+    `src` is the source of the programs that the captures are of.
+    """
+    (tmp_path / "src").symlink_to(data_folder.parent / "workloads")
     for path in data_folder.rglob("*"):
         place = tmp_path / path.relative_to(data_folder)
         if path.is_dir():

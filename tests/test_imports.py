@@ -90,6 +90,17 @@ def test_what_is_for_traces_or_urls_waits_for_one(syncpool):
     assert [name for name in names if name.startswith(waiting)] == []
 
 
+@pytest.mark.go
+def test_source_is_looked_for_when_asked(syncpool, planted_repo):
+    pair = syncpool.base / "cpu.pb.gz", syncpool.new / "cpu.pb.gz"
+    parts = "pprofdiff.inputs.sources", "pprofdiff.analysis.source.l", "subprocess"
+    waiting = *parts, "pprofdiff.analysis.source.carrying", "difflib", "tempfile"
+    assert [name for name in after(*pair) if name.startswith(waiting)] == []
+    asked = after(*planted_repo.words, f"--repo={planted_repo.repo.folder}")
+    assert asked & HEAVY == {"numpy", "google.protobuf"}
+    assert {"subprocess", "pprofdiff.inputs.sources.git"} <= asked
+
+
 def test_colour_needs_rich(syncpool):
     names = after(
         syncpool.base / "cpu.pb.gz", syncpool.new / "cpu.pb.gz", "--color=always"

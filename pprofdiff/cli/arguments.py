@@ -230,6 +230,7 @@ def help_text() -> str:
         "  pprofdiff -top --state runnable -diff_base=base/trace.out new/trace.out",
         "  pprofdiff -top -diff_base=base/cpu.pb.gz new/cpu.pb.gz",
         "  pprofdiff base/cpu.pb.gz new/cpu.pb.gz --explain gc.mark",
+        "  pprofdiff base/cpu.pb.gz new/cpu.pb.gz --list 'lineproto[.]'",
         "  pprofdiff base/ new/ --fail-on 'package:ingest:+20%' --fail-on total:+5%",
     ]
     return "\n".join(lines) + "\n"

@@ -100,7 +100,9 @@ def _tell(report: ReportModel, options: Options, screen: Screen, *, free: bool) 
     if options.github_summary:
         from pprofdiff.report.markdown.annotations import commands
 
-        for line in commands(report.verdict):
+        sources = (finding.source for finding in report.findings.found)
+        changed = [lines for source in sources if source for lines in source.lines]
+        for line in commands(report.verdict, changed):
             if free:
                 screen.write(f"{line}\n")
             else:

@@ -323,3 +323,20 @@ def test_sources_and_commits_are_escaped(cli, words, planted_repo, tmp_path):
     assert "```` ``` ````" in comment
     assert "[x](javascript:y)" not in re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", "", comment)
     assert "\x1b" not in comment
+
+
+def test_annotations_stand_on_the_changed_lines(
+    cli, words, planted_repo, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(planted_repo.repo.folder))
+    gate = ["--fail-on=flat:store.Price:+5%", "--github-summary", "-q"]
+    done = cli(*words, *gate)
+    assert done.status == 1
+    (line,) = done.out.splitlines()
+    assert line.startswith("::error ")
+    assert ",file=store/price.go,line=17,endLine=19::" in line
+    # Of a repository that is not the one checked out, the function's own file.
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    done = cli(*words, *gate)
+    assert "endLine" not in done.out

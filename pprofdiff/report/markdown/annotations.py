@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 
 from pprofdiff.analysis.gate.model import Ruling, Verdict
+from pprofdiff.analysis.source.model import ChangedLines
 from pprofdiff.goruntime.names import is_standard_library, package_of
 from pprofdiff.units import printable
 
@@ -24,30 +26,36 @@ _DEEPEST = 64
 _LONGEST = 4_000
 
 
-def commands(verdict: Verdict) -> list[str]:
+def commands(verdict: Verdict, changed: Sequence[ChangedLines] = ()) -> list[str]:
     """Return ``::error`` for each rule that tripped, ``::warning`` for no data.
 
     What could not be read is an ``::error`` too.
 
     A rule on a function names its source file, where that is in the working
-    directory; its path is from the repository, as GitHub wants it.
+    directory; its path is from the repository, as GitHub wants it. Where lines of it
+    are among those that `changed`, they are named instead.
     """
+    # The first of a function carries most.
+    places = {one.function: one for one in reversed(changed) if not one.gone}
     unread = [
         f"::error title=pprofdiff::{_escaped(printable(line)[:_LONGEST])}"
         for line in verdict.unread
     ]
     return unread + [
-        _command(_LEVELS[ruling.outcome], ruling)
+        _command(_LEVELS[ruling.outcome], ruling, places.get(ruling.what))
         for ruling in verdict.rules
         if ruling.outcome in _LEVELS
     ]
 
 
-def _command(level: str, ruling: Ruling) -> str:
+def _command(level: str, ruling: Ruling, changed: ChangedLines | None) -> str:
     """Return one line that the runner understands."""
     properties = {"title": f"pprofdiff {ruling.rule}"}
-    path = _in_tree(ruling.file, ruling.what)
-    if path:
+    if changed is not None and _in_repository(changed.path):
+        properties["file"] = changed.path
+        properties["line"] = str(changed.start)
+        properties["endLine"] = str(changed.end)
+    elif path := _in_tree(ruling.file, ruling.what):
         properties["file"] = _from_repository(path)
         if ruling.line:
             properties["line"] = str(ruling.line)
@@ -92,6 +100,12 @@ def _may_be_ours(package: str) -> bool:
         told = None
     module, named = told[1] if told else "", package.removesuffix("_test")
     return not module or named in ("main", module) or named.startswith(f"{module}/")
+
+
+def _in_repository(path: str) -> bool:
+    """Return whether the repository checked out has a file of this path."""
+    root = os.environ.get("GITHUB_WORKSPACE", "")
+    return os.path.isfile(os.path.join(root, path))
 
 
 def _from_repository(path: str) -> str:

@@ -73,8 +73,17 @@ class Sources(Protocol):
         `file` is the path in the profile.
         """
 
-    def hunks(self, base: SourceText, new: SourceText) -> tuple[Hunk, ...]:
-        """Return what differs between two texts, in their order."""
+    def beside(self, side: int, path: str) -> tuple[SourceText, ...]:
+        """Return the other sources of the folder that a path is in, of what was named.
+
+        The path is that of a text of either side; empty without such a folder.
+        """
+
+    def hunks(self, base: SourceText, new: SourceText) -> tuple[Hunk, ...] | None:
+        """Return what a repository shows as changed between two texts, in their order.
+
+        None where the texts are not of a repository, or it does not tell.
+        """
 
     def commits(
         self, base: SourceText, new: SourceText, hunk: Hunk

@@ -23,8 +23,9 @@ from pprofdiff.analysis.findings.model import Finding, Findings
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.profiles.tables import ValueColumn
+from pprofdiff.analysis.source.differences import hunks_within
 from pprofdiff.analysis.source.lines import FunctionLines, side_lines
-from pprofdiff.analysis.source.listing import BothSides, Places, places_of, within
+from pprofdiff.analysis.source.listing import BothSides, Places, places_of
 from pprofdiff.analysis.source.model import ChangedLines, SourceOfFinding
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.model.csr import first_in_row, sums
@@ -107,13 +108,11 @@ class _Carriers:
             return [Hunk(0, 0, *whole) if base is None else Hunk(*whole, 0, 0)]
         if base.text is None or new.text is None or not base.extent or not new.extent:
             return None
-        hunks = self.sources.hunks(base.text, new.text)
-        inside = (within(hunk, base.extent, new.extent) for hunk in hunks)
-        return [
-            hunk
-            for hunk in inside
-            if hunk is not None and _says_more(hunk, base.text, new.text)
-        ]
+        texts = base.text, new.text
+        hunks = hunks_within(
+            self.sources, (texts[0], base.extent), (texts[1], new.extent)
+        )
+        return [hunk for hunk in hunks if _says_more(hunk, *texts)]
 
     @property
     def changed(self) -> tuple[_Changed, ...]:

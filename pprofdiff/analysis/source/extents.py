@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pprofdiff.goruntime.names import package_end, strip_type_arguments
 
-__all__ = ["Extent", "extent_of"]
+__all__ = ["Extent", "declared", "extent_of", "is_closure"]
 
 # What a compiler names that has no name of its own, and the words that such code
 # begins with: a literal, the call of a go or defer statement, the body of a loop.
@@ -70,6 +70,18 @@ def extent_of(
     if found is None or not all(found.has(line) for line in costs):
         return None
     return found
+
+
+def declared(lines: Sequence[str], function: str, path: str) -> Extent | None:
+    """Return where a text declares a function, None for none, several and closures."""
+    if is_closure(function):
+        return None
+    return extent_of(lines, function, path, 0, ())
+
+
+def is_closure(function: str) -> bool:
+    """Return whether a name stands for code that has none of its own."""
+    return _last_closure(function) is not None
 
 
 def _at(lines: Sequence[str], function: str, start: int) -> Extent | None:

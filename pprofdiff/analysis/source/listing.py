@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.source.extents import Extent, extent_of
+from pprofdiff.analysis.source.differences import differences, hunks_within, matched
+from pprofdiff.analysis.source.extents import Extent, declared, extent_of, is_closure
 from pprofdiff.analysis.source.lines import FunctionLines, SideLines
-from pprofdiff.model.source import Hunk, Sources, SourceText
+from pprofdiff.model.source import Sources, SourceText
 
 __all__ = [
     "BothSides",
@@ -24,7 +25,6 @@ __all__ = [
     "Why",
     "listing",
     "places_of",
-    "within",
 ]
 
 Why = Literal["", "missing", "mismatch", "today"]
@@ -163,20 +163,61 @@ def places_of(
         raise ValueError("a function is on one side at least")
     side = 0 if base is not None else 1
     here = _located(sources, side, known)
-    there, absent = None, False
-    text = sources.text(1 - side, known.function, known.file)
-    if text is not None and text.origin in ("git", "folder"):
-        extent = extent_of(text.lines, known.function, known.file, 0, ())
-        absent = extent is None
-        if extent is not None:
-            none = np.zeros(0, np.int64)
-            silent = FunctionLines(
-                known.function, known.file, 0, none, none, none, none
-            )
-            there = Located(silent, text, extent)
-    elif sources.given and here.text is not None:
-        absent = here.text.origin in ("git", "folder")
+    there, absent = _elsewhere(sources, 1 - side, here)
     return Places(here, there, absent) if side == 0 else Places(there, here, absent)
+
+
+def _elsewhere(
+    sources: Sources, side: int, known: Located
+) -> tuple[Located | None, bool]:
+    """Return a function on a side without samples of it, and whether it is not there.
+
+    It is where its first line stands as it did, else where its file, or another of its
+    package, declares it. Nothing is known of it where the whole package is not found.
+    """
+    lines, text, extent = known
+    if text is None or extent is None or text.origin not in ("git", "folder"):
+        return None, False
+    function, file = lines.function, lines.file
+    same = sources.text(side, function, file)
+    found = None
+    if same is not None:
+        if start := _same_line(sources, side, (text, same), extent.start):
+            found = extent_of(same.lines, function, file, start, ())
+        found = found or declared(same.lines, function, file)
+        if found is not None:
+            return _silent(lines, same, found), False
+    others = sources.beside(side, text.path)
+    for other in others:
+        found = declared(other.lines, function, file)
+        if found is not None:
+            return _silent(lines, other, found), False
+    return None, bool(others or same) and not is_closure(function)
+
+
+def _same_line(
+    sources: Sources, side: int, texts: tuple[SourceText, SourceText], line: int
+) -> int:
+    """Return which line of the second text is one of the first, 0 for none."""
+    if texts[0].key == texts[1].key:
+        return line
+    base, new = texts if side == 1 else texts[::-1]
+    hunks = sources.hunks(base, new)
+    if hunks is None:
+        hunks = differences(base.lines, new.lines)
+    pairs = matched(hunks, Extent(1, len(base.lines)), None)
+    if side == 0:
+        pairs = {new: old for old, new in pairs.items()}
+    return pairs.get(line, 0)
+
+
+def _silent(lines: FunctionLines, text: SourceText, extent: Extent) -> Located:
+    """Return a function that has no samples."""
+    none = np.zeros(0, np.int64)
+    silent = replace(
+        lines, start=extent.start, line=none, flat=none, cum=none, row=none
+    )
+    return Located(silent, text, extent)
 
 
 def _located(sources: Sources, side: int, lines: FunctionLines) -> Located:
@@ -232,41 +273,20 @@ def _text(side: Located) -> Iterator[tuple[int, str]]:
             yield number, side.text.lines[number - 1]
 
 
-def within(hunk: Hunk, base: Extent, new: Extent) -> Hunk | None:
-    """Return the part of a hunk in a function of both sides, None where there is none.
-
-    A hunk that reaches over the edge of a function keeps what is inside.
-    """
-    parts = []
-    for start, count, extent in (
-        (hunk.base_start, hunk.base_count, base),
-        (hunk.new_start, hunk.new_count, new),
-    ):
-        first = max(start, extent.start)
-        last = min(start + count - 1, extent.end)
-        # Without lines, the start is the line before: it may be any but the last.
-        inside = max(last - first + 1, 0)
-        parts += [first if inside else min(max(start, extent.start - 1), extent.end)]
-        parts += [inside]
-    return Hunk(*parts) if parts[1] or parts[3] else None
-
-
 def _merged(sources: Sources, base: Located, new: Located) -> Iterator[ListingLine]:
     """Yield the lines of both texts: first what is gone, then what stands there now."""
     if base.text is None or new.text is None or not base.extent or not new.extent:
         return
-    old = dict(_text(base))
-    now = dict(_text(new))
-    gone, added = set[int](), set[int]()
-    for hunk in sources.hunks(base.text, new.text):
-        gone |= set(range(hunk.base_start, hunk.base_start + hunk.base_count))
-        added |= set(range(hunk.new_start, hunk.new_start + hunk.new_count))
+    old, now = dict(_text(base)), dict(_text(new))
+    hunks = hunks_within(sources, (base.text, base.extent), (new.text, new.extent))
+    pairs = matched(hunks, base.extent, new.extent)
+    kept = set(pairs.values())
     i, j = base.extent.start, new.extent.start
     while i in old or j in now:
-        if i in old and (i in gone or j not in now):
+        if i in old and i not in pairs:
             yield ListingLine(i, None, old[i], _costs(base, new, i, None), "-")
             i += 1
-        elif j in now and (j in added or i not in old):
+        elif j in now and j not in kept:
             yield ListingLine(None, j, now[j], _costs(base, new, None, j), "+")
             j += 1
         else:

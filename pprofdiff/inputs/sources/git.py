@@ -8,6 +8,7 @@ commit ids first; nothing else that was typed reaches git.
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 import subprocess
 import tempfile
@@ -246,6 +247,17 @@ class GitTree:
             if path == "go.mod" or path.endswith("/go.mod")
         ]
         return tuple(sorted(folders, key=lambda path: (path.count("/"), path)))
+
+    @cached_property
+    def _folders(self) -> dict[str, list[str]]:
+        folders: dict[str, list[str]] = {}
+        for path in self._blobs:
+            folders.setdefault(posixpath.dirname(path), []).append(path)
+        return folders
+
+    def beside(self, path: str) -> tuple[str, ...]:
+        """Return the files of the folder that a path is in, the path itself too."""
+        return tuple(self._folders.get(posixpath.dirname(path), ()))
 
     def key(self, path: str) -> str:
         """Return the id of the blob at a path."""

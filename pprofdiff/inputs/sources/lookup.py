@@ -12,7 +12,6 @@ import os
 import posixpath
 import re
 import shutil
-from difflib import SequenceMatcher
 from functools import cache, cached_property
 
 from pprofdiff.errors import UsageError
@@ -26,8 +25,7 @@ __all__ = ["FoundSources", "sources_of"]
 
 # A source file that is longer is made by a program, for no reader.
 _LARGEST = 4 << 20
-# Lines compared here, without git, at most: the time grows with their square.
-_COMPARED = 20_000
+_SOURCES = (".go", ".s")
 _IN_CACHE = re.compile(r"[/\\]pkg[/\\]mod[/\\]")
 _VERSIONED = re.compile(r"[^/\\]@v\d")
 
@@ -109,6 +107,16 @@ class FoundSources:
                 return self._read("here", kept, path, file)
         return None
 
+    def beside(self, side: int, path: str) -> tuple[SourceText, ...]:
+        """Return the other sources of the folder that a path is in."""
+        tree = self._trees[side]
+        texts = (
+            self._read(self._origin, tree, other, other)
+            for other in tree.beside(path)
+            if other.endswith(_SOURCES) and other != path
+        )
+        return tuple(text for text in texts if text is not None) if self.given else ()
+
     def _read(
         self, origin: Origin, tree: Tree, path: str, shown: str
     ) -> SourceText | None:
@@ -154,16 +162,16 @@ class FoundSources:
         named += [os.path.join(p, "pkg", "mod") for p in gopath.split(os.pathsep) if p]
         return [path for path in dict.fromkeys(named) if path]
 
-    def hunks(self, base: SourceText, new: SourceText) -> tuple[Hunk, ...]:
-        """Return what differs between two texts, in their order."""
+    def hunks(self, base: SourceText, new: SourceText) -> tuple[Hunk, ...] | None:
+        """Return what the repository shows as changed between two texts, or None."""
+        if self._repository is None or (base.origin, new.origin) != ("git", "git"):
+            return None
         if base.key == new.key:
             return ()
-        if self._repository is not None and base.origin == new.origin == "git":
-            try:
-                return self._repository.hunks(base.key, new.key)
-            except GitError:
-                pass
-        return _differences(base.lines, new.lines)
+        try:
+            return self._repository.hunks(base.key, new.key)
+        except GitError:
+            return None
 
     def commits(
         self, base: SourceText, new: SourceText, hunk: Hunk
@@ -216,16 +224,3 @@ def _escaped(path: str) -> str:
     """Return a module's path as the module cache spells it: ``!`` before capitals."""
     module, at, rest = path.partition("@")
     return re.sub(r"[A-Z]", lambda c: f"!{c[0].lower()}", module) + at + rest
-
-
-def _differences(base: tuple[str, ...], new: tuple[str, ...]) -> tuple[Hunk, ...]:
-    """Return what differs between lines: as one hunk where they are very many."""
-    if len(base) + len(new) > _COMPARED:
-        return (Hunk(1, len(base), 1, len(new)),)
-    hunks = []
-    matcher = SequenceMatcher(None, base, new, autojunk=False)
-    for tag, i, j, k, m in matcher.get_opcodes():
-        if tag != "equal":
-            starts = (i + (j > i), k + (m > k))
-            hunks.append(Hunk(starts[0], j - i, starts[1], m - k))
-    return tuple(hunks)

@@ -31,6 +31,9 @@ class Tree(Hashable, Protocol):
     def modules(self) -> tuple[str, ...]:
         """The folders that are known to have a go.mod, "" for the root."""
 
+    def beside(self, path: str) -> tuple[str, ...]:
+        """Return the files of the folder that a path is in, the path itself too."""
+
     def key(self, path: str) -> str:
         """Return what tells a file's text from others."""
 
@@ -56,6 +59,15 @@ class FolderTree:
     def modules(self) -> tuple[str, ...]:
         """The root, if it is a module's: nothing below is looked through."""
         return ("",) if self.has("go.mod") else ()
+
+    def beside(self, path: str) -> tuple[str, ...]:
+        """Return the files of the folder that a path is in, the path itself too."""
+        folder = posixpath.dirname(path)
+        try:
+            names = sorted(os.listdir(self._place(folder) if folder else self.folder))
+        except (OSError, ValueError):
+            return ()
+        return tuple(filter(self.has, (posixpath.join(folder, name) for name in names)))
 
     def key(self, path: str) -> str:
         """Return the file's real path: of two sides with one, the text is one."""

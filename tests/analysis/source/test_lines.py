@@ -21,10 +21,10 @@ def value(text):
     return 0 if text == "." else int(text.removesuffix("ns"))
 
 
-def pprof_list(profile, pattern):
+def pprof_list(profile, pattern, *flags):
     """Return (flat, cum, text) by (function, file, line) as pprof lists them."""
     done = subprocess.run(
-        ["go", "tool", "pprof", "-symbolize=none", "-unit=ns", f"-list={pattern}", profile],
+        ["go", "tool", "pprof", "-symbolize=none", "-unit=ns", *flags, f"-list={pattern}", profile],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     found, routine = {}, None

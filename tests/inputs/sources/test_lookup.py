@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pprofdiff.inputs.sources.lookup import sources_of
-from pprofdiff.model.source import Hunk, SourceText
+from pprofdiff.model.source import Hunk
+from tests.analysis.source.test_differences import applied
 from tests.repository import go_env, repository
 
 LIB = "example.org/Lib@v1.2.3/sub/a.go"
@@ -100,36 +98,6 @@ def test_bytes_that_are_no_text_do_not_stop_a_listing(alone):
     (repo.folder / "m.go").write_bytes(b"package m // \xff\xfe\n")
     found = text("/b/m.go", "main.F", sources=sources_of("", "", str(repo.folder)))
     assert found.lines == ("package m // \ufffd\ufffd",)
-
-
-def applied(base, new, hunks):
-    """Return new, made of base by hunks as ``git diff -U0`` numbers them."""
-    made, at = [], 0
-    for hunk in hunks:
-        start = hunk.base_start - 1 if hunk.base_count else hunk.base_start
-        made += base[at:start]
-        at = start + hunk.base_count
-        first = hunk.new_start - 1 if hunk.new_count else hunk.new_start
-        assert len(made) == first
-        made += new[first : first + hunk.new_count]
-    return made + base[at:]
-
-
-LINES = st.lists(st.sampled_from(["a", "b", "c", "{", "}", ""]), max_size=12)
-
-
-@given(LINES, LINES)
-def test_differences_turn_base_into_new(base, new):
-    sources = sources_of("", "", os.curdir)
-    texts = [
-        SourceText("f.go", tuple(lines), "folder", key)
-        for key, lines in (("1", base), ("2", new))
-    ]
-    hunks = sources.hunks(*texts)
-    assert applied(base, new, hunks) == new
-    assert all(one.base_count or one.new_count for one in hunks)
-    ends = [(h.base_start + h.base_count, h.new_start + h.new_count) for h in hunks]
-    assert all(a < b for a, b in pairwise(ends))
 
 
 def test_differences_of_refs_are_those_of_git(alone):

@@ -1,0 +1,96 @@
+"""What differs between a function's text in base and in new."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from pprofdiff.analysis.source.extents import Extent
+from pprofdiff.model.source import Hunk, Sources, SourceText
+
+__all__ = ["differences", "hunks_within", "matched"]
+
+# Lines compared here at most: the time grows with their square.
+_COMPARED = 20_000
+
+
+def hunks_within(
+    sources: Sources, base: tuple[SourceText, Extent], new: tuple[SourceText, Extent]
+) -> tuple[Hunk, ...]:
+    """Return what differs in a function, in its order; hunks do not reach over it.
+
+    They are those of the repository, as a pull request shows them. Where it pairs lines
+    of the function with lines outside, or none at all, as the function has moved, its
+    two texts are compared by themselves.
+    """
+    (old, before), (now, after) = base, new
+    if old.key == now.key and before == after:
+        return ()
+    told = sources.hunks(old, now)
+    if told is not None:
+        inside = [hunk for hunk in (_clipped(h, before, after) for h in told) if hunk]
+        pairs = matched(inside, before, after)
+        if pairs and pairs == {
+            i: j
+            for i, j in matched(told, Extent(1, len(old.lines)), None).items()
+            if before.has(i) or after.has(j)
+        }:
+            return tuple(inside)
+    return tuple(
+        Hunk(
+            hunk.base_start + before.start - 1,
+            hunk.base_count,
+            hunk.new_start + after.start - 1,
+            hunk.new_count,
+        )
+        for hunk in differences(
+            old.lines[before.start - 1 : before.end],
+            now.lines[after.start - 1 : after.end],
+        )
+    )
+
+
+def matched(hunks: Sequence[Hunk], base: Extent, new: Extent | None) -> dict[int, int]:
+    """Return the line of new that each unchanged line of base is.
+
+    Hunks are those of base's lines, in their order; lines before the first of them are
+    as far from the starts on both sides, `new` None for those of whole files.
+    """
+    pairs: dict[int, int] = {}
+    i, j = base.start, base.start if new is None else new.start
+    for hunk in hunks:
+        start = hunk.base_start if hunk.base_count else hunk.base_start + 1
+        pairs |= {at: at - i + j for at in range(i, start)}
+        i = start + hunk.base_count
+        j = (hunk.new_start if hunk.new_count else hunk.new_start + 1) + hunk.new_count
+    return pairs | {at: at - i + j for at in range(i, base.end + 1)}
+
+
+def differences(base: Sequence[str], new: Sequence[str]) -> tuple[Hunk, ...]:
+    """Return what differs between lines: as one hunk where they are very many."""
+    if len(base) + len(new) > _COMPARED:
+        return (Hunk(min(1, len(base)), len(base), min(1, len(new)), len(new)),)
+    hunks = []
+    matcher = SequenceMatcher(None, base, new, autojunk=False)
+    for tag, i, j, k, m in matcher.get_opcodes():
+        if tag != "equal":
+            hunks.append(Hunk(i + (j > i), j - i, k + (m > k), m - k))
+    return tuple(hunks)
+
+
+def _clipped(hunk: Hunk, base: Extent, new: Extent) -> Hunk | None:
+    """Return the part of a hunk in a function of both sides, None where there is none.
+
+    A hunk that reaches over the edge of a function keeps what is inside.
+    """
+    parts = []
+    for start, count, extent in (
+        (hunk.base_start, hunk.base_count, base),
+        (hunk.new_start, hunk.new_count, new),
+    ):
+        first = max(start, extent.start)
+        inside = max(min(start + count - 1, extent.end) - first + 1, 0)
+        # Without lines, a start is the line before: it may be any but the last.
+        at = first if inside else min(max(start, extent.start - 1), extent.end)
+        parts += [at, inside]
+    return Hunk(*parts) if parts[1] or parts[3] else None

@@ -22,6 +22,7 @@ from pprofdiff.model.side import Side
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gate.rules import Gate
+    from pprofdiff.analysis.source.model import ChangedLines
     from pprofdiff.model.source import Sources
 
 __all__ = ["SCREEN", "Input", "ReportModel", "Scope", "judged", "report_of"]
@@ -52,7 +53,7 @@ class ReportModel(NamedTuple):
     `labels`, `inputs` are (base, new); `filters` are the choices that differ from the
     defaults, as typed; `outcome` says whether new is slower, `account` of what that is
     made up, `findings` why; `verdict` is the gate's. `sources` are for listings, None
-    where there are to be none.
+    where there are to be none, and `changed` the changed lines that moved most.
     """
 
     labels: tuple[str, str]
@@ -65,6 +66,7 @@ class ReportModel(NamedTuple):
     findings: Findings
     verdict: Verdict = Verdict()
     sources: Sources | None = None
+    changed: tuple[ChangedLines, ...] = ()
 
     @property
     def profiles(self) -> tuple[ProfileDiff, ...]:
@@ -109,10 +111,14 @@ def report_of(
         told.setdefault(caveat.text, caveat)
     decided = outcome(comparison)
     findings = find(comparison, decided.verdict)
+    changed: tuple[ChangedLines, ...] = ()
     if sources is not None:
         from pprofdiff.analysis.source.carrying import with_source
 
-        findings = with_source(comparison, findings, sources)
+        behind = with_source(comparison, findings, sources)
+        findings, changed = behind.findings, behind.lines
+        for caveat in behind.caveats:
+            told.setdefault(caveat.text, caveat)
     report = ReportModel(
         labels=(comparison.base.label, comparison.new.label),
         inputs=(_inputs(comparison.base), _inputs(comparison.new)),
@@ -124,6 +130,7 @@ def report_of(
         findings=findings,
         verdict=Verdict(unread=tuple(unread)),
         sources=sources,
+        changed=changed,
     )
     return report if gate is None else judged(report, gate)
 

@@ -82,6 +82,7 @@ RowRole = Literal[
     "mean",
     "goroutines",
     "file",
+    "changed_lines",
 ]
 SentenceRole = Literal[
     "plain", "outcome", "warning", "caution", "noise", "legend", "also"

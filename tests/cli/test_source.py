@@ -340,3 +340,35 @@ def test_annotations_stand_on_the_changed_lines(
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
     done = cli(*words, *gate)
     assert "endLine" not in done.out
+
+
+def test_refs_that_are_not_the_builds_are_told(cli, words, planted_repo):
+    """The culprit's parent is not what base was built from: its lines stand elsewhere."""
+    done = cli(*words[:2], "--git=HEAD..HEAD")
+    text = " ".join(done.out.split())
+    assert "1 of 4 functions of base do not stand where its profile says" in text
+    assert "store.Price in store/price.go:10: nothing is said of their lines" in text
+    assert "functions of new do not stand" not in text
+
+
+def test_what_no_finding_names_is_in_a_table(cli, planted_repo, words, tmp_path):
+    """Of profiles too short for any finding, changed lines that moved are told alone."""
+    flags = [planted_repo.new, planted_repo.new, words[2], "-o", tmp_path / "x.json"]
+    done = cli(*flags)
+    assert done.status == 0
+    report = json.loads((tmp_path / "x.json").read_text("utf-8"))
+    assert "changed_lines" not in report
+    done = cli(*words, "-q", "-o", tmp_path / "x.json")
+    report = json.loads((tmp_path / "x.json").read_text("utf-8"))
+    (lines,) = report["changed_lines"]
+    (told,) = report["findings"][0]["source"]["lines"]
+    assert lines == told
+
+
+def test_without_a_profile_sources_say_nothing(cli, words, data_folder):
+    log = data_folder / "syncpool" / "base" / "gctrace.log"
+    done = cli(log, log, words[2])
+    assert done.status == 0
+    assert "there is no profile, whose lines they would be" in " ".join(
+        done.out.split()
+    )

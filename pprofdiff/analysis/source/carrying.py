@@ -20,6 +20,7 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Finding, Findings
+from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.profiles.tables import ValueColumn
@@ -31,7 +32,7 @@ from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.model.csr import first_in_row, sums
 from pprofdiff.model.source import Commit, Hunk, Sources, SourceText
 
-__all__ = ["own_movement", "with_source"]
+__all__ = ["Behind", "own_movement", "with_source"]
 
 Column = NDArray[np.int64]
 
@@ -42,6 +43,7 @@ _LEAST = 0.005
 _PART = 0.1
 _TOLD = 3
 _NAMED = 3
+_LISTED = 5
 
 
 class _Changed(NamedTuple):
@@ -71,16 +73,27 @@ class _Carriers:
         """The hunks of all functions, and the functions whose text is the built one."""
         changed: list[_Changed] = []
         known = set[int]()
-        for row, base, new in self.both.pairs():
-            for old, now in self.both.parts(base, new):
-                if not self._large(old, now):
-                    continue
-                places = places_of(self.sources, old, now)
-                hunks = self._hunks(places)
-                if hunks is not None:
-                    known.add(row)
-                    changed += (_Changed(row, places, hunk) for hunk in hunks)
+        for row, places in self._looked_up:
+            hunks = self._hunks(places)
+            if hunks is not None:
+                known.add(row)
+                changed += (_Changed(row, places, hunk) for hunk in hunks)
         return tuple(changed), frozenset(known)
+
+    @cached_property
+    def _looked_up(self) -> tuple[tuple[int, Places], ...]:
+        """The functions with samples enough, by their rows of the union."""
+        return tuple(
+            (row, places_of(self.sources, old, now))
+            for row, base, new in self.both.pairs()
+            for old, now in self.both.parts(base, new)
+            if self._large(old, now)
+        )
+
+    @property
+    def places(self) -> tuple[Places, ...]:
+        """Where functions with samples enough are."""
+        return tuple(places for _, places in self._looked_up)
 
     def _large(self, old: FunctionLines | None, now: FunctionLines | None) -> bool:
         """Return whether a function has samples enough to judge its lines."""
@@ -97,7 +110,7 @@ class _Carriers:
         has, and the working directory one text for both builds.
         """
         sides = places.sides
-        if any(s.text is None or s.text.origin not in ("git", "folder") for s in sides):
+        if not all(side.named for side in sides):
             return None
         base, new = places.base, places.new
         if base is None or new is None:
@@ -196,10 +209,33 @@ class _Carriers:
         )
 
 
-def with_source(
-    comparison: Comparison, findings: Findings, sources: Sources
-) -> Findings:
-    """Return the findings with what the source tells of them."""
+class Behind(NamedTuple):
+    """What the source tells of a comparison.
+
+    Attributes
+    ----------
+    findings
+        The findings, each with the changed lines behind it.
+    lines
+        The changed lines of the first comparison of profiles whose samples moved beyond
+        noise, of all samples, those that moved most first.
+    caveats
+        What to know where the source is not that of the profiles.
+
+    """
+
+    findings: Findings
+    lines: tuple[ChangedLines, ...] = ()
+    caveats: tuple[Caveat, ...] = ()
+
+
+def with_source(comparison: Comparison, findings: Findings, sources: Sources) -> Behind:
+    """Return the findings with what the source tells of them, and of the rest."""
+    if not comparison.profiles:
+        text = (
+            "sources say nothing here: there is no profile, whose lines they would be"
+        )
+        return Behind(findings, caveats=(Caveat("source", text),))
     case = Case(comparison)
     carriers = [_Carriers(diff, sources) for diff in comparison.profiles]
     of_cpu = [c for c in carriers if case.cpu is not None and c.diff is case.cpu.diff]
@@ -214,7 +250,48 @@ def with_source(
             told.append(finding._replace(source=source))
         else:
             told.append(finding)
-    return findings._replace(found=tuple(told))
+    first = carriers[0]
+    return Behind(
+        findings._replace(found=tuple(told)), _all_lines(first), tuple(_caveats(first))
+    )
+
+
+def _all_lines(carriers: _Carriers) -> tuple[ChangedLines, ...]:
+    """Return the changed lines whose samples moved beyond noise, of all samples."""
+    model = carriers.diff.model
+    if model is None or not model.sound:
+        return ()
+    base, new = carriers.sums(None)
+    some = np.flatnonzero((base != 0) | (new != 0))
+    judged = model.judge(base[some], new[some])
+    order = np.argsort(-np.abs(judged.delta), kind="stable")
+    loud = some[order[~judged.noise[order]]][:_LISTED].tolist()
+    return tuple(carriers.told(i, int(base[i]), int(new[i])) for i in loud)
+
+
+def _caveats(carriers: _Carriers) -> Iterator[Caveat]:
+    """Yield that no function is in the source, or that functions do not stand there."""
+    labels = carriers.diff.base.label, carriers.diff.new.label
+    for side, label in enumerate(labels):
+        known = [places.side(side) for places in carriers.places]
+        texts = [one for one in known if one is not None and one.named]
+        if not texts:
+            yield Caveat(
+                "source",
+                f"no function of {label} is in the source that was named: is it that "
+                "of this program?",
+            )
+            continue
+        astray = [one for one in texts if one.extent is None]
+        if astray:
+            lines = astray[0].lines
+            yield Caveat(
+                "source",
+                f"{len(astray)} of {len(texts)} functions of {label} do not stand "
+                f"where its profile says, such as {lines.function} in "
+                f"{astray[0].path}:{lines.start}: nothing is said of their lines; was "
+                "another commit built?",
+            )
 
 
 def _of_claim(

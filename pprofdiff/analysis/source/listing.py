@@ -69,6 +69,11 @@ class Located(NamedTuple):
     extent: Extent | None
 
     @property
+    def named(self) -> bool:
+        """Whether the text is of a source that someone named."""
+        return self.text is not None and self.text.origin in ("git", "folder")
+
+    @property
     def path(self) -> str:
         """The file, as people look for it."""
         return self.text.path if self.text is not None else self.lines.file
@@ -88,6 +93,10 @@ class Places(NamedTuple):
     def sides(self) -> tuple[Located, ...]:
         """The sides on which something is known."""
         return tuple(side for side in (self.base, self.new) if side is not None)
+
+    def side(self, side: int) -> Located | None:
+        """Return what is known of a side: 0 for base, 1 for new."""
+        return self.new if side else self.base
 
     @property
     def name(self) -> str:
@@ -176,7 +185,7 @@ def _elsewhere(
     package, declares it. Nothing is known of it where the whole package is not found.
     """
     lines, text, extent = known
-    if text is None or extent is None or text.origin not in ("git", "folder"):
+    if text is None or extent is None or not known.named:
         return None, False
     function, file = lines.function, lines.file
     same = sources.text(side, function, file)

@@ -11,7 +11,7 @@ from typing import Any
 
 from pprofdiff._version import __version__
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.report.json.findings import finding_rows, unexplained_row
+from pprofdiff.report.json.findings import changed_rows, finding_rows, unexplained_row
 from pprofdiff.report.json.outcome import account_row, outcome_row
 from pprofdiff.report.json.verdict import verdict_row
 from pprofdiff.report.model import Input, ReportModel
@@ -45,6 +45,7 @@ def render(report: ReportModel) -> str:
         "comparisons": list(json_rows(report.comparison)),
         "findings": finding_rows(report.findings),
         "unexplained": unexplained_row(report.findings),
+        **({"changed_lines": changed_rows(report.changed)} if report.changed else {}),
         "warnings": [w._asdict() for w in report.warnings],
         "unpaired": [{"kind": k, "side": s} for k, s in report.comparison.lonely],
         "verdict": verdict_row(report.verdict),

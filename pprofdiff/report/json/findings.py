@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from pprofdiff.analysis.findings.model import Findings
 from pprofdiff.analysis.source.model import ChangedLines, SourceOfFinding
 
-__all__ = ["finding_rows", "unexplained_row"]
+__all__ = ["changed_rows", "finding_rows", "unexplained_row"]
 
 Row = dict[str, Any]
 
@@ -35,13 +36,17 @@ def finding_rows(findings: Findings) -> list[Row]:
 def _source(source: SourceOfFinding) -> Row:
     """Return the changed lines behind a finding, raw values of its samples."""
     return {
-        "lines": [
-            {**_place(lines), "base": lines.base, "new": lines.new}
-            for lines in source.lines
-        ],
+        "lines": changed_rows(source.lines),
         "near": [_place(lines) for lines in source.near],
         "unchanged": list(source.unchanged),
     }
+
+
+def changed_rows(changed: Iterable[ChangedLines]) -> list[Row]:
+    """Return changed lines with the raw values of the samples that are theirs."""
+    return [
+        {**_place(lines), "base": lines.base, "new": lines.new} for lines in changed
+    ]
 
 
 def _place(lines: ChangedLines) -> Row:

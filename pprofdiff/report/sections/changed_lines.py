@@ -7,13 +7,69 @@ from collections.abc import Iterator
 from pprofdiff.analysis.findings.cpu import words
 from pprofdiff.analysis.findings.model import Finding
 from pprofdiff.analysis.findings.wording import listed, short
+from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.model import ReportModel
-from pprofdiff.report.rows import SourceNote
+from pprofdiff.report.rows import (
+    Cell,
+    Column,
+    Row,
+    SourceNote,
+    Table,
+    name_column,
+    sides,
+)
+from pprofdiff.report.sections.profiles.cells import delta_cell, value_cells
 
-__all__ = ["source_notes"]
+__all__ = ["changed_table", "source_notes"]
 
 # Commits of one place; a place that more of them made is told by the newest.
 _COMMITS = 3
+
+
+def changed_table(report: ReportModel) -> Iterator[Table]:
+    """Yield the table of changed lines whose samples moved most, if there are any.
+
+    Nothing is yielded where the findings name all of them.
+    """
+    told = {
+        lines.place
+        for finding in report.findings.found
+        if finding.source is not None
+        for lines in finding.source.lines
+    }
+    if all(lines.place in told for lines in report.changed):
+        return
+    diff = report.profiles[0]
+    unit = scale_of(diff).unit
+    rows = tuple(
+        Row(
+            lines.place,
+            "changed_lines",
+            (
+                *value_cells(diff, lines.base, lines.new),
+                delta_cell(diff, lines.base, lines.new, noise=False),
+                Cell(f"{'gone: ' if lines.gone else ''}{lines.place}"),
+                Cell(short(lines.function)),
+                Cell(", ".join(c.short for c in lines.commits[:_COMMITS])),
+            ),
+        )
+        for lines in report.changed
+    )
+    columns = (
+        *sides(report.labels, unit),
+        Column("Δ", "delta", unit=unit),
+        name_column("changed lines"),
+        Column("function", "text", "<"),
+        Column("commit", "text", "<"),
+    )
+    yield Table(
+        "changed_lines",
+        columns,
+        rows,
+        title="Changed lines (samples whose changed line nearest the leaf it is)",
+        code=True,
+        one_unit=True,
+    )
 
 
 def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:

@@ -24,7 +24,7 @@ def first(planted, span, base=None, new=None):
     work = Settings(work=counted((40_000, 40_000)))
     comparison = compare_sides(loaded.base, loaded.new, work)
     sources = sources_of(span, str(planted.repo.folder), "")
-    return with_source(comparison, find(comparison), sources).found[0]
+    return with_source(comparison, find(comparison), sources).findings.found[0]
 
 
 def test_the_lines_and_the_commit_of_a_planted_regression(planted_repo):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 
@@ -139,7 +140,7 @@ def test_without_sources_the_numbers_alone(cli, words, tmp_path, monkeypatch):
     empty.mkdir()
     done = cli(*words[:2], "--list", r"store\.Price$", "--source", f"{empty}:{empty}")
     assert done.status == 0
-    assert "The source is not found: --git BASE..NEW" in done.out
+    assert "The source is not found.\n" in done.out
     assert "price*13" not in done.out
     # Lines 13 of base and 18 of new, in which a loop's body is.
     numbers = {tuple(line.split()[6:]) for line in done.out.splitlines()}
@@ -372,3 +373,70 @@ def test_without_a_profile_sources_say_nothing(cli, words, data_folder):
     assert "there is no profile, whose lines they would be" in " ".join(
         done.out.split()
     )
+
+
+GENERATED = {
+    "go.mod": "module example.com/made\n\ngo 1.24\n",
+    "main.go": """package main
+
+// int work(int n) { volatile int s = 0; for (int i = 0; i < n; i++) s += i; return s; }
+import "C"
+
+import (
+	"os"
+	"runtime/pprof"
+)
+
+func main() {
+	out, _ := os.Create(os.Args[1])
+	pprof.StartCPUProfile(out)
+	for i := range 3_000 {
+		sum += viaC(i) + grammar(i)
+	}
+	pprof.StopCPUProfile()
+	out.Close()
+}
+
+var sum int
+
+//go:noinline
+func viaC(i int) int {
+	return int(C.work(100_000)) + i
+}
+""",
+    "grammar.y.go": """package main
+
+//go:noinline
+func grammar(i int) int {
+	s := i
+//line grammar.y:3
+	for j := range 100_000 {
+		s += j * s
+	}
+	return s
+}
+""",
+    "grammar.y": "a\nb\n\tfor j := range 100_000 { // of the grammar\n\t\ts += j * s\n",
+}
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="cgo needs a C compiler: gcc")
+def test_generated_code_and_cgo(cli, tmp_path, monkeypatch):
+    """Of cgo, Go's lines are listed; what ``//line`` says is elsewhere is not."""
+    monkeypatch.setenv("CGO_ENABLED", "1")
+    monkeypatch.chdir(tmp_path)
+    repo = repository(tmp_path / "repo")
+    repo.commit("begin", GENERATED)
+    built(repo.folder, tmp_path / "program")
+    measured(tmp_path / "program", "x.pb")
+    flags = ["x.pb", "x.pb", "--git=HEAD..HEAD", f"--repo={repo.folder}"]
+    done = cli(*flags, "--list", "main[.](viaC|grammar|_C)")
+    assert done.status == 0
+    assert "return int(C.work(100_000)) + i" in done.out
+    parts = re.split(r"\n\n(?=main[.])", done.out)
+    grammar = next(part for part in parts if part.startswith("main.grammar "))
+    assert "The source found is not that of the profile." in " ".join(grammar.split())
+    assert "of the grammar" not in done.out
+    stub = next(part for part in parts if part.startswith("main._Cfunc_work "))
+    assert "The source is not found." in stub
+    assert "Changed:" not in cli(*flags).out

@@ -290,7 +290,7 @@ def _caveats(carriers: _Carriers) -> Iterator[Caveat]:
                 f"{len(astray)} of {len(texts)} functions of {label} do not stand "
                 f"where its profile says, such as {lines.function} in "
                 f"{astray[0].path}:{lines.start}: nothing is said of their lines; was "
-                "another commit built?",
+                "another commit built, or are they generated?",
             )
 
 

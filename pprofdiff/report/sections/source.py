@@ -39,9 +39,9 @@ _HOW = (
     "--source BASEDIR:NEWDIR from folders."
 )
 _WHY: dict[Why, str] = {
-    "missing": f"The source is not found: {_HOW}",
-    "mismatch": f"The source found is not that of the profile: {_HOW}",
-    "today": f"The source is that of today, for both builds: {_HOW}",
+    "missing": "The source is not found",
+    "mismatch": "The source found is not that of the profile",
+    "today": "The source is that of today, for both builds",
 }
 _TONES: dict[str, Tone] = {"": "", "-": "better", "+": "worse"}
 
@@ -77,7 +77,7 @@ def listed(report: ReportModel, pattern: str, sources: Sources) -> Iterator[Part
     )
     found.sort(key=lambda one: (-_moved(diff, one.costs), one.places.name))
     for one in found:
-        yield code_of(one, written)
+        yield code_of(one, written, "." if sources.given else f": {_HOW}")
 
 
 def most_moved(
@@ -157,8 +157,11 @@ def _raw(diff: ProfileDiff, found: Sequence[Listing]) -> Written:
     return written
 
 
-def code_of(found: Listing, written: Written) -> Code:
-    """Return a listing as it is drawn; unchanged lines without a cost are folded."""
+def code_of(found: Listing, written: Written, how: str = ".") -> Code:
+    """Return a listing as it is drawn; unchanged lines without a cost are folded.
+
+    `how` ends the sentence that says why there is no text, or not the one built.
+    """
     rows = [_row(line, written) for line in found.lines]
     kept = _kept(found.lines)
     widths = (
@@ -190,7 +193,7 @@ def code_of(found: Listing, written: Written) -> Code:
         )
     if skipped:
         lines.append(_fold(skipped, sum(widths) + 6))
-    notes = (_WHY[found.why],) if found.why else ()
+    notes = (f"{_WHY[found.why]}{how}",) if found.why else ()
     return Code(found.places.name, _title(found, written), tuple(lines), notes)
 
 

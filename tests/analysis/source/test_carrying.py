@@ -12,6 +12,7 @@ from pprofdiff.analysis.work import counted
 from pprofdiff.inputs.model import ReadOptions
 from pprofdiff.inputs.sides import load_sides
 from pprofdiff.inputs.sources.lookup import sources_of
+from tests.repository import Repo, built, git, measured
 
 pytestmark = pytest.mark.go
 
@@ -61,3 +62,81 @@ def test_a_function_without_a_changed_line(planted_repo):
     finding = first(planted_repo, f"{ref}..{ref}", planted_repo.faster)
     assert finding.source.lines == ()
     assert finding.source.unchanged == ("example.com/shop/store.Price",)
+
+
+def rebuilt(planted, folder, change):
+    """Return a profile of new with a change made to store/price.go, and its commit.
+
+    The change is on a branch of its own, in a clone.
+    """
+    git(folder, "clone", "-q", planted.repo.folder.as_uri(), "clone")
+    repo = Repo(folder / "clone")
+    text = (repo.folder / "store" / "price.go").read_text("utf-8")
+    changed = change(text)
+    assert changed != text
+    commit = repo.commit("store: change", {"store/price.go": changed})
+    built(repo.folder, folder / "program")
+    measured(folder / "program", folder / "x.pb")
+    there = planted._replace(repo=repo)
+    return there, folder / "x.pb", commit
+
+
+def test_a_function_that_changed_beside_its_cost(planted_repo, tmp_path):
+    """A factor in a line that costs nothing: the loops cost more, and did not change."""
+    there, new, commit = rebuilt(
+        planted_repo,
+        tmp_path,
+        lambda text: text.replace("var Rounds = 4", "var Rounds = 4 // of all").replace(
+            "	price := uint64(item)\n",
+            "	if Rounds == 4 {\n		Rounds = 16\n	}\n	price := uint64(item)\n",
+        ),
+    )
+    span = f"{planted_repo.refs[1]}..{commit}"
+    finding = first(there, span, planted_repo.new, new)
+    assert finding.id == "dearer"
+    assert finding.source.lines == ()
+    (near,) = finding.source.near
+    assert near.place == "store/price.go:13-15"
+    assert [one.id for one in near.commits] == [commit]
+    assert finding.source.unchanged == ()
+
+
+def test_comments_and_empty_lines_are_no_change(planted_repo, tmp_path):
+    there, new, commit = rebuilt(
+        planted_repo,
+        tmp_path,
+        lambda text: text.replace(
+            "	price := uint64(item)\n",
+            "	// From the item.\n\n	price := uint64(item)\n\n",
+        ),
+    )
+    span = f"{planted_repo.refs[1]}..{commit}"
+    finding = first(there, span, planted_repo.faster, new)
+    assert finding.source.lines == finding.source.near == ()
+    assert finding.source.unchanged == ("example.com/shop/store.Price",)
+
+
+def test_a_function_that_moved_to_another_file_did_not_change(planted_repo, tmp_path):
+    git(tmp_path, "clone", "-q", planted_repo.repo.folder.as_uri(), "clone")
+    repo = Repo(tmp_path / "clone")
+    whole = (repo.folder / "store" / "price.go").read_text("utf-8")
+    begin = whole.index("// Price returns")
+    commit = repo.commit(
+        "store: split",
+        {
+            "store/price.go": whole[:begin],
+            "store/of.go": f"package store\n\n\n{whole[begin:]}",
+        },
+    )
+    built(repo.folder, tmp_path / "program")
+    measured(tmp_path / "program", tmp_path / "x.pb")
+    there = planted_repo._replace(repo=repo)
+    span = f"{planted_repo.refs[1]}..{commit}"
+    finding = first(there, span, planted_repo.faster, tmp_path / "x.pb")
+    assert finding.source.lines == finding.source.near == ()
+    assert finding.source.unchanged == ("example.com/shop/store.Price",)
+    # Of the planted change too, only its own lines differ; the file tells nothing.
+    span = f"{planted_repo.refs[0]}..{commit}"
+    finding = first(there, span, planted_repo.base, tmp_path / "x.pb")
+    (lines,) = finding.source.lines
+    assert (lines.path, lines.end - lines.start) == ("store/of.go", 2)

@@ -29,12 +29,10 @@ def hunks_within(
     told = sources.hunks(old, now)
     if told is not None:
         inside = [hunk for hunk in (_clipped(h, before, after) for h in told) if hunk]
-        pairs = matched(inside, before, after)
-        if pairs and pairs == {
-            i: j
-            for i, j in matched(told, Extent(1, len(old.lines)), None).items()
-            if before.has(i) or after.has(j)
-        }:
+        whole = matched(told, Extent(1, len(old.lines)), None)
+        pairs = {i: j for i, j in whole.items() if before.has(i) or after.has(j)}
+        within = all(before.has(i) and after.has(j) for i, j in pairs.items())
+        if pairs and within and pairs == matched(inside, before, after):
             return tuple(inside)
     return tuple(
         Hunk(

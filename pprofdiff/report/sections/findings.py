@@ -80,13 +80,20 @@ def _reasons(
     report: ReportModel, shown: Sequence[Finding], cpu: ProfileDiff | None
 ) -> Iterator[Reason]:
     """Yield findings with their places in the tree: causes are numbered."""
-    number, levels = 0, dict[str, int]()
+    number, levels, told = 0, dict[str, int](), set[object]()
     for finding in shown:
         level = levels.get(finding.parent or "", -1) + 1
         levels[finding.id] = level
         number += level == 0
         reason = _reason(number, finding, cpu, level)
-        yield reason._replace(notes=tuple(source_notes(report, finding)))
+        notes = []
+        for note in source_notes(report, finding):
+            # What a cause has told of lines, its consequences need not tell again.
+            key = note.said if note.lines is None else (number, note.lines.place)
+            if key not in told:
+                told.add(key)
+                notes.append(note)
+        yield reason._replace(notes=tuple(notes))
 
 
 def _reason(

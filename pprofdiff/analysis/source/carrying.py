@@ -106,11 +106,11 @@ class _Carriers:
     def _hunks(self, places: Places) -> list[Hunk] | None:
         """Return what differs in a function; None where its texts are not known.
 
-        Only sources that were named can differ: the module cache has what a version
-        has, and the working directory one text for both builds.
+        Those of Go itself may be of another release, and the working directory has one
+        text for both builds.
         """
         sides = places.sides
-        if not all(side.named for side in sides):
+        if not all(side.certain for side in sides):
             return None
         base, new = places.base, places.new
         if base is None or new is None:
@@ -205,8 +205,14 @@ class _Carriers:
             base=base,
             new=new,
             commits=commits,
-            build=self.sources.told[0 if gone else 1] if self.sources.told else "",
+            build=self._build(side.text, gone=gone),
         )
+
+    def _build(self, text: SourceText | None, *, gone: bool) -> str:
+        """Return the commit that a text is of, "" for none."""
+        if text is None or text.origin != "git" or self.sources.told is None:
+            return ""
+        return self.sources.told[0 if gone else 1]
 
 
 class Behind(NamedTuple):

@@ -74,6 +74,11 @@ class Located(NamedTuple):
         return self.text is not None and self.text.origin in ("git", "folder")
 
     @property
+    def certain(self) -> bool:
+        """Whether the text is the one built: named, or of a version of a module."""
+        return self.named or (self.text is not None and self.text.origin == "module")
+
+    @property
     def path(self) -> str:
         """The file, as people look for it."""
         return self.text.path if self.text is not None else self.lines.file

@@ -245,28 +245,43 @@ def _located(sources: Sources, side: int, lines: FunctionLines) -> Located:
 
 
 def listing(sources: Sources, places: Places) -> Listing:
-    """Return the listing of a function; without its text, its lines by number."""
+    """Return the listing of a function.
+
+    A side whose text is not known has its lines by number alone, after the text of the
+    other.
+    """
     base, new = places.base, places.new
     whole = _costs(base, new, None, None)
     why = _why(places)
-    if why in ("missing", "mismatch"):
-        return Listing(places, tuple(_numbers(places)), whole, why)
-    lines: list[ListingLine] = []
-    if base is None or new is None:
-        mark: Mark = "" if not places.absent else "-" if new is None else "+"
-        for side in places.sides:
-            lines = [
-                ListingLine(
-                    number if side is base else None,
-                    number if side is new else None,
-                    text,
-                    _costs(base, new, number, number),
-                    mark,
-                )
-                for number, text in _text(side)
-            ]
-        return Listing(places, tuple(lines), whole, why)
-    return Listing(places, tuple(_merged(sources, base, new)), whole, why)
+    if base is not None and new is not None and why in ("", "today"):
+        return Listing(places, tuple(_merged(sources, base, new)), whole, why)
+    mark: Mark = "" if not places.absent else "-" if new is None else "+"
+    told = [side for side in places.sides if side.extent is not None]
+    rest = [side for side in places.sides if side.extent is None]
+    lines = [line for side in told for line in _alone(places, side, mark)]
+    lines += [line for side in rest for line in _numbers(places, side)]
+    return Listing(places, tuple(lines), whole, why)
+
+
+def _alone(places: Places, side: Located, mark: Mark) -> Iterator[ListingLine]:
+    """Yield one side's text with what its lines cost there."""
+    for number, text in _text(side):
+        old, now = _at(places, side, number)
+        costs = _costs(places.base, places.new, old, now)
+        yield ListingLine(old, now, text, costs, mark)
+
+
+def _numbers(places: Places, side: Located) -> Iterator[ListingLine]:
+    """Yield one side's lines that cost anything, without text."""
+    lines = side.lines
+    for number in lines.line[(lines.flat != 0) | (lines.cum != 0)].tolist():
+        old, now = _at(places, side, number)
+        yield ListingLine(old, now, None, _costs(places.base, places.new, old, now))
+
+
+def _at(places: Places, side: Located, number: int) -> tuple[int | None, int | None]:
+    """Return a side's line as (of base, of new)."""
+    return (number, None) if side is places.base else (None, number)
 
 
 def _why(places: Places) -> Why:
@@ -306,16 +321,6 @@ def _merged(sources: Sources, base: Located, new: Located) -> Iterator[ListingLi
         else:
             yield ListingLine(i, j, now[j], _costs(base, new, i, j))
             i, j = i + 1, j + 1
-
-
-def _numbers(places: Places) -> Iterator[ListingLine]:
-    """Yield the lines that cost anything, each side's by itself: no text pairs them."""
-    base, new = places.base, places.new
-    for side in places.sides:
-        lines = side.lines
-        for number in lines.line[(lines.flat != 0) | (lines.cum != 0)].tolist():
-            old, now = (number, None) if side is base else (None, number)
-            yield ListingLine(old, now, None, _costs(base, new, old, now))
 
 
 def _costs(

@@ -39,8 +39,8 @@ _HOW = (
     "--source BASEDIR:NEWDIR from folders."
 )
 _WHY: dict[Why, str] = {
-    "missing": "The source is not found",
-    "mismatch": "The source found is not that of the profile",
+    "missing": "The source{of} is not found",
+    "mismatch": "The source found{of} is not that of the profile",
     "today": "The source is that of today, for both builds",
 }
 _TONES: dict[str, Tone] = {"": "", "-": "better", "+": "worse"}
@@ -193,8 +193,17 @@ def code_of(found: Listing, written: Written, how: str = ".") -> Code:
         )
     if skipped:
         lines.append(_fold(skipped, sum(widths) + 6))
-    notes = (f"{_WHY[found.why]}{how}",) if found.why else ()
+    notes = (f"{_why(found)}{how}",) if found.why else ()
     return Code(found.places.name, _title(found, written), tuple(lines), notes)
+
+
+def _why(found: Listing) -> str:
+    """Return why a text is missing, and whose, where it is that of one build."""
+    lacking = [side.extent is None for side in found.places.sides]
+    whose = ""
+    if any(lacking) and not all(lacking):
+        whose = " for base" if lacking[0] else " for new"
+    return _WHY[found.why].format(of=whose)
 
 
 class _Row(NamedTuple):
@@ -242,8 +251,8 @@ def _kept(lines: Sequence[ListingLine]) -> list[bool]:
         for near in range(max(i - around, 0), min(i + around + 1, len(lines))):
             kept[near] = True
     kept[:1] = [True] * len(kept[:1])
-    if lines and lines[0].text is None:
-        return [True] * len(lines)
+    for i, line in enumerate(lines):
+        kept[i] = kept[i] or line.text is None
     # A fold of one line is as long as the line.
     for i in range(1, len(kept) - 1):
         kept[i] = kept[i] or (kept[i - 1] and kept[i + 1])

@@ -1,0 +1,96 @@
+"""Changed lines that moved and that no finding names are told in a table."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.work import counted
+from pprofdiff.inputs.sources.lookup import sources_of
+from pprofdiff.model.side import Capture, Side
+from pprofdiff.report.html.page import render as page
+from pprofdiff.report.json.document import render as document
+from pprofdiff.report.markdown.comment import render as comment
+from pprofdiff.report.model import report_of
+from pprofdiff.report.text.plain import render as text
+from pprofdiff.report.text.report import report_parts
+from tests.building import CPU, MS, Frame, Place, Sample, built
+from tests.repository import repository
+
+OLD = "package m\n\nfunc F() {\n	first()\n	second()\n}\n"
+NEW = "package m\n\nfunc F() {\n	first()\n	check()\n	second()\n}\n"
+
+
+def profile(**lines):
+    """Return a profile of F with so many samples by line."""
+    samples = [
+        Sample((Place((Frame("m.F", "/b/m/f.go", int(line[1:]), 3),), 100 + i),), (n, n * 10 * MS))
+        for i, (line, n) in enumerate(lines.items())
+    ]  # fmt: skip
+    return built(samples, CPU, duration_ns=10**11)
+
+
+@pytest.fixture(scope="module")
+def refs(tmp_path_factory):
+    """Return a repository whose last commit adds a line to F, and both its refs."""
+    repo = repository(tmp_path_factory.mktemp("changed") / "repo")
+    base = repo.commit("begin", {"go.mod": "module m\n", "f.go": OLD})
+    new = repo.commit("check | `first`", {"f.go": NEW})
+    return repo, base, new
+
+
+def reported(refs, base, new):
+    """Return the report on two profiles of both refs, of known work."""
+    repo, *span = refs
+    sides = [
+        Side(label, (Capture(f"{label}.pb.gz", "profile", side),))
+        for label, side in (("base", base), ("new", new))
+    ]
+    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
+    sources = sources_of("..".join(span), str(repo.folder), "")
+    return report_of(comparison, sources=sources)
+
+
+def test_lines_that_no_finding_names(refs):
+    """A line more costs 4 %: no finding, and beyond noise by itself."""
+    report = reported(
+        refs, profile(_4=2000, _5=2000), profile(_4=2000, _5=160, _6=2000)
+    )
+    assert not any(f.source and f.source.lines for f in report.findings.found)
+    written = text(report_parts(report))
+    row = next(line for line in written.splitlines() if "f.go:5" in line)
+    assert row.split()[:4] == ["0.00", "1.60", "▲", "+1.60"]
+    assert row.split()[4:] == ["f.go:5", "m.F", refs[2][:9]]
+    (lines,) = json.loads(document(report))["changed_lines"]
+    assert (lines["base"], lines["new"]) == (0, 160 * 10 * MS)
+    (row,) = [
+        line for line in comment(report).splitlines() if line.startswith("| 0.00")
+    ]
+    assert row.replace("`", "").split(" | ")[3:] == [
+        "f.go:5",
+        "m.F",
+        f"{refs[2][:9]} |",
+    ]
+    assert "f.go:5" in page(report)
+
+
+def test_lines_within_noise_are_not_told(refs):
+    report = reported(refs, profile(_4=2000, _5=2000), profile(_4=2000, _5=4, _6=2000))
+    assert report.changed == ()
+    assert "f.go:5" not in text(report_parts(report))
+
+
+def test_unchanged_builds_have_no_changed_lines(refs):
+    """Lines of one text that moved are no changed lines, however much they moved."""
+    repo, _, new = refs
+    sides = profile(_4=2000, _5=160), profile(_4=2000, _5=4000)
+    report = reported((repo, new, new), *sides)
+    assert report.changed == ()
+    source = report.findings.found[0].source
+    assert (source.lines, source.near, source.unchanged) == ((), (), ("m.F",))
+    assert "No line of m.F changed: look at its callees or its input." in " ".join(
+        text(report_parts(report)).split()
+    )

@@ -11,7 +11,6 @@ from pprofdiff.analysis.source.carrying import own_movement
 from pprofdiff.analysis.source.lines import side_lines
 from pprofdiff.analysis.source.listing import (
     BothSides,
-    Costs,
     Listing,
     ListingLine,
     Why,
@@ -33,6 +32,7 @@ __all__ = ["listed", "most_moved"]
 # Unchanged lines that are shown on each side of one that changed, or that costs.
 _AROUND_CHANGE, _AROUND_COST = 2, 1
 _TAB = 4
+_HEADINGS = ("base", "new", "Δ") * 2
 _MOST = 10
 _HOW = (
     "--git BASE..NEW reads both builds' source from the repository, "
@@ -70,14 +70,21 @@ def listed(report: ReportModel, pattern: str, sources: Sources) -> Iterator[Part
             break
     else:
         raise UsageError(f"no matches found for regexp: {pattern}")
-    written = _raw(diff, found)
+    factor = _factor(diff)
+    written, sums = _raw(diff, factor, _unit(diff, found)), _raw(diff, factor, "auto")
     yield Heading(
         f"{' → '.join(report.labels)}   {diff.title}: "
-        f"{' → '.join(label(total, diff.unit) for total in diff.totals)} in all"
+        f"{' → '.join(sums(*diff.totals)[:2])} in all"
     )
-    found.sort(key=lambda one: (-_moved(diff, one.costs), one.places.name))
+    found.sort(
+        key=lambda one: (
+            -abs(one.costs.new_cum * factor - one.costs.base_cum),
+            one.places.name,
+        )
+    )
+    how = "." if sources.given else f": {_HOW}"
     for one in found:
-        yield code_of(one, written, "." if sources.given else f": {_HOW}")
+        yield _code(one, written, sums, how)
 
 
 def most_moved(
@@ -105,7 +112,8 @@ def most_moved(
         if found.why:
             continue
         shown += 1
-        yield code_of(found, _scaled(diff))
+        written = _scaled(diff)
+        yield _code(found, written, written)
         if shown == _MOST:
             return
 
@@ -122,34 +130,29 @@ def _scaled(diff: ProfileDiff) -> Written:
     return written
 
 
-def _moved(diff: ProfileDiff, costs: Costs) -> float:
-    """Return how far a function's values moved."""
-    return abs(diff.normalization.delta(costs.base_cum, costs.new_cum))
+def _factor(diff: ProfileDiff) -> float:
+    """Return what new is multiplied with: brought to base's total by -normalize."""
+    by = diff.normalization
+    return by.new_factor / by.base_factor if by.mode == "share" else 1.0
 
 
-def _raw(diff: ProfileDiff, found: Sequence[Listing]) -> Written:
-    """Return what writes raw values as pprof does, in the unit of the smallest.
+def _unit(diff: ProfileDiff, found: Sequence[Listing]) -> str:
+    """Return the unit for all lines, as pprof chooses it: of the smallest value.
 
-    With ``-normalize``, new is scaled to the total of base.
+    It is that of 100 times the smallest where the largest is larger than this.
     """
-    factor = 1.0
-    if diff.normalization.mode == "share":
-        factor = diff.normalization.new_factor / diff.normalization.base_factor
-    values = [
-        abs(value)
-        for one in found
-        for line in one.lines
-        for value in line.costs
-        if value
-    ]
+    costs = (value for one in found for line in one.lines for value in line.costs)
+    values = [abs(value) for value in costs if value]
     least, most = min(values, default=0), max(values, default=0)
-    unit = scale(least, diff.unit, "minimum")[1]
-    if least * 100 < most:
-        unit = scale(100 * least, diff.unit, "minimum")[1]
-    unit = unit or diff.unit
+    far = 100 if least * 100 < most else 1
+    return scale(least * far, diff.unit, "minimum")[1] or diff.unit
+
+
+def _raw(diff: ProfileDiff, factor: float, unit: str) -> Written:
+    """Return what writes raw values in a unit as pprof does, new times a factor."""
 
     def written(base: int, new: int) -> tuple[str, str, str]:
-        now = round(new * factor)
+        now = new if factor == 1 else round(new * factor)
         delta = now - base
         texts = [label(value, diff.unit, unit) for value in (base, now, delta)]
         return texts[0], texts[1], f"+{texts[2]}" if delta > 0 else texts[2]
@@ -157,25 +160,20 @@ def _raw(diff: ProfileDiff, found: Sequence[Listing]) -> Written:
     return written
 
 
-def code_of(found: Listing, written: Written, how: str = ".") -> Code:
+def _code(found: Listing, written: Written, sums: Written, how: str = ".") -> Code:
     """Return a listing as it is drawn; unchanged lines without a cost are folded.
 
-    `how` ends the sentence that says why there is no text, or not the one built.
+    `written` writes what lines cost, `sums` what the function does. `how` ends the
+    sentence that says why there is no text, or not the one built.
     """
     rows = [_row(line, written) for line in found.lines]
     kept = _kept(found.lines)
-    widths = (
-        [max(4, *(len(row.cells[i]) for row in rows), 0) for i in range(6)]
-        if rows
-        else [4] * 6
-    )
-    sides = [
-        f"{text:>{w}}" for text, w in zip(("base", "new", "Δ") * 2, widths, strict=True)
-    ]
+    columns = zip(_HEADINGS, *(row.cells for row in rows), strict=True)
+    widths = [max(map(len, column)) for column in columns]
     half = sum(widths[:3]) + 2
     lines = [
         CodeLine(f"{'flat':>{half}}  {'cum':>{sum(widths[3:]) + 2}}"),
-        CodeLine(_joined(sides)),
+        CodeLine(_joined(_aligned(_HEADINGS, widths))),
     ]
     skipped = 0
     for row, line, keep in zip(rows, found.lines, kept, strict=True):
@@ -185,16 +183,12 @@ def code_of(found: Listing, written: Written, how: str = ".") -> Code:
         if skipped:
             lines.append(_fold(skipped, sum(widths) + 6))
             skipped = 0
-        cells = [f"{text:>{w}}" for text, w in zip(row.cells, widths, strict=True)]
-        lines.append(
-            CodeLine(
-                f"{_joined(cells)}  {row.at}{row.text}".rstrip(), _TONES[line.mark]
-            )
-        )
+        text = f"{_joined(_aligned(row.cells, widths))}  {row.at}{row.text}"
+        lines.append(CodeLine(text.rstrip(), _TONES[line.mark]))
     if skipped:
         lines.append(_fold(skipped, sum(widths) + 6))
     notes = (f"{_why(found)}{how}",) if found.why else ()
-    return Code(found.places.name, _title(found, written), tuple(lines), notes)
+    return Code(found.places.name, _title(found, sums), tuple(lines), notes)
 
 
 def _why(found: Listing) -> str:
@@ -230,6 +224,10 @@ def _dotted(base: int, new: int, written: Written) -> tuple[str, ...]:
     return tuple(t if v else "." for t, v in zip(texts, values, strict=True))
 
 
+def _aligned(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
+    return [f"{text:>{width}}" for text, width in zip(cells, widths, strict=True)]
+
+
 def _joined(cells: Sequence[str]) -> str:
     return f"{' '.join(cells[:3])}  {' '.join(cells[3:])}"
 
@@ -259,7 +257,7 @@ def _kept(lines: Sequence[ListingLine]) -> list[bool]:
     return kept
 
 
-def _title(found: Listing, written: Written) -> str:
+def _title(found: Listing, sums: Written) -> str:
     """Return the function, where it is, and what it costs in all."""
     places, costs = found.places, found.costs
     name = shown(places.name)
@@ -272,6 +270,6 @@ def _title(found: Listing, written: Written) -> str:
             where += f" (was {old.path})"
     elif places.absent:
         where += f", {'only in new' if places.new else 'only in base'}"
-    flat = " → ".join(written(costs.base_flat, costs.new_flat)[:2])
-    cum = " → ".join(written(costs.base_cum, costs.new_cum)[:2])
+    flat = " → ".join(sums(costs.base_flat, costs.new_flat)[:2])
+    cum = " → ".join(sums(costs.base_cum, costs.new_cum)[:2])
     return f"{name} in {where}: flat {flat}, cum {cum}"

@@ -53,7 +53,8 @@ class ReportModel(NamedTuple):
     `labels`, `inputs` are (base, new); `filters` are the choices that differ from the
     defaults, as typed; `outcome` says whether new is slower, `account` of what that is
     made up, `findings` why; `verdict` is the gate's. `sources` are for listings, None
-    where there are to be none, and `changed` the changed lines that moved most.
+    where there are to be none, and `changed` the changed lines that moved most;
+    of the functions that did, no line of `unchanged` differs.
     """
 
     labels: tuple[str, str]
@@ -67,6 +68,7 @@ class ReportModel(NamedTuple):
     verdict: Verdict = Verdict()
     sources: Sources | None = None
     changed: tuple[ChangedLines, ...] = ()
+    unchanged: tuple[str, ...] = ()
 
     @property
     def profiles(self) -> tuple[ProfileDiff, ...]:
@@ -112,12 +114,13 @@ def report_of(
     decided = outcome(comparison)
     findings = find(comparison, decided.verdict)
     changed: tuple[ChangedLines, ...] = ()
+    unchanged: tuple[str, ...] = ()
     if sources is not None:
         from pprofdiff.analysis.source.carrying import with_source
 
         behind = with_source(comparison, findings, sources)
-        findings, changed = behind.findings, behind.lines
-        for caveat in behind.caveats:
+        findings, changed, unchanged, caveats = behind
+        for caveat in caveats:
             told.setdefault(caveat.text, caveat)
     report = ReportModel(
         labels=(comparison.base.label, comparison.new.label),
@@ -131,6 +134,7 @@ def report_of(
         verdict=Verdict(unread=tuple(unread)),
         sources=sources,
         changed=changed,
+        unchanged=unchanged,
     )
     return report if gate is None else judged(report, gate)
 

@@ -225,6 +225,8 @@ class Behind(NamedTuple):
     lines
         The changed lines of the first comparison of profiles whose samples moved beyond
         noise, of all samples, those that moved most first.
+    unchanged
+        Those of the functions whose own cost moved most of which no line differs.
     caveats
         What to know where the source is not that of the profiles.
 
@@ -232,6 +234,7 @@ class Behind(NamedTuple):
 
     findings: Findings
     lines: tuple[ChangedLines, ...] = ()
+    unchanged: tuple[str, ...] = ()
     caveats: tuple[Caveat, ...] = ()
 
 
@@ -257,8 +260,14 @@ def with_source(comparison: Comparison, findings: Findings, sources: Sources) ->
         else:
             told.append(finding)
     first = carriers[0]
+    movement = own_movement(first.diff)
+    movers = np.argsort(-np.abs(movement), kind="stable")[:_LISTED].tolist()
+    others = _with_others(first, [row for row in movers if movement[row]], ())
     return Behind(
-        findings._replace(found=tuple(told)), _all_lines(first), tuple(_caveats(first))
+        findings._replace(found=tuple(told)),
+        _all_lines(first),
+        others.unchanged,
+        tuple(_caveats(first)),
     )
 
 

@@ -17,7 +17,7 @@ from pprofdiff.report.rows import Code, Section, Tile, signed
 from pprofdiff.report.sections import charts, sections, tiles
 from pprofdiff.report.sections.account import account_parts
 from pprofdiff.report.sections.answer import Answer, answer
-from pprofdiff.report.sections.changed_lines import changed_table
+from pprofdiff.report.sections.changed_lines import changed_parts
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
 from pprofdiff.report.sections.profiles.functions import renamed
@@ -138,7 +138,7 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
         cautions=drawn([*unread_warnings(report.verdict), *told.warnings]),
         account=drawn(account_parts(report)),
         findings=drawn([*others, *told.rest]),
-        changed=drawn(changed_table(report)),
+        changed=drawn(changed_parts(report)),
         tiles=[_tile(t) for section in shown for t in tiles(section)],
         parts=[_comparison(section, i) for i, section in enumerate(shown)],
         flames=flames,

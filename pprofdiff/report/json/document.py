@@ -46,6 +46,7 @@ def render(report: ReportModel) -> str:
         "findings": finding_rows(report.findings),
         "unexplained": unexplained_row(report.findings),
         **({"changed_lines": changed_rows(report.changed)} if report.changed else {}),
+        **({"unchanged_functions": report.unchanged} if report.unchanged else {}),
         "warnings": [w._asdict() for w in report.warnings],
         "unpaired": [{"kind": k, "side": s} for k, s in report.comparison.lonely],
         "verdict": verdict_row(report.verdict),

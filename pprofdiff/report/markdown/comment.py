@@ -15,7 +15,7 @@ from pprofdiff.report.rows import Reason, Section, SectionPart, Sentence, Table
 from pprofdiff.report.sections import sections
 from pprofdiff.report.sections.account import account_parts
 from pprofdiff.report.sections.answer import Answer, answer
-from pprofdiff.report.sections.changed_lines import changed_table
+from pprofdiff.report.sections.changed_lines import changed_parts
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
 from pprofdiff.report.sections.verdict import rulings, unread_warnings, verdict_lines
@@ -79,8 +79,9 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
     account = list(account_parts(report))
     if account:
         yield _Piece("", "account", _drawn(account), 0)
-    for table in changed_table(report):
-        yield _Piece("", table.title, markup.render(table), 1)
+    changed = list(changed_parts(report))
+    if changed:
+        yield _Piece("", "changed lines", _drawn(changed), 1)
     for top in _tops(shown_sections):
         yield _Piece("", _name_of([top]), markup.render(top), 0)
     if any(r.finding.text or r.finding.advice or r.notes for r in others):

@@ -13,6 +13,7 @@ from pprofdiff.report.rows import (
     Cell,
     Column,
     Row,
+    Sentence,
     SourceNote,
     Table,
     name_column,
@@ -20,25 +21,29 @@ from pprofdiff.report.rows import (
 )
 from pprofdiff.report.sections.profiles.cells import delta_cell, value_cells
 
-__all__ = ["changed_table", "source_notes"]
+__all__ = ["changed_parts", "source_notes"]
 
 # Commits of one place; a place that more of them made is told by the newest.
 _COMMITS = 3
 
 
-def changed_table(report: ReportModel) -> Iterator[Table]:
-    """Yield the table of changed lines whose samples moved most, if there are any.
+def changed_parts(report: ReportModel) -> Iterator[Table | Sentence]:
+    """Yield the changed lines that moved most, and functions that moved without any.
 
-    Nothing is yielded where the findings name all of them.
+    What the findings name is not told again: without anything else there is no table.
     """
-    told = {
-        lines.place
-        for finding in report.findings.found
-        if finding.source is not None
-        for lines in finding.source.lines
-    }
-    if all(lines.place in told for lines in report.changed):
-        return
+    sources = [f.source for f in report.findings.found if f.source is not None]
+    told = {lines.place for source in sources for lines in source.lines}
+    if not all(lines.place in told for lines in report.changed):
+        yield _changed_table(report)
+    named = {name for source in sources for name in source.unchanged}
+    rest = [short(name) for name in report.unchanged if name not in named]
+    if rest:
+        yield Sentence(f"Own cost moved without a changed line in {listed(rest)}.")
+
+
+def _changed_table(report: ReportModel) -> Table:
+    """Return the table of changed lines whose samples moved most."""
     diff = report.profiles[0]
     unit = scale_of(diff).unit
     rows = tuple(
@@ -62,7 +67,7 @@ def changed_table(report: ReportModel) -> Iterator[Table]:
         Column("function", "text", "<"),
         Column("commit", "text", "<"),
     )
-    yield Table(
+    return Table(
         "changed_lines",
         columns,
         rows,

@@ -8,7 +8,7 @@ from pprofdiff.report.model import SCREEN, ReportModel, Scope
 from pprofdiff.report.rows import Heading, Part, Section, Sentence
 from pprofdiff.report.sections import sections
 from pprofdiff.report.sections.account import account_parts
-from pprofdiff.report.sections.changed_lines import changed_table
+from pprofdiff.report.sections.changed_lines import changed_parts
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
 from pprofdiff.report.sections.next_steps import next_steps
@@ -37,7 +37,7 @@ def report_parts(report: ReportModel, scope: Scope = SCREEN) -> Iterator[Part]:
         if number == 0:
             yield from account_parts(report)
             yield from _why(report)
-            yield from changed_table(report)
+            yield from changed_parts(report)
         yield from section.parts
     yield from cautions(report)
     yield next_steps(report)

@@ -83,6 +83,21 @@ def test_lines_within_noise_are_not_told(refs):
     assert "f.go:5" not in text(report_parts(report))
 
 
+def test_what_moved_without_a_changed_line_is_named_once(refs):
+    """A finding names the function: it is not named again below."""
+    repo, _, new = refs
+    report = reported((repo, new, new), profile(_4=2000), profile(_4=4000))
+    assert report.unchanged == ("m.F",)
+    assert text(report_parts(report)).count("changed:") == 1
+    assert "without a changed line" not in text(report_parts(report))
+    # By 15 % only, no finding names it.
+    report = reported((repo, new, new), profile(_4=4000), profile(_4=4600))
+    assert not any(f.source for f in report.findings.found)
+    for write in (comment, page, lambda one: text(report_parts(one))):
+        assert "Own cost moved without a changed line in" in write(report)
+    assert json.loads(document(report))["unchanged_functions"] == ["m.F"]
+
+
 def test_unchanged_builds_have_no_changed_lines(refs):
     """Lines of one text that moved are no changed lines, however much they moved."""
     repo, _, new = refs

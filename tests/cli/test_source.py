@@ -278,7 +278,7 @@ def test_the_page_lists_what_moved_most(cli, words, tmp_path):
     page = (tmp_path / "x.html").read_text("utf-8")
     section = page[page.index('<section id="source">') :]
     section = section[: section.index("</section>")]
-    assert "example.com/shop/store.Price in store/price.go" in section
+    assert "<summary>store.Price in store/price.go: flat" in section
     added = re.findall(r'<span class="worse">(.*)</span>', section)
     assert [line.split(" + ", 1)[1].strip() for line in added] == [
         "for i := range 5_000 * Rounds {",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pprofdiff.analysis.findings.cpu import words
 from pprofdiff.analysis.findings.model import Finding
-from pprofdiff.analysis.findings.wording import listed, short
+from pprofdiff.analysis.findings.wording import listed_functions, short
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import (
@@ -19,6 +19,7 @@ from pprofdiff.report.rows import (
     name_column,
     sides,
 )
+from pprofdiff.report.sections.named import function_cells
 from pprofdiff.report.sections.profiles.cells import delta_cell, value_cells
 
 __all__ = ["changed_parts", "source_notes"]
@@ -37,15 +38,17 @@ def changed_parts(report: ReportModel) -> Iterator[Table | Sentence]:
     if not all(lines.place in told for lines in report.changed):
         yield _changed_table(report)
     named = {name for source in sources for name in source.unchanged}
-    rest = [short(name) for name in report.unchanged if name not in named]
+    rest = [name for name in report.unchanged if name not in named]
     if rest:
-        yield Sentence(f"Own cost moved without a changed line in {listed(rest)}.")
+        told_of = listed_functions(rest)
+        yield Sentence(f"Own cost moved without a changed line in {told_of}.")
 
 
 def _changed_table(report: ReportModel) -> Table:
     """Return the table of changed lines whose samples moved most."""
     diff = report.profiles[0]
     unit = scale_of(diff).unit
+    functions = function_cells([lines.function for lines in report.changed])
     rows = tuple(
         Row(
             lines.place,
@@ -54,11 +57,11 @@ def _changed_table(report: ReportModel) -> Table:
                 *value_cells(diff, lines.base, lines.new),
                 delta_cell(diff, lines.base, lines.new, noise=False),
                 Cell(f"{'gone: ' if lines.gone else ''}{lines.place}"),
-                Cell(short(lines.function)),
+                function,
                 Cell(", ".join(c.short for c in lines.commits[:_COMMITS])),
             ),
         )
-        for lines in report.changed
+        for lines, function in zip(report.changed, functions, strict=True)
     )
     columns = (
         *sides(report.labels, unit),
@@ -96,7 +99,7 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
             lines._replace(commits=lines.commits[:_COMMITS]),
         )
     if source.unchanged:
-        named = listed([short(name) for name in source.unchanged])
+        named = listed_functions(source.unchanged)
         if source.lines or source.near:
             yield SourceNote(f"No line of {named} itself changed.")
         else:

@@ -18,7 +18,7 @@ from pprofdiff.analysis.source.listing import (
     places_of,
 )
 from pprofdiff.errors import UsageError
-from pprofdiff.goruntime.names import shown
+from pprofdiff.goruntime.readable import short, short_before
 from pprofdiff.report.rows import Code, CodeLine, Heading, Part, Tone
 from pprofdiff.units import label, scale
 
@@ -260,12 +260,13 @@ def _kept(lines: Sequence[ListingLine]) -> list[bool]:
 def _title(found: Listing, sums: Written) -> str:
     """Return the function, where it is, and what it costs in all."""
     places, costs = found.places, found.costs
-    name = shown(places.name)
+    name = short(places.name)
     where = places.path
     if places.base and places.new:
         old = places.base
-        if old.lines.function != places.new.lines.function:
-            name += f" (was {shown(old.lines.function)})"
+        was = old.lines.function
+        if was != places.name and (before := short_before(was, places.name)):
+            name += f" (was {before})"
         if old.path != where:
             where += f" (was {old.path})"
     elif places.absent:

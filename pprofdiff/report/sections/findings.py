@@ -9,7 +9,7 @@ from pprofdiff.analysis.findings.model import Explained, Finding, Findings
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.model import ReportModel
-from pprofdiff.report.rows import MARKS, Reason, Sentence
+from pprofdiff.report.rows import MARKS, Reason, Sentence, SourceNote
 from pprofdiff.report.sections.changed_lines import source_notes
 
 __all__ = ["Why", "why"]
@@ -86,14 +86,20 @@ def _reasons(
         levels[finding.id] = level
         number += level == 0
         reason = _reason(number, finding, cpu, level)
-        notes = []
-        for note in source_notes(report, finding):
-            # What a cause has told of lines, its consequences need not tell again.
-            key = note.said if note.lines is None else (number, note.lines.place)
-            if key not in told:
-                told.add(key)
-                notes.append(note)
-        yield reason._replace(notes=tuple(notes))
+        notes = [(_key(number, n), n) for n in source_notes(report, finding)]
+        yield reason._replace(notes=tuple(n for key, n in notes if key not in told))
+        told |= {key for key, _ in notes}
+
+
+def _key(number: int, note: SourceNote) -> tuple[object, ...]:
+    """Return what a note tells of which cause, to tell it once.
+
+    Lines that carry a cause may carry another one too; what carries nothing is said
+    once for all.
+    """
+    if note.lines is None or not (note.lines.base or note.lines.new):
+        return note.said, note.lines
+    return number, note.lines.place
 
 
 def _reason(

@@ -42,6 +42,8 @@ _ENVIRONMENT = {
     "LC_ALL": "C",
 }
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")
+# Where a hook of git runs us, these say of which repository, and where its parts are.
+_OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 # A list of two million files is longer than this.
 _MOST = 1 << 28
 _SECONDS = 60.0
@@ -60,6 +62,7 @@ class Repository:
     def __init__(self, folder: str) -> None:
         """Check that there is one; raises UsageError with what to do."""
         self.folder = folder or "."
+        self._named = bool(folder)
         try:
             self._run("rev-parse", "--git-dir")
         except GitError as error:
@@ -97,7 +100,8 @@ class Repository:
 
     def hunks(self, base: str, new: str) -> tuple[Hunk, ...]:
         """Return what differs between two blobs, by their ids."""
-        told = self._run("diff", *_PLAIN, "-U0", "--text", base, new)
+        words = "-U0", "--inter-hunk-context=0", "--text"
+        told = self._run("diff", *_PLAIN, *words, base, new)
         return tuple(
             Hunk(*(1 if part is None else int(part) for part in found.groups()))
             for found in _HUNK.finditer(told)
@@ -178,7 +182,7 @@ class Repository:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=complaints,
-                    env={**os.environ, **_ENVIRONMENT},
+                    env={**self._inherited(), **_ENVIRONMENT},
                 )
             except (OSError, ValueError) as error:
                 reason = getattr(error, "strerror", None) or str(error)
@@ -197,6 +201,11 @@ class Repository:
             complaints.seek(0)
             lines = complaints.read(4_000).decode("utf-8", "replace").splitlines()
         raise GitError(printable(lines[0]) if lines else f"git {words[0]} failed")
+
+    def _inherited(self) -> dict[str, str]:
+        """Return the environment; a repository that was named is not a hook's."""
+        left = {"GIT_EXTERNAL_DIFF", *(_OF_A_HOOK if self._named else ())}
+        return {name: text for name, text in os.environ.items() if name not in left}
 
 
 def _boundaries(porcelain: str) -> list[str]:

@@ -106,11 +106,16 @@ def test_differences_of_refs_are_those_of_git(alone):
     new = ["first", *old[:7], "changed", *old[8:20], *old[24:], "last"]
     repo.commit("old", {"go.mod": "module m\n", "m.go": "\n".join(old) + "\n"})
     repo.commit("new", {"m.go": "\n".join(new) + "\n"})
+    # Settings of a user's that would make other hunks, or none.
+    repo.run("config", "diff.interHunkContext", "30")
+    repo.run("config", "diff.noprefix", "true")
+    repo.run("config", "color.ui", "always")
     sources = sources_of("HEAD~1..HEAD", str(repo.folder), "")
     texts = [sources.text(side, "m.F", "/b/m.go") for side in (0, 1)]
     hunks = sources.hunks(*texts)
     assert applied(old, new, hunks) == new
-    told = repo.run("diff", "-U0", "HEAD~1..HEAD", "--", "m.go")
+    words = "--inter-hunk-context=0", "--no-color"
+    told = repo.run("diff", "-U0", *words, "HEAD~1..HEAD", "--", "m.go")
     assert len(hunks) == len(re.findall("^@@", told, re.MULTILINE)) == 4
     assert Hunk(21, 4, 21, 0) in hunks
     assert [
@@ -144,3 +149,14 @@ def test_an_ignore_list_that_is_not_there(alone):
     texts = [sources.text(side, "m.F", "/b/m.go") for side in (0, 1)]
     (hunk,) = sources.hunks(*texts)
     assert [commit.id for commit in sources.commits(*texts, hunk)] == [new]
+
+
+def test_a_repository_that_is_named_is_not_that_of_a_hook(alone, monkeypatch):
+    """In a hook, git's variables name the repository that it is of."""
+    repo = repository(alone / "repo")
+    repo.commit("base", {"go.mod": "module m\n", "m.go": "a\n"})
+    monkeypatch.setenv("GIT_DIR", str(alone / "none"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(alone / "none" / "index"))
+    monkeypatch.setenv("GIT_EXTERNAL_DIFF", "/none")
+    sources = sources_of("HEAD..HEAD", str(repo.folder), "")
+    assert sources.text(1, "m.F", "/b/m.go").lines == ("a",)

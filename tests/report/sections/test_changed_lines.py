@@ -10,6 +10,7 @@ from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted
 from pprofdiff.inputs.sources.lookup import sources_of
+from pprofdiff.model.profiles.profile import ValueType
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.html.page import render as page
 from pprofdiff.report.json.document import render as document
@@ -107,5 +108,33 @@ def test_unchanged_builds_have_no_changed_lines(refs):
     source = report.findings.found[0].source
     assert (source.lines, source.near, source.unchanged) == ((), (), ("m.F",))
     assert "No line of m.F changed: look at its callees or its input." in " ".join(
+        text(report_parts(report)).split()
+    )
+
+
+SPACE = (ValueType("inuse_objects", "count"), ValueType("inuse_space", "bytes"))
+
+
+def held(**lines):
+    """Return a heap profile of F, which holds so many megabytes by line."""
+    samples = [
+        Sample(
+            (Place((Frame("m.F", "/b/m/f.go", int(line[1:]), 3),), 100 + i),),
+            (megabytes, megabytes << 20),
+        )
+        for i, (line, megabytes) in enumerate(lines.items())
+    ]
+    space = ValueType("space", "bytes")
+    return built(samples, SPACE, period_type=space, period=512 << 10)
+
+
+def test_a_heap_that_grew_names_its_lines(refs):
+    """A finding without samples of the CPU: its functions' lines in the heap tell."""
+    report = reported(refs, held(_4=60, _5=60), held(_4=60, _5=200, _6=60))
+    finding = next(f for f in report.findings.found if f.id.startswith("heap"))
+    (lines,) = finding.source.lines
+    assert lines.place == "f.go:5"
+    assert (lines.base, lines.new) == (0, 200 << 20)
+    assert "Changed: f.go:5 in m.F, 0.0 → 200.0 MB; " in " ".join(
         text(report_parts(report)).split()
     )

@@ -157,7 +157,10 @@ def test_a_flag_that_pprof_has_gets_a_command(cli, here):
         (["base.pb.gz", "new.pb.gz", "-raw"], ["-raw"]),
         (["-traces", "--diff-base=base.pb.gz", "new.pb.gz"], ["-traces"]),
         (["-tags", "main=base.pb.gz", "pr=new.pb.gz"], ["-tags"]),
-        (["-list", "mallocgc$", "base.pb.gz", "new.pb.gz"], ["-list=mallocgc$"]),
+        (
+            ["-raw", "-tagroot", "key", "base.pb.gz", "new.pb.gz"],
+            ["-raw", "-tagroot=key"],
+        ),
         (
             ["-tree", "-focus", "main", "base.pb.gz", "new.pb.gz"],
             ["-tree", "-focus=main"],

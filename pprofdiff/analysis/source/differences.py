@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from pprofdiff.analysis.source.extents import Extent
 from pprofdiff.model.source import Hunk, Sources, SourceText
@@ -12,6 +13,8 @@ __all__ = ["differences", "hunks_within", "matched"]
 
 # Lines compared here at most: the time grows with their square.
 _COMPARED = 20_000
+# Functions of one file ask for the differences of the whole file again.
+_FILES = 64
 
 
 def hunks_within(
@@ -64,7 +67,8 @@ def matched(hunks: Sequence[Hunk], base: Extent, new: Extent | None) -> dict[int
     return pairs | {at: at - i + j for at in range(i, base.end + 1)}
 
 
-def differences(base: Sequence[str], new: Sequence[str]) -> tuple[Hunk, ...]:
+@lru_cache(_FILES)
+def differences(base: tuple[str, ...], new: tuple[str, ...]) -> tuple[Hunk, ...]:
     """Return what differs between lines: as one hunk where they are very many."""
     if len(base) + len(new) > _COMPARED:
         return (Hunk(min(1, len(base)), len(base), min(1, len(new)), len(new)),)

@@ -86,6 +86,7 @@ class FoundSources:
         self._origin: Origin = "here"
         if self.given:
             self._origin = "git" if repository else "folder"
+        self._hunks: dict[tuple[str, str], tuple[Hunk, ...] | None] = {}
         self._texts: dict[tuple[Origin, str], SourceText | None] = {}
 
     def text(self, side: int, function: str, file: str) -> SourceText | None:
@@ -168,10 +169,13 @@ class FoundSources:
             return None
         if base.key == new.key:
             return ()
-        try:
-            return self._repository.hunks(base.key, new.key)
-        except GitError:
-            return None
+        pair = base.key, new.key
+        if pair not in self._hunks:
+            try:
+                self._hunks[pair] = self._repository.hunks(*pair)
+            except GitError:
+                self._hunks[pair] = None
+        return self._hunks[pair]
 
     def commits(
         self, base: SourceText, new: SourceText, hunk: Hunk

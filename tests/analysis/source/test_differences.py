@@ -40,7 +40,7 @@ def applied(base, new, hunks):
 
 @given(LINES, LINES)
 def test_differences_turn_base_into_new(base, new):
-    hunks = differences(base, new)
+    hunks = differences(tuple(base), tuple(new))
     assert applied(base, new, hunks) == new
     assert all(one.base_count or one.new_count for one in hunks)
     pairs = matched(hunks, Extent(1, len(base)), None)

@@ -83,6 +83,7 @@ class Kind:
         return bool(self.scanner)
 
 
+_PAIRING = ("pair_names", "pairing")
 _PATTERNS = ("focus", "ignore", "hide", "show", "show_from", "tagfocus", "tagignore")
 
 # The order is that of a report's inputs and sections.
@@ -101,7 +102,9 @@ _ENTRIES = (
         caveats="pprofdiff.analysis.profiles.compare:caveats",
         loaded="pprofdiff.api.profiles:loaded",
         diff="pprofdiff.api.profiles:subtracted",
-        options=frozenset(("sample_type", "normalize", "work", "rps", *_PATTERNS)),
+        options=frozenset(
+            ("sample_type", "normalize", "work", "rps", *_PAIRING, *_PATTERNS)
+        ),
         inputs="pprofdiff.report.sections.profiles.inputs:profile_inputs",
         sections="pprofdiff.report.sections.profiles.section:profile_sections",
         tiles="pprofdiff.report.sections.profiles.section:profile_tiles",
@@ -143,7 +146,7 @@ _ENTRIES = (
         caveats="pprofdiff.analysis.traces.compare:caveats",
         loaded="pprofdiff.api.traces:loaded",
         diff="pprofdiff.api.traces:subtracted",
-        options=frozenset(("work", "rps")),
+        options=frozenset(("work", "rps", *_PAIRING)),
         inputs="pprofdiff.report.sections.traces.section:trace_inputs",
         sections="pprofdiff.report.sections.traces.section:trace_sections",
         tiles="pprofdiff.report.sections.traces.section:trace_tiles",

@@ -25,7 +25,6 @@ from pprofdiff.analysis.side import (
 )
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
-from pprofdiff.identity.deciding import identify
 from pprofdiff.identity.model import SAME_NAMES, Identity
 from pprofdiff.kinds import KINDS, KindId, resolve
 from pprofdiff.model.side import Side
@@ -123,10 +122,8 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
             ages=(age_seconds(base), age_seconds(new)),
         )
         settings = replace(settings, work=work)
-    identity = settings.identity
-    if identity is None:
-        identity = identify(stacks_of(base), stacks_of(new))
-        settings = replace(settings, identity=identity)
+    identity = settings.identity_of(stacks_of(base), stacks_of(new))
+    settings = replace(settings, identity=identity)
     compared = Comparison(base, new, {}, _lonely(base, new), settings.work, identity)
     both = [
         kind

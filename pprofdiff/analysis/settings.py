@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.work import Work
+from pprofdiff.identity.deciding import identify
+from pprofdiff.identity.evidence import Stacks
 from pprofdiff.identity.model import Identity
+from pprofdiff.model.profiles.profile import Profile
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gclogs.window import Span
@@ -28,6 +32,10 @@ class Settings:
         Operations that each side did; None to infer them from the inputs.
     spans
         Of each side's GC log, the seconds to compare; None for its steady window.
+    pair_names
+        (base, new) names of functions that are one, or patterns of them.
+    pairing
+        Whether functions of unlike names may be one otherwise.
     identity
         Which function of base is which of new; None to decide it from the inputs.
 
@@ -37,7 +45,20 @@ class Settings:
     normalize: bool = False
     work: Work | None = None
     spans: tuple[Span | None, Span | None] = (None, None)
+    pair_names: tuple[tuple[str, str], ...] = ()
+    pairing: bool = True
     identity: Identity | None = None
+
+    def identity_of(
+        self, base: Sequence[Profile | Stacks], new: Sequence[Profile | Stacks]
+    ) -> Identity:
+        """Return which function of base is which of new, decided from these captures.
+
+        Raises UsageError where a name of `pair_names` is not one function's.
+        """
+        if self.identity is not None:
+            return self.identity
+        return identify(base, new, self.pair_names, pairing=self.pairing)
 
 
 DEFAULTS = Settings()

@@ -65,13 +65,20 @@ class _WorkOptions(TypedDict, total=False):
     rps: Pair | None
 
 
+class _StackOptions(_WorkOptions, total=False):
+    """What `diff` takes for what has stacks: profiles and traces."""
+
+    pair_names: Mapping[str, str] | None
+    pairing: bool
+
+
 class _LogOptions(_WorkOptions, total=False):
     """What `diff` takes for GC logs."""
 
     window: Seconds | tuple[Seconds, Seconds] | None
 
 
-class _ProfileOptions(_WorkOptions, total=False):
+class _ProfileOptions(_StackOptions, total=False):
     """What `diff` takes for profiles."""
 
     sample_type: str | int | None
@@ -186,7 +193,7 @@ def diff(
 def diff(
     base: Trace | Sequence[Trace],
     new: Trace | Sequence[Trace],
-    **options: Unpack[_WorkOptions],
+    **options: Unpack[_StackOptions],
 ) -> TraceDiff: ...
 @overload
 def diff(
@@ -211,6 +218,8 @@ def diff(  # noqa: PLR0913 - the options of a comparison, by keyword
     work: Pair | None = None,
     rps: Pair | None = None,
     window: Seconds | tuple[Seconds, Seconds] | None = None,
+    pair_names: Mapping[str, str] | None = None,
+    pairing: bool = True,
     **patterns: str,
 ) -> AnyDiff:
     """Return new minus base: two profiles, traces, GC logs or outputs of benchmarks.
@@ -225,8 +234,10 @@ def diff(  # noqa: PLR0913 - the options of a comparison, by keyword
     brings new to the base's total, and `patterns` are focus, ignore, hide, show,
     show_from, tagfocus, tagignore. For GC logs, `window` is (from, to), seconds since
     the process started, None for an end that is open; or two of these, base's and
-    new's. Raises UsageError or IncompatibleProfilesError where the two cannot be
-    subtracted.
+    new's. For profiles and traces, `pair_names` gives new's names of base's functions
+    (or patterns of both, with one ``*``); without `pairing`, no other functions of
+    unlike names are one. Raises UsageError or IncompatibleProfilesError where the two
+    cannot be subtracted.
     """
     old, current = _several(base, "base"), _several(new, "new")
     kind = _common_kind(old, current)
@@ -236,10 +247,19 @@ def diff(  # noqa: PLR0913 - the options of a comparison, by keyword
         "work": work is not None,
         "rps": rps is not None,
         "window": window is not None,
+        "pair_names": pair_names is not None,
+        "pairing": not pairing,
         **dict.fromkeys(patterns, True),
     }
     filters = filters_of(patterns)
-    settings = Settings(sample_type, normalize, _work(work, rps), _spans(window))
+    settings = Settings(
+        sample_type,
+        normalize,
+        _work(work, rps),
+        _spans(window),
+        tuple((pair_names or {}).items()),
+        pairing,
+    )
     useless = {name for name, is_given in given.items() if is_given}
     useless -= KINDS[kind].options
     if useless:
@@ -249,7 +269,7 @@ def diff(  # noqa: PLR0913 - the options of a comparison, by keyword
     return cast("AnyDiff", resolve(KINDS[kind].diff)(old, current, settings))
 
 
-def compare(
+def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     base: Paths,
     new: Paths,
     *,
@@ -257,6 +277,8 @@ def compare(
     work: Pair | None = None,
     rps: Pair | None = None,
     window: Seconds | tuple[Seconds, Seconds] | None = None,
+    pair_names: Mapping[str, str] | None = None,
+    pairing: bool = True,
 ) -> Comparison:
     """Return everything that two folders, or lists of files, tell, as the command does.
 
@@ -273,7 +295,14 @@ def compare(
     >>> both.findings["id"][0]
     'gc-frequency'
     """
-    settings = Settings(None, normalize, _work(work, rps), _spans(window))
+    settings = Settings(
+        None,
+        normalize,
+        _work(work, rps),
+        _spans(window),
+        tuple((pair_names or {}).items()),
+        pairing,
+    )
     return compare_paths(base, new, settings)
 
 

@@ -426,7 +426,7 @@ def subtracted(
             sample_type=settings.sample_type,
             normalize=settings.normalize,
             work=settings.work,
-            identity=settings.identity,
+            identity=settings.identity_of([old.profile], [current.profile]),
         )
     )
 

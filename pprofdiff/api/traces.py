@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from pprofdiff.analysis.settings import DEFAULTS, Settings
+from pprofdiff.analysis.side import stacks_of
 from pprofdiff.analysis.traces import compare
 from pprofdiff.analysis.traces.collector import Collections
 from pprofdiff.analysis.traces.exports import export
@@ -420,6 +421,6 @@ def subtracted(
         (sides[1].label, sides[1].of("trace")),
         settings.work,
         (old, current),
-        settings.identity,
+        settings.identity_of(*map(stacks_of, sides)),
     )
     return TraceDiff(data, sides)

@@ -147,6 +147,9 @@ def _store(chosen: dict[str, object], flag: Flag, value: str) -> None:
         chosen[flag.field] = (*earlier, value)  # type: ignore[misc]
         if flag.field == "base":
             _agree(chosen, "subtract", flag.name)
+    elif flag.kind == "pairs":
+        pairs = chosen.get(flag.field, ())
+        chosen[flag.field] = (*pairs, flag_value(flag, value))  # type: ignore[misc]
     elif flag.kind == "set":
         if not flag_value(flag, value):
             return

@@ -86,6 +86,13 @@ def _pair(value: str, _flag: Flag) -> str:
     return suffix
 
 
+def _pairs(value: str, _flag: Flag) -> tuple[str, str]:
+    old, _, new = value.partition("=")
+    if not old or not new:
+        raise ValueError("is OLD=NEW: the names of one function in base and in new")
+    return old, new
+
+
 def _size(value: str, _flag: Flag) -> int:
     match = re.fullmatch(r"(\d+)\s*([kmgt]?)i?b?", value.strip().lower())
     if match is None:
@@ -107,6 +114,7 @@ _READERS: dict[str, Callable[[str, Flag], object]] = {
     "work": _work,
     "window": _window,
     "pair": _pair,
+    "pairs": _pairs,
     "size": _size,
     "choice": _choice,
     "str": lambda value, _flag: value,

@@ -32,6 +32,7 @@ class Options(NamedTuple):
     Patterns are regular expressions, empty for none; `work` is (base, new) operations
     done, `rps` operations a second; `window` holds (from, to), seconds since the process
     started, for both sides or for each; `pair` is the suffix of base's benchmarks;
+    `pair_names` are (base, new) names of functions that are one;
     `source` are the two folders of ``--source``, `git` the two refs of ``--git``;
     `seconds` and `timeout` are those of a fetch; `fail_on` holds rules as typed.
     """
@@ -52,6 +53,8 @@ class Options(NamedTuple):
     rps: tuple[float, float] | None = None
     window: tuple[tuple[float | None, float | None], ...] = ()
     pair: str = ""
+    pair_names: tuple[tuple[str, str], ...] = ()
+    no_pairing: bool = False
     drop_negative: bool = False
     sort: str = "flat"  # or cum
     nodecount: int = -1
@@ -170,6 +173,8 @@ FLAGS = (
     Flag(_COMPARE, "rps", "work", "rps", "BASE:NEW", "operations a second of each side, as BASE:NEW; the same", ours=True),
     Flag(_COMPARE, "window", "window", "window", "FROM:TO", "GC cycles to compare: FROM:TO seconds since the start; one, or one,one", ours=True),
     Flag(_COMPARE, "pair", "pair", "pair", "suffix=WORD", "compare the benchmarks XOld and X of one file: suffix=Old", ours=True),
+    Flag(_COMPARE, "pair_names", "pairs", "pair_names", "OLD=NEW", "these functions are one; one * a side for many; repeatable", ours=True, views="report"),
+    Flag(_COMPARE, "no_pairing", "bool", "no_pairing", "", "functions of unlike names are never one", ours=True, views="report"),
     Flag(_COMPARE, "drop_negative", "bool", "drop_negative", "", "leave out what became cheaper", views="pprof"),
     Flag(_VIEW, "top", "set", "view", "", "pprof's table of functions", value="top"),
     Flag(_VIEW, "text", "set", "view", "", "the same as -top", value="top"),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.side import stacks_of
 from pprofdiff.analysis.work import Work, counted, rated
 from pprofdiff.cli.options import Options, active
 from pprofdiff.cli.progress import Waiting
@@ -248,18 +249,19 @@ def compared(
     loaded = _loaded(options, screen, waiting)
     waiting.say("comparing")
     base, new = _two_sides(loaded, options)
+    settings = Settings(
+        sample_type=options.sample_index or None,
+        normalize=options.normalize,
+        work=_work(options),
+        spans=_spans(options),
+        pair_names=options.pair_names,
+        pairing=not options.no_pairing,
+    )
+    # Which function is which is told by all stacks, whichever are chosen then.
+    identity = settings.identity_of(stacks_of(base), stacks_of(new))
     base, unmatched_in_base = _filtered(base, options)
     new, unmatched_in_new = _filtered(new, options)
-    comparison = compare_sides(
-        base,
-        new,
-        Settings(
-            sample_type=options.sample_index or None,
-            normalize=options.normalize,
-            work=_work(options),
-            spans=_spans(options),
-        ),
-    )
+    comparison = compare_sides(base, new, replace(settings, identity=identity))
     unmatched = [note for note in unmatched_in_base if note in unmatched_in_new]
     return report_of(
         comparison,

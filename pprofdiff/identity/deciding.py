@@ -21,9 +21,10 @@ from pprofdiff.goruntime.names import (
 )
 from pprofdiff.goruntime.versions import apart, infer_go_version, lacks
 from pprofdiff.identity.evidence import SideEvidence, Stacks
+from pprofdiff.identity.given import given_pairs
 from pprofdiff.identity.matching import match
 from pprofdiff.identity.model import SAME_NAMES, Identity, Paired, PairedBy
-from pprofdiff.identity.moves import package_moves
+from pprofdiff.identity.moves import NO_MOVES, package_moves
 from pprofdiff.identity.symbols import Symbol, symbol_of, type_outline
 from pprofdiff.model.profiles.profile import Profile
 
@@ -37,7 +38,9 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 def identify(
     base: Sequence[Profile | Stacks],
     new: Sequence[Profile | Stacks],
-    given: Mapping[str, str] = _NONE,
+    given: Sequence[tuple[str, str]] = (),
+    *,
+    pairing: bool = True,
 ) -> Identity:
     """Return which functions of two builds are one, by all captures of each side.
 
@@ -46,14 +49,27 @@ def identify(
     base, new
         The captures of each side whose stacks name functions.
     given
-        New's names of functions of base, of those who know.
+        (base, new) names of one function, or patterns of them, of those who know.
+    pairing
+        Whether functions of unlike names may be one otherwise.
+
+    Raises
+    ------
+    UsageError
+        A name that is given is not one function's.
 
     """
-    return decide(SideEvidence(base), SideEvidence(new), given)
+    sides = SideEvidence(base), SideEvidence(new)
+    known = given_pairs(given, sides[0].names, sides[1].names)
+    return decide(*sides, known, pairing=pairing)
 
 
 def decide(
-    base: SideEvidence, new: SideEvidence, given: Mapping[str, str] = _NONE
+    base: SideEvidence,
+    new: SideEvidence,
+    given: Mapping[str, str] = _NONE,
+    *,
+    pairing: bool = True,
 ) -> Identity:
     """Return which functions of two builds are one.
 
@@ -63,8 +79,12 @@ def decide(
         What the stacks of each side show of its functions.
     given
         New's names of functions of base, of those who know.
+    pairing
+        Whether anything else but equal names makes functions one.
 
     """
+    if not pairing:
+        return _Decision(base, new, given).as_given()
     if (
         not given
         and base.rows.keys() == new.rows.keys()
@@ -100,18 +120,22 @@ class _Decision:
         self.choices: dict[str, tuple[str, ...]] = {}
         self.parted: list[tuple[int, int]] = []
         for old, now in given.items():
-            if old in base.rows and now in new.rows:
-                self._separate(base.rows[old], new.rows[now])
-                self._pair(base.rows[old], new.rows[now], "given")
+            self._separate(base.rows[old], new.rows[now])
+            self._pair(base.rows[old], new.rows[now], "given")
         self.runtime = tuple(
             [is_runtime_like(name) for name in names] for names in self.names
         )
         spans = [infer_go_version(names) for names in self.names]
         self.one_release = not apart(spans[0], spans[1])
-        self.moves = package_moves(*(_files(side) for side in self.sides))
+        self.moves = NO_MOVES
+
+    def as_given(self) -> Identity:
+        """Return what equal names and those that were given decide."""
+        return self._result()
 
     def identity(self) -> Identity:
         """Return the decision."""
+        self.moves = package_moves(*(_files(side) for side in self.sides))
         if self._left():
             self._by_release()
         self.symbols = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from pprofdiff.identity.moves import NO_MOVES, Moves
@@ -36,11 +37,15 @@ class SideKeys(NamedTuple):
     """What the functions and packages of one side are compared by.
 
     Functions of the two sides are one where `function` gives both the same key; keys of
-    one side are distinct. `packages` gives the present path of packages that moved.
+    one side are distinct. `packages` gives the present path of packages that moved,
+    `probable` are new's names of functions that have another one in base by evidence
+    alone, and `choices` what functions of base may have become that have no partner.
     """
 
     function: Callable[[str], Hashable]
     packages: Mapping[str, str]
+    probable: frozenset[str] = frozenset()
+    choices: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +83,8 @@ class Identity:
     def sides(self) -> tuple[SideKeys, SideKeys]:
         """The keys of base and of new."""
         return (
-            SideKeys(self._key_of_base, self.moves.of_base),
-            SideKeys(_itself, self.moves.of_new),
+            SideKeys(self._key_of_base, self.moves.of_base, choices=self.choices),
+            SideKeys(_itself, self.moves.of_new, self._probable),
         )
 
     def pair(self, base: str, new: str) -> Paired:
@@ -87,6 +92,12 @@ class Identity:
         pair = self.pairs.get(new)
         known = pair is not None and pair.base == base
         return pair if pair is not None and known else Paired(base, new, "name")
+
+    @cached_property
+    def _probable(self) -> frozenset[str]:
+        return frozenset(
+            name for name, pair in self.pairs.items() if pair.probability < 1
+        )
 
     def base_of(self, symbol: str) -> str | None:
         """Return the name in base of a function of new, None where it has none."""

@@ -28,6 +28,7 @@ from pprofdiff.analysis.findings import (
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.causes import tree
 from pprofdiff.analysis.findings.cpu import CPUComparison
+from pprofdiff.analysis.findings.formerly import with_former_names
 from pprofdiff.analysis.findings.model import (
     Claim,
     Direction,
@@ -102,7 +103,11 @@ def find(comparison: Comparison, verdict: OutcomeVerdict = "unknown") -> Finding
     Of equally severe causes those stand first that explain the outcome's `verdict`.
     """
     case = Case(comparison)
-    drafts = [finding for rule in _rules(case) for finding in rule(case)]
+    drafts = [
+        with_former_names(finding, comparison.identity)
+        for rule in _rules(case)
+        for finding in rule(case)
+    ]
     found, covered = tree(case.cpu, drafts, _WAYS.get(verdict))
     explained = None
     if case.cpu is not None and covered is not None:

@@ -97,6 +97,7 @@ def pair_rows(
         noun=granularity.removesuffix("s"),
         names=names,
         base_names=base_names,
+        probable=[name in new.keys.probable for name in names],
         files=files,
         base_flat=base_flat,
         new_flat=new_flat,
@@ -104,6 +105,7 @@ def pair_rows(
         new_cum=new_cum,
         normalization=normalization,
         model=model,
+        choices=base.keys.choices,
     )
     has_value = (base_flat != 0) | (new_flat != 0) | (base_cum != 0) | (new_cum != 0)
     valued = np.flatnonzero(has_value)

@@ -59,6 +59,7 @@ def stack_table(
         noun="stack",
         names=titles,
         base_names=[None] * len(titles),
+        probable=[False] * len(titles),
         files=[""] * len(titles),
         base_flat=base_values,
         new_flat=new_values,

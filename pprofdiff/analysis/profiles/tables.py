@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -35,7 +36,9 @@ class Table:
 
     `noun` is the word for a row: function, line, file, package or stack. `names` are
     the new side's names, or the base's where only base has a row; `base_names` is the
-    base's name where it is another one, else None. `files` is the source file, ``""``
+    base's name where it is another one, else None; `probable` tells where samples
+    alone say that it is the same, and `choices` which of new's names a function of
+    base may have now that is gone. `files` is the source file, ``""``
     where there is none. The four value columns are int64, raw, in the unit of the
     sample type, 0 where a side has no such row. `model` judges changes, None where
     chance has no model.
@@ -44,6 +47,7 @@ class Table:
     noun: str
     names: list[str]
     base_names: list[str | None]
+    probable: list[bool]
     files: list[str]
     base_flat: Values
     new_flat: Values
@@ -51,6 +55,7 @@ class Table:
     new_cum: Values
     normalization: Normalization
     model: CountModel | None
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -119,6 +124,7 @@ class Table:
             self.noun,
             [self.names[i] for i in at],
             [self.base_names[i] for i in at],
+            [self.probable[i] for i in at],
             [self.files[i] for i in at],
             self.base_flat[rows],
             self.new_flat[rows],
@@ -126,6 +132,7 @@ class Table:
             self.new_cum[rows],
             self.normalization,
             self.model,
+            self.choices,
         )
 
     def to_frame(self) -> pd.DataFrame:

@@ -229,12 +229,13 @@ def _categories(tree: CallTree) -> tuple[Column, dict[str, Any]]:
 
 
 def _base_names(diff: ProfileDiff, rows: list[int]) -> dict[str, str]:
-    """Return the base's names of the functions that had another one there."""
+    """Return what functions were called in base that had another name there."""
     functions = diff.paired_functions
     places = [np.full(len(functions.names), -1) for _ in functions.union]
     for place, union in zip(places, functions.union, strict=True):
         place[union] = np.arange(len(union))
     was = {}
+    _, keys = diff.identity.sides
     for i, (old, now) in enumerate(
         zip(places[0][rows].tolist(), places[1][rows].tolist(), strict=True)
     ):
@@ -242,7 +243,8 @@ def _base_names(diff: ProfileDiff, rows: list[int]) -> dict[str, str]:
         if min(old, now) >= 0 and before != functions.names[rows[i]]:
             before = short_before(before, functions.names[rows[i]])
             if before:
-                was[str(i)] = before
+                likely = functions.names[rows[i]] in keys.probable
+                was[str(i)] = f"{'probably was' if likely else 'was'} {before}"
     return was
 
 

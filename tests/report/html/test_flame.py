@@ -208,7 +208,7 @@ def test_names_that_were_others_in_base():
     document = read(compared(profile(old), profile(new)), budget=100)
     names = names_of(document)
     assert {names[int(i)]: was for i, was in document["was"].items()} == {
-        "main.F[go.shape.string]": "[int]"
+        "main.F[go.shape.string]": "was [int]"
     }
     assert "main.gone" in names
 

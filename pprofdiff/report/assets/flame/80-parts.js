@@ -95,7 +95,7 @@ function tooltip(tree, i) {
       line("share", ...sharesOf(view, tree.base[i], tree.new[i]),
         (points < 0 ? "−" : "+") + size.toFixed(size < 1 ? 2 : 1) + " pp"),
       values("self", selfMoveOf(tree, i))),
-    ...told([old && "was " + clipped(printable(old), 300), kindOf(tree, i), moved.join(" · ")])
+    ...told([old && clipped(printable(old), 300), kindOf(tree, i), moved.join(" · ")])
       .map((text) => el("p", {}, text)),
   ];
 }

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from posixpath import basename
 from typing import NamedTuple
 
-from pprofdiff.analysis.profiles.tables import Table
+import numpy as np
+
+from pprofdiff.analysis.profiles.tables import STATUSES, Table
 from pprofdiff.goruntime.readable import (
     distinct_names,
     path_before,
@@ -29,26 +31,36 @@ class _Line(NamedTuple):
 def row_cells(table: Table, rows: Sequence[int]) -> list[Cell]:
     """Return cells that name rows of a table: functions, lines, files or packages.
 
-    Their remark says what of the base's name is another one, where people see that.
+    Their remark says what of the base's name is another one, where people see that;
+    and what a function that is gone may be now, where that is one of several.
     """
-    names = [table.names[i] for i in rows]
     texts = _texts(table, rows)
+    gone = (table.status()[np.array(rows, np.int64)] == STATUSES.index("gone")).tolist()
     cells = []
-    for i, name, shown in zip(rows, names, texts, strict=True):
-        before = table.base_names[i]
-        was = "" if before is None else _before(table.noun, before, name)
-        # Of `sync` and `internal/sync` the same is left.
-        alike = table.noun == "function" and shown.startswith(f"{was}.")
-        text = with_path(name) if was and alike else shown
-        full = name if before is None else f"{name} (was {before})"
-        cells.append(
-            Cell(
-                text,
-                remark=f"(was {was})" if was else "",
-                full="" if full == text else full,
-            )
-        )
+    for i, shown, alone in zip(rows, texts, gone, strict=True):
+        name, before = table.names[i], table.base_names[i]
+        several = table.choices.get(name, ()) if alone else ()
+        if before is not None:
+            cells.append(_renamed(table, i, shown, before))
+        elif several:
+            now = " or ".join(distinct_names(several))
+            cells.append(Cell(shown, remark=f"(perhaps {now} now)", full=name))
+        else:
+            cells.append(Cell(shown, full="" if name == shown else name))
     return cells
+
+
+def _renamed(table: Table, row: int, shown: str, before: str) -> Cell:
+    """Return the cell of a function that had another name in base."""
+    name = table.names[row]
+    was = _before(table.noun, before, name)
+    verb = "probably was" if table.probable[row] else "was"
+    # Of `sync` and `internal/sync` the same is left.
+    alike = table.noun == "function" and shown.startswith(f"{was}.")
+    text = with_path(name) if was and alike else shown
+    remark = f"({verb} {was})" if was else ""
+    full = f"{name} ({verb} {before})"
+    return Cell(text, remark=remark, full=full)
 
 
 def _texts(table: Table, rows: Sequence[int]) -> list[str]:

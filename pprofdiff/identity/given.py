@@ -1,0 +1,70 @@
+"""What somebody says: base's function OLD is new's function NEW, by name or pattern."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from pprofdiff.errors import UsageError
+from pprofdiff.goruntime.readable import short
+
+__all__ = ["given_pairs"]
+
+
+def given_pairs(
+    rules: Iterable[tuple[str, str]], base: Sequence[str], new: Sequence[str]
+) -> dict[str, str]:
+    """Return new's names of the functions of base that rules name.
+
+    A name is a symbol, or what reports show of it where that is one function's. With a
+    `*` on both sides a rule stands for all functions whose names differ as it says.
+
+    Parameters
+    ----------
+    rules
+        (base, new) names, with one `*` each or none.
+    base, new
+        The symbols of each side.
+
+    Raises
+    ------
+    UsageError
+        A rule names no function, or several without saying so.
+
+    """
+    pairs: dict[str, str] = {}
+    for old, now in rules:
+        if "*" in old:
+            found = dict(_matching(old, now, base, set(new)))
+        else:
+            found = {_named(old, base, "base"): _named(now, new, "new")}
+        if not found:
+            raise UsageError(f"{old}={now}: no function of base has its name in new")
+        pairs |= found
+    return pairs
+
+
+def _matching(
+    old: str, now: str, base: Sequence[str], new: set[str]
+) -> Iterator[tuple[str, str]]:
+    if old.count("*") != 1 or now.count("*") != 1:
+        raise UsageError(f"{old}={now}: write one * on each side, or none")
+    pattern = re.compile("(.*)".join(map(re.escape, old.split("*"))), re.DOTALL)
+    for name in base:
+        match = pattern.fullmatch(name)
+        if match and (other := now.replace("*", match[1])) in new:
+            yield name, other
+
+
+def _named(name: str, symbols: Sequence[str], side: str) -> str:
+    if name in symbols:
+        return name
+    alike = [s for s in symbols if name in (short(s), s.rpartition("/")[2])]
+    if len(alike) == 1:
+        return alike[0]
+    if alike:
+        raise UsageError(
+            f"{name}: {side} has {len(alike)} such functions, as {alike[0]} and "
+            f"{alike[1]}: write one of them"
+        )
+    raise UsageError(f"{name}: {side} has no such function in its stacks")

@@ -18,6 +18,7 @@ from pprofdiff.goruntime.rules import rules
 __all__ = [
     "alias",
     "canonical_parts",
+    "canonical_path",
     "canonical_user",
     "has_runtime_head",
     "is_made_up",
@@ -295,14 +296,17 @@ def canonical_parts(name: str) -> tuple[str, str]:
     path, rest = _split(plain)
     if not path:
         return "", plain
-    if path.startswith("_/"):
-        path = path.rpartition("/")[2]
-    path = path.rpartition("/vendor/")[2]
-    if path.startswith("internal/"):
-        # Parts of the standard library moved there, such as strconv in Go 1.26.
-        path = path.removeprefix("internal/")
+    path = canonical_path(path)
     rest = re.sub(_NUMBERED, r"\1", re.sub(_PACKAGE_INIT, "init", rest))
     return path, re.sub(_NESTED, ".func", rest)
+
+
+def canonical_path(path: str) -> str:
+    """Return what stays of an import path from one build to the next."""
+    if path.startswith("_/"):
+        path = path.rpartition("/")[2]
+    # Parts of the standard library moved to internal packages, as strconv in Go 1.26.
+    return path.rpartition("/vendor/")[2].removeprefix("internal/")
 
 
 def canonical_user(name: str, packages: Mapping[str, str] = _STAY) -> str:

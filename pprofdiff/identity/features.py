@@ -15,7 +15,7 @@ from pprofdiff.identity.evidence import BODY, Entries, SideEvidence
 from pprofdiff.identity.symbols import Symbol, words
 from pprofdiff.model.csr import expand, offsets_of
 
-__all__ = ["FEATURES", "features", "known_relations"]
+__all__ = ["FEATURES", "features", "heaviest", "known_relations"]
 
 Column = NDArray[np.int64]
 Matrix = NDArray[np.float64]
@@ -59,7 +59,7 @@ _APART = 4.0
 _TINY = 1e-12
 _NONE_GROWN = [(0, 0)]
 # Keys join a row and a number of less than this.
-_SPAN = 1 << 32
+_SPAN = 1 << 31
 
 
 Sides = tuple[SideEvidence, SideEvidence]
@@ -83,6 +83,17 @@ def known_relations(entries: Entries, partner: Column, side: int) -> Entries:
         other = np.where(line | paired[rows], entries.other, -1)
     keep = other >= 0
     return replace(entries, other=other).take(keep)
+
+
+def heaviest(entries: Entries, most: int) -> Entries:
+    """Return the relations of most samples of each function, so many of a kind."""
+    slot = entries.function * _KINDS + entries.kind
+    weight = np.minimum(entries.weight, _SPAN - 1)
+    order = np.argsort(slot * _SPAN + (_SPAN - 1 - weight), kind="stable")
+    slots = slot[order]
+    first = np.flatnonzero(np.append(True, slots[1:] != slots[:-1])[: len(slots)])
+    begins = np.repeat(first, np.diff(np.append(first, len(slots))))
+    return entries.take(order[np.arange(len(slots)) - begins < most])
 
 
 def features(
@@ -278,14 +289,9 @@ class _Relations:
         self.seen = np.bincount(
             slot, entries.weight.astype(np.float64), minlength=size * _KINDS
         ).reshape(-1, _KINDS)
-        order = np.lexsort((-entries.weight, slot))
-        slots = slot[order]
-        offsets = offsets_of(np.bincount(slots, minlength=size * _KINDS))
-        rank = np.arange(len(slots)) - offsets[slots]
-        order = np.sort(order[rank < _MOST_ENTRIES])
-        entries = entries.take(order)
-        slot = slot[order]
-        order = np.lexsort((entries.other, slot))
+        entries = heaviest(entries, _MOST_ENTRIES)
+        slot = entries.function * _KINDS + entries.kind
+        order = np.argsort(slot * _SPAN + entries.other)
         self.entries = entries.take(order)
         self.slot = slot[order]
         self.offsets = offsets_of(np.bincount(self.slot, minlength=size * _KINDS))

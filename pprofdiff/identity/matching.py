@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.identity.evidence import BODY, Entries, SideEvidence
-from pprofdiff.identity.features import FEATURES, features, known_relations
+from pprofdiff.identity.features import FEATURES, features, heaviest, known_relations
 from pprofdiff.identity.symbols import Symbol
 
 __all__ = ["Candidates", "Matched", "Matcher", "match"]
@@ -29,6 +29,8 @@ Bools = NDArray[np.bool_]
 
 # A package's functions are tried each with each up to this many pairs.
 _MOST_PAIRS = 40_000
+# The relations of a function of one kind that are kept, of which some are unpaired.
+_MOST_ENTRIES = 64
 _ROUNDS = 8
 # Log odds that speak against one function.
 _CONTRARY = -2.0
@@ -148,7 +150,11 @@ class Matcher:
         self.symbols = symbols
         self.partner = partner.copy()
         self.lone = lone[0].copy(), lone[1].copy()
-        self._entries = sides[0].entries(lone[0]), sides[1].entries(lone[1])
+        base, new = (
+            heaviest(side.entries(own), _MOST_ENTRIES)
+            for side, own in zip(sides, lone, strict=True)
+        )
+        self._entries = base, new
 
     def candidates(self, *, numbers: bool) -> Candidates:
         """Return the pairs of unpaired functions that may be one, with features."""

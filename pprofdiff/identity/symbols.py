@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from pprofdiff.goruntime.names import (
-    canonical_parts,
+    canonical_path,
     package_end,
+    package_of,
     strip_type_arguments,
 )
 
@@ -51,7 +52,7 @@ class Symbol(NamedTuple):
 
 def symbol_of(name: str, packages: Mapping[str, str]) -> Symbol:
     """Take a symbol apart; `packages` gives the present path of those that moved."""
-    path, _ = canonical_parts(name)
+    path = canonical_path(package_of(name))
     plain = strip_type_arguments(name)
     end = package_end(plain)
     rest = _PACKAGE_INIT.sub("init", plain[end + 1 :] if end else plain)

@@ -129,12 +129,11 @@ def test_two_that_are_alike_are_left_alone_and_named():
 def test_who_knows_better_says_so():
     base, new = sampled((9, "main.a", "main.main")), sampled((9, "main.b", "main.main"))
     assert pairs(base, new) == {}
-    assert pairs(base, new, given={"main.a": "main.b"}) == {
+    assert pairs(base, new, given=[("main.a", "main.b")]) == {
         ("main.a", "main.b"): "given"
     }
-    assert pairs(base, new, given={"main.a": "main.none"}) == {}
     same = sampled((9, "main.a", "main.b"))
-    identity = identify([same], [same], {"main.a": "main.b"})
+    identity = identify([same], [same], [("main.a", "main.b")])
     assert identity.base_of("main.b") == "main.a"
     assert identity.base_of("main.a") is None
 

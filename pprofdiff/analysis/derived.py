@@ -52,7 +52,9 @@ def _by_stack(trace: Capture[Trace], state: State) -> Capture[Profile]:
         from pprofdiff.analysis.traces.states import named_for_state
 
         profile = named_for_state(trace.content, state)
-    return Capture(trace.path, "profile", profile, trace.run, trace.saved_to)
+    return Capture(
+        trace.path, "profile", profile, trace.run, trace.told, trace.saved_to
+    )
 
 
 def of_diff(side: Side, name: str) -> tuple[Side, Side]:

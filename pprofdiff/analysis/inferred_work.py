@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from pprofdiff.analysis.profiles.caveats import Caveat
-from pprofdiff.analysis.side import cpu_seconds, of_benchmarks
+from pprofdiff.analysis.side import cpu_seconds, measure, of_benchmarks
 from pprofdiff.analysis.work import Work, possible, rated
 from pprofdiff.model.side import Side
 
@@ -53,7 +54,23 @@ def inferred_work(base: Side, new: Side) -> Work | None:
     rates = _rates([(times[0][name], times[1][name]) for name in names])
     listed = ", ".join(f"Benchmark{name[0]}" for name in names[:3])
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return rated(rates, listed + more, closed=True) if possible(rates) else None
+    if not possible(rates):
+        return None
+    work = rated(rates, listed + more, closed=True)
+    if len(names) > 1:
+        return work
+    return work._replace(by_run=(_by_run(base, names[0]), _by_run(new, names[0])))
+
+
+def _by_run(side: Side, name: _Name) -> dict[int, float]:
+    """Return a benchmark's iterations a second in each run."""
+    runs = sorted({capture.run for capture in side.of("benchmark")})
+    parts = {
+        run: replace(side, captures=tuple(c for c in side.captures if c.run == run))
+        for run in runs
+    }
+    measured = {run: _measured(part).get(name) for run, part in parts.items()}
+    return {run: m.iterations / m.seconds for run, m in measured.items() if m}
 
 
 def _rates(pairs: list[tuple[_Measured, _Measured]]) -> tuple[float, float]:
@@ -110,7 +127,8 @@ def _of_the_profile(side: Side, times: dict[_Name, _Measured]) -> bool:
     if not profiled or len(times) != 1:
         return False
     (one,) = times.values()
-    return one.values == 1 and _COVERS[0] <= one.seconds / profiled <= _COVERS[1]
+    runs = sum(measure(capture) == "cpu" for capture in side.of("profile"))
+    return one.values == runs and _COVERS[0] <= one.seconds / profiled <= _COVERS[1]
 
 
 def failed_requests(base: Side, new: Side, _result: None) -> Iterator[Caveat]:

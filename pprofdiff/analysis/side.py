@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
+from posixpath import basename
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +28,9 @@ __all__ = [
     "stacks_of",
 ]
 
+# The last number of a name: 12 in cpu-v2-12.
+_NUMBER = re.compile(r"\d+(?=\D*$)")
+_SEVERAL = 2
 # In the stacks of a CPU profile that go test -bench -cpuprofile wrote: the benchmark's
 # goroutine, or those that RunParallel starts while that one waits.
 _BENCHMARK_LOOPS = {"testing.(*B).runN", "testing.(*B).RunParallel.func1"}
@@ -40,9 +45,14 @@ def measure(capture: Capture[Any]) -> str:
 def numbered(side: Side) -> Side:
     """Return the side with `Capture.run` set.
 
-    Nothing in the inputs says which were captured together, so captures of the same
-    measure are of runs 0, 1, 2 … in the order they were given.
+    Where inputs do not say which were captured together, captures of the same measure
+    are of the runs that numbers in their names tell (`cpu2.pb.gz` and `allocs2.pb.gz`
+    are of one), and else of runs 0, 1, 2 … in the order they were given.
     """
+    if side.captures and all(capture.told for capture in side.captures):
+        return side
+    if (by_name := _numbered_by_name(side)) is not None:
+        return by_name
     before: Counter[str] = Counter()
     captures = []
     for capture in side.captures:
@@ -50,6 +60,33 @@ def numbered(side: Side) -> Side:
         captures.append(replace(capture, run=before[measured]))
         before[measured] += 1
     return replace(side, captures=tuple(captures))
+
+
+def _numbered_by_name(side: Side) -> Side | None:
+    """Return the side with runs by the last number in names, None where those differ.
+
+    Every measure has a file of each number then, or of some of them, and none twice.
+    """
+    numbers = []
+    for capture in side.captures:
+        found = _NUMBER.search(basename(capture.path).partition(".")[0])
+        if found is None:
+            return None
+        numbers.append(int(found.group()))
+    order = {number: run for run, number in enumerate(sorted(set(numbers)))}
+    keys = {
+        (measure(capture), number)
+        for capture, number in zip(side.captures, numbers, strict=True)
+    }
+    if len(order) < _SEVERAL or len(keys) < len(numbers):
+        return None
+    return replace(
+        side,
+        captures=tuple(
+            replace(capture, run=order[number])
+            for capture, number in zip(side.captures, numbers, strict=True)
+        ),
+    )
 
 
 def cpu_seconds(side: Side) -> float | None:

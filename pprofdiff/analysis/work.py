@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pprofdiff.errors import UsageError
@@ -15,6 +17,7 @@ _WHOLE = 1e5
 
 
 Pair = tuple[float, float]
+_NONE: Mapping[int, float] = MappingProxyType({})
 
 
 class Work(NamedTuple):
@@ -22,15 +25,17 @@ class Work(NamedTuple):
 
     One of `counts` and `rates` is set; `reason` says where it is from, for people.
     `seconds` is how long counted operations took, and `ages` how long each process had
-    run when it was captured; None where that is not known. `closed` tells that the next
-    operation began when one ended, so that operations a second are how fast the program
-    is rather than what was asked of it.
+    run when it was captured; None where that is not known. `by_run` are the operations
+    a second of each run, by its number, as far as they are known. `closed` tells that
+    the next operation began when one ended, so that operations a second are how fast
+    the program is rather than what was asked of it.
     """
 
     counts: Pair | None
     rates: Pair | None
     reason: str
     closed: bool = False
+    by_run: tuple[Mapping[int, float], Mapping[int, float]] = (_NONE, _NONE)
     seconds: tuple[float | None, float | None] = (None, None)
     ages: tuple[float | None, float | None] = (None, None)
 

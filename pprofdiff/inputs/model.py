@@ -41,6 +41,8 @@ class Input:
     """What a log holds of this kind; None for a kind that is decoded from `data`."""
     of_folder: bool = False
     """Whether a folder was named, of which this is a file."""
+    run: int | None = None
+    """Of which folder of one side's folders it is, from 0; None where nothing says."""
 
     def decompressed(self, max_size: int = DEFAULT_MAX_SIZE) -> bytes:
         """Return the bytes that loaders parse; raise FormatError as `decompress`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -159,17 +160,64 @@ def _inputs(place: Place, name: str, taken: Intake) -> tuple[Input, ...]:
 
 
 def _read_folder(place: Place, options: ReadOptions) -> SideInputs:
+    """Read every file directly in a folder; of folders alone, each is a run."""
     from pathlib import Path
 
+    inputs, skipped, folders = _read_files(place, Path(place.target), options)
+    if not inputs and folders:
+        return _read_runs(place, folders, skipped, options)
+    skipped += [Skipped(name, f"{name}: {_NESTED}") for _, name in folders]
+    if not inputs:
+        raise FormatError(_unusable(place.target, sorted(skipped)))
+    return SideInputs(place.label, tuple(inputs), tuple(sorted(skipped)))
+
+
+def _read_runs(
+    place: Place,
+    folders: list[tuple[Path, str]],
+    skipped: list[Skipped],
+    options: ReadOptions,
+) -> SideInputs:
+    """Read folders of one side, each of which holds what one run left.
+
+    They are in the order of their names, numbers in them by value.
+    """
+    inputs: list[Input] = []
+    run = 0
+    for path, _ in sorted(folders, key=lambda one: _natural(one[0].name)):
+        found, left_out, deeper = _read_files(place, path, options)
+        skipped += left_out
+        skipped += [Skipped(name, f"{name}: {_NESTED}") for _, name in deeper]
+        inputs += [replace(one, run=run) for one in found]
+        run += bool(found)
+    if not inputs:
+        raise FormatError(_unusable(place.target, sorted(skipped)))
+    return SideInputs(place.label, tuple(inputs), tuple(skipped))
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Return what sorts names by the numbers in them: run2 before run10."""
+    parts = re.split(r"(\d+)", name)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
+
+
+def _read_files(
+    place: Place, folder: Path, options: ReadOptions
+) -> tuple[list[Input], list[Skipped], list[tuple[Path, str]]]:
+    """Return what a folder's files hold, what was left out, and folders within it."""
     try:
-        paths = sorted(Path(place.target).iterdir())
+        paths = sorted(folder.iterdir())
     except OSError as error:
-        raise FetchError(unreadable(place.target, error)) from None
+        raise FetchError(unreadable(str(folder), error)) from None
     inputs: list[Input] = []
     skipped: list[Skipped] = []
+    folders: list[tuple[Path, str]] = []
     for path in paths:
         name = printable(str(path))
         try:
+            if path.is_dir() and not path.name.startswith("."):
+                folders.append((path, name))
+                continue
             foreign = _foreign(path, name)
         except OSError as error:  # the entry cannot even be looked at
             foreign = unreadable(name, error)
@@ -187,9 +235,10 @@ def _read_folder(place: Place, options: ReadOptions) -> SideInputs:
             skipped.append(Skipped(name, str(error)))
             continue
         inputs += [replace(entry, of_folder=True) for entry in entries]
-    if not inputs:
-        raise FormatError(_unusable(place.target, skipped))
-    return SideInputs(place.label, tuple(inputs), tuple(skipped))
+    return inputs, skipped, folders
+
+
+_NESTED = "a folder within a folder; name it to read it"
 
 
 def _unusable(folder: str, skipped: Sequence[Skipped]) -> str:
@@ -209,8 +258,6 @@ def _foreign(path: Path, name: str) -> str:
     """
     if path.name.startswith("."):
         return f"{name}: hidden; name it to read it"
-    if path.is_dir():
-        return f"{name}: a folder within a folder; name it to read it"
     # Opening a pipe could wait for ever, a device could be endless.
     if not path.is_file():
         return f"{name}: not a regular file, or a broken link"

@@ -119,7 +119,10 @@ def decoded(
                 raise
             lost.append(not_read(one.path, error))
             continue
-        captures.append(Capture(one.path, one.kind, content, saved_to=one.saved_to))
+        run = 0 if one.run is None else one.run
+        captures.append(
+            Capture(one.path, one.kind, content, run, one.run is not None, one.saved_to)
+        )
     unread = _in_lines(sorted(lost), label)
     if unread and not captures:
         raise FormatError("; ".join(unread))

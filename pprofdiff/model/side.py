@@ -33,6 +33,8 @@ class Capture(Generic[Content_co]):
     run
         The number of the run that it is of, from 0. A run is what was captured
         together; two captures of one side that measure the same are of two runs.
+    told
+        Whether the inputs say of which run it is: folders of one side's runs do.
     saved_to
         Path of the copy of a fetched input, None for a local one.
 
@@ -42,6 +44,7 @@ class Capture(Generic[Content_co]):
     kind: KindId
     content: Content_co
     run: int = 0
+    told: bool = False
     saved_to: str | None = None
 
 

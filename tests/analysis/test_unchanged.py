@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from pprofdiff.analysis.stats.counts import DISPERSION
+from pprofdiff.analysis.stats.calibration import DISPERSION
 from pprofdiff.report.sections.profiles.headline import headline
 
 from .building import PERIOD, compared

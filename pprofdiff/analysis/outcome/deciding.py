@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log
+from math import ceil, log
 
 import numpy as np
 
@@ -28,6 +28,8 @@ _MACHINE = (
     "the machine gave less or more, or the program waited for something outside; a "
     "trace of each side tells"
 )
+# From so many runs on they show how far runs differ; more than this nobody measures.
+_SEVERAL, _MOST = 2, 200
 # Two busy processes beside the program, for each CPU of it, make it take so long.
 _SLOWED = 3.0
 # A factor that all groups share is worth a sentence from here on.
@@ -63,10 +65,29 @@ def outcome(comparison: Comparison) -> Outcome:
     elif alike is not None and alike.alike and _machine(comparison, first, told):
         verdict, needs = "unknown", _MACHINE
     elif verdict == "unknown":
-        needs = _MORE_RUNS
+        needs = _more_runs(first)
     ordered = (first, *(m for m in told if m is not first))
     known = any(m.id in ("time", "cpu", "task") for m in told)
     return Outcome(verdict, ordered, contrary, None if known else factor, needs)
+
+
+def _more_runs(measure: Measure) -> str:
+    """Return what it takes to tell, from how far the runs that there are differ.
+
+    An interval narrows with the square root of runs. It is to be as narrow as the
+    change that was seen is large; or, of a change within `SAME_WITHIN`, as that.
+    """
+    have = min(measure.runs)
+    if have < _SEVERAL:
+        return _MORE_RUNS
+    moved = abs(log(measure.ratio))
+    reach, goal = log(measure.high / measure.ratio), moved
+    if moved < log(1 + SAME_WITHIN):
+        reach, goal = log(measure.narrow[1] / measure.ratio), log(1 + SAME_WITHIN)
+    wanted = ceil(have * (reach / goal) ** 2)
+    if wanted > _MOST:
+        return f"runs differ too much: over {_MOST} a side would tell, in turns"
+    return f"about {max(wanted, have + 1)} runs a side, in turns, would tell"
 
 
 def _factor(diff: ProfileDiff, alike: ScaledAlike) -> float | None:

@@ -11,6 +11,7 @@ import numpy as np
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Measure
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.runs import totals_by_run
 from pprofdiff.analysis.side import age_seconds, cpu_seconds
 from pprofdiff.analysis.stats.control import control
 from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs, ratio_of_sums
@@ -167,12 +168,27 @@ def _cpu_per_operation(comparison: Comparison) -> Measure | None:
     if diff is None or diff.normalization.mode != "per_work":
         return None
     base, new = diff.normalization.scaled(*diff.totals)
-    return _measure(
-        _Figure("cpu", "CPU per operation", "s"),
-        (base / 1e9, new / 1e9),
-        "the CPU profile",
-        _runs(diff),
-    )
+    what = _Figure("cpu", "CPU per operation", "s")
+    by_run = _cost_by_run(diff)
+    if by_run is None:
+        return _measure(what, (base / 1e9, new / 1e9), "the CPU profile", _runs(diff))
+    source = "the CPU profiles, run by run"
+    ratio = ratio_of_runs(*by_run)
+    sides = base / 1e9, new / 1e9
+    return _figure(what, sides, ratio, source, _runs(diff))
+
+
+def _cost_by_run(
+    diff: ProfileDiff,
+) -> tuple[list[list[float]], list[list[float]]] | None:
+    """Return CPU per operation of each run, None where a run's is not known."""
+    sides = []
+    for side, done in zip((diff.base, diff.new), diff.exposures, strict=True):
+        totals = totals_by_run(side, diff.sample_type)
+        if done is None or len(done) != len(totals) or min(totals) <= 0:
+            return None
+        sides.append([[cost] for cost in (totals / done).tolist()])
+    return (sides[0], sides[1]) if max(map(len, sides)) > 1 else None
 
 
 def _wall_per_operation(comparison: Comparison) -> Measure | None:
@@ -279,7 +295,16 @@ def _measure(
     runs: tuple[int, int] = (1, 1),
 ) -> Measure:
     """Return a figure that is known as the sum over a side's runs."""
-    ratio = ratio_of_sums(*sides, runs)
+    return _figure(what, sides, ratio_of_sums(*sides, runs), source, runs)
+
+
+def _figure(
+    what: _Figure,
+    sides: tuple[float, float],
+    ratio: Ratio,
+    source: str,
+    runs: tuple[int, int],
+) -> Measure:
     return Measure(
         what.id,
         what.figure,

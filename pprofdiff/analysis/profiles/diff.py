@@ -31,12 +31,14 @@ from pprofdiff.analysis.profiles.kinds import (
 )
 from pprofdiff.analysis.profiles.leaf_owners import LeafSums, leaf_sums
 from pprofdiff.analysis.profiles.rows import PairedRows, SampleValues, pair_rows
+from pprofdiff.analysis.profiles.runs import Exposure, counts_by_run, exposures_of
 from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.analysis.profiles.stacks import stack_table
 from pprofdiff.analysis.profiles.tables import Table
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Judgement, Runs
+from pprofdiff.analysis.stats.run_spread import RunSpread, spread_of
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import FormatError, IncompatibleProfilesError
 from pprofdiff.identity.deciding import identify
@@ -63,7 +65,8 @@ class ProfileDiff:
     `packages`, `stacks`, `categories` and `blame` are DataFrames of them. Raw numbers
     are integers in `unit`; scaled ones are raw ones times the factors of
     `normalization`. `warnings` say what makes the two sides less comparable, `identity`
-    which function of base is which of new.
+    which function of base is which of new. `exposures` are the operations that each of
+    a side's runs did, None where that is not known.
     """
 
     base: ProfileSide
@@ -73,6 +76,7 @@ class ProfileDiff:
     normalization: Normalization
     warnings: tuple[Caveat, ...]
     identity: Identity = SAME_NAMES
+    exposures: tuple[Exposure, Exposure] = (None, None)
 
     def __repr__(self) -> str:
         """Return one line: sample type, totals and their delta."""
@@ -131,7 +135,21 @@ class ProfileDiff:
         new = _sample_worth(self.new.profile, self.new_column)
         if base is None or new is None:
             return None
-        return CountModel.of((base, new), self.normalization)
+        model = CountModel.of((base, new), self.normalization)
+        if len(self.base.runs) + len(self.new.runs) == len((base, new)):
+            return model
+        return model._replace(spread=self._spread((base, new)))
+
+    def _spread(self, worth: tuple[float, float]) -> RunSpread:
+        """Return how far runs differ; a sample of a side is worth so much, raw."""
+        shares = self.normalization.mode in ("composition", "share")
+        sides = [
+            counts_by_run(side, self.sample_type, step, exposure, shares=shares)
+            for side, step, exposure in zip(
+                (self.base, self.new), worth, self.exposures, strict=True
+            )
+        ]
+        return spread_of(sides, totals=not shares)
 
     @cached_property
     def is_cpu(self) -> bool:
@@ -327,8 +345,9 @@ def compare(
     caveats = comparability(base, new, work, normalization)
     if identity is None:
         identity = identify([base.profile], [new.profile])
+    exposures = (None, None) if work is None else exposures_of(work, base, new)
     return ProfileDiff(
-        base, new, base_column, new_column, normalization, caveats, identity
+        base, new, base_column, new_column, normalization, caveats, identity, exposures
     )
 
 

@@ -4,7 +4,8 @@ A sampled value of v with period p rests on n = v / p samples. Counts of unchang
 builds vary a little more than Poisson's law says (`calibration.DISPERSION`). A
 difference is called a change where it exceeds `calibration.LIMIT` standard deviations
 and survives the correction for how many rows are judged (Benjamini and Hochberg,
-1995). One run a side cannot show how much whole runs differ.
+1995). One run a side cannot show how much whole runs differ; several do, and what they
+differ by beyond counting is added (`run_spread`).
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.stats.calibration import (
-    DISPERSION,
     EXPECTED_FOR_ABSENCE,
     FALSE_DISCOVERIES,
     LIMIT,
 )
 from pprofdiff.analysis.stats.judgement import Change, Judgement, Runs
+from pprofdiff.analysis.stats.run_spread import ONE_RUN, RunSpread, normal, student
 
-__all__ = ["DISPERSION", "LIMIT", "CountModel", "Judgement"]
+__all__ = ["CountModel"]
 
 Column = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -34,12 +35,14 @@ class CountModel(NamedTuple):
     """How far a scaled value may move by chance.
 
     `base_step` and `new_step` are what one sample is worth on each side after scaling
-    with `by`: period × factor. Of several runs a side, values are added up.
+    with `by`: period × factor. Of several runs a side, values are added up, and
+    `spread` says how far runs of it differ.
     """
 
     base_step: float
     new_step: float
     by: Normalization
+    spread: RunSpread = ONE_RUN
 
     @classmethod
     def of(cls, worth: tuple[float, float], by: Normalization) -> CountModel:
@@ -58,15 +61,36 @@ class CountModel(NamedTuple):
 
     def sigma(self, base: Column, new: Column) -> Floats:
         """Return the standard deviation of the scaled delta of raw int64 columns."""
+        counted, common = self._variances(base, new)
+        return np.sqrt(counted + common)
+
+    def _variances(self, base: Column, new: Column) -> tuple[Floats, Floats]:
+        """Return the variance of counting, and of what runs differ by beyond it."""
         worth = self.by.scaled(self.base_step, self.new_step)
-        spread = np.abs(base) * worth[0] + np.abs(new) * worth[1]
+        counted = np.abs(base) * worth[0] + np.abs(new) * worth[1]
         # One sample is the least that a side without any could have had.
         floor = max(self.base_step, self.new_step) ** 2
-        return np.sqrt(DISPERSION * np.maximum(spread, floor))
+        old, now = self.by.scaled(base, new)
+        runs = self.spread.runs
+        common = self.spread.common * (
+            np.square(old) / runs[0] + np.square(now) / runs[1]
+        )
+        return self.spread.dispersion * np.maximum(counted, floor), common
+
+    def _freedom(self, base: Column, new: Column) -> Floats:
+        """Return each row's degrees of freedom (Satterthwaite 1946)."""
+        counted, common = self._variances(base, new)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            part = np.square(common / (counted + common)) / self.spread.freedom
+            return np.where(part > 0, 1 / part, np.inf)
 
     def reach(self, base: Column, new: Column) -> Floats:
         """Return how far the scaled delta of each row may be from 0 by chance."""
-        return LIMIT * self.sigma(base, new)
+        return self._times(LIMIT, base, new) * self.sigma(base, new)
+
+    def _times(self, z: float, base: Column, new: Column) -> Floats:
+        """Return how many deviations of a row are as rare as `z` of the normal."""
+        return student(z, self._freedom(base, new))
 
     def needs(self, base: Column, new: Column, least: float) -> Floats:
         """Return the least scaled |delta| of each row that is beyond chance.
@@ -74,7 +98,7 @@ class CountModel(NamedTuple):
         `least` is the |z| from which a change is, such as `Judgement.least` of another
         table of the same samples.
         """
-        return least * self.sigma(base, new)
+        return self._times(least, base, new) * self.sigma(base, new)
 
     def rows(self, runs: Runs[Column]) -> Judgement:
         """Judge rows of raw int64 values, one column a run."""
@@ -84,13 +108,14 @@ class CountModel(NamedTuple):
     def judge(self, base: Column, new: Column) -> Judgement:
         """Judge rows of raw int64 values, base against new."""
         delta, sigma = self.by.delta(base, new), self.sigma(base, new)
-        z = delta / sigma
+        z = normal(delta / sigma, self._freedom(base, new))
+        reach = self.reach(base, new)
         p = np.array([erfc(abs(v) / sqrt(2)) for v in z.tolist()], np.float64)
         q = _false_discovery_rates(p)
         return Judgement(
             delta=delta,
-            low=delta - LIMIT * sigma,
-            high=delta + LIMIT * sigma,
+            low=delta - reach,
+            high=delta + reach,
             z=z,
             p=p,
             q=q,
@@ -107,12 +132,12 @@ class CountModel(NamedTuple):
     def of_shares(self, totals: tuple[int, int]) -> CountModel:
         """Return the model of the same samples as percent of each side's raw total."""
         by = self.by.of_shares(totals)
-        return CountModel(*by.scaled(*self.worth), by)
+        return CountModel(*by.scaled(*self.worth), by, self.spread)
 
     def with_base_times(self, ratio: float) -> CountModel:
         """Return the model with base multiplied by a ratio that most values share."""
         by = self.by.with_base_times(ratio)
-        return CountModel(self.base_step * ratio, self.new_step, by)
+        return CountModel(self.base_step * ratio, self.new_step, by, self.spread)
 
     def absence_tells(self, side: int, raw: float) -> bool:
         """Return whether a raw value expected on a side would hardly leave no sample.

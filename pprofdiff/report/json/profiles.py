@@ -11,7 +11,7 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
 from pprofdiff.analysis.profiles.tables import STATUSES, Status, Table
-from pprofdiff.analysis.stats.counts import Judgement
+from pprofdiff.analysis.stats.judgement import Judgement
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.identity.model import Identity, PairedBy
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from pprofdiff.kinds import KINDS
 from pprofdiff.report.model import Input, ReportModel
@@ -11,6 +12,7 @@ from pprofdiff.units import scaled
 
 __all__ = ["cautions", "inputs_table"]
 
+_SEVERAL = 2
 _COLUMNS = (
     Column("side", "side", "<"),
     name_column("file"),
@@ -24,7 +26,7 @@ _COLUMNS = (
 def inputs_table(
     report: ReportModel, *, copies: bool = True, headed: bool = False
 ) -> Table:
-    """Return one row a file, without columns that are empty.
+    """Return one row a file, or of several runs one a kind, without empty columns.
 
     `copies` tells where copies of fetched files are; `headed` shows headings.
     """
@@ -33,7 +35,7 @@ def inputs_table(
         for side, label, entries in zip(
             ("base", "new"), report.labels, report.inputs, strict=True
         )
-        for entry in entries
+        for entry in _of_runs(entries)
     ]
     used = [i for i in range(len(_COLUMNS)) if any(words[i] for _, words in texts)]
     rows = tuple(
@@ -41,6 +43,43 @@ def inputs_table(
     )
     columns = tuple(_COLUMNS[i] for i in used)
     return Table("inputs", columns, rows, code=True, inset=True, headed=headed)
+
+
+def _of_runs(entries: Sequence[Input]) -> Iterator[Input]:
+    """Yield one entry for all files of a kind where there are several of each."""
+    kinds: dict[str, list[Input]] = {}
+    for entry in entries:
+        kinds.setdefault(entry.kind, []).append(entry)
+    if not kinds or min(map(len, kinds.values())) < _SEVERAL:
+        yield from entries
+        return
+    for several in kinds.values():
+        first, last = several[0], several[-1]
+        spans = [entry.duration_ns for entry in several]
+        amounts = [entry.amount.partition(" ") for entry in several]
+        words = {word for _, _, word in amounts}
+        amount = f"{len(several)} runs"
+        if words in ({"samples"}, {"cycles"}):
+            total = sum(int(number.replace(",", "")) for number, _, _ in amounts)
+            amount += f", {total:,} {words.pop()}"
+        yield first._replace(
+            path=_between(first.path, last.path),
+            duration_ns=sum(span or 0 for span in spans) if all(spans) else None,
+            saved_to=None,
+            amount=amount,
+        )
+
+
+def _between(first: str, last: str) -> str:
+    """Return two names as one: `base/1/cpu.pb.gz` and … are `base/{1…6}/cpu.pb.gz`."""
+    parts = re.split(r"(\d+)", first), re.split(r"(\d+)", last)
+    pairs = list(zip(*parts, strict=False))
+    unlike = [i for i, (one, other) in enumerate(pairs) if one != other]
+    if len(parts[0]) != len(parts[1]) or len(unlike) != 1:
+        return f"{first} … {last}"
+    (at,) = unlike
+    middle = f"{{{pairs[at][0]}…{pairs[at][1]}}}"
+    return "".join([*parts[0][:at], middle, *parts[0][at + 1 :]])
 
 
 def _words(label: str, entry: Input, *, copies: bool) -> tuple[str, ...]:

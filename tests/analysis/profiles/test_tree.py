@@ -20,7 +20,7 @@ from pprofdiff.analysis.profiles.tree import (
     inclusive,
     noise_limit,
 )
-from pprofdiff.analysis.stats.counts import DISPERSION, LIMIT
+from pprofdiff.analysis.stats.calibration import DISPERSION, LIMIT
 from pprofdiff.model.csr import offsets_of
 from tests.analysis.building import compared, given, profile, profiles
 from tests.conftest import STORIES

@@ -15,7 +15,8 @@ import pytest
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.normalization import Normalization
-from pprofdiff.analysis.stats.counts import DISPERSION, LIMIT, CountModel
+from pprofdiff.analysis.stats.calibration import DISPERSION, LIMIT
+from pprofdiff.analysis.stats.counts import CountModel
 from tests.analysis.building import given
 
 COUNTS = st.lists(st.tuples(*[st.integers(0, 10**7)] * 2), min_size=1, max_size=30)

@@ -20,7 +20,7 @@ from pprofdiff.analysis.profiles.tree import (
     inclusive,
     noise_limit,
 )
-from pprofdiff.analysis.stats.counts import DISPERSION
+from pprofdiff.analysis.stats.calibration import DISPERSION
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profiles.profile import ValueType
 from pprofdiff.report.html.flame import budgets, embedded, packed, varints

@@ -12,6 +12,7 @@ Statistical Applications in Genetics and Molecular Biology 11(5)).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -60,7 +61,8 @@ ONE_RUN = RunSpread()
 """One run a side: nothing shows how runs differ."""
 
 
-class RunCounts(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class RunCounts:
     """One side's samples by row and run, and each run's exposure (float64).
 
     An exposure is what a count is in proportion to where nothing changes: the

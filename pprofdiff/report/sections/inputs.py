@@ -50,11 +50,12 @@ def _of_runs(entries: Sequence[Input]) -> Iterator[Input]:
     kinds: dict[str, list[Input]] = {}
     for entry in entries:
         kinds.setdefault(entry.kind, []).append(entry)
-    if not kinds or min(map(len, kinds.values())) < _SEVERAL:
-        yield from entries
-        return
     for several in kinds.values():
         first, last = several[0], several[-1]
+        path = _between(first.path, last.path)
+        if len(several) < _SEVERAL or not path or any(e.saved_to for e in several):
+            yield from several
+            continue
         spans = [entry.duration_ns for entry in several]
         amounts = [entry.amount.partition(" ") for entry in several]
         words = {word for _, _, word in amounts}
@@ -63,20 +64,22 @@ def _of_runs(entries: Sequence[Input]) -> Iterator[Input]:
             total = sum(int(number.replace(",", "")) for number, _, _ in amounts)
             amount += f", {total:,} {words.pop()}"
         yield first._replace(
-            path=_between(first.path, last.path),
+            path=path,
             duration_ns=sum(span or 0 for span in spans) if all(spans) else None,
-            saved_to=None,
             amount=amount,
         )
 
 
 def _between(first: str, last: str) -> str:
-    """Return two names as one: `base/1/cpu.pb.gz` and … are `base/{1…6}/cpu.pb.gz`."""
+    """Return names as one, `base/{1…6}/cpu.pb.gz`, "" where more than a number differs.
+
+    `first` and `last` are the names of the first run and of the last one.
+    """
     parts = re.split(r"(\d+)", first), re.split(r"(\d+)", last)
     pairs = list(zip(*parts, strict=False))
     unlike = [i for i, (one, other) in enumerate(pairs) if one != other]
     if len(parts[0]) != len(parts[1]) or len(unlike) != 1:
-        return f"{first} … {last}"
+        return ""
     (at,) = unlike
     middle = f"{{{pairs[at][0]}…{pairs[at][1]}}}"
     return "".join([*parts[0][:at], middle, *parts[0][at + 1 :]])

@@ -15,6 +15,7 @@ from pprofdiff.analysis.benchmarks.compare import (
     Geomean,
 )
 from pprofdiff.analysis.benchmarks.units import better, in_bytes
+from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_TEST
 from pprofdiff.analysis.stats.samples import Summary
 from pprofdiff.model.benchmarks import Benchmarks, LoadSummary
 from pprofdiff.model.side import Capture
@@ -122,17 +123,27 @@ def benchmark_sections(
 
 
 class Counts(NamedTuple):
-    """How many medians both sides have, and how many of them changed beyond chance."""
+    """How many medians both sides have, and how many of them changed beyond chance.
+
+    `few` are those of too few values for a test to tell.
+    """
 
     all: int
     worse: int
     better: int
+    few: int
 
     @property
     def words(self) -> tuple[str, str]:
         """What got worse, and what did not, in words."""
-        rest = self.all - self.worse - self.better
+        if self.few == self.all:
+            return (
+                f"{self.all} medians",
+                f"fewer than {SAMPLES_FOR_TEST} values a side: no test tells chance",
+            )
+        rest = self.all - self.worse - self.better - self.few
         more = f"; {rest} did not change beyond chance" if rest else ""
+        more += f"; {self.few} have too few values to tell" if self.few else ""
         return (
             f"{self.worse} of {self.all} medians got worse",
             f"{self.better} better{more}",
@@ -142,7 +153,14 @@ class Counts(NamedTuple):
 def _counts(diff: BenchmarkDiff) -> Counts:
     rows = [row for table in diff.tables for row in table.rows if row.delta is not None]
     moved = [row.worse for row in rows if row.significant]
-    return Counts(len(rows), moved.count(True), moved.count(False))
+    few = [row for row in rows if not row.significant and _too_few(row)]
+    return Counts(len(rows), moved.count(True), moved.count(False), len(few))
+
+
+def _too_few(row: BenchmarkRow) -> bool:
+    """Return whether values are too few for a test to tell, and differ."""
+    numbers = [side.n for side in (row.base, row.new) if side is not None]
+    return min(numbers) < SAMPLES_FOR_TEST and bool(row.delta)
 
 
 def benchmark_tiles(section: Section) -> Iterator[Tile]:

@@ -3,9 +3,8 @@
 A row's count in one run has the variance φ μ + c² μ²: counts vary φ times as much as
 Poisson's, and a factor that a run's rows share (the machine's speed, the clock) adds
 the rest. φ is what rows of few samples show, whose factor is lost in counting; c² is
-the larger of what rows of many samples and the totals show. The totals' variance is
-drawn towards the prior of one run, which counts for one more degree of freedom, as in
-`totals`. The form is that of overdispersed counts with a trend (Lund et al. 2012,
+the larger of what rows of many samples and the totals show. Of fewer than three runs
+a side, the totals' variance is drawn towards the prior of one run, as in `totals`. The form is that of overdispersed counts with a trend (Lund et al. 2012,
 Statistical Applications in Genetics and Molecular Biology 11(5)).
 """
 
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.stats.calibration import (
     DISPERSION,
+    TOTAL_FREEDOM,
     TOTAL_PRIOR,
     TOTAL_SIGMA,
 )
@@ -100,8 +100,10 @@ def spread_of(sides: Sequence[RunCounts], *, totals: bool) -> RunSpread:
         excess = (ratio[many] - dispersion) / mean[many]
         common = max(0.0, float(np.average(excess, weights=weight[many] * mean[many])))
     if totals:
-        squares = sum(map(_squares, sides)) + TOTAL_PRIOR * TOTAL_SIGMA**2
-        freedom += TOTAL_PRIOR
+        squares = sum(map(_squares, sides))
+        if freedom < TOTAL_FREEDOM:
+            squares += TOTAL_PRIOR * TOTAL_SIGMA**2
+            freedom += TOTAL_PRIOR
         common = max(common, squares / freedom)
     return RunSpread(dispersion, common, freedom, runs)
 

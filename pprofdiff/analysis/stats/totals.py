@@ -2,9 +2,10 @@
 
 A total is no sum of independent samples: the clock and the machine's speed move it as a
 whole. What tells is how much runs of one build differ. Logarithms of runs are compared
-with a t interval whose variance is the runs' own, drawn towards a prior: several runs
-speak for themselves, one run a side has the prior alone (Smyth 2004, Statistical
-Applications in Genetics and Molecular Biology 3(1), shows the form).
+with a t interval whose variance is the runs' own. Of few runs it is drawn towards a
+prior, which one run a side has alone (Smyth 2004, Statistical Applications in Genetics
+and Molecular Biology 3(1), shows the form); from `calibration.TOTAL_FREEDOM` degrees of
+freedom on, runs speak for themselves.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from pprofdiff.analysis.stats.calibration import (
     SERIAL_SPREAD,
     SERIAL_VALUES,
+    TOTAL_FREEDOM,
     TOTAL_PRIOR,
     TOTAL_SIGMA,
 )
@@ -56,11 +58,15 @@ def ratio_of_runs(
     runs = [run for side in sides for run in side]
     serial = sum(float(((run - run.mean()) ** 2).sum()) for run in runs)
     serial_freedom = sum(len(run) - 1 for run in runs) / SERIAL_VALUES
-    squares += TOTAL_PRIOR * TOTAL_SIGMA**2
-    squares += serial * SERIAL_SPREAD / SERIAL_VALUES
-    variance = squares / (TOTAL_PRIOR + freedom + serial_freedom)
+    prior = TOTAL_PRIOR if freedom < TOTAL_FREEDOM else 0
+    squares += prior * TOTAL_SIGMA**2
+    if prior:
+        squares += serial * SERIAL_SPREAD / SERIAL_VALUES
+        variance = squares / (prior + freedom + serial_freedom)
+    else:
+        variance = squares / freedom
     sigma = sqrt(variance * sum(1 / len(side) for side in means))
-    return _ratio(ratio, sigma, _quantiles(freedom))
+    return _ratio(ratio, sigma, _quantiles(freedom, prior))
 
 
 def ratio_of_sums(base: float, new: float, runs: tuple[int, int] = (1, 1)) -> Ratio:
@@ -84,14 +90,14 @@ def _ratio(middle: float, sigma: float, reach: tuple[float, float]) -> Ratio:
     )
 
 
-def _quantiles(freedom: int) -> tuple[float, float]:
+def _quantiles(freedom: int, prior: int) -> tuple[float, float]:
     """Return how many deviations 95 and 90 % intervals reach on either side.
 
     The prior alone is taken for known; runs add to its degrees of freedom.
     """
     if freedom == 0:
         return _Z
-    at = freedom + TOTAL_PRIOR - 1
+    at = freedom + prior - 1
     if at < len(_T975):
         return _T975[at], _T95[at]
     wide, narrow = (_student(z, at + 1) for z in _Z)

@@ -1,0 +1,3 @@
+module example.com/calibration
+
+go 1.21

@@ -1,0 +1,128 @@
+"""How right reports are of runs that were captured: ``python -m tests.calibration.runs``.
+
+FOLDER is that of `tests.calibration.capture`. Of each workload and machine, random
+splits of the runs of one build show false alarms, those with a planted build what is
+found; both show whether 95 % intervals have the truth in them. Everything is asked of
+the library as a report asks it. Splits of one set of runs share runs, so that rates of
+different numbers of runs are not independent of each other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from tests.calibration.capture import CACHE, SIZES, UNCHANGED, added
+from tests.calibration.loading import RunSet
+from tests.calibration.rates import Rates
+from tests.calibration.said import said
+from tests.calibration.splits import of_planted, of_unchanged
+from tests.calibration.spread import Spread, spread
+from tests.calibration.table import Key, markdown
+from tests.calibration.workloads import CONDITIONS, WORKLOADS
+
+__all__ = ["RUNS", "judged", "main", "true_share"]
+
+RUNS = (1, 3, 5, 10)
+"""Runs a side."""
+
+
+@lru_cache(maxsize=4)
+def _runs(folder: Path) -> RunSet:
+    return RunSet.of(folder)
+
+
+def true_share(folder: Path, workload: str) -> float:
+    """Return the part of the CPU that one more round of the planted function adds.
+
+    Its share tells it, in the runs of all builds together, the pilot's among them: what
+    is added is in proportion to the rounds.
+    """
+    own: Counter[int] = Counter()
+    whole: Counter[int] = Counter()
+    for condition in ("pilot", *CONDITIONS):
+        runs = _runs(folder / workload / condition)
+        if not runs.runs:
+            continue
+        # With what stands in its place in a sample: runtime.asyncPreempt.
+        row = runs.counts.names.index(WORKLOADS[workload].planted)
+        for at, run in enumerate(runs.runs):
+            own[run.rounds] += int(runs.counts.cum[row, at])
+            whole[run.rounds] += int(runs.counts.totals[at])
+    rounds = np.array(sorted(whole))
+    shares = np.array([own[r] / whole[r] for r in rounds.tolist()])
+    weights = np.array([whole[r] for r in rounds.tolist()])
+    parts = added(shares[0], shares)
+    return float((weights * rounds) @ parts / ((weights * rounds) @ rounds))
+
+
+def judged(folder: Path, key: Key, splits: int, true: float) -> Rates:
+    """Return the rates of one kind of split."""
+    runs = _runs(folder / key.workload / key.condition)
+    # Of each kind of split its own, whichever others are asked for.
+    rng = np.random.default_rng(zlib.crc32(repr(key).encode()))
+    unchanged = runs.of_build(UNCHANGED)
+    if not key.size:
+        made = of_unchanged(unchanged.tolist(), key.runs, splits, rng)
+    else:
+        planted = runs.of_build(f"+{key.size:g}")
+        made = of_planted(unchanged, planted, key.runs, splits, rng)
+    function = WORKLOADS[key.workload].planted
+    path = runs.path_share(UNCHANGED)
+    time = None if path is None else 1 + true / path
+    truth = {"time": time if key.size else 1.0, "cpu": 1 + true, "control": 1 + true}
+    return Rates([said(runs, split, function) for split in made], truth)
+
+
+def _keys(folder: Path, asked: argparse.Namespace) -> Iterator[tuple[Key, float]]:
+    """Yield what there are runs for, and the true part that is added."""
+    for workload in asked.workloads:
+        each = true_share(folder, workload)
+        for condition in asked.conditions:
+            runs = _runs(folder / workload / condition)
+            for size in (0, *SIZES):
+                build = f"+{size:g}" if size else UNCHANGED
+                at = runs.of_build(build)
+                for count in RUNS:
+                    if len(at) >= count * (1 if size else 2):
+                        true = each * runs.runs[at[0]].rounds
+                        yield Key(workload, condition, size, count), true
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the table, or write it."""
+    parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
+    parser.add_argument("folder", nargs="?", type=Path, default=CACHE)
+    parser.add_argument("--splits", type=int, default=200)
+    parser.add_argument("--workloads", nargs="+", default=list(WORKLOADS))
+    parser.add_argument("--conditions", nargs="+", default=list(CONDITIONS))
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("-o", "--output", type=Path, help="write the table here")
+    asked = parser.parse_args(arguments)
+    keys = dict(_keys(asked.folder, asked))
+    with ProcessPoolExecutor(asked.processes) as pool:
+        made = {
+            key: pool.submit(judged, asked.folder, key, asked.splits, true)
+            for key, true in keys.items()
+        }
+        rates = {key: future.result() for key, future in made.items()}
+    spreads: dict[tuple[str, str], Spread] = {
+        name: spread(_runs(asked.folder / name[0] / name[1]), UNCHANGED)
+        for name in dict.fromkeys((key.workload, key.condition) for key in keys)
+    }
+    table = markdown(rates, spreads, keys)
+    if asked.output:
+        asked.output.write_text(table, "utf-8")
+    else:
+        print(table)
+
+
+if __name__ == "__main__":
+    main()

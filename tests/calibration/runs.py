@@ -10,33 +10,24 @@ different numbers of runs are not independent of each other.
 from __future__ import annotations
 
 import argparse
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
 from tests.calibration.capture import CACHE, SIZES, UNCHANGED, added
-from tests.calibration.loading import RunSet
+from tests.calibration.judging import Key, loaded, remembered
 from tests.calibration.rates import Rates
-from tests.calibration.said import said
-from tests.calibration.splits import of_planted, of_unchanged
 from tests.calibration.spread import Spread, spread
-from tests.calibration.table import Key, markdown
+from tests.calibration.table import markdown
 from tests.calibration.workloads import CONDITIONS, WORKLOADS
 
-__all__ = ["RUNS", "judged", "main", "true_share"]
+__all__ = ["RUNS", "main", "true_share", "truth"]
 
 RUNS = (1, 3, 5, 10)
 """Runs a side."""
-
-
-@lru_cache(maxsize=4)
-def _runs(folder: Path) -> RunSet:
-    return RunSet.of(folder)
 
 
 def true_share(folder: Path, workload: str) -> float:
@@ -48,7 +39,7 @@ def true_share(folder: Path, workload: str) -> float:
     own: Counter[int] = Counter()
     whole: Counter[int] = Counter()
     for condition in ("pilot", *CONDITIONS):
-        runs = _runs(folder / workload / condition)
+        runs = loaded(folder / workload / condition)
         if not runs.runs:
             continue
         # With what stands in its place in a sample: runtime.asyncPreempt.
@@ -63,22 +54,14 @@ def true_share(folder: Path, workload: str) -> float:
     return float((weights * rounds) @ parts / ((weights * rounds) @ rounds))
 
 
-def judged(folder: Path, key: Key, splits: int, true: float) -> Rates:
-    """Return the rates of one kind of split."""
-    runs = _runs(folder / key.workload / key.condition)
-    # Of each kind of split its own, whichever others are asked for.
-    rng = np.random.default_rng(zlib.crc32(repr(key).encode()))
-    unchanged = runs.of_build(UNCHANGED)
+def truth(folder: Path, key: Key, added_part: float) -> dict[str, float | None]:
+    """Return the true new / base of each figure, None where it is not known."""
+    cpu = 1 + added_part
     if not key.size:
-        made = of_unchanged(unchanged.tolist(), key.runs, splits, rng)
-    else:
-        planted = runs.of_build(f"+{key.size:g}")
-        made = of_planted(unchanged, planted, key.runs, splits, rng)
-    function = WORKLOADS[key.workload].planted
-    path = runs.path_share(UNCHANGED)
-    time = None if path is None else 1 + true / path
-    truth = {"time": time if key.size else 1.0, "cpu": 1 + true, "control": 1 + true}
-    return Rates([said(runs, split, function) for split in made], truth)
+        return {"time": cpu, "cpu": cpu, "control": cpu}
+    path = loaded(folder / key.workload / key.condition).path_share(UNCHANGED)
+    time = None if path is None else 1 + added_part / path
+    return {"time": time, "cpu": cpu, "control": cpu}
 
 
 def _keys(folder: Path, asked: argparse.Namespace) -> Iterator[tuple[Key, float]]:
@@ -86,7 +69,7 @@ def _keys(folder: Path, asked: argparse.Namespace) -> Iterator[tuple[Key, float]
     for workload in asked.workloads:
         each = true_share(folder, workload)
         for condition in asked.conditions:
-            runs = _runs(folder / workload / condition)
+            runs = loaded(folder / workload / condition)
             for size in (0, *SIZES):
                 build = f"+{size:g}" if size else UNCHANGED
                 at = runs.of_build(build)
@@ -94,6 +77,11 @@ def _keys(folder: Path, asked: argparse.Namespace) -> Iterator[tuple[Key, float]
                     if len(at) >= count * (1 if size else 2):
                         true = each * runs.runs[at[0]].rounds
                         yield Key(workload, condition, size, count), true
+
+
+def _share(key: Key, splits: int) -> int:
+    """Return how many splits to take: a frequent finding needs fewer than a rare one."""
+    return splits // 2 if key.size else splits
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -109,12 +97,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     keys = dict(_keys(asked.folder, asked))
     with ProcessPoolExecutor(asked.processes) as pool:
         made = {
-            key: pool.submit(judged, asked.folder, key, asked.splits, true)
-            for key, true in keys.items()
+            key: pool.submit(remembered, asked.folder, key, _share(key, asked.splits))
+            for key in keys
         }
-        rates = {key: future.result() for key, future in made.items()}
+        rates = {
+            key: Rates(future.result(), truth(asked.folder, key, keys[key]))
+            for key, future in made.items()
+        }
     spreads: dict[tuple[str, str], Spread] = {
-        name: spread(_runs(asked.folder / name[0] / name[1]), UNCHANGED)
+        name: spread(loaded(asked.folder / name[0] / name[1]), UNCHANGED)
         for name in dict.fromkeys((key.workload, key.condition) for key in keys)
     }
     table = markdown(rates, spreads, keys)

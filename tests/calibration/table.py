@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from tests.calibration.judging import Key
 from tests.calibration.plain import TESTS
 from tests.calibration.rates import Rates
 from tests.calibration.spread import CLASSES, Spread
 
-__all__ = ["Bound", "Key", "markdown"]
+__all__ = ["Bound", "markdown"]
 
 
 class Bound(NamedTuple):
@@ -51,20 +52,11 @@ found: the interval is above 1; wrong: below 1; the rest as above. The time of a
 operation of the server has no known truth: its clients and handlers run side by side."""
 
 
-class Key(NamedTuple):
-    """Which pairs of sides were judged: `size` is the planted per cent, 0 for none."""
-
-    workload: str
-    condition: str
-    size: float
-    runs: int
-
-    @property
-    def power(self) -> Bound:
-        """How often the change is to be found."""
-        least = _TO_FIND.get(self.condition)
-        due = least is not None and self.size >= least and self.runs >= _RUNS
-        return FOUND if due else ANY
+def _due(key: Key) -> Bound:
+    """Return how often a change is to be found."""
+    least = _TO_FIND.get(key.condition)
+    due = least is not None and key.size >= least and key.runs >= _RUNS
+    return FOUND if due else ANY
 
 
 def markdown(
@@ -155,9 +147,9 @@ def _planted(rates: Mapping[Key, Rates], truths: Mapping[Key, float]) -> str:
             f"+{key.size:g}",
             f"{100 * truths[key]:+.1f}",
             key.runs,
-            key.power.shown(rate.planted("flat")),
-            key.power.shown(rate.planted("cum")),
-            key.power.shown(rate.slower),
+            _due(key).shown(rate.planted("flat")),
+            _due(key).shown(rate.planted("cum")),
+            _due(key).shown(rate.slower),
             WRONG.shown(rate.wrong),
             ANY.shown(rate.trips("total")),
             COVERED.shown(rate.coverage()),

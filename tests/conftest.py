@@ -40,6 +40,7 @@ SLOW = (
     "analysis/traces",
     "api",
     "browser",
+    "calibration/test_synthetic",
     "cli/test_folders",
     "cli/test_hostile",
     "cli/test_no_paths",

@@ -223,8 +223,8 @@ def test_tests_stand_where_the_code_does():
     parts = {p.parent.relative_to(PACKAGE) for p in MODULES}
     # parity compares the whole program with go tool pprof; traces makes and judges them;
     # browser opens pages; notebooks runs those of the folder notebooks; field judges
-    # whole reports by pairs of real programs.
-    names = "browser", "field", "notebooks", "parity", "traces"
+    # whole reports by pairs of real programs, calibration by splits of runs.
+    names = "browser", "calibration", "field", "notebooks", "parity", "traces"
     others = {Path(name) for name in names}
     assert folders - parts <= others
     with_code = {p.parent for p in MODULES if p.name != "__init__.py"}

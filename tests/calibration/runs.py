@@ -20,7 +20,7 @@ import numpy as np
 from tests.calibration.capture import CACHE, SIZES, UNCHANGED, added
 from tests.calibration.judging import Key, loaded, remembered
 from tests.calibration.rates import Rates
-from tests.calibration.spread import Spread, spread
+from tests.calibration.spread import Spread, grown, spread
 from tests.calibration.table import markdown
 from tests.calibration.workloads import CONDITIONS, WORKLOADS
 
@@ -108,7 +108,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         name: spread(loaded(asked.folder / name[0] / name[1]), UNCHANGED)
         for name in dict.fromkeys((key.workload, key.condition) for key in keys)
     }
-    table = markdown(rates, spreads, keys)
+    sizes = {
+        key: (
+            true,
+            grown(loaded(asked.folder / key[0] / key[1]), UNCHANGED, f"+{key.size:g}"),
+        )
+        for key, true in keys.items()
+        if key.size
+    }
+    table = markdown(rates, spreads, sizes)
     if asked.output:
         asked.output.write_text(table, "utf-8")
     else:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.calibration.loading import RunSet
 
-__all__ = ["CLASSES", "Spread", "spread"]
+__all__ = ["CLASSES", "Grown", "Spread", "grown", "spread"]
 
 CLASSES = ((0.01, 0.05), (0.05, 0.15), (0.15, 0.40))
 """Classes of functions by their share of the samples, of which φ is told."""
@@ -35,6 +35,28 @@ class Spread(NamedTuple):
     preempted: float
     flat: tuple[float | None, ...]
     cum: tuple[float | None, ...]
+
+
+class Grown(NamedTuple):
+    """By what part CPU an operation grew, over all runs, and its standard error."""
+
+    part: float
+    error: float
+
+
+def grown(runs: RunSet, build: str, planted: str) -> Grown:
+    """Return how much dearer a planted build's operations are than another build's.
+
+    Runs alternate, so that a drift of the machine is in both. It checks what shares
+    tell of the planted size, on machines whose CPU an operation is steady.
+    """
+    logs = [
+        np.log([runs.runs[i].cpu_an_operation for i in runs.of_build(name)])
+        for name in (build, planted)
+    ]
+    error = np.sqrt(sum(log.var(ddof=1) / len(log) for log in logs))
+    ratio = float(np.exp(logs[1].mean() - logs[0].mean()))
+    return Grown(ratio - 1, ratio * float(error))
 
 
 def spread(runs: RunSet, build: str) -> Spread:

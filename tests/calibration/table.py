@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tests.calibration.judging import Key
 from tests.calibration.plain import TESTS
 from tests.calibration.rates import Rates
-from tests.calibration.spread import CLASSES, Spread
+from tests.calibration.spread import CLASSES, Grown, Spread
 
 __all__ = ["Bound", "markdown"]
 
@@ -45,8 +45,9 @@ alarms: 1 outside of the interval; ±: median of half the 95 % interval; error: 
 log (estimate / truth)."""
 _POWER = """\
 Bounds: ≥ 80 with 5 runs or more, from +5 % (quiet) or +10 % (busy); wrong (faster) ≤ 1;
-`true` is what the function's share shows in all profiles, `false` the part of marked
-flat rows that are others (≤ 5)."""
+`true` is what the function's share shows in all profiles, CPU/op by how much CPU an
+operation grew over all runs (± standard error), `false` the part of marked flat rows
+that are others (≤ 5)."""
 _OF_PLANTED = """\
 found: the interval is above 1; wrong: below 1; the rest as above. The time of an
 operation of the server has no known truth: its clients and handlers run side by side."""
@@ -62,9 +63,9 @@ def _due(key: Key) -> Bound:
 def markdown(
     rates: Mapping[Key, Rates],
     spreads: Mapping[tuple[str, str], Spread],
-    truths: Mapping[Key, float],
+    truths: Mapping[Key, tuple[float, Grown]],
 ) -> str:
-    """Return the whole table."""
+    """Return the whole table; `truths` are true sizes, and what operations show."""
     same = {key: rate for key, rate in rates.items() if not key.size}
     planted = {key: rate for key, rate in rates.items() if key.size}
     parts = [
@@ -136,8 +137,11 @@ def _unchanged(rates: Mapping[Key, Rates]) -> str:
     return _lines(head, lines)
 
 
-def _planted(rates: Mapping[Key, Rates], truths: Mapping[Key, float]) -> str:
-    head = ["workload", "machine", "planted", "true", "runs", "flat row", "cum row"]
+def _planted(
+    rates: Mapping[Key, Rates], truths: Mapping[Key, tuple[float, Grown]]
+) -> str:
+    head = ["workload", "machine", "planted", "true", "CPU/op", "runs"]
+    head += ["flat row", "cum row"]
     head += ["outcome", "wrong", "gate total", "coverage", "false"]
     head += [f"{test} {column}" for column in ("flat", "cum") for test in TESTS]
     lines = [
@@ -145,7 +149,8 @@ def _planted(rates: Mapping[Key, Rates], truths: Mapping[Key, float]) -> str:
             key.workload,
             key.condition,
             f"+{key.size:g}",
-            f"{100 * truths[key]:+.1f}",
+            f"{100 * truths[key][0]:+.1f}",
+            f"{100 * truths[key][1].part:+.1f} ± {100 * truths[key][1].error:.1f}",
             key.runs,
             _due(key).shown(rate.planted("flat")),
             _due(key).shown(rate.planted("cum")),

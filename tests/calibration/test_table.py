@@ -8,6 +8,7 @@ from tests.calibration.judging import Key
 from tests.calibration.plain import TESTS
 from tests.calibration.rates import Rates, too_many
 from tests.calibration.said import TABLES, Figure, Marks, Said
+from tests.calibration.spread import Grown
 from tests.calibration.table import markdown
 
 NAMES = (*TABLES, *(f"{test} {column}" for test in TESTS for column in ("flat", "cum")))
@@ -64,10 +65,11 @@ def test_a_change_that_is_large_enough_is_to_be_found(condition, size, runs, due
     key, truth = Key("w", condition, size, runs), {"time": 1.05, "cpu": 1.05}
     told = said(1.06, 1.01, 1.1, 1, "slower")
     rates = Rates([told] * 79 + [said(1.0, 0.9, 1.1)] * 21, truth)
-    text = markdown({key: rates}, {}, {key: 0.05})
+    text = markdown({key: rates}, {}, {key: (0.05, Grown(0.06, 0.01))})
     line = cells(text, "One function dearer: how often it is found")
     shown = "**79**" if due else "79"
     assert (line["flat row"], line["outcome"]) == (shown, shown)
+    assert (line["true"], line["CPU/op"]) == ("+5.0", "+6.0 ± 1.0")
     figures = cells(text, "One function dearer: each figure of the outcome")
     assert (figures["cpu found"], figures["cpu coverage"]) == ("79", "**100**")
     assert (figures["cpu wrong"], figures["control coverage"]) == ("0", "–")

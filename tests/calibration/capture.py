@@ -9,7 +9,7 @@ order that a fixed seed shuffles. A run is a process of its own and a folder
 and run.json (when, how long, load averages before and after).
 
 What is there is not made again, so that an interrupted call is continued by the same
-call. Nothing of it is committed.
+call; after a change of `programs`, give another folder. Nothing of it is committed.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ WORKLOADS = {
             spins=f"{_MODULE}texts.Spins",
             planted=f"{_MODULE}texts.bucket",
             pilot=16,
-            trial=50,
+            trial=1600,
         ),
         Workload(
             "server",
@@ -99,7 +99,7 @@ WORKLOADS = {
             spins="main.Spins",
             planted="main.relevance",
             pilot=20000,
-            trial=150,
+            trial=1500,
         ),
     )
 }

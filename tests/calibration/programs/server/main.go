@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// Spins is how many rounds more relevance does a call; a planted build sets it with
+// Spins is how many rounds more relevance does for one line of ten; a planted build sets it with
 // -ldflags "-X main.Spins=N".
 var Spins = "0"
 
@@ -145,7 +145,7 @@ func (s *server) best(word string, from int) []hit {
 	var best []hit
 	for i := 0; i < 100; i++ {
 		at := (from + i) % len(s.lines)
-		score := relevance(s.lines[at], word)
+		score := relevance(s.lines[at], word, at)
 		if len(best) < 10 {
 			best = append(best, hit{at, s.lines[at], score})
 		} else if score > best[9].Score {
@@ -161,7 +161,7 @@ func (s *server) best(word string, from int) []hit {
 // relevance counts the letters of a line that are a word's, in their order.
 //
 //go:noinline
-func relevance(line, word string) uint32 {
+func relevance(line, word string, number int) uint32 {
 	score, at := uint32(0), 0
 	for i := 0; i < len(line); i++ {
 		if line[i] == word[at] {
@@ -172,8 +172,12 @@ func relevance(line, word string) uint32 {
 		}
 	}
 	sum := score
-	for i := 0; i < spins; i++ {
-		sum = (sum ^ uint32(i)) * 16777619
+	// One long chain costs what it takes; behind a short one at every call, the CPU does
+	// other work meanwhile.
+	if number%10 == 0 {
+		for i := 0; i < spins; i++ {
+			sum = (sum ^ uint32(i)) * 16777619
+		}
 	}
 	if sum == 1<<31 {
 		score++ // the rounds are not for nothing

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// Spins is how many rounds more bucket does a call; a planted build sets it with
+// Spins is how many rounds more bucket does in one of 32 calls; a planted build sets it with
 // -ldflags "-X example.com/calibration/texts.Spins=N".
 var Spins = "0"
 
@@ -64,8 +64,12 @@ func bucket(word string) uint32 {
 			sum = (sum ^ uint32(word[i]) ^ round) * 16777619
 		}
 	}
-	for i := 0; i < spins; i++ {
-		sum = (sum ^ uint32(i)) * 16777619
+	// One long chain costs what it takes; behind a short one at every call, the CPU does
+	// other work meanwhile.
+	if sum>>16%32 == 0 {
+		for i := 0; i < spins; i++ {
+			sum = (sum ^ uint32(i)) * 16777619
+		}
 	}
 	return sum
 }

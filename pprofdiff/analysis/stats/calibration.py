@@ -46,6 +46,7 @@ __all__ = [
     "SHARE",
     "SINCE_START",
     "TOTAL_FREEDOM",
+    "TOTAL_LEAST",
     "TOTAL_PRIOR",
     "TOTAL_SIGMA",
     "WAITS",
@@ -122,6 +123,10 @@ TOTAL_FREEDOM = 4
 """From so many degrees of freedom on, three runs a side, runs show by themselves how
 far they differ. CPU an operation of one build differed by 2 to 6 % in seven sets of 45
 to 60 runs of 3 s, where the prior would hide changes of 10 % for long."""
+
+TOTAL_LEAST = 0.006
+"""Runs differ by no less: CPU profiles' totals differed by so much from what the kernel
+counted for the process (deviation of the logarithm)."""
 
 SERIAL_VALUES = 2
 """So many values that one process measured one after the other say as much of how runs

@@ -4,8 +4,9 @@ A row's count in one run has the variance φ μ + c² μ²: counts vary φ times
 Poisson's, and a factor that a run's rows share (the machine's speed, the clock) adds
 the rest. φ is what rows of few samples show, whose factor is lost in counting; c² is
 the larger of what rows of many samples and the totals show. Of fewer than three runs
-a side, the totals' variance is drawn towards the prior of one run, as in `totals`. The form is that of overdispersed counts with a trend (Lund et al. 2012,
-Statistical Applications in Genetics and Molecular Biology 11(5)).
+a side, the totals' variance is drawn towards the prior of one run, as in `totals`.
+The form is that of overdispersed counts with a trend (Lund et al. 2012, Statistical
+Applications in Genetics and Molecular Biology 11(5)).
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from pprofdiff.analysis.stats.calibration import (
     SERIAL_SPREAD,
     SERIAL_VALUES,
     TOTAL_FREEDOM,
+    TOTAL_LEAST,
     TOTAL_PRIOR,
     TOTAL_SIGMA,
 )
@@ -64,7 +65,7 @@ def ratio_of_runs(
         squares += serial * SERIAL_SPREAD / SERIAL_VALUES
         variance = squares / (prior + freedom + serial_freedom)
     else:
-        variance = squares / freedom
+        variance = max(squares / freedom, TOTAL_LEAST**2)
     sigma = sqrt(variance * sum(1 / len(side) for side in means))
     return _ratio(ratio, sigma, _quantiles(freedom, prior))
 

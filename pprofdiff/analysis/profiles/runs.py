@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.side import ProfileSide
+from pprofdiff.analysis.profiles.tables import STOPPED
 from pprofdiff.analysis.stats.run_spread import RunCounts
 from pprofdiff.analysis.work import Work
 from pprofdiff.model.profiles.profile import Profile, ValueType
@@ -59,15 +60,24 @@ def counts_by_run(
 
 
 def _leaves(profile: Profile, rows: dict[str, int]) -> NDArray[np.int64]:
-    """Return each sample's leaf function by its number in `rows`, -1 for none."""
+    """Return each sample's leaf function by its number in `rows`, -1 for none.
+
+    What a signal stopped counts for the function that it stopped: how often that is
+    sampled tells how busy the machine is.
+    """
     names = profile.function_names()
     numbers = np.array([*(rows.setdefault(n, len(rows)) for n in names), -1], np.int64)
     frames = profile.frames()
     first = frames.offsets[:-1]
     some = frames.offsets[1:] > first
     leaf = np.full(len(profile), -1, np.int64)
-    lines = frames.line[first[some]]
-    leaf[some] = numbers[profile.locations.line_function[lines]]
+    function = profile.locations.line_function
+    at = first[some]
+    top = numbers[function[frames.line[at]]]
+    deeper = at + 1 < frames.offsets[1:][some]
+    stopped = deeper & (top == rows.get(STOPPED, -2))
+    below = numbers[function[frames.line[np.where(stopped, at + 1, at)]]]
+    leaf[some] = below
     return leaf
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -17,13 +17,16 @@ from pprofdiff.analysis.stats.judgement import Judgement, Runs
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["STATUSES", "VALUE_COLUMNS", "Status", "Table", "ValueColumn"]
+__all__ = ["STATUSES", "STOPPED", "VALUE_COLUMNS", "Status", "Table", "ValueColumn"]
 
 Values = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 ValueColumn = Literal["flat", "cum"]
 Status = Literal["both", "new", "gone"]
+
+STOPPED = "runtime.asyncPreempt"
+"""The frame on top of a goroutine that a signal stopped in the middle of its work."""
 
 VALUE_COLUMNS: tuple[ValueColumn, ...] = ("flat", "cum")
 STATUSES: tuple[Status, ...] = ("both", "new", "gone")
@@ -101,10 +104,19 @@ class Table:
         }
 
     def judge(self, column: ValueColumn) -> Judgement | None:
-        """Judge each row's delta, or None where chance has no model."""
+        """Judge each row's delta, or None where chance has no model.
+
+        How often a signal is sampled that stops goroutines tells how busy the machine
+        is: between runs of one build it went from 5 to 25 % of the samples.
+        """
         if self.model is None:
             return None
-        return Judge(self.model).rows(Runs.single(*self.raw(column)))
+        judged = Judge(self.model).rows(Runs.single(*self.raw(column)))
+        if STOPPED not in self.names:
+            return judged
+        noise = judged.noise.copy()
+        noise[[i for i, name in enumerate(self.names) if name == STOPPED]] = True
+        return replace(judged, noise=noise)
 
     def order(self, *columns: ValueColumn) -> NDArray[np.int64]:
         """Return row numbers (int64) by falling |scaled delta|, then by name.

@@ -3,8 +3,8 @@
 A row's count in one run has the variance φ μ + c² μ²: counts vary φ times as much as
 Poisson's, and a factor that a run's rows share (the machine's speed, the clock) adds
 the rest. φ is what rows of few samples show, whose factor is lost in counting; c² is
-the larger of what rows of many samples and the totals show. Of fewer than three runs
-a side, the totals' variance is drawn towards the prior of one run, as in `totals`.
+the larger of what most rows of many samples and the totals show. Of fewer than three
+runs a side, the totals' variance is drawn towards the prior of one run, as in `totals`.
 The form is that of overdispersed counts with a trend (Lund et al. 2012, Statistical
 Applications in Genetics and Molecular Biology 11(5)).
 """
@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 # Rows with fewer samples over all runs say nothing of a spread; those with fewer a run
 # than the second number show counting alone.
 _LEAST, _COUNTING = 10.0, 5.0
-# So many rows show how counts vary; with fewer it is taken from the calibration.
+# So many rows show how counts vary, if that is more than the calibration has.
 _ROWS = 10
 
 
@@ -95,11 +95,12 @@ def spread_of(sides: Sequence[RunCounts], *, totals: bool) -> RunSpread:
     few, many = mean < _COUNTING, mean >= _COUNTING
     dispersion = DISPERSION
     if few.sum() >= _ROWS:
-        dispersion = max(1.0, float(np.average(ratio[few], weights=weight[few])))
+        shown = float(np.average(ratio[few], weights=weight[few]))
+        dispersion = max(DISPERSION, shown)
     common = 0.0
     if many.any():
         excess = (ratio[many] - dispersion) / mean[many]
-        common = max(0.0, float(np.average(excess, weights=weight[many] * mean[many])))
+        common = max(0.0, float(np.median(excess)))
     if totals:
         squares = sum(map(_squares, sides))
         if freedom < TOTAL_FREEDOM:

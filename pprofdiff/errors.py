@@ -7,6 +7,7 @@
     │   └── DamagedError           they begin as they should, and are cut or broken
     ├── FetchError                 a file or URL could not be read
     ├── IncompatibleProfilesError  the two sides cannot be subtracted
+    ├── MeasureError               a side cannot be built, or does not run
     └── UsageError                 the request contradicts itself or names nothing
 """
 
@@ -17,6 +18,7 @@ __all__ = [
     "FetchError",
     "FormatError",
     "IncompatibleProfilesError",
+    "MeasureError",
     "PprofDiffError",
     "UsageError",
 ]
@@ -40,6 +42,17 @@ class FetchError(PprofDiffError):
 
 class IncompatibleProfilesError(PprofDiffError):
     """The two sides measure different things and cannot be subtracted."""
+
+
+class MeasureError(PprofDiffError):
+    """A side cannot be built, or what is measured of it does not run.
+
+    `output` has the first lines of what the failed program said.
+    """
+
+    def __init__(self, message: str, output: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.output = output
 
 
 class UsageError(PprofDiffError):

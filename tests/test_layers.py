@@ -44,7 +44,8 @@ MAY = {
     "report": _PLOTS | {"loaders"},
     "notebook": _REPORT,
     "api": _REPORT | _INPUTS | {"notebook"},
-    "cli": _REPORT | _INPUTS | {"demo", "api"},
+    "measure": _ANALYSIS | _INPUTS,
+    "cli": _REPORT | _INPUTS | {"demo", "api", "measure"},
     "__init__": {"api", "errors", "_version"},
     "__main__": {"cli"},
 }

@@ -7,6 +7,7 @@ value only after ``=``, as in Go's flag package, so that none can swallow a prof
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
 from pprofdiff.analysis.gate.forms import RULES
 from pprofdiff.cli.flag_values import flag_value
@@ -20,10 +21,11 @@ from pprofdiff.cli.options import (
 )
 from pprofdiff.errors import UsageError
 
-__all__ = ["help_text", "parse"]
+__all__ = ["flags_help", "help_text", "parse", "parse_beside"]
 
 # Words that ask about pprofdiff itself, and the view that answers.
 _ASKING = {"help": "help", "h": "help", "version": "version", "V": "version"}
+_ANSWERS = frozenset(_ASKING.values())
 _LABEL = re.compile(r"[^/\\.:=?#]+=")
 _BY_NAME = {flag.name: flag for flag in FLAGS}
 _SHORT = {flag.short: flag.name for flag in FLAGS if flag.short}
@@ -35,7 +37,30 @@ def parse(argv: list[str]) -> Options:
 
     ``--help`` and ``--version`` are the views of that name.
     """
-    flags, places = _split(argv)
+    flags, places = _split(argv, _BY_NAME)
+    options = _options(flags, places)
+    return options if options.view in _ANSWERS else _with_sides(options, places)
+
+
+def parse_beside(
+    argv: list[str], own: Sequence[Flag]
+) -> tuple[Options, dict[str, object], list[str]]:
+    """Return options, the values of a command's own flags by field, and the places.
+
+    The options have no sides: what the places mean is the command's to say.
+    """
+    by_name = {flag.name: flag for flag in own}
+    flags, places = _split(argv, _BY_NAME | by_name)
+    chosen: dict[str, object] = {}
+    for _, name, value in flags:
+        if name in by_name:
+            _store(chosen, by_name[name], value)
+    others = [flag for flag in flags if flag[1] not in by_name]
+    return _options(others, places), chosen, places
+
+
+def _options(flags: list[tuple[str, str, str]], places: list[str]) -> Options:
+    """Return what flags of the report say."""
     chosen: dict[str, object] = {}
     for typed, name, value in flags:
         if name in _ASKING:
@@ -59,7 +84,7 @@ def parse(argv: list[str]) -> Options:
                     "add one of them" if options.view == "report" else "not with -list"
                 )
                 raise UsageError(f"-{typed} goes with -top or -peek: {others}")
-    return _with_sides(options, places)
+    return options
 
 
 def _no_gate_beside(chosen: dict[str, object]) -> None:
@@ -71,7 +96,9 @@ def _no_gate_beside(chosen: dict[str, object]) -> None:
             raise UsageError(f"--{typed} is of the report: leave out -{view}")
 
 
-def _split(argv: list[str]) -> tuple[list[tuple[str, str, str]], list[str]]:
+def _split(
+    argv: list[str], known: Mapping[str, Flag]
+) -> tuple[list[tuple[str, str, str]], list[str]]:
     """Return flags, as (typed, plain name, value), and places.
 
     A flag that takes a value takes the next word, unless it has one after ``=``.
@@ -90,7 +117,7 @@ def _split(argv: list[str]) -> tuple[list[tuple[str, str, str]], list[str]]:
         typed, equals, value = word.lstrip("-").partition("=")
         name = typed.replace("-", "_")
         name = _SHORT.get(name, name)
-        if _takes_value(name) and not equals:
+        if _takes_value(name, known) and not equals:
             if not words:
                 raise UsageError(f"-{typed} needs a value: -{typed}=…")
             value = words.pop(0)
@@ -98,10 +125,10 @@ def _split(argv: list[str]) -> tuple[list[tuple[str, str, str]], list[str]]:
     return flags, places
 
 
-def _takes_value(name: str) -> bool:
+def _takes_value(name: str, known: Mapping[str, Flag]) -> bool:
     """Return whether a flag is nothing without a value."""
-    if name in _BY_NAME:
-        return _BY_NAME[name].kind not in _WITHOUT_VALUE
+    if name in known:
+        return known[name].kind not in _WITHOUT_VALUE
     return name in REFUSED_WITH_VALUE
 
 
@@ -127,7 +154,7 @@ def _for_pprof(flags: list[tuple[str, str, str]], places: list[str]) -> str:
             based = True
             words.append(f"-{name}={_without_label(value)}")
         elif name in REFUSED or (name in _BY_NAME and not _BY_NAME[name].ours):
-            with_value = value or _takes_value(name)
+            with_value = value or _takes_value(name, _BY_NAME)
             words.append(f"-{name}={value}" if with_value else f"-{name}")
     bare = [_without_label(place) for place in places]
     if len(bare) == 2 and not based:
@@ -199,6 +226,7 @@ def help_text() -> str:
     """Return what ``--help`` prints, made from the table of flags."""
     lines = [
         "usage: pprofdiff [flags] BASE NEW",
+        "       pprofdiff measure [flags] [BASE] [NEW] [-- go test flags and packages]",
         "       pprofdiff demo",
         "",
         "What changed between two builds of a Go program, and how much of it is",
@@ -209,14 +237,7 @@ def help_text() -> str:
         "http://host:6060/debug/pprof/profile, - for standard input, or label=path.",
         "",
     ]
-    group = ""
-    for flag in FLAGS:
-        if flag.group != group:
-            group = flag.group
-            lines += ["", f"{group}:"] if lines[-1] else [f"{group}:"]
-        mark = "* " if flag.name in PPROF_ONLY else ""
-        lines.append(f"  {_typed(flag):<24} {mark}{flag.help}")
-    lines += ["", *_rules_help()]
+    lines += [*flags_help(FLAGS), "", *_rules_help()]
     lines += [
         "",
         "*: of -top and -peek only.",
@@ -237,6 +258,19 @@ def help_text() -> str:
         "  pprofdiff base/ new/ --fail-on 'package:ingest:+20%' --fail-on total:+5%",
     ]
     return "\n".join(lines) + "\n"
+
+
+def flags_help(flags: Sequence[Flag]) -> list[str]:
+    """Return a line a flag, under the headings of their groups."""
+    lines: list[str] = []
+    group = ""
+    for flag in flags:
+        if flag.group != group:
+            group = flag.group
+            lines += ["", f"{group}:"] if lines else [f"{group}:"]
+        mark = "* " if flag.name in PPROF_ONLY else ""
+        lines.append(f"  {_typed(flag):<24} {mark}{flag.help}")
+    return lines
 
 
 def _rules_help() -> list[str]:

@@ -100,6 +100,12 @@ def _size(value: str, _flag: Flag) -> int:
     return int(match[1]) * _SIZES[match[2]]
 
 
+def _duration(value: str, _flag: Flag) -> float:
+    from pprofdiff.measure.goflags import seconds_of
+
+    return seconds_of(value)
+
+
 def _choice(value: str, flag: Flag) -> str:
     if value not in flag.value.split():
         raise ValueError(f"is one of {', '.join(flag.value.split())}")
@@ -117,5 +123,6 @@ _READERS: dict[str, Callable[[str, Flag], object]] = {
     "pairs": _pairs,
     "size": _size,
     "choice": _choice,
+    "duration": _duration,
     "str": lambda value, _flag: value,
 }

@@ -80,6 +80,10 @@ def _run(words: list[str]) -> int:
 
         words = [*arguments(), *words[1:]]
         screen.say(_without_logins(f"$ pprofdiff {' '.join(words)}", words))
+    if words[:1] == ["measure"]:
+        from pprofdiff.cli.measure import run_measure
+
+        return run_measure(words[1:], screen)
     from pprofdiff.cli.arguments import help_text, parse
 
     options = parse(words)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FLAGS",
+    "MEASURE_FLAGS",
     "PPROF_ONLY",
     "REFUSED",
     "REFUSED_WITH_VALUE",
@@ -230,6 +231,15 @@ FLAGS = (
     Flag(_FETCH, "timeout", "float", "timeout", "N", "seconds until a fetch is given up"),
     Flag(_FETCH, "max_size", "size", "max_size", "SIZE", "largest input, decompressed (1GB)", ours=True),
 )
+
+MEASURE_FLAGS = (
+    Flag("Measure", "rounds", "int", "rounds", "N", "runs of each side at most (10); fewer if the verdict is sure before"),
+    Flag("Measure", "time", "duration", "time", "T", "begin no round that would end later than T after the first began (5m)"),
+    Flag("Measure", "per_run", "duration", "per_run", "T", "what one run of a side takes, shared by all benchmarks (1s)"),
+    Flag("Measure", "trace", "bool", "trace", "", "one more run of each side with an execution trace, to DIR/trace"),
+    Flag("Measure", "o_runs", "str", "o_runs", "DIR", "keep the captures: DIR/base/1, DIR/new/1, …, DIR/measure.json"),
+)
+"""What ``pprofdiff measure`` takes beside flags of the report; fields of its own."""
 # fmt: on
 
 

@@ -3,6 +3,9 @@
 What a repository or a user's configuration could have git run is switched off: file
 system monitors, hooks, external differs, text conversion, signature checks. Refs become
 commit ids first; nothing else that was typed reaches git.
+
+`Repository.export` alone runs what attributes name for checking files out, such as the
+filter of git-lfs: whoever builds a commit wants its files as a checkout has them.
 """
 
 from __future__ import annotations
@@ -12,7 +15,8 @@ import posixpath
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from threading import Timer
 
@@ -33,6 +37,8 @@ _SAFE = (
     ),
     *("-c", "log.showSignature=false"),
     *("-c", "core.quotePath=false", "-c", "protocol.allow=never"),
+    # Either would have git write files beside the user's index.
+    *("-c", "core.splitIndex=false", "-c", "core.untrackedCache=false"),
 )
 _ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
@@ -47,9 +53,19 @@ _OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 # A list of two million files is longer than this.
 _MOST = 1 << 28
 _SECONDS = 60.0
+# A checkout of as many files may take that long.
+_EXPORT_SECONDS = 1_800.0
+_DEEPEN = "git fetch --unshallow, or fetch-depth: 0 of actions/checkout"
 _HUNK = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 _REGULAR = ("100644", "100755")
-_NAMED = 3
+_SUBMODULE = "160000"
+# Where nothing says which branch the others start from, it is the first that is there.
+_DEFAULTS = (
+    "refs/heads/main",
+    "refs/heads/master",
+    "refs/remotes/origin/main",
+    "refs/remotes/origin/master",
+)
 
 
 class GitError(Exception):
@@ -59,24 +75,29 @@ class GitError(Exception):
 class Repository:
     """The git repository that a folder is in."""
 
-    def __init__(self, folder: str) -> None:
-        """Check that there is one; raises UsageError with what to do."""
+    def __init__(self, folder: str, asking: str = "--git") -> None:
+        """Check that there is one; raises UsageError with what to do.
+
+        `asking` is the flag or command that messages begin with.
+        """
         self.folder = folder or "."
         self._named = bool(folder)
+        self._asking = asking
         try:
             self._run("rev-parse", "--git-dir")
         except GitError as error:
             where = printable(self.folder)
+            how = "--repo DIR names one" if asking == "--git" else "go to one"
             raise UsageError(
-                f"--git: {where} is not in a git repository that can be read "
-                f"({error}); --repo DIR names one"
+                f"{asking}: {where} is not in a git repository that can be read "
+                f"({error}); {how}"
             ) from None
 
     def commit(self, ref: str) -> str:
         """Return the id of the commit that a ref names; raises UsageError."""
         named = printable(ref)
         if not ref or ref.startswith("-") or "\0" in ref:
-            raise UsageError(f"--git: {named!r} is no ref")
+            raise UsageError(f"{self._asking}: {named!r} is no ref")
         try:
             told = self._run(
                 *("rev-parse", "--verify", "--quiet", "--end-of-options"),
@@ -89,10 +110,95 @@ class Repository:
     def _no_ref(self, named: str) -> str:
         if self._run("rev-parse", "--is-shallow-repository").strip() == b"true":
             return (
-                f"--git: there is no {named} here, as the clone is shallow; "
-                f"git fetch --unshallow, or fetch-depth: 0 of actions/checkout"
+                f"{self._asking}: there is no {named} here, as the clone is shallow; "
+                f"{_DEEPEN}"
             )
-        return f"--git: there is no commit {named} in the repository; see git log --all"
+        return (
+            f"{self._asking}: there is no commit {named} in the repository; "
+            "see git log --all"
+        )
+
+    def top(self) -> str:
+        """Return the root of the work tree; raises UsageError in a bare repository."""
+        try:
+            told = self._run("rev-parse", "--show-toplevel")
+        except GitError as error:
+            raise UsageError(f"{self._asking}: {error}") from None
+        return told.decode("utf-8", "surrogateescape").removesuffix("\n")
+
+    def prefix(self) -> str:
+        """Return the folder's path from the root of the work tree, "" for the root."""
+        told = self._run("rev-parse", "--show-prefix")
+        return told.decode("utf-8", "surrogateescape").strip("\n").rstrip("/")
+
+    def default_branch(self) -> str | None:
+        """Return the full name of the branch that others start from, if one is."""
+        with suppress(GitError):
+            told = self._run("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")
+            name = told.decode("utf-8", "surrogateescape").strip()
+            if self._has(name):
+                return name
+        return next((name for name in _DEFAULTS if self._has(name)), None)
+
+    def _has(self, name: str) -> bool:
+        try:
+            self._run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+        except GitError:
+            return False
+        return True
+
+    def merge_base(self, one: str, other: str) -> str:
+        """Return the commit where two parted; raises UsageError where there is none."""
+        try:
+            return self._run("merge-base", one, other).decode("ascii").split()[0]
+        except GitError:
+            shallow = self._run("rev-parse", "--is-shallow-repository").strip()
+            why = f", as the clone is shallow; {_DEEPEN}" if shallow == b"true" else ""
+            raise UsageError(
+                f"{self._asking}: {one[:9]} and {other[:9]} have no common commit{why}"
+            ) from None
+
+    def changed(self) -> int:
+        """Return how many files of the work tree differ from the last commit."""
+        told = self._run("status", "--porcelain", "-z", "--no-renames")
+        return sum(1 for entry in told.split(b"\0") if entry)
+
+    def files(self) -> tuple[str, ...]:
+        """Return the paths of the work tree's files, from its root, less ignored ones.
+
+        A submodule is one of them, and so is a tracked file that was deleted.
+        """
+        words = "ls-files", "-z", "--cached", "--others", "--exclude-standard"
+        told = self._run("-C", self.top(), *words)
+        paths = (path for path in told.split(b"\0") if path)
+        return tuple(dict.fromkeys(p.decode("utf-8", "surrogateescape") for p in paths))
+
+    def submodules(self, commit: str) -> tuple[tuple[str, str], ...]:
+        """Return (path, commit) of each submodule that a commit has."""
+        entries = (entry.partition(b"\t") for entry in self._entries(commit))
+        return tuple(
+            (path.decode("utf-8", "surrogateescape"), head.split()[2].decode())
+            for head, tab, path in entries
+            if tab and head[:6].decode() == _SUBMODULE
+        )
+
+    def _entries(self, commit: str) -> list[bytes]:
+        return self.listing(commit).split(b"\0")
+
+    def export(self, commit: str, folder: str) -> None:
+        """Write a commit's files to a new folder, submodules apart.
+
+        As a checkout would, by an index of its own: ``git archive`` leaves out what
+        attributes say. Nothing is written to the repository. Raises GitError.
+        """
+        target = os.path.join(os.path.abspath(folder), "")
+        os.makedirs(target)
+        with tempfile.TemporaryDirectory() as own:
+            index = {"GIT_INDEX_FILE": os.path.join(own, "index")}
+            top = self.top()
+            self._run("-C", top, "read-tree", commit, more=index)
+            words = "checkout-index", "--all", "--quiet", f"--prefix={target}"
+            self._run("-C", top, *words, more=index, seconds=_EXPORT_SECONDS)
 
     def tree(self, commit: str) -> GitTree:
         """Return the files of a commit."""
@@ -168,11 +274,16 @@ class Repository:
         """Return ``git ls-tree -r -z`` of a commit."""
         return self._run("ls-tree", "-r", "-z", "--full-tree", commit)
 
-    def _run(self, *words: str) -> bytes:
+    def _run(
+        self,
+        *words: str,
+        more: Mapping[str, str] | None = None,
+        seconds: float = _SECONDS,
+    ) -> bytes:
         """Return what a git command prints; raises GitError, or UsageError without git.
 
         No shell is in between. It is given up after a time, or where it prints more
-        than any of our questions can need.
+        than any of our questions can need. `more` is added to its environment.
         """
         command = ["git", "--no-pager", *_SAFE, "-C", self.folder, *words]
         with tempfile.TemporaryFile() as complaints:
@@ -182,12 +293,14 @@ class Repository:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=complaints,
-                    env={**self._inherited(), **_ENVIRONMENT},
+                    env={**self._inherited(), **_ENVIRONMENT, **(more or {})},
                 )
             except (OSError, ValueError) as error:
                 reason = getattr(error, "strerror", None) or str(error)
-                raise UsageError(f"--git: git cannot be started: {reason}") from None
-            timer = Timer(_SECONDS, process.kill)
+                raise UsageError(
+                    f"{self._asking}: git cannot be started: {reason}"
+                ) from None
+            timer = Timer(seconds, process.kill)
             timer.start()
             try:
                 with process:

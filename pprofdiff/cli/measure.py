@@ -1,0 +1,228 @@
+"""``pprofdiff measure``: its words, its progress, and the report after it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from shlex import join
+from typing import Any
+
+from pprofdiff.analysis.outcome.model import Outcome
+from pprofdiff.cli.arguments import flags_help, parse_beside
+from pprofdiff.cli.options import MEASURE_FLAGS, Options
+from pprofdiff.cli.progress import Waiting
+from pprofdiff.cli.run import compared, run
+from pprofdiff.cli.screen import Screen
+from pprofdiff.errors import MeasureError, UsageError
+from pprofdiff.measure.goflags import go_test
+from pprofdiff.measure.rounds import Limits
+from pprofdiff.measure.session import Measured, Request, measured
+from pprofdiff.units import printable
+
+__all__ = ["run_measure"]
+
+_SPACE = 79
+
+
+def run_measure(words: list[str], screen: Screen) -> int:
+    """Measure two refs and report; return the exit status."""
+    own, go_words = _parted(words)
+    options, chosen, refs = parse_beside(own, MEASURE_FLAGS)
+    if options.view == "help":
+        screen.write(_help())
+        return 0
+    request = _request(options, chosen, refs, go_words)
+    listener = _Progress(screen, shown=options.progress)
+    try:
+        with (
+            listener.at_work(),
+            measured(
+                request, lambda out: _so_far(out, options, screen), listener
+            ) as it,
+        ):
+            listener.over(it)
+            return run(_report(it, options), screen)
+    except MeasureError as error:
+        for line in error.output:
+            screen.say(f"  {line}")
+        raise
+
+
+def _parted(words: list[str]) -> tuple[list[str], list[str]]:
+    """Return our words, and those after ``--``, which are go test's."""
+    if "--" not in words:
+        return words, []
+    at = words.index("--")
+    return words[:at], words[at + 1 :]
+
+
+def _request(
+    options: Options, chosen: dict[str, Any], refs: list[str], go_words: list[str]
+) -> Request:
+    """Return what is to be measured; raises UsageError."""
+    if len(refs) > 2:
+        raise UsageError(
+            f"measure: {len(refs)} refs: give BASE and NEW; packages and flags of go "
+            "test stand after --"
+        )
+    if options.base or options.pair:
+        raise UsageError("measure: name the base as a ref: pprofdiff measure BASE NEW")
+    if options.work or options.rps:
+        raise UsageError(
+            "measure: both sides do the same work: leave out --work and --rps"
+        )
+    if options.git or options.repo:
+        raise UsageError(
+            "measure: the refs are known: leave out --git, and go to the repository"
+        )
+    limits = Limits(chosen.get("rounds", 10), chosen.get("time", 300.0))
+    if limits.rounds < 1:
+        raise UsageError(f"--rounds {limits.rounds}: must be 1 or more")
+    keep = chosen.get("o_runs", "")
+    if chosen.get("trace") and not keep:
+        raise UsageError("--trace needs -o-runs DIR, where the traces go")
+    base, new = [*refs, "", ""][:2]
+    return Request(
+        base,
+        new,
+        go_test(go_words),
+        limits,
+        chosen.get("per_run", 1.0),
+        trace=chosen.get("trace", False),
+        keep=keep,
+    )
+
+
+def _report(it: Measured, options: Options) -> Options:
+    """Return the options that report what was measured."""
+    git = ""
+    if it.base.commit and it.new.commit and not options.source:
+        git = f"{it.base.commit}..{it.new.commit}"
+    return _of_runs(it.out, options)._replace(git=git)
+
+
+def _of_runs(out: str, options: Options) -> Options:
+    """Return options whose sides are the runs of a folder."""
+    base, new = (_runs(os.path.join(out, side)) for side in ("base", "new"))
+    return options._replace(base=base, new=new)
+
+
+def _runs(folder: str) -> tuple[str, ...]:
+    """Return the folders of runs, by number."""
+    names = sorted(filter(str.isdecimal, os.listdir(folder)), key=int)
+    return tuple(os.path.join(folder, name) for name in names)
+
+
+def _so_far(out: str, options: Options, screen: Screen) -> Outcome:
+    """Return what the captures tell until now."""
+    with Waiting(screen.messages, enabled=False) as waiting:
+        return compared(_of_runs(out, options), screen, waiting).outcome
+
+
+class _Progress:
+    """Tells what happens: in one line of a terminal, else in a line a round."""
+
+    def __init__(self, screen: Screen, *, shown: bool) -> None:
+        self._screen = screen
+        self._shown = shown
+        self._terminal = shown and screen.messages.isatty()
+        self._began = time.monotonic()
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Take the line away at the end, however it ends."""
+        try:
+            yield
+        finally:
+            self._clear()
+
+    def warn(self, message: str) -> None:
+        """Say what the user has to know."""
+        self._clear()
+        self._screen.say(f"pprofdiff: warning: {message}")
+
+    def doing(self, message: str) -> None:
+        """Say what is being done, on a terminal."""
+        if self._terminal:
+            self._clear()
+            self._screen.messages.write(message[:_SPACE])
+            self._screen.messages.flush()
+
+    def round(self, number: int, most: int, left: float) -> None:
+        """Say that a round is whole."""
+        text = f"round {number} of {most}"
+        if left and number < most:
+            text += f", {_time(left)} left at most"
+        if self._terminal:
+            self.doing(text)
+        elif self._shown:
+            self._screen.say(text)
+
+    def over(self, it: Measured) -> None:
+        """Say why it was over, and how to see the report again."""
+        self._clear()
+        if not self._shown:
+            return
+        count = len(it.rounds)
+        rounds = f"{count} round{'s' if count > 1 else ''}"
+        why = {
+            "sure": ": the verdict is sure",
+            "rounds": "",
+            "time": ": the time is up",
+            "interrupted": ": interrupted, whole rounds are reported",
+        }[it.stopped]
+        took = _time(time.monotonic() - self._began)
+        self._screen.say(f"measured {rounds} in {took}{why}")
+
+    def _clear(self) -> None:
+        if self._terminal:
+            self._screen.messages.write("\r\x1b[K")
+            self._screen.messages.flush()
+
+
+def _time(seconds: float) -> str:
+    """Return a time in words a person says."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min"
+
+
+def again(it: Measured, options: Options) -> str:
+    """Return the command that makes the same report of captures that were kept."""
+    shown = _report(it, options)
+    words = ["pprofdiff", *(f"-diff_base={printable(path)}" for path in shown.base)]
+    return join([*words, *shown.new, *([f"--git={shown.git}"] if shown.git else [])])
+
+
+def _help() -> str:
+    """Return what ``pprofdiff measure --help`` prints."""
+    lines = [
+        "usage: pprofdiff measure [flags] [BASE] [NEW] [-- go test flags and packages]",
+        "",
+        "Build two refs of the repository here, run their benchmarks in turns, and",
+        "report what changed, as pprofdiff does with the captures.",
+        "",
+        "NEW is the working tree as it is, unless a ref is given; BASE the commit",
+        "where it left the default branch (origin's, main or master). Each side is",
+        "built once, in a temporary folder: nothing is written to the repository.",
+        "",
+        *flags_help(MEASURE_FLAGS),
+        "",
+        "Flags of the report (pprofdiff --help) may stand beside them: -o FILE,",
+        "--fail-on RULE, -q …; --git BASE..NEW is implied where both are refs.",
+        "",
+        "After -- stand packages (default: .), -bench, -benchtime (2s or 500x: of",
+        "each benchmark), -cpu, -tags and other flags of go test. How often a",
+        "benchmark runs is fixed once, so that both sides do the same work.",
+        "",
+        "Ctrl-C ends after the last whole round, which is reported.",
+        "",
+        "Examples:",
+        "  pprofdiff measure",
+        "  pprofdiff measure v1.4.0 HEAD -- -bench=Compress ./codec",
+        "  pprofdiff measure main --rounds 20 --time 10m -o report.html -- ./...",
+        "  pprofdiff measure -o-runs runs --trace HEAD~1 -- -tags=purego ./codec",
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,89 @@
+"""Programs that are run: each in a process group of its own, which ends with it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import IO, NamedTuple
+
+from pprofdiff.errors import MeasureError
+from pprofdiff.units import printable
+
+__all__ = ["Program", "first_lines", "run", "started"]
+
+# Of what a failed program said, how much is repeated.
+_LINES = 10
+_BYTES = 1 << 16
+
+
+class Program(NamedTuple):
+    """What to run: words, never a shell's text, the folder and the environment."""
+
+    words: Sequence[str]
+    folder: str
+    environment: Mapping[str, str]
+
+
+@contextmanager
+def started(
+    program: Program, out: IO[bytes], errors: IO[bytes]
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a program, and end it and all that it started when the block is left.
+
+    Raises MeasureError where it cannot be started.
+    """
+    try:
+        process = subprocess.Popen(  # noqa: S603 - a list of words, no shell
+            program.words,
+            cwd=program.folder,
+            env={**program.environment, "PWD": program.folder},
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=errors,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        name = printable(program.words[0])
+        reason = getattr(error, "strerror", None) or str(error)
+        raise MeasureError(f"{name}: cannot be started: {reason}") from None
+    try:
+        yield process
+    finally:
+        _end(process)
+
+
+def run(program: Program, out: IO[bytes], errors: IO[bytes]) -> int:
+    """Run a program to its end and return its exit status, negative for a signal."""
+    with started(program, out, errors) as process:
+        _over(process)
+    return process.returncode
+
+
+def _over(process: subprocess.Popen[bytes]) -> None:
+    """Wait until a process has ended, and keep its number, so that it is its own."""
+    if hasattr(os, "waitid"):
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    else:
+        process.wait()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and its group, at once."""
+    # A process that was waited for may have left its number to another.
+    if process.returncode is None:
+        if hasattr(os, "killpg"):
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+        process.wait()
+
+
+def first_lines(*texts: bytes) -> tuple[str, ...]:
+    """Return the first lines of what a program said, printable, empty ones left out."""
+    lines = (line for text in texts for line in text[:_BYTES].splitlines())
+    told = (printable(line.decode("utf-8", "replace").expandtabs(4)) for line in lines)
+    return tuple([line for line in told if line.strip()][:_LINES])

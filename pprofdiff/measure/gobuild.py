@@ -1,0 +1,132 @@
+"""Go's commands in a side's folder: its packages, and their test binaries."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from pprofdiff.errors import MeasureError, UsageError
+from pprofdiff.measure.children import Program, first_lines, run
+from pprofdiff.measure.goflags import GoTest
+from pprofdiff.measure.sides import Checkout
+from pprofdiff.units import printable
+
+__all__ = ["Tree", "environment", "go_mod_lines", "test_binaries", "toolchain"]
+
+_FORMAT = "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}}\t{{len .XTestGoFiles}}"
+# Where a hook of git runs us, these are of the user's repository.
+_OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
+# Lines of Go's commands that say where, and not what.
+_HEADING = re.compile(r"# |go: (?:downloading|finding|extracting) |FAIL\t")
+_MOST = 1 << 26
+
+
+class Tree(NamedTuple):
+    """A side's files: the folder of its own, and the one in it that stands for ours."""
+
+    checkout: Checkout
+    root: str
+    folder: str
+    environment: Mapping[str, str]
+
+
+class Binary(NamedTuple):
+    """A package's test binary, and the folder that it runs in."""
+
+    package: str
+    path: str
+    folder: str
+
+
+def environment() -> dict[str, str]:
+    """Return what Go's commands and programs of a side get.
+
+    A workspace is that of the side's own files; without ``.git`` there is no stamp.
+    Raises UsageError where there is no Go.
+    """
+    if shutil.which("go") is None:
+        raise UsageError(
+            "measure: there is no go on PATH, and both sides are built with it: "
+            "https://go.dev/dl"
+        )
+    taken = dict(os.environ)
+    for name in _OF_A_HOOK:
+        taken.pop(name, None)
+    if taken.get("GOWORK") != "off":
+        taken.pop("GOWORK", None)
+    flags = taken.get("GOFLAGS", "").split(" ")
+    taken["GOFLAGS"] = " ".join([*filter(None, flags), "-buildvcs=false"])
+    return taken
+
+
+def go(tree: Tree, words: Sequence[str], failure: str) -> bytes:
+    """Return what a command of Go prints in a side's folder.
+
+    Raises MeasureError, which begins with the side and `failure`.
+    """
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        program = Program(["go", *words], tree.folder, tree.environment)
+        status = run(program, out, errors)
+        out.seek(0)
+        told = out.read(_MOST)
+        if status == 0:
+            return told
+        errors.seek(0)
+        lines = first_lines(errors.read(_MOST), told)
+    reason = next((line for line in lines if not _HEADING.match(line)), "no reason")
+    raise MeasureError(f"{tree.checkout.told}: {failure}: {reason.strip()}", lines)
+
+
+def test_binaries(tree: Tree, asked: GoTest, folder: str) -> dict[str, Binary]:
+    """Build the test binary of each package that has tests; return them by its path.
+
+    Raises MeasureError for a side that does not compile, UsageError for a package that
+    is named by an absolute path, which would be the user's.
+    """
+    for package in asked.packages:
+        if os.path.isabs(package):
+            raise UsageError(
+                f"measure: {printable(package)}: name packages from here, such as "
+                "./store: each side has its own"
+            )
+    words = ["list", "-f", _FORMAT, *asked.build, "--", *asked.packages]
+    listed = go(tree, words, "packages cannot be listed").decode("utf-8", "replace")
+    os.makedirs(folder)
+    binaries: dict[str, Binary] = {}
+    for line in listed.splitlines():
+        package, place, *tests = line.split("\t")
+        if not any(int(count) for count in tests):
+            continue
+        path = os.path.join(folder, f"{len(binaries)}.test")
+        words = ["test", "-c", "-o", path, *asked.build, "--", package]
+        failure = "does not compile"
+        go(tree, [word for word in words if word != "--"], failure)
+        binaries[package] = Binary(package, path, place)
+    return binaries
+
+
+def toolchain(tree: Tree) -> str:
+    """Return the Go release that builds a side, such as ``go1.26.0``."""
+    told = go(tree, ["env", "GOVERSION"], "Go cannot be run")
+    return told.decode("utf-8", "replace").strip()
+
+
+def go_mod_lines(tree: Tree) -> dict[str, str]:
+    """Return the lines ``go`` and ``toolchain`` of a side's go.mod, those it has."""
+    told = go(tree, ["env", "GOMOD"], "Go cannot be run")
+    path = told.decode("utf-8", "surrogateescape").strip()
+    if not path or path == os.devnull:
+        return {}
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read(_MOST)
+    except OSError:
+        return {}
+    return {
+        found[1]: found[2]
+        for found in re.finditer(r"^(go|toolchain)[ \t]+(\S+)", text, re.MULTILINE)
+    }

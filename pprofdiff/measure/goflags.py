@@ -1,0 +1,146 @@
+"""What stands after ``--``: flags of ``go test`` and packages, told apart."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from pprofdiff.errors import UsageError
+from pprofdiff.units import printable
+
+__all__ = ["GoTest", "go_test", "seconds_of"]
+
+# Flags of `go help build`, which `go list` takes too; the first are nothing without a
+# value.
+_BUILD_VALUE = frozenset(
+    """asmflags buildmode compiler covermode coverpkg gccgoflags gcflags installsuffix
+    ldflags mod modfile overlay p pgo pkgdir tags toolexec""".split()  # noqa: SIM905 - one word beside the other
+)
+_BUILD = _BUILD_VALUE | frozenset(
+    """a asan cover linkshared modcacherw msan race trimpath v work x
+    """.split()  # noqa: SIM905 - likewise
+)
+# Flags of `go help testflag` that the test binary takes.
+_TEST_VALUE = frozenset(
+    """blockprofilerate cpu memprofilerate mutexprofilefraction parallel shuffle skip
+    timeout""".split()  # noqa: SIM905 - likewise
+)
+_TEST = _TEST_VALUE | {"benchmem", "failfast", "fullpath", "short"}
+# What is measured with is set here.
+_OURS = {
+    "blockprofile": "the profiles are cpu and allocs",
+    "c": "each side is built once as it is",
+    "count": "--rounds says how often each side runs",
+    "cpuprofile": "profiles go to -o-runs DIR",
+    "memprofile": "profiles go to -o-runs DIR",
+    "mutexprofile": "the profiles are cpu and allocs",
+    "o": "captures go to -o-runs DIR",
+    "outputdir": "captures go to -o-runs DIR",
+    "run": "no tests are run, only benchmarks",
+    "trace": "--trace makes one of each side",
+}
+_ITERATIONS = re.compile(r"(\d+)x")
+_DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d*)?|\.\d+)(ms|s)?)?")
+
+
+class GoTest(NamedTuple):
+    """What of a module is measured, and how it is built.
+
+    `build` are flags for the compiler, `test` those of the test binary, spelt with
+    ``-test.``, `arguments` what follows ``-args``. `pattern` chooses benchmarks.
+    `iterations` and `seconds` are what ``-benchtime`` said, None where it said nothing.
+    """
+
+    build: tuple[str, ...] = ()
+    test: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    packages: tuple[str, ...] = (".",)
+    pattern: str = "."
+    iterations: int | None = None
+    seconds: float | None = None
+
+
+def go_test(words: list[str]) -> GoTest:
+    """Return what words of ``go test`` mean; raises UsageError for what is not taken.
+
+    Packages and flags may stand in any order; ``-args`` ends both.
+    """
+    words = list(words)
+    build: list[str] = []
+    test: list[str] = []
+    packages: list[str] = []
+    parts: dict[str, str] = {}
+    arguments: tuple[str, ...] = ()
+    while words:
+        word = words.pop(0)
+        if not word.startswith("-") or word == "-":
+            packages.append(word)
+            continue
+        name, equals, value = word.lstrip("-").partition("=")
+        name = name.removeprefix("test.")
+        if name == "args":
+            arguments = tuple(words)
+            break
+        _refuse(name, word)
+        takes = name in _BUILD_VALUE or name in _TEST_VALUE
+        if (takes or name in ("bench", "benchtime", "vet")) and not equals:
+            if not words:
+                raise UsageError(f"-{name} needs a value: -{name}=…")
+            value = words.pop(0)
+            equals = "="
+        if name in ("bench", "benchtime"):
+            parts[name] = value
+        elif name in _BUILD:
+            build.append(f"-{name}{equals}{value}")
+        elif name in _TEST:
+            test.append(f"-test.{name}{equals}{value}")
+    iterations, seconds = _benchtime(parts.get("benchtime"))
+    return GoTest(
+        tuple(build),
+        tuple(test),
+        arguments,
+        tuple(packages) or (".",),
+        parts.get("bench", "."),
+        iterations,
+        seconds,
+    )
+
+
+def _refuse(name: str, word: str) -> None:
+    """Refuse what measuring sets by itself, and what is no flag of ``go test``."""
+    told = printable(word.partition("=")[0])
+    if name in _OURS:
+        raise UsageError(f"{told} is not for pprofdiff measure: {_OURS[name]}")
+    if name not in _BUILD | _TEST | {"bench", "benchtime", "vet"}:
+        raise UsageError(f"{told}: no flag of go test that can be measured with")
+
+
+def _benchtime(value: str | None) -> tuple[int | None, float | None]:
+    if value is None:
+        return None, None
+    count = _ITERATIONS.fullmatch(value)
+    if count is not None and int(count[1]):
+        return int(count[1]), None
+    try:
+        return None, seconds_of(value)
+    except ValueError:
+        raise UsageError(
+            f"-benchtime={printable(value)}: is a time such as 2s, or iterations such "
+            "as 500x"
+        ) from None
+
+
+def seconds_of(text: str) -> float:
+    """Return the seconds of ``90``, ``1.5s``, ``200ms``, ``5m`` or ``1h30m``.
+
+    Raises ValueError for what is no time, or none at all.
+    """
+    parts = _DURATION.fullmatch(text)
+    if parts is None or not text:
+        raise ValueError("is a time, such as 90s or 5m")
+    hours, minutes, last, unit = parts.groups()
+    seconds = 3600.0 * int(hours or 0) + 60.0 * int(minutes or 0)
+    seconds += float(last or 0) * (1e-3 if unit == "ms" else 1.0)
+    if not seconds > 0:
+        raise ValueError("is a time, more than 0")
+    return seconds

@@ -1,0 +1,142 @@
+"""What the figures depend on: processor, clock, load; and what makes them worthless."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from collections.abc import Mapping
+from glob import glob
+from typing import Any, NamedTuple
+
+from pprofdiff.measure.sides import SideName
+
+__all__ = ["Machine", "Throttled", "machine", "throttled", "throttling", "warnings_of"]
+
+_CPUS = "/sys/devices/system/cpu"
+_GOVERNORS = f"{_CPUS}/cpu[0-9]*/cpufreq/scaling_governor"
+_HEAT = f"{_CPUS}/cpu[0-9]*/thermal_throttle/core_throttle_count"
+_CGROUP = "/sys/fs/cgroup/cpu.stat"
+
+
+class Machine(NamedTuple):
+    """What is known of this machine when measuring begins.
+
+    `governors` are those of all processors, none where the system does not tell; `load`
+    is the load average of the last minute, None likewise.
+    """
+
+    model: str
+    cpus: int
+    gomaxprocs: str
+    system: str
+    governors: tuple[str, ...]
+    load: float | None
+
+    def notes(self) -> dict[str, Any]:
+        """Return all of it, for `measure.json`."""
+        return {**self._asdict(), "governors": list(self.governors)}
+
+
+class Throttled(NamedTuple):
+    """How often processors were slowed down for heat, and we by a quota."""
+
+    heat: int = 0
+    quota: int = 0
+
+
+def machine() -> Machine:
+    """Return what is known of this machine now."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    cpus = len(affinity(0)) if affinity else os.cpu_count() or 1
+    try:
+        load = round(os.getloadavg()[0], 2)
+    except (AttributeError, OSError):
+        load = None
+    return Machine(
+        model=_model(),
+        cpus=cpus,
+        gomaxprocs=os.environ.get("GOMAXPROCS", ""),
+        system=f"{platform.system()} {platform.release()} {platform.machine()}",
+        governors=tuple(sorted({_text(path).strip() for path in glob(_GOVERNORS)})),
+        load=load,
+    )
+
+
+def throttled() -> Throttled:
+    """Return what the system has counted until now."""
+    heat = sum(int(text) for p in glob(_HEAT) if (text := _text(p).strip()).isdigit())
+    quota = re.search(r"^nr_throttled (\d+)$", _text(_CGROUP), re.MULTILINE)
+    return Throttled(heat, int(quota[1]) if quota else 0)
+
+
+def warnings_of(
+    here: Machine,
+    toolchains: Mapping[SideName, str],
+    modules: Mapping[SideName, Mapping[str, str]],
+) -> list[str]:
+    """Return what is to be known before a figure is believed.
+
+    `toolchains` has the Go release that builds each side, `modules` the lines ``go``
+    and ``toolchain`` of its go.mod.
+    """
+    told = []
+    # Half of the processors busy: what runs on the others shares caches and heat.
+    if here.load is not None and here.load > here.cpus / 2:
+        told.append(
+            f"the load average is {here.load:g} on {here.cpus} "
+            f"CPU{'s' if here.cpus > 1 else ''}: other programs take time and make "
+            "runs differ; end them, or measure longer"
+        )
+    slow = [governor for governor in here.governors if governor == "powersave"]
+    if slow:
+        told.append(
+            "the frequency governor is powersave: the clock follows the load, and "
+            "figures follow the clock; performance keeps it"
+        )
+    if toolchains["base"] != toolchains["new"]:
+        told.append(
+            f"base is built by {toolchains['base']}, new by {toolchains['new']}: what "
+            "the compiler and the runtime changed is part of the difference"
+        )
+    for line in ("go", "toolchain"):
+        first, last = modules["base"].get(line, ""), modules["new"].get(line, "")
+        if first != last:
+            told.append(
+                f"go.mod has {line} {first or '(none)'} in base, {last or '(none)'} in "
+                "new: the language and the runtime's settings may differ with it"
+            )
+    return told
+
+
+def throttling(before: Throttled, after: Throttled) -> list[str]:
+    """Return what slowed processors down between two counts."""
+    told = []
+    if after.heat > before.heat:
+        told.append(
+            f"processors were slowed down for heat {after.heat - before.heat:,} times "
+            "meanwhile: figures depend on the weather; cool the machine"
+        )
+    if after.quota > before.quota:
+        told.append(
+            f"the container's CPU quota stopped it {after.quota - before.quota:,} "
+            "times meanwhile: times have gaps; give it more, or lower GOMAXPROCS"
+        )
+    return told
+
+
+def _model() -> str:
+    found = re.search(
+        r"^(?:model name|Model|cpu model|Hardware)\s*:\s*(.+)$",
+        _text("/proc/cpuinfo"),
+        re.MULTILINE,
+    )
+    return found[1].strip() if found else platform.processor() or platform.machine()
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(1 << 20)
+    except OSError:
+        return ""

@@ -1,0 +1,124 @@
+"""Both sides in turns, round by round, until enough is known or time is up."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+
+from pprofdiff.errors import FetchError
+from pprofdiff.measure.sides import SideName
+from pprofdiff.measure.stopping import FEWEST_ROUNDS, sure
+from pprofdiff.measure.workload import Workload
+from pprofdiff.units import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pprofdiff.analysis.outcome.model import Outcome
+
+__all__ = ["Limits", "Listener", "Round", "Stopped", "order", "take_turns"]
+
+Stopped = Literal["sure", "rounds", "time", "interrupted"]
+Judge = Callable[[], "Outcome"]
+
+
+class Limits(NamedTuple):
+    """How many rounds at most, and after how many seconds no other begins."""
+
+    rounds: int = 10
+    seconds: float = 300.0
+
+
+class Round(NamedTuple):
+    """One run of each side: when the runs began, seconds since 1970, in their order."""
+
+    number: int
+    started: tuple[tuple[SideName, float], ...]
+
+
+class Listener(Protocol):
+    """Who is told what happens."""
+
+    def warn(self, message: str) -> None:
+        """Take what the user has to know."""
+
+    def doing(self, message: str) -> None:
+        """Take what is being done now."""
+
+    def round(self, number: int, most: int, left: float) -> None:
+        """Take the number of a round that is whole, and the seconds left at most."""
+
+
+def order(number: int) -> tuple[SideName, SideName]:
+    """Return which side runs first in a round, counted from 0.
+
+    The Thue-Morse sequence: whatever drifts, as the square of time too, drifts alike
+    for both sides (golang/go#63233).
+    """
+    return ("new", "base") if number.bit_count() % 2 else ("base", "new")
+
+
+def take_turns(
+    workload: Workload, out: str, limits: Limits, judge: Judge, listener: Listener
+) -> tuple[list[Round], Stopped]:
+    """Run both sides until the verdict is sure or a limit is reached.
+
+    Run 1 of base writes to ``out/base/1``. A round that is not whole leaves nothing.
+    An interrupt ends after the last whole round, and is raised where there is none.
+    """
+    rounds: list[Round] = []
+    began = time.monotonic()
+    longest = 0.0
+    try:
+        while True:
+            number = len(rounds)
+            listener.doing(f"round {number + 1} of {limits.rounds}")
+            start = time.monotonic()
+            rounds.append(_round(workload, out, number))
+            now = time.monotonic()
+            longest = max(longest, now - start)
+            in_time = limits.seconds - (now - began)
+            left = min((limits.rounds - len(rounds)) * longest, in_time)
+            listener.round(len(rounds), limits.rounds, max(left, 0.0))
+            if len(rounds) >= limits.rounds:
+                return rounds, "rounds"
+            if len(rounds) >= FEWEST_ROUNDS and sure(judge()):
+                return rounds, "sure"
+            # Not to be late, no round begins that would not end in time.
+            if in_time < longest:
+                return rounds, "time"
+    except KeyboardInterrupt:
+        if not rounds:
+            raise
+        return rounds, "interrupted"
+
+
+def _round(workload: Workload, out: str, number: int) -> Round:
+    """Run each side once; remove what a round that fails has written."""
+    folders = {s: os.path.join(out, s, str(number + 1)) for s in order(number)}
+    started = []
+    try:
+        for side, folder in folders.items():
+            started.append((side, time.time()))
+            with _told(folder):
+                os.makedirs(folder)
+                workload.run(side, folder)
+    except BaseException:
+        for folder in folders.values():
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return Round(number + 1, tuple(started))
+
+
+@contextmanager
+def _told(folder: str) -> Iterator[None]:
+    """Have an error of the system name the folder."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise FetchError(f"{printable(folder)}: cannot be written: {reason}") from None

@@ -1,0 +1,215 @@
+"""One session of measuring: both sides built, rounds, notes; folders taken away."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pprofdiff._version import __version__
+from pprofdiff.errors import FetchError, UsageError
+from pprofdiff.inputs.sources.git import Repository
+from pprofdiff.measure.gobuild import (
+    Tree,
+    environment,
+    go_mod_lines,
+    test_binaries,
+    toolchain,
+)
+from pprofdiff.measure.goflags import GoTest
+from pprofdiff.measure.gotest import planned
+from pprofdiff.measure.machine import machine, throttled, throttling, warnings_of
+from pprofdiff.measure.rounds import Limits, Listener, Round, Stopped, take_turns
+from pprofdiff.measure.sides import Checkout, SideName, checked_out, checkouts
+from pprofdiff.units import printable
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.outcome.model import Outcome
+    from pprofdiff.measure.workload import Workload
+
+__all__ = ["Measured", "Request", "measured"]
+
+_SCHEMA = "pprofdiff-measure/1"
+# Of one length: where a path is part of a binary, nothing else shifts in one side only.
+_FOLDERS: dict[SideName, str] = {"base": "old", "new": "new"}
+
+
+class Request(NamedTuple):
+    """What to measure.
+
+    `base` and `new` are refs, "" for the commit where the branch left the default one
+    and for the work tree. `seconds` is what a run of a side may take. `keep` is the
+    folder that captures go to, "" for none.
+    """
+
+    base: str = ""
+    new: str = ""
+    asked: GoTest = GoTest()
+    limits: Limits = Limits()
+    seconds: float = 1.0
+    trace: bool = False
+    keep: str = ""
+
+
+class Measured(NamedTuple):
+    """What was measured: a folder with ``base``, ``new`` and ``measure.json``."""
+
+    out: str
+    base: Checkout
+    new: Checkout
+    rounds: tuple[Round, ...]
+    stopped: Stopped
+
+
+@contextmanager
+def measured(
+    request: Request, judge: Callable[[str], Outcome], listener: Listener
+) -> Iterator[Measured]:
+    """Build both sides, run them in turns, and yield what was measured.
+
+    All that was written is gone when the block is left, but for `request.keep`.
+    `judge` returns what the captures of a folder tell so far.
+
+    Raises
+    ------
+    UsageError
+        There is no repository, ref, Go or benchmark; or `keep` is not empty.
+    MeasureError
+        A side does not compile, or what is measured of it fails.
+    FetchError
+        A folder cannot be written to.
+    KeyboardInterrupt
+        The user ended it before a round was whole.
+
+    """
+    variables = environment()
+    repository = Repository("", "measure")
+    sides, warnings = checkouts(repository, request.base, request.new)
+    _can_keep(request.keep)
+    notes = Notes(listener)
+    for warning in warnings:
+        notes.warn(warning)
+    before = machine()
+    with tempfile.TemporaryDirectory(
+        prefix="pprofdiff-", ignore_cleanup_errors=True
+    ) as root:
+        trees: dict[SideName, Tree] = {}
+        for side in sides:
+            listener.doing(f"writing out {side.told}")
+            folder = os.path.join(root, _FOLDERS[side.side])
+            ours = checked_out(repository, side, folder, notes.warn)
+            trees[side.side] = Tree(side, folder, ours, variables)
+        toolchains = {side: toolchain(tree) for side, tree in trees.items()}
+        modules = {side: go_mod_lines(tree) for side, tree in trees.items()}
+        for warning in warnings_of(before, toolchains, modules):
+            notes.warn(warning)
+        workload = _benchmarks(request, trees, root, notes)
+        out = request.keep or os.path.join(root, "runs")
+        notes.add(
+            sides={side.side: side._asdict() for side in sides},
+            toolchains=toolchains,
+            go_mod=modules,
+            machine=before.notes(),
+            **workload.notes(),
+        )
+        heat = throttled()
+        with _nothing_left(out):
+            rounds, stopped = take_turns(
+                workload, out, request.limits, lambda: judge(out), listener
+            )
+        for warning in throttling(heat, throttled()):
+            notes.warn(warning)
+        if request.trace and stopped != "interrupted":
+            _traced(workload, out, listener)
+        notes.add(stopped=stopped, rounds=[_in_json(one) for one in rounds])
+        notes.write(os.path.join(out, "measure.json"))
+        yield Measured(out, *sides, tuple(rounds), stopped)
+
+
+def _can_keep(folder: str) -> None:
+    """Refuse a folder that has anything in it."""
+    if not folder:
+        return
+    try:
+        if os.path.lexists(folder) and os.listdir(folder):
+            raise UsageError(
+                f"-o-runs {printable(folder)}: is not empty; name a new folder"
+            )
+    except OSError as error:
+        raise FetchError(
+            f"-o-runs {printable(folder)}: {error.strerror or error}"
+        ) from None
+
+
+@contextmanager
+def _nothing_left(out: str) -> Iterator[None]:
+    """Take empty folders away where measuring fails before a round is whole."""
+    try:
+        yield
+    except BaseException:
+        for folder in (*(os.path.join(out, side) for side in _FOLDERS), out):
+            with suppress(OSError):
+                os.rmdir(folder)
+        raise
+
+
+def _benchmarks(
+    request: Request, trees: dict[SideName, Tree], root: str, notes: Notes
+) -> Workload:
+    """Build the test binaries of both sides, and fix how often benchmarks run."""
+    binaries = {}
+    for side, tree in trees.items():
+        notes.listener.doing(f"building {tree.checkout.told}")
+        folder = os.path.join(root, "bin", _FOLDERS[side])
+        binaries[side] = test_binaries(tree, request.asked, folder)
+    notes.listener.doing("finding out how long the benchmarks take")
+    return planned(request.asked, trees, binaries, request.seconds, notes.warn)
+
+
+def _traced(workload: Workload, out: str, listener: Listener) -> None:
+    """Run each side once more, with a trace, in folders apart from the timed runs."""
+    listener.doing("tracing")
+    for side in _FOLDERS:
+        folder = os.path.join(out, "trace", side)
+        os.makedirs(folder)
+        workload.trace(side, folder)
+
+
+def _in_json(one: Round) -> dict[str, Any]:
+    return {
+        "number": one.number,
+        "runs": [{"side": side, "started": began} for side, began in one.started],
+    }
+
+
+class Notes:
+    """What is known of how it was measured, on its way into `measure.json`."""
+
+    def __init__(self, listener: Listener) -> None:
+        self.listener = listener
+        self._all: dict[str, Any] = {"schema": _SCHEMA, "pprofdiff": __version__}
+        self._warnings: list[str] = []
+
+    def add(self, **values: Any) -> None:  # noqa: ANN401 - whatever JSON takes
+        """Note values under their names."""
+        self._all.update(values)
+
+    def warn(self, message: str) -> None:
+        """Note a warning, and tell it."""
+        self._warnings.append(message)
+        self.listener.warn(message)
+
+    def write(self, path: str) -> None:
+        """Write a JSON file; raises FetchError."""
+        text = json.dumps({**self._all, "warnings": self._warnings}, indent=1)
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(f"{text}\n")
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise FetchError(
+                f"{printable(path)}: cannot be written: {reason}"
+            ) from None

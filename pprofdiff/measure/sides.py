@@ -1,0 +1,186 @@
+"""Which two states of a repository are meant, and the files of each in a folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+from pprofdiff.errors import FetchError, MeasureError, UsageError
+from pprofdiff.inputs.sources.git import GitError, Repository
+from pprofdiff.units import printable
+
+__all__ = ["Checkout", "SideName", "checked_out", "checkouts"]
+
+SideName = Literal["base", "new"]
+_ASKING = "measure"
+
+
+class Checkout(NamedTuple):
+    """One side: what was typed for it, and its commit, "" for the work tree as it is.
+
+    `changed` counts the work tree's files that differ from its last commit.
+    """
+
+    side: SideName
+    ref: str
+    commit: str
+    changed: int = 0
+
+    @property
+    def told(self) -> str:
+        """The side in words, for messages."""
+        if not self.commit:
+            return f"{self.side} (the working tree)"
+        short = self.commit[:9]
+        ref = printable(self.ref)
+        if self.commit.startswith(self.ref):
+            return f"{self.side} ({short})"
+        return f"{self.side} ({ref}, {short})"
+
+
+def checkouts(
+    repository: Repository, base: str, new: str
+) -> tuple[tuple[Checkout, Checkout], tuple[str, ...]]:
+    """Return what both sides are, and warnings about it.
+
+    `new` is the work tree where it is "", `base` the commit where it left the default
+    branch. Raises UsageError for a ref that is not there, and where nothing differs
+    although nobody asked for that.
+    """
+    repository.top()
+    changed = repository.changed()
+    warnings = []
+    if new:
+        last = Checkout("new", new, repository.commit(new))
+        if changed:
+            warnings.append(
+                f"{_files(changed)} of the working tree that are not committed are "
+                f"not measured: {printable(new)} is a commit"
+            )
+    else:
+        last = Checkout("new", "", "", changed)
+    head = last.commit or _head(repository)
+    if base:
+        first = Checkout("base", base, repository.commit(base))
+    else:
+        branch = repository.default_branch()
+        if branch is None:
+            raise UsageError(
+                f"{_ASKING}: there is no branch main or master, nor origin's default "
+                "branch: say which commit to compare with, pprofdiff measure BASE"
+            )
+        parted = repository.merge_base(repository.commit(branch), head)
+        short = branch.removeprefix("refs/heads/").removeprefix("refs/remotes/")
+        first = Checkout("base", short, parted)
+        if parted == head and not (last.changed and not last.commit):
+            raise UsageError(
+                f"{_ASKING}: there is nothing new since {short} ({parted[:9]}): say "
+                "which commit to compare with, such as pprofdiff measure HEAD~1"
+            )
+    return (first, last), tuple(warnings)
+
+
+def _files(count: int) -> str:
+    return f"{count:,} file{'s' if count > 1 else ''}"
+
+
+def _head(repository: Repository) -> str:
+    try:
+        return repository.commit("HEAD")
+    except UsageError:
+        raise UsageError(f"{_ASKING}: the repository has no commit yet") from None
+
+
+def checked_out(
+    repository: Repository, side: Checkout, folder: str, warn: Callable[[str], None]
+) -> str:
+    """Write a side's files to a new folder; return the one that stands for ours.
+
+    Of the work tree, all files that git does not ignore. A submodule's files are taken
+    from where it is checked out. Raises MeasureError, UsageError or FetchError.
+    """
+    try:
+        if side.commit:
+            _export(repository, side, folder, warn)
+        else:
+            _copied(repository, side, folder, warn)
+    except GitError as error:
+        raise MeasureError(f"{side.told}: git: {error}") from None
+    except OSError as error:
+        # shutil.Error has no reason of its own.
+        reason = error.strerror or str(error)
+        raise FetchError(f"{side.told}: cannot be written out: {reason}") from None
+    prefix = repository.prefix()
+    ours = os.path.join(folder, prefix) if prefix else folder
+    if not os.path.isdir(ours):
+        raise UsageError(
+            f"{_ASKING}: {side.told} has no folder {printable(prefix)}: go to one that "
+            "both have"
+        )
+    return ours
+
+
+def _export(
+    repository: Repository, side: Checkout, folder: str, warn: Callable[[str], None]
+) -> None:
+    repository.export(side.commit, folder)
+    for path, commit in repository.submodules(side.commit):
+        own = _submodule(repository, path)
+        target = os.path.join(folder, path)
+        if own is not None:
+            try:
+                own.commit(commit)
+            except UsageError:
+                own = None
+        if own is None:
+            warn(_empty(side, path))
+            os.makedirs(target, exist_ok=True)
+            continue
+        if os.path.isdir(target):
+            os.rmdir(target)
+        _export(own, side._replace(ref=commit, commit=commit), target, warn)
+
+
+def _copied(
+    repository: Repository, side: Checkout, folder: str, warn: Callable[[str], None]
+) -> None:
+    top = repository.top()
+    os.makedirs(folder, exist_ok=True)
+    for path in repository.files():
+        source, target = os.path.join(top, path), os.path.join(folder, path)
+        try:
+            mode = os.lstat(source).st_mode
+        except FileNotFoundError:  # deleted, and not committed
+            continue
+        if stat.S_ISDIR(mode):
+            own = _submodule(repository, path.rstrip("/"))
+            if own is None:
+                warn(_empty(side, path))
+                os.makedirs(target, exist_ok=True)
+            else:
+                _copied(own, side, target, warn)
+        elif stat.S_ISREG(mode) or stat.S_ISLNK(mode):
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            shutil.copy2(source, target, follow_symlinks=False)
+
+
+def _submodule(repository: Repository, path: str) -> Repository | None:
+    """Return the repository of a submodule, None where it is not checked out."""
+    place = os.path.join(repository.top(), path)
+    # Without one of its own, git would take the repository around it.
+    if not os.path.lexists(os.path.join(place, ".git")):
+        return None
+    try:
+        return Repository(place, _ASKING)
+    except UsageError:
+        return None
+
+
+def _empty(side: Checkout, path: str) -> str:
+    return (
+        f"{side.told}: the submodule {printable(path)} is left empty, as that commit "
+        "of it is not here; git submodule update --init --recursive brings it"
+    )

@@ -1,0 +1,165 @@
+"""Turns: their order, when they end, and what a round that is not whole leaves."""
+
+from __future__ import annotations
+
+import errno
+import time
+from pathlib import Path
+
+import pytest
+
+from pprofdiff.analysis.outcome.model import Outcome
+from pprofdiff.errors import FetchError, MeasureError
+from pprofdiff.measure.rounds import Limits, order, take_turns
+from tests.measure.test_stopping import outcome_of
+
+
+class Writes:
+    """A workload that writes which run it is; `fails` is raised in a run of that number."""
+
+    def __init__(self, fails=None, at=0, seconds=0.0):
+        self.runs = []
+        self.fails, self.at, self.seconds = fails, at, seconds
+
+    def run(self, side, folder):
+        """Write a file, and fail where that is asked for."""
+        self.runs.append((side, Path(folder).name))
+        (Path(folder) / "run").write_text(side)
+        time.sleep(self.seconds)
+        if self.fails is not None and len(self.runs) == self.at:
+            raise self.fails
+
+    def trace(self, side, folder):
+        """Trace nothing."""
+
+    def notes(self):
+        """Return no notes."""
+        return {}
+
+
+class Heard:
+    """Hears what happens."""
+
+    def __init__(self):
+        self.rounds = []
+
+    def warn(self, message):
+        """Drop it."""
+
+    def doing(self, message):
+        """Drop it."""
+
+    def round(self, number, most, left):
+        """Keep it."""
+        self.rounds.append((number, most, left))
+
+
+def unknown():
+    return Outcome()
+
+
+def left(folder):
+    return sorted(str(p.relative_to(folder)) for p in Path(folder).rglob("run"))
+
+
+def test_the_order_is_that_of_thue_and_morse():
+    """Each half of 2, 4, 8 … rounds is the other half with the sides exchanged."""
+    orders = [order(number)[0] for number in range(64)]
+    other = {"base": "new", "new": "base"}
+    for size in (1, 2, 4, 8, 16, 32):
+        assert orders[size : 2 * size] == [other[side] for side in orders[:size]]
+    assert all(set(order(number)) == {"base", "new"} for number in range(64))
+
+
+def test_a_drift_is_alike_for_both_sides():
+    """Over 8 rounds the sums of time and of its square are equal for both sides."""
+    times = {"base": [], "new": []}
+    for number in range(8):
+        for half, side in enumerate(order(number)):
+            times[side].append(2 * number + half)
+    for power in (0, 1, 2):
+        sums = {sum(t**power for t in times[side]) for side in times}
+        assert len(sums) == 1
+
+
+def test_rounds_go_to_numbered_folders_in_order(tmp_path):
+    work, heard = Writes(), Heard()
+    rounds, stopped = take_turns(work, str(tmp_path), Limits(3), unknown, heard)
+    assert stopped == "rounds"
+    expected = [(s, str(n + 1)) for n in range(3) for s in order(n)]
+    assert work.runs == expected
+    assert [[(s, str(r.number)) for s, _ in r.started] for r in rounds] == [
+        expected[:2],
+        expected[2:4],
+        expected[4:],
+    ]
+    began = [at for one in rounds for _, at in one.started]
+    assert began == sorted(began)
+    assert [one[:2] for one in heard.rounds] == [(1, 3), (2, 3), (3, 3)]
+    assert heard.rounds[-1][2] == 0.0
+
+
+def test_a_sure_verdict_ends_it_after_five_rounds(tmp_path):
+    asked = []
+
+    def sure():
+        asked.append(len(list((tmp_path / "base").iterdir())))
+        return outcome_of("slower", 1.5, (1.4, 1.6))
+
+    rounds, stopped = take_turns(Writes(), str(tmp_path), Limits(9), sure, Heard())
+    assert (len(rounds), stopped, asked) == (5, "sure", [5])
+
+
+def test_what_is_not_sure_goes_on(tmp_path):
+    rounds, stopped = take_turns(Writes(), str(tmp_path), Limits(7), unknown, Heard())
+    assert (len(rounds), stopped) == (7, "rounds")
+
+
+def test_no_round_begins_that_would_end_late(tmp_path):
+    work = Writes(seconds=0.1)
+    began = time.monotonic()
+    limits = Limits(1000, 1.0)
+    rounds, stopped = take_turns(work, str(tmp_path), limits, unknown, Heard())
+    assert stopped == "time"
+    assert 1 <= len(rounds) <= 5
+    assert time.monotonic() - began < 2.0
+
+
+def test_one_round_is_made_however_short_the_time(tmp_path):
+    limits = Limits(10, 1e-9)
+    rounds, stopped = take_turns(Writes(), str(tmp_path), limits, unknown, Heard())
+    assert (len(rounds), stopped) == (1, "time")
+
+
+@pytest.mark.parametrize("at", [3, 4, 5])
+def test_an_interrupt_keeps_whole_rounds(tmp_path, at):
+    work = Writes(KeyboardInterrupt(), at)
+    rounds, stopped = take_turns(work, str(tmp_path), Limits(9), unknown, Heard())
+    whole = (at - 1) // 2
+    assert (len(rounds), stopped) == (whole, "interrupted")
+    assert left(tmp_path) == sorted(
+        f"{side}/{n + 1}/run" for n in range(whole) for side in ("base", "new")
+    )
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_an_interrupt_before_a_whole_round_is_one(tmp_path, at):
+    with pytest.raises(KeyboardInterrupt):
+        take_turns(
+            Writes(KeyboardInterrupt(), at), str(tmp_path), Limits(), unknown, Heard()
+        )
+    assert left(tmp_path) == []
+
+
+def test_a_run_that_fails_is_an_error_and_leaves_nothing_of_its_round(tmp_path):
+    work = Writes(MeasureError("new: fails"), 4)
+    with pytest.raises(MeasureError, match="new: fails"):
+        take_turns(work, str(tmp_path), Limits(), unknown, Heard())
+    assert left(tmp_path) == ["base/1/run", "new/1/run"]
+
+
+def test_a_full_disk_names_the_folder(tmp_path):
+    work = Writes(OSError(errno.ENOSPC, "No space left on device"), 2)
+    with pytest.raises(FetchError, match=r"new/1: cannot be written: No space left"):
+        take_turns(work, str(tmp_path), Limits(), unknown, Heard())
+    assert left(tmp_path) == []

@@ -59,6 +59,7 @@ SLOW = (
     "loaders/gclogs",
     "loaders/profiles/test_pprof",
     "loaders/traces",
+    "measure/test_sides",
     "model/profiles/test_merge",
     "notebook",
     "parity",

@@ -43,6 +43,8 @@ def run_measure(words: list[str], screen: Screen) -> int:
             ) as it,
         ):
             listener.over(it)
+            if request.keep:
+                screen.say(f"again: {_again(it, options)}")
             return run(_report(it, options), screen)
     except MeasureError as error:
         for line in error.output:
@@ -189,7 +191,7 @@ def _time(seconds: float) -> str:
     return f"{seconds / 60:.0f} min"
 
 
-def again(it: Measured, options: Options) -> str:
+def _again(it: Measured, options: Options) -> str:
     """Return the command that makes the same report of captures that were kept."""
     shown = _report(it, options)
     words = ["pprofdiff", *(f"-diff_base={printable(path)}" for path in shown.base)]

@@ -186,8 +186,8 @@ def with_submodule(repo, tmp_path):
     other = repository(tmp_path / "other")
     other.commit("one", {"text.txt": "one\n"})
     subprocess.run(
-        ["git", "-C", str(repo.folder), "-c", "protocol.file.allow=always"]
-        + ["submodule", "--quiet", "add", str(other.folder), "sub"],
+        ["git", "-C", str(repo.folder), "-c", "protocol.file.allow=always",
+         "submodule", "--quiet", "add", str(other.folder), "sub"],
         check=True, capture_output=True, env={**os.environ, **SETTINGS},
     )  # fmt: skip
     repo.commit("sub", {})

@@ -1,0 +1,434 @@
+"""``pprofdiff measure``: real repositories, real benchmarks, and what is left of both."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from pprofdiff.measure.rounds import order
+from tests.cli.test_whole import ENVIRONMENT, PPROFDIFF
+from tests.measure.shop import FILES, MODULE, SLOWER, shop, state
+from tests.repository import STORE, repository
+
+pytestmark = pytest.mark.go
+
+SHORT = ("--per-run", "0.1s")
+FILES_OF_A_RUN = ["allocs.pb.gz", "bench.txt", "cpu.pb.gz", "gctrace.log"]
+TESTING = 'package store\n\nimport "testing"\n\n'
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """Return the folder for temporary files, which must be empty in the end."""
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    yield folder
+    # Go's own, of the link step, are gone too.
+    assert [path.name for path in folder.iterdir()] == []
+
+
+@pytest.fixture
+def repo(tmp_path, monkeypatch, temporary):
+    """Stand in a repository whose last commit made a function slower; it stays as it is."""
+    made = shop(tmp_path / "repo")
+    monkeypatch.chdir(made.folder)
+    return made
+
+
+def runs(folder):
+    """Return when each run began, as (side, number), of `measure.json`."""
+    notes = json.loads((folder / "measure.json").read_text("utf-8"))
+    told = [
+        (run["started"], run["side"], one["number"])
+        for one in notes["rounds"]
+        for run in one["runs"]
+    ]
+    assert told == sorted(told)
+    return [(side, number) for _, side, number in told]
+
+
+def test_two_refs_are_measured_in_turns_and_reported(cli, repo, tmp_path):
+    before = state(repo.folder)
+    out, page = tmp_path / "runs", tmp_path / "x.json"
+    words = ("--rounds", 3, "-o-runs", out, "-o", page, "HEAD~1", "HEAD", "--", "./...")
+    done = cli("measure", "--per-run", "0.4s", *words)
+    assert state(repo.folder) == before
+    assert done.status == 0
+    # Four times the work a price: no machine hides that.
+    report = json.loads(page.read_text("utf-8"))
+    assert report["outcome"]["ratio"] > 2
+    first, *_ = report["findings"]
+    (lines,) = first["source"]["lines"]
+    assert lines["file"] == "store/price.go"
+    assert [c["subject"] for c in lines["commits"]] == ["store: price thoroughly"]
+    assert runs(out) == [(s, n + 1) for n in range(3) for s in order(n)]
+    for side in ("base", "new"):
+        assert sorted(p.name for p in (out / side).iterdir()) == ["1", "2", "3"]
+        for number in "123":
+            folder = out / side / number
+            assert sorted(p.name for p in folder.iterdir()) == FILES_OF_A_RUN
+            assert (folder / "gctrace.log").read_text().startswith("gc 1 @")
+    counted = {
+        re.findall(r"^(\S+?)(?:-\d+)?\s+(\d+)\t", path.read_text(), re.MULTILINE)[i]
+        for path in out.rglob("bench.txt")
+        for i in range(3)
+    }
+    # Three benchmarks, each of one number of iterations in all runs of both sides.
+    assert len(counted) == len({name for name, _ in counted}) == 3
+
+
+def test_the_same_report_again(cli, repo, tmp_path):
+    out = tmp_path / "runs"
+    options = ("-o", tmp_path / "x.html", "-o", tmp_path / "x.json")
+    words = ("measure", *SHORT, "--rounds", 2, "-o-runs", out, *options)
+    first = cli(*words, "HEAD~1", "HEAD", "--", "-bench=Price", "./store")
+    written = [Path(path).read_bytes() for path in options[1::2]]
+    command = re.search(r"again: pprofdiff (.*)", first.err)[1].split()
+    again = cli(*command, *options)
+    assert (again.status, again.out) == (first.status, first.out)
+    assert [Path(path).read_bytes() for path in options[1::2]] == written
+
+
+def test_the_working_tree_is_new_and_stays_as_it_is(cli, repo, tmp_path):
+    repo.run("reset", "-q", "--hard", "HEAD~1")
+    repo.write({"store/half.go": "package store\n"})
+    repo.run("stash", "-u", "-q")
+    repo.write({"store/price.go": SLOWER, "store/rest.go": "package store\n"})
+    repo.run("add", "store/rest.go")
+    before = state(repo.folder)
+    page = tmp_path / "x.json"
+    done = cli("measure", *SHORT, "--rounds", 2, "-q", "-o", page, "--", "./store")
+    assert (done.status, state(repo.folder)) == (0, before)
+    assert repo.run("worktree", "list").count("\n") == 1
+    report = json.loads(page.read_text("utf-8"))
+    assert report["outcome"]["ratio"] > 2
+
+
+def test_a_gate_trips(cli, repo):
+    words = ("--rounds", 4, "-q", "--fail-on", "bench:sec/op:+50%")
+    done = cli("measure", *SHORT, *words, "HEAD~1", "HEAD", "--", "./store")
+    assert done.status == 1
+
+
+def test_a_sure_verdict_ends_it(cli, repo):
+    done = cli(
+        "measure", *SHORT, "-q", "HEAD~1", "HEAD", "--", "-bench=Price", "./store"
+    )
+    told = re.search(r"measured (\d+) rounds in .*", done.err)
+    assert int(told[1]) < 10
+    assert told[0].endswith(": the verdict is sure")
+
+
+def test_traces_are_apart_from_timed_runs(cli, repo, tmp_path):
+    out = tmp_path / "runs"
+    words = ("--rounds", 1, "-q", "--trace", "-o-runs", out)
+    done = cli("measure", *SHORT, *words, "HEAD~1", "--", "-bench=Price", "./store")
+    assert done.status == 0
+    for side in ("base", "new"):
+        assert [p.name for p in (out / side).iterdir()] == ["1"]
+        assert sorted(p.name for p in (out / "trace" / side).iterdir()) == [
+            "bench.txt",
+            "trace.out",
+        ]
+    compared = cli(out / "trace" / "base", out / "trace" / "new")
+    assert compared.status == 0
+
+
+def test_benchmarks_of_unlike_length_and_of_packages_are_one_run(cli, repo, tmp_path):
+    """Each process has its own iterations; a run's profiles are their sum."""
+    slow = FILES["store/price_test.go"].replace(
+        "sum += Price(i)", "for range 50 { sum += Price(i) }"
+    )
+    repo.write({"a/price.go": STORE, "a/price_test.go": slow})
+    words = (*SHORT, "--rounds", 1, "-q")
+    done = cli("measure", *words, "HEAD", "--", "./...")
+    assert done.status == 0
+    assert "only new has BenchmarkPrice, BenchmarkList: not measured" in done.err
+    repo.commit("a", {})
+    out = tmp_path / "runs"
+    done = cli("measure", *words, "-o-runs", out, "HEAD", "HEAD", "--", "./...")
+    assert done.status == 0
+    units = json.loads((out / "measure.json").read_text("utf-8"))["benchmarks"]
+    assert [(u["package"][-2:], u["functions"]) for u in units] == [
+        ("/a", ["BenchmarkList"]),
+        ("/a", ["BenchmarkPrice"]),
+        ("re", ["BenchmarkList", "BenchmarkPrice"]),
+    ]
+    assert units[0]["iterations"] > 5 * units[1]["iterations"]
+    top = subprocess.run(
+        ["go", "tool", "pprof", "-top", str(out / "base" / "1" / "cpu.pb.gz")],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "example.com/shop/a.Price" in top.stdout
+    assert "example.com/shop/store.Price" in top.stdout
+    assert (out / "base" / "1" / "bench.txt").read_text().count("\nPASS") == 3
+
+
+def started(*words, **how):
+    """Start the command line in a process of its own."""
+    how.setdefault("env", {**ENVIRONMENT, "TMPDIR": os.environ["TMPDIR"]})
+    return subprocess.Popen(
+        [*PPROFDIFF, "measure", *map(str, words)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how,
+    )  # fmt: skip
+
+
+def test_binaries(folder):
+    """Return the processes that run a program of a folder: (pid, command line)."""
+    running = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (place / "cmdline").read_bytes().split(b"\0")
+            if words[0].startswith(os.fsencode(folder)):
+                running.append((int(place.name), b" ".join(words).decode()))
+    return running
+
+
+test_binaries.__test__ = False
+
+
+def after_rounds(process, count):
+    """Read what a process says until a round is whole."""
+    for line in process.stderr:
+        if line.startswith(f"round {count} "):
+            return
+    pytest.fail("it ended before")
+
+
+def wait_for_a_run(folder):
+    """Return the process that runs a benchmark."""
+    for _ in range(1000):
+        running = [p for p in test_binaries(folder) if "-test.cpuprofile" in p[1]]
+        if running:
+            return running[0][0]
+        time.sleep(0.01)
+    return pytest.fail("nothing ran")
+
+
+def test_an_interrupt_reports_whole_rounds(repo, tmp_path, temporary):
+    before = state(repo.folder)
+    out = tmp_path / "runs"
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    words = ("--per-run", "1s", "--rounds", 50, "-o-runs", out, "HEAD~1")
+    process = started(*words, "--", "./store")
+    signal.signal(signal.SIGINT, handler)
+    after_rounds(process, 2)
+    wait_for_a_run(temporary)
+    process.send_signal(signal.SIGINT)
+    told, said = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "interrupted, whole rounds are reported" in said
+    assert "base → new" in told
+    assert runs(out) == [(s, n + 1) for n in range(2) for s in order(n)]
+    assert sorted(p.name for p in (out / "base").iterdir()) == ["1", "2"]
+    assert (state(repo.folder), test_binaries(temporary)) == (before, [])
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_while_building_leaves_nothing(repo, tmp_path, temporary, name):
+    before = state(repo.folder)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    process = started("-o-runs", tmp_path / "runs", "HEAD~1", "--", "./store")
+    signal.signal(signal.SIGINT, handler)
+    for _ in range(1000):
+        if list(temporary.glob("*/old/store/price.go")):
+            break
+        time.sleep(0.01)
+    process.send_signal(signal.Signals[name])
+    _, said = process.communicate(timeout=60)
+    if name == "SIGINT":
+        assert (process.returncode, said.splitlines()[-1]) == (
+            2,
+            "pprofdiff: interrupted",
+        )
+    else:
+        assert process.returncode == -signal.Signals[name]
+    assert (state(repo.folder), (tmp_path / "runs").exists()) == (before, False)
+
+
+def test_a_child_that_is_killed_is_an_error(repo, temporary):
+    before = state(repo.folder)
+    process = started("--per-run", "5s", "HEAD~1", "--", "-bench=Price", "./store")
+    os.kill(wait_for_a_run(temporary), signal.SIGKILL)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "the benchmarks of example.com/shop/store fail: ended by signal 9" in said
+    assert (state(repo.folder), test_binaries(temporary)) == (before, [])
+
+
+def test_a_full_disk_is_an_error(repo, temporary, tmp_path):
+    """A process that may write no file longer than 300 bytes stands for a full disk."""
+    before = state(repo.folder)
+    words = ("--per-run", "5s", "--rounds", 1, "-o-runs", tmp_path / "runs", "HEAD~1")
+    process = started(*words, "--", "-bench=Price", "./store")
+    resource.prlimit(wait_for_a_run(temporary), resource.RLIMIT_FSIZE, (300, 300))
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert re.search(r"fail: .*|is the disk full", said)
+    assert (state(repo.folder), (tmp_path / "runs").exists()) == (before, False)
+
+
+def bad(cli, *words):
+    """Return the last line of what a measurement that is refused says."""
+    done = cli("measure", *SHORT, "--rounds", 1, *words)
+    assert (done.status, done.out) == (2, "")
+    return done.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("nothing",), r"^pprofdiff: measure: there is no commit nothing"),
+        (("--", "./none"), r"base \(HEAD~1, \w{9}\): packages cannot be listed: .*none"),
+        (("--", "-bench=Nothing", "./store"), r"no benchmark of ./store matches -bench=N"),
+        (("--", "-bench=(", "./store"), r"fail: .*\("),
+        (("--", "-tags"), r"-tags needs a value"),
+        (("--", "-count=3"), r"-count is not for pprofdiff measure: --rounds says"),
+        (("--", "."), r"packages cannot be listed|no package of . has tests"),
+        (("--", "/etc"), r"/etc: name packages from here"),
+        (("HEAD", "HEAD", "--", "./store"), r"3 refs: give BASE and NEW"),
+        (("--rounds", "0"), r"--rounds 0: must be 1 or more"),
+        (("--time", "soon"), r"-time=soon: is a time"),
+        (("--trace",), r"--trace needs -o-runs DIR"),
+        (("--work", "1:1"), r"leave out --work"),
+        (("-o-runs", "store"), r"-o-runs store: is not empty"),
+        (("--git", "a..b"), r"leave out --git"),
+    ],
+)  # fmt: skip
+def test_bad_requests_are_one_line(cli, repo, words, told):
+    before = state(repo.folder)
+    assert re.search(told, bad(cli, "HEAD~1", *words))
+    assert state(repo.folder) == before
+
+
+def test_outside_of_a_repository(cli, tmp_path, monkeypatch, temporary):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert "measure: . is not in a git repository" in bad(cli)
+
+
+def test_without_go(cli, repo, monkeypatch, tmp_path):
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert bad(cli, "HEAD~1").startswith("pprofdiff: measure: there is no go on PATH")
+
+
+@pytest.mark.parametrize("side", ["base", "new"])
+@pytest.mark.parametrize(
+    ("path", "text", "told"),
+    [
+        (
+            "store/price.go", "package store\n\nfunc Price(int) uint64 { return 1 + }\n",
+            "does not compile: store/price.go:3:37: syntax error: unexpected }",
+        ),
+        (
+            "store/price_test.go",
+            TESTING + 'func BenchmarkPrice(b *testing.B) { b.Fatal("sold out") }\n',
+            "the benchmarks of example.com/shop/store fail: --- FAIL: BenchmarkPrice",
+        ),
+        (
+            "store/price_test.go",
+            TESTING + 'func BenchmarkPrice(b *testing.B) { if b.N > 9 { panic("torn") } }\n',
+            "the benchmarks of example.com/shop/store fail: panic: torn",
+        ),
+        (
+            "store/none.go", 'package store\n\nimport _ "example.com/none"\n',
+            "store/none.go:3:8: no required module provides package example.com/none",
+        ),
+    ],
+    ids=["syntax", "fatal", "panic", "requirement"],
+)  # fmt: skip
+def test_a_side_that_fails_is_named_with_what_it_said(
+    cli, repo, side, path, text, told
+):
+    good = repo.run("rev-parse", "HEAD").strip()
+    broken = repo.commit("break it", {path: text})
+    before = state(repo.folder)
+    refs = (broken, good) if side == "base" else (good, broken)
+    done = cli("measure", *SHORT, *refs, "--", "./store")
+    assert done.status == 2
+    *said, last = done.err.splitlines()
+    assert last.startswith(f"pprofdiff: {side} ({broken[:9]}): ")
+    assert told in last
+    assert any(line.startswith("  ") for line in said)
+    assert state(repo.folder) == before
+
+
+def test_vendored_modules_are_taken(cli, repo):
+    """What ``vendor`` has is built, without any network."""
+    files = {
+        "go.mod": MODULE + "\nrequire example.com/dep v1.0.0\n",
+        "vendor/modules.txt": "# example.com/dep v1.0.0\n## explicit; go 1.24\nexample.com/dep\n",
+        "vendor/example.com/dep/dep.go": "package dep\n\nfunc Add(a uint64) uint64 { return a + 1 }\n",
+        "store/dep.go": 'package store\n\nimport "example.com/dep"\n\nvar Added = dep.Add(1)\n',
+    }  # fmt: skip
+    repo.commit("vendored", files)
+    done = cli(
+        "measure", *SHORT, "-q", "--rounds", 1, "HEAD~1", "HEAD", "--", "./store"
+    )
+    assert done.status == 0
+    repo.run("rm", "-q", "--cached", "-r", "vendor")
+    repo.commit("ignored", {".gitignore": "vendor\n"})
+    last = bad(cli, "HEAD~2", "HEAD", "--", "./store")
+    assert re.search(r"new \(HEAD, \w{9}\): .*example.com/dep", last)
+
+
+def test_a_workspace_of_the_repository_is_each_sides_own(
+    cli, repo, tmp_path, monkeypatch
+):
+    files = {
+        "go.work": "go 1.24\n\nuse .\nuse ./dep\n",
+        "dep/go.mod": "module example.com/dep\n\ngo 1.24\n",
+        "dep/dep.go": "package dep\n\nfunc Add(a uint64) uint64 { return a + 1 }\n",
+        "go.mod": MODULE + "\nrequire example.com/dep v1.0.0\n",
+        "store/dep.go": 'package store\n\nimport "example.com/dep"\n\nvar Added = dep.Add(1)\n',
+    }  # fmt: skip
+    repo.commit("work", files)
+    repo.commit("work: more", {"dep/dep.go": files["dep/dep.go"] + "// more\n"})
+    words = ("-q", "--rounds", 1, "HEAD~1", "HEAD", "--", "./store")
+    assert cli("measure", *SHORT, *words).status == 0
+    # One that belongs to the user alone is not theirs.
+    repo.run("rm", "-q", "--cached", "go.work")
+    repo.commit("not ours", {".gitignore": "go.work\n"})
+    done = cli("measure", *SHORT, *words[:3], "HEAD", "HEAD", "--", "./store")
+    assert done.status == 2
+    assert "go.work is not part of base" in done.err
+
+
+def test_unlike_toolchain_lines_are_a_warning(cli, repo, tmp_path):
+    repo.commit("go: newer", {"go.mod": MODULE.replace("1.24", "1.25")})
+    words = ("-q", "--rounds", 1, "-o-runs", tmp_path / "runs", "HEAD~1", "HEAD")
+    done = cli("measure", *SHORT, *words, "--", "./store")
+    told = "go.mod has go 1.24 in base, 1.25 in new"
+    assert (done.status, told in done.err) == (0, True)
+    notes = json.loads((tmp_path / "runs" / "measure.json").read_text("utf-8"))
+    assert any(told in warning for warning in notes["warnings"])
+    assert notes["go_mod"] == {"base": {"go": "1.24"}, "new": {"go": "1.25"}}
+    assert notes["toolchains"]["base"].startswith("go1.")
+
+
+def test_help_names_all_flags(cli):
+    from pprofdiff.cli.options import MEASURE_FLAGS
+
+    done = cli("measure", "--help")
+    assert (done.status, done.err) == (0, "")
+    for flag in MEASURE_FLAGS:
+        assert f"  -{flag.name}" in done.out
+    assert max(map(len, done.out.splitlines())) <= 100
+    assert "pprofdiff measure" in cli("--help").out
+
+
+def test_a_repository_without_commits(cli, tmp_path, monkeypatch, temporary):
+    monkeypatch.chdir(repository(tmp_path / "none").folder)
+    assert "the repository has no commit yet" in bad(cli)

@@ -107,14 +107,8 @@ def _report(it: Measured, options: Options) -> Options:
 
 def _of_runs(out: str, options: Options) -> Options:
     """Return options whose sides are the runs of a folder."""
-    base, new = (_runs(os.path.join(out, side)) for side in ("base", "new"))
-    return options._replace(base=base, new=new)
-
-
-def _runs(folder: str) -> tuple[str, ...]:
-    """Return the folders of runs, by number."""
-    names = sorted(filter(str.isdecimal, os.listdir(folder)), key=int)
-    return tuple(os.path.join(folder, name) for name in names)
+    base, new = os.path.join(out, "base"), os.path.join(out, "new")
+    return options._replace(base=(base,), new=(new,))
 
 
 def _so_far(out: str, options: Options, screen: Screen) -> Outcome:
@@ -194,8 +188,9 @@ def _time(seconds: float) -> str:
 def _again(it: Measured, options: Options) -> str:
     """Return the command that makes the same report of captures that were kept."""
     shown = _report(it, options)
-    words = ["pprofdiff", *(f"-diff_base={printable(path)}" for path in shown.base)]
-    return join([*words, *shown.new, *([f"--git={shown.git}"] if shown.git else [])])
+    source = [f"--git={shown.git}"] if shown.git else []
+    words = ["pprofdiff", *shown.base, *shown.new, *source]
+    return join([printable(word) for word in words])
 
 
 def _help() -> str:

@@ -15,7 +15,15 @@ from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.sides import Checkout
 from pprofdiff.units import printable
 
-__all__ = ["Tree", "environment", "go_mod_lines", "test_binaries", "toolchain"]
+__all__ = [
+    "Tree",
+    "environment",
+    "go_mod_lines",
+    "test_binaries",
+    "toolchain",
+    "workspace",
+    "workspace_here",
+]
 
 _FORMAT = "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}}\t{{len .XTestGoFiles}}"
 # Where a hook of git runs us, these are of the user's repository.
@@ -107,6 +115,38 @@ def test_binaries(tree: Tree, asked: GoTest, folder: str) -> dict[str, Binary]:
         go(tree, [word for word in words if word != "--"], failure)
         binaries[package] = Binary(package, path, place)
     return binaries
+
+
+def workspace(tree: Tree, path: str, top: str) -> str:
+    """Return why a side is built without the workspace that is in force here, or "".
+
+    `path` is its go.work, "" or ``off`` for none, `top` the user's work tree.
+    """
+    if path in ("", "off"):
+        return ""
+    place = os.path.relpath(os.path.realpath(path), os.path.realpath(top))
+    if place.startswith(os.pardir):
+        return (
+            f"the workspace {printable(path)} is outside of the repository: "
+            f"{tree.checkout.told} is built without it"
+        )
+    if os.path.exists(os.path.join(tree.root, place)):
+        return ""
+    return (
+        f"{printable(place)} is in .gitignore, or is not committed: "
+        f"{tree.checkout.told} is built without it"
+    )
+
+
+def workspace_here(variables: Mapping[str, str]) -> str:
+    """Return the go.work that is in force in the working directory, "" for none."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        variables = {**variables, "GOWORK": os.environ.get("GOWORK", "")}
+        program = Program(["go", "env", "GOWORK"], os.getcwd(), variables)
+        status = run(program, out, errors)
+        out.seek(0)
+        told = out.read(_MOST).decode("utf-8", "surrogateescape").strip()
+    return "" if status else told
 
 
 def toolchain(tree: Tree) -> str:

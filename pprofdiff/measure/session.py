@@ -18,6 +18,8 @@ from pprofdiff.measure.gobuild import (
     go_mod_lines,
     test_binaries,
     toolchain,
+    workspace,
+    workspace_here,
 )
 from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.gotest import planned
@@ -93,6 +95,7 @@ def measured(
     for warning in warnings:
         notes.warn(warning)
     before = machine()
+    here = workspace_here(variables)
     with tempfile.TemporaryDirectory(
         prefix="pprofdiff-", ignore_cleanup_errors=True
     ) as root:
@@ -101,7 +104,11 @@ def measured(
             listener.doing(f"writing out {side.told}")
             folder = os.path.join(root, _FOLDERS[side.side])
             ours = checked_out(repository, side, folder, notes.warn)
-            trees[side.side] = Tree(side, folder, ours, variables)
+            tree = Tree(side, folder, ours, variables)
+            trees[side.side] = tree
+            without = workspace(tree, here, repository.top())
+            if without:
+                notes.warn(without)
         toolchains = {side: toolchain(tree) for side, tree in trees.items()}
         modules = {side: go_mod_lines(tree) for side, tree in trees.items()}
         for warning in warnings_of(before, toolchains, modules):

@@ -23,7 +23,7 @@ from pathlib import Path
 import pytest
 
 from pprofdiff.cli.arguments import help_text
-from pprofdiff.cli.options import FLAGS
+from pprofdiff.cli.options import FLAGS, MEASURE_FLAGS
 
 README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -131,7 +131,12 @@ def test_every_flag_that_is_named_is_there():
         for word in shlex.split(command)
         if re.match("--?[a-z]", word)
     }
-    known = {flag.name for flag in FLAGS} | {"o", "q", "help", "version"}
+    known = {flag.name for flag in (*FLAGS, *MEASURE_FLAGS)} | {
+        "o",
+        "q",
+        "help",
+        "version",
+    }
     assert named
     assert {name.replace("-", "_") for name in named} <= known
 

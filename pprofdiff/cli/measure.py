@@ -16,7 +16,8 @@ from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.run import compared, run
 from pprofdiff.cli.screen import Screen
 from pprofdiff.errors import MeasureError, UsageError
-from pprofdiff.measure.goflags import go_test
+from pprofdiff.measure.goflags import GoTest, go_test
+from pprofdiff.measure.programs import program_words
 from pprofdiff.measure.rounds import Limits
 from pprofdiff.measure.session import Measured, Request, measured
 from pprofdiff.units import printable
@@ -71,9 +72,9 @@ def _request(
         )
     if options.base or options.pair:
         raise UsageError("measure: name the base as a ref: pprofdiff measure BASE NEW")
-    if options.work or options.rps:
+    if (options.work or options.rps) and "cmd" not in chosen:
         raise UsageError(
-            "measure: both sides do the same work: leave out --work and --rps"
+            "measure: benchmarks tell how much they do: leave out --work and --rps"
         )
     if options.git or options.repo:
         raise UsageError(
@@ -85,16 +86,44 @@ def _request(
     keep = chosen.get("o_runs", "")
     if chosen.get("trace") and not keep:
         raise UsageError("--trace needs -o-runs DIR, where the traces go")
+    command, load = (
+        tuple(program_words(chosen[name], name)) if name in chosen else ()
+        for name in ("cmd", "load")
+    )
+    asked = go_test(go_words)
+    _one_kind(asked, chosen)
     base, new = [*refs, "", ""][:2]
     return Request(
         base,
         new,
-        go_test(go_words),
+        asked,
         limits,
         chosen.get("per_run", 1.0),
         trace=chosen.get("trace", False),
         keep=keep,
+        command=command,
+        url=chosen.get("url", ""),
+        load=load,
     )
+
+
+def _one_kind(asked: GoTest, chosen: dict[str, Any]) -> None:
+    """Refuse what is of benchmarks with a program, and half of what a server needs."""
+    if ("url" in chosen) != ("load" in chosen) or ("url" in chosen) > ("cmd" in chosen):
+        raise UsageError(
+            "a server needs all three: --cmd starts it, --url says where its "
+            "/debug/pprof is, --load makes work for it"
+        )
+    if "cmd" not in chosen:
+        return
+    if chosen.get("trace") and "url" not in chosen:
+        raise UsageError("--trace is not for --cmd: the program writes what it does")
+    plain = GoTest(build=asked.build, packages=asked.packages)
+    if asked != plain:
+        raise UsageError(
+            "with --cmd only packages and flags of go build stand after --: no "
+            "benchmark is run"
+        )
 
 
 def _report(it: Measured, options: Options) -> Options:
@@ -188,8 +217,10 @@ def _time(seconds: float) -> str:
 def _again(it: Measured, options: Options) -> str:
     """Return the command that makes the same report of captures that were kept."""
     shown = _report(it, options)
-    source = [f"--git={shown.git}"] if shown.git else []
-    words = ["pprofdiff", *shown.base, *shown.new, *source]
+    words = ["pprofdiff", *shown.base, *shown.new]
+    words += [f"--git={shown.git}"] if shown.git else []
+    for name, pair in (("work", shown.work), ("rps", shown.rps)):
+        words += [f"--{name}={pair[0]:g}:{pair[1]:g}"] if pair else []
     return join([printable(word) for word in words])
 
 
@@ -214,12 +245,16 @@ def _help() -> str:
         "each benchmark), -cpu, -tags and other flags of go test. How often a",
         "benchmark runs is fixed once, so that both sides do the same work.",
         "",
+        "--cmd runs a program in place of benchmarks: it is built with go build of the",
+        "packages, found before others of its name, and run in its side's folder.",
+        "",
         "Ctrl-C ends after the last whole round, which is reported.",
         "",
         "Examples:",
         "  pprofdiff measure",
         "  pprofdiff measure v1.4.0 HEAD -- -bench=Compress ./codec",
         "  pprofdiff measure main --rounds 20 --time 10m -o report.html -- ./...",
+        "  pprofdiff measure --cmd 'replay -n 1000 testdata/log' -- ./cmd/replay",
         "  pprofdiff measure -o-runs runs --trace HEAD~1 -- -tags=purego ./codec",
     ]
     return "\n".join(lines) + "\n"

@@ -12,7 +12,7 @@ from typing import IO, NamedTuple
 from pprofdiff.errors import MeasureError
 from pprofdiff.units import printable
 
-__all__ = ["Program", "first_lines", "run", "started"]
+__all__ = ["Program", "first_lines", "has_ended", "run", "started"]
 
 # Of what a failed program said, how much is repeated.
 _LINES = 10
@@ -68,6 +68,14 @@ def _over(process: subprocess.Popen[bytes]) -> None:
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     else:
         process.wait()
+
+
+def has_ended(process: subprocess.Popen[bytes]) -> bool:
+    """Return whether a process has ended, which keeps its number until it is left."""
+    if process.returncode is not None or not hasattr(os, "waitid"):
+        return process.poll() is not None
+    flags = os.WEXITED | os.WNOWAIT | os.WNOHANG
+    return os.waitid(os.P_PID, process.pid, flags) is not None
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

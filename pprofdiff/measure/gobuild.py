@@ -19,6 +19,7 @@ __all__ = [
     "Tree",
     "environment",
     "go_mod_lines",
+    "programs",
     "test_binaries",
     "toolchain",
     "workspace",
@@ -115,6 +116,13 @@ def test_binaries(tree: Tree, asked: GoTest, folder: str) -> dict[str, Binary]:
         go(tree, [word for word in words if word != "--"], failure)
         binaries[package] = Binary(package, path, place)
     return binaries
+
+
+def programs(tree: Tree, asked: GoTest, folder: str) -> None:
+    """Build the programs of the packages into a folder; raises MeasureError."""
+    os.makedirs(folder)
+    words = ["build", "-o", os.path.join(folder, ""), *asked.build, *asked.packages]
+    go(tree, words, "does not compile")
 
 
 def workspace(tree: Tree, path: str, top: str) -> str:

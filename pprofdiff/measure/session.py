@@ -16,6 +16,7 @@ from pprofdiff.measure.gobuild import (
     Tree,
     environment,
     go_mod_lines,
+    programs,
     test_binaries,
     toolchain,
     workspace,
@@ -24,6 +25,7 @@ from pprofdiff.measure.gobuild import (
 from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.gotest import planned
 from pprofdiff.measure.machine import machine, throttled, throttling, warnings_of
+from pprofdiff.measure.programs import Commands, Served, same_for_both
 from pprofdiff.measure.rounds import Limits, Listener, Round, Stopped, take_turns
 from pprofdiff.measure.sides import Checkout, SideName, checked_out, checkouts
 from pprofdiff.units import printable
@@ -44,7 +46,8 @@ class Request(NamedTuple):
 
     `base` and `new` are refs, "" for the commit where the branch left the default one
     and for the work tree. `seconds` is what a run of a side may take. `keep` is the
-    folder that captures go to, "" for none.
+    folder that captures go to, "" for none. `command` is a program to run in place of
+    benchmarks: one that ends, or with `url` a server, for which `load` makes work.
     """
 
     base: str = ""
@@ -54,6 +57,9 @@ class Request(NamedTuple):
     seconds: float = 1.0
     trace: bool = False
     keep: str = ""
+    command: tuple[str, ...] = ()
+    url: str = ""
+    load: tuple[str, ...] = ()
 
 
 class Measured(NamedTuple):
@@ -113,7 +119,8 @@ def measured(
         modules = {side: go_mod_lines(tree) for side, tree in trees.items()}
         for warning in warnings_of(before, toolchains, modules):
             notes.warn(warning)
-        workload = _benchmarks(request, trees, root, notes)
+        make = _commands if request.command else _benchmarks
+        workload = make(request, trees, root, notes)
         out = request.keep or os.path.join(root, "runs")
         notes.add(
             sides={side.side: side._asdict() for side in sides},
@@ -174,6 +181,30 @@ def _benchmarks(
         binaries[side] = test_binaries(tree, request.asked, folder)
     notes.listener.doing("finding out how long the benchmarks take")
     return planned(request.asked, trees, binaries, request.seconds, notes.warn)
+
+
+def _commands(
+    request: Request, trees: dict[SideName, Tree], root: str, notes: Notes
+) -> Workload:
+    """Build the programs of both sides."""
+    folders: dict[SideName, str] = {}
+    for side, tree in trees.items():
+        notes.listener.doing(f"building {tree.checkout.told}")
+        folders[side] = os.path.join(root, "bin", _FOLDERS[side])
+        programs(tree, request.asked, folders[side])
+    warning = same_for_both(request.command, folders)
+    if warning:
+        notes.warn(warning)
+    if not request.url:
+        return Commands(request.command, trees, folders)
+    return Served(
+        request.command,
+        trees,
+        folders,
+        url=request.url,
+        load=request.load,
+        seconds=request.seconds,
+    )
 
 
 def _traced(workload: Workload, out: str, listener: Listener) -> None:

@@ -1,0 +1,242 @@
+"""Programs of both sides: one that ends and writes profiles, or a server under load."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from pprofdiff.errors import FetchError, MeasureError, PprofDiffError, UsageError
+from pprofdiff.inputs.download import download
+from pprofdiff.inputs.model import ReadOptions
+from pprofdiff.inputs.reading import read
+from pprofdiff.inputs.urls import request_for
+from pprofdiff.measure.children import Program, first_lines, has_ended, run, started
+from pprofdiff.measure.gobuild import Tree
+from pprofdiff.measure.sides import SideName
+from pprofdiff.units import printable
+
+__all__ = ["Commands", "Served", "program_words", "same_for_both"]
+
+_OUT = "PPROFDIFF_OUT"
+# How long a server may take until it answers, and until it has ended.
+_START_S, _END_S = 30.0, 5.0
+_PAUSE_S = 0.05
+
+
+def same_for_both(words: Sequence[str], folders: Mapping[SideName, str]) -> str:
+    """Return a warning where a program is not one that was built of a side, else ""."""
+    name = words[0]
+    if os.path.dirname(name):
+        return ""
+    if all(os.path.exists(os.path.join(folder, name)) for folder in folders.values()):
+        return ""
+    return (
+        f"{printable(name)} is no program that go build made of both sides: the same "
+        "one is run for both, each in its side's folder"
+    )
+
+
+class Commands:
+    """A program that ends, and writes what it tells to the folder ``$PPROFDIFF_OUT``.
+
+    It is looked for among the programs built of its side first, and runs in its side's
+    folder. What it prints is kept where it is evidence of a kind that is read.
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        trees: Mapping[SideName, Tree],
+        folders: Mapping[SideName, str],
+    ) -> None:
+        self.words = tuple(words)
+        self._trees = trees
+        self._folders = folders
+
+    def run(self, side: SideName, folder: str) -> None:
+        """Run the program; MeasureError where it fails, or leaves nothing to read."""
+        program = self._program(side, self.words, folder)
+        with self._printed(folder) as (out, errors):
+            status = run(program, out, errors)
+            if status:
+                raise self._failed(side, self.words, status, folder)
+        if not os.listdir(folder):
+            raise MeasureError(
+                f"{self._trees[side].checkout.told}: {printable(self.words[0])} wrote "
+                f"nothing to the folder that {_OUT} names, in its environment"
+            )
+
+    def trace(self, side: SideName, folder: str) -> None:  # noqa: ARG002 - a Workload's
+        """Refuse: what the program writes is its own choice."""
+        raise UsageError("--trace is not for --cmd: the program writes what it does")
+
+    def notes(self) -> dict[str, Any]:
+        """Return what is run."""
+        return {"command": list(self.words)}
+
+    def _program(self, side: SideName, words: Sequence[str], folder: str) -> Program:
+        tree = self._trees[side]
+        given = tree.environment.get("GODEBUG")
+        variables = {
+            **tree.environment,
+            "PATH": os.pathsep.join(
+                (self._folders[side], tree.environment.get("PATH", os.defpath))
+            ),
+            "GODEBUG": f"{given},gctrace=1" if given else "gctrace=1",
+            _OUT: os.path.abspath(folder),
+        }
+        return Program(words, tree.folder, variables)
+
+    @contextmanager
+    def _printed(self, folder: str) -> Iterator[tuple[Any, Any]]:
+        """Give files for what a program prints; keep those that tell something."""
+        paths = [os.path.join(folder, name) for name in ("output.txt", "gctrace.log")]
+        with open(paths[0], "wb") as out, open(paths[1], "wb") as errors:
+            yield out, errors
+        for path in paths:
+            _keep_if_told(path)
+
+    def _failed(
+        self, side: SideName, words: Sequence[str], status: int, folder: str
+    ) -> MeasureError:
+        lines: tuple[str, ...] = ()
+        for name in ("gctrace.log", "output.txt", "load.txt"):
+            path = os.path.join(folder, name)
+            if os.path.exists(path):
+                with open(path, "rb") as file:
+                    said = file.read().splitlines()
+                own = [line for line in said if not line.startswith(b"gc ")]
+                lines += first_lines(b"\n".join(own))
+        ended = f"signal {-status}" if status < 0 else f"exit status {status}"
+        reason = f": {lines[0].strip()}" if lines else ""
+        return MeasureError(
+            f"{self._trees[side].checkout.told}: {printable(words[0])} fails: "
+            f"{ended}{reason}",
+            lines,
+        )
+
+
+def _keep_if_told(path: str) -> None:
+    """Remove a file that is no evidence."""
+    try:
+        read([path])
+    except PprofDiffError:
+        os.unlink(path)
+
+
+class Served(Commands):
+    """A server: started, put under load, profiled meanwhile, and ended.
+
+    `url` is that of its ``/debug/pprof``, `load` the command that asks it for work,
+    `seconds` how long its CPU is profiled.
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        trees: Mapping[SideName, Tree],
+        folders: Mapping[SideName, str],
+        *,
+        url: str,
+        load: Sequence[str],
+        seconds: float,
+    ) -> None:
+        super().__init__(words, trees, folders)
+        self._url = url.rstrip("/")
+        self._load = tuple(load)
+        self._seconds = max(1, round(seconds))
+
+    def run(self, side: SideName, folder: str) -> None:
+        """Write cpu.pb.gz and allocs.pb.gz, and load.txt and gctrace.log where told."""
+        with self._printed(folder) as printed, self._serving(side, folder, printed):
+            with self._loaded(side, folder):
+                self._fetch(f"profile?seconds={self._seconds}", folder, "cpu.pb.gz")
+            self._fetch("allocs", folder, "allocs.pb.gz")
+
+    def trace(self, side: SideName, folder: str) -> None:
+        """Write trace.out of a second under load."""
+        with (
+            self._printed(folder) as printed,
+            self._serving(side, folder, printed),
+            self._loaded(side, folder),
+        ):
+            self._fetch("trace?seconds=1", folder, "trace.out")
+
+    def notes(self) -> dict[str, Any]:
+        """Return what is run."""
+        load = {"url": self._url, "load": list(self._load), "seconds": self._seconds}
+        return {**super().notes(), **load}
+
+    @contextmanager
+    def _serving(
+        self, side: SideName, folder: str, printed: tuple[Any, Any]
+    ) -> Iterator[None]:
+        """Have the server run, from its first answer until the block is left."""
+        if self._answers():
+            raise UsageError(
+                f"{printable(self._url)}: something answers there already; end it, or "
+                "take another port"
+            )
+        program = self._program(side, self.words, folder)
+        with started(program, *printed) as server:
+            until = time.monotonic() + _START_S
+            while not self._answers():
+                if has_ended(server):
+                    raise self._failed(side, self.words, server.wait(), folder)
+                if time.monotonic() > until:
+                    raise MeasureError(
+                        f"{self._trees[side].checkout.told}: "
+                        f"{printable(self.words[0])} does not answer at "
+                        f"{printable(self._url)} within {_START_S:.0f} s"
+                    )
+                time.sleep(_PAUSE_S)
+            yield
+            if has_ended(server):
+                raise self._failed(side, self.words, server.wait(), folder)
+            server.terminate()
+            until = time.monotonic() + _END_S
+            while not has_ended(server) and time.monotonic() < until:
+                time.sleep(_PAUSE_S)
+
+    @contextmanager
+    def _loaded(self, side: SideName, folder: str) -> Iterator[None]:
+        """Have the load run, and wait for its end."""
+        program = self._program(side, self._load, folder)
+        path = os.path.join(folder, "load.txt")
+        with ExitStack() as stack:
+            out = stack.enter_context(open(path, "wb"))
+            load = stack.enter_context(started(program, out, out))
+            yield
+            load.wait()
+        if load.returncode:
+            raise self._failed(side, self._load, load.returncode, folder)
+        _keep_if_told(path)
+
+    def _answers(self) -> bool:
+        options = ReadOptions(timeout=_END_S)
+        try:
+            download(request_for(f"{self._url}/", options), options.max_size)
+        except FetchError:
+            return False
+        return True
+
+    def _fetch(self, what: str, folder: str, name: str) -> None:
+        options = ReadOptions()
+        data = download(request_for(f"{self._url}/{what}", options), options.max_size)
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(data)
+
+
+def program_words(text: str, flag: str) -> list[str]:
+    """Return the words of a command as a shell parts them; raises UsageError."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"--{flag}: {error}") from None
+    if not words:
+        raise UsageError(f"--{flag} needs a program and its arguments")
+    return words

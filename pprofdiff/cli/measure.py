@@ -153,6 +153,7 @@ class _Progress:
         self._screen = screen
         self._shown = shown
         self._terminal = shown and screen.messages.isatty()
+        self._written = False
         self._began = time.monotonic()
 
     @contextmanager
@@ -174,6 +175,7 @@ class _Progress:
             self._clear()
             self._screen.messages.write(message[:_SPACE])
             self._screen.messages.flush()
+            self._written = True
 
     def round(self, number: int, most: int, left: float) -> None:
         """Say that a round is whole."""
@@ -202,9 +204,10 @@ class _Progress:
         self._screen.say(f"measured {rounds} in {took}{why}")
 
     def _clear(self) -> None:
-        if self._terminal:
+        if self._written:
             self._screen.messages.write("\r\x1b[K")
             self._screen.messages.flush()
+            self._written = False
 
 
 def _time(seconds: float) -> str:

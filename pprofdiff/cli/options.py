@@ -237,9 +237,9 @@ MEASURE_FLAGS = (
     Flag("Measure", "time", "duration", "time", "T", "begin no round that would end later than T after the first began (5m)"),
     Flag("Measure", "per_run", "duration", "per_run", "T", "what one run of a side takes, shared by all benchmarks (1s)"),
     Flag("Measure", "trace", "bool", "trace", "", "one more run of each side with an execution trace, to DIR/trace"),
-    Flag("Measure", "cmd", "str", "cmd", "COMMAND", "in place of benchmarks: a program that writes profiles to $PPROFDIFF_OUT, and ends"),
-    Flag("Measure", "url", "str", "url", "URL", "the program is a server, with its /debug/pprof there; profiled for --per-run"),
-    Flag("Measure", "load", "str", "load", "COMMAND", "what asks that server for work, such as hey -z 5s http://127.0.0.1:8080/"),
+    Flag("Measure", "cmd", "str", "cmd", "COMMAND", "a program in place of benchmarks, which writes to $PPROFDIFF_OUT"),
+    Flag("Measure", "url", "str", "url", "URL", "where the program serves /debug/pprof, if it is a server"),
+    Flag("Measure", "load", "str", "load", "COMMAND", "what asks the server for work, such as hey -z 5s URL"),
     Flag("Measure", "o_runs", "str", "o_runs", "DIR", "keep the captures: DIR/base/1, DIR/new/1, …, DIR/measure.json"),
 )
 """What ``pprofdiff measure`` takes beside flags of the report; fields of its own."""

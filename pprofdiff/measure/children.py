@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import IO, NamedTuple
+from types import FrameType
+from typing import IO, Any, NamedTuple
 
 from pprofdiff.errors import MeasureError
 from pprofdiff.units import printable
@@ -35,8 +36,21 @@ def started(
 
     Raises MeasureError where it cannot be started.
     """
+    process = None
     try:
-        process = subprocess.Popen(  # noqa: S603 - a list of words, no shell
+        with _signals_later():
+            process = _popen(program, out, errors)
+        yield process
+    finally:
+        if process is not None:
+            _end(process)
+
+
+def _popen(
+    program: Program, out: IO[bytes], errors: IO[bytes]
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(  # noqa: S603 - a list of words, no shell
             program.words,
             cwd=program.folder,
             env={**program.environment, "PWD": program.folder},
@@ -49,10 +63,30 @@ def started(
         name = printable(program.words[0])
         reason = getattr(error, "strerror", None) or str(error)
         raise MeasureError(f"{name}: cannot be started: {reason}") from None
+
+
+@contextmanager
+def _signals_later() -> Iterator[None]:
+    """Handle a signal when the block is left: a process that starts is known by then.
+
+    In a thread nothing is to be done: it handles no signals.
+    """
+    caught: list[tuple[int, FrameType | None]] = []
+    handlers: dict[int, Callable[[int, FrameType | None], Any]] = {}
+    with suppress(ValueError):
+        for name in {"SIGINT", "SIGTERM", "SIGHUP"} & set(signal.Signals.__members__):
+            number = signal.Signals[name]
+            handler = signal.getsignal(number)
+            if callable(handler):
+                signal.signal(number, lambda *of: caught.append(of))
+                handlers[number] = handler
     try:
-        yield process
+        yield
     finally:
-        _end(process)
+        for caught_by, handler in handlers.items():
+            signal.signal(caught_by, handler)
+        for told, frame in caught:
+            handlers[told](told, frame)
 
 
 def run(program: Program, out: IO[bytes], errors: IO[bytes]) -> int:

@@ -19,6 +19,7 @@ __all__ = [
     "Tree",
     "environment",
     "go_mod_lines",
+    "here",
     "programs",
     "test_binaries",
     "toolchain",
@@ -85,9 +86,16 @@ def go(tree: Tree, words: Sequence[str], failure: str) -> bytes:
         if status == 0:
             return told
         errors.seek(0)
-        lines = first_lines(errors.read(_MOST), told)
+        lines = here(tree, first_lines(errors.read(_MOST), told))
     reason = next((line for line in lines if not _HEADING.match(line)), "no reason")
     raise MeasureError(f"{tree.checkout.told}: {failure}: {reason.strip()}", lines)
+
+
+def here(tree: Tree, lines: Sequence[str]) -> tuple[str, ...]:
+    """Return lines that name a side's folder as if it were the user's."""
+    return tuple(
+        line.replace(tree.folder, ".").replace(tree.root, "(root)") for line in lines
+    )
 
 
 def test_binaries(tree: Tree, asked: GoTest, folder: str) -> dict[str, Binary]:
@@ -103,7 +111,8 @@ def test_binaries(tree: Tree, asked: GoTest, folder: str) -> dict[str, Binary]:
                 "./store: each side has its own"
             )
     words = ["list", "-f", _FORMAT, *asked.build, "--", *asked.packages]
-    listed = go(tree, words, "packages cannot be listed").decode("utf-8", "replace")
+    failure = "packages cannot be listed (others, such as ./..., are named after --)"
+    listed = go(tree, words, failure).decode("utf-8", "replace")
     os.makedirs(folder)
     binaries: dict[str, Binary] = {}
     for line in listed.splitlines():

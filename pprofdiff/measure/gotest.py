@@ -13,7 +13,7 @@ from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.loaders.profiles.encode import compress, encode
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.measure.children import Program, first_lines, run
-from pprofdiff.measure.gobuild import Binary, Tree
+from pprofdiff.measure.gobuild import Binary, Tree, here
 from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.sides import SideName
 from pprofdiff.model.profiles.merge import merge
@@ -168,7 +168,7 @@ def _failed(
         for line in part.splitlines()
         if not line.startswith((b"gc ", b"goos:", b"goarch:", b"pkg:", b"cpu:"))
     )
-    lines = first_lines(text)
+    lines = here(tree, first_lines(text))
     marks = ("--- FAIL", "panic:", "fatal error:")
     reason = next((line for line in lines if line.startswith(marks)), "")
     if not reason:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
 import resource
 import signal
@@ -159,7 +160,8 @@ def test_benchmarks_of_unlike_length_and_of_packages_are_one_run(cli, repo, tmp_
     assert "only new has BenchmarkPrice, BenchmarkList: not measured" in done.err
     repo.commit("a", {})
     out = tmp_path / "runs"
-    done = cli("measure", *words, "-o-runs", out, "HEAD", "HEAD", "--", "./...")
+    words = ("--rounds", 1, "-q", "-o-runs", out, "HEAD", "HEAD")
+    done = cli("measure", *words, "--", "./...")
     assert done.status == 0
     units = json.loads((out / "measure.json").read_text("utf-8"))["benchmarks"]
     assert [(u["package"][-2:], u["functions"]) for u in units] == [
@@ -198,6 +200,38 @@ def test_binaries(folder):
 
 
 test_binaries.__test__ = False
+
+
+def test_on_a_terminal_there_is_one_line(repo, tmp_path):
+    ours, theirs = pty.openpty()
+    words = (
+        "--per-run",
+        "0.1s",
+        "--rounds",
+        2,
+        "-q",
+        "HEAD~1",
+        "HEAD",
+        "--",
+        "./store",
+    )
+    process = subprocess.Popen(
+        [*PPROFDIFF, "measure", *map(str, words)],
+        stderr=theirs, env={**ENVIRONMENT, "TMPDIR": os.environ["TMPDIR"]},
+    )  # fmt: skip
+    os.close(theirs)
+    said = b""
+    with suppress(OSError):  # Linux: the other end is closed
+        while part := os.read(ours, 4096):
+            said += part
+    os.close(ours)
+    assert process.wait(60) == 0
+    text = said.decode()
+    for doing in ("building base (HEAD~1, ", "round 1 of 2", "round 2 of 2"):
+        assert re.search(rf"(^|\n|\x1b\[K){re.escape(doing)}", text)
+    *_, last = text.strip().split("\x1b[K")
+    assert last.startswith("measured 2 rounds in ")
+    assert text.count("\n") <= 3  # what stays: warnings, and that
 
 
 def after_rounds(process, count):
@@ -292,12 +326,12 @@ def bad(cli, *words):
     ("words", "told"),
     [
         (("nothing",), r"^pprofdiff: measure: there is no commit nothing"),
-        (("--", "./none"), r"base \(HEAD~1, \w{9}\): packages cannot be listed: .*none"),
+        (("--", "./none"), r"base \(HEAD~1, \w{9}\): packages cannot be listed .*none"),
         (("--", "-bench=Nothing", "./store"), r"no benchmark of ./store matches -bench=N"),
         (("--", "-bench=(", "./store"), r"fail: .*\("),
         (("--", "-tags"), r"-tags needs a value"),
         (("--", "-count=3"), r"-count is not for pprofdiff measure: --rounds says"),
-        (("--", "."), r"packages cannot be listed|no package of . has tests"),
+        (("--", "."), r"packages cannot be listed .*: no Go files in \.$"),
         (("--", "/etc"), r"/etc: name packages from here"),
         (("HEAD", "HEAD", "--", "./store"), r"3 refs: give BASE and NEW"),
         (("--rounds", "0"), r"--rounds 0: must be 1 or more"),

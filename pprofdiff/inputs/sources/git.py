@@ -300,15 +300,22 @@ class Repository:
                 raise UsageError(
                     f"{self._asking}: git cannot be started: {reason}"
                 ) from None
-            timer = Timer(seconds, process.kill)
-            timer.start()
-            try:
-                with process:
+            with process:
+                timer = Timer(seconds, process.kill)
+                # An interrupt while it starts is no reason to wait for it.
+                timer.daemon = True
+                try:
+                    timer.start()
                     told = process.stdout.read(_MOST + 1) if process.stdout else b""
                     if len(told) > _MOST:
                         process.kill()
-            finally:
-                timer.cancel()
+                    process.wait()
+                except BaseException:
+                    process.kill()
+                    process.wait()
+                    raise
+                finally:
+                    timer.cancel()
             if process.returncode == 0 and len(told) <= _MOST:
                 return told
             complaints.seek(0)

@@ -1,0 +1,131 @@
+"""Programs end with all that they started, and no signal is lost while one starts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from pprofdiff.errors import MeasureError
+from pprofdiff.measure.children import Program, first_lines, has_ended, run, started
+
+# Starts a program that would go on for long, says which, and ends.
+LEAVES = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+print(child.pid, flush=True)
+"""
+
+
+def program(code, folder):
+    return Program([sys.executable, "-c", code], str(folder), dict(os.environ))
+
+
+def alive(pid):
+    """Return whether a process runs; one that waits to be collected does not."""
+    with suppress(OSError):
+        return (
+            Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        )
+    return False
+
+
+def files(folder):
+    return (folder / "out").open("w+b"), (folder / "errors").open("w+b")
+
+
+def test_what_a_program_left_running_ends_with_it(tmp_path):
+    out, errors = files(tmp_path)
+    with out, errors:
+        assert run(program(LEAVES, tmp_path), out, errors) == 0
+        out.seek(0)
+        pid = int(out.read())
+    for _ in range(500):
+        if not alive(pid):
+            break
+        time.sleep(0.01)
+    assert not alive(pid)
+
+
+def test_status_folder_and_streams(tmp_path):
+    out, errors = files(tmp_path)
+    code = "import os, sys; print(os.getcwd()); sys.stderr.write('e'); sys.exit(7)"
+    with out, errors:
+        assert run(program(code, tmp_path), out, errors) == 7
+    assert (tmp_path / "out").read_text().strip() == os.path.realpath(tmp_path)
+    assert (tmp_path / "errors").read_text() == "e"
+
+
+def test_a_program_that_is_not_there(tmp_path):
+    out, errors = files(tmp_path)
+    with out, errors, pytest.raises(MeasureError, match="nothing-here: cannot be star"):
+        run(Program(["nothing-here"], str(tmp_path), {}), out, errors)
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_a_signal_while_it_starts_is_handled_then(tmp_path, name, monkeypatch):
+    """The signal comes between fork and return: the child is known, and ended."""
+
+    class Signalled(BaseException):
+        pass
+
+    def handle(*_):
+        raise Signalled
+
+    number = signal.Signals[name]
+    before = signal.signal(number, handle)
+    pids = []
+
+    def tell(event, arguments):
+        # Raised in the parent, once, before the program is started.
+        if event == "subprocess.Popen" and armed:
+            armed.clear()
+            os.kill(os.getpid(), number)
+
+    armed = [True]
+    sys.addaudithook(tell)
+    out, errors = files(tmp_path)
+    leaves = program(LEAVES, tmp_path)
+    leaves = leaves._replace(words=[*leaves.words, str(tmp_path)])
+    try:
+        with (
+            out,
+            errors,
+            pytest.raises(Signalled),
+            started(leaves, out, errors) as process,
+        ):
+            pids.append(process.pid)
+    finally:
+        signal.signal(number, before)
+    assert pids == []
+    assert not [
+        p for p in Path("/proc").glob("[0-9]*/cmdline") if str(tmp_path) in _text(p)
+    ]
+
+
+def _text(path):
+    with suppress(OSError):
+        return path.read_text(errors="replace")
+    return ""
+
+
+def test_to_ask_whether_it_ended_keeps_its_number(tmp_path):
+    out, errors = files(tmp_path)
+    with out, errors, started(program("", tmp_path), out, errors) as process:
+        while not has_ended(process):
+            time.sleep(0.01)
+        assert process.returncode is None
+        assert Path(f"/proc/{process.pid}").exists()
+    assert process.returncode == 0
+
+
+def test_first_lines_are_printable_and_few():
+    said = b"\n\n".join(b"%d\t\x1b[31m" % n for n in range(30))
+    told = first_lines(said, b"rest")
+    assert len(told) == 10
+    assert told[0] == "0   \\x1b[31m"

@@ -13,7 +13,7 @@ from typing import IO, Any, NamedTuple
 from pprofdiff.errors import MeasureError
 from pprofdiff.units import printable
 
-__all__ = ["Program", "first_lines", "has_ended", "run", "started"]
+__all__ = ["Program", "first_lines", "has_ended", "run", "signals_later", "started"]
 
 # Of what a failed program said, how much is repeated.
 _LINES = 10
@@ -38,7 +38,7 @@ def started(
     """
     process = None
     try:
-        with _signals_later():
+        with signals_later():
             process = _popen(program, out, errors)
         yield process
     finally:
@@ -66,7 +66,7 @@ def _popen(
 
 
 @contextmanager
-def _signals_later() -> Iterator[None]:
+def signals_later() -> Iterator[None]:
     """Handle a signal when the block is left: a process that starts is known by then.
 
     In a thread nothing is to be done: it handles no signals.

@@ -325,7 +325,7 @@ def _pilots(
             *(binary.path, _NO_TESTS, f"-test.bench={asked.pattern}"),
             *(f"-test.benchtime={time}", *asked.test, *asked.arguments),
         ]
-        with tempfile.TemporaryDirectory() as own:
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(binary.path)) as own:
             names = os.path.join(own, "out"), os.path.join(own, "errors")
             with open(names[0], "wb") as out, open(names[1], "wb") as errors:
                 program = Program(words, binary.folder, tree.environment)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pprofdiff._version import __version__
 from pprofdiff.errors import FetchError, UsageError
 from pprofdiff.inputs.sources.git import Repository
+from pprofdiff.measure.children import signals_later
 from pprofdiff.measure.gobuild import (
     Tree,
     environment,
@@ -102,9 +103,7 @@ def measured(
         notes.warn(warning)
     before = machine()
     here = workspace_here(variables)
-    with tempfile.TemporaryDirectory(
-        prefix="pprofdiff-", ignore_cleanup_errors=True
-    ) as root:
+    with _temporary_folder() as root:
         trees: dict[SideName, Tree] = {}
         for side in sides:
             listener.doing(f"writing out {side.told}")
@@ -141,6 +140,22 @@ def measured(
         notes.add(stopped=stopped, rounds=[_in_json(one) for one in rounds])
         notes.write(os.path.join(out, "measure.json"))
         yield Measured(out, *sides, tuple(rounds), stopped)
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[str]:
+    """Give a folder that is gone afterwards, whatever signal comes when."""
+    folder = None
+    try:
+        with signals_later():
+            folder = tempfile.TemporaryDirectory(
+                prefix="pprofdiff-", ignore_cleanup_errors=True
+            )
+        yield folder.name
+    finally:
+        if folder is not None:
+            with signals_later():
+                folder.cleanup()
 
 
 def _can_keep(folder: str) -> None:

@@ -193,7 +193,9 @@ class Repository:
         """
         target = os.path.join(os.path.abspath(folder), "")
         os.makedirs(target)
-        with tempfile.TemporaryDirectory() as own:
+        # Beside the folder: whoever made a place for it takes that away.
+        beside = os.path.dirname(os.path.dirname(target))
+        with tempfile.TemporaryDirectory(dir=beside) as own:
             index = {"GIT_INDEX_FILE": os.path.join(own, "index")}
             top = self.top()
             self._run("-C", top, "read-tree", commit, more=index)

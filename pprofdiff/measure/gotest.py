@@ -172,7 +172,7 @@ def _failed(
     marks = ("--- FAIL", "panic:", "fatal error:")
     reason = next((line for line in lines if line.startswith(marks)), "")
     if not reason:
-        reason = lines[0] if lines else _ended(status)
+        reason = lines[0] if lines and status > 0 else _ended(status)
     return MeasureError(
         f"{tree.checkout.told}: the benchmarks of {printable(package)} fail: "
         f"{reason.strip()}",

@@ -31,6 +31,7 @@ __all__ = [
     "package_of",
     "shown",
     "strip_type_arguments",
+    "under_init",
     "without_module_versions",
 ]
 
@@ -297,8 +298,16 @@ def canonical_parts(name: str) -> tuple[str, str]:
     if not path:
         return "", plain
     path = canonical_path(path)
-    rest = re.sub(_NUMBERED, r"\1", re.sub(_PACKAGE_INIT, "init", rest))
+    rest = re.sub(_NUMBERED, r"\1", under_init(rest))
     return path, re.sub(_NESTED, ".func", rest)
+
+
+def under_init(rest: str) -> str:
+    """Return what follows a package's path, closures of package variables as `init`'s.
+
+    They are so since Go 1.21; before, they were of ``glob.``.
+    """
+    return re.sub(_PACKAGE_INIT, "init", rest)
 
 
 def canonical_path(path: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from posixpath import basename
 from types import MappingProxyType
 
@@ -25,6 +25,7 @@ from pprofdiff.identity.given import given_pairs
 from pprofdiff.identity.matching import match
 from pprofdiff.identity.model import SAME_NAMES, Identity, Paired, PairedBy
 from pprofdiff.identity.moves import NO_MOVES, package_moves
+from pprofdiff.identity.rows import by_key
 from pprofdiff.identity.symbols import Symbol, symbol_of, type_outline
 from pprofdiff.model.profiles.profile import Profile
 
@@ -122,11 +123,6 @@ class _Decision:
         for old, now in given.items():
             self._separate(base.rows[old], new.rows[now])
             self._pair(base.rows[old], new.rows[now], "given")
-        self.runtime = tuple(
-            [is_runtime_like(name) for name in names] for names in self.names
-        )
-        spans = [infer_go_version(names) for names in self.names]
-        self.one_release = not apart(spans[0], spans[1])
         self.moves = NO_MOVES
 
     def as_given(self) -> Identity:
@@ -135,6 +131,12 @@ class _Decision:
 
     def identity(self) -> Identity:
         """Return the decision."""
+        self.runtime = tuple(
+            [is_runtime_like(name) for name in names] for names in self.names
+        )
+        self.spans = infer_go_version(self.names[0]), infer_go_version(self.names[1])
+        self.one_release = not apart(*self.spans)
+        self.versions = _versions(self.sides[0].files) & _versions(self.sides[1].files)
         self.moves = package_moves(*(_files(side) for side in self.sides))
         if self._left():
             self._by_release()
@@ -171,30 +173,31 @@ class _Decision:
 
     def _separate(self, base: int, new: int) -> None:
         """Take from both functions the partners that they have."""
-        if self.partner[base] >= 0:
-            self.taken[self.partner[base]] = False
-            self.partner[base] = -1
-        if self.taken[new]:
-            self.partner[self.partner == new] = -1
-            self.taken[new] = False
+        for row in {base, *np.flatnonzero(self.partner == new).tolist()}:
+            if self.partner[row] >= 0:
+                self.taken[self.partner[row]] = False
+                self.partner[row] = -1
+                self.by.pop(row, None)
 
-    def _unique(
-        self, by: PairedBy, base: Mapping[int, object], new: Mapping[int, object]
+    def _alike(
+        self,
+        by: PairedBy,
+        base: Mapping[int, Hashable],
+        new: Mapping[int, Hashable],
+        most: int = 1,
     ) -> None:
-        """Pair functions whose key nobody else of their side has."""
-        groups: dict[object, tuple[list[int], list[int]]]
-        groups = defaultdict(lambda: ([], []))
-        for side, keys in enumerate((base, new)):
-            for row, key in keys.items():
-                groups[key][side].append(row)
-        for old, now in groups.values():
-            if len(old) == len(now) == 1:
-                self._pair(old[0], now[0], by)
+        """Pair functions by their keys, in their order.
+
+        Only where both sides have as many functions of a key, and no more than `most`.
+        """
+        for old, now in by_key(base.items(), new.items()):
+            if len(old) == len(now) <= most:
+                for pair in zip(old, now, strict=True):
+                    self._pair(*pair, by)
 
     def _by_release(self) -> None:
         """Pair functions of the runtime that another release has renamed."""
         base, new = self.names
-        spans = infer_go_version(base), infer_go_version(new)
 
         def lone() -> tuple[list[int], list[int]]:
             rows = self._lone()
@@ -207,33 +210,21 @@ class _Decision:
             old, now = lone()
             if not old or not now:
                 return
-            self._unique(
+            first, last = self.spans
+            self._alike(
                 "alias",
-                {r: alias(base[r]) for r in old if gone or lacks(spans[1], base[r])},
-                {r: alias(new[r]) for r in now if not gone or lacks(spans[0], new[r])},
+                {r: alias(base[r]) for r in old if gone or lacks(last, base[r])},
+                {r: alias(new[r]) for r in now if not gone or lacks(first, new[r])},
             )
-        if apart(*spans):
+        if not self.one_release:
             # Closures and inlined copies of one function are named anew.
             old, now = lone()
-            self._in_order(
+            self._alike(
                 "alias",
                 {row: lookup(base[row])[0] for row in old},
                 {row: lookup(new[row])[0] for row in now},
+                most=len(old),
             )
-
-    def _in_order(
-        self, by: PairedBy, base: Mapping[int, object], new: Mapping[int, object]
-    ) -> None:
-        """Pair as many functions of one key as both sides have, in their order."""
-        groups: dict[object, tuple[list[int], list[int]]]
-        groups = defaultdict(lambda: ([], []))
-        for side, keys in enumerate((base, new)):
-            for row, key in keys.items():
-                groups[key][side].append(row)
-        for old, now in groups.values():
-            if len(old) == len(now):
-                for pair in zip(old, now, strict=True):
-                    self._pair(*pair, by)
 
     def _by_package(self) -> None:
         """Pair functions of moved packages by what stays of their names."""
@@ -242,7 +233,7 @@ class _Decision:
             return
         old, now = self._lone()
         for key in (moved_key, _moved_plainly):
-            self._unique(
+            self._alike(
                 "package",
                 {r: k for r in old if (k := key(self.names[0][r], of_base))},
                 {r: k for r in now if (k := key(self.names[1][r], of_new))},
@@ -270,7 +261,7 @@ class _Decision:
                 }
                 for side, rows in enumerate(self._lone())
             ]
-            self._unique("type_arguments", *keys)
+            self._alike("type_arguments", keys[0], keys[1])
 
     def _inside(self, name: str) -> bool:
         """Return whether a package is an internal one that no release has moved.
@@ -288,24 +279,23 @@ class _Decision:
         function moved by as many lines as the source around it, and in source that did
         not change.
         """
-        unchanged = self._unchanged(0)
-        homes: dict[object, tuple[list[int], list[int]]]
-        homes = defaultdict(lambda: ([], []))
-        for side in (0, 1):
+
+        def closures(side: int) -> Iterator[tuple[int, Hashable]]:
             for row, symbol in enumerate(self.symbols[side]):
-                if symbol.kinds and not self.runtime[side][row]:
-                    homes[symbol.package, symbol.function][side].append(row)
-        asked = {home: rows for home, rows in homes.items() if rows[0] and rows[1]}
-        if not asked:
+                if symbol.kinds and symbol.package and not self.runtime[side][row]:
+                    yield row, (symbol.package, symbol.function)
+
+        homes = list(by_key(closures(0), closures(1)))
+        if not homes:
             return
         shifts = _Shifts(self.sides, self.partner, self.symbols)
-        for old, now in asked.values():
+        for old, now in homes:
             equal = [
                 (row, int(self.partner[row]))
                 for row in old
                 if self.partner[row] >= 0
                 and self.by.get(row) != "given"
-                and not unchanged(self.symbols[0][row].package, row)
+                and not self._unchanged(0, row)
             ]
             lone = len(equal) < len(old) or len(equal) < len(now)
             if equal and shifts.doubtful(equal, lone=lone):
@@ -317,13 +307,12 @@ class _Decision:
         """Pair what is left by what its samples show."""
         lone = self.partner < 0, ~self.taken
         for side in (0, 1):
-            same = self._unchanged(side)
             for row in np.flatnonzero(lone[side]).tolist():
                 symbol = self.symbols[side][row]
                 if (
                     self.runtime[side][row]
                     or not symbol.package
-                    or (not symbol.kinds and same(symbol.package, row))
+                    or (not symbol.kinds and self._unchanged(side, row))
                 ):
                     lone[side][row] = False
         if not (lone[0].any() and lone[1].any()):
@@ -359,28 +348,22 @@ class _Decision:
             ):
                 self._pair(row, other, self._reason(row, other))
 
-    def _unchanged(self, side: int) -> Callable[[str, int], bool]:
-        """Return a test whether a function's source is the same in both builds."""
-        versions = [_versions(one.files) for one in self.sides]
-        both = versions[0] & versions[1]
-
-        def test(package: str, row: int) -> bool:
-            file = self.sides[side].files[row]
-            if "@v" in file:
-                return _version(file) in both
-            return self.one_release and is_standard_library(package)
-
-        return test
+    def _unchanged(self, side: int, row: int) -> bool:
+        """Return whether a function's source is the same in both builds."""
+        file = self.sides[side].files[row]
+        if "@v" in file:
+            return _version(file) in self.versions
+        package = self.symbols[side][row].package
+        return self.one_release and is_standard_library(package)
 
     def _reason(self, base: int, new: int) -> PairedBy:
         """Return in what two names differ that evidence has paired."""
         old, now = self.symbols[0][base], self.symbols[1][new]
         if self.names[0][base] == self.names[1][new]:
             return "name"
-        if old == now:
-            return "type_arguments"
         if old == now._replace(package=old.package):
-            return "package"
+            packages = package_of(self.names[0][base]), package_of(self.names[1][new])
+            return "type_arguments" if packages[0] == packages[1] else "package"
         if old.kinds and (old.package, old.function) == (now.package, now.function):
             return "closure"
         return "evidence"

@@ -9,7 +9,7 @@ evidence for its neighbours, so this is repeated.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.identity.evidence import BODY, Entries, SideEvidence
 from pprofdiff.identity.features import FEATURES, features, heaviest, known_relations
+from pprofdiff.identity.rows import by_key
 from pprofdiff.identity.symbols import Symbol
 
 __all__ = ["Candidates", "Matched", "Matcher", "match"]
@@ -29,6 +30,8 @@ Bools = NDArray[np.bool_]
 
 # A package's functions are tried each with each up to this many pairs.
 _MOST_PAIRS = 40_000
+# What more pairs of functions than this have in common tells none of them apart.
+_MOST_SHOWN = 64
 # The relations of a function of one kind that are kept, of which some are unpaired.
 _MOST_ENTRIES = 64
 _ROUNDS = 8
@@ -180,13 +183,8 @@ class Matcher:
 
     def _pairs(self) -> tuple[Column, Column]:
         """Return the pairs of functions that are looked for in the same place."""
-        blocks: dict[object, tuple[list[int], list[int]]]
-        blocks = defaultdict(lambda: ([], []))
-        for side in (0, 1):
-            for row, place in self._places(side):
-                blocks[place][side].append(row)
         parts = [np.zeros((2, 0), np.int64)]
-        for old, now in blocks.values():
+        for old, now in by_key(self._places(0), self._places(1)):
             rows = np.array(old, np.int64), np.array(now, np.int64)
             if len(old) * len(now) <= _MOST_PAIRS:
                 every = np.repeat(rows[0], len(now)), np.tile(rows[1], len(old))
@@ -196,7 +194,7 @@ class Matcher:
         base, new = np.concatenate(parts, axis=1)
         return base, new
 
-    def _places(self, side: int) -> Iterator[tuple[int, object]]:
+    def _places(self, side: int) -> Iterator[tuple[int, Hashable]]:
         """Yield each unpaired function, and within what it is looked for.
 
         That is its package. A closure stays in the function that it stands in; where
@@ -246,31 +244,25 @@ class Matcher:
 
     def _related(self, base: Column, new: Column) -> NDArray[np.int64]:
         """Return the pairs of two long lists that share a relation, line or name."""
-        pairs: set[tuple[int, int]] = set()
-        places: dict[object, tuple[list[int], list[int]]]
-        places = defaultdict(lambda: ([], []))
-        chosen = (
-            np.zeros(len(self.sides[0]), np.bool_),
-            np.zeros(len(self.sides[1]), np.bool_),
-        )
-        chosen[0][base], chosen[1][new] = True, True
-        for side, rows in enumerate((base, new)):
-            entries = self._known(side)
-            at = chosen[side][entries.function] & (entries.kind != BODY)
-            for row, kind, other in zip(
-                entries.function[at].tolist(),
-                entries.kind[at].tolist(),
-                entries.other[at].tolist(),
-                strict=True,
-            ):
-                places[kind, other][side].append(row)
-            for row in rows.tolist():
-                places[self.symbols[side][row].last][side].append(row)
-        for old, now in places.values():
-            if 0 < len(old) * len(now) <= 64:
-                pairs.update((i, j) for i in old for j in now)
-        ordered = sorted(pairs)
-        return np.array(ordered, np.int64).reshape(-1, 2).T
+        pairs = {
+            (i, j)
+            for old, now in by_key(self._shows(0, base), self._shows(1, new))
+            if len(old) * len(now) <= _MOST_SHOWN
+            for i in old
+            for j in now
+        }
+        return np.array(sorted(pairs), np.int64).reshape(-1, 2).T
+
+    def _shows(self, side: int, rows: Column) -> Iterator[tuple[int, Hashable]]:
+        """Yield functions with each relation that they have, and with their name."""
+        chosen = np.zeros(len(self.sides[side]), np.bool_)
+        chosen[rows] = True
+        entries = self._known(side)
+        shown = entries.take(chosen[entries.function] & (entries.kind != BODY))
+        relations = zip(shown.kind.tolist(), shown.other.tolist(), strict=True)
+        yield from zip(shown.function.tolist(), relations, strict=True)
+        for row in rows.tolist():
+            yield row, self.symbols[side][row].last
 
 
 def match(

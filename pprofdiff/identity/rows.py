@@ -7,13 +7,13 @@ looser key only where the key leaves no choice. No two rows of one side are merg
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Key", "Pairing", "pair_names"]
+__all__ = ["Key", "Pairing", "by_key", "pair_names"]
 
 # A looser key of the name at a position, None where it has no such key.
 Key = Callable[[int], Hashable | None]
@@ -104,16 +104,30 @@ def _matched(
     base: list[int], new: list[int], base_key: Key, new_key: Key
 ) -> list[tuple[int, int]]:
     """Return (base, new) pairs under keys that leave no choice."""
-    groups: dict[Hashable, tuple[list[int], list[int]]]
-    groups = defaultdict(lambda: ([], []))
-    for side, (rows, key) in enumerate(((base, base_key), (new, new_key))):
-        for row in rows:
-            value = key(row)
-            if value is not None:
-                groups[value][side].append(row)
+
+    def keyed(rows: list[int], key: Key) -> Iterator[tuple[int, Hashable]]:
+        return ((row, value) for row in rows if (value := key(row)) is not None)
+
     return [
         pair
-        for base_rows, new_rows in groups.values()
+        for base_rows, new_rows in by_key(keyed(base, base_key), keyed(new, new_key))
         if len(base_rows) == len(new_rows)
         for pair in zip(base_rows, new_rows, strict=True)
     ]
+
+
+def by_key(
+    base: Iterable[tuple[int, Hashable]], new: Iterable[tuple[int, Hashable]]
+) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield the (base, new) rows of each key that both sides have, in their order.
+
+    `base` and `new` are (row, key) of each side.
+    """
+    groups: dict[Hashable, tuple[list[int], list[int]]]
+    groups = defaultdict(lambda: ([], []))
+    for side, keyed in enumerate((base, new)):
+        for row, key in keyed:
+            groups[key][side].append(row)
+    for old, now in groups.values():
+        if old and now:
+            yield old, now

@@ -11,6 +11,7 @@ from pprofdiff.goruntime.names import (
     package_end,
     package_of,
     strip_type_arguments,
+    under_init,
 )
 
 __all__ = ["Symbol", "symbol_of", "type_outline", "words"]
@@ -18,7 +19,6 @@ __all__ = ["Symbol", "symbol_of", "type_outline", "words"]
 _PART = r"[.·]func|[.·]gowrap|[.·]deferwrap|[.·]dwrap[.·]|-range|\."
 _CHAIN = re.compile(rf"(?:(?:{_PART})\d+)+$")
 _LINK = re.compile(rf"({_PART})(\d+)")
-_PACKAGE_INIT = re.compile(r"^(?:glob\.|init(?:\.\d+)?)(?=[.·-]|$)")
 _INNERMOST = re.compile(r"(?:\([^()]*\)\.)?[^.()·]+$")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
@@ -55,7 +55,7 @@ def symbol_of(name: str, packages: Mapping[str, str]) -> Symbol:
     path = canonical_path(package_of(name))
     plain = strip_type_arguments(name)
     end = package_end(plain)
-    rest = _PACKAGE_INIT.sub("init", plain[end + 1 :] if end else plain)
+    rest = under_init(plain[end + 1 :] if end else plain)
     chain = _CHAIN.search(rest, 1)
     links = _LINK.findall(chain.group()) if chain else []
     prefix = rest[: chain.start()] if chain else rest

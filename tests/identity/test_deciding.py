@@ -71,6 +71,22 @@ def test_closures_that_moved_with_their_function_are_asked_nothing():
     assert pairs(sampled(*CALLS, starts=before), sampled(*other, starts=after)) == {}
 
 
+def test_closures_of_a_moved_package_keep_their_numbers():
+    """One was not sampled, and no lines are told: nothing says that others moved up."""
+    shared = ("encode.func1", "encode", "scan", "Grow")
+    base, new = (
+        sampled(*((30, f"example.com/{path}.{name}", "main.main") for name in names))
+        for path, names in (
+            ("a/codec", ("encode.func2", *shared)),
+            ("b/codec", shared),
+        )
+    )
+    assert pairs(base, new) == {
+        (f"example.com/a/codec.{name}", f"example.com/b/codec.{name}"): "package"
+        for name in shared
+    }
+
+
 def of_library(name, start, version="v1.2.3"):
     """Return 60 samples in which `name` calls and is called."""
     return sampled(

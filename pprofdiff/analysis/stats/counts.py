@@ -61,36 +61,34 @@ class CountModel(NamedTuple):
 
     def sigma(self, base: Column, new: Column) -> Floats:
         """Return the standard deviation of the scaled delta of raw int64 columns."""
-        counted, common = self._variances(base, new)
-        return np.sqrt(counted + common)
+        return self._deviation(base, new)[0]
 
-    def _variances(self, base: Column, new: Column) -> tuple[Floats, Floats]:
-        """Return the variance of counting, and of what runs differ by beyond it."""
+    def _deviation(self, base: Column, new: Column) -> tuple[Floats, Floats]:
+        """Return each row's standard deviation, and its degrees of freedom.
+
+        Those are infinite where counting alone is known, and Satterthwaite's (1946)
+        where the spread of runs adds to it.
+        """
         worth = self.by.scaled(self.base_step, self.new_step)
-        counted = np.abs(base) * worth[0] + np.abs(new) * worth[1]
         # One sample is the least that a side without any could have had.
         floor = max(self.base_step, self.new_step) ** 2
+        counted = self.spread.dispersion * np.maximum(
+            np.abs(base) * worth[0] + np.abs(new) * worth[1], floor
+        )
+        if not self.spread.common:
+            return np.sqrt(counted), np.full(len(counted), np.inf)
         old, now = self.by.scaled(base, new)
         runs = self.spread.runs
         common = self.spread.common * (
             np.square(old) / runs[0] + np.square(now) / runs[1]
         )
-        return self.spread.dispersion * np.maximum(counted, floor), common
-
-    def _freedom(self, base: Column, new: Column) -> Floats:
-        """Return each row's degrees of freedom (Satterthwaite 1946)."""
-        counted, common = self._variances(base, new)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            part = np.square(common / (counted + common)) / self.spread.freedom
-            return np.where(part > 0, 1 / part, np.inf)
+        with np.errstate(divide="ignore"):
+            freedom = self.spread.freedom / np.square(common / (counted + common))
+        return np.sqrt(counted + common), freedom
 
     def reach(self, base: Column, new: Column) -> Floats:
         """Return how far the scaled delta of each row may be from 0 by chance."""
-        return self._times(LIMIT, base, new) * self.sigma(base, new)
-
-    def _times(self, z: float, base: Column, new: Column) -> Floats:
-        """Return how many deviations of a row are as rare as `z` of the normal."""
-        return student(z, self._freedom(base, new))
+        return self.needs(base, new, LIMIT)
 
     def needs(self, base: Column, new: Column, least: float) -> Floats:
         """Return the least scaled |delta| of each row that is beyond chance.
@@ -98,7 +96,8 @@ class CountModel(NamedTuple):
         `least` is the |z| from which a change is, such as `Judgement.least` of another
         table of the same samples.
         """
-        return self._times(least, base, new) * self.sigma(base, new)
+        sigma, freedom = self._deviation(base, new)
+        return student(least, freedom) * sigma
 
     def rows(self, runs: Runs[Column]) -> Judgement:
         """Judge rows of raw int64 values, one column a run."""
@@ -107,9 +106,10 @@ class CountModel(NamedTuple):
 
     def judge(self, base: Column, new: Column) -> Judgement:
         """Judge rows of raw int64 values, base against new."""
-        delta, sigma = self.by.delta(base, new), self.sigma(base, new)
-        z = normal(delta / sigma, self._freedom(base, new))
-        reach = self.reach(base, new)
+        delta = self.by.delta(base, new)
+        sigma, freedom = self._deviation(base, new)
+        z = normal(delta / sigma, freedom)
+        reach = student(LIMIT, freedom) * sigma
         p = np.array([erfc(abs(v) / sqrt(2)) for v in z.tolist()], np.float64)
         q = _false_discovery_rates(p)
         return Judgement(

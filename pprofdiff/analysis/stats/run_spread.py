@@ -139,8 +139,10 @@ def normal(t: Floats, freedom: Floats) -> Floats:
     Wallace's approximation (1959, Annals of Mathematical Statistics 30(4)): three
     deviations are off by 0.11 at two degrees of freedom, by 0.03 at four.
     """
+    known = np.isfinite(freedom)
+    if not known.any():
+        return t
     with np.errstate(invalid="ignore", over="ignore"):
-        known = np.isfinite(freedom)
         nu = np.where(known, freedom, 1.0)
         size = (8 * nu + 1) / (8 * nu + 3) * np.sqrt(nu * np.log1p(np.square(t) / nu))
     return np.where(known, np.sign(t) * size, t)
@@ -148,8 +150,10 @@ def normal(t: Floats, freedom: Floats) -> Floats:
 
 def student(z: float, freedom: Floats) -> Floats:
     """Return Student's t as rare as a normal deviate; the inverse of `normal`."""
+    known = np.isfinite(freedom)
+    if not known.any():
+        return np.full(len(freedom), z)
     with np.errstate(over="ignore"):
-        known = np.isfinite(freedom)
         nu = np.where(known, freedom, 1.0)
         size = np.square(z * (8 * nu + 3) / (8 * nu + 1)) / nu
         return np.where(known, np.sqrt(nu * np.expm1(np.minimum(size, 500.0))), z)

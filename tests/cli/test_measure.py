@@ -19,6 +19,7 @@ from pprofdiff.measure.rounds import order
 from tests.cli.test_whole import ENVIRONMENT, PPROFDIFF
 from tests.measure.shop import FILES, MODULE, SLOWER, shop, state
 from tests.repository import STORE, repository
+from tests.signals import heard
 
 pytestmark = pytest.mark.go
 
@@ -255,10 +256,9 @@ def wait_for_a_run(folder):
 def test_an_interrupt_reports_whole_rounds(repo, tmp_path, temporary):
     before = state(repo.folder)
     out = tmp_path / "runs"
-    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     words = ("--per-run", "1s", "--rounds", 50, "-o-runs", out, "HEAD~1")
-    process = started(*words, "--", "./store")
-    signal.signal(signal.SIGINT, handler)
+    with heard("SIGINT"):
+        process = started(*words, "--", "./store")
     after_rounds(process, 2)
     wait_for_a_run(temporary)
     process.send_signal(signal.SIGINT)
@@ -274,9 +274,8 @@ def test_an_interrupt_reports_whole_rounds(repo, tmp_path, temporary):
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_a_signal_while_building_leaves_nothing(repo, tmp_path, temporary, name):
     before = state(repo.folder)
-    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
-    process = started("-o-runs", tmp_path / "runs", "HEAD~1", "--", "./store")
-    signal.signal(signal.SIGINT, handler)
+    with heard(name):
+        process = started("-o-runs", tmp_path / "runs", "HEAD~1", "--", "./store")
     for _ in range(1000):
         if list(temporary.glob("*/old/store/price.go")):
             break

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_whole import ENVIRONMENT, PPROFDIFF
+from tests.signals import ended, heard
 
 # Stops for good where a file that is written would take its place.
 STOPS = """
@@ -72,21 +73,18 @@ def stopped(sides, tmp_path):
 
 @pytest.mark.parametrize("name", ENDING)
 def test_a_signal_ends_the_process_and_no_file_stays(stopped, name):
-    process, out = stopped()
-    number = signal.Signals[name]
-    process.send_signal(number)
-    _, said = process.communicate(timeout=60)
-    assert (process.returncode, said) == (-number, b"")
+    with heard(name):
+        process, out = stopped()
+    _, said = ended(process, name)
+    assert (process.returncode, said) == (-signal.Signals[name], b"")
     assert [path.name for path in out.iterdir()] == ["x.json"]
     assert (out / "x.json").read_text() == "old"
 
 
 def test_an_interrupt_leaves_no_file(stopped):
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    process, out = stopped()
-    signal.signal(signal.SIGINT, before)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    with heard("SIGINT"):
+        process, out = stopped()
+    _, said = ended(process, "SIGINT")
     assert (process.returncode, said) == (2, b"pprofdiff: interrupted\n")
     assert [path.name for path in out.iterdir()] == ["x.json"]
 
@@ -96,8 +94,7 @@ def test_what_is_ignored_stays_ignored(stopped):
     process.send_signal(signal.SIGHUP)
     time.sleep(0.3)
     assert process.poll() is None
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
+    ended(process, "SIGTERM")
     assert process.returncode == -signal.SIGTERM
 
 
@@ -109,8 +106,7 @@ def test_an_input_that_does_not_come_is_no_reason_to_stay(tmp_path, sides):
         ) as process,
         (tmp_path / "pipe").open("wb"),
     ):
-        process.send_signal(signal.SIGTERM)
-        process.wait(timeout=60)
+        ended(process, "SIGTERM")
     assert process.returncode == -signal.SIGTERM
 
 

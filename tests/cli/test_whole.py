@@ -9,7 +9,6 @@ import pty
 import re
 import shlex
 import shutil
-import signal
 import struct
 import subprocess
 import sys
@@ -24,6 +23,7 @@ import pytest
 from pprofdiff import __version__
 from pprofdiff.goruntime.readable import short
 from tests.loaders.profiles.spelling import CANONICAL
+from tests.signals import ended, heard
 
 ROOT = Path(__file__).parents[2]
 PPROFDIFF = [sys.executable, "-W", "error", "-m", "pprofdiff"]
@@ -429,17 +429,14 @@ def test_a_disk_that_is_full(here, word):
 
 def test_an_interrupt_is_one_line(here):
     os.mkfifo("pipe.pb.gz")
-    # What runs in the background ignores interrupts, and its children do.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    # Python warns of a pipe that an interrupt left open: that is no error here.
-    process = subprocess.Popen(
-        [sys.executable, *PPROFDIFF[3:], "pipe.pb.gz", "new.pb.gz"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT,
-    )  # fmt: skip
-    signal.signal(signal.SIGINT, before)
+    with heard("SIGINT"):
+        # Python warns of a pipe that an interrupt left open: that is no error here.
+        process = subprocess.Popen(
+            [sys.executable, *PPROFDIFF[3:], "pipe.pb.gz", "new.pb.gz"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT,
+        )  # fmt: skip
     with process, Path("pipe.pb.gz").open("wb"):  # opens once the reader is there
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate()
+        out, err = ended(process, "SIGINT")
     assert process.returncode == 2
     assert (out, err) == (b"", b"pprofdiff: interrupted\n")
 

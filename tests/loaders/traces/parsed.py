@@ -1,8 +1,8 @@
 """What ``go tool trace -d=parsed`` says of a trace: the reference, one event at a time.
 
 Everything here is slow and plain on purpose. Go's reader moves an event whose time is
-not above the one before to one nanosecond after it; `Time.slack` counts how many such
-steps may be in a time.
+not above the one before to one nanosecond after it (`Reader.ReadEvent`), from wherever
+it was: an event that waits for others may be much older than those.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ NOTHING = 2**64 - 1
 
 
 class Time(int):
-    """Nanoseconds, of which up to `slack` may be steps away from an earlier event."""
+    """Nanoseconds; `moved` tells whether the event may be of any time before."""
 
-    slack: int
+    moved: bool
 
-    def __new__(cls, ns, slack):
+    def __new__(cls, ns, moved):
         """Return a time."""
         made = super().__new__(cls, ns)
-        made.slack = slack
+        made.moved = moved
         return made
 
 
 def same(ours, theirs):
     """Tell whether rows are equal, but for what Go may have moved events by."""
     if isinstance(theirs, Time):
-        return ours is not None and 0 <= theirs - ours <= theirs.slack
+        return ours is not None and (ours == theirs or (theirs.moved and ours < theirs))
     if isinstance(theirs, (tuple, list)):
         return len(ours) == len(theirs) and all(map(same, ours, theirs))
     return ours == theirs
@@ -85,7 +85,7 @@ def events_of(path):
         check=False,
     )
     lines = done.stdout.decode("utf-8", "replace").splitlines()
-    found, fields, stacks, frames, slack, last = [], None, None, None, 0, 0
+    found, fields, stacks, frames, last = [], None, None, None, 0
     function = ""
     for line in [*lines, "M=0 P=0 G=0 End Time=0"]:
         match = LINE.fullmatch(line)
@@ -94,10 +94,9 @@ def events_of(path):
                 found.append(Event(*fields, *(_told(s) for s in stacks)))
             numbers = [int(n) for n in match.group(1, 2, 3)]
             time = int(match[5])
-            slack = slack + 1 if time == last + 1 else 0
+            when = Time(time, time == last + 1)
             last = time
-            moved = Time(time, slack)
-            fields, stacks = (*numbers, match[4], moved, match[6]), ([], [])
+            fields, stacks = (*numbers, match[4], when, match[6]), ([], [])
         elif line in ("Stack=", "TransitionStack="):
             frames = stacks[line != "Stack="]
         elif line.startswith("\t\t"):

@@ -115,6 +115,14 @@ class CPUComparison:
         base[rows], new[rows] = self.table.raw("cum")
         return base, new
 
+    @cached_property
+    def whole_of(self) -> Column:
+        """The function that each is a part of on one side alone, or else itself."""
+        rows = np.arange(len(self.names))
+        for split in self.diff.splits:
+            rows[list(split.parts)] = split.function
+        return rows
+
     @property
     def noun(self) -> str:
         """What samples are: CPU, or wall time."""

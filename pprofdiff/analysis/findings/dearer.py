@@ -85,9 +85,12 @@ def _shares(cpu: CPUComparison, movers: list[_Mover]) -> Finding:
 
 
 def _owner(cpu: CPUComparison, told: Claim, side: int) -> NDArray[np.int64]:
-    """Return each sample's function of the program nearest the leaf, -1 for none."""
+    """Return each sample's function of the program nearest the leaf, -1 for none.
+
+    What is a part of another function on one side alone counts for that one.
+    """
     owner = cpu.sides[side].owner
-    rows = cpu.diff.paired_functions.union[side]
+    rows = cpu.whole_of[cpu.diff.paired_functions.union[side]]
     return np.where(told.sides[side], -1, np.append(rows, -1)[owner])
 
 

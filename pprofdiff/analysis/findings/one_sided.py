@@ -35,8 +35,8 @@ _MOST = 0.5
 class Root(NamedTuple):
     """A function that is on one side only, and nothing above it in its stacks is.
 
-    `parent` is the function that called it most, -1 for none; `value` is the raw CPU
-    time under it.
+    `parent` is the function that called it most, or that this is a part of on one side
+    alone, -1 for none; `value` is the raw CPU time under it.
     """
 
     row: int
@@ -80,6 +80,9 @@ def _chosen(cpu: CPUComparison) -> tuple[Mask, Mask]:
     gone, added = (np.zeros(len(cpu.names), np.bool_) for _ in range(2))
     gone[at[told & (base >= _SHARE) & (new <= _LEFT * base)]] = True
     added[at[told & (new >= _SHARE) & (base <= _LEFT * new)]] = True
+    # What these do, the other side does in the function that they are parts of.
+    parts = cpu.whole_of != np.arange(len(cpu.names))
+    gone[parts] = added[parts] = False
     return gone, added
 
 
@@ -144,8 +147,9 @@ def _roots(cpu: CPUComparison, side: int, root: Column, parent: Column) -> list[
     for row in distinct(root[root >= 0]).tolist():
         under = root == row
         callers, at = grouped(parent[under])
-        most = int(np.argmax(np.bincount(at, np.abs(values[under]))))
-        roots.append(Root(row, int(callers[most]), int(values[under].sum())))
+        most = int(callers[np.argmax(np.bincount(at, np.abs(values[under])))])
+        by = int(cpu.whole_of[most]) if most >= 0 else -1
+        roots.append(Root(row, by, int(values[under].sum())))
     return roots
 
 

@@ -24,6 +24,7 @@ from pprofdiff.analysis.findings import (
     moved,
     releases,
     runtime,
+    splits,
 )
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.causes import tree
@@ -80,6 +81,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
         gc.dearer,
         gc.cpu_only,
         functions.functions,
+        splits.splits,
         dearer.own_cost,
         covering.below,
         inlining.inlining,

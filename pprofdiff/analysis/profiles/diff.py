@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -33,6 +34,7 @@ from pprofdiff.analysis.profiles.leaf_owners import LeafSums, leaf_sums
 from pprofdiff.analysis.profiles.rows import PairedRows, SampleValues, pair_rows
 from pprofdiff.analysis.profiles.runs import Exposure, counts_by_run, exposures_of
 from pprofdiff.analysis.profiles.side import ProfileSide
+from pprofdiff.analysis.profiles.splits import Split, splits_of
 from pprofdiff.analysis.profiles.stacks import stack_table
 from pprofdiff.analysis.profiles.tables import Table
 from pprofdiff.analysis.stats.counts import CountModel
@@ -220,6 +222,20 @@ class ProfileDiff:
         return stack_table(
             self.paired_functions, *self._samples, self.normalization, self.model
         )
+
+    @cached_property
+    def splits(self) -> tuple[Split, ...]:
+        """Functions whose work is the same, and that one side has in parts."""
+        if self.model is None or not self.model.sound:
+            return ()
+        profiles = self.base.profile, self.new.profile
+        return splits_of(self.paired_functions, profiles, self.totals, self.model)
+
+    @cached_property
+    def part_of(self) -> Mapping[str, str]:
+        """The function that each part of `splits` is a part of, by name."""
+        names = self.paired_functions.names
+        return {names[p]: names[s.function] for s in self.splits for p in s.parts}
 
     @property
     def attributions(self) -> tuple[Attribution, Attribution] | None:

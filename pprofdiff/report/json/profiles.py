@@ -44,7 +44,7 @@ def _profile_row(diff: ProfileDiff, modelled: MarkByAllocation | None) -> Row:
         "groups": _groups(diff),
         "categories": _categories(diff),
         "leaf_kinds": _leaf_kinds(diff),
-        "functions": _functions(diff.table("functions"), diff.identity),
+        "functions": _functions(diff),
         "blame": _blame(diff),
         "blame_modelled": _modelled(modelled) if diff.category_sums else [],
     }
@@ -104,7 +104,8 @@ def _leaf_kinds(diff: ProfileDiff) -> list[Row]:
     ]
 
 
-def _functions(table: Table, identity: Identity) -> list[Row]:
+def _functions(diff: ProfileDiff) -> list[Row]:
+    table = diff.table("functions")
     rows = table.take(table.order("flat", "cum"))
     status = [STATUSES[i] for i in rows.status().tolist()]
     flat, cum = rows.judge("flat"), rows.judge("cum")
@@ -116,7 +117,9 @@ def _functions(table: Table, identity: Identity) -> list[Row]:
         if rows.base_names[i] is not None:
             entry["base_name"] = rows.base_names[i]
         entry |= {"file": rows.files[i] or None, "status": status[i]}
-        entry |= _pairing(rows, i, status[i], identity)
+        entry |= _pairing(rows, i, status[i], diff.identity)
+        if rows.names[i] in diff.part_of:
+            entry["part_of"] = diff.part_of[rows.names[i]]
         entry |= dict(zip(columns, row, strict=True))
         entry["significance"] = (
             None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -146,7 +146,7 @@ def _rows(
     """Return a row for each chain; none of them is within noise."""
     base, new = (values.tolist() for values in table.raw(column))
     noise = None if diff.model is None else False
-    cells = row_cells(table, [first for first, *_ in chains])
+    cells = row_cells(table, [first for first, *_ in chains], _wholes(diff, table))
     return tuple(
         Row(
             table.names[i],
@@ -161,6 +161,11 @@ def _rows(
         )
         for cell, (i, *rest) in zip(cells, chains, strict=True)
     )
+
+
+def _wholes(diff: ProfileDiff, table: FunctionTable) -> Mapping[str, str]:
+    """Return which function each row is a part of; nothing for rows of lines, files."""
+    return diff.part_of if table.noun == "function" else {}
 
 
 def _in_chain(name: Cell, others: int) -> Cell:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from posixpath import basename
 from typing import NamedTuple
 
@@ -28,11 +28,14 @@ class _Line(NamedTuple):
     number: str
 
 
-def row_cells(table: Table, rows: Sequence[int]) -> list[Cell]:
+def row_cells(
+    table: Table, rows: Sequence[int], wholes: Mapping[str, str]
+) -> list[Cell]:
     """Return cells that name rows of a table: functions, lines, files or packages.
 
     Their remark says what of the base's name is another one, where people see that;
-    and what a function that is gone may be now, where that is one of several.
+    what a function that is gone may be now, where that is one of several; and of which
+    function one is a part on one side alone, by the names in `wholes`.
     """
     texts = _texts(table, rows)
     gone = (table.status()[np.array(rows, np.int64)] == STATUSES.index("gone")).tolist()
@@ -42,6 +45,9 @@ def row_cells(table: Table, rows: Sequence[int]) -> list[Cell]:
         several = table.choices.get(name, ()) if alone else ()
         if before is not None:
             cells.append(_renamed(table, i, shown, before))
+        elif name in wholes:
+            (whole,) = distinct_names([wholes[name]])
+            cells.append(Cell(shown, remark=f"(part of {whole})", full=name))
         elif several:
             now = " or ".join(distinct_names(several))
             cells.append(Cell(shown, remark=f"(perhaps {now} now)", full=name))

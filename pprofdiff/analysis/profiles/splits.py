@@ -1,0 +1,154 @@
+"""Functions that one side has in one piece, and the other side in several.
+
+Where code is moved out of a function into one that it calls, the function's own work
+falls, and the other one is new; where code is moved back, it is the other way round.
+Their sum is what compares.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.profiles.attribution import owned
+from pprofdiff.analysis.profiles.graph import walk
+from pprofdiff.analysis.profiles.rows import PairedRows
+from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.goruntime.names import package_of
+from pprofdiff.model.profiles.profile import Profile
+
+__all__ = ["Split", "splits_of"]
+
+Column = NDArray[np.int64]
+_Pair = tuple[Column, Column]
+
+# The parts matter from this share of their side's total on, as in findings.
+_SHARE = 0.02
+# The parts have at least this much of what the function lost: it is in them, rather
+# than anywhere else.
+_MOST = 0.5
+
+
+class Split(NamedTuple):
+    """A function, the parts of it that `side` alone has (0: base, 1: new), and sums.
+
+    `function` and `parts` are rows of the union; `whole` is the raw (base, new) flat
+    of all of them together.
+    """
+
+    side: int
+    function: int
+    parts: tuple[int, ...]
+    whole: tuple[int, int]
+
+
+def splits_of(
+    functions: PairedRows,
+    profiles: tuple[Profile, Profile],
+    totals: tuple[int, int],
+    model: CountModel,
+) -> tuple[Split, ...]:
+    """Return the functions whose flat one side has in parts.
+
+    A part is a function of the same package that one side alone has, and that nothing
+    but the function, or another part, calls. The function's flat is less by more than
+    chance where there are parts; theirs is beyond chance, and most of what it lost; and
+    together they have as much as it had, as far as can be told. What they call does
+    not count: where a library does what the program did itself, nothing was moved.
+
+    Whether the same code was moved, samples do not tell. That the cost stayed where it
+    was does not depend on it.
+    """
+    flat = _flat(functions)
+    found = []
+    for side in (0, 1):
+        for function, parts in _parts(functions, profiles[side], side).items():
+            split = _judged(side, function, parts, flat, model)
+            if split and flat[side][parts].sum() >= _SHARE * totals[side]:
+                found.append(split)
+    return tuple(found)
+
+
+def _flat(functions: PairedRows) -> _Pair:
+    """Return the raw flat of each row of the union, base and new."""
+    base, new = (np.zeros(len(functions.names), np.int64) for _ in range(2))
+    base[functions.tabled], new[functions.tabled] = functions.table.raw("flat")
+    return base, new
+
+
+def _parts(functions: PairedRows, profile: Profile, side: int) -> dict[int, list[int]]:
+    """Return the possible parts of each function that both sides have."""
+    there = [np.zeros(len(functions.names), np.bool_) for _ in range(2)]
+    for mask, rows in zip(there, functions.union, strict=True):
+        mask[rows] = True
+    union, names = functions.union[side], functions.sides[side].names
+    alone = there[side] & ~there[1 - side]
+    mine = np.zeros(len(functions.names), np.bool_)
+    mine[union] = owned(names)
+    alone &= mine
+    if not alone.any():
+        return {}
+    caller: dict[int, int] = {}
+    shared = set()
+    for part, by in _calls(functions, profile, side, alone):
+        if caller.setdefault(part, by) != by:
+            shared.add(part)
+    packages = dict(zip(union.tolist(), map(package_of, names), strict=True))
+    parts = defaultdict(list)
+    for part in sorted(caller.keys() - shared):
+        whole, seen = caller[part], {part}
+        while whole in caller and whole not in shared and whole not in seen:
+            seen.add(whole)
+            whole = caller[whole]
+        known = whole >= 0 and there[1 - side][whole]
+        if known and packages[whole] == packages[part]:
+            parts[whole].append(part)
+    return parts
+
+
+def _calls(
+    functions: PairedRows, profile: Profile, side: int, chosen: NDArray[np.bool_]
+) -> Iterator[tuple[int, int]]:
+    """Yield each chosen function with what calls it; -1 for nothing.
+
+    A function that calls itself is not its own caller.
+    """
+    of_line = functions.union[side][functions.sides[side].ids]
+    size = len(chosen) + 1
+    for _, _, frames in walk(profile):
+        rows = of_line[frames.line]
+        caller = np.append(rows[1:], -1)
+        ends = frames.offsets[1:][np.diff(frames.offsets) > 0]
+        caller[ends - 1] = -1
+        at = chosen[rows] & (caller != rows)
+        for key in np.unique(rows[at] * size + caller[at] + 1).tolist():
+            yield key // size, key % size - 1
+
+
+def _judged(
+    side: int, function: int, parts: list[int], flat: _Pair, model: CountModel
+) -> Split | None:
+    """Return the split, if the numbers are those of one."""
+    alone = [int(flat[0][function]), int(flat[1][function])]
+    moved = int(flat[side][parts].sum())
+    together = list(alone)
+    together[side] += moved
+    fell = model.one(*alone)
+    new = [0, 0]
+    new[side] = moved
+    grew = model.one(*new)
+    split = (
+        alone[side] > 0
+        and fell.told
+        and grew.told
+        and (fell.delta > 0) == (grew.delta < 0)
+        and abs(grew.delta) >= _MOST * abs(fell.delta)
+        and not model.one(*together).told
+    )
+    if not split:
+        return None
+    return Split(side, function, tuple(parts), (together[0], together[1]))

@@ -37,7 +37,10 @@ class Pairing:
         return len(self.new_row)
 
     def spread(self, base: Column, new: Column) -> tuple[Column, Column]:
-        """Return both sides' columns (one value a name) by union row, 0 for none."""
+        """Return both sides' values (the first axis is the names) by union row.
+
+        They are 0 where a side has no such row.
+        """
         return _placed(base, self.base_row), _placed(new, self.new_row)
 
     def union_of_base(self) -> Column:
@@ -51,8 +54,8 @@ class Pairing:
 
 def _placed(column: Column, rows: Column) -> Column:
     """Return ``column[rows]`` with 0 for row -1."""
-    padded = np.append(column, 0)
-    return padded[rows]
+    none = np.zeros_like(column, shape=(1, *column.shape[1:]))
+    return np.concatenate((column, none))[rows]
 
 
 def _inverse(rows: Column) -> Column:

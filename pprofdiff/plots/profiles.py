@@ -209,8 +209,12 @@ def _parts(diff: ProfileDiff) -> _Rows:
     """Return groups, or packages, that add up to both totals; none that is 0."""
     names, base, new = _packages(diff) if diff.category_sums is None else _groups(diff)
     some = (base != 0) | (new != 0)
+    if diff.category_sums is None:
+        judged = diff.judge(base[some], new[some])
+    else:
+        groups = diff.category_sums.group_runs
+        judged = diff.judge_runs(groups.map(lambda run: run[some]))
     base, new = base[some], new[some]
-    judged = diff.judge(base.tolist(), new.tolist())
     return _Rows(
         names=[shortened(names[i]) for i in np.flatnonzero(some).tolist()],
         base=base,

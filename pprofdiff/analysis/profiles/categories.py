@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.attribution import Attribution
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import distinct, sums
 
@@ -27,12 +29,34 @@ class Categories:
     """Raw sums by category: int64, one a category of `ids`, 0 where a side has none.
 
     `ids` are all categories of the rules, in their order. Both columns add up to the
-    totals of the comparison exactly, for each sample has one category.
+    totals of the comparison exactly, for each sample has one category. `by_run` are
+    (base, new) run by run, int64 of shape (categories, runs), None with one run a side.
     """
 
     ids: tuple[str, ...]
     base: Column
     new: Column
+    by_run: Pair | None = None
+
+    @property
+    def runs(self) -> Runs[Column]:
+        """Both sides' sums run by run."""
+        if self.by_run is None:
+            return Runs.single(self.base, self.new)
+        return Runs(tuple(self.by_run[0].T), tuple(self.by_run[1].T))
+
+    @property
+    def group_runs(self) -> Runs[Column]:
+        """Both sides' sums of groups run by run, in the order of `groups`."""
+        place = {name: i for i, name in enumerate(self.ids)}
+        groups = [[place[c] for c in group.categories] for group in rules().groups]
+        return self.runs_of(groups)
+
+    def runs_of(self, members: Sequence[Sequence[int]]) -> Runs[Column]:
+        """Return sums of some categories each, by their places, run by run."""
+        return self.runs.map(
+            lambda run: np.array([run[list(at)].sum() for at in members], np.int64)
+        )
 
     def groups(self) -> list[tuple[str, int, int]]:
         """Return (id, base, new) of each group, in the order they are shown."""
@@ -64,13 +88,24 @@ class Blame:
     new: Column
 
 
-def categories(sides: tuple[Attribution, Attribution], values: Pair) -> Categories:
-    """Return the sums by category of (base, new) attributions and sample values."""
+def categories(
+    sides: tuple[Attribution, Attribution], values: Pair, by_run: Pair | None = None
+) -> Categories:
+    """Return the sums by category of (base, new) attributions and sample values.
+
+    `by_run` are the values run by run, int64 of shape (samples, runs).
+    """
     ids = tuple(rules().categories)
     base, new = (
         sums(side.category, v, len(ids)) for side, v in zip(sides, values, strict=True)
     )
-    return Categories(ids, base, new)
+    if by_run is None:
+        return Categories(ids, base, new)
+    old, now = (
+        np.stack([sums(side.category, run, len(ids)) for run in runs.T], axis=1)
+        for side, runs in zip(sides, by_run, strict=True)
+    )
+    return Categories(ids, base, new, (old, now))
 
 
 def blame(sides: tuple[Attribution, Attribution], values: Pair, union: Pair) -> Blame:

@@ -116,12 +116,23 @@ class ProfileDiff:
         return base.values[:, self.base_column], new.values[:, self.new_column]
 
     @cached_property
+    def by_run(self) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+        """Each side's `values` run by run, int64 of shape (samples, runs).
+
+        None with one run a side.
+        """
+        base = self.base.by_run[:, :, self.base_column]
+        new = self.new.by_run[:, :, self.new_column]
+        return None if base.shape[1] + new.shape[1] == len((base, new)) else (base, new)
+
+    @cached_property
     def _samples(self) -> tuple[SampleValues, SampleValues]:
         base, new = self.values
         of_base, of_new = self.identity.sides
+        by_run = self.by_run or (None, None)
         return (
-            SampleValues(self.base.profile, base, of_base),
-            SampleValues(self.new.profile, new, of_new),
+            SampleValues(self.base.profile, base, of_base, by_run[0]),
+            SampleValues(self.new.profile, new, of_new, by_run[1]),
         )
 
     @cached_property
@@ -146,7 +157,7 @@ class ProfileDiff:
         """Return how far runs differ; a sample of a side is worth so much, raw."""
         shares = self.normalization.mode in ("composition", "share")
         sides = [
-            counts_by_run(side, self.sample_type, step, exposure, shares=shares)
+            counts_by_run(side, self.sample_type, step, exposure)
             for side, step, exposure in zip(
                 (self.base, self.new), worth, self.exposures, strict=True
             )
@@ -180,10 +191,12 @@ class ProfileDiff:
 
         The rows are judged together. None where chance has no model.
         """
-        if self.model is None:
-            return None
         columns = (np.asarray(side, np.int64) for side in (base, new))
-        return Judge(self.model).rows(Runs.single(*columns))
+        return self.judge_runs(Runs.single(*columns))
+
+    def judge_runs(self, runs: Runs[NDArray[np.int64]]) -> Judgement | None:
+        """Judge raw sums that are known run by run, one column of int64 each."""
+        return None if self.model is None else Judge(self.model).rows(runs)
 
     @property
     def paired_functions(self) -> PairedRows:
@@ -247,7 +260,7 @@ class ProfileDiff:
         """Raw sums by runtime category; None where samples are not `classified`."""
         if self.attributions is None:
             return None
-        return categories(self.attributions, self.values)
+        return categories(self.attributions, self.values, self.by_run)
 
     @cached_property
     def blame_sums(self) -> Blame | None:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.analysis.stats.totals import ratio_of_sums
 from pprofdiff.goruntime.rules import rules
 
@@ -42,9 +46,8 @@ def judged_groups(diff: ProfileDiff) -> list[JudgedSum]:
     if sums is None:
         return []
     labels = {group.id: group.label for group in rules().groups}
-    return judged_sums(
-        diff, [(g, labels[g], base, new) for g, base, new in sums.groups()]
-    )
+    rows = [(g, labels[g], base, new) for g, base, new in sums.groups()]
+    return judged_sums(diff, rows, sums.group_runs)
 
 
 def judged_categories(diff: ProfileDiff, group: str) -> list[JudgedSum]:
@@ -57,22 +60,31 @@ def judged_categories(diff: ProfileDiff, group: str) -> list[JudgedSum]:
         return []
     own = next(g.categories for g in rules().groups if g.id == group)
     labels = rules().category_labels
-    rows: dict[str, tuple[str, str, int, int]] = {}
-    for name, base, new in zip(
-        sums.ids, sums.base.tolist(), sums.new.tolist(), strict=True
-    ):
-        if name in own and (base or new):
-            shown = _SHOWN_AS.get(name, name)
-            _, _, base_before, new_before = rows.get(shown, ("", "", 0, 0))
-            rows[shown] = shown, labels[shown], base_before + base, new_before + new
-    return judged_sums(diff, list(rows.values()))
+    some = (sums.base != 0) | (sums.new != 0)
+    members: dict[str, list[int]] = {}
+    for place, name in enumerate(sums.ids):
+        if name in own and some[place]:
+            members.setdefault(_SHOWN_AS.get(name, name), []).append(place)
+    rows = [
+        (name, labels[name], int(sums.base[at].sum()), int(sums.new[at].sum()))
+        for name, at in members.items()
+    ]
+    return judged_sums(diff, rows, sums.runs_of(list(members.values())))
 
 
 def judged_sums(
-    diff: ProfileDiff, rows: list[tuple[str, str, int, int]]
+    diff: ProfileDiff,
+    rows: list[tuple[str, str, int, int]],
+    runs: Runs[NDArray[np.int64]] | None = None,
 ) -> list[JudgedSum]:
-    """Judge rows of (id, label, raw base, raw new), corrected for their number."""
-    judged = diff.judge([row[2] for row in rows], [row[3] for row in rows])
+    """Judge rows of (id, label, raw base, raw new), corrected for their number.
+
+    `runs` are the same sums run by run, None where they are not known so.
+    """
+    if runs is None:
+        judged = diff.judge([row[2] for row in rows], [row[3] for row in rows])
+    else:
+        judged = diff.judge_runs(runs)
     noise = [None] * len(rows) if judged is None else judged.noise.tolist()
     by = diff.normalization
     return [

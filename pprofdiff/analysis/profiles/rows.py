@@ -16,7 +16,7 @@ from pprofdiff.analysis.profiles.granularity import (
     side_rows,
 )
 from pprofdiff.analysis.profiles.graph import flat_and_cum
-from pprofdiff.analysis.profiles.tables import Table
+from pprofdiff.analysis.profiles.tables import ByRun, Table
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.identity.model import SAME_NAMES, SideKeys
 from pprofdiff.identity.rows import Pairing
@@ -31,11 +31,14 @@ class SampleValues:
     """One side's samples and what each counts: int64 `values`, one a sample.
 
     `keys` tell which of its functions and packages are which of the other side.
+    `by_run` are the values run by run (int64 of shape (samples, runs), whose sums are
+    `values`), None where rows need not be known by run.
     """
 
     profile: Profile
     values: NDArray[np.int64]
     keys: SideKeys = SAME_NAMES.sides[1]
+    by_run: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -106,6 +109,7 @@ def pair_rows(
         normalization=normalization,
         model=model,
         choices=base.keys.choices,
+        by_run=_by_run(pairing, base_sums, new_sums),
     )
     has_value = (base_flat != 0) | (new_flat != 0) | (base_cum != 0) | (new_cum != 0)
     valued = np.flatnonzero(has_value)
@@ -126,13 +130,15 @@ def pair_rows(
 class SummedRows:
     """One side's rows with flat and cum of each (int64), in the values' unit.
 
-    `attribution` says what each sample is, None unless it was asked for.
+    `attribution` says what each sample is, None unless it was asked for. `by_run` are
+    flat and cum run by run, None where the side's values are not known so.
     """
 
     rows: SideRows
     flat: NDArray[np.int64]
     cum: NDArray[np.int64]
     attribution: Attribution | None
+    by_run: ByRun | None
 
 
 def summed_rows(
@@ -141,13 +147,26 @@ def summed_rows(
     """Sum one side's values by row; if `classified`, make its attribution too."""
     rows = side_rows(side.profile, granularity, side.keys)
     classifier = Classifier(rows.names) if classified else None
+    values = side.values[:, None] if side.by_run is None else side.by_run
     flat, cum = flat_and_cum(
-        side.profile, rows.ids, len(rows.names), side.values[:, None], classifier
+        side.profile, rows.ids, len(rows.names), values, classifier
     )
     attribution = classifier.result() if classifier is not None else None
     frameless = np.diff(side.profile.stack_offsets) == 0
-    flat[-1] = cum[-1] = side.values[frameless].sum()
-    return SummedRows(rows, flat[:, 0], cum[:, 0], attribution)
+    flat[-1] = cum[-1] = values[frameless].sum(axis=0)
+    by_run = None if side.by_run is None else ByRun(flat, cum)
+    return SummedRows(rows, flat.sum(axis=1), cum.sum(axis=1), attribution, by_run)
+
+
+def _by_run(
+    pairing: Pairing, base: SummedRows, new: SummedRows
+) -> tuple[ByRun, ByRun] | None:
+    """Return flat and cum of the union's rows by run, None where they are not known."""
+    if base.by_run is None or new.by_run is None:
+        return None
+    flat = pairing.spread(base.by_run.flat, new.by_run.flat)
+    cum = pairing.spread(base.by_run.cum, new.by_run.cum)
+    return ByRun(flat[0], cum[0]), ByRun(flat[1], cum[1])
 
 
 def _shown(

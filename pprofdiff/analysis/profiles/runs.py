@@ -22,8 +22,6 @@ def counts_by_run(
     sample_type: ValueType,
     worth: float,
     exposure: Exposure,
-    *,
-    shares: bool,
 ) -> RunCounts:
     """Return a side's samples by leaf function and run.
 
@@ -37,8 +35,6 @@ def counts_by_run(
         What one sample adds to a value.
     exposure
         The operations of each run; without them, runs are compared by their time.
-    shares
-        Whether rows are compared as shares of each run's total.
 
     """
     rows: dict[str, int] = {}
@@ -51,8 +47,6 @@ def counts_by_run(
     counts = np.zeros((len(rows) + 1, len(columns)))
     for run, (leaf, values) in enumerate(columns):
         np.add.at(counts[:, run], leaf, values)
-    if shares:
-        return RunCounts(counts, np.maximum(counts.sum(axis=0), 1.0))
     if exposure is None or len(exposure) != len(columns):
         spans = [capture.content.duration_ns or 0 for capture in side.runs]
         exposure = np.array(spans if all(spans) else [1] * len(spans), np.float64)

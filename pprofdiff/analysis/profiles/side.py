@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pprofdiff.errors import IncompatibleProfilesError, UsageError
-from pprofdiff.model.profiles.merge import base_samples, merge
+from pprofdiff.model.profiles.merge import base_samples, merge, merge_apart
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture
 
 __all__ = ["ProfileSide", "halves", "side"]
 
 
-class ProfileSide(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class ProfileSide:
     """One build's profile of one kind.
 
-    `runs` stay apart for statistics over sets; `profile` is all of them merged by
-    pprof's rules, without the frames that the profile says to drop; `label` is the
-    word for this side in tables.
+    `profile` is all runs merged by pprof's rules, without the frames that the profile
+    says to drop; `by_run` are its values run by run: int64 of shape (samples, runs,
+    sample types), whose sums over runs are the profile's. `label` is the word for this
+    side in tables.
     """
 
     label: str
     runs: tuple[Capture[Profile], ...]
     profile: Profile
+    by_run: NDArray[np.int64]
 
 
 def side(label: str, runs: Sequence[Capture[Profile]]) -> ProfileSide:
@@ -34,7 +37,8 @@ def side(label: str, runs: Sequence[Capture[Profile]]) -> ProfileSide:
     if not runs:
         raise UsageError(f"{label}: there is no profile on this side")
     try:
-        merged = merge([run.content for run in runs])
+        profiles = [run.content for run in runs]
+        merged = merge_apart(profiles) if len(profiles) > 1 else merge(profiles)
     except IncompatibleProfilesError as error:
         paths = ", ".join(run.path for run in runs)
         raise IncompatibleProfilesError(f"{paths}: {error}") from error
@@ -42,7 +46,13 @@ def side(label: str, runs: Sequence[Capture[Profile]]) -> ProfileSide:
         from pprofdiff.analysis.profiles.prune import pruned_frames
 
         merged = pruned_frames(merged)
-    return ProfileSide(label, tuple(runs), merged)
+    if len(runs) == 1:
+        return ProfileSide(label, tuple(runs), merged, merged.values[:, None])
+    types = merged.sample_types[: len(merged.sample_types) // (1 + len(runs))]
+    values = merged.values.reshape(len(merged), 1 + len(runs), len(types))
+    own = np.ascontiguousarray(values[:, 0])
+    profile = replace(merged, sample_types=types, values=own)
+    return ProfileSide(label, tuple(runs), profile, values[:, 1:])
 
 
 def halves(profile: Profile) -> tuple[Profile, Profile]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,15 @@ from pprofdiff.analysis.stats.judgement import Judgement, Runs
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["STATUSES", "STOPPED", "VALUE_COLUMNS", "Status", "Table", "ValueColumn"]
+__all__ = [
+    "STATUSES",
+    "STOPPED",
+    "VALUE_COLUMNS",
+    "ByRun",
+    "Status",
+    "Table",
+    "ValueColumn",
+]
 
 Values = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -33,6 +41,13 @@ STATUSES: tuple[Status, ...] = ("both", "new", "gone")
 """Whether both sides have a row, only new or only base: `Table.status` counts in it."""
 
 
+class ByRun(NamedTuple):
+    """Flat and cum of rows run by run: int64 of shape (rows, runs)."""
+
+    flat: Values
+    cum: Values
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """One row for each function (or line, file, package, stack) that has a value.
@@ -44,7 +59,8 @@ class Table:
     base may have now that is gone. `files` is the source file, ``""``
     where there is none. The four value columns are int64, raw, in the unit of the
     sample type, 0 where a side has no such row. `model` judges changes, None where
-    chance has no model.
+    chance has no model. `by_run` are the value columns of base and of new run by run,
+    None with one run a side.
     """
 
     noun: str
@@ -59,6 +75,7 @@ class Table:
     normalization: Normalization
     model: CountModel | None
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    by_run: tuple[ByRun, ByRun] | None = None
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -111,12 +128,21 @@ class Table:
         """
         if self.model is None:
             return None
-        judged = Judge(self.model).rows(Runs.single(*self.raw(column)))
+        judged = Judge(self.model).rows(self._runs(column))
         if STOPPED not in self.names:
             return judged
         noise = judged.noise.copy()
         noise[[i for i, name in enumerate(self.names) if name == STOPPED]] = True
         return replace(judged, noise=noise)
+
+    def _runs(self, column: ValueColumn) -> Runs[Values]:
+        """Return a column of both sides run by run."""
+        if self.by_run is None:
+            return Runs.single(*self.raw(column))
+        base, new = (
+            side.flat if column == "flat" else side.cum for side in self.by_run
+        )
+        return Runs(tuple(base.T), tuple(new.T))
 
     def order(self, *columns: ValueColumn) -> NDArray[np.int64]:
         """Return row numbers (int64) by falling |scaled delta|, then by name.
@@ -145,6 +171,11 @@ class Table:
             self.normalization,
             self.model,
             self.choices,
+            self.by_run
+            and (
+                ByRun(*(part[rows] for part in self.by_run[0])),
+                ByRun(*(part[rows] for part in self.by_run[1])),
+            ),
         )
 
     def to_frame(self) -> pd.DataFrame:

@@ -39,7 +39,9 @@ __all__ = [
     "LONG_NS",
     "MOST_BLOCKS",
     "QUEUE",
+    "ROW_FREEDOM",
     "SAMPLES_FOR_INTERVAL",
+    "SAMPLES_FOR_ROW",
     "SAMPLES_FOR_TEST",
     "SERIAL_SPREAD",
     "SERIAL_VALUES",
@@ -64,6 +66,11 @@ and of means reach as far on either side."""
 FALSE_DISCOVERIES = 0.05
 """Of the rows of one table that are called changed, the share that may be wrong
 (Benjamini and Hochberg, 1995)."""
+
+SAMPLES_FOR_ROW = 10.0
+"""Rows with fewer samples over both sides are not judged, and so do not count among the
+tests that one table makes: 0 against 11 samples are `LIMIT` deviations. A filter that
+does not look at the difference keeps the rate (Bourgon et al. 2010, PNAS 107(21))."""
 
 EXPECTED_FOR_ABSENCE = 7
 """So many samples expected: none at all has a chance of exp(-7), one in a thousand."""
@@ -123,6 +130,12 @@ TOTAL_FREEDOM = 4
 """From so many degrees of freedom on, three runs a side, runs show by themselves how
 far they differ. CPU an operation of one build differed by 2 to 6 % in seven sets of 45
 to 60 runs of 3 s, where the prior would hide changes of 10 % for long."""
+
+ROW_FREEDOM = 10
+"""For how many degrees of freedom the trend of all rows counts in a row's variance. In
+fourteen sets of 24 runs (flat and cum of three workloads, quiet and busy) rows differed
+from the trend by hardly more than chance, `runtime.asyncPreempt` apart; more than 10
+would have a few unlike rows alarm (Smyth 2004 estimates it, some papers cap it so)."""
 
 TOTAL_LEAST = 0.006
 """Runs differ by no less: CPU profiles' totals differed by so much from what the kernel

@@ -21,6 +21,7 @@ from pprofdiff.analysis.stats.calibration import (
     EXPECTED_FOR_ABSENCE,
     FALSE_DISCOVERIES,
     LIMIT,
+    SAMPLES_FOR_ROW,
 )
 from pprofdiff.analysis.stats.judgement import Change, Judgement, Runs
 from pprofdiff.analysis.stats.run_spread import ONE_RUN, RunSpread, normal, student
@@ -63,28 +64,45 @@ class CountModel(NamedTuple):
         """Return the standard deviation of the scaled delta of raw int64 columns."""
         return self._deviation(base, new)[0]
 
-    def _deviation(self, base: Column, new: Column) -> tuple[Floats, Floats]:
+    def _deviation(
+        self, base: Column, new: Column, runs: Runs[Column] | None = None
+    ) -> tuple[Floats, Floats]:
         """Return each row's standard deviation, and its degrees of freedom.
 
-        Those are infinite where counting alone is known, and Satterthwaite's (1946)
-        where the spread of runs adds to it.
+        Those are infinite where counting alone is known. Of what a row varies by, and
+        of what a run's rows share, they are Satterthwaite's (1946). Without `runs` a
+        row is taken to vary as the trend says.
         """
         worth = self.by.scaled(self.base_step, self.new_step)
         # One sample is the least that a side without any could have had.
         floor = max(self.base_step, self.new_step) ** 2
-        counted = self.spread.dispersion * np.maximum(
-            np.abs(base) * worth[0] + np.abs(new) * worth[1], floor
-        )
-        if not self.spread.common:
-            return np.sqrt(counted), np.full(len(counted), np.inf)
+        counted = np.maximum(np.abs(base) * worth[0] + np.abs(new) * worth[1], floor)
+        spread = self.spread
+        own = spread.dispersion * counted
+        if not spread.several:
+            return np.sqrt(own), np.full(len(own), np.inf)
         old, now = self.by.scaled(base, new)
-        runs = self.spread.runs
-        common = self.spread.common * (
-            np.square(old) / runs[0] + np.square(now) / runs[1]
-        )
+        parts = np.square(old) / spread.runs[0] + np.square(now) / spread.runs[1]
+        own = own + spread.shared * parts
+        common = spread.common * parts
+        inverse = np.zeros(len(own))
+        if runs is not None:
+            ratio, freedom = spread.of_rows(*self._samples(runs))
+            # Counts vary no less than Poisson's law says.
+            own = np.maximum(own * ratio, counted)
+            inverse += np.square(own) / freedom
+        inverse += np.square(common) / spread.freedom
+        variance = own + common
         with np.errstate(divide="ignore"):
-            freedom = self.spread.freedom / np.square(common / (counted + common))
-        return np.sqrt(counted + common), freedom
+            return np.sqrt(variance), np.square(variance) / inverse
+
+    def _samples(self, runs: Runs[Column]) -> tuple[Floats, Floats]:
+        """Return how many samples raw values are, by row and run, base and new."""
+        base, new = (
+            np.abs(np.stack(side, axis=1)) / worth
+            for side, worth in zip((runs.base, runs.new), self.worth, strict=True)
+        )
+        return base, new
 
     def reach(self, base: Column, new: Column) -> Floats:
         """Return how far the scaled delta of each row may be from 0 by chance."""
@@ -100,18 +118,31 @@ class CountModel(NamedTuple):
         return student(least, freedom) * sigma
 
     def rows(self, runs: Runs[Column]) -> Judgement:
-        """Judge rows of raw int64 values, one column a run."""
+        """Judge rows of raw int64 values, one column a run.
+
+        Of as many runs as `spread` knows, rows show how far they differ by themselves.
+        """
         base, new = (np.sum(side, axis=0) for side in (runs.base, runs.new))
-        return self.judge(base, new)
+        known = (len(runs.base), len(runs.new)) == self.spread.runs
+        return self._judged(base, new, runs if known else None)
 
     def judge(self, base: Column, new: Column) -> Judgement:
         """Judge rows of raw int64 values, base against new."""
+        return self._judged(base, new, None)
+
+    def _judged(
+        self, base: Column, new: Column, runs: Runs[Column] | None
+    ) -> Judgement:
         delta = self.by.delta(base, new)
-        sigma, freedom = self._deviation(base, new)
+        sigma, freedom = self._deviation(base, new, runs)
         z = normal(delta / sigma, freedom)
         reach = student(LIMIT, freedom) * sigma
         p = np.array([erfc(abs(v) / sqrt(2)) for v in z.tolist()], np.float64)
-        q = _false_discovery_rates(p)
+        worth = self.worth
+        samples = np.abs(base) / worth[0] + np.abs(new) / worth[1]
+        told = samples >= SAMPLES_FOR_ROW
+        q = np.ones(len(p))
+        q[told] = _false_discovery_rates(p[told])
         return Judgement(
             delta=delta,
             low=delta - reach,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, Literal, NamedTuple, TypeVar
@@ -40,6 +41,10 @@ class Runs(Generic[V]):
     def single(cls, base: V, new: V) -> Runs[V]:
         """Return one run a side."""
         return cls((base,), (new,))
+
+    def map(self, change: Callable[[V], V]) -> Runs[V]:
+        """Return the runs with each value changed."""
+        return Runs(tuple(map(change, self.base)), tuple(map(change, self.new)))
 
 
 class Observed(NamedTuple):

@@ -1,25 +1,26 @@
-"""How far runs of one side differ: by counting, and by what each run has in common.
+"""How far runs of one side differ: by counting, row by row, and all rows together.
 
-A row's count in one run has the variance φ μ + c² μ²: counts vary φ times as much as
-Poisson's, and a factor that a run's rows share (the machine's speed, the clock) adds
-the rest. φ is what rows of few samples show, whose factor is lost in counting; c² is
-the larger of what most rows of many samples and the totals show. Of fewer than three
-runs a side, the totals' variance is drawn towards the prior of one run, as in `totals`.
-The form is that of overdispersed counts with a trend (Lund et al. 2012, Statistical
-Applications in Genetics and Molecular Biology 11(5)).
+A run's count of a row is its share of the run's total times that total. Shares vary φ μ
++ c² μ², where μ is the mean count of a run: φ is what rows of few samples show, c² what
+rows of many samples show beyond it (Lund et al. 2012, Statistical Applications in
+Genetics and Molecular Biology 11(5), has the form). A row's own variance is drawn
+towards this trend as if that were known from `calibration.ROW_FREEDOM` degrees of
+freedom more (Smyth 2004, the same journal 3(1)). The total by operation is a factor of
+all rows of a run: the machine's speed, the clock. Of fewer than three runs a side its
+variance is drawn towards the prior of one run, as in `totals`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.stats.calibration import (
     DISPERSION,
+    ROW_FREEDOM,
     TOTAL_FREEDOM,
     TOTAL_PRIOR,
     TOTAL_SIGMA,
@@ -29,33 +30,59 @@ __all__ = ["ONE_RUN", "RunCounts", "RunSpread", "normal", "spread_of", "student"
 
 Floats = NDArray[np.float64]
 
-# Rows with fewer samples over all runs say nothing of a spread; those with fewer a run
-# than the second number show counting alone.
+# Rows with fewer samples over a side's runs say nothing of a spread; those with fewer a
+# run than the second number show counting alone.
 _LEAST, _COUNTING = 10.0, 5.0
-# So many rows show how counts vary, if that is more than the calibration has.
+# So many rows show how counts vary, which is no less than Poisson's law says.
 _ROWS = 10
 
 
-class RunSpread(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class RunSpread:
     """How far the sums of runs may be apart.
 
     Attributes
     ----------
     dispersion
-        Variance of a count over its mean.
+        Variance of a count over its mean: φ.
+    shared
+        Variance of a row's share of a run beyond counting, over its square: c².
     common
-        Variance of the factor that all rows of a run share.
+        Variance of the factor that all rows of a run share; 0 where rows are compared
+        as shares.
     freedom
         Degrees of freedom that `common` is known with.
-    runs
-        How many runs (base, new) are the sums of.
+    totals
+        Samples of each run (base, new), float64.
 
     """
 
     dispersion: float = DISPERSION
+    shared: float = 0.0
     common: float = 0.0
     freedom: float = np.inf
-    runs: tuple[int, int] = (1, 1)
+    totals: tuple[Floats, Floats] = (np.ones(1), np.ones(1))
+
+    @property
+    def runs(self) -> tuple[int, int]:
+        """How many runs (base, new) are added up."""
+        return len(self.totals[0]), len(self.totals[1])
+
+    @property
+    def several(self) -> bool:
+        """Whether runs show by how much they differ."""
+        return sum(self.runs) > len(self.runs)
+
+    def of_rows(self, base: Floats, new: Floats) -> tuple[Floats, Floats]:
+        """Return each row's variance over that of the trend, and its freedom.
+
+        `base` and `new` are samples by row and run. The variance is that of Pearson's
+        residuals, drawn towards the trend.
+        """
+        squares, freedom, mean = _residuals((base, new), self.totals)
+        trend = self.dispersion + self.shared * mean
+        whole = freedom + ROW_FREEDOM
+        return (squares / trend + ROW_FREEDOM) / whole, whole
 
 
 ONE_RUN = RunSpread()
@@ -66,8 +93,8 @@ ONE_RUN = RunSpread()
 class RunCounts:
     """One side's samples by row and run, and each run's exposure (float64).
 
-    An exposure is what a count is in proportion to where nothing changes: the
-    operations done, or the run's samples.
+    An exposure is what a total is in proportion to where nothing changes, such as the
+    operations done.
     """
 
     counts: Floats
@@ -82,46 +109,64 @@ def spread_of(sides: Sequence[RunCounts], *, totals: bool) -> RunSpread:
     sides
         Base and new. Rows are the leaf functions of each: their counts add up.
     totals
-        Whether a run's total may differ from its exposure, so that it shows what all
-        rows share. It does not where rows are compared as shares of it.
+        Whether totals are compared by exposure, so that they show what all rows share.
+        They are not where rows are compared as shares of them.
 
     """
-    runs = sides[0].counts.shape[1], sides[1].counts.shape[1]
-    freedom = sum(runs) - len(runs)
+    sums = sides[0].counts.sum(axis=0), sides[1].counts.sum(axis=0)
+    freedom = sum(map(len, sums)) - len(sums)
     if freedom < 1:
-        return ONE_RUN._replace(runs=runs)
-    mean, ratio, weight = (np.concatenate(part) for part in zip(
-        *map(_dispersions, sides), strict=True))  # fmt: skip
+        return replace(ONE_RUN, totals=sums)
+    ratio, weight, mean = (
+        np.concatenate(part)
+        for part in zip(
+            *(
+                _residuals((side.counts,), (total,))
+                for side, total in zip(sides, sums, strict=True)
+            ),
+            strict=True,
+        )
+    )
+    known = weight > 0
+    ratio, weight, mean = ratio[known] / weight[known], weight[known], mean[known]
     few, many = mean < _COUNTING, mean >= _COUNTING
     dispersion = DISPERSION
     if few.sum() >= _ROWS:
         shown = float(np.average(ratio[few], weights=weight[few]))
-        dispersion = max(DISPERSION, shown)
-    common = 0.0
+        dispersion = max(1.0, shown)
+    shared = 0.0
     if many.any():
         excess = (ratio[many] - dispersion) / mean[many]
-        common = max(0.0, float(np.median(excess)))
+        shared = max(0.0, float(np.median(excess)))
+    common = 0.0
     if totals:
         squares = sum(map(_squares, sides))
         if freedom < TOTAL_FREEDOM:
             squares += TOTAL_PRIOR * TOTAL_SIGMA**2
             freedom += TOTAL_PRIOR
-        common = max(common, squares / freedom)
-    return RunSpread(dispersion, common, freedom, runs)
+        common = squares / freedom
+    return RunSpread(dispersion, shared, common, freedom, sums)
 
 
-def _dispersions(side: RunCounts) -> tuple[Floats, Floats, Floats]:
-    """Return mean a run, variance over mean, and degrees of freedom of each row."""
-    freedom = side.counts.shape[1] - 1
-    sums = side.counts.sum(axis=1)
-    rows = side.counts[sums >= _LEAST]
-    if not freedom or not len(rows):
-        none = np.zeros(0)
-        return none, none, none
-    share = side.exposure / side.exposure.sum()
-    mean = rows.sum(axis=1, keepdims=True) * share
-    squares = (np.square(rows - mean) / mean).sum(axis=1)
-    return mean.mean(axis=1), squares / freedom, np.full(len(rows), float(freedom))
+def _residuals(
+    sides: Sequence[Floats], totals: Sequence[Floats]
+) -> tuple[Floats, Floats, Floats]:
+    """Return Pearson's squared residuals of shares, their freedom, and means a run.
+
+    Of sides in which a row has fewer than `_LEAST` samples nothing is taken.
+    """
+    rows = len(sides[0])
+    squares, freedom, count = np.zeros(rows), np.zeros(rows), np.zeros(rows)
+    for counts, total in zip(sides, totals, strict=True):
+        sums = counts.sum(axis=1)
+        told = sums >= _LEAST
+        mean = sums[told, None] * (total / max(total.sum(), 1.0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = np.where(mean > 0, np.square(counts[told] - mean) / mean, 0.0)
+        squares[told] += parts.sum(axis=1)
+        freedom[told] += counts.shape[1] - 1
+        count += sums
+    return squares, freedom, count / sum(map(len, totals))
 
 
 def _squares(side: RunCounts) -> float:

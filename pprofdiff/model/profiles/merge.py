@@ -34,6 +34,7 @@ __all__ = [
     "base_samples",
     "is_diff",
     "merge",
+    "merge_apart",
     "normalized",
     "subtract",
 ]
@@ -58,7 +59,28 @@ def merge(profiles: Sequence[Profile]) -> Profile:
     alike = with_common_types(profiles)
     if len(alike) == 1:
         return alike[0]
-    return pruned(_summed(joined(alike)))
+    return pruned(_summed(joined(alike), len(alike[0].sample_types)))
+
+
+def merge_apart(profiles: Sequence[Profile]) -> Profile:
+    """Return the sum of the profiles, and behind its values those of each profile.
+
+    The columns are the T sample types of `merge`, then the same T of each of the K
+    profiles: int64 of shape (samples, T + K T), whose sample types repeat. Raises what
+    `merge` raises.
+    """
+    if not profiles:
+        raise UsageError("there is no profile to merge; name at least one")
+    alike = with_common_types(profiles)
+    types = alike[0].sample_types
+    wide = []
+    for number, profile in enumerate(alike):
+        values = np.zeros((len(profile), 1 + len(alike), len(types)), np.int64)
+        values[:, 0] = values[:, 1 + number] = profile.values
+        repeated = types * (1 + len(alike))
+        flat = values.reshape(len(profile), len(repeated))
+        wide.append(replace(profile, sample_types=repeated, values=flat))
+    return pruned(_summed(joined(wide), len(types)))
 
 
 def subtract(new: Profile, base: Profile, *, label: bool) -> Profile:
@@ -152,8 +174,11 @@ def _labelled(profile: Profile) -> Profile:
     return replace(profile, strings=tuple(strings), labels=marked)
 
 
-def _summed(profile: Profile) -> Profile:
-    """Return the profile with equal samples added up, and without those that are 0."""
+def _summed(profile: Profile, types: int) -> Profile:
+    """Return the profile with equal samples added up, and without those that are 0.
+
+    A sample is 0 if its first `types` values are.
+    """
     profile = _taken(profile, np.flatnonzero(profile.values.any(axis=1)))
     first, group = unique_rows(
         profile.stack_offsets, profile.stack_locations, _label_sets(profile)
@@ -163,7 +188,7 @@ def _summed(profile: Profile) -> Profile:
     values = np.empty((len(first), profile.values.shape[1]), np.int64)
     for column in range(values.shape[1]):
         values[:, column] = sums(group, profile.values[:, column], len(first))
-    left = np.flatnonzero(values.any(axis=1))
+    left = np.flatnonzero(values[:, :types].any(axis=1))
     return _taken(profile, first[left]).with_values(values[left])
 
 

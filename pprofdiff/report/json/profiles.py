@@ -71,7 +71,7 @@ def _categories(diff: ProfileDiff) -> list[Row]:
     if sums is None:
         return []
     by = diff.normalization
-    judged = None if diff.model is None else diff.model.judge(sums.base, sums.new)
+    judged = diff.judge_runs(sums.runs)
     return [
         {
             "id": name,

@@ -97,7 +97,7 @@ def test_tables_say_of_what_a_function_is_a_part(cli, tmp_path):
     told = "a.G is new inside a.F, whose own CPU fell as much: together 1.200 → 1.190 s"
     assert told in " ".join(done.out.split())
     assert re.search(r"a\.G +\(part of a\.F\)", done.out)
-    rows = json.loads(page.read_text("utf-8"))["profiles"][0]["functions"]
+    rows = json.loads(page.read_text("utf-8"))["comparisons"][0]["functions"]
     assert {r["name"]: r["part_of"] for r in rows if "part_of" in r} == {
         "p/a.G": "p/a.F"
     }

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pprofdiff.analysis.normalization import Normalization
+from pprofdiff.analysis.stats.calibration import DISPERSION
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.analysis.stats.run_spread import (
@@ -44,7 +45,7 @@ def test_runs_of_one_build_are_told_apart_in_few_draws(runs, factor):
         sides = [runs_of(chance, runs, factor) for _ in range(2)]
         known = [RunCounts(side, np.ones(runs)) for side in sides]
         alarms += bool(told(*sides, spread_of(known, totals=True)))
-        poisson += bool(told(*sides, ONE_RUN._replace(runs=(runs, runs))))
+        poisson += bool(told(*sides, ONE_RUN))
     # 5 % of 200 draws, and three standard deviations.
     assert alarms <= 19
     # Without what runs show, 15 % and more of the draws have a false alarm.
@@ -65,7 +66,9 @@ def test_a_row_that_changed_much_is_told(runs):
 
 def test_one_run_a_side_shows_nothing():
     one = RunCounts(np.ones((5, 1)), np.ones(1))
-    assert spread_of([one, one], totals=True) == ONE_RUN
+    spread = spread_of([one, one], totals=True)
+    assert not spread.several
+    assert (spread.dispersion, spread.shared, spread.common) == (DISPERSION, 0, 0)
 
 
 def test_shares_have_no_spread_of_totals():
@@ -74,7 +77,8 @@ def test_shares_have_no_spread_of_totals():
     for _ in range(2):
         counts = runs_of(chance, 6, 0.3)
         sides.append(RunCounts(counts, counts.sum(axis=0)))
-    assert spread_of(sides, totals=False).common < 0.01
+    assert spread_of(sides, totals=False).common == 0
+    assert spread_of(sides, totals=False).shared < 0.01
     by_operation = [RunCounts(side.counts, np.ones(6)) for side in sides]
     assert spread_of(by_operation, totals=True).common > 0.03
 

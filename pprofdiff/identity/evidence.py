@@ -164,7 +164,7 @@ class SideEvidence:
         parts = [np.zeros((4, 0), np.int64)]
         for offsets, function, line, weight in self._frames():
             at = np.flatnonzero(wanted[function])
-            sample = np.searchsorted(offsets, at, "right") - 1
+            sample = np.repeat(np.arange(len(weight)), np.diff(offsets))[at]
             for kind, step in _STEPS:
                 to = at + step
                 inside = (to >= offsets[sample]) & (to < offsets[sample + 1])
@@ -208,8 +208,23 @@ def _summed(rows: NDArray[np.int64]) -> NDArray[np.int64]:
         return rows
     width = int(rows[2].max()) + 1
     key = (rows[0] * 8 + rows[1]) * width + rows[2]
-    keys, group = np.unique(key, return_inverse=True)
-    weight = np.zeros(len(keys), np.int64)
-    np.add.at(weight, group, rows[3])
+    key, weight = _sorted(key, rows[3])
+    starts = np.flatnonzero(np.concatenate(([True], key[1:] != key[:-1])))
+    keys = key[starts]
     first = keys // width
+    weight = np.add.reduceat(weight, starts)
     return np.stack([first // 8, first % 8, keys % width, weight])
+
+
+def _sorted(key: Column, weight: Column) -> tuple[Column, Column]:
+    """Return both in the order of keys; neither is negative.
+
+    Where a key and its weight fit into one word, words are sorted: that takes a quarter
+    of the time of finding the order.
+    """
+    bits = int(weight.max()).bit_length()
+    if int(key.max()).bit_length() + bits < np.iinfo(np.int64).bits:
+        words = np.sort(key << bits | weight)
+        return words >> bits, words & ((1 << bits) - 1)
+    order = np.argsort(key)
+    return key[order], weight[order]

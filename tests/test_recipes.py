@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.recipes import (
     BASH,
@@ -19,7 +20,9 @@ from tests.recipes import (
     run_job,
 )
 
-ONE, COMPARE, COMMENT, _ = recipes()
+SHORT, ONE, COMPARE, COMMENT, _ = recipes()
+ROOT = Path(__file__).parents[1]
+ACTION = ROOT / ".github" / "actions" / "compare" / "action.yml"
 MARKER = "<!-- pprofdiff main pr -->"
 SAME = "github.event.pull_request.head.repo.full_name == github.repository"
 OUTER = {"login": "somebody", "type": "User"}
@@ -78,6 +81,18 @@ def test_no_text_of_a_stranger_is_code(name):
             assert one["with"]["persist-credentials"] is False
 
 
+def test_the_action_is_called_with_what_it_takes():
+    action = yaml.safe_load(ACTION.read_text("utf-8"))
+    (calls,) = (s for s in job(SHORT)["steps"] if s["uses"].startswith("./"))
+    assert (ROOT / calls["uses"] / "action.yml").samefile(ACTION)
+    assert calls["with"].keys() <= action["inputs"].keys()
+    # It gets what it needs: the commit where the branch left, and a right to comment.
+    assert SHORT["permissions"] == ONE["permissions"]
+    assert job(SHORT)["steps"][:2] == job(ONE)["steps"][:2]
+    rules = calls["with"]["fail-on"].split()
+    assert all(f"--fail-on '{rule}'" in step(ONE, "Compare")["run"] for rule in rules)
+
+
 def test_all_of_them_run_in_the_shell_that_is_tested():
     for workflow in WORKFLOWS.values():
         assert workflow["defaults"] == {"run": {"shell": "bash"}}
@@ -119,8 +134,8 @@ def measure(place):
 def workspace(measured, tmp_path):
     """Return a copy of the measured workspace with comments of others in it."""
     here, env, values, head = measured
-    for side in ("app", "base"):
-        shutil.copytree(here.parent / side, tmp_path / side, symlinks=True)
+    for folder in ("app", "runs"):
+        shutil.copytree(here.parent / folder, tmp_path / folder, symlinks=True)
     state = tmp_path / "state.json"
     foreign = [
         {"id": i, "user": OUTER, "body": f"{MARKER}\nmine {i}"} for i in range(1, 40)
@@ -148,8 +163,9 @@ def comments(env, number="7"):
 
 def as_good_as_base(here):
     """Let the branch be what its base is."""
-    shutil.rmtree(here / "out")
-    shutil.copytree(here.parent / "base" / "out", here / "out")
+    runs = here.parent / "runs"
+    shutil.rmtree(runs / "new")
+    shutil.copytree(runs / "base", runs / "new")
 
 
 @runs
@@ -186,7 +202,7 @@ def test_one_comment_is_made_and_edited(workspace):
 def test_what_cannot_be_compared_is_no_comment(workspace):
     here, env, values, _ = workspace
     before = comments(env)
-    shutil.rmtree(here / "out")
+    shutil.rmtree(here.parent / "runs" / "new")
     done = run_job(job(ONE), here, env, values, since="Compare")
     assert (done.steps, done.status) == (["Compare"], 1), done.output
     assert "no such file" in done.output

@@ -13,7 +13,7 @@ import pytest
 
 from tests.recipes import environment, gitlab, missing, recipes, repository
 
-JOB = recipes()[3]["pprofdiff"]
+JOB = recipes()[4]["pprofdiff"]
 MARKER = "<!-- pprofdiff main mr -->"
 NOTES = "/api/v4/projects/42/merge_requests/3/notes"
 KEY, ME, OTHER = "glpat-x", {"id": 77}, {"id": 5}
@@ -105,9 +105,10 @@ def test_one_note_is_made_and_edited(pipeline, api):
     for path in JOB["artifacts"]["paths"]:
         assert (here / path).exists()
     # The next push is as good as base: the same note says so.
-    shutil.rmtree(here / "out")
-    shutil.copytree(here.parent / "base" / "out", here / "out")
-    done = gitlab(JOB, here, env, since=2)
+    runs = here.parent / "runs"
+    shutil.rmtree(runs / "new")
+    shutil.copytree(runs / "base", runs / "new")
+    done = gitlab(JOB, here, env, since=1)
     assert done.status == 0, done.output
     *others, edited = api.notes
     assert others == before
@@ -116,15 +117,15 @@ def test_one_note_is_made_and_edited(pipeline, api):
     # A fork has no token: no note, and the gate as it was.
     del env["PPROFDIFF_TOKEN"]
     held = [dict(note) for note in api.notes]
-    assert gitlab(JOB, here, env, since=2).status == 0
+    assert gitlab(JOB, here, env, since=1).status == 0
     assert api.notes == held
     # A wrong token is no silent success, nor is what cannot be compared.
-    assert gitlab(JOB, here, {**env, "PPROFDIFF_TOKEN": "x"}, since=2).status not in (
+    assert gitlab(JOB, here, {**env, "PPROFDIFF_TOKEN": "x"}, since=1).status not in (
         0,
         1,
     )
-    shutil.rmtree(here / "out")
-    done = gitlab(JOB, here, {**env, "PPROFDIFF_TOKEN": KEY}, since=2)
+    shutil.rmtree(here.parent / "runs" / "new")
+    done = gitlab(JOB, here, {**env, "PPROFDIFF_TOKEN": KEY}, since=1)
     assert (done.status, "no such file" in done.output) == (1, True)
     assert api.notes == held
 

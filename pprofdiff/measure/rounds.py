@@ -106,7 +106,7 @@ def _round(workload: Workload, out: str, number: int) -> Round:
             started.append((side, time.time()))
             with _told(folder):
                 os.makedirs(folder)
-                workload.run(side, folder)
+                workload.run(side, os.path.abspath(folder))
     except BaseException:
         for folder in folders.values():
             shutil.rmtree(folder, ignore_errors=True)

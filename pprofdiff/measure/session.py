@@ -228,7 +228,7 @@ def _traced(workload: Workload, out: str, listener: Listener) -> None:
     for side in _FOLDERS:
         folder = os.path.join(out, "trace", side)
         os.makedirs(folder)
-        workload.trace(side, folder)
+        workload.trace(side, os.path.abspath(folder))
 
 
 def _in_json(one: Round) -> dict[str, Any]:

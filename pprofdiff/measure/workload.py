@@ -15,6 +15,8 @@ class Workload(Protocol):
     def run(self, side: SideName, folder: str) -> None:
         """Run a side once and write what it tells into an empty folder.
 
+        It runs elsewhere, so that the folder is an absolute path.
+
         Raises MeasureError where it fails.
         """
 

@@ -125,6 +125,17 @@ def test_a_gate_trips(cli, repo):
     assert done.status == 1
 
 
+def test_runs_are_kept_where_a_path_from_here_says(cli, repo, tmp_path):
+    words = ("--rounds", 1, "-q", "--trace", "-o-runs", "../kept", "HEAD", "HEAD")
+    done = cli("measure", *SHORT, *words, "--", "-bench=Price", "./store")
+    assert done.status == 0
+    assert re.search(r"again: pprofdiff \.\./kept/base \.\./kept/new", done.err)
+    for side in ("base", "new"):
+        folder = tmp_path / "kept" / side / "1"
+        assert sorted(path.name for path in folder.iterdir()) == FILES_OF_A_RUN
+        assert (tmp_path / "kept" / "trace" / side / "trace.out").exists()
+
+
 def test_a_sure_verdict_ends_it(cli, repo):
     done = cli(
         "measure", *SHORT, "-q", "HEAD~1", "HEAD", "--", "-bench=Price", "./store"

@@ -131,7 +131,8 @@ def _report(it: Measured, options: Options) -> Options:
     git = ""
     if it.base.commit and it.new.commit and not options.source:
         git = f"{it.base.commit}..{it.new.commit}"
-    return _of_runs(it.out, options)._replace(git=git)
+    within = "" if it.kept else it.out
+    return _of_runs(it.out, options)._replace(git=git, within=within)
 
 
 def _of_runs(out: str, options: Options) -> Options:

@@ -85,6 +85,7 @@ class Options(NamedTuple):
     progress: bool = True
     quiet: bool = False
     no_paths: bool = False
+    within: str = ""  # a folder that the names of inputs leave out
     github_summary: bool = False
     fail_on: tuple[str, ...] = ()
     strict: bool = False

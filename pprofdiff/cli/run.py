@@ -283,6 +283,7 @@ def _loaded(options: Options, screen: Screen, waiting: Waiting) -> Loaded:
         timeout=options.timeout,
         max_size=options.max_size,
         anonymous=options.no_paths,
+        within=options.within,
         # What it says names hosts and where copies are.
         say=_silent if options.no_paths else screen.say,
         progress=waiting.say,

@@ -102,6 +102,8 @@ class ReadOptions:
     """Bytes that one input may hold, on the wire and decompressed."""
     anonymous: bool = False
     """Leave out local paths and hosts: of names of inputs, and inside them."""
+    within: str = ""
+    """A folder: inputs in it are called by their path from there."""
     say: Callable[[str], None] = _silent
     """Gets one line at a time, always from the caller's thread."""
     progress: Callable[[str], None] = _silent

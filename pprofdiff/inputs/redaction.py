@@ -1,13 +1,14 @@
-"""Names of inputs that say nothing of the machine or server they come from."""
+"""Names of inputs that say nothing of the machine or server they come from, or less."""
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import replace
 
 from pprofdiff.inputs.model import SideInputs, Skipped
 
-__all__ = ["without_places"]
+__all__ = ["from_within", "without_places"]
 
 _URL = re.compile(r"https?://[^/?#]*([^?#]*)", re.IGNORECASE)
 _NAMELESS = "profile from a URL"
@@ -34,6 +35,28 @@ def without_places(side: SideInputs) -> SideInputs:
         ),
         skipped=tuple(
             entry._replace(path=_last_part(entry.path), reason=_without_place(entry))
+            for entry in side.skipped
+        ),
+    )
+
+
+def from_within(side: SideInputs, folder: str) -> SideInputs:
+    """Return a side whose inputs in a folder are called by their path from there."""
+    before = os.path.join(folder, "")
+    return side._replace(
+        inputs=tuple(
+            replace(
+                one,
+                argument=one.argument.removeprefix(before),
+                path=one.path.removeprefix(before),
+            )
+            for one in side.inputs
+        ),
+        skipped=tuple(
+            entry._replace(
+                path=entry.path.removeprefix(before),
+                reason=entry.reason.replace(before, ""),
+            )
             for entry in side.skipped
         ),
     )

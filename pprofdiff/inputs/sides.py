@@ -72,6 +72,11 @@ def load_sides(
         from pprofdiff.inputs.redaction import without_places
 
         named = without_places(named[0]), without_places(named[1])
+    elif options.within:
+        from pprofdiff.inputs.redaction import from_within
+
+        within = options.within
+        named = from_within(named[0], within), from_within(named[1], within)
     words = "base", "new"
     notes = [note for one in zip(named, words, strict=True) for note in _unused(*one)]
     first, second = both(

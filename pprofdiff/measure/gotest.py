@@ -15,6 +15,7 @@ from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.measure.children import Program, first_lines, run
 from pprofdiff.measure.gobuild import Binary, Tree, here
 from pprofdiff.measure.goflags import GoTest
+from pprofdiff.measure.rewritten import rewritten
 from pprofdiff.measure.sides import SideName
 from pprofdiff.model.profiles.merge import merge
 from pprofdiff.units import printable
@@ -29,6 +30,8 @@ _PILOT_S, _SHORTEST_S = 0.1, 0.01
 # that another gets.
 _SPREAD = 10.0
 _MOST = 1 << 26
+# Of many benchmarks a warning names so many.
+_NAMED = 3
 
 
 class Unit(NamedTuple):
@@ -232,9 +235,22 @@ def planned(
     for side, own, other in (("base", base, new), ("new", new, base)):
         alone = [f"Benchmark{key[1]}" for key in own if key not in other]
         if alone:
-            listed = ", ".join(printable(name) for name in alone[:3])
-            more = f" and {len(alone) - 3} more" if len(alone) > 3 else ""
-            warn(f"only {side} has {listed}{more}: not measured")
+            warn(f"only {side} has {_few(alone)}: not measured")
+    other_text = [
+        name
+        for package in dict.fromkeys(package for package, _ in common)
+        for name in rewritten(
+            binaries["base"][package].folder,
+            binaries["new"][package].folder,
+            [f"Benchmark{name}" for of, name in common if of == package],
+        )
+    ]
+    if other_text:
+        verb = "is" if len(other_text) == 1 else "are"
+        warn(
+            f"{_few(other_text)} {verb} written differently in base and new, and may "
+            "do other work"
+        )
     share = asked.seconds or seconds / len(common)
     units = []
     for group in _groups(common, _slower(pilots), apart=_divisible(asked.pattern)):
@@ -243,6 +259,12 @@ def planned(
         pattern = _pattern(asked.pattern, group)
         units.append(Unit(group[0][0], pattern, times, names))
     return GoBenchmarks(asked, trees, binaries, units)
+
+
+def _few(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(printable(name) for name in names[:_NAMED]) + more
 
 
 def _divisible(pattern: str) -> bool:

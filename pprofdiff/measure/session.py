@@ -64,9 +64,13 @@ class Request(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What was measured: a folder with ``base``, ``new`` and ``measure.json``."""
+    """What was measured: a folder with ``base``, ``new`` and ``measure.json``.
+
+    `kept` says whether it stays.
+    """
 
     out: str
+    kept: bool
     base: Checkout
     new: Checkout
     rounds: tuple[Round, ...]
@@ -139,7 +143,7 @@ def measured(
             _traced(workload, out, listener)
         notes.add(stopped=stopped, rounds=[_in_json(one) for one in rounds])
         notes.write(os.path.join(out, "measure.json"))
-        yield Measured(out, *sides, tuple(rounds), stopped)
+        yield Measured(out, bool(request.keep), *sides, tuple(rounds), stopped)
 
 
 @contextmanager

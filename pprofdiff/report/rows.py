@@ -294,7 +294,8 @@ class SourceNote(NamedTuple):
         commits = "".join(
             f'; {commit.short} "{commit.subject}"' for commit in self.commits
         )
-        return f"{self.lead}{self.lines.place}{self.said}{commits}."
+        end = "" if commits.endswith(('."', '!"', '?"')) else "."
+        return f"{self.lead}{self.lines.place}{self.said}{commits}{end}"
 
     @property
     def commits(self) -> tuple[Commit, ...]:

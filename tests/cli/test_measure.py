@@ -136,6 +136,20 @@ def test_runs_are_kept_where_a_path_from_here_says(cli, repo, tmp_path):
         assert (tmp_path / "kept" / "trace" / side / "trace.out").exists()
 
 
+def test_benchmarks_that_were_rewritten_are_named(cli, repo):
+    tests = FILES["store/price_test.go"]
+    less = tests.replace("sum += Price(i)", "sum += Price(i / 2)")
+    assert less != tests
+    repo.commit("store: half of it", {"store/price_test.go": less})
+    words = ("--rounds", 1, "HEAD~1", "HEAD", "--", "./store")
+    done = cli("measure", *SHORT, *words)
+    assert done.status == 0
+    told = re.findall(r"warning: (.*) is written differently in base and new", done.err)
+    assert told == ["BenchmarkPrice"]
+    # What is not kept has no place.
+    assert re.search(r"^  base +base/1/cpu\.pb\.gz", done.out, re.MULTILINE)
+
+
 def test_a_sure_verdict_ends_it(cli, repo):
     done = cli(
         "measure", *SHORT, "-q", "HEAD~1", "HEAD", "--", "-bench=Price", "./store"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
+from pprofdiff.analysis.side import numbered
 from pprofdiff.api.shown import Shown
 from pprofdiff.errors import UsageError
 from pprofdiff.kinds import KINDS, KindId, resolve
@@ -59,5 +60,8 @@ class LoadedInput(Shown, Generic[Data]):
 
 
 def side_of(inputs: Sequence[LoadedInput[Data]], word: str) -> Side:
-    """Return the side that inputs make, called as the first of them or `word`."""
-    return Side(inputs[0].label or word, tuple(one.capture for one in inputs))
+    """Return the side that inputs make, called as the first of them or `word`.
+
+    Several inputs of one kind are of several runs.
+    """
+    return numbered(Side(inputs[0].label or word, tuple(one.capture for one in inputs)))

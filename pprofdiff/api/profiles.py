@@ -24,7 +24,7 @@ from pprofdiff.analysis.profiles.single import profile_sums, stacks_frame
 from pprofdiff.analysis.profiles.tables import VALUE_COLUMNS, Table, ValueColumn
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.analysis.work import counted
-from pprofdiff.api.loaded import LoadedInput
+from pprofdiff.api.loaded import LoadedInput, side_of
 from pprofdiff.api.plotted import PlottedProfiles
 from pprofdiff.api.reported import KindDiff, Path, delivered
 from pprofdiff.errors import IncompatibleProfilesError, UsageError
@@ -416,8 +416,8 @@ def subtracted(
 ) -> Diff:
     """Return new minus base, each side's profiles merged; see `pprofdiff.diff`."""
     old, current = (
-        side(profiles[0].label or word, [_left(p.capture, filters) for p in profiles])
-        for profiles, word in ((base, "base"), (new, "new"))
+        side(of.label, [_left(capture, filters) for capture in of.of("profile")])
+        for of in (side_of(base, "base"), side_of(new, "new"))
     )
     return diff_of(
         compare(

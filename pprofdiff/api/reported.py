@@ -107,6 +107,34 @@ class Reported(Shown):
         """
         return evidence_frame(self.report().findings)
 
+    @property
+    def runs(self) -> pd.DataFrame:
+        """What each run measured: one row for each side, run and figure.
+
+        ============== ============================================= ===================
+        column         meaning                                       type
+        ============== ============================================= ===================
+        side           base or new                                   categorical
+        run            number in the name of its folder or file,     int64
+                       else its place in the order given, from 1
+        start          when its CPU profile or its trace was begun;  datetime64[ns, UTC]
+                       NaT where neither says
+        figure         stable id, such as cpu.per_operation or       string
+                       benchmark.Encode-8.sec/op; they are listed
+                       at `pprofdiff.analysis.runs.figures`
+        unit           the unit of `value`                           string
+        value          what was measured                             float64
+        ============== ============================================= ===================
+
+        A figure that a run has no evidence for has no row. Sums of profiles (``cpu``,
+        ``cpu.samples``, ``cpu.group.gc``) add up over a side's runs to what the merged
+        profile has.
+        """
+        from pprofdiff.analysis.runs.figures import run_figures
+        from pprofdiff.analysis.runs.frames import runs_frame
+
+        return runs_frame(run_figures(self.comparison))
+
     def to_json(self, path: Path | None = None) -> str | None:
         """Return the report as JSON (schema ``pprofdiff/1``), or write it to `path`."""
         return self._rendered(".json", path)

@@ -17,6 +17,7 @@ from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.granularity import Granularity
+from pprofdiff.analysis.runs.outliers import outlying_runs
 from pprofdiff.kinds import KINDS, resolve
 from pprofdiff.model.side import Side
 
@@ -109,7 +110,8 @@ def report_of(
     """
     told: dict[str, Caveat] = {}
     lost = (Caveat("unread", line) for line in unread)
-    for caveat in (*lost, *warnings, *comparison.caveats()):
+    caveats = *comparison.caveats(), *outlying_runs(comparison)
+    for caveat in (*lost, *warnings, *caveats):
         told.setdefault(caveat.text, caveat)
     decided = outcome(comparison)
     findings = find(comparison, decided.verdict)
@@ -119,8 +121,8 @@ def report_of(
         from pprofdiff.analysis.source.carrying import with_source
 
         behind = with_source(comparison, findings, sources)
-        findings, changed, unchanged, caveats = behind
-        for caveat in caveats:
+        findings, changed, unchanged, of_source = behind
+        for caveat in of_source:
             told.setdefault(caveat.text, caveat)
     report = ReportModel(
         labels=(comparison.base.label, comparison.new.label),

@@ -8,10 +8,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from pprofdiff.analysis.benchmarks.times import BenchmarkKey, times_by_run, written
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Measure
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.runs import totals_by_run
+from pprofdiff.analysis.runs.costs import costs_by_run
 from pprofdiff.analysis.side import age_seconds, cpu_seconds
 from pprofdiff.analysis.stats.control import control
 from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs, ratio_of_sums
@@ -20,16 +21,12 @@ from pprofdiff.units import times
 
 __all__ = ["Timed", "cpu_of", "measures", "timed"]
 
-_SECONDS = {"ns/op": 1e-9, "sec/op": 1.0}
-# Seconds that an operation may take: beyond them a ratio is no number.
-_SHORTEST, _LONGEST = 1e-15, 1e15
 # Fewer whole user tasks a side do not tell how long one takes.
 _FEW_TASKS = 20
 
 # The normal distribution's quantiles of 95 and 90 % intervals.
 _QUANTILE, _NEAR_QUANTILE = 1.960, 1.645
 
-_Key = tuple[str, int | None, str | None]
 _Runs = list[list[float]]
 
 
@@ -78,29 +75,16 @@ def timed(comparison: Comparison) -> Timed | None:
         else f"Benchmark{names[0][0]}",
         runs=(_count(base, names), _count(new, names)),
     )
-    return Timed(whole, {_name(name): ratio for name, ratio in each.items()})
+    return Timed(whole, {written(name): ratio for name, ratio in each.items()})
 
 
-def _count(side: dict[_Key, _Runs], names: Sequence[_Key]) -> int:
+def _count(side: dict[BenchmarkKey, _Runs], names: Sequence[BenchmarkKey]) -> int:
     return min(len(side[name]) for name in names)
 
 
-def _name(key: _Key) -> str:
-    name, procs, _ = key
-    return name if procs is None else f"{name}-{procs}"
-
-
-def _times(side: Side) -> dict[_Key, _Runs]:
+def _times(side: Side) -> dict[BenchmarkKey, _Runs]:
     """Return each benchmark's seconds an operation, run by run."""
-    runs: dict[_Key, dict[int, list[float]]] = {}
-    for capture in side.of("benchmark"):
-        for result in capture.content.results:
-            factor = _SECONDS.get(result.unit)
-            values = [value * factor for value in result.values if factor]
-            if values and min(values) >= _SHORTEST and max(values) <= _LONGEST:
-                key = result.name, result.procs, dict(result.config).get("pkg")
-                runs.setdefault(key, {}).setdefault(capture.run, []).extend(values)
-    return {key: list(by_run.values()) for key, by_run in runs.items()}
+    return {key: list(runs.values()) for key, runs in times_by_run(side).items()}
 
 
 def _tasks(comparison: Comparison) -> Measure | None:
@@ -182,13 +166,11 @@ def _cost_by_run(
     diff: ProfileDiff,
 ) -> tuple[list[list[float]], list[list[float]]] | None:
     """Return CPU per operation of each run, None where a run's is not known."""
-    sides = []
-    for side, done in zip((diff.base, diff.new), diff.exposures, strict=True):
-        totals = totals_by_run(side, diff.sample_type)
-        if done is None or len(done) != len(totals) or min(totals) <= 0:
-            return None
-        sides.append([[cost] for cost in (totals / done).tolist()])
-    return (sides[0], sides[1]) if max(map(len, sides)) > 1 else None
+    sides = [costs_by_run(diff, number) for number in (0, 1)]
+    if not all(sides):
+        return None
+    base, new = ([[cost] for cost in side.values()] for side in sides)
+    return (base, new) if max(len(base), len(new)) > 1 else None
 
 
 def _wall_per_operation(comparison: Comparison) -> Measure | None:

@@ -38,6 +38,8 @@ __all__ = [
     "LOAD_SURE",
     "LONG_NS",
     "MOST_BLOCKS",
+    "OUTLYING",
+    "OUTLYING_LEAST",
     "QUEUE",
     "ROW_FREEDOM",
     "SAMPLES_FOR_INTERVAL",
@@ -140,6 +142,13 @@ would have a few unlike rows alarm (Smyth 2004 estimates it, some papers cap it 
 TOTAL_LEAST = 0.006
 """Runs differ by no less: CPU profiles' totals differed by so much from what the kernel
 counted for the process (deviation of the logarithm)."""
+
+OUTLYING = 5.0
+"""How many deviations from the other runs' median a run is told as an outlier."""
+
+OUTLYING_LEAST = 1.10
+"""Runs that are less than this factor from the others are no outliers: of three runs,
+one that far off moves the mean by 3 %, hardly more than `SAME_WITHIN`."""
 
 SERIAL_VALUES = 2
 """So many values that one process measured one after the other say as much of how runs

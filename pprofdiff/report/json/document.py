@@ -13,6 +13,7 @@ from pprofdiff._version import __version__
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.json.findings import changed_rows, finding_rows, unexplained_row
 from pprofdiff.report.json.outcome import account_row, outcome_row
+from pprofdiff.report.json.runs import run_rows
 from pprofdiff.report.json.verdict import verdict_row
 from pprofdiff.report.model import Input, ReportModel
 from pprofdiff.report.sections import json_rows
@@ -42,6 +43,7 @@ def render(report: ReportModel) -> str:
         "filters": list(report.filters),
         "outcome": outcome_row(report.outcome),
         "account": account_row(report.account),
+        **({"runs": runs} if (runs := run_rows(report.comparison)) else {}),
         "comparisons": list(json_rows(report.comparison)),
         "findings": finding_rows(report.findings),
         "unexplained": unexplained_row(report.findings),

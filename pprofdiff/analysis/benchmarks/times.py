@@ -1,0 +1,33 @@
+"""How long an operation of each benchmark takes, run by run."""
+
+from __future__ import annotations
+
+from pprofdiff.model.side import Side
+
+__all__ = ["BenchmarkKey", "times_by_run", "written"]
+
+_SECONDS = {"ns/op": 1e-9, "sec/op": 1.0}
+# Seconds that an operation may take: beyond them a ratio is no number.
+_SHORTEST, _LONGEST = 1e-15, 1e15
+
+BenchmarkKey = tuple[str, int | None, str | None]
+"""A benchmark's name, its -P or None, its package or None."""
+
+
+def times_by_run(side: Side) -> dict[BenchmarkKey, dict[int, list[float]]]:
+    """Return each benchmark's seconds an operation, by the number of the run."""
+    runs: dict[BenchmarkKey, dict[int, list[float]]] = {}
+    for capture in side.of("benchmark"):
+        for result in capture.content.results:
+            factor = _SECONDS.get(result.unit)
+            values = [value * factor for value in result.values if factor]
+            if values and min(values) >= _SHORTEST and max(values) <= _LONGEST:
+                key = result.name, result.procs, dict(result.config).get("pkg")
+                runs.setdefault(key, {}).setdefault(capture.run, []).extend(values)
+    return runs
+
+
+def written(key: BenchmarkKey) -> str:
+    """Return a benchmark's name as it is printed, without its package."""
+    name, procs, _ = key
+    return name if procs is None else f"{name}-{procs}"

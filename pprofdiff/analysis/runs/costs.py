@@ -1,0 +1,27 @@
+"""What an operation costs in each run, where its operations are known."""
+
+from __future__ import annotations
+
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.runs import totals_by_run
+
+__all__ = ["costs_by_run"]
+
+
+def costs_by_run(diff: ProfileDiff, number: int) -> dict[int, float]:
+    """Return a side's raw value by operation, by the number of the run.
+
+    `number` is 0 for base and 1 for new. Empty where the operations of a run are not
+    known, or a run has no value above 0.
+    """
+    side, done = (diff.base, diff.new)[number], diff.exposures[number]
+    totals = totals_by_run(side, diff.sample_type)
+    if done is None or len(done) != len(totals) or min(totals) <= 0:
+        return {}
+    sums: dict[int, tuple[float, float]] = {}
+    for capture, value, operations in zip(
+        side.runs, totals.tolist(), done.tolist(), strict=True
+    ):
+        before = sums.get(capture.run, (0.0, 0.0))
+        sums[capture.run] = before[0] + value, before[1] + operations
+    return {run: value / operations for run, (value, operations) in sums.items()}

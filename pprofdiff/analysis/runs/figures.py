@@ -1,0 +1,285 @@
+"""Every figure that is known run by run, as rows of (side, run, figure, value).
+
+What one run measured counts as that run's: sums of a profile, times of a benchmark, a
+process's collections. A figure of a run that has no evidence for it has no row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import exp
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from pprofdiff.analysis.benchmarks.times import BenchmarkKey, written
+from pprofdiff.analysis.benchmarks.units import tidy
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.gclogs.figures import GCFigures, figures
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.kinds import is_cpu
+from pprofdiff.analysis.profiles.single import profile_sums
+from pprofdiff.analysis.runs.costs import costs_by_run
+from pprofdiff.analysis.runs.naming import run_names
+from pprofdiff.analysis.side import numbered
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.gclogs import GCLog
+from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.profiles.sample_types import with_common_types
+from pprofdiff.model.side import Capture, Side
+
+__all__ = ["SIDES", "RunFigure", "count_runs", "run_figures"]
+
+SideWord = Literal["base", "new"]
+SIDES: tuple[SideWord, SideWord] = ("base", "new")
+"""The words for the sides, whatever their labels are."""
+
+
+class RunFigure(NamedTuple):
+    """One figure of one run.
+
+    `run` is the number of `RunName`; `start_ns` is when the run's profile or trace was
+    begun, nanoseconds since 1970, None where none says. `figure` is a stable id. What
+    is counted is an int, exactly.
+    """
+
+    side: SideWord
+    run: int
+    start_ns: int | None
+    figure: str
+    unit: str
+    value: int | float
+
+
+class _Value(NamedTuple):
+    """A figure of the run with this `Capture.run`; see `RunFigure`."""
+
+    run: int
+    figure: str
+    unit: str
+    value: int | float
+
+
+def count_runs(comparison: Comparison) -> tuple[int, int]:
+    """Return how many runs (base, new) has."""
+    base, new = (
+        len({capture.run for capture in numbered(side).captures})
+        for side in (comparison.base, comparison.new)
+    )
+    return base, new
+
+
+def run_figures(comparison: Comparison) -> list[RunFigure]:
+    """Return the figures of all runs: base first, then by run, in one order of figures.
+
+    ============================== ================================ ==================
+    figure                         meaning                          unit
+    ============================== ================================ ==================
+    benchmark.NAME.UNIT            geometric mean of a benchmark's  UNIT, such as
+                                   values in the run; where one is  sec/op
+                                   not above 0, their mean
+    load.per_second                what a load generator counted    1/s
+    PROFILE                        sum of the sample type that has  the profile's
+                                   the profile's name, such as cpu
+    PROFILE.TYPE                   sum of another sample type:      the profile's
+                                   cpu.samples, allocs.alloc_space
+    cpu.group.GROUP                sum of a group of runtime costs  the profile's
+    cpu.gc_share                   sum of group gc ÷ cpu            ratio
+    … .per_operation               a sum ÷ the run's operations     the profile's/op
+    gc.cycles                      collections that were read       count
+    gc.cycles_per_second           by the cycles' numbers           1/s
+    gc.cpu                         Σ(S+A+D+T) of the lines          us
+    gc.cpu_share                   of all CPU capacity              ratio
+    gc.pause.p99, gc.pause.longest of all stops of the world        us
+    ============================== ================================ ==================
+
+    Those of a profile are sums of int64: over the runs of a side they add up to the sum
+    of the merged profile. Of a GC log, they are of the process with most collections.
+    """
+    found: list[RunFigure] = []
+    for number, side in enumerate(map(numbered, (comparison.base, comparison.new))):
+        values = [*_of_benchmarks(side), *_of_loads(side)]
+        values += _of_profiles(comparison, number)
+        values += _of_logs(side)
+        names, starts = run_names(side), _starts(side)
+        found += [
+            RunFigure(
+                SIDES[number],
+                names[value.run].number,
+                starts.get(value.run),
+                *value[1:],
+            )
+            for value in sorted(values, key=lambda one: one.run)
+        ]
+    return found
+
+
+def _starts(side: Side) -> dict[int, int]:
+    """Return when runs began, ns since 1970, of those that tell.
+
+    A CPU profile's time is that of its begin (runtime/pprof, profBuilder); a heap
+    profile's is when it was written. A trace has a wall clock from Go 1.25 on.
+    """
+    starts: dict[int, int] = {}
+    for run, start in (*_profile_starts(side), *_trace_starts(side)):
+        starts[run] = min(start, starts.get(run, start))
+    return starts
+
+
+def _profile_starts(side: Side) -> Iterator[tuple[int, int]]:
+    for profile in side.of("profile"):
+        content = profile.content
+        if content.time_ns and content.duration_ns and is_cpu(content):
+            yield profile.run, content.time_ns
+
+
+def _trace_starts(side: Side) -> Iterator[tuple[int, int]]:
+    for trace in side.of("trace"):
+        for sync in trace.content.syncs[:1]:
+            if sync.wall_ns is not None and sync.snapshot_ns is not None:
+                begun = sync.wall_ns - sync.snapshot_ns + trace.content.start_ns
+                yield trace.run, begun
+
+
+def _of_benchmarks(side: Side) -> Iterator[_Value]:
+    """Yield each benchmark's values; packages are named where names do not tell."""
+    values: dict[tuple[BenchmarkKey, str], dict[int, list[float]]] = {}
+    for capture in side.of("benchmark"):
+        for result in capture.content.results:
+            key = result.name, result.procs, dict(result.config).get("pkg")
+            runs = values.setdefault((key, result.unit), {})
+            runs.setdefault(capture.run, []).extend(result.values)
+    packages: dict[str, set[str | None]] = {}
+    for key, _ in values:
+        packages.setdefault(written(key), set()).add(key[2])
+    for (key, unit), runs in values.items():
+        name = written(key)
+        if len(packages[name]) > 1 and key[2]:
+            name = f"{key[2]}.{name}"
+        clean = tidy(unit)
+        figure = f"benchmark.{name}.{clean.unit}"
+        for run, several in runs.items():
+            yield _Value(run, figure, clean.unit, _mean(several) * clean.factor)
+
+
+def _mean(values: list[float]) -> float:
+    """Return the geometric mean, or the mean where a value is not above 0."""
+    if len(values) == 1:
+        return values[0]
+    if min(values) <= 0:
+        return float(np.mean(values))
+    return exp(float(np.mean(np.log(values))))
+
+
+def _of_loads(side: Side) -> Iterator[_Value]:
+    for capture in side.of("load"):
+        rate = capture.content.per_second
+        yield _Value(capture.run, "load.per_second", "1/s", rate)
+
+
+def _of_profiles(comparison: Comparison, number: int) -> list[_Value]:
+    """Return the sums of profiles that both sides have, and what is made of them."""
+    values: list[_Value] = []
+    names = set()
+    for diff in comparison.profiles:
+        captures = (diff.base, diff.new)[number].runs
+        if diff.name not in names:
+            names.add(diff.name)
+            values += _added(_sums(diff.name, captures))
+        if diff.is_cpu:
+            values += _of_groups(diff, captures)
+        figure = f"{_figure(diff.name, diff.sample_type.type)}.per_operation"
+        values += [
+            _Value(run, figure, f"{diff.unit}/op", cost)
+            for run, cost in costs_by_run(diff, number).items()
+        ]
+    return values
+
+
+def _figure(name: str, sample_type: str) -> str:
+    return name if name == sample_type else f"{name}.{sample_type}"
+
+
+def _sums(name: str, captures: tuple[Capture[Profile], ...]) -> Iterator[_Value]:
+    """Yield the sum of each sample type, in the unit that the merged profile has."""
+    alike = with_common_types([capture.content for capture in captures])
+    for capture, profile in zip(captures, alike, strict=True):
+        for kind, total in zip(
+            profile.sample_types, profile.values.sum(axis=0).tolist(), strict=True
+        ):
+            yield _Value(capture.run, _figure(name, kind.type), kind.unit, total)
+
+
+def _added(values: Iterator[_Value]) -> list[_Value]:
+    """Return values with those of one run and figure added up."""
+    sums: dict[tuple[int, str], _Value] = {}
+    for value in values:
+        before = sums.get(value[:2])
+        more = 0 if before is None else before.value
+        sums[value[:2]] = value._replace(value=value.value + more)
+    return list(sums.values())
+
+
+def _of_groups(
+    diff: ProfileDiff, captures: tuple[Capture[Profile], ...]
+) -> Iterator[_Value]:
+    """Yield CPU time by group of runtime costs, and the share of the GC."""
+    if not diff.grouped:
+        return
+    alike = with_common_types([capture.content for capture in captures])
+    groups = [
+        (one.id, [rules().categories.index(c) for c in one.categories])
+        for one in rules().groups
+    ]
+    values = []
+    for capture, profile in zip(captures, alike, strict=True):
+        categories = profile_sums(profile, diff.sample_type.type).categories
+        if categories is not None:
+            values += [
+                _Value(
+                    capture.run,
+                    f"{diff.name}.group.{group}",
+                    diff.unit,
+                    int(categories[rows].sum()),
+                )
+                for group, rows in groups
+            ]
+    added = _added(iter(values))
+    yield from added
+    totals: dict[int, int | float] = {}
+    for value in added:
+        totals[value.run] = totals.get(value.run, 0) + value.value
+    for value in added:
+        if value.figure == f"{diff.name}.group.gc" and totals[value.run] > 0:
+            share = value.value / totals[value.run]
+            yield _Value(value.run, f"{diff.name}.gc_share", "ratio", share)
+
+
+def _of_logs(side: Side) -> Iterator[_Value]:
+    """Yield figures of GC logs; lines of processes that are not told apart have none.
+
+    Of several logs of one run, the one with most collections counts.
+    """
+    logs: dict[int, GCLog] = {}
+    for capture in side.of("gctrace"):
+        log = capture.content
+        if log.mixed or not any(run.lines_seen for run in log.runs):
+            continue
+        before = logs.get(capture.run)
+        if before is None or log.longest.lines_seen > before.longest.lines_seen:
+            logs[capture.run] = log
+    for run, log in logs.items():
+        for figure, unit, value in _of_cycles(figures(log.longest.cycles)):
+            if value is not None:
+                yield _Value(run, f"gc.{figure}", unit, value)
+
+
+def _of_cycles(of: GCFigures) -> list[tuple[str, str, Any]]:
+    return [
+        ("cycles", "count", of.cycles),
+        ("cycles_per_second", "1/s", of.cycles_per_second),
+        ("cpu", "us", of.times.gc_cpu_us),
+        ("cpu_share", "ratio", of.gc_cpu_share),
+        ("pause.p99", "us", of.p99_pause_us),
+        ("pause.longest", "us", of.worst_pause_us),
+    ]

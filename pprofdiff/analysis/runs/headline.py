@@ -1,0 +1,76 @@
+"""The figures that the outcome rests on, run by run: time and CPU by operation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import exp
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from pprofdiff.analysis.benchmarks.times import times_by_run, written
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.runs.costs import costs_by_run
+from pprofdiff.analysis.side import numbered
+
+__all__ = ["RunValues", "headline_runs"]
+
+
+class RunValues(NamedTuple):
+    """One figure of all runs.
+
+    `id` is that of the outcome's `Measure`. `base` and `new` are seconds by operation,
+    by `Capture.run`; `source` says what was measured.
+    """
+
+    id: Literal["time", "cpu"]
+    figure: str
+    source: str
+    base: Mapping[int, float]
+    new: Mapping[int, float]
+
+    @property
+    def sides(self) -> tuple[Mapping[int, float], Mapping[int, float]]:
+        """Both sides' runs."""
+        return self.base, self.new
+
+
+def headline_runs(comparison: Comparison) -> list[RunValues]:
+    """Return time, then CPU by operation, of those where a side has several runs."""
+    told = _times(comparison), _cpu(comparison)
+    return [one for one in told if one is not None and max(map(len, one.sides)) > 1]
+
+
+def _times(comparison: Comparison) -> RunValues | None:
+    """Return the geometric mean over the benchmarks that both sides have, by run.
+
+    A run that lacks one of them has no value.
+    """
+    sides = [times_by_run(numbered(side)) for side in (comparison.base, comparison.new)]
+    names = [name for name in sides[0] if name in sides[1]]
+    if not names:
+        return None
+    base, new = (
+        {
+            run: exp(float(np.mean([np.mean(np.log(side[n][run])) for n in names])))
+            for run in sorted(set.intersection(*(set(side[n]) for n in names)))
+        }
+        for side in sides
+    )
+    source = f"Benchmark{written(names[0])}"
+    if len(names) > 1:
+        source = f"the geometric mean of {len(names)} benchmarks"
+    return RunValues("time", "time per operation", source, base, new)
+
+
+def _cpu(comparison: Comparison) -> RunValues | None:
+    for diff in comparison.profiles:
+        if diff.is_cpu:
+            base, new = (
+                {run: cost / 1e9 for run, cost in costs_by_run(diff, number).items()}
+                for number in (0, 1)
+            )
+            if base and new:
+                figure, source = "CPU per operation", "the CPU profiles"
+                return RunValues("cpu", figure, source, base, new)
+    return None

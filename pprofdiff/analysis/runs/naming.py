@@ -1,0 +1,64 @@
+"""What the runs of a side are called: their numbers, their folders or files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from pprofdiff.analysis.profiles.kinds import is_cpu
+from pprofdiff.model.side import Capture, Side
+
+__all__ = ["RunName", "run_names"]
+
+# The last number of a name: 12 in cpu-v2-12.
+_NUMBER = re.compile(r"\d+(?=\D*$)")
+_SEPARATOR = re.compile(r"[/\\]")
+
+
+class RunName(NamedTuple):
+    """How people know a run.
+
+    `number` is that of its folder or files where each run of the side has another one,
+    else its place, from 1. `place` is its folder; of files without one, its CPU profile
+    or the first of them.
+    """
+
+    number: int
+    place: str
+
+
+def run_names(side: Side) -> dict[int, RunName]:
+    """Return the names of a side's runs by `Capture.run`, in its order.
+
+    The side is as `analysis.side.numbered` returns it.
+    """
+    captures: dict[int, list[Capture[Any]]] = {}
+    for capture in sorted(side.captures, key=lambda one: one.run):
+        captures.setdefault(capture.run, []).append(capture)
+    places = {run: _place(of_run) for run, of_run in captures.items()}
+    numbers = [_number(places[run]) for run in captures]
+    told = [number for number in numbers if number is not None]
+    if len(set(told)) < len(captures):
+        told = list(range(1, len(captures) + 1))
+    return {
+        run: RunName(number, places[run])
+        for run, number in zip(captures, told, strict=True)
+    }
+
+
+def _place(captures: Sequence[Capture[Any]]) -> str:
+    """Return the folder of captures that are told to be of one run, else a file."""
+    profiles = (c for c in captures if c.kind == "profile" and is_cpu(c.content))
+    first = next(profiles, captures[0])
+    parts = _SEPARATOR.split(first.path)
+    if not first.told or len(parts) == 1:
+        return first.path
+    return first.path[: -len(parts[-1]) - 1]
+
+
+def _number(place: str) -> int | None:
+    """Return the last number in the last part of a path, before its endings."""
+    last = _SEPARATOR.split(place)[-1].partition(".")[0]
+    number = _NUMBER.search(last)
+    return None if number is None else int(number.group())

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.frames import evidence_frame, findings_frame
@@ -22,6 +22,7 @@ from pprofdiff.report.text.report import report_parts
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from pprofdiff.analysis.gate.model import Verdict
     from pprofdiff.analysis.gate.rules import Gate
@@ -134,6 +135,12 @@ class Reported(Shown):
         from pprofdiff.analysis.runs.frames import runs_frame
 
         return runs_frame(run_figures(self.comparison))
+
+    def plot_runs(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
+        """Draw a dot a run of time or CPU by operation; see `plots.runs`."""
+        from pprofdiff.plots import runs
+
+        return runs(self.comparison, ax, **options)
 
     def to_json(self, path: Path | None = None) -> str | None:
         """Return the report as JSON (schema ``pprofdiff/1``), or write it to `path`."""

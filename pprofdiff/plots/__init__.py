@@ -5,7 +5,7 @@ Every plot takes a comparison (or one side of it), the Axes to draw on (``None``
 Axes. ``**kwargs`` reach the Axes method that draws the values. Nothing is shown, saved
 or set for other plots. ``plot_in_words`` returns what ``plot`` shows in a sentence.
 `svg` and `image` make files of drawings, `picture` makes one of a whole comparison,
-`charts` makes those of the page.
+`charts` and `run_charts` make those of the page.
 
 matplotlib is imported when something is drawn: importing this is cheap.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pprofdiff.plots.goroutines import states, states_in_words
     from pprofdiff.plots.heaps import heap, heap_in_words, heaps_of
     from pprofdiff.plots.mutators import mmu, mmu_in_words
-    from pprofdiff.plots.pagecharts import Chart, charts
+    from pprofdiff.plots.pagecharts import Chart, charts, run_charts
     from pprofdiff.plots.pictures import picture
     from pprofdiff.plots.profiles import (
         movers,
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         waterfall,
         waterfall_in_words,
     )
+    from pprofdiff.plots.runplot import runs, runs_in_words
     from pprofdiff.plots.scatterplot import scatter, scatter_in_words
 
 __all__ = [
@@ -59,6 +60,9 @@ __all__ = [
     "pauses",
     "pauses_in_words",
     "picture",
+    "run_charts",
+    "runs",
+    "runs_in_words",
     "scatter",
     "scatter_in_words",
     "states",
@@ -76,9 +80,10 @@ _MODULES = {
     "goroutines": ("states", "states_in_words"),
     "heaps": ("heap", "heap_in_words", "heaps_of"),
     "mutators": ("mmu", "mmu_in_words"),
-    "pagecharts": ("Chart", "charts"),
+    "pagecharts": ("Chart", "charts", "run_charts"),
     "pictures": ("picture",),
     "profiles": ("movers", "movers_in_words", "waterfall", "waterfall_in_words"),
+    "runplot": ("runs", "runs_in_words"),
     "scatterplot": ("scatter", "scatter_in_words"),
 }
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.gclogs.compare import GCDiff
+from pprofdiff.analysis.runs.headline import headline_runs
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.palette import Theme
-from pprofdiff.plots.drawing import svg
+from pprofdiff.plots.drawing import SIZE, svg
 from pprofdiff.plots.durations import (
     latency,
     latency_in_words,
@@ -17,13 +19,17 @@ from pprofdiff.plots.durations import (
 )
 from pprofdiff.plots.heaps import heap_in_words, heaps_of
 from pprofdiff.plots.mutators import mmu, mmu_in_words
+from pprofdiff.plots.runplot import runs_in_words, runs_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
-__all__ = ["Chart", "ChartId", "ChartKind", "chart_kinds", "charts"]
+__all__ = ["Chart", "ChartId", "ChartKind", "chart_kinds", "charts", "run_charts"]
 
-ChartId = Literal["heap", "pauses", "latency", "mmu"]
+ChartId = Literal["heap", "pauses", "latency", "mmu", "runs"]
+
+# Width of the chart of runs, and the height of each of its figures, in units.
+_RUNS_WIDTH, _RUNS_HEIGHT = SIZE[0], 150
 
 
 class Chart(NamedTuple):
@@ -62,6 +68,23 @@ def charts(diff: GCDiff | TraceDiff, prefix: str) -> tuple[Chart, ...]:
         page may have the same.
     """
     return tuple(_chart(kind, diff, prefix) for kind in chart_kinds(diff))
+
+
+def run_charts(comparison: Comparison) -> tuple[Chart, ...]:
+    """Return the chart of both sides' runs, if a side has several: one, or none."""
+    told = headline_runs(comparison)
+    if not told:
+        return ()
+    words = runs_in_words(comparison)
+    title = "Run by run"
+    drawn = svg(
+        lambda figure: runs_of(comparison, figure),
+        title=title,
+        description=words,
+        prefix="runs",
+        size=(_RUNS_WIDTH, _RUNS_HEIGHT * len(told)),
+    )
+    return (Chart("runs", title, words, drawn),)
 
 
 def chart_kinds(diff: GCDiff | TraceDiff) -> tuple[ChartKind, ...]:

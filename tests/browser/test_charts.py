@@ -9,7 +9,10 @@ from PIL import Image
 
 import pprofdiff
 from pprofdiff import palette, plots
+from pprofdiff.report.html.page import render
+from pprofdiff.report.model import report_of
 from tests.conftest import DATA, STORIES
+from tests.plots.captured import measured_runs
 
 # Every id that any attribute of any element refers to, and every id there is.
 REFERENCES = """() => {
@@ -40,6 +43,20 @@ SWATCH = """(words) => {
 HATCHED = """() => [...document.querySelectorAll("[fill^='url(#']")]
   .filter((element) => document.getElementById(/#(.*)\\)/.exec(element.getAttribute("fill"))[1])?.tagName === "pattern")
   .map((element) => element.getBoundingClientRect()).map(({ x, y, width, height }) => ({ x, y, width, height }))"""
+
+# Of each side, how its dots are drawn (stroke, fill) and how many there are.
+DOTS = """() => {
+  const hex = (colour) => "#" + colour.match(/\\d+/g).slice(0, 3)
+    .map((part) => Number(part).toString(16).padStart(2, "0")).join("");
+  const dots = {};
+  for (const dot of document.querySelectorAll("#summary svg.chart use")) {
+    const { stroke, fill, fillOpacity } = getComputedStyle(dot);
+    const side = /s-(base|new)/.exec(dot.getAttribute("class"))[1];
+    const count = dots[side]?.[2] ?? 0;
+    dots[side] = [hex(stroke), fillOpacity === "0" ? "none" : hex(fill), count + 1];
+  }
+  return dots;
+}"""
 
 
 @pytest.fixture(scope="module", params=palette.THEMES)
@@ -117,3 +134,23 @@ def test_the_answer_is_bold_and_nothing_else(opened, picture):
             ".map((text) => text.textContent)"
         )
     assert bold == ["The answer."]
+
+
+@pytest.mark.parametrize("theme", palette.THEMES)
+def test_runs_are_dots_on_a_page(opened, tmp_path, theme):
+    """Base's are rings, new's are filled: one can tell them without colours."""
+    path = tmp_path / "runs.html"
+    path.write_text(render(report_of(measured_runs())), "utf-8")
+    for width in (1280, 480):
+        with opened(path, theme=theme, width=width) as page:
+            there = page.evaluate(REFERENCES)
+            assert set(there["referred"]) <= set(there["ids"])
+            chart = page.locator("#summary svg.chart")
+            assert chart.get_attribute("role") == "img"
+            assert page.evaluate(DOTS) == {
+                "base": [palette.colour("base", theme), "none", 4],
+                "new": [palette.colour("new", theme), palette.colour("new", theme), 2],
+            }
+            wide, box = page.viewport_size["width"], chart.bounding_box()
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= wide

@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import cache, partial
 from pathlib import Path
 
+from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.gclogs.compare import compare_logs
 from pprofdiff.analysis.traces.compare import compare_traces
 from pprofdiff.api import diff, load, load_many
-from pprofdiff.model.side import Capture
+from pprofdiff.loaders.benchmarks.reader import parse
+from pprofdiff.model.side import Capture, Side
 
 DATA = Path(__file__).parents[1] / "data"
 LABELS = ("main", "pr")
@@ -88,6 +90,25 @@ def some_builds(labels=LABELS):
     )
 
 
+def measured_runs(labels=LABELS, base=(100, 104, 98, 170), new=(121, 118)):
+    """Return benchmark A run so often on each side, in ns an operation, compared."""
+    sides = [
+        Side(
+            label,
+            tuple(
+                Capture(f"{place}.txt", "benchmark", _output(value))
+                for place, value in enumerate(values, 1)
+            ),
+        )
+        for label, values in zip(labels, (base, new), strict=True)
+    ]
+    return compare_sides(*sides)
+
+
+def _output(value):
+    return parse(f"BenchmarkA-4 \t 1000 \t {value} ns/op\n".encode(), "bench.txt")
+
+
 PLOTS = {
     "heap": pools,
     "pauses": pools,
@@ -99,5 +120,6 @@ PLOTS = {
     "scatter": partial(profile_diff, "syncpool", "cpu"),
     "flamegraph": partial(profile_diff, "zstd", "cpu"),
     "builds": some_builds,
+    "runs": measured_runs,
 }
 """Every plot, and what makes its subject of the sides' labels."""

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.profiles.caveats import Caveat
-from pprofdiff.analysis.runs.headline import headline_runs
+from pprofdiff.analysis.runs.headline import RunValues, headline_runs
 from pprofdiff.analysis.runs.naming import run_names
 from pprofdiff.analysis.side import numbered
 from pprofdiff.analysis.stats.calibration import (
@@ -34,6 +34,7 @@ from pprofdiff.analysis.stats.calibration import (
     TOTAL_PRIOR,
     TOTAL_SIGMA,
 )
+from pprofdiff.model.side import Side
 from pprofdiff.units import times
 
 __all__ = ["Outlier", "outliers", "outlying_runs"]
@@ -59,21 +60,27 @@ class Outlier(NamedTuple):
 
 
 def outlying_runs(comparison: Comparison) -> Iterator[Caveat]:
-    """Yield the runs whose CPU by operation stands apart; else, whose time does."""
-    told = {one.id: one for one in headline_runs(comparison)}
-    if not told:
-        return
-    figure = told.get("cpu") or told["time"]
+    """Yield the runs whose CPU by operation stands apart, then those whose time does.
+
+    A run is named once: what takes more CPU takes longer, too.
+    """
     sides = [numbered(side) for side in (comparison.base, comparison.new)]
-    for one in outliers(figure.sides):
-        side = sides[one.side]
-        cause = "something ran beside it" if one.ratio > 1 else "it did the same work"
-        yield Caveat(
-            "outlying-run",
-            f"{side.label}: {run_names(side)[one.run].place} took {times(one.ratio)} "
-            f"{_WORDS[figure.id]} as the other {one.others} runs (their median); it "
-            f"counts as they do: see whether {cause}",
-        )
+    told: set[tuple[int, int]] = set()
+    for figure in reversed(headline_runs(comparison)):
+        for one in outliers(figure.sides):
+            if one[:2] in told:
+                continue
+            told.add(one[:2])
+            yield Caveat("outlying-run", _told(one, figure, sides[one.side]))
+
+
+def _told(one: Outlier, figure: RunValues, side: Side) -> str:
+    cause = "something ran beside it" if one.ratio > 1 else "it did the same work"
+    return (
+        f"{side.label}: {run_names(side)[one.run].place} took {times(one.ratio)} "
+        f"{_WORDS[figure.id]} as the other {one.others} runs (their median); it "
+        f"counts as they do: see whether {cause}"
+    )
 
 
 def outliers(sides: Sequence[Mapping[int, float]]) -> list[Outlier]:

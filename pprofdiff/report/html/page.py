@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from pprofdiff.analysis.profiles.scaling import in_words
 from pprofdiff.errors import UsageError
-from pprofdiff.plots import Chart
+from pprofdiff.plots import Chart, run_charts
 from pprofdiff.report.html.flame import budgets, embedded, packed
 from pprofdiff.report.html.parts import Drawn, Paragraph, drawn, split, told_of
 from pprofdiff.report.html.shell import shell, template
@@ -135,6 +135,7 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
         rulings=rulings(report.verdict),
         answer=printable(first.outcome).strip(),
         answer_below=_below(first),
+        runs=run_charts(report.comparison),
         cautions=drawn([*unread_warnings(report.verdict), *told.warnings]),
         account=drawn(account_parts(report)),
         findings=drawn([*others, *told.rest]),

@@ -1,0 +1,289 @@
+"""Each run as a dot: time and CPU by operation, beside the interval of their ratio.
+
+A mean and its interval hide whether runs agree, drift, or fall into two groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import exp
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.outcome.figures import measures
+from pprofdiff.analysis.outcome.model import Measure
+from pprofdiff.analysis.runs.headline import RunValues, headline_runs
+from pprofdiff.analysis.runs.naming import run_names
+from pprofdiff.analysis.runs.outliers import outliers
+from pprofdiff.analysis.side import numbered
+from pprofdiff.errors import UsageError
+from pprofdiff.palette import Theme, colour
+from pprofdiff.plots.axes import (
+    SIDES,
+    add_note,
+    add_title,
+    artist_style,
+    mark_axis,
+    set_ticks,
+    shortened,
+    themed,
+)
+from pprofdiff.units import Scale, scale_for
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+__all__ = ["HasComparison", "RunFigureId", "runs", "runs_in_words", "runs_of"]
+
+RunFigureId = Literal["time", "cpu"]
+
+# How far a side's dots lie above and below the middle of its line, in runs' order.
+_BAND = 0.24
+# Where base, new and the interval of their ratio are, from the top.
+_LINES = 2.0, 1.0, 0.25
+# Dots of base are hollow circles, those of new are filled diamonds.
+_DOTS: tuple[dict[str, Any], ...] = (
+    {"marker": "o", "markersize": 6, "fillstyle": "none"},
+    {"marker": "D", "markersize": 5},
+)
+
+
+class HasComparison(Protocol):
+    """An object that has a comparison, such as `pprofdiff.Comparison` or a report."""
+
+    @property
+    def comparison(self) -> Comparison:
+        """The comparison."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """A side's seconds by operation; `apart` are the numbers of runs that stand apart.
+
+    `apart` is by place in `values`.
+    """
+
+    label: str
+    values: tuple[float, ...]
+    apart: Mapping[int, int]
+
+    @property
+    def mean(self) -> float:
+        """The geometric mean, which ratios of runs are of."""
+        return exp(float(np.mean(np.log(self.values))))
+
+
+@dataclass(frozen=True, eq=False)
+class _Shown:
+    """One figure of both sides' runs; `measure` is the outcome's, None for none."""
+
+    figure: str
+    source: str
+    sides: tuple[_Side, _Side]
+    measure: Measure | None
+    scale: Scale
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Where new's mean lies by the interval of the ratio, in seconds."""
+        if self.measure is None:
+            return None
+        base = self.sides[0].mean
+        return base * self.measure.low, base * self.measure.high
+
+
+def runs(
+    compared: Comparison | HasComparison,
+    ax: Axes | None = None,
+    *,
+    figure: RunFigureId | None = None,
+    theme: Theme = "light",
+    **kwargs: Any,  # noqa: ANN401 - whatever Axes.plot takes
+) -> Axes:
+    """Draw a dot for each run of base and new, their means, and the interval.
+
+    A side's runs are drawn in their order from the top down, so that a machine that
+    drifts shows as a slope. Runs that stand apart are named by their numbers.
+
+    Parameters
+    ----------
+    compared
+        A comparison with several runs on a side.
+    ax
+        The Axes to draw on; pyplot's current Axes if None.
+    figure
+        ``time`` or ``cpu``, by operation; None for the first of these that is known.
+    theme
+        Colours for a ``light`` or ``dark`` background.
+    **kwargs
+        Passed to `Axes.plot` for the dots of both sides.
+
+    Returns
+    -------
+    Axes
+        The Axes drawn on. x is seconds by operation.
+
+    Raises
+    ------
+    UsageError
+        The figure is not known run by run, or no side has several runs.
+    """
+    (shown,) = _shown(compared, figure)[:1]
+    ax = themed(ax, theme)
+    ax.grid(visible=False, axis="y")
+    ax.grid(visible=True, axis="x", color=colour("grid", theme), linewidth=0.8)
+    ends = _ends(shown)
+    ax.set_xlim(*ends)
+    ax.set_ylim(-0.1, 2.6)
+    base = shown.sides[0].mean
+    shade = colour("base", theme)
+    ax.plot([base, base], [0.0, _LINES[0]], color=shade, linewidth=1.0, linestyle="--")
+    for number in range(len(shown.sides)):
+        _add_side(ax, shown, number, theme, kwargs)
+    _add_interval(ax, shown, theme)
+    words = [*map(_whose, shown.sides), "" if shown.measure is None else "95% interval"]
+    set_ticks(ax, "y", _LINES, words)
+    for text, name in zip(ax.get_yticklabels(), (*SIDES, SIDES[1]), strict=True):
+        text.set_color(colour(name, theme))
+    mark_axis(ax, "x", ends, shown.scale)
+    add_title(ax, f"{shown.figure}, run by run", theme)
+    return ax
+
+
+def runs_in_words(compared: Comparison | HasComparison) -> str:
+    """Return range and mean of both sides' runs, by figure, and who stands apart."""
+    return " ".join(_in_words(shown) for shown in _shown(compared, None))
+
+
+def runs_of(
+    compared: Comparison, drawing: Figure | SubFigure, theme: Theme = "light"
+) -> list[Axes]:
+    """Draw all figures that are known run by run, one below the other."""
+    told = headline_runs(compared)
+    axes = drawing.subplots(len(told), 1, squeeze=False)[:, 0].tolist()
+    for one, ax in zip(told, axes, strict=True):
+        runs(compared, ax, figure=one.id, theme=theme)
+    return list(axes)
+
+
+def _shown(
+    compared: Comparison | HasComparison, figure: RunFigureId | None
+) -> list[_Shown]:
+    """Return the figures that are known run by run, or the one that was asked for."""
+    comparison = compared
+    if not isinstance(comparison, Comparison):
+        comparison = comparison.comparison
+    told = [one for one in headline_runs(comparison) if figure in (None, one.id)]
+    if not told:
+        what = "time or CPU" if figure is None else figure
+        raise UsageError(
+            f"no {what} by operation of several runs: give folders of runs, each with "
+            "benchmarks, and a CPU profile beside them"
+        )
+    of = {measure.id: measure for measure in measures(comparison)}
+    return [_one(comparison, one, of.get(one.id)) for one in told]
+
+
+def _one(comparison: Comparison, told: RunValues, measure: Measure | None) -> _Shown:
+    apart = outliers(told.sides)
+    sides = []
+    for number, (side, values) in enumerate(
+        zip((comparison.base, comparison.new), told.sides, strict=True)
+    ):
+        names, order = run_names(numbered(side)), list(values)
+        named = {
+            order.index(one.run): names[one.run].number
+            for one in apart
+            if one.side == number
+        }
+        sides.append(_Side(side.label, tuple(values.values()), named))
+    largest = max(max(side.values) for side in sides)
+    return _Shown(
+        told.figure.capitalize() if told.id == "time" else told.figure,
+        told.source,
+        (sides[0], sides[1]),
+        measure,
+        scale_for((largest,), "s"),
+    )
+
+
+def _ends(shown: _Shown) -> tuple[float, float]:
+    """Return the ends of the axis: all dots and the interval, with room."""
+    places = [value for side in shown.sides for value in side.values]
+    places += shown.interval or ()
+    low, high = min(places), max(places)
+    room = 0.06 * (high - low) or 0.06 * high
+    return max(low - room, 0.0), high + room
+
+
+def _add_side(
+    ax: Axes, shown: _Shown, number: int, theme: Theme, kwargs: Mapping[str, Any]
+) -> None:
+    """Draw the dots of a side, its mean as a line through them, with its value."""
+    side, middle, shade = (
+        shown.sides[number],
+        _LINES[number],
+        colour(SIDES[number], theme),
+    )
+    count = len(side.values)
+    heights = middle + (np.linspace(_BAND, -_BAND, count) if count > 1 else np.zeros(1))
+    plain = {"color": shade, "linestyle": "none", **_DOTS[number]}
+    ax.plot(side.values, heights, **artist_style(plain, kwargs))
+    reach = _BAND + 0.1
+    mean = [side.mean, side.mean], [middle - reach, middle + reach]
+    ax.plot(*mean, color=shade, linewidth=2.2)
+    words = shown.scale.text(side.mean)
+    add_note(
+        ax,
+        words,
+        (side.mean, middle + reach),
+        (0, 1),
+        ha="center",
+        va="bottom",
+        color=shade,
+    )
+    for place, run in side.apart.items():
+        at = side.values[place], float(heights[place])
+        left = at[0] > side.mean
+        shift, aligned = ((-7, 0), "right") if left else ((7, 0), "left")
+        add_note(ax, f"run {run}", at, shift, ha=aligned, color=colour("text", theme))
+
+
+def _add_interval(ax: Axes, shown: _Shown, theme: Theme) -> None:
+    """Draw where new is by the interval of the ratio, below the dashed line of base."""
+    interval = shown.interval
+    if interval is None:
+        return
+    shade = colour("new", theme)
+    height = _LINES[2]
+    ax.plot(interval, [height, height], color=shade, linewidth=1.6)
+    for end in interval:
+        ax.plot([end, end], [height - 0.09, height + 0.09], color=shade, linewidth=1.6)
+
+
+def _whose(side: _Side) -> str:
+    several = "" if len(side.values) == 1 else "s"
+    return f"{shortened(side.label, 20)}: {len(side.values)} run{several}"
+
+
+def _in_words(shown: _Shown) -> str:
+    parts = []
+    for side in shown.sides:
+        low, high = (shown.scale.text(f(side.values)) for f in (min, max))
+        span = "" if len(side.values) == 1 else f", {low} to {high}"
+        words = f"{_whose(side)}{span}, mean {shown.scale.text(side.mean)}"
+        apart = [f"run {run}" for run in side.apart.values()]
+        parts.append(words + (f" ({_listed(apart)} apart)" if apart else ""))
+    told = f"{shown.figure}, run by run (each a dot). {'; '.join(parts)}"
+    if shown.interval is None or shown.measure is None:
+        return f"{told}."
+    low, high = (shown.scale.text(end) for end in shown.interval)
+    return f"{told}; by the 95% interval of the ratio, new is at {low} to {high}."
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

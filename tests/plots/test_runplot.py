@@ -1,0 +1,100 @@
+"""Runs as dots: each at its value, in order, beside the interval of the outcome."""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import fromstring
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from pprofdiff import palette, plots
+from pprofdiff.analysis.outcome.deciding import outcome
+from pprofdiff.errors import UsageError
+from tests.plots.captured import measured_runs
+
+BASE, NEW = (100, 104, 98, 170), (121, 118)
+
+
+@pytest.fixture
+def compared():
+    """Return four runs of base, the last beside a busy neighbour, and two of new."""
+    return measured_runs(base=BASE, new=NEW)
+
+
+def dots(ax):
+    """Return the lines that are dots: base's and new's."""
+    return [line for line in ax.lines if line.get_linestyle() == "None"]
+
+
+def texts(ax):
+    """Return what is written within the Axes."""
+    return [text.get_text() for text in ax.texts]
+
+
+def test_each_run_is_a_dot_at_its_value(compared):
+    base, new = dots(plots.runs(compared, Figure().subplots()))
+    assert base.get_xdata() == pytest.approx(np.array(BASE) * 1e-9)
+    assert new.get_xdata() == pytest.approx(np.array(NEW) * 1e-9)
+    for line, name in ((base, "base"), (new, "new")):
+        assert line.get_color() == palette.colour(name)
+        assert (np.diff(line.get_ydata()) < 0).all(), "the first run is at the top"
+    assert min(base.get_ydata()) > max(new.get_ydata())
+
+
+def test_sides_differ_by_more_than_colour(compared):
+    base, new = dots(plots.runs(compared, Figure().subplots()))
+    assert base.get_marker() != new.get_marker()
+    assert (base.get_fillstyle(), new.get_fillstyle()) == ("none", "full")
+
+
+def test_the_bar_is_the_interval_of_the_outcome(compared):
+    ax = plots.runs(compared, Figure().subplots())
+    said = outcome(compared).headline
+    mean = np.exp(np.log(np.array(BASE) * 1e-9).mean())
+    ends = mean * said.low, mean * said.high
+    assert any(line.get_xdata() == pytest.approx(ends) for line in ax.lines)
+    low, high = ax.get_xlim()
+    assert low < min(*ends, 98e-9)
+    assert high > max(*ends, 170e-9)
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert labels == ["main: 4 runs", "pr: 2 runs", "95% interval"]
+
+
+def test_means_and_who_stands_apart_are_written(compared):
+    assert texts(plots.runs(compared, Figure().subplots())) == [
+        "115 ns", "run 4", "119 ns",
+    ]  # fmt: skip
+
+
+def test_words_are_its_alternative(compared):
+    assert plots.runs_in_words(compared).startswith(
+        "Time per operation, run by run (each a dot). main: 4 runs, 98 ns to 170 ns, "
+        "mean 115 ns (run 4 apart); pr: 2 runs, 118 ns to 121 ns, mean 119 ns; by the "
+        "95% interval of the ratio, new is at "
+    )
+
+
+def test_the_page_s_chart_is_named_and_described(compared):
+    (chart,) = plots.run_charts(compared)
+    top = fromstring(chart.svg)  # noqa: S314 - our own
+    title, description = list(top)[:2]
+    assert top.get("role") == "img"
+    assert top.get("aria-labelledby") == f"{title.get('id')} {description.get('id')}"
+    assert (title.text, description.text) == (chart.title, chart.words)
+    assert "style" not in chart.svg
+
+
+def test_one_run_a_side_has_no_dots():
+    one = measured_runs(base=(100,), new=(120,))
+    assert plots.run_charts(one) == ()
+    with pytest.raises(UsageError, match="by operation of several runs"):
+        plots.runs(one, Figure().subplots())
+    with pytest.raises(UsageError, match="no cpu by operation"):
+        plots.runs(measured_runs(), Figure().subplots(), figure="cpu")
+
+
+def test_runs_that_all_agree_are_drawn():
+    ax = plots.runs(measured_runs(base=(100, 100), new=(100,)), Figure().subplots())
+    low, high = ax.get_xlim()
+    assert low < 100e-9 < high

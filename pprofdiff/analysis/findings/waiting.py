@@ -55,7 +55,7 @@ def latency(case: Case) -> Iterator[Finding]:
     pair, waits = (base.p99_ns, new.p99_ns), (base.count, new.count)
     if not beyond(diff, LATENCY, pair, waits) or max(pair) < _TELLING_NS:
         return
-    if diff.latency_changes["p99"].mark == "noise":
+    if diff.latency_changes["p99"].mark == "noise" or diff.varies("wait.p99"):
         return
     sure = beyond(diff, LATENCY_SURE, pair, waits)
     ratio = pair[1] / pair[0]

@@ -91,6 +91,10 @@ def run_figures(comparison: Comparison) -> list[RunFigure]:
     gc.cpu                         Σ(S+A+D+T) of the lines          us
     gc.cpu_share                   of all CPU capacity              ratio
     gc.pause.p99, gc.pause.longest of all stops of the world        us
+    trace.wait.p99, p50 …          of waits for a processor         ns
+    trace.gc.share,                shares of the processors of a    ratio
+    trace.utilisation,             trace, and the least left to
+    trace.mmu.10000000             the program in 10 ms
     ============================== ================================ ==================
 
     Those of a profile are sums of int64: over the runs of a side they add up to the sum
@@ -100,7 +104,7 @@ def run_figures(comparison: Comparison) -> list[RunFigure]:
     for number, side in enumerate(map(numbered, (comparison.base, comparison.new))):
         values = [*_of_benchmarks(side), *_of_loads(side)]
         values += _of_profiles(comparison, number)
-        values += _of_logs(side)
+        values += [*_of_logs(side), *_of_traces(comparison, number)]
         names, starts = run_names(side), _starts(side)
         found += [
             RunFigure(
@@ -272,6 +276,18 @@ def _of_logs(side: Side) -> Iterator[_Value]:
         for figure, unit, value in _of_cycles(figures(log.longest.cycles)):
             if value is not None:
                 yield _Value(run, f"gc.{figure}", unit, value)
+
+
+def _of_traces(comparison: Comparison, number: int) -> Iterator[_Value]:
+    if comparison.trace is None:
+        return
+    from pprofdiff.analysis.traces.runs import FIGURES
+
+    for run, trace in comparison.trace.runs[number].items():
+        for name, figure in FIGURES.items():
+            value = figure.of(trace)
+            if value is not None:
+                yield _Value(run, f"trace.{name}", figure.unit, value)
 
 
 def _of_cycles(of: GCFigures) -> list[tuple[str, str, Any]]:

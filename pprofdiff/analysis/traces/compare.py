@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from pprofdiff.analysis.stats.judgement import Change, Runs
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.latency import blocks
 from pprofdiff.analysis.traces.mutators import distribution, mmu
+from pprofdiff.analysis.traces.runs import RunRatio, run_ratios
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.work import Work
 from pprofdiff.identity.deciding import identify
@@ -40,6 +42,8 @@ __all__ = [
 ]
 
 Column = NDArray[np.int64]
+
+_NONE: Mapping[int, TraceSide] = MappingProxyType({})
 
 WINDOWS_NS = (1_000_000, 10_000_000, 100_000_000, 1_000_000_000)
 """Windows of minimum mutator utilisation."""
@@ -79,13 +83,15 @@ class GroupPair(NamedTuple):
 class TraceDiff:
     """Base and new traces; `rates` are operations per second (base, new) if known.
 
-    `identity` tells which function of base is which of new.
+    `identity` tells which function of base is which of new. `runs` are the traces of
+    all runs of (base, new), by `Capture.run`; `base` and `new` are the longest of them.
     """
 
     base: TraceSide
     new: TraceSide
     rates: tuple[float, float] | None
     identity: Identity = SAME_NAMES
+    runs: tuple[Mapping[int, TraceSide], Mapping[int, TraceSide]] = (_NONE, _NONE)
 
     @property
     def sides(self) -> tuple[TraceSide, TraceSide]:
@@ -179,6 +185,18 @@ class TraceDiff:
         base, new = (_in_blocks(side) for side in self.sides)
         judged = Judge.of_quantiles(list(RANKS.values())).rows(Runs.single(base, new))
         return {name: judged.change(row) for row, name in enumerate(RANKS)}
+
+    @cached_property
+    def run_ratios(self) -> tuple[RunRatio, ...]:
+        """How figures of all traces compare; none unless a side has several runs."""
+        return run_ratios(self.runs)
+
+    def varies(self, figure: str) -> bool:
+        """Return whether runs of one build differ as much as base and new in a figure.
+
+        False where there are no several runs to tell.
+        """
+        return any(not one.told for one in self.run_ratios if one.figure == figure)
 
     @property
     def latency_intervals(self) -> dict[str, tuple[int, int] | None]:
@@ -305,9 +323,19 @@ def compare_traces(
     if identity is None:
         sides = (Side(label, tuple(runs)) for label, runs in (base, new))
         identity = identify(stacks_of(next(sides)), stacks_of(next(sides)))
-    return TraceDiff(_side(*base), _side(*new), rates, identity)
+    runs = _runs(*base), _runs(*new)
+    old, current = (_longest(side.values()) for side in runs)
+    return TraceDiff(old, current, rates, identity, runs)
 
 
-def _side(label: str, traces: Sequence[Capture[Trace]]) -> TraceSide:
-    longest = max(traces, key=lambda one: one.content.end_ns - one.content.start_ns)
-    return TraceSide(label, longest.path, longest.content, len(traces) - 1)
+def _runs(label: str, traces: Sequence[Capture[Trace]]) -> dict[int, TraceSide]:
+    """Return each run's trace, of several traces of one run the longest."""
+    runs: dict[int, list[TraceSide]] = {}
+    for one in traces:
+        side = TraceSide(label, one.path, one.content, len(traces) - 1)
+        runs.setdefault(one.run, []).append(side)
+    return {run: _longest(runs[run]) for run in sorted(runs)}
+
+
+def _longest(traces: Iterable[TraceSide]) -> TraceSide:
+    return max(traces, key=lambda one: one.wall_ns)

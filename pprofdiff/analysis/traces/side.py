@@ -159,8 +159,8 @@ class TraceSide:
             caveats.append(
                 Caveat(
                     "trace-several",
-                    f"{self.label}: {self.others + 1} traces; compared is the longest, "
-                    f"{self.path}",
+                    f"{self.label}: {self.others + 1} traces; what is of one trace is "
+                    f"of the longest, {self.path}",
                 )
             )
         return caveats

@@ -65,9 +65,26 @@ def trace_row(diff: TraceDiff) -> Row:
             {"window_ns": window, "base": base, "new": new}
             for window, (base, new) in diff.mmu.items()
         ],
+        **({"runs": _runs(diff)} if diff.run_ratios else {}),
         "tasks": _durations(diff.base.tasks, diff.new.tasks),
         "regions": _durations(diff.base.regions, diff.new.regions),
     }
+
+
+def _runs(diff: TraceDiff) -> list[Row]:
+    """Return the figures of all traces, means over runs with the ratio's interval."""
+    return [
+        {
+            "figure": one.figure,
+            "unit": one.unit,
+            "base": one.base,
+            "new": one.new,
+            "ratio": one.ratio.ratio,
+            "low": one.ratio.low,
+            "high": one.ratio.high,
+        }
+        for one in diff.run_ratios
+    ]
 
 
 def _side(side: TraceSide) -> Row:

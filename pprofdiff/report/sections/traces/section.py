@@ -55,6 +55,12 @@ _HELD_UP = {
     "stw_ns": "while the world was stopped",
     "busy_ns": "while no processor was idle",
 }
+_OF_RUNS = {
+    **{f"wait.{name}": f"one wait, {name}" for name in _QUANTILES},
+    "gc.share": "GC, of GOMAXPROCS × time",
+    "mmu.10000000": "least left to the program in 10 ms (MMU)",
+    "utilisation": "goroutines running, of GOMAXPROCS × time",
+}
 _CAPACITY = "GOMAXPROCS × time"
 # More marking on idle processors takes nothing from the program.
 _IDLE = "idle"
@@ -111,6 +117,7 @@ def trace_parts(diff: TraceDiff) -> Iterator[SectionPart]:
         tuple(_state_rows(diff)),
         (Column("of life", "share"),),
     )
+    yield from _runs_table(diff)
     yield from _latency_tables(diff)
     yield from _collector_parts(diff)
     yield _table(diff, "processors", "processors", tuple(_processor_rows(diff)))
@@ -203,6 +210,28 @@ def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
         Column("p99 of one wait", "pair"),
     )
     yield Table("causes", columns, tuple(_cause_rows(diff)), indent=_INDENT)
+
+
+def _runs_table(diff: TraceDiff) -> Iterator[Table]:
+    """Yield the figures of all traces, where a side has several."""
+    rows = []
+    for one in diff.run_ratios:
+        name = _OF_RUNS[one.figure]
+        row = (
+            shares(one.figure, name, one.base, one.new)
+            if one.unit == "ratio"
+            else figure(one.figure, name, (one.base, one.new), one.unit)
+        )
+        ratio = one.ratio
+        told = f"{times(ratio.low)} to {times(ratio.high)}"
+        cells = (*row.cells[:-1], Cell(times(ratio.ratio), ratio.ratio), Cell(told))
+        rows.append(replace(row, cells=cells))
+    if not rows:
+        return
+    base, new = map(len, diff.runs)
+    interval = (Column("95 % interval", "interval"),)
+    table = _table(diff, "runs", "mean over runs", tuple(rows), interval)
+    yield replace(table, title=f"All traces, {base} and {new} runs")
 
 
 def _between(interval: tuple[int, int] | None) -> str:

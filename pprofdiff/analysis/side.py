@@ -23,6 +23,7 @@ __all__ = [
     "age_seconds",
     "cpu_seconds",
     "measure",
+    "number_in",
     "numbered",
     "of_benchmarks",
     "stacks_of",
@@ -62,6 +63,12 @@ def numbered(side: Side) -> Side:
     return replace(side, captures=tuple(captures))
 
 
+def number_in(name: str) -> int | None:
+    """Return the last number of a file's or folder's name, before its endings."""
+    number = _NUMBER.search(name.partition(".")[0])
+    return None if number is None else int(number.group())
+
+
 def _numbered_by_name(side: Side) -> Side | None:
     """Return the side with runs by the last number in names, None where those differ.
 
@@ -69,10 +76,10 @@ def _numbered_by_name(side: Side) -> Side | None:
     """
     numbers = []
     for capture in side.captures:
-        found = _NUMBER.search(basename(capture.path).partition(".")[0])
-        if found is None:
+        number = number_in(basename(capture.path))
+        if number is None:
             return None
-        numbers.append(int(found.group()))
+        numbers.append(number)
     order = {number: run for run, number in enumerate(sorted(set(numbers)))}
     keys = {
         (measure(capture), number)

@@ -6,8 +6,9 @@ process's collections. A figure of a run that has no evidence for it has no row.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from math import exp
+from math import isfinite
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -114,6 +115,8 @@ def run_figures(comparison: Comparison) -> list[RunFigure]:
                 *value[1:],
             )
             for value in sorted(values, key=lambda one: one.run)
+            # A benchmark may print anything that is a number to it.
+            if isfinite(value.value)
         ]
     return found
 
@@ -170,15 +173,20 @@ def _mean(values: list[float]) -> float:
     """Return the geometric mean, or the mean where a value is not above 0."""
     if len(values) == 1:
         return values[0]
-    if min(values) <= 0:
-        return float(np.mean(values))
-    return exp(float(np.mean(np.log(values))))
+    with np.errstate(over="ignore", invalid="ignore"):
+        if min(values) <= 0:
+            return float(np.mean(values))
+        return float(np.exp(np.mean(np.log(values))))
 
 
 def _of_loads(side: Side) -> Iterator[_Value]:
-    for capture in side.of("load"):
-        rate = capture.content.per_second
-        yield _Value(capture.run, "load.per_second", "1/s", rate)
+    """Yield operations a second; of several generators nothing tells those of all."""
+    captures = side.of("load")
+    several = Counter(capture.run for capture in captures)
+    for capture in captures:
+        if several[capture.run] == 1:
+            rate = capture.content.per_second
+            yield _Value(capture.run, "load.per_second", "1/s", rate)
 
 
 def _of_profiles(comparison: Comparison, number: int) -> list[_Value]:

@@ -57,6 +57,8 @@ def _times(comparison: Comparison) -> RunValues | None:
         }
         for side in sides
     )
+    if not base or not new:
+        return None
     source = f"Benchmark{written(names[0])}"
     if len(names) > 1:
         source = f"the geometric mean of {len(names)} benchmarks"

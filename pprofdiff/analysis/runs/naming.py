@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from pprofdiff.analysis.profiles.kinds import is_cpu
+from pprofdiff.analysis.side import number_in
 from pprofdiff.model.side import Capture, Side
 
 __all__ = ["RunName", "run_names"]
 
-# The last number of a name: 12 in cpu-v2-12.
-_NUMBER = re.compile(r"\d+(?=\D*$)")
 _SEPARATOR = re.compile(r"[/\\]")
 
 
@@ -37,7 +36,7 @@ def run_names(side: Side) -> dict[int, RunName]:
     for capture in sorted(side.captures, key=lambda one: one.run):
         captures.setdefault(capture.run, []).append(capture)
     places = {run: _place(of_run) for run, of_run in captures.items()}
-    numbers = [_number(places[run]) for run in captures]
+    numbers = [number_in(_SEPARATOR.split(places[run])[-1]) for run in captures]
     told = [number for number in numbers if number is not None]
     if len(set(told)) < len(captures):
         told = list(range(1, len(captures) + 1))
@@ -55,10 +54,3 @@ def _place(captures: Sequence[Capture[Any]]) -> str:
     if not first.told or len(parts) == 1:
         return first.path
     return first.path[: -len(parts[-1]) - 1]
-
-
-def _number(place: str) -> int | None:
-    """Return the last number in the last part of a path, before its endings."""
-    last = _SEPARATOR.split(place)[-1].partition(".")[0]
-    number = _NUMBER.search(last)
-    return None if number is None else int(number.group())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from dataclasses import replace
 from math import prod
 
 import pytest
@@ -14,6 +16,9 @@ from pprofdiff.analysis.settings import Settings
 from pprofdiff.inputs.sides import load_sides
 from pprofdiff.loaders.gclogs import parse as parse_log
 from pprofdiff.model.side import Capture, Side
+from pprofdiff.plots import run_charts
+from pprofdiff.report.json.document import render
+from pprofdiff.report.model import report_of
 from tests.analysis.outcome.evidence import bench, cpu, load, told
 from tests.conftest import DATA
 
@@ -135,6 +140,19 @@ def test_allocations_of_nothing_are_nothing():
 def test_load_generators_count_operations_a_second():
     comparison = told((*load(50.0), *cpu({"main.f": 7})), cpu({"main.f": 7}))
     assert by_run(comparison, "load.per_second") == {("base", 1): 50.0}
+    # Whether two of one run went at once, or one after the other, is not known.
+    both = tuple(replace(one, told=True) for one in (*load(50.0), *load(9.0)))
+    base = (*both, replace(cpu({"main.f": 7})[0], told=True))
+    comparison = told(base, cpu({"main.f": 7}))
+    assert by_run(comparison, "load.per_second") == {}
+
+
+@pytest.mark.parametrize("value", ["NaN", "+Inf", "1e308", "-5", "0"])
+def test_no_number_that_a_benchmark_prints_breaks_the_json(value):
+    base = bench({"A": (value, value)}, {"A": (100, value)}, unit="widgets")
+    comparison = told((*base, *bench({"T": 5})), bench({"T": 5}))
+    document = json.loads(render(report_of(comparison)))
+    assert {row["figure"] for row in document["runs"]} >= {"benchmark.T-4.sec/op"}
 
 
 def test_gc_logs_tell_of_each_run():
@@ -166,6 +184,10 @@ def test_headlines_are_time_and_cpu_an_operation():
     assert dict(one.base) == pytest.approx({0: 200e-9, 1: 400e-9})
     assert dict(one.new) == pytest.approx({0: 10e-9})
     assert headline_runs(told(bench({"A": 1}), bench({"A": 2}))) == []
+    # No run of base has both: there is nothing to draw, and nobody stands apart.
+    apart = told(bench({"A": 1}, {"B": 2}), bench({"A": 1, "B": 2}, {"A": 1, "B": 3}))
+    assert headline_runs(apart) == []
+    assert run_charts(apart) == ()
 
 
 def test_cpu_an_operation_is_known_where_each_run_s_operations_are():

@@ -7,6 +7,7 @@ import shutil
 
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
 import pprofdiff
 from tests.conftest import DATA
@@ -88,3 +89,14 @@ def test_several_inputs_of_one_kind_are_several_runs():
         "base": 3, "new": 5,
     }  # fmt: skip
     assert frame[frame["figure"] == "cpu"]["value"].sum() == sum(diff.totals)
+
+
+def test_several_outputs_of_benchmarks_are_several_runs(tmp_path):
+    files = []
+    for number, value in enumerate((100, 110, 200, 220)):
+        files.append(tmp_path / f"{'ab'[number // 2]}{number}.txt")
+        files[-1].write_text(f"BenchmarkA-4 \t 1000 \t {value} ns/op\n")
+    diff = pprofdiff.diff(files[:2], files[2:])
+    assert diff.runs.query("side == 'new'")["run"].tolist() == [2, 3]
+    assert json.loads(diff.to_json())["outcome"]["runs"] == {"base": 2, "new": 2}
+    assert len(diff.plot_runs(Figure().subplots()).lines) > 2

@@ -5,13 +5,13 @@ build. How far runs differ is told by medians (of logarithms, and of how far the
 from their side's median, the MAD), which one such run hardly moves. Of few runs these
 medians are small by luck; they are drawn towards the prior of `totals` for that.
 
-Measured on 23 or 24 runs of one build of each of three programs on a quiet machine, by
-300 random splits into sides of 3, 5 and 10 runs. By CPU an operation (deviation 2 to
-4 %) no split names any. By time (14 to 24 %, the longest run 1.8 × the median), 12 to
-32, 16 to 48 and 1 to 86 % of splits name one: there it stands apart indeed. A run that
-costs 1.38 × the CPU is named in 5 to 9, 66 to 97 and 91 to 100 %. Of normal logarithms,
-at most 2 % of comparisons name one where the deviation is 6 %, 4 to 11 % where it is
-15 %.
+Measured (``python -m tests.calibration.outliers``) on 23 or 24 runs of one build of
+three programs on a quiet machine, by 300 random splits into sides of 3, 5 and 10 runs.
+By CPU an operation (deviation 2 to 4 %) no split names any; a run that costs 1.38 × as
+much is named in 5 to 12, 62 to 97 and 90 to 100 %. By time (14 to 24 %, the longest run
+1.8 × the median), 12 to 35, 17 to 47 and 1 to 89 % name one: that is why time counts
+only where CPU is not known. Of normal logarithms, at most 2 % of comparisons name one
+where the deviation is 6 %, 4 to 11 % where it is 15 %.
 """
 
 from __future__ import annotations
@@ -60,17 +60,14 @@ class Outlier(NamedTuple):
 
 
 def outlying_runs(comparison: Comparison) -> Iterator[Caveat]:
-    """Yield the runs whose CPU by operation stands apart, then those whose time does.
+    """Yield the runs whose CPU by operation stands apart; without it, whose time does.
 
-    A run is named once: what takes more CPU takes longer, too.
+    Time tells of the machine at least as much as of the run.
     """
+    figures = headline_runs(comparison)[-1:]
     sides = [numbered(side) for side in (comparison.base, comparison.new)]
-    told: set[tuple[int, int]] = set()
-    for figure in reversed(headline_runs(comparison)):
+    for figure in figures:
         for one in outliers(figure.sides):
-            if one[:2] in told:
-                continue
-            told.add(one[:2])
             yield Caveat("outlying-run", _told(one, figure, sides[one.side]))
 
 

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.outcome.deciding import outcome
+from pprofdiff.analysis.runs.headline import headline_runs
 from pprofdiff.analysis.runs.outliers import outliers, outlying_runs
 from pprofdiff.report.model import report_of
-from tests.analysis.outcome.evidence import bench, told
+from tests.analysis.outcome.evidence import bench, cpu, told
 
 STEADY = (100, 101, 99, 100.5, 99.5)
 
@@ -90,3 +91,20 @@ def test_it_is_a_warning_and_the_run_counts():
     assert caveat in report_of(comparison).warnings
     assert outcome(comparison).headline.runs == (6, 5)
     assert list(outlying_runs(told(bench(*steady), bench(*steady)))) == []
+
+
+def test_cpu_decides_where_it_is_known():
+    """A run that only waited for the machine cost the same CPU as the others."""
+    loops = {("testing.(*B).runN", "main.main"): 500, "main.f": 250}
+    times = bench(*({"A": value} for value in (100, 101, 99, 300)))
+    base = tuple(part for _ in range(4) for part in cpu(loops))
+    # Of a third of the operations in the same 10 s, each has three times the CPU.
+    dear = told((*base, *times), (*base, *bench(*[{"A": 100}] * 4)))
+    assert [one.id for one in headline_runs(dear)] == ["time", "cpu"]
+    (caveat,) = outlying_runs(dear)
+    assert "as much CPU an operation as the other 3 runs" in caveat.text
+    # Where it has a third of the CPU as well, an operation cost what it always did.
+    third = cpu({("testing.(*B).runN", "main.main"): 167, "main.f": 83})
+    waited = told((*base[:3], *third, *times), (*base, *bench(*[{"A": 100}] * 4)))
+    assert [one.id for one in headline_runs(waited)] == ["time", "cpu"]
+    assert list(outlying_runs(waited)) == []

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, ClassVar
 from pprofdiff.analysis.gclogs.compare import (
     Factors,
     GCDiff,
-    GCSide,
     Restored,
     compare_sides,
-    unusable,
 )
-from pprofdiff.analysis.gclogs.window import Span, window_of
+from pprofdiff.analysis.gclogs.side import GCSide, unusable
+from pprofdiff.analysis.gclogs.side import side_of as gc_side_of
+from pprofdiff.analysis.gclogs.window import Span
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.analysis.work import rated
 from pprofdiff.api.loaded import LoadedInput, side_of
@@ -79,19 +79,10 @@ class GCLog(LoadedInput[columns.GCLog]):
     @cached_property
     def side(self) -> GCSide:
         """What is compared of it. Raises FormatError where no line is whole."""
-        if self.data.mixed or not self.runs or not self.longest.lines_seen:
+        side = gc_side_of(self.label or self.path, [self.capture], None)
+        if side is None:
             raise FormatError(next(unusable([self.capture])).text)
-        chosen = self.longest
-        window = window_of(chosen, None, self.path)
-        others = sum(bool(run.lines_seen) for run in self.runs) - 1
-        return GCSide(
-            self.label or self.path,
-            self.path,
-            chosen,
-            window,
-            asked=False,
-            others=others,
-        )
+        return side
 
     @property
     def drawable(self) -> GCSide:

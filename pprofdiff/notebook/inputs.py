@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.gclogs.compare import GCSide
+from pprofdiff.analysis.gclogs.side import GCSide
 from pprofdiff.analysis.profiles.kinds import is_snapshot, kind_name
 from pprofdiff.analysis.profiles.single import ProfileSums, profile_sums
 from pprofdiff.analysis.traces.side import TraceSide

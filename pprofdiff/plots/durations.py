@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.gclogs.compare import GCDiff, GCSide
+from pprofdiff.analysis.gclogs.compare import GCDiff
+from pprofdiff.analysis.gclogs.side import GCSide
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.quantiles import Quantiles, quantiles
 from pprofdiff.analysis.traces.side import TraceSide

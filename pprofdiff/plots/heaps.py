@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.gclogs.compare import GCDiff, GCSide
+from pprofdiff.analysis.gclogs.compare import GCDiff
+from pprofdiff.analysis.gclogs.side import GCSide
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.model.traces.timeline import Series

@@ -21,7 +21,7 @@ __all__ = ["GATE", "TABLES", "Figure", "Marks", "Said", "said"]
 
 GATE = {"total": "total:+2%", "pause": "pause:p99:+10%"}
 _GATE = Gate.of(list(GATE.values()))
-TABLES = ("flat", "cum", "groups")
+TABLES = ("flat", "cum", "groups", "gc")
 
 
 class Figure(NamedTuple):
@@ -56,7 +56,8 @@ class Said:
     figures
         The outcome's figures by id: time, cpu, control.
     tables
-        Marked rows of `TABLES`, and of ``Welch flat`` and so on.
+        Marked rows of `TABLES`, of which ``gc`` are the figures of GC logs, and of
+        ``Welch flat`` and so on.
     findings
         How many findings are above ``info``.
     tripped
@@ -103,7 +104,9 @@ def _tables(comparison, planted: str) -> dict[str, Marks]:
         at = [i for i, name in enumerate(table.names) if name == planted]
         told[column] = Marks(int(marked.sum()), bool(marked[at].any()))
     groups = sum(row.noise is False for row in judged_groups(diff))
-    return told | {"groups": Marks(groups)}
+    logs = comparison.gc.changes.values() if comparison.gc is not None else ()
+    figures = sum(change.told for change in logs)
+    return told | {"groups": Marks(groups), "gc": Marks(figures)}
 
 
 def _plain(runs: RunSet, split: Split, planted: str) -> dict[str, Marks]:

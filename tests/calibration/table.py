@@ -38,8 +38,8 @@ _TO_FIND, _RUNS = {"quiet": 5, "busy": 10}, 5
 
 _ALARMS = """\
 Bounds: alarms ≤ 5, findings above info 0, coverage of 95 % intervals 92-98; what misses
-is bold. Alarms of flat, cum and groups are splits in which any row is marked, `rows` the
-mean numbers of marked rows of flat and cum, `coverage` that of the outcome's headline."""
+is bold. Alarms of flat, cum, groups and GC figures are splits in which any of them is
+marked, `rows` the mean numbers of marked rows of flat and cum, `coverage` that of the outcome's headline."""
 _OF_UNCHANGED = """\
 alarms: 1 outside of the interval; ±: median of half the 95 % interval; error: mean of
 log (estimate / truth)."""
@@ -112,7 +112,7 @@ def _spreads(spreads: Mapping[tuple[str, str], Spread]) -> str:
 
 def _unchanged(rates: Mapping[Key, Rates]) -> str:
     head = ["workload", "machine", "runs", "outcome", "flat", "cum", "groups", "rows"]
-    head += ["findings", "gate total", "gate pause", "coverage"]
+    head += ["findings", "GC figures", "gate total", "gate pause", "coverage"]
     head += [f"{test} {column}" for column in ("flat", "cum") for test in TESTS]
     lines = [
         (
@@ -123,6 +123,7 @@ def _unchanged(rates: Mapping[Key, Rates]) -> str:
             *(FALSE.shown(rate.marked(name)) for name in ("flat", "cum", "groups")),
             " ".join(f"{rate.discoveries(name) or 0:.2f}" for name in ("flat", "cum")),
             NONE.shown(rate.findings),
+            FALSE.shown(rate.marked("gc")),
             FALSE.shown(rate.trips("total")),
             FALSE.shown(rate.trips("pause")),
             COVERED.shown(rate.coverage()),

@@ -37,7 +37,7 @@ _MB = 1 << 20
 def frequency(case: Case) -> Iterator[Finding]:
     """GC runs more or less often, and whether heap, goal or allocation is why."""
     gc = case.gc
-    if gc is None or gc.factors is None or not gc.interval_change.told:
+    if gc is None or gc.factors is None or not _cadence_moved(gc):
         return
     factors = gc.factors
     if abs(log(factors.cycles)) < log(_OFTEN):
@@ -58,10 +58,20 @@ def frequency(case: Case) -> Iterator[Finding]:
         _evidence(gc),
         advice,
         direction="worse" if factors.cycles > 1 else "better",
-        severity="minor" if case.cpu is None else "info",
+        severity="minor" if case.cpu is None and gc.cadence_beyond_runs else "info",
         claim=_claim(case, factors.cycles),
         weight=abs(log(factors.cycles)),
     )
+
+
+def _cadence_moved(gc: GCDiff) -> bool:
+    """Return whether cycles are more or less frequent, of one run within it."""
+    return gc.cadence_beyond_runs if gc.several_runs else gc.interval_change.told
+
+
+def _cost_moved(gc: GCDiff) -> bool:
+    """Return whether a cycle takes more or less CPU, of one run within it."""
+    return gc.cycle_cpu_beyond_runs if gc.several_runs else gc.cycle_cpu_change.told
 
 
 def _claim(case: Case, factor: float) -> Claim | None:
@@ -217,7 +227,7 @@ def _evidence(gc: GCDiff) -> tuple[Fact, ...]:
 def dearer(case: Case) -> Iterator[Finding]:
     """One cycle costs more or less: live bytes, or objects and pointers in them."""
     gc = case.gc
-    if gc is None or gc.factors is None or not gc.cycle_cpu_change.told:
+    if gc is None or gc.factors is None or not _cost_moved(gc):
         return
     base, new, source = _of_a_cycle(case, gc)
     logged = gc.factors.cpu_per_cycle
@@ -232,7 +242,11 @@ def dearer(case: Case) -> Iterator[Finding]:
         f"A cycle takes {arrow(base, new, 'us')} of CPU{source}.",
         (*_evidence(gc), *facts),
         direction="worse" if ratio > 1 else "better",
-        severity="minor" if case.cpu is None or by_release else "info",
+        severity=(
+            "minor"
+            if by_release or (case.cpu is None and gc.cycle_cpu_beyond_runs)
+            else "info"
+        ),
         claim=_claim(case, ratio),
         weight=abs(log(ratio)),
         # Another collector on the same heap costs another price: the log tells.

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.model import Fact, Finding
-from pprofdiff.analysis.gclogs.compare import GCSide
+from pprofdiff.analysis.gclogs.side import GCSide
 
 __all__ = ["Marking", "busy", "marking"]
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import inf, log
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.gate.limits import Limit
 from pprofdiff.analysis.gate.measures import (
     Asked,
     Figure,
@@ -15,12 +18,14 @@ from pprofdiff.analysis.gate.measures import (
     Measured,
     Missing,
 )
+from pprofdiff.analysis.gclogs.side import mean_of_runs
+from pprofdiff.analysis.stats.calibration import GC_PAUSES
 from pprofdiff.analysis.stats.durations import Durations, quantile
 from pprofdiff.analysis.stats.judge import Judge
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.units import scale_for
 
 if TYPE_CHECKING:
-    from pprofdiff.analysis.gclogs.compare import GCSide
     from pprofdiff.analysis.traces.side import TraceSide
 
 __all__ = ["PAUSE", "PERCENTILES"]
@@ -31,6 +36,12 @@ PERCENTILES = {"p50": 500, "p90": 900, "p99": 990, "p99.9": 999, "max": 1000}
 """Percentiles of pauses, in thousandths."""
 
 _SOURCES = ("gctrace", "trace")
+# A log prints no shorter pause.
+_LEAST_NS = 1000
+# Why a percentile above the limit is not sure to be.
+_FEW = "so few pauses cannot tell a change from chance"
+_ONE = "pauses of two runs of one build differ as much: measure several runs a side"
+_SEVERAL = "runs of a side differ as much: measure more of them"
 
 
 def _check(asked: Asked) -> None:
@@ -49,51 +60,105 @@ def _check(asked: Asked) -> None:
 def _pauses(asked: Asked, judged: Judged) -> Measured:
     """Measure a percentile of the GC's pauses, wall time, nearest rank.
 
-    The GC log is taken where both are there, as it tells of more cycles.
+    The GC log is taken where both are there, as it tells of more cycles. Of several
+    runs a side it is the geometric mean of theirs.
     """
     rank = PERCENTILES[asked.subject]
     sides = _sides(asked, judged)
     if sides is None:
         what = f"no {asked.source}" if asked.source else "neither GC log nor trace"
         return Missing(f"{what} is compared")
-    base, new = sides
-    if not len(base) or not len(new):
+    base, new = ([run for run in side if len(run)] for side in sides)
+    if not base or not new:
         return Missing("a side has no whole pause of the GC")
-    judge = (
-        Judge.of_quantile(rank)
-        if asked.limit.sign
-        else Judge.of_ceiling(rank, asked.limit.within("ns"))
+    quantiles = [
+        mean_of_runs([quantile(run, rank) for run in side]) or 0.0
+        for side in (base, new)
+    ]
+    noise, unsure = _chance(
+        asked.limit, rank, (base, new), (quantiles[0], quantiles[1])
     )
-    change = judge.pair(Durations(base), Durations(new))
-    quantiles = [quantile(side, rank) for side in (base, new)]
     return [
         Figure(
-            what=f"{asked.subject} of {len(base):,} and {len(new):,} pauses",
+            what=f"{asked.subject} of {_counted(base)} and {_counted(new)} pauses",
             base=quantiles[0],
             new=quantiles[1],
             unit="ns",
             scale=scale_for(quantiles, "ns"),
-            noise=change.noise,
-            unsure="so few pauses cannot tell a change from chance",
+            noise=noise,
+            unsure=unsure,
         )
     ]
 
 
-def _sides(asked: Asked, judged: Judged) -> tuple[Column, Column] | None:
-    """Return base's and new's pauses from the source that is asked for or there."""
+def _counted(runs: Sequence[Column]) -> str:
+    """Return how many pauses a side has, and in how many runs if in several."""
+    count = sum(map(len, runs))
+    return f"{count:,}" + (f" (in {len(runs)} runs)" if len(runs) > 1 else "")
+
+
+def _chance(
+    limit: Limit,
+    rank: int,
+    sides: tuple[Sequence[Column], Sequence[Column]],
+    quantiles: tuple[float, float],
+) -> tuple[bool | None, str]:
+    """Return whether chance may have made the difference, and why it is None.
+
+    Each run's quantile is one observation. Above the limit it is False where the whole
+    95 % interval is, and with one run a side the order of pauses in it agrees, and None
+    elsewhere.
+    """
+    values = [
+        tuple(
+            np.array([max(quantile(run, rank), _LEAST_NS)], np.float64) for run in side
+        )
+        for side in sides
+    ]
+    runs = Runs(values[0], values[1])
+    base, new = (max(value, float(_LEAST_NS)) for value in quantiles)
+    if limit.sign:
+        highest = base + limit.allowed(base, "ns")
+        change = Judge.of_ratios((GC_PAUSES,)).one(runs)
+        bound = log(highest / base) if highest > 0 else -inf
+    else:
+        highest = limit.within("ns")
+        change = Judge.of_level(GC_PAUSES, max(highest, 1.0)).one(runs)
+        bound = 0.0
+    if new <= highest:
+        return change.noise, ""
+    sure = change.low is not None and change.low > bound
+    if max(map(len, sides)) > 1:
+        return (False, "") if sure else (None, _SEVERAL)
+    within = _within(limit, rank, sides)
+    if within is None:
+        return None, _FEW
+    return (False, "") if sure and not within else (None, _ONE)
+
+
+def _within(
+    limit: Limit, rank: int, sides: tuple[Sequence[Column], Sequence[Column]]
+) -> bool | None:
+    """Return whether the order of pauses in one run a side may have made a change."""
+    judge = (
+        Judge.of_quantile(rank)
+        if limit.sign
+        else Judge.of_ceiling(rank, limit.within("ns"))
+    )
+    return judge.pair(*(Durations(side[0]) for side in sides)).noise
+
+
+def _sides(
+    asked: Asked, judged: Judged
+) -> tuple[Sequence[Column], Sequence[Column]] | None:
+    """Return base's and new's pauses by run, from what is asked for or there."""
     gc, trace = judged.comparison.gc, judged.comparison.trace
     if gc is not None and asked.source != "trace":
-        return _of_log(gc.base), _of_log(gc.new)
+        base, new = ([run.pauses_ns for run in s.runs] for s in (gc.base, gc.new))
+        return base, new
     if trace is not None and asked.source != "gctrace":
-        return _of_trace(trace.base), _of_trace(trace.new)
+        return [_of_trace(trace.base)], [_of_trace(trace.new)]
     return None
-
-
-def _of_log(side: GCSide) -> Column:
-    """Return both pauses of each cycle that the report's figures are of, in ns."""
-    cycles = side.cycles if side.asked else side.run.cycles
-    both = (cycles.sweep_termination_wall_us, cycles.mark_termination_wall_us)
-    return np.concatenate(both).astype(np.int64) * 1000
 
 
 def _of_trace(side: TraceSide) -> Column:

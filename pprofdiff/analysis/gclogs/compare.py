@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -10,58 +10,28 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.gclogs.figures import GCFigures, figures
-from pprofdiff.analysis.gclogs.window import Span, Window, window_of
+from pprofdiff.analysis.gclogs.figures import GCFigures
+from pprofdiff.analysis.gclogs.judged import changes_of
+from pprofdiff.analysis.gclogs.side import GCSide, side_of, unusable
+from pprofdiff.analysis.gclogs.window import Span
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.side import cpu_seconds
+from pprofdiff.analysis.stats.calibration import GC_WORK
 from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Change
 from pprofdiff.analysis.work import Work
-from pprofdiff.model.gclogs import Cycles, GCLog, GCRun
+from pprofdiff.model.gclogs import GCLog
 from pprofdiff.model.side import Capture, Side
 
 __all__ = [
     "Factors",
     "GCDiff",
-    "GCSide",
     "Restored",
     "caveats",
     "compare_logs",
     "compare_sides",
-    "unusable",
 ]
-
-
-@dataclass(frozen=True, eq=False)
-class GCSide:
-    """One build's collections: those of one process, and the window that is compared.
-
-    `path` is the log that `run` is from. `asked` tells that the window was asked for
-    (``--window``); `others` counts further processes in the side's logs.
-    """
-
-    label: str
-    path: str
-    run: GCRun
-    window: Window
-    asked: bool
-    others: int
-
-    @cached_property
-    def whole(self) -> GCFigures:
-        """Sums over all lines that were read; over the window if it was asked for."""
-        return figures(self.cycles if self.asked else self.run.cycles)
-
-    @cached_property
-    def cycles(self) -> Cycles:
-        """The collections in the window."""
-        return self.window.of(self.run.cycles)
-
-    @cached_property
-    def steady(self) -> GCFigures:
-        """Rates and means within the window."""
-        return figures(self.cycles)
 
 
 class _Rates(NamedTuple):
@@ -158,11 +128,21 @@ class GCDiff:
 
     def caveats(self) -> list[Caveat]:
         """Return what to know of the logs: lines amiss, further processes."""
-        return [*_caveats(self.base), *_caveats(self.new)]
+        return [*self.base.caveats(), *self.new.caveats()]
+
+    @cached_property
+    def changes(self) -> Mapping[str, Change]:
+        """How each figure changed, by its place in `GCFigures`, as `judged` says."""
+        return changes_of(self.base, self.new)
+
+    @property
+    def several_runs(self) -> bool:
+        """Whether a side has more than one run, so that runs show how they differ."""
+        return len(self.base.runs) + len(self.new.runs) > 2
 
     @cached_property
     def interval_change(self) -> Change:
-        """How the mean time from one cycle to the next changed, ms.
+        """How the mean time from one cycle to the next changed, ms, in the shown runs.
 
         Cycles are taken as independent draws; unknown where a side has fewer than six.
         """
@@ -170,11 +150,30 @@ class GCDiff:
 
     @cached_property
     def cycle_cpu_change(self) -> Change:
-        """How the mean CPU time of a cycle changed, us.
+        """How the mean CPU time of a cycle changed, us, in the shown runs.
 
         Cycles are taken as independent draws; unknown where a side has fewer than five.
         """
         return Judge.of_mean().pair(_cpu_us(self.base), _cpu_us(self.new))
+
+    @cached_property
+    def cadence_beyond_runs(self) -> bool:
+        """Whether cycles are more or less frequent than in other runs of one build.
+
+        They are where a second, an operation or a byte has another number of them.
+        """
+        names = "cycles_per_second", "heap.per_cycle"
+        if any(self.changes[name].told for name in names):
+            return True
+        if self.factors is None or not self.per_work:
+            return False
+        sides = np.ones(1), np.array([self.factors.cycles])
+        return Judge.of_ratios((GC_WORK,)).pair(*sides).told
+
+    @property
+    def cycle_cpu_beyond_runs(self) -> bool:
+        """Whether a cycle takes more or less CPU than in other runs of one build."""
+        return self.changes["gc_cpu_us_per_cycle"].told
 
 
 def _intervals_ms(side: GCSide) -> NDArray[np.float64]:
@@ -194,33 +193,6 @@ def _cpu_us(side: GCSide) -> NDArray[np.float64]:
         + cycles.mark_termination_cpu_us
     )
     return whole.astype(np.float64)
-
-
-def _caveats(side: GCSide) -> Iterator[Caveat]:
-    run, path = side.run, side.path
-    if run.lines_seen < run.lines_expected:
-        yield Caveat(
-            "gctrace-gaps",
-            f"{path}: {run.lines_seen} of {run.lines_expected} GC lines intact; sums "
-            "are of these, rates go by the cycles' numbers",
-        )
-    if run.repeated:
-        yield Caveat(
-            "gctrace-repeated",
-            f"{path}: repeated GC lines: {run.repeated}; each collection counts once",
-        )
-    if run.swapped:
-        yield Caveat(
-            "gctrace-order",
-            f"{path}: GC lines in the wrong order: {run.swapped}; read in the order "
-            "of their numbers",
-        )
-    if side.others:
-        yield Caveat(
-            "gctrace-runs",
-            f"{side.label}: {side.others + 1} processes in the GC logs; compared is "
-            f"the one with most cycles, {run.lines_seen} in {path}",
-        )
 
 
 def compare_sides(base: Side, new: Side, settings: Settings) -> GCDiff | None:
@@ -254,7 +226,7 @@ def compare_logs(
 ) -> GCDiff | None:
     """Compare both sides' GC logs; None where a side's logs have no collection.
 
-    Of each side the process with the most collections is compared.
+    Of each run the process with the most collections is compared.
 
     Parameters
     ----------
@@ -275,7 +247,7 @@ def compare_logs(
 
     """
     base, new = (
-        _side(label, logs, span)
+        side_of(label, logs, span)
         for (label, logs), span in zip(sides, spans, strict=True)
     )
     if base is None or new is None:
@@ -295,44 +267,3 @@ def _length(span: Span | None, side: GCSide) -> float:
     start, end = span or (None, None)
     start = side.steady.start_s if start is None else start
     return (side.steady.end_s if end is None else end) - start
-
-
-def unusable(logs: Sequence[Capture[GCLog]]) -> Iterator[Caveat]:
-    """Yield, for each log that cannot be compared, why."""
-    for capture in logs:
-        path, log = capture.path, capture.content
-        if log.mixed:
-            yield Caveat(
-                "gctrace-mixed",
-                f"{path}: lines of several processes alternate and cannot be told "
-                "apart: not compared; write one log a process",
-            )
-        elif not any(run.lines_seen for run in log.runs):
-            torn = sum(run.torn for run in log.runs)
-            yield Caveat(
-                "gctrace-torn",
-                f"{path}: none of {torn} GC lines is whole: other output tore them; "
-                "write standard error to a file of its own",
-            )
-
-
-def _side(
-    label: str, logs: Sequence[Capture[GCLog]], span: Span | None
-) -> GCSide | None:
-    runs = [
-        (run, entry)
-        for entry in logs
-        for run in entry.content.runs
-        if run.lines_seen and not entry.content.mixed
-    ]
-    if not runs:
-        return None
-    run, entry = max(runs, key=lambda pair: pair[0].lines_seen)
-    return GCSide(
-        label=label,
-        path=entry.path,
-        run=run,
-        window=window_of(run, span, entry.path),
-        asked=span is not None,
-        others=len(runs) - 1,
-    )

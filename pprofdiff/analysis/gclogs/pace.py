@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pprofdiff.analysis.gclogs.compare import GCSide
+from pprofdiff.analysis.gclogs.side import GCSide
 
 __all__ = ["Pace", "pace_of"]
 

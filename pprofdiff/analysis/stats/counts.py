@@ -26,7 +26,7 @@ from pprofdiff.analysis.stats.calibration import (
 from pprofdiff.analysis.stats.judgement import Change, Judgement, Runs
 from pprofdiff.analysis.stats.run_spread import ONE_RUN, RunSpread, normal, student
 
-__all__ = ["CountModel"]
+__all__ = ["CountModel", "false_discovery_rates"]
 
 Column = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -142,7 +142,7 @@ class CountModel(NamedTuple):
         samples = np.abs(base) / worth[0] + np.abs(new) / worth[1]
         told = samples >= SAMPLES_FOR_ROW
         q = np.ones(len(p))
-        q[told] = _false_discovery_rates(p[told])
+        q[told] = false_discovery_rates(p[told])
         return Judgement(
             delta=delta,
             low=delta - reach,
@@ -184,7 +184,7 @@ class CountModel(NamedTuple):
             return np.square(LIMIT / np.abs(z))
 
 
-def _false_discovery_rates(p: Floats) -> Floats:
+def false_discovery_rates(p: Floats) -> Floats:
     """Return Benjamini and Hochberg's adjusted p for each p."""
     count = len(p)
     order = np.argsort(p)[::-1]

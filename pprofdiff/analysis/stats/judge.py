@@ -11,13 +11,16 @@ a quantile             `durations.Durations`       `durations.ExceedanceModel`
 a quantile's ceiling   `durations.Durations`       `durations.CeilingModel`
 quantiles' intervals   `durations.Durations`       `durations.BootstrapModel`
 a mean of GC cycles    float64 draws               `means.MeanModel`
+figures run by run     float64 column, above 0     `ratios.RatioModel`
+a figure's ceiling     float64 column of one       `ratios.LevelModel`
 a benchmark            its values                  `samples.MedianModel`
 a figure of a trace    `judgement.Observed`        `priors.PriorModel`
 a number of events     int                         `priors.EventModel`
 =====================  ==========================  =====================================
 
 Every threshold stands in `calibration`. With one run a side the models say what happens
-within a run; values of several runs are pooled.
+within a run; values of several runs are pooled. Those of `ratios` take each run's
+figure for one observation.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.normalization import Normalization
-from pprofdiff.analysis.stats.calibration import Prior
+from pprofdiff.analysis.stats.calibration import Prior, Spread
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.durations import (
     BootstrapModel,
@@ -41,6 +44,7 @@ from pprofdiff.analysis.stats.durations import (
 from pprofdiff.analysis.stats.judgement import Change, Judgement, Observed, Runs
 from pprofdiff.analysis.stats.means import MeanModel
 from pprofdiff.analysis.stats.priors import EventModel, PriorModel
+from pprofdiff.analysis.stats.ratios import LevelModel, RatioModel
 from pprofdiff.analysis.stats.samples import MedianModel
 
 __all__ = ["Judge", "Model", "beyond_runs"]
@@ -102,6 +106,16 @@ class Judge(Generic[V]):
     def of_mean() -> Judge[NDArray[np.float64]]:
         """Judge a mean of independent draws."""
         return Judge(MeanModel())
+
+    @staticmethod
+    def of_ratios(spreads: Sequence[Spread]) -> Judge[NDArray[np.float64]]:
+        """Judge ratios of figures that are known run by run, one spread a figure."""
+        return Judge(RatioModel(tuple(spreads)))
+
+    @staticmethod
+    def of_level(spread: Spread, limit: float) -> Judge[NDArray[np.float64]]:
+        """Judge whether a figure of new, known run by run, is above a limit."""
+        return Judge(LevelModel(spread, limit))
 
     @staticmethod
     def of_benchmark() -> Judge[Sequence[float]]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import exp
 from typing import Any
 
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.gclogs.compare import GCDiff, GCSide
+from pprofdiff.analysis.gclogs.compare import GCDiff
+from pprofdiff.analysis.gclogs.side import GCSide
+from pprofdiff.report.sections.gclogs import RATES, SUMS, Figure
 
 __all__ = ["gc_row", "gc_rows"]
 
@@ -29,7 +32,32 @@ def gc_row(gc: GCDiff) -> Row:
         else {"base": gc.rates[0], "new": gc.rates[1]},
         "factors": None if factors is None else factors._asdict(),
         "restored": None if restored is None else restored._asdict(),
+        "runs": {"base": len(gc.base.runs), "new": len(gc.new.runs)},
+        "figures": [_figure(gc, figure) for figure in (*SUMS, *RATES)],
     }
+
+
+def _figure(gc: GCDiff, figure: Figure) -> Row:
+    """Return one figure: its value by run, and how sure its ratio is."""
+    base, new = figure.of_sides(gc)
+    change = gc.changes.get(figure.path)
+    low, high = (None, None) if change is None else (change.low, change.high)
+    return {
+        "id": figure.key,
+        "unit": figure.unit,
+        "base": _number(base),
+        "new": _number(new),
+        "base_runs": [_number(value) for value in figure.of_runs(gc.base)],
+        "new_runs": [_number(value) for value in figure.of_runs(gc.new)],
+        "ratio": new / base if base and new is not None else None,
+        "low": None if low is None else exp(low),
+        "high": None if high is None else exp(high),
+        "mark": "unknown" if change is None else change.mark,
+    }
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None else float(value)
 
 
 def _side(side: GCSide) -> Row:

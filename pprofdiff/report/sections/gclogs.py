@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from math import exp
 from operator import attrgetter
 from typing import NamedTuple
 
 from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.gclogs.figures import GCFigures
+from pprofdiff.analysis.gclogs.side import GCSide, mean_of_runs
+from pprofdiff.analysis.stats.judgement import Change
 from pprofdiff.model.gclogs import GCLog
 from pprofdiff.model.side import Capture
 from pprofdiff.report.model import Input, ReportModel, Scope
@@ -43,8 +46,10 @@ __all__ = [
 
 _MIB = 1 << 20
 _LINE = "gc N @T U%: s+m+t ms clock, S+A/D/I+T ms cpu, H0->H1->H2 MB, G MB goal, P P"
-# A ratio this near to 1 is not coloured.
+# A ratio this near to 1 is not marked, however sure it is.
 _ALIKE = 0.05
+# From here on a bound of an interval has no decimals.
+_MANY = 99.5
 
 Value = float | None
 
@@ -77,6 +82,16 @@ class Figure(NamedTuple):
         """Return the value, None where the log cannot say."""
         value: Value = attrgetter(self.path)(figures)
         return value
+
+    def of_runs(self, side: GCSide) -> list[Value]:
+        """Return the value in each run of a side."""
+        steady = self in RATES
+        return [self.of(run.steady if steady else run.whole) for run in side.runs]
+
+    def of_sides(self, gc: GCDiff) -> tuple[Value, Value]:
+        """Return base's and new's value: of several runs, their geometric mean."""
+        base, new = (mean_of_runs(self.of_runs(side)) for side in (gc.base, gc.new))
+        return base, new
 
 
 def _ms(base: float, new: float) -> tuple[str, str]:
@@ -187,11 +202,13 @@ def gc_inputs(captures: Iterable[Capture[GCLog]]) -> Iterator[Input]:
 def gc_sections(gc: GCDiff, _report: ReportModel, _scope: Scope) -> Iterator[Section]:
     """Yield the section on GC logs."""
     span = "the windows" if gc.base.asked or gc.new.asked else "all lines"
+    runs = len(gc.base.runs), len(gc.new.runs)
+    of = f", means of {runs[0]} and {runs[1]} runs" if gc.several_runs else ""
     yield Section(
         kind="gctrace",
         id="gctrace",
         title="gctrace",
-        measure=f"sums of {span}",
+        measure=f"sums of {span}{of}",
         short="GC log",
         compared=gc,
         build=lambda: gc_parts(gc),
@@ -201,35 +218,52 @@ def gc_sections(gc: GCDiff, _report: ReportModel, _scope: Scope) -> Iterator[Sec
 def gc_parts(gc: GCDiff) -> Iterator[SectionPart]:
     """Yield sums over the logs, what holds under load, and what would restore it."""
     yield Sentence(f"fields: {_LINE}", "legend")
-    yield _table(gc, "sums", SUMS, (gc.base.whole, gc.new.whole))
-    rates = _table(gc, "rates", RATES, (gc.base.steady, gc.new.steady))
-    yield replace(rates, title=f"Under load: {_windows(gc)}")
+    yield _table(gc, "sums", SUMS)
+    yield replace(_table(gc, "rates", RATES), title=f"Under load: {_windows(gc)}")
+    yield Sentence(_spread_in_words(gc), "legend")
     yield from _factors(gc)
+
+
+def _spread_in_words(gc: GCDiff) -> str:
+    """Return what the intervals and marks rest on."""
+    if gc.several_runs:
+        return (
+            "95%: interval of the ratio of geometric means, each run one observation. "
+            "Of the ratios that are marked, 5% may be false."
+        )
+    return (
+        "A ratio is marked if it is further from 1 than single runs of one build were "
+        "seen to differ. Several runs a side show how far theirs do."
+    )
 
 
 def _windows(gc: GCDiff) -> str:
     """Return which cycles the rates are of; equal reasons are said once."""
-    return "; ".join(f"{s.label} {s.window.reason}" for s in (gc.base, gc.new))
+    return "; ".join(f"{s.label} {_window(s)}" for s in (gc.base, gc.new))
 
 
-def _table(
-    gc: GCDiff,
-    key: str,
-    figures: tuple[Figure, ...],
-    values: tuple[GCFigures, GCFigures],
-) -> Table:
+def _window(side: GCSide) -> str:
+    reasons = dict.fromkeys(run.window.reason for run in side.runs)
+    many = f"windows of {len(side.runs)} runs"
+    return next(iter(reasons)) if len(reasons) == 1 else many
+
+
+def _table(gc: GCDiff, key: str, figures: tuple[Figure, ...]) -> Table:
     """Return the figures that either side has, each in a unit of its own."""
     rows = []
+    several = gc.several_runs
     for figure in figures:
-        base, new = (figure.of(side) for side in values)
+        base, new = figure.of_sides(gc)
         if not base and not new:
             continue
         words = figure.words(base or 0, new or 0)
+        change = gc.changes.get(figure.path)
         cells = (
             Cell(figure.name),
             Cell("–" if base is None else words[0], base, figure.unit),
             Cell("–" if new is None else words[1], new, figure.unit),
-            _ratio(base, new, worse=figure.worse),
+            _ratio(base, new, change, worse=figure.worse),
+            *([Cell(_interval(change), tone="faint")] if several else []),
             Cell(figure.fields, tone="faint"),
         )
         rows.append(Row(figure.key, "figure", cells, figure.level))
@@ -237,21 +271,30 @@ def _table(
         name_column(""),
         *sides((gc.base.label, gc.new.label)),
         Column("ratio", "ratio", signs=False),
+        *([Column("95%", "interval")] if several else []),
         Column("fields", "source", "<"),
     )
     return Table(key, columns, tuple(rows))
 
 
-def _ratio(base: Value, new: Value, *, worse: bool) -> Cell:
-    """Return new ÷ base, marked where more is worse and the two are not alike."""
+def _ratio(base: Value, new: Value, change: Change | None, *, worse: bool) -> Cell:
+    """Return new ÷ base, marked where more is worse and runs do not differ so far."""
     if not base or new is None:
         return Cell("")
     ratio = new / base
     text = times(ratio, decimals=2)
-    if not worse or abs(ratio - 1) < _ALIKE:
+    if not worse or change is None or not change.told or abs(ratio - 1) < _ALIKE:
         return Cell(text, ratio)
     mark: Mark = "more" if ratio > 1 else "less"
     return Cell(text, ratio, mark=mark, tone="worse" if ratio > 1 else "better")
+
+
+def _interval(change: Change | None) -> str:
+    """Return the interval of a ratio, such as ``0.91 to 1.2``."""
+    if change is None or change.low is None or change.high is None:
+        return ""
+    bounds = exp(change.low), exp(change.high)
+    return " to ".join(f"{b:,.0f}" if b >= _MANY else f"{b:.2g}" for b in bounds)
 
 
 def _factors(gc: GCDiff) -> Iterator[Sentence]:

@@ -45,6 +45,10 @@ FACTORS = dict.fromkeys(
     ("gc_cpu", "cycles", "cpu_per_cycle", "allocation", "bytes_per_cycle"), FLOAT
 )
 RESTORED = {"gogc": FLOAT, "heap_mb": "float?", "outside_mb": "float?"}
+FIGURE = {
+    "id": TEXT, "unit": TEXT, "base": "float?", "new": "float?", "ratio": "float?",
+    "low": "float?", "high": "float?", "mark": TEXT,
+}  # fmt: skip
 BENCHMARK = {
     "name": TEXT, "procs": "int?", "unit": TEXT, "better": "text?", "base": "float?", "base_low": "float?",
     "base_high": "float?", "n_base": INT, "new": "float?", "new_low": "float?", "new_high": "float?",
@@ -93,7 +97,12 @@ def test_every_field_of_gc_logs(written, logs, name, words):
     report = written(*logs(name), *words)
     gc = of_kind(report, "gctrace")
     parts = ["base", "new", "work_per_second", "factors", "restored"]
-    check(gc, {"kind": TEXT}, parts)
+    check(gc, {"kind": TEXT}, [*parts, "runs", "figures"])
+    assert gc["runs"] == {"base": 1, "new": 1}
+    for figure in gc["figures"]:
+        check(figure, FIGURE, ["base_runs", "new_runs"])
+        assert figure["base_runs"] == [figure["base"]]
+        assert figure["new_runs"] == [figure["new"]]
     assert set(parts) <= set(gc)
     for side in ("base", "new"):
         check(gc[side], SIDE, ["window"])

@@ -16,7 +16,8 @@ CASES = {
     "gate.pass": ("syncpool/{}/cpu.pb.gz", ["group:alloc:+1pp", "group:alloc:+5%"]),
     "gate.no-data": ("syncpool/{}/block.pb.gz", ["cum:http:+5%", "cum:nosuch:+5%", "bench:ns/op:+5%"]),
     "gate.benchmarks": ("zstd/{}/bench.txt", ["bench:allocs/op:+0%", "bench:ns/op:Old:+5%", "bench:MB/s:-5%"]),
-    "gate.pauses": ("syncpool/{}/gctrace.log", ["pause:p99:+10%", "pause:p99:1ms", "pause:p50:+0%"]),
+    "gate.pauses": ("pauses/{}", ["pause:p99:+10%", "pause:p99:20ms", "pause:p50:+1000000%"]),
+    "gate.one-run": ("syncpool/{}/gctrace.log", ["pause:p99:+10%", "pause:p99:1ms", "pause:p50:+0%"]),
 }  # fmt: skip
 
 

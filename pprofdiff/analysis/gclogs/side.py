@@ -1,0 +1,281 @@
+"""One build's GC logs: the collections of each run, and what they add up to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
+from math import exp, fsum, log
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.gclogs.figures import GCFigures, figures
+from pprofdiff.analysis.gclogs.window import Span, Window, window_of
+from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.model.gclogs import Cycles, GCLog, GCRun
+from pprofdiff.model.side import Capture
+
+__all__ = [
+    "GCSide",
+    "LoggedRun",
+    "mean_of_runs",
+    "mean_over_runs",
+    "side_of",
+    "unusable",
+]
+
+T = TypeVar("T")
+
+# Of a process, not of a build: these are the shown run's.
+_WHICH = frozenset(("first_cycle", "last_cycle", "start_s", "end_s"))
+
+
+@dataclass(frozen=True, eq=False)
+class LoggedRun:
+    """One run's collections: those of one process, and the window that is compared.
+
+    `path` is the log that `run` is from. `asked` tells that the window was asked for
+    (``--window``).
+    """
+
+    path: str
+    run: GCRun
+    window: Window
+    asked: bool
+
+    @cached_property
+    def whole(self) -> GCFigures:
+        """Sums over all lines that were read; over the window if it was asked for."""
+        return figures(self.summed)
+
+    @cached_property
+    def cycles(self) -> Cycles:
+        """The collections in the window."""
+        return self.window.of(self.run.cycles)
+
+    @cached_property
+    def steady(self) -> GCFigures:
+        """Rates and means within the window."""
+        return figures(self.cycles)
+
+    @property
+    def summed(self) -> Cycles:
+        """The collections that `whole` is of."""
+        return self.cycles if self.asked else self.run.cycles
+
+    @cached_property
+    def pauses_ns(self) -> NDArray[np.int64]:
+        """Both stop-the-world phases of each cycle that `whole` is of, int64."""
+        cycles = self.summed
+        both = cycles.sweep_termination_wall_us, cycles.mark_termination_wall_us
+        return np.concatenate(both) * 1000
+
+
+@dataclass(frozen=True, eq=False)
+class GCSide:
+    """One build's collections, run by run.
+
+    `runs` has at least one. `others` counts further processes in the side's logs.
+    """
+
+    label: str
+    runs: tuple[LoggedRun, ...]
+    others: int
+
+    @cached_property
+    def shown(self) -> LoggedRun:
+        """The run with the most collections, the first of equals: it is drawn."""
+        return max(self.runs, key=lambda one: one.run.lines_seen)
+
+    @property
+    def path(self) -> str:
+        """The log of the shown run."""
+        return self.shown.path
+
+    @property
+    def run(self) -> GCRun:
+        """All collections of the shown run."""
+        return self.shown.run
+
+    @property
+    def window(self) -> Window:
+        """The window in the shown run."""
+        return self.shown.window
+
+    @property
+    def asked(self) -> bool:
+        """Whether the window was asked for."""
+        return self.shown.asked
+
+    @property
+    def cycles(self) -> Cycles:
+        """The collections in the shown run's window."""
+        return self.shown.cycles
+
+    @cached_property
+    def whole(self) -> GCFigures:
+        """Sums of a run, `mean_over_runs`: over all its lines, or its window."""
+        return mean_over_runs([run.whole for run in self._shown_first])
+
+    @cached_property
+    def steady(self) -> GCFigures:
+        """Rates and means within the windows, `mean_over_runs`."""
+        return mean_over_runs([run.steady for run in self._shown_first])
+
+    @property
+    def _shown_first(self) -> list[LoggedRun]:
+        return [self.shown, *(run for run in self.runs if run is not self.shown)]
+
+    def caveats(self) -> Iterator[Caveat]:
+        """Yield what to know of the logs: lines amiss, further processes."""
+        for one in self.runs:
+            yield from _amiss(one)
+        if not self.others:
+            return
+        count = self.others + len(self.runs)
+        if len(self.runs) == 1:
+            chosen = (
+                f"compared is the one with most cycles, {self.run.lines_seen} in "
+                f"{self.path}"
+            )
+        else:
+            chosen = (
+                f"compared is the one with most cycles in each of {len(self.runs)} runs"
+            )
+        yield Caveat(
+            "gctrace-runs",
+            f"{self.label}: {count} processes in the GC logs; {chosen}",
+        )
+
+
+def _amiss(one: LoggedRun) -> Iterator[Caveat]:
+    run, path = one.run, one.path
+    if run.lines_seen < run.lines_expected:
+        yield Caveat(
+            "gctrace-gaps",
+            f"{path}: {run.lines_seen} of {run.lines_expected} GC lines intact; sums "
+            "are of these, rates go by the cycles' numbers",
+        )
+    if run.repeated:
+        yield Caveat(
+            "gctrace-repeated",
+            f"{path}: repeated GC lines: {run.repeated}; each collection counts once",
+        )
+    if run.swapped:
+        yield Caveat(
+            "gctrace-order",
+            f"{path}: GC lines in the wrong order: {run.swapped}; read in the order "
+            "of their numbers",
+        )
+
+
+def mean_over_runs(runs: Sequence[T]) -> T:
+    """Return figures whose every number is `mean_of_runs`, whole ones rounded.
+
+    It is the mean that ratios of sides are of: a run beside other processes, whose
+    pauses are ten times as long, does not decide it. Numbers and times of cycles are
+    those of the first run.
+    """
+    first = runs[0]
+    if len(runs) == 1:
+        return first
+    values: dict[str, Any] = {}
+    for name in (field.name for field in fields(first)):  # type: ignore[arg-type]
+        column = [getattr(run, name) for run in runs]
+        if name in _WHICH:
+            values[name] = column[0]
+        elif is_dataclass(column[0]):
+            values[name] = mean_over_runs(column)
+        else:
+            mean = mean_of_runs(column)
+            whole = any(isinstance(value, int) for value in column)
+            values[name] = round(mean) if whole and mean is not None else mean
+    return type(first)(**values)
+
+
+def mean_of_runs(values: Sequence[float | None]) -> float | None:
+    """Return the geometric mean of what runs tell, None where none tells anything.
+
+    Where a run has 0 it is the arithmetic mean; one run's value stays as it is.
+    """
+    column = [value for value in values if value is not None]
+    if len(column) < 2:
+        return column[0] if column else None
+    if min(column) > 0:
+        return exp(fsum(map(log, column)) / len(column))
+    return fsum(column) / len(column)
+
+
+def side_of(
+    label: str, logs: Sequence[Capture[GCLog]], span: Span | None
+) -> GCSide | None:
+    """Return a side's collections; None where its logs hold no whole line.
+
+    A run is what was captured together, or one of several logs whose names differ in
+    their numbers. Of each run the process with the most collections is compared; of
+    logs of unlike names, which may be of unlike programs, those that hold the process
+    with the most. Raises UsageError where no collection started within the span.
+    """
+    usable = [
+        (number, entry, run)
+        for number, entry in enumerate(logs)
+        for run in entry.content.runs
+        if run.lines_seen and not entry.content.mixed
+    ]
+    if not usable:
+        return None
+    chosen = [
+        max(processes, key=lambda one: one[1].lines_seen)
+        for processes in _by_run(usable)
+    ]
+    runs = tuple(
+        LoggedRun(
+            path=entry.path,
+            run=run,
+            window=window_of(run, span, entry.path),
+            asked=span is not None,
+        )
+        for entry, run in chosen
+    )
+    return GCSide(label, runs, len(usable) - len(runs))
+
+
+_Process = tuple[Capture[GCLog], GCRun]
+
+
+def _by_run(
+    processes: Iterable[tuple[int, Capture[GCLog], GCRun]],
+) -> list[list[_Process]]:
+    """Return the processes of each run, in the order of the logs."""
+    by_name: dict[str, dict[tuple[bool, int], list[_Process]]] = {}
+    for number, entry, run in processes:
+        name = "" if entry.told else re.sub(r"\d+", "#", entry.path)
+        key = (entry.told, entry.run if entry.told else number)
+        by_name.setdefault(name, {}).setdefault(key, []).append((entry, run))
+    most = max(
+        by_name.values(),
+        key=lambda runs: max(run.lines_seen for one in runs.values() for _, run in one),
+    )
+    return list(most.values())
+
+
+def unusable(logs: Sequence[Capture[GCLog]]) -> Iterator[Caveat]:
+    """Yield, for each log that cannot be compared, why."""
+    for capture in logs:
+        path, log_ = capture.path, capture.content
+        if log_.mixed:
+            yield Caveat(
+                "gctrace-mixed",
+                f"{path}: lines of several processes alternate and cannot be told "
+                "apart: not compared; write one log a process",
+            )
+        elif not any(run.lines_seen for run in log_.runs):
+            torn = sum(run.torn for run in log_.runs)
+            yield Caveat(
+                "gctrace-torn",
+                f"{path}: none of {torn} GC lines is whole: other output tore them; "
+                "write standard error to a file of its own",
+            )

@@ -1,0 +1,133 @@
+"""Figures that are known run by run: the ratio of two sides, and how sure it is.
+
+Runs of one build differ as wholes: a run beside other processes has longer pauses than
+another from its first to its last. So each run's figure is one observation. Logarithms
+of runs are compared with a t interval whose variance is the runs' own; of few runs it
+is drawn towards a `calibration.Spread`, which one run a side has alone, as that of a
+total in `totals`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import erfc, log, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.stats.calibration import (
+    FALSE_DISCOVERIES,
+    TOTAL_FREEDOM,
+    TOTAL_PRIOR,
+    Spread,
+)
+from pprofdiff.analysis.stats.counts import false_discovery_rates
+from pprofdiff.analysis.stats.judgement import Judgement, Runs
+from pprofdiff.analysis.stats.run_spread import normal, student
+
+__all__ = ["LevelModel", "RatioModel"]
+
+Floats = NDArray[np.float64]
+
+_Z = 1.959964  # of a 95 % interval
+
+
+@dataclass(frozen=True)
+class RatioModel:
+    """How far ratios of figures, new ÷ base, lie from 1; one spread a figure."""
+
+    spreads: tuple[Spread, ...]
+
+    def rows(self, runs: Runs[Floats]) -> Judgement:
+        """Judge figures, one row each; a run's value is a float64 column of them.
+
+        Figures are above 0, or NaN where a run does not tell. `delta`, `low` and `high`
+        are natural logarithms of the ratio of geometric means and of its 95 % interval.
+        A row is noise where its false discovery rate is above 5 %, and unknown where a
+        side has no run that tells.
+        """
+        base, new = _side(runs.base), _side(runs.new)
+        known = (base.told > 0) & (new.told > 0)
+        delta = new.mean - base.mean
+        one, freedom = _deviation((base, new), self.spreads)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            sigma = one * np.sqrt(1 / base.told + 1 / new.told)
+        return _judged(delta, sigma, freedom, known)
+
+
+@dataclass(frozen=True)
+class LevelModel:
+    """How far a figure of new lies from a limit above 0, in any run to come."""
+
+    spread: Spread
+    limit: float
+
+    def rows(self, runs: Runs[Floats]) -> Judgement:
+        """Judge one figure, as `RatioModel` does, with the limit in base's place.
+
+        Base's runs tell of the spread alone.
+        """
+        base, new = _side(runs.base), _side(runs.new)
+        one, freedom = _deviation((base, new), (self.spread,))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            sigma = one * np.sqrt(1 / new.told)
+        return _judged(new.mean - log(self.limit), sigma, freedom, new.told > 0)
+
+
+class _Side(NamedTuple):
+    """Of each figure: runs that tell it, mean of logarithms, squares about the mean."""
+
+    told: NDArray[np.int64]
+    mean: Floats
+    squares: Floats
+
+
+def _side(runs: Sequence[Floats]) -> _Side:
+    """Return what is known of a side's figures."""
+    logs = np.log(np.stack(runs))
+    there = ~np.isnan(logs)
+    count = there.sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        mean = np.where(there, logs, 0.0).sum(axis=0) / count
+    squares = np.where(there, np.square(logs - mean), 0.0).sum(axis=0)
+    return _Side(count, mean, squares)
+
+
+def _deviation(
+    sides: tuple[_Side, _Side], spreads: Sequence[Spread]
+) -> tuple[Floats, Floats]:
+    """Return the deviation of one run's logarithm, and its degrees of freedom.
+
+    The spread alone is taken for known; runs add to its degrees of freedom.
+    """
+    sigma, least = np.array(spreads, np.float64).reshape(-1, 2).T
+    base, new = sides
+    more = np.maximum(base.told - 1, 0) + np.maximum(new.told - 1, 0)
+    freedom = more.astype(np.float64)
+    prior = np.where(freedom < TOTAL_FREEDOM, TOTAL_PRIOR, 0)
+    squares = base.squares + new.squares + prior * np.square(sigma)
+    variance = np.maximum(squares / (freedom + prior), np.square(least))
+    return np.sqrt(variance), np.where(freedom == 0, np.inf, freedom + prior)
+
+
+def _judged(
+    delta: Floats, sigma: Floats, freedom: Floats, known: NDArray[np.bool_]
+) -> Judgement:
+    """Return the judgement of changes whose deviation is known."""
+    z = normal(delta / sigma, freedom)
+    reach = student(_Z, freedom) * sigma
+    p = np.array([erfc(abs(v) / sqrt(2)) for v in z.tolist()], np.float64)
+    q = np.full(len(p), np.nan)
+    q[known] = false_discovery_rates(p[known])
+    return Judgement(
+        delta=delta,
+        low=delta - reach,
+        high=delta + reach,
+        z=z,
+        p=p,
+        q=q,
+        noise=~(q <= FALSE_DISCOVERIES),
+        known=known,
+    )

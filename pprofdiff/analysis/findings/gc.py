@@ -244,7 +244,7 @@ def dearer(case: Case) -> Iterator[Finding]:
         direction="worse" if ratio > 1 else "better",
         severity=(
             "minor"
-            if by_release or (case.cpu is None and gc.cycle_cpu_beyond_runs)
+            if by_release or (case.cpu is None and _cost_sure(gc))
             else "info"
         ),
         claim=_claim(case, ratio),
@@ -252,6 +252,16 @@ def dearer(case: Case) -> Iterator[Finding]:
         # Another collector on the same heap costs another price: the log tells.
         sure=by_release,
     )
+
+
+def _cost_sure(gc: GCDiff) -> bool:
+    """Return whether runs of one build do not differ so: in cost, or in live heap.
+
+    What is marked is the live heap: where it moved with the cost, the cost is the
+    build's and not the machine's.
+    """
+    cost, live = (gc.changes[f] for f in ("gc_cpu_us_per_cycle", "heap.mean_live"))
+    return cost.told or (live.told and live.delta * cost.delta > 0)
 
 
 def _of_a_cycle(case: Case, gc: GCDiff) -> tuple[float, float, str]:

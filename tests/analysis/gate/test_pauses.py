@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import comb
+from types import SimpleNamespace
 
 import hypothesis
 import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.gate.pauses import PERCENTILES
+from pprofdiff.analysis.gate.pauses import PAUSE, PERCENTILES
+from pprofdiff.analysis.gate.rules import Gate
+from pprofdiff.analysis.gclogs.compare import compare_logs
 from pprofdiff.analysis.stats.durations import Durations, quantile
 from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.loaders.gclogs import parse
+from pprofdiff.model.gclogs import GCLog
+from pprofdiff.model.side import Capture
+from tests.analysis.gclogs.cycles import run_of
 
 CHANCE = 0.025
 SIZES = st.integers(1, 8)
@@ -110,3 +116,66 @@ def test_halves_of_one_log_hardly_differ(data_folder, folder):
             false[name] += may_be_equal(base, new, rank) is False
     print(folder, false)
     assert max(false.values()) < 14
+
+
+def log_of(number, pause_us, count=200):
+    """Return a log whose pauses all are as long."""
+    row = {
+        "sweep_termination_wall_us": pause_us,
+        "mark_termination_wall_us": pause_us,
+    }
+    content = GCLog((run_of([row | {"start_ms": 10 * i} for i in range(count)]),))
+    return Capture(f"{number}.log", "gctrace", content)
+
+
+def measured(rule, base, new, count=200):
+    """Return the figure of a rule on runs, each with pauses of so many us."""
+    (asked,) = Gate.of([rule]).rules
+    sides = [
+        (label, [log_of(i, us, count) for i, us in enumerate(side)])
+        for label, side in (("a", base), ("b", new))
+    ]
+    comparison = SimpleNamespace(gc=compare_logs(tuple(sides)), trace=None)
+    (figure,) = PAUSE.measure(asked, SimpleNamespace(comparison=comparison))
+    return figure
+
+
+APART = [100, 200, 400]
+
+
+@pytest.mark.parametrize(
+    ("rule", "base", "new", "noise"),
+    [
+        # Runs of a side that differ fourfold hide that new is twice as long.
+        ("pause:p99:+10%", APART, [200, 400, 800], None),
+        ("pause:p99:+10%", APART, [2000, 4000, 8000], False),
+        ("pause:p99:+900%", APART, [2000, 4000, 8000], None),
+        ("pause:p99:+100us", APART, [2000, 4000, 8000], False),
+        ("pause:p99:+10%", [2000, 4000, 8000], APART, False),
+        ("pause:p99:+10%", [190, 200, 210], [300, 310, 320], False),
+        # A ceiling is judged by new's runs; twice as long as allowed may be chance.
+        ("pause:p99:1ms", APART, [1000, 2000, 4000], None),
+        ("pause:p99:20us", APART, APART, False),
+        ("pause:max:150us", APART, APART, None),
+        # One run a side.
+        ("pause:p99:+10%", [100], [3000], None),
+        ("pause:p99:+10%", [100], [9000], False),
+        ("pause:p99:1ms", [100], [9000], None),
+    ],
+)
+def test_what_runs_differ_by_is_not_told_of_a_build(rule, base, new, noise):
+    figure = measured(rule, base, new)
+    assert figure.noise is noise
+    assert bool(figure.unsure) == (noise is None)
+
+
+def test_of_several_runs_it_is_the_geometric_mean():
+    figure = measured("pause:p99:+10%", [100, 400], [100, 400])
+    assert figure.base == figure.new == pytest.approx(200_000, rel=1e-12)
+    assert figure.what == "p99 of 800 (in 2 runs) and 800 (in 2 runs) pauses"
+
+
+def test_few_pauses_of_one_run_tell_nothing():
+    figure = measured("pause:p99:+10%", [1], [10**6], count=1)
+    assert figure.noise is None
+    assert "so few pauses" in figure.unsure

@@ -30,6 +30,8 @@ def thing(name):
     kind, _, side = name.partition(" ")
     if kind == "folders":
         return pprofdiff.compare(DATA / "zstd/base", DATA / "zstd/new")
+    if kind == "logs":
+        return pprofdiff.compare(DATA / "pauses/base", DATA / "pauses/new").gc
     if kind == "builds":
         paths = sorted((DATA / "versions").glob("*/cpu.pb.gz"))
         return pprofdiff.load_many(paths)
@@ -38,7 +40,7 @@ def thing(name):
     return pprofdiff.load(base) if side else pprofdiff.diff(base, new, **options)
 
 
-THINGS = [*DIFFS, *(f"{kind} alone" for kind in DIFFS), "builds", "folders"]
+THINGS = [*DIFFS, *(f"{kind} alone" for kind in DIFFS), "builds", "folders", "logs"]
 
 
 @pytest.mark.parametrize("name", THINGS)
@@ -73,7 +75,7 @@ def test_the_text_twin_has_the_same_cells(name):
             assert " ".join(cell.split()) in squeezed
 
 
-@pytest.mark.parametrize("name", ["cpu", "log", "trace"])
+@pytest.mark.parametrize("name", ["cpu", "logs", "trace"])
 def test_changes_have_signs(name):
     _, *rows = Parsed(thing(name)._repr_mimebundle_()["text/html"]).rows
     cells = [row[3] for row in rows]
@@ -83,6 +85,11 @@ def test_changes_have_signs(name):
         assert all(cell[:1] in "▲▼~" for cell in marked)
         # The total of shares is the same on both sides, whatever was measured.
         assert total == "0.00"
+
+
+def test_what_single_runs_of_one_build_may_differ_by_has_no_sign():
+    _, *rows = Parsed(thing("log")._repr_mimebundle_()["text/html"]).rows
+    assert not any(cell[:1] in "▲▼" for row in rows for cell in row if cell)
 
 
 def test_the_first_sentence_is_the_report_s():

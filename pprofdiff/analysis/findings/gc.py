@@ -243,9 +243,7 @@ def dearer(case: Case) -> Iterator[Finding]:
         (*_evidence(gc), *facts),
         direction="worse" if ratio > 1 else "better",
         severity=(
-            "minor"
-            if by_release or (case.cpu is None and _cost_sure(gc))
-            else "info"
+            "minor" if by_release or (case.cpu is None and _cost_sure(gc)) else "info"
         ),
         claim=_claim(case, ratio),
         weight=abs(log(ratio)),

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import erfc, log, sqrt
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +75,8 @@ class LevelModel:
         return _judged(new.mean - log(self.limit), sigma, freedom, new.told > 0)
 
 
-class _Side(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Side:
     """Of each figure: runs that tell it, mean of logarithms, squares about the mean."""
 
     told: NDArray[np.int64]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from pprofdiff.analysis.gclogs.compare import (
     Factors,
@@ -171,6 +173,9 @@ class GCLogDiff(KindDiff[GCDiff], PlottedLogs):
         base, new,     in `unit`; NaN where a log cannot say         float64
         delta
         ratio          new / base; NaN where the base is 0           float64
+        low, high      95 % interval of the ratio over runs; NaN     float64
+                       where none is known
+        mark           more, less, noise or unknown                  categorical
         unit           us, MiB, 1/s, share, percent or count         string
         ============== ============================================= ============
         """
@@ -178,9 +183,24 @@ class GCLogDiff(KindDiff[GCDiff], PlottedLogs):
         base, new = (_values(side, frame) for side in (self.base, self.new))
         ratio = new / base.where(base != 0)
         values = {"base": base, "new": new, "delta": new - base, "ratio": ratio}
+        values |= self._judged()
         for place, (name, column) in enumerate(values.items(), 3):
             frame.insert(place, name, column)
         return frame
+
+    def _judged(self) -> dict[str, Any]:
+        """Return the columns of `figures` that say how sure its ratios are."""
+        import pandas as pd
+
+        changes = [self.data.changes.get(f.path) for f in (*SUMS, *RATES)]
+        bounds = [
+            (None, None) if c is None or c.low is None else (c.low, c.high)
+            for c in changes
+        ]
+        low, high = np.exp(np.array(bounds, np.float64)).T
+        marks = ["unknown" if c is None else c.mark for c in changes]
+        mark = pd.Categorical(marks, ["more", "less", "noise", "unknown"])
+        return {"low": low, "high": high, "mark": mark}
 
     @property
     def cycles(self) -> pd.DataFrame:

@@ -109,3 +109,14 @@ def test_a_log_without_a_whole_line(tmp_path):
     assert list(log._repr_mimebundle_()) == ["text/plain"]
     with pytest.raises(pprofdiff.FormatError, match=r"torn\.log"):
         pprofdiff.diff(torn, BASE)
+
+
+def test_figures_say_how_sure_their_ratios_are(data_folder):
+    sides = [data_folder / "pauses" / side for side in ("base", "new")]
+    figures = pprofdiff.compare(*sides).gc.figures
+    sure = figures[figures["mark"] == "more"]
+    assert "p99_pause_us" in sure.index
+    assert (sure["low"] > 1).all()
+    known = figures[figures["low"].notna() & figures["ratio"].notna()]
+    assert ((known["low"] <= known["ratio"]) & (known["ratio"] <= known["high"])).all()
+    assert figures.loc["effective_gogc", "mark"] == "unknown"

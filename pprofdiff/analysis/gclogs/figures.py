@@ -100,6 +100,8 @@ class GCFigures:
     cycles_per_second: float | None
     """(N_last − N_first) ÷ (T_last − T_first)."""
     times: CycleTimes
+    gc_cpu_us_per_cycle: float
+    """GC CPU time of one collection, mean, without idle marking."""
     worst_pause_us: int
     p99_pause_us: int
     """Of all stop-the-world phases, each by itself; nearest rank."""
@@ -108,11 +110,6 @@ class GCFigures:
     procs: float
     """GOMAXPROCS, mean."""
     heap: HeapFigures
-
-    @property
-    def gc_cpu_us_per_cycle(self) -> float:
-        """GC CPU time of one collection, mean, without idle marking."""
-        return self.times.gc_cpu_us / self.cycles
 
     @property
     def gc_cpu_share(self) -> float | None:
@@ -143,6 +140,7 @@ def figures(cycles: Cycles) -> GCFigures:
     pauses = np.concatenate(
         [cycles.sweep_termination_wall_us, cycles.mark_termination_wall_us]
     )
+    times = _times(cycles)
     return GCFigures(
         cycles=len(cycles),
         first_cycle=int(number[0]),
@@ -152,7 +150,8 @@ def figures(cycles: Cycles) -> GCFigures:
         cycles_per_second=(
             (int(number[-1]) - int(number[0])) / seconds if seconds > 0 else None
         ),
-        times=_times(cycles),
+        times=times,
+        gc_cpu_us_per_cycle=times.gc_cpu_us / len(cycles),
         worst_pause_us=int(pauses.max()),
         p99_pause_us=_nearest_rank(pauses, _P99),
         forced=int(cycles.forced.sum()),

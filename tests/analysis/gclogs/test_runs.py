@@ -89,6 +89,11 @@ def test_real_runs_one_of_which_differs_in_its_pauses(pauses):
         base, new = figure.of_sides(gc)
         if change is not None and change.low is not None and base:
             assert new / base == pytest.approx(exp(change.delta), rel=1e-9)
+    # What sentences say is what the table says.
+    logged = exp(gc.changes["gc_cpu_us_per_cycle"].delta)
+    assert gc.factors.cpu_per_cycle == pytest.approx(logged, rel=1e-9)
+    often = exp(gc.changes["cycles_per_second"].delta)
+    assert gc.factors.cycles == pytest.approx(often, rel=1e-9)
 
 
 def test_one_of_these_runs_a_side_is_not_enough_for_a_small_change(pauses):

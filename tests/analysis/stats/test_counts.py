@@ -15,7 +15,11 @@ import pytest
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.normalization import Normalization
-from pprofdiff.analysis.stats.calibration import DISPERSION, LIMIT
+from pprofdiff.analysis.stats.calibration import (
+    DISPERSION,
+    LIMIT,
+    SAMPLES_FOR_ROW,
+)
 from pprofdiff.analysis.stats.counts import CountModel
 from tests.analysis.building import given
 
@@ -49,19 +53,24 @@ def test_one_row_alone_by_hand(counts):
         assert verdict.p[0] == pytest.approx(
             erfc(abs(verdict.z[0]) / sqrt(2)), rel=1e-9, abs=1e-300
         )
-        assert verdict.q[0] == verdict.p[0]
+        few = base + new < SAMPLES_FOR_ROW
+        assert verdict.q[0] == (1.0 if few else verdict.p[0])
         assert verdict.noise[0] == (abs(verdict.z[0]) < LIMIT)
 
 
 @given(COUNTS)
 def test_adjusted_rates_by_hand(counts):
+    """Rows of too few samples are no tests: they are not told, and count for none."""
     verdict = judged(counts)
-    p = sorted(verdict.p.tolist())
-    for own, q in zip(verdict.p.tolist(), verdict.q.tolist(), strict=True):
+    tested = [base + new >= SAMPLES_FOR_ROW for base, new in counts]
+    p = sorted(v for v, told in zip(verdict.p.tolist(), tested, strict=True) if told)
+    rows = zip(verdict.p.tolist(), verdict.q.tolist(), tested, strict=True)
+    for own, q, told in rows:
         wanted = min(
-            min(1.0, v * len(p) / (k + 1)) for k, v in enumerate(p) if v >= own
+            (min(1.0, v * len(p) / (k + 1)) for k, v in enumerate(p) if v >= own),
+            default=1.0,
         )
-        assert q == pytest.approx(wanted, rel=1e-12)
+        assert q == (pytest.approx(wanted, rel=1e-12) if told else 1.0)
     assert (verdict.noise == ((np.abs(verdict.z) < LIMIT) | (verdict.q > 0.05))).all()
 
 

@@ -9,7 +9,7 @@ from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.load import Load
 from pprofdiff.analysis.findings.model import Fact, Finding
 from pprofdiff.analysis.findings.wording import listed_functions, times
-from pprofdiff.analysis.profiles.groups import total_noise
+from pprofdiff.analysis.profiles.totals import total_noise
 from pprofdiff.analysis.stats.scaled_alike import functions_alike, scaled_alike
 from pprofdiff.goruntime.names import is_runtime_like as _of_runtime
 

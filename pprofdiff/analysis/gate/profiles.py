@@ -18,10 +18,10 @@ from pprofdiff.analysis.gate.measures import (
 )
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.granularity import Granularity
-from pprofdiff.analysis.profiles.groups import total_noise
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import ValueColumn
+from pprofdiff.analysis.profiles.totals import total_noise
 from pprofdiff.analysis.stats.calibration import GOROUTINES
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judge import Judge, beyond_runs

@@ -12,7 +12,7 @@ from pprofdiff.analysis.benchmarks.times import BenchmarkKey, times_by_run, writ
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import Measure
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.runs.costs import costs_by_run
+from pprofdiff.analysis.profiles.totals import ratio_of_totals
 from pprofdiff.analysis.side import age_seconds, cpu_seconds
 from pprofdiff.analysis.stats.control import control
 from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs, ratio_of_sums
@@ -149,43 +149,30 @@ def cpu_of(comparison: Comparison) -> ProfileDiff | None:
 def _cpu_per_operation(comparison: Comparison) -> Measure | None:
     """Return CPU time per operation, where the work is known."""
     diff = cpu_of(comparison)
-    if diff is None or diff.normalization.mode != "per_work":
+    if diff is None:
         return None
-    base, new = diff.normalization.scaled(*diff.totals)
     what = _Figure("cpu", "CPU per operation", "s")
-    by_run = _cost_by_run(diff)
-    if by_run is None:
-        return _measure(what, (base / 1e9, new / 1e9), "the CPU profile", _runs(diff))
-    source = "the CPU profiles, run by run"
-    ratio = ratio_of_runs(*by_run)
-    sides = base / 1e9, new / 1e9
-    return _figure(what, sides, ratio, source, _runs(diff))
-
-
-def _cost_by_run(
-    diff: ProfileDiff,
-) -> tuple[list[list[float]], list[list[float]]] | None:
-    """Return CPU per operation of each run, None where a run's is not known."""
-    sides = [costs_by_run(diff, number) for number in (0, 1)]
-    if not all(sides):
-        return None
-    base, new = ([[cost] for cost in side.values()] for side in sides)
-    return (base, new) if max(len(base), len(new)) > 1 else None
+    return _per_operation(diff, what, "the CPU profile")
 
 
 def _wall_per_operation(comparison: Comparison) -> Measure | None:
     """Return wall time per operation, of a thread that another producer profiled."""
     for diff in comparison.profiles:
         if diff.is_wall and min(diff.totals) > 0:
-            if diff.normalization.mode != "per_work":
-                return None
-            base, new = diff.normalization.scaled(*diff.totals)
-            return _measure(
-                _Figure("wall", "wall time per operation", "s"),
-                (base / 1e9, new / 1e9),
-                "the profile of wall time",
-            )
+            what = _Figure("wall", "wall time per operation", "s")
+            return _per_operation(diff, what, "the profile of wall time")
     return None
+
+
+def _per_operation(diff: ProfileDiff, what: _Figure, source: str) -> Measure | None:
+    """Return a profile's total by operation, None where the work is not known."""
+    told = ratio_of_totals(diff)
+    if told is None:
+        return None
+    base, new = diff.normalization.scaled(*diff.totals)
+    if told.by_run:
+        source = source.replace("profile", "profiles") + ", run by run"
+    return _figure(what, (base / 1e9, new / 1e9), told.ratio, source, told.runs)
 
 
 def _unchanged_code(comparison: Comparison) -> Measure | None:

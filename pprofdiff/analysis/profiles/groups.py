@@ -9,16 +9,9 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.stats.judgement import Runs
-from pprofdiff.analysis.stats.totals import ratio_of_sums
 from pprofdiff.goruntime.rules import rules
 
-__all__ = [
-    "JudgedSum",
-    "judged_categories",
-    "judged_groups",
-    "judged_sums",
-    "total_noise",
-]
+__all__ = ["JudgedSum", "judged_categories", "judged_groups", "judged_sums"]
 
 # Before Go 1.22 a stack does not tell which kind of worker marks, and which kind does
 # is the pacer's choice, not the program's: one line for both.
@@ -91,20 +84,3 @@ def judged_sums(
         JudgedSum(name, label, base, new, by.delta(base, new), chance)
         for (name, label, base, new), chance in zip(rows, noise, strict=True)
     ]
-
-
-def total_noise(diff: ProfileDiff) -> bool | None:
-    """Return whether chance explains how far the totals moved.
-
-    CPU by operation is no sum of independent samples: the machine moves it as a whole,
-    so that runs of one build decide. None where nothing tells; shares have no total.
-    """
-    mode = diff.normalization.mode
-    if mode == "composition":
-        return None
-    base, new = diff.normalization.scaled(*diff.totals)
-    if mode == "per_work" and diff.is_cpu and min(base, new) > 0:
-        ratio = ratio_of_sums(base, new, (len(diff.base.runs), len(diff.new.runs)))
-        return ratio.low <= 1 <= ratio.high
-    judged = diff.judge([diff.totals[0]], [diff.totals[1]])
-    return None if judged is None else bool(judged.noise[0])

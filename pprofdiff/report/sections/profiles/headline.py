@@ -7,9 +7,9 @@ from pprofdiff.analysis.profiles.groups import (
     JudgedSum,
     judged_categories,
     judged_groups,
-    total_noise,
 )
 from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.profiles.totals import total_noise
 from pprofdiff.units import percent
 
 __all__ = ["headline"]

@@ -14,10 +14,10 @@ from pprofdiff.analysis.profiles.groups import (
     judged_categories,
     judged_groups,
     judged_sums,
-    total_noise,
 )
 from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
 from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.profiles.totals import total_noise
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model import csr
 from pprofdiff.report.rows import Cell, Column, Row, RowRole, Table, name_column, sides

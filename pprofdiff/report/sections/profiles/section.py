@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.groups import total_noise
 from pprofdiff.analysis.profiles.kinds import is_heap
 from pprofdiff.analysis.profiles.scaling import mode_in_words, scale_of
+from pprofdiff.analysis.profiles.totals import total_noise
 from pprofdiff.report.model import ReportModel, Scope
 from pprofdiff.report.rows import Cell, Section, SectionPart, Tile
 from pprofdiff.report.sections.profiles.call_sites import call_sites

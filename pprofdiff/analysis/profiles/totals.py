@@ -1,0 +1,69 @@
+"""The ratio of two sides' totals by operation: one figure, wherever it is asked for.
+
+The outcome's headline, the mark of the total and the gate's rule on it take it from
+here, so that none says what another denies.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.runs.costs import costs_by_run
+from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs, ratio_of_sums
+
+__all__ = ["TotalRatio", "ratio_of_totals", "total_noise"]
+
+_Costs = list[list[float]]
+
+
+class TotalRatio(NamedTuple):
+    """The ratio of totals by operation, and the profiles that each side is the sum of.
+
+    `by_run` says whether what an operation costs is known of each of them.
+    """
+
+    ratio: Ratio
+    runs: tuple[int, int]
+    by_run: bool
+
+
+def ratio_of_totals(diff: ProfileDiff) -> TotalRatio | None:
+    """Return how many times base's time an operation takes in new.
+
+    Time is that of the CPU, or of the wall. None where the work is not known, a side is
+    empty, or other values are compared: sampled counts say how sure those are.
+    """
+    timed = diff.is_cpu or diff.is_wall
+    if diff.normalization.mode != "per_work" or not timed or min(diff.totals) <= 0:
+        return None
+    runs = len(diff.base.runs), len(diff.new.runs)
+    costs = _cost_by_run(diff)
+    if costs is None:
+        sides = diff.normalization.scaled(*diff.totals)
+        return TotalRatio(ratio_of_sums(*sides, runs), runs, by_run=False)
+    return TotalRatio(ratio_of_runs(*costs), runs, by_run=True)
+
+
+def _cost_by_run(diff: ProfileDiff) -> tuple[_Costs, _Costs] | None:
+    """Return each run's total by operation, None where a run's work is not known."""
+    sides = [costs_by_run(diff, number) for number in (0, 1)]
+    if not all(sides):
+        return None
+    base, new = ([[cost] for cost in side.values()] for side in sides)
+    return (base, new) if max(len(base), len(new)) > 1 else None
+
+
+def total_noise(diff: ProfileDiff) -> bool | None:
+    """Return whether chance explains how far the totals moved.
+
+    Time by operation is no sum of independent samples: the machine moves it as a whole,
+    so that runs of one build decide. None where nothing tells; shares have no total.
+    """
+    if diff.normalization.mode == "composition":
+        return None
+    told = ratio_of_totals(diff)
+    if told is not None:
+        return told.ratio.low <= 1 <= told.ratio.high
+    judged = diff.judge([diff.totals[0]], [diff.totals[1]])
+    return None if judged is None else bool(judged.noise[0])

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pprofdiff.analysis.inferred_work import inferred_work
+from pprofdiff.analysis.outcome.model import SAME_WITHIN
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.compare import place_in_report
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -54,6 +55,8 @@ class Comparison:
         What values by operation rest on; None where the work is not known.
     identity
         Which function of base is which of new.
+    same_within
+        How far the outcome's figure may differ where builds are called the same.
 
     """
 
@@ -63,6 +66,7 @@ class Comparison:
     lonely: tuple[tuple[str, str], ...] = ()
     work: Work | None = None
     identity: Identity = SAME_NAMES
+    same_within: float = SAME_WITHIN
 
     @property
     def profiles(self) -> tuple[ProfileDiff, ...]:
@@ -124,7 +128,15 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
         settings = replace(settings, work=work)
     identity = settings.identity_of(stacks_of(base), stacks_of(new))
     settings = replace(settings, identity=identity)
-    compared = Comparison(base, new, {}, _lonely(base, new), settings.work, identity)
+    compared = Comparison(
+        base,
+        new,
+        {},
+        _lonely(base, new),
+        settings.work,
+        identity,
+        settings.same_within,
+    )
     both = [
         kind
         for kind in KINDS.values()

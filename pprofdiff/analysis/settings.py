@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pprofdiff.analysis.outcome.model import SAME_WITHIN
 from pprofdiff.analysis.work import Work
 from pprofdiff.identity.deciding import identify
 from pprofdiff.identity.evidence import Stacks
@@ -38,6 +39,9 @@ class Settings:
         Whether functions of unlike names may be one otherwise.
     identity
         Which function of base is which of new; None to decide it from the inputs.
+    same_within
+        Builds are the same where the outcome's figure surely differs by no more than
+        this share of base.
 
     """
 
@@ -48,6 +52,7 @@ class Settings:
     pair_names: tuple[tuple[str, str], ...] = ()
     pairing: bool = True
     identity: Identity | None = None
+    same_within: float = SAME_WITHIN
 
     def identity_of(
         self, base: Sequence[Profile | Stacks], new: Sequence[Profile | Stacks]

@@ -25,6 +25,7 @@ from io import BytesIO
 from typing import Any, BinaryIO, TypedDict, Unpack, cast, overload
 
 from pprofdiff.analysis.gclogs.window import Span
+from pprofdiff.analysis.outcome.model import SAME_WITHIN
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import Work, counted, rated
 from pprofdiff.api.benchmarks import Benchmarks, BenchmarksDiff, LoadSummary
@@ -279,13 +280,15 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     window: Seconds | tuple[Seconds, Seconds] | None = None,
     pair_names: Mapping[str, str] | None = None,
     pairing: bool = True,
+    same_within: float = SAME_WITHIN,
 ) -> Comparison:
     """Return everything that two folders, or lists of files, tell, as the command does.
 
     What lies there is told from its content and paired by kind. Options are as for
-    `diff`. A folder's damaged file is left out, and `Comparison.unread` names it.
-    Raises UsageError where nothing pairs, FetchError or FormatError for what was named
-    itself and cannot be read.
+    `diff`; builds are called the same where the outcome's figure surely differs by no
+    more than `same_within`, a share of base. A folder's damaged file is left out, and
+    `Comparison.unread` names it. Raises UsageError where nothing pairs, FetchError or
+    FormatError for what was named itself and cannot be read.
 
     >>> both = compare("syncpool/base", "syncpool/new")
     >>> both
@@ -295,6 +298,8 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     >>> both.findings["id"][0]
     'gc-frequency'
     """
+    if not 0 < same_within < 1:
+        raise UsageError("same_within= is a share of base, such as 0.02")
     settings = Settings(
         None,
         normalize,
@@ -302,6 +307,7 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
         _spans(window),
         tuple((pair_names or {}).items()),
         pairing,
+        same_within=same_within,
     )
     return compare_paths(base, new, settings)
 

@@ -9,7 +9,7 @@ from math import inf
 from pprofdiff.cli.options import Flag
 from pprofdiff.errors import UsageError
 
-__all__ = ["flag_value"]
+__all__ = ["flag_value", "share"]
 
 _SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
@@ -100,6 +100,20 @@ def _size(value: str, _flag: Flag) -> int:
     return int(match[1]) * _SIZES[match[2]]
 
 
+def share(value: str) -> float:
+    """Return the share of a percentage such as ``2%`` or ``0.5``.
+
+    Raises ValueError with what it is to be: more than 0, less than 100.
+    """
+    try:
+        part = float(value.strip().removesuffix("%")) / 100
+    except ValueError:
+        part = 0.0
+    if not 0 < part < 1:
+        raise ValueError("is a percentage between 0 and 100, such as 2%")
+    return part
+
+
 def _duration(value: str, _flag: Flag) -> float:
     from pprofdiff.measure.goflags import seconds_of
 
@@ -124,5 +138,6 @@ _READERS: dict[str, Callable[[str, Flag], object]] = {
     "size": _size,
     "choice": _choice,
     "duration": _duration,
+    "percent": lambda value, _flag: share(value),
     "str": lambda value, _flag: value,
 }

@@ -15,6 +15,7 @@ from pprofdiff.cli.options import MEASURE_FLAGS, Options
 from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.run import compared, run
 from pprofdiff.cli.screen import Screen
+from pprofdiff.cli.settings import with_settings
 from pprofdiff.errors import MeasureError, UsageError
 from pprofdiff.measure.goflags import GoTest, go_test
 from pprofdiff.measure.programs import program_words
@@ -34,6 +35,7 @@ def run_measure(words: list[str], screen: Screen) -> int:
     if options.view == "help":
         screen.write(_help())
         return 0
+    options = with_settings(options, "")
     request = _request(options, chosen, refs, go_words)
     listener = _Progress(screen, shown=options.progress)
     try:
@@ -225,6 +227,8 @@ def _again(it: Measured, options: Options) -> str:
     words += [f"--git={shown.git}"] if shown.git else []
     for name, pair in (("work", shown.work), ("rps", shown.rps)):
         words += [f"--{name}={pair[0]:g}:{pair[1]:g}"] if pair else []
+    if shown.same_within is not None:
+        words.append(f"--same-within={100 * shown.same_within:g}%")
     return join([printable(word) for word in words])
 
 

@@ -35,7 +35,8 @@ class Options(NamedTuple):
     started, for both sides or for each; `pair` is the suffix of base's benchmarks;
     `pair_names` are (base, new) names of functions that are one;
     `source` are the two folders of ``--source``, `git` the two refs of ``--git``;
-    `seconds` and `timeout` are those of a fetch; `fail_on` holds rules as typed.
+    `seconds` and `timeout` are those of a fetch; `fail_on` holds rules as typed;
+    `same_within` is a share of base, None where it is not typed.
     """
 
     base: tuple[str, ...] = ()
@@ -56,6 +57,7 @@ class Options(NamedTuple):
     pair: str = ""
     pair_names: tuple[tuple[str, str], ...] = ()
     no_pairing: bool = False
+    same_within: float | None = None
     drop_negative: bool = False
     sort: str = "flat"  # or cum
     nodecount: int = -1
@@ -177,6 +179,7 @@ FLAGS = (
     Flag(_COMPARE, "pair", "pair", "pair", "suffix=WORD", "compare the benchmarks XOld and X of one file: suffix=Old", ours=True),
     Flag(_COMPARE, "pair_names", "pairs", "pair_names", "OLD=NEW", "these functions are one; one * a side for many; repeatable", ours=True, views="report"),
     Flag(_COMPARE, "no_pairing", "bool", "no_pairing", "", "functions of unlike names are never one", ours=True, views="report"),
+    Flag(_COMPARE, "same_within", "percent", "same_within", "PERCENT", "builds are the same if what an operation costs differs by less (2%)", ours=True, views="report"),
     Flag(_COMPARE, "drop_negative", "bool", "drop_negative", "", "leave out what became cheaper", views="pprof"),
     Flag(_VIEW, "top", "set", "view", "", "pprof's table of functions", value="top"),
     Flag(_VIEW, "text", "set", "view", "", "the same as -top", value="top"),

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.outcome.model import SAME_WITHIN
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.side import stacks_of
@@ -47,6 +48,8 @@ def run(options: Options, screen: Screen) -> int:
     """Do what the options say and return the exit status."""
     if options.view in _PPROF_VIEWS:
         return _pprof_view(options, screen)
+    if not options.explain and not options.listed:
+        options = with_settings(options, "")
     gate = _gate(options)
     renderers = _renderers(options)
     sources = _sources(options)
@@ -114,11 +117,8 @@ def _tell(report: ReportModel, options: Options, screen: Screen, *, free: bool) 
 
 
 def _gate(options: Options) -> Gate | None:
-    """Return the rules, typed or from a file; None where the view shows no verdict."""
-    if options.explain or options.listed:
-        return None
-    options = with_settings(options, "")
-    if not options.fail_on:
+    """Return the rules; None where there are none, or the view shows no verdict."""
+    if options.explain or options.listed or not options.fail_on:
         return None
     from pprofdiff.analysis.gate.rules import Gate
 
@@ -256,6 +256,7 @@ def compared(
         spans=_spans(options),
         pair_names=options.pair_names,
         pairing=not options.no_pairing,
+        same_within=SAME_WITHIN if options.same_within is None else options.same_within,
     )
     # Which function is which is told by all stacks, whichever are chosen then.
     identity = settings.identity_of(stacks_of(base), stacks_of(new))

@@ -1,4 +1,4 @@
-"""Rules kept in a file: `pprofdiff.toml`, or `[tool.pprofdiff]` of `pyproject.toml`.
+"""Settings kept in a file: `pprofdiff.toml`, or `[tool.pprofdiff]` of `pyproject.toml`.
 
 Both are looked for in the working directory only; the first that is there counts, and
 what is typed on the command line counts instead of it.
@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import os
 
+from pprofdiff.cli.flag_values import share
 from pprofdiff.cli.options import Options
 from pprofdiff.errors import FetchError, FormatError, UsageError
 
 __all__ = ["with_settings"]
 
 _OWN, _PROJECT = "pprofdiff.toml", "pyproject.toml"
+_SETTINGS = "fail-on", "same-within", "strict"
 _EXAMPLE = 'fail-on = ["total:+5%"]'
 
 
 def with_settings(options: Options, folder: str) -> Options:
-    """Return the options with the folder's rules, unless some were typed.
+    """Return the options with the folder's settings, where they were not typed.
 
     Raises FetchError for a file that cannot be read, FormatError for one that is no
     TOML, UsageError for a key or value that has no meaning.
@@ -29,20 +31,33 @@ def with_settings(options: Options, folder: str) -> Options:
         table = _table(os.path.join(folder, name), ("tool", "pprofdiff"))
     if table is None:
         return options
-    unknown = sorted(set(table) - {"fail-on", "strict"})
+    unknown = sorted(set(table) - set(_SETTINGS))
     if unknown:
         raise UsageError(
-            f"{name}: there is no setting {unknown[0]}; there are: fail-on, strict"
+            f"{name}: there is no setting {unknown[0]}; there are: "
+            f"{', '.join(_SETTINGS)}"
         )
     rules, strict = table.get("fail-on", []), table.get("strict", False)
     if not isinstance(rules, list) or not all(isinstance(r, str) for r in rules):
         raise UsageError(f"{name}: fail-on is a list of rules, such as {_EXAMPLE}")
     if not isinstance(strict, bool):
         raise UsageError(f"{name}: strict is true or false")
+    same_within = options.same_within
+    if same_within is None and "same-within" in table:
+        same_within = _share(table["same-within"], name)
     return options._replace(
         fail_on=options.fail_on or tuple(rules),
         strict=options.strict or strict,
+        same_within=same_within,
     )
+
+
+def _share(value: object, name: str) -> float:
+    """Return the share that a percentage says, a text or a number."""
+    try:
+        return share("" if isinstance(value, bool) else str(value))
+    except ValueError as error:
+        raise UsageError(f"{name}: same-within {error}") from None
 
 
 def _table(path: str, keys: tuple[str, ...]) -> dict[str, object] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import exp, log
 
-from pprofdiff.analysis.outcome.model import SAME_WITHIN, Outcome
+from pprofdiff.analysis.outcome.model import Outcome
 
 __all__ = ["FEWEST_ROUNDS", "sure"]
 
@@ -25,8 +25,8 @@ def sure(outcome: Outcome) -> bool:
     if first is None or outcome.verdict == "unknown":
         return False
     if outcome.verdict == "same":
-        low, high = _wider(first.ratio, first.narrow, _EARLY_NARROW)
-        return low >= 1 - SAME_WITHIN and high <= 1 + SAME_WITHIN
+        narrow = _wider(first.ratio, first.narrow, _EARLY_NARROW)
+        return first._replace(narrow=narrow).same
     low, high = _wider(first.ratio, (first.low, first.high), _EARLY)
     return low > 1 or high < 1
 

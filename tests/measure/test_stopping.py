@@ -36,6 +36,13 @@ def test_sure(outcome, expected):
     assert sure(outcome) is expected
 
 
+@pytest.mark.parametrize(("within", "expected"), [(0.02, True), (0.005, False)])
+def test_the_same_is_sure_within_what_was_asked(within, expected):
+    told = outcome_of("same", 1.0, (0.99, 1.01), (0.995, 1.005))
+    measure = told.headline._replace(same_within=within)
+    assert sure(Outcome("same", (measure,))) is expected
+
+
 def test_looking_after_each_round_hardly_adds_false_alarms():
     """Of 10 pairs of runs of one build 5 % are marked, had one looked at the end only.
 

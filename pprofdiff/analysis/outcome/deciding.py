@@ -8,7 +8,7 @@ import numpy as np
 
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.figures import Timed, cpu_of, measures, timed
-from pprofdiff.analysis.outcome.model import SAME_WITHIN, Measure, Outcome, Verdict
+from pprofdiff.analysis.outcome.model import Measure, Outcome, Verdict
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.stats.scaled_alike import ScaledAlike, scaled_alike
 
@@ -75,15 +75,15 @@ def _more_runs(measure: Measure) -> str:
     """Return what it takes to tell, from how far the runs that there are differ.
 
     An interval narrows with the square root of runs. It is to be as narrow as the
-    change that was seen is large; or, of a change within `SAME_WITHIN`, as that.
+    change that was seen is large; or, of a change within `same_within`, as that.
     """
     have = min(measure.runs)
     if have < _SEVERAL:
         return _MORE_RUNS
-    moved = abs(log(measure.ratio))
+    moved, same = abs(log(measure.ratio)), log(1 + measure.same_within)
     reach, goal = log(measure.high / measure.ratio), moved
-    if moved < log(1 + SAME_WITHIN):
-        reach, goal = log(measure.narrow[1] / measure.ratio), log(1 + SAME_WITHIN)
+    if moved < same:
+        reach, goal = log(measure.narrow[1] / measure.ratio), same
     wanted = ceil(have * (reach / goal) ** 2)
     if wanted > _MOST:
         return f"runs differ too much: over {_MOST} a side would tell, in turns"
@@ -148,7 +148,7 @@ def _point_alike(first: Measure, second: Measure) -> bool:
     ways = [
         log(m.ratio) * (1 if m.more_is == "slower" else -1) for m in (first, second)
     ]
-    return ways[0] * ways[1] > 0 or min(map(abs, ways)) < log(1 + SAME_WITHIN)
+    return ways[0] * ways[1] > 0 or min(map(abs, ways)) < log(1 + first.same_within)
 
 
 def _contrary(benchmarks: Timed, verdict: Verdict) -> tuple[str, ...]:

@@ -290,7 +290,15 @@ def _figure(
 
 
 def measures(comparison: Comparison) -> Iterator[Measure]:
-    """Yield every figure there is, the most direct first."""
+    """Yield every figure there is, the most direct first.
+
+    Each is the same within what the comparison says.
+    """
+    for measure in _all(comparison):
+        yield measure._replace(same_within=comparison.same_within)
+
+
+def _all(comparison: Comparison) -> Iterator[Measure]:
     benchmarks = timed(comparison)
     if benchmarks is not None:
         yield benchmarks.whole

@@ -8,10 +8,10 @@ from typing import Literal, NamedTuple
 __all__ = ["SAME_WITHIN", "Measure", "Outcome", "Verdict", "verdict_of"]
 
 Verdict = Literal["slower", "faster", "same", "unknown"]
-"""``same``: the ratio is within `SAME_WITHIN` of 1; ``unknown``: nothing tells."""
+"""``same``: the ratio is as near to 1 as was asked; ``unknown``: nothing tells."""
 
 SAME_WITHIN = 0.02
-"""Builds whose figures differ by less are the same."""
+"""Builds whose figures differ by less are the same, unless another limit is given."""
 
 
 class Measure(NamedTuple):
@@ -20,7 +20,8 @@ class Measure(NamedTuple):
     `id` is stable, `figure` says in words what is measured, `unit` its unit. `ratio` is
     new ÷ base, `low` and `high` bound it with 95 % confidence. `more_is` says what a
     larger figure means: ``slower``, ``faster``, or "" where it means neither. `narrow`
-    bounds the ratio with 90 %, which is asked where builds are called the same.
+    bounds the ratio with 90 %, which is asked where builds are called the same:
+    `same_within` is how far from 1 it may reach then.
     """
 
     id: str
@@ -35,11 +36,18 @@ class Measure(NamedTuple):
     more_is: Literal["slower", "faster", ""]
     source: str
     runs: tuple[int, int] = (1, 1)
+    same_within: float = SAME_WITHIN
 
     @property
     def verdict(self) -> Verdict:
         """What this figure alone says."""
         return verdict_of(self)
+
+    @property
+    def same(self) -> bool:
+        """Whether the figure surely differs by no more than `same_within`."""
+        low, high = self.narrow
+        return low >= 1 - self.same_within and high <= 1 + self.same_within
 
     @property
     def width(self) -> float:
@@ -50,13 +58,12 @@ class Measure(NamedTuple):
 def verdict_of(measure: Measure) -> Verdict:
     """Return slower or faster where 1 is outside the interval, same where it is 1.
 
-    Unknown where the interval has 1 in it and reaches farther than `SAME_WITHIN`, and
+    Unknown where the interval has 1 in it and reaches farther than `same_within`, and
     for a figure that is no speed.
     """
     if not measure.more_is:
         return "unknown"
-    low, high = measure.narrow
-    if low >= 1 - SAME_WITHIN and high <= 1 + SAME_WITHIN:
+    if measure.same:
         return "same"
     if measure.low > 1:
         return measure.more_is

@@ -20,6 +20,7 @@ def outcome_row(outcome: Outcome) -> Row:
         "verdict": outcome.verdict,
         **_measure(first),
         "confidence": None if first is None else CONFIDENCE,
+        "same_within": None if first is None else first.same_within,
         "needs": outcome.needs or None,
         "measures": [_measure(measure) for measure in outcome.measures],
         "contrary": list(outcome.contrary),

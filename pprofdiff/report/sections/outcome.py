@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pprofdiff.analysis.outcome.model import SAME_WITHIN, Measure, Outcome
+from pprofdiff.analysis.outcome.model import Measure, Outcome
 from pprofdiff.analysis.stats.calibration import TOTAL_SIGMA
 from pprofdiff.report.rows import Sentence
 from pprofdiff.units import times
@@ -14,7 +14,7 @@ __all__ = ["Told", "told_outcome"]
 _VERDICTS = {
     "slower": "Slower",
     "faster": "Faster",
-    "same": f"The same within {SAME_WITHIN:.0%}",
+    "same": "The same within {}",
     "unknown": "Cannot tell",
 }
 _NOUNS = {
@@ -53,7 +53,8 @@ def told_outcome(outcome: Outcome) -> Told:
     else:
         others = [m for m in outcome.measures[1:] if m.id != "task"]
         amounts = [_with_interval(first), *map(_amount, others[:2])]
-        headline = f"{_VERDICTS[outcome.verdict]}: {', '.join(amounts)}"
+        verdict = _VERDICTS[outcome.verdict].format(f"{100 * first.same_within:g}%")
+        headline = f"{verdict}: {', '.join(amounts)}"
         below.append(Sentence(_basis(first)))
     if outcome.contrary:
         named = ", ".join(outcome.contrary[:_LISTED])

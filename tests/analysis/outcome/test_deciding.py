@@ -46,6 +46,19 @@ def test_benchmarks_that_moved_both_ways_are_no_one_verdict():
         assert said.headline.ratio == pytest.approx((one * other) ** 0.5)
 
 
+def test_a_nearer_same_takes_more_runs():
+    """Runs that differ by 3 % show +0.5 % to be the same within 5 %, not within 1 %."""
+    base = bench(*({"A": 1000 + 30 * (i % 3)} for i in range(9)))
+    new = bench(*({"A": 1005 + 30 * (i % 3)} for i in range(9)))
+    wide, narrow, narrower = (
+        outcome(told(base, new, same_within=within)) for within in (0.05, 0.01, 0.008)
+    )
+    assert (wide.verdict, wide.needs) == ("same", "")
+    assert narrow.verdict == narrower.verdict == "unknown"
+    runs = [int(one.needs.split()[1]) for one in (narrow, narrower)]
+    assert 9 < runs[0] < runs[1]
+
+
 def test_one_run_a_side_cannot_tell_a_little():
     said = outcome(told(bench({"A": 100}), bench({"A": 110})))
     assert (said.verdict, said.headline.id) == ("unknown", "time")

@@ -48,6 +48,13 @@ def test_the_same_is_asked_of_the_narrow_interval():
     assert measure(0.97, 1.03, narrow=(0.975, 1.015)).verdict == "unknown"
 
 
+@given(st.floats(0.001, 0.5), st.floats(0.5, 2), st.floats(0.5, 2))
+def test_the_same_is_within_what_is_asked(within, one, other):
+    low, high = sorted((one, other))
+    told = measure(low, high)._replace(same_within=within)
+    assert (told.verdict == "same") == (1 - within <= low and high <= 1 + within)
+
+
 @given(st.floats(0.01, 10), st.floats(0.01, 10))
 def test_swapped_sides_say_the_opposite(one, other):
     low, high = sorted((one, other))

@@ -283,9 +283,10 @@ def _rules_help() -> list[str]:
         "  1ms, without a sign, is a ceiling for pauses: new may not be over it.",
         "KIND@PROFILE judges another profile than cpu: total@allocs:+5%,",
         "  cum@inuse_space:main:+2MB; pause@trace:… a trace, not the GC log.",
-        "No rule trips by noise; what matches nothing is said, and is no pass.",
-        'Kept rules: fail-on = ["…"], strict = true in pprofdiff.toml, or under',
-        "  [tool.pprofdiff] in pyproject.toml, of the working directory.",
+        "A rule trips where its whole interval is over LIMIT, passes where that is",
+        "  within, and else cannot tell, which is said. What matches none is no pass.",
+        'Kept: fail-on = ["…"], strict = true, same-within = "1%" in pprofdiff.toml,',
+        "  or under [tool.pprofdiff] in pyproject.toml, of the working directory.",
     ]
 
 

@@ -229,7 +229,7 @@ FLAGS = (
     Flag(_OUT, "no_paths", "bool", "no_paths", "", "leave out local paths and hosts, as go build -trimpath", ours=True),
     Flag(_OUT, "github_summary", "bool", "github_summary", "", "add -o x.md's text to this GitHub step's summary, annotate what tripped", ours=True, views="report"),
     Flag(_GATE, "fail_on", "append", "fail_on", "RULE", "exit with 1 where a rule trips; see below; may be repeated", ours=True, views="report"),
-    Flag(_GATE, "strict", "bool", "strict", "", "noise may trip a rule, and a rule without data does", ours=True, views="report"),
+    Flag(_GATE, "strict", "bool", "strict", "", "a rule that cannot tell trips, and one without data", ours=True, views="report"),
     Flag(_GATE, "only_if_changed", "bool", "only_if_changed", "", "print and write nothing within noise, if no rule trips", ours=True, views="report"),
     Flag(_FETCH, "seconds", "int", "seconds", "N", "length of a live profile"),
     Flag(_FETCH, "timeout", "float", "timeout", "N", "seconds until a fetch is given up"),

@@ -9,7 +9,8 @@ import pytest
 
 from tests.cli.test_whole import complaint
 
-TRIPS, PASSES, NO_DATA = "group:gc:+2pp", "group:alloc:+5%", "bench:allocs/op:+0%"
+TRIPS, PASSES, NO_DATA = "group:gc:+2pp", "group:alloc:+60%", "bench:allocs/op:+0%"
+UNSURE = "group:alloc:+5%"
 
 
 @pytest.fixture
@@ -37,6 +38,9 @@ def unchanged(data_folder, here):
         ((), 0),
         ((PASSES,), 0),
         ((NO_DATA,), 0),
+        ((UNSURE,), 0),
+        ((UNSURE, PASSES, NO_DATA), 0),
+        ((UNSURE, TRIPS), 1),
         ((TRIPS,), 1),
         ((PASSES, TRIPS, NO_DATA), 1),
     ],
@@ -49,6 +53,7 @@ def test_the_status_is_one_only_for_a_rule_that_trips(cli, cpu, rules, status):
     assert all(f"{rule}:" in done.out for rule in rules)
     warned = f"! {NO_DATA} judged nothing: no benchmark output" in done.out
     assert warned == (NO_DATA in rules)
+    assert (f"! {UNSURE} cannot tell: about " in done.out) == (UNSURE in rules)
 
 
 @pytest.mark.parametrize(
@@ -96,10 +101,41 @@ def test_only_if_changed_is_silent_within_noise(cli, unchanged, here):
     assert not (here / "x.json").exists()
 
 
-def test_but_says_what_had_no_data(cli, unchanged):
-    done = cli(*unchanged, "--only-if-changed", "--fail-on", NO_DATA)
+@pytest.mark.parametrize(
+    ("rule", "said"), [(NO_DATA, "no data"), (UNSURE, "cannot tell")]
+)
+def test_but_says_what_was_not_judged(cli, unchanged, rule, said):
+    done = cli(*unchanged, "--only-if-changed", "--fail-on", rule)
     assert (done.status, done.out) == (0, "")
-    assert done.err.startswith(f"no data: {NO_DATA}: ")
+    assert done.err.startswith(f"{said}: {rule}: ")
+
+
+def test_one_run_a_side_is_told_what_to_do_in_one_line(cli, cpu, here):
+    """Whatever the limits, one sentence; and what is not sure is no strict pass."""
+    words = ["--work=10088400:8579600", "--fail-on=total:+5%", "--fail-on=total:+60%"]
+    done = cli(*cpu, *words)
+    assert (done.status, done.err) == (0, "")
+    said = " ".join(done.out.split())
+    assert "Verdict cannot tell: 0 of 2 rules tripped, 2 cannot tell" in said
+    assert "+15.3% (−23.9% to +74.8%); limit +5%." in said
+    assert said.count("one run a side does not show how far runs differ") == 1
+    assert (
+        "! total:+5%, total:+60% cannot tell: one run a side does not show how far runs "
+        "differ: measure several, in turns (pprofdiff measure, or a folder a run)"
+    ) in said
+    done = cli(*cpu, *words, "-q", "-o", "x.md", "-o", "x.html")
+    first, second = done.err.splitlines()
+    for line, limit in ((first, "+5%"), (second, "+60%")):
+        assert line.startswith(f"cannot tell: total:{limit}: all of cpu 2.319 → 2.674 ")
+        assert line.endswith("(pprofdiff measure, or a folder a run)")
+    assert "**Verdict** cannot tell: " in Path("x.md").read_text("utf-8")
+    assert "- cannot tell: `total:+5%`: " in Path("x.md").read_text("utf-8")
+    page = Path("x.html").read_text("utf-8")
+    assert '<li class="cannot-tell"><b>cannot tell</b> <code>total:+5%</code>' in page
+    assert cli(*cpu, *words, "-q", "--strict").status == 1
+    # Beyond what runs of one build differ by, one run is enough.
+    wide = [words[0], "--fail-on=total:+80%", "--strict", "-q"]
+    assert cli(*cpu, *wide) == (0, "", "")
 
 
 def test_and_reports_a_rule_that_trips_though_nothing_moved(cli, unchanged, here):
@@ -201,18 +237,26 @@ def test_a_wrong_rule_in_a_file_is_a_mistake(cli, cpu, here):
 
 
 def test_json_has_the_verdict(cli, cpu, here):
-    rules = (TRIPS, PASSES, NO_DATA, "finding:major")
+    rules = (TRIPS, PASSES, NO_DATA, "finding:major", UNSURE)
     cli(*cpu, *(f"--fail-on={rule}" for rule in rules), "-o", "x.json", "-q")
     report = json.loads(Path("x.json").read_text("utf-8"))
     verdict = report["verdict"]
     assert verdict["outcome"] == "fail"
     assert [row["rule"] for row in verdict["rules"]] == list(rules)
     fields = {"rule", "outcome", "what", "figure", "limit", "unit", "noise", "matched"}
-    fields |= {"tripped", "base_scaled", "new_scaled", "delta_scaled"}
+    fields |= {"tripped", "base_scaled", "new_scaled", "delta_scaled", "needs"}
+    fields |= {"low_scaled", "high_scaled", "limit_scaled"}
     for row in verdict["rules"]:
         assert set(row) == fields
-        assert row["outcome"] in ("pass", "fail", "no data")
-    tripped, passed, silent, finding = verdict["rules"]
+        assert row["outcome"] in ("pass", "fail", "cannot tell", "no data")
+        assert (row["needs"] is None) == (row["outcome"] != "cannot tell")
+    tripped, passed, silent, finding, unsure = verdict["rules"]
+    assert tripped["low_scaled"] > tripped["limit_scaled"] == 2
+    assert passed["high_scaled"] <= passed["limit_scaled"]
+    assert unsure["low_scaled"] <= unsure["limit_scaled"] < unsure["high_scaled"]
+    assert unsure["limit_scaled"] == 0.05 * unsure["base_scaled"]
+    for row in (silent, finding):
+        assert row["low_scaled"] is row["high_scaled"] is row["limit_scaled"] is None
     assert (tripped["unit"], tripped["limit"]) == ("pp", "+2pp")
     assert tripped["delta_scaled"] == tripped["new_scaled"] - tripped["base_scaled"] > 2
     assert passed["noise"] is True

@@ -8,7 +8,7 @@ differences of configuration are listed beside the tables.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from math import inf
 from typing import Literal, NamedTuple
@@ -58,7 +58,8 @@ LARGEST = 1e100
 
 _Config = tuple[tuple[str, str], ...]
 _Key = tuple[_Config, str, tuple[str, int | None]]
-_Results = list[Result]
+_Results = list[tuple[int, Result]]
+_ByRun = tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,8 @@ class BenchmarkRow:
     that P. `base` and `new` are in `unit`, as the benchmark prints it; `tidy_base` and
     `tidy_new` are in the unit of the table. `better` tells which values are better,
     None where that is not known. `change` is that of the tidy medians, None where one
-    side was not measured. `notes` say why a figure is missing.
+    side was not measured. `notes` say why a figure is missing. `runs` are (base, new)
+    values in the tidy unit, one sequence for each output that has the benchmark.
     """
 
     name: str
@@ -82,6 +84,8 @@ class BenchmarkRow:
     tidy_new: Summary | None
     change: Change | None
     notes: tuple[str, ...]
+    # No figure of the table depends on which output a value is of.
+    runs: tuple[_ByRun, _ByRun] = field(default=((), ()), compare=False)
 
     @property
     def full_name(self) -> str:
@@ -216,11 +220,12 @@ def compare_benchmarks(
     apart, differences = _configurations(base, new)
     pooled: dict[_Key, tuple[_Results, _Results]] = {}
     for side, outputs in enumerate((base, new)):
-        for result in chain.from_iterable(output.results for output in outputs):
+        each = enumerate(output.results for output in outputs)
+        for run, result in ((run, one) for run, results in each for one in results):
             config = dict(result.config)
             where = tuple((key, config.get(key, "")) for key in apart)
             key = (where, tidy(result.unit).unit, (result.name, result.procs))
-            pooled.setdefault(key, ([], []))[side].append(result)
+            pooled.setdefault(key, ([], []))[side].append((run, result))
     rows: dict[tuple[_Config, str], list[BenchmarkRow]] = {}
     for key in _by_appearance(pooled):
         row = _row(*pooled[key])
@@ -278,13 +283,22 @@ class _Sample(NamedTuple):
     raw: list[float]
     tidied: list[float]
     lost: int
+    runs: _ByRun
 
 
 def _sample(results: _Results) -> _Sample:
     """Return the values of results in one tidy unit."""
-    values = [(v, v * tidy(r.unit).factor) for r in results for v in r.values]
-    kept = [pair for pair in values if abs(pair[1]) < LARGEST]
-    return _Sample([v for v, _ in kept], [v for _, v in kept], len(values) - len(kept))
+    raw: list[float] = []
+    runs: dict[int, list[float]] = {}
+    lost = 0
+    for run, result in results:
+        factor = tidy(result.unit).factor
+        kept = [value for value in result.values if abs(value * factor) < LARGEST]
+        lost += len(result.values) - len(kept)
+        raw += kept
+        runs.setdefault(run, []).extend(value * factor for value in kept)
+    tidied = list(chain.from_iterable(runs.values()))
+    return _Sample(raw, tidied, lost, tuple(tuple(run) for run in runs.values() if run))
 
 
 def _row(base: _Results, new: _Results) -> BenchmarkRow | None:
@@ -293,7 +307,7 @@ def _row(base: _Results, new: _Results) -> BenchmarkRow | None:
     first, second = (sample.tidied for sample in samples)
     if not first and not second:
         return None
-    units = list(dict.fromkeys(result.unit for result in (*base, *new)))
+    units = list(dict.fromkeys(result.unit for _, result in (*base, *new)))
     tidied = [summarize(s.tidied) if s.tidied else None for s in samples]
     # Values that were printed in several units are told in their tidy one.
     raw = tidied
@@ -301,9 +315,10 @@ def _row(base: _Results, new: _Results) -> BenchmarkRow | None:
         raw = [summarize(s.raw) if s.raw else None for s in samples]
     change = Judge.of_benchmark().pair(first, second) if first and second else None
     shown = tidy(units[0]).unit
+    _, first_of_all = (base or new)[0]
     return BenchmarkRow(
-        name=(base or new)[0].name,
-        procs=(base or new)[0].procs,
+        name=first_of_all.name,
+        procs=first_of_all.procs,
         unit=units[0] if len(units) == 1 else shown,
         better=better(shown),
         base=raw[0],
@@ -312,6 +327,7 @@ def _row(base: _Results, new: _Results) -> BenchmarkRow | None:
         tidy_new=tidied[1],
         change=change,
         notes=tuple(_notes(samples, tidied, change)),
+        runs=(samples[0].runs, samples[1].runs),
     )
 
 

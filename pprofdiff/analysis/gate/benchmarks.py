@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from pprofdiff.analysis.benchmarks.compare import BenchmarkRow
 from pprofdiff.analysis.benchmarks.units import better, tidy
+from pprofdiff.analysis.gate.limits import Limit
 from pprofdiff.analysis.gate.measures import (
     Asked,
     Figure,
@@ -14,9 +17,14 @@ from pprofdiff.analysis.gate.measures import (
 )
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_TEST
+from pprofdiff.analysis.stats.shifts import constant, shift_bounds
+from pprofdiff.analysis.stats.totals import mean_of_runs, ratio_of_runs
 from pprofdiff.units import Scale
 
 __all__ = ["BENCH"]
+
+# What the clock tells: the machine moves it as a whole, from run to run.
+_TIMES = ("sec/op", "B/s")
 
 
 def _benchmarks(asked: Asked, judged: Judged) -> Measured:
@@ -32,7 +40,7 @@ def _benchmarks(asked: Asked, judged: Judged) -> Measured:
         return Missing(f"no benchmark tells {unit}; there are: {units}")
     named = [row for row in rows if matches(row.full_name)]
     figures = [
-        _figure(row, unit, wanted.factor, more=asked.limit.sign > 0)
+        _figure(row, unit, wanted.factor, asked.limit)
         for row in named
         if row.tidy_base is not None and row.tidy_new is not None
     ]
@@ -71,23 +79,63 @@ def _check(asked: Asked) -> None:
         )
 
 
-def _figure(row: BenchmarkRow, unit: str, factor: float, *, more: bool) -> Figure:
-    """Return a row's medians in the rule's unit, and what the U test says."""
+def _figure(row: BenchmarkRow, unit: str, factor: float, limit: Limit) -> Figure:
+    """Return a row's figures in the rule's unit, and how sure their change is.
+
+    Of times they are the runs' geometric means, as the outcome's, and their interval
+    says how far runs differ. Of other units they are medians, and chance is what the U
+    test makes of it; where all values of each side are equal there is none.
+    """
     base, new = row.tidy_base, row.tidy_new
     if base is None or new is None:
         raise ValueError(row.full_name)
-    medians = base.median / factor, new.median / factor
+    chance = _chance(row, (base.median, new.median), relative=limit.relative)
+    sides = [side / factor for side in chance.sides]
+    bounds = chance.bounds
     return Figure(
         what=row.full_name,
-        base=medians[0],
-        new=medians[1],
+        base=sides[0],
+        new=sides[1],
         unit=unit,
-        scale=_scale(min((abs(m) for m in medians if m), default=0.0), unit),
+        scale=_scale(min((abs(m) for m in sides if m), default=0.0), unit),
         noise=None if row.change is None else row.change.noise,
         unsure=f"{min(base.n, new.n)} samples a side cannot tell a change from chance: "
         f"-count={SAMPLES_FOR_TEST} or more",
-        more=more,
+        more=limit.sign > 0,
+        bounds=None if bounds is None else (bounds[0] / factor, bounds[1] / factor),
+        by_ratio=chance.by_ratio,
+        runs=chance.runs,
     )
+
+
+class _Chance(NamedTuple):
+    """A row's figures in its tidy unit, the interval of their change, and its runs."""
+
+    sides: tuple[float, float]
+    bounds: tuple[float, float] | None
+    by_ratio: bool = False
+    runs: int = 0
+
+
+def _chance(
+    row: BenchmarkRow, medians: tuple[float, float], *, relative: bool
+) -> _Chance:
+    """Return how sure a row's change is; a limit may be `relative` to base."""
+    base, new = ([value for run in side for value in run] for side in row.runs)
+    old, now = medians
+    if constant(base, new):
+        return _Chance(medians, (now - old, now - old))
+    positive = min(*base, *new) > 0
+    if positive and tidy(row.unit).unit in _TIMES:
+        old, now = map(mean_of_runs, row.runs)
+        told = ratio_of_runs(*row.runs)
+        bounds = old * (told.low - 1), old * (told.high - 1)
+        return _Chance((old, now), bounds, by_ratio=True, runs=min(map(len, row.runs)))
+    relative = relative and positive
+    between = shift_bounds(base, new, ratio=relative)
+    if between is not None and relative:
+        between = old * (between[0] - 1), old * (between[1] - 1)
+    return _Chance(medians, between, runs=min(len(base), len(new)))
 
 
 def _scale(least: float, unit: str) -> Scale:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
 
 from pprofdiff.analysis.gate.forms import RULES
 from pprofdiff.analysis.gate.limits import Limit
 from pprofdiff.analysis.gate.measures import Asked, Figure, Judged, Missing
 from pprofdiff.analysis.gate.model import Outcome, Ruling, Verdict
+from pprofdiff.analysis.gate.needs import needs
 from pprofdiff.analysis.gate.rules import KINDS, Gate
 from pprofdiff.analysis.profiles.caveats import Caveat
 
@@ -19,42 +21,63 @@ _WITHOUT_LIMIT = {form.kind for form in RULES if not form.limited}
 def judge(gate: Gate, judged: Judged) -> Verdict:
     """Return what becomes of each rule; raises UsageError for one that cannot be.
 
-    A rule trips where a figure is over its limit and the change is beyond noise. Where
-    chance cannot be told, or nothing matches, it has no data: that is no pass. A
-    strict gate takes figures as they are, and a rule without data trips it.
+    A rule trips where the whole interval of a figure is over its limit, and passes
+    where those of all are within; between them it cannot tell. A figure without an
+    interval trips where it is over and the change beyond noise, and has no data where
+    chance cannot be told; nor has a rule that nothing matches. None of that is a pass.
+    A strict gate trips wherever it is not sure that a figure is within its limit.
     """
     rulings = tuple(_ruling(asked, gate, judged) for asked in gate.rules)
     outcomes = {ruling.outcome for ruling in rulings}
-    if "fail" in outcomes:
-        return Verdict("fail", rulings)
-    return Verdict("pass" if "pass" in outcomes else "none", rulings)
+    for outcome in ("fail", "cannot tell", "pass"):
+        if outcome in outcomes:
+            return Verdict(outcome, rulings)
+    return Verdict("none", rulings)
 
 
 def verdict_caveats(verdict: Verdict) -> list[Caveat]:
-    """Return a warning for each rule that had no data."""
-    return [
+    """Return a warning for each rule without data, and for what rules cannot tell.
+
+    Rules that need the same are named together.
+    """
+    told = [
         Caveat("gate-no-data", f"{ruling.rule} judged nothing: {ruling.measured}")
         for ruling in verdict.rules
         if not ruling.matched or ruling.outcome == "no data"
     ]
+    needed: dict[str, list[str]] = {}
+    for ruling in verdict.rules:
+        if ruling.needs:
+            needed.setdefault(ruling.needs, []).append(ruling.rule)
+    return told + [
+        Caveat("gate-cannot-tell", f"{', '.join(named)} cannot tell: {needs}")
+        for needs, named in needed.items()
+    ]
 
 
 class _Checked(NamedTuple):
-    """A figure against its limit: over it, and whether that counts."""
+    """A figure against its limit.
+
+    `trips` where it is over, as far as the gate asks to be sure; `over` where the
+    figure itself is; `between` where its interval has the limit in it.
+    """
 
     figure: Figure
     over: bool
     trips: bool
+    between: bool
 
     @property
     def untold(self) -> bool:
         """Whether it would trip if it were known not to be chance."""
-        return self.over and not self.trips and self.figure.noise is None
+        without = self.figure.bounds is None and self.figure.noise is None
+        return self.over and not self.trips and without
 
     @property
     def rank(self) -> tuple[bool, bool, bool, float]:
-        """How much it matters: what trips, else what would, else what moved most."""
-        return self.trips, self.untold, self.over, self.figure.change
+        """How much it matters: what is over, else what may be, else what moved most."""
+        sure = self.trips and not self.between
+        return sure, self.untold or self.between, self.over, self.figure.change
 
 
 def _ruling(asked: Asked, gate: Gate, judged: Judged) -> Ruling:
@@ -66,24 +89,47 @@ def _ruling(asked: Asked, gate: Gate, judged: Judged) -> Ruling:
         return Ruling(asked.text, outcome, "", measured.why, limit)
     checked = [_checked(figure, asked.limit, strict=gate.strict) for figure in measured]
     worst = max(checked, key=lambda one: one.rank)
-    tripped = sum(one.trips for one in checked)
-    outcome = "fail" if tripped else "no data" if worst.untold else "pass"
+    outcome = _outcome(checked, worst)
     figure = worst.figure
+    low, high = figure.bounds or (None, None)
+    if high == inf:
+        high = None
+    allowed = _allowed(figure, asked.limit)
     return Ruling(
         rule=asked.text,
         outcome=outcome,
         what=figure.what,
-        figure=_words(worst, tripped, len(checked)),
+        figure=_words(worst, checked),
         limit=limit,
         base=figure.base,
         new=figure.new,
         unit=figure.unit,
         noise=figure.noise,
         matched=len(checked),
-        tripped=tripped,
+        tripped=sum(one.trips for one in checked),
         file=figure.file,
         line=figure.line,
+        low=low,
+        high=high,
+        allowed=allowed if limit else None,
+        needs=needs(figure, asked.limit, allowed) if worst.between else "",
     )
+
+
+def _outcome(checked: list[_Checked], worst: _Checked) -> Outcome:
+    """Return what comes of a rule with data."""
+    if any(one.trips for one in checked):
+        return "fail"
+    if worst.untold:
+        return "no data"
+    return "cannot tell" if any(one.between for one in checked) else "pass"
+
+
+def _allowed(figure: Figure, limit: Limit) -> float:
+    """Return how much worse than base new may be, in the figure's unit."""
+    if limit.sign:
+        return limit.allowed(figure.base, figure.unit)
+    return limit.within(figure.unit) - figure.base
 
 
 def _checked(figure: Figure, limit: Limit, *, strict: bool) -> _Checked:
@@ -92,21 +138,32 @@ def _checked(figure: Figure, limit: Limit, *, strict: bool) -> _Checked:
         over = figure.change > limit.allowed(figure.base, figure.unit)
     else:
         over = figure.new > limit.within(figure.unit)
-    return _Checked(figure, over, over and (strict or figure.noise is False))
+    worse = figure.worse
+    if worse is None:
+        trips = over and (strict or figure.noise is False)
+        return _Checked(figure, over, trips, between=False)
+    low, high = worse
+    allowed = _allowed(figure, limit)
+    between = low <= allowed < high
+    return _Checked(figure, over, low > allowed or (strict and between), between)
 
 
-def _words(worst: _Checked, tripped: int, matched: int) -> str:
+def _words(worst: _Checked, checked: list[_Checked]) -> str:
     """Return the worst figure in words, what to know of it, and how many others are."""
     figure = worst.figure
     told = figure.text
     if worst.untold:
         told += f", but {figure.unsure}"
-    elif figure.noise and worst.over:
+    elif figure.bounds is None and figure.noise and worst.over:
         told += ", may be noise"
-    elif figure.noise and figure.change:
+    elif figure.bounds is None and figure.noise and figure.change:
         told += ", within noise"
+    tripped = sum(one.trips for one in checked)
+    between = sum(one.between for one in checked)
     if tripped > 1:
-        told += f"; over it too: {tripped - 1} more"
-    elif matched > 1:
-        told += f"; the worst of {matched:,}"
+        told += f"; over it too: {tripped - 1:,} more"
+    elif worst.between and between > 1:
+        told += f"; not sure of {between - 1:,} more"
+    elif len(checked) > 1:
+        told += f"; the worst of {len(checked):,}"
     return told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import isinf
 from typing import NamedTuple
 
 from pprofdiff.analysis.comparison import Comparison
@@ -51,6 +52,11 @@ class Figure(NamedTuple):
     whether their difference may be chance, None where nothing tells. `unsure` says why
     then. `scale` writes the numbers, if they need no other `words`; `more` is whether
     more of it is worse. `file` and `line` say where a function is, "" and 0 if unknown.
+
+    `bounds` is the interval of new less base, in `unit`, None where no model has one:
+    then `noise` decides. Its upper end may be infinite. `by_ratio` is whether it is
+    that of a ratio, which runs differ in as a whole. `runs` is how many runs a side it
+    rests on, 0 where more would not narrow it.
     """
 
     what: str
@@ -64,29 +70,68 @@ class Figure(NamedTuple):
     words: str = ""
     file: str = ""
     line: int = 0
+    bounds: tuple[float, float] | None = None
+    by_ratio: bool = False
+    runs: int = 0
+
+    @property
+    def delta(self) -> float:
+        """How much more new is, in `unit`."""
+        return self.new - self.base
 
     @property
     def change(self) -> float:
         """How much worse new is, in `unit`; negative for better."""
-        return self.new - self.base if self.more else self.base - self.new
+        return self.delta if self.more else -self.delta
+
+    @property
+    def worse(self) -> tuple[float, float] | None:
+        """The interval of `change`, None where there is none."""
+        if self.bounds is None or self.more:
+            return self.bounds
+        low, high = self.bounds
+        return -high, -low
 
     @property
     def text(self) -> str:
-        """Base, new and their difference, such as ``0.41 → 0.83 cores, +102%``."""
+        """Base, new, their difference and its interval.
+
+        Such as ``0.41 → 0.83 cores, +102% (+80% to +124%)``.
+        """
         if self.words:
             return self.words
         sides = f"{self.scale.number(self.base)} → {self.scale.text(self.new)}"
         if self.unit == "pp":
-            points = self.scale.number(self.new - self.base, signed=True)
-            return f"{sides}, {points} points"
+            points = self.scale.number(self.delta, signed=True)
+            return f"{sides}, {points} points{self._span(self._amount)}"
         if self.base == 0:
-            return f"{sides}, new" if self.new else sides
-        if self.new / self.base >= _MANY:
-            return f"{sides}, {self.new / self.base:,.0f}×"
-        percent = 100 * (self.new - self.base) / abs(self.base)
+            told = f"{sides}, new" if self.new else sides
+            return f"{told}{self._span(self._amount)}"
+        if 1 + self.delta / self.base >= _MANY:
+            return f"{sides}, {self._factor(self.delta)}{self._span(self._factor)}"
+        return f"{sides}, {self._percent(self.delta)}{self._span(self._percent)}"
+
+    def _span(self, write: Callable[[float], str]) -> str:
+        """Return the interval in words; nothing where it is a point, or unknown."""
+        if self.bounds is None or self.bounds[0] == self.bounds[1]:
+            return ""
+        low, high = self.bounds
+        if isinf(high):
+            return f" ({write(low)} or more)"
+        return f" ({write(low)} to {write(high)})"
+
+    def _amount(self, delta: float) -> str:
+        return self.scale.number(delta, signed=True)
+
+    def _factor(self, delta: float) -> str:
+        times = 1 + delta / self.base
+        return f"{times:,.0f}×" if abs(times) >= _MANY else f"{times:,.1f}×"
+
+    def _percent(self, delta: float) -> str:
+        percent = 100 * delta / abs(self.base)
         digits = f"{abs(percent):,.1f}%"
         sign = "" if digits == "0.0%" else "−" if percent < 0 else "+"
-        return f"{sides}, {sign}{digits}"
+        return f"{sign}{digits}"
 
 
 class Missing(NamedTuple):

@@ -6,7 +6,8 @@ from typing import Literal, NamedTuple
 
 __all__ = ["Outcome", "Ruling", "Verdict"]
 
-Outcome = Literal["pass", "fail", "no data"]
+Outcome = Literal["pass", "fail", "cannot tell", "no data"]
+"""``cannot tell``: the interval of the figure has the limit in it."""
 
 
 class Ruling(NamedTuple):
@@ -16,9 +17,11 @@ class Ruling(NamedTuple):
     change in words, `limit` what the rule allows; of a rule without data `figure` says
     why. `base` and `new` are the numbers that were compared, in `unit`, None without
     data. `noise` tells whether their change may be chance, None where that is not
-    asked. `matched` counts what the rule applies to, `tripped` what broke it. `file` is
-    a measured function's source file as its profile has it, `line` where it begins; ""
-    and 0 where that is not known.
+    asked. `low` and `high` bound the change in `unit`, None where nothing does, and
+    `allowed` is how far the limit lets it go; `needs` says what would tell where they
+    do not. `matched` counts what the rule applies to, `tripped` what broke it. `file`
+    is a measured function's source file as its profile has it, `line` where it begins;
+    "" and 0 where that is not known.
     """
 
     rule: str
@@ -34,6 +37,10 @@ class Ruling(NamedTuple):
     tripped: int = 0
     file: str = ""
     line: int = 0
+    low: float | None = None
+    high: float | None = None
+    allowed: float | None = None
+    needs: str = ""
 
     @property
     def text(self) -> str:
@@ -50,13 +57,13 @@ class Ruling(NamedTuple):
 class Verdict(NamedTuple):
     """All rulings, in the order of the rules; true unless one tripped.
 
-    `outcome` is ``fail`` where a rule tripped, ``pass`` where none did and one had
-    data, and ``none`` where there was no rule, or none had data. `unread` has one line
-    for each file of a folder that is damaged or cannot be read: then nothing passes,
-    and the verdict is not true.
+    `outcome` is ``fail`` where a rule tripped, else ``cannot tell`` where an interval
+    has its limit in it, else ``pass`` where a rule had data, and ``none`` where there
+    was no rule, or none had data. `unread` has one line for each file of a folder that
+    is damaged or cannot be read: then nothing passes, and the verdict is not true.
     """
 
-    outcome: Literal["pass", "fail", "none"] = "none"
+    outcome: Literal["pass", "fail", "cannot tell", "none"] = "none"
     rules: tuple[Ruling, ...] = ()
     unread: tuple[str, ...] = ()
 

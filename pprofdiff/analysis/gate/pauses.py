@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, log
-from typing import TYPE_CHECKING
+from math import exp
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,8 @@ PERCENTILES = {"p50": 500, "p90": 900, "p99": 990, "p99.9": 999, "max": 1000}
 _SOURCES = ("gctrace", "trace")
 # A log prints no shorter pause.
 _LEAST_NS = 1000
+# A ratio beyond this (of its logarithm) is no number that anybody reads.
+_FAR = 100.0
 # Why a percentile above the limit is not sure to be.
 _FEW = "so few pauses cannot tell a change from chance"
 _ONE = "pauses of two runs of one build differ as much: measure several runs a side"
@@ -75,9 +77,7 @@ def _pauses(asked: Asked, judged: Judged) -> Measured:
         mean_of_runs([quantile(run, rank) for run in side]) or 0.0
         for side in (base, new)
     ]
-    noise, unsure = _chance(
-        asked.limit, rank, (base, new), (quantiles[0], quantiles[1])
-    )
+    chance = _chance(asked.limit, rank, (base, new), (quantiles[0], quantiles[1]))
     return [
         Figure(
             what=f"{asked.subject} of {_counted(base)} and {_counted(new)} pauses",
@@ -85,10 +85,21 @@ def _pauses(asked: Asked, judged: Judged) -> Measured:
             new=quantiles[1],
             unit="ns",
             scale=scale_for(quantiles, "ns"),
-            noise=noise,
-            unsure=unsure,
+            noise=chance.noise,
+            unsure=chance.unsure,
+            bounds=chance.bounds,
+            by_ratio=True,
+            runs=min(len(base), len(new)),
         )
     ]
+
+
+class _Chance(NamedTuple):
+    """Whether a change may be chance, why that is None, and the change's interval."""
+
+    noise: bool | None
+    unsure: str
+    bounds: tuple[float, float] | None
 
 
 def _counted(runs: Sequence[Column]) -> str:
@@ -102,12 +113,12 @@ def _chance(
     rank: int,
     sides: tuple[Sequence[Column], Sequence[Column]],
     quantiles: tuple[float, float],
-) -> tuple[bool | None, str]:
-    """Return whether chance may have made the difference, and why it is None.
+) -> _Chance:
+    """Return what chance may have made of the difference.
 
-    Each run's quantile is one observation. Above the limit it is False where the whole
-    95 % interval is, and with one run a side the order of pauses in it agrees, and None
-    elsewhere.
+    Each run's quantile is one observation. Above the limit `noise` is False where the
+    whole 95 % interval is, and with one run a side the order of pauses in it agrees,
+    and None elsewhere. The interval has the limit in it then.
     """
     values = [
         tuple(
@@ -120,20 +131,26 @@ def _chance(
     if limit.sign:
         highest = base + limit.allowed(base, "ns")
         change = Judge.of_ratios((GC_PAUSES,)).one(runs)
-        bound = log(highest / base) if highest > 0 else -inf
+        level = base
     else:
         highest = limit.within("ns")
-        change = Judge.of_level(GC_PAUSES, max(highest, 1.0)).one(runs)
-        bound = 0.0
+        level = max(highest, 1.0)
+        change = Judge.of_level(GC_PAUSES, level).one(runs)
+    if change.low is None or change.high is None:
+        return _Chance(change.noise, _FEW, None)
+    low, high = (
+        level * exp(min(part, _FAR)) - base for part in (change.low, change.high)
+    )
     if new <= highest:
-        return change.noise, ""
-    sure = change.low is not None and change.low > bound
-    if max(map(len, sides)) > 1:
-        return (False, "") if sure else (None, _SEVERAL)
-    within = _within(limit, rank, sides)
+        return _Chance(change.noise, "", (low, high))
+    several = max(map(len, sides)) > 1
+    within = False if several else _within(limit, rank, sides)
     if within is None:
-        return None, _FEW
-    return (False, "") if sure and not within else (None, _ONE)
+        return _Chance(None, _FEW, None)
+    if low > highest - base and not within:
+        return _Chance(noise=False, unsure="", bounds=(low, high))
+    unsure = _SEVERAL if several else _ONE
+    return _Chance(None, unsure, (min(low, highest - base), high))
 
 
 def _within(

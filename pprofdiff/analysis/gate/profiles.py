@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.gate.limits import Limit
 from pprofdiff.analysis.gate.measures import (
     Asked,
     Figure,
@@ -20,12 +23,12 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.analysis.profiles.scaling import scale_of
-from pprofdiff.analysis.profiles.tables import ValueColumn
-from pprofdiff.analysis.profiles.totals import total_noise
+from pprofdiff.analysis.profiles.tables import STOPPED, ValueColumn
+from pprofdiff.analysis.profiles.totals import TotalRatio, ratio_of_totals
 from pprofdiff.analysis.stats.calibration import GOROUTINES
 from pprofdiff.analysis.stats.counts import CountModel
-from pprofdiff.analysis.stats.judge import Judge, beyond_runs
-from pprofdiff.analysis.stats.judgement import Runs
+from pprofdiff.analysis.stats.judge import Judge
+from pprofdiff.analysis.stats.judgement import Change, Observed, Runs
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.units import Scale
@@ -38,13 +41,17 @@ Column = NDArray[np.int64]
 _SHARES = "composition", "share"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Rows:
-    """Rows that are judged together: names, and raw int64 columns."""
+    """Rows that are judged together: names, and raw int64 columns by run."""
 
     names: Sequence[str]
-    base: Column
-    new: Column
+    runs: Runs[Column]
+
+    @cached_property
+    def sums(self) -> tuple[Column, Column]:
+        """Raw values of base and new over all runs."""
+        return np.sum(self.runs.base, axis=0), np.sum(self.runs.new, axis=0)
 
 
 def _flat(asked: Asked, judged: Judged) -> Measured:
@@ -69,8 +76,8 @@ def _groups(asked: Asked, judged: Judged) -> Measured:
         sums = diff.category_sums
         if sums is None:
             return None
-        ids, base, new = zip(*sums.groups(), strict=True)
-        return _Rows(ids, np.array(base, np.int64), np.array(new, np.int64))
+        ids = [group[0] for group in sums.groups()]
+        return _Rows(ids, sums.group_runs)
 
     return _of_runtime(asked, judged, rows)
 
@@ -80,7 +87,7 @@ def _categories(asked: Asked, judged: Judged) -> Measured:
 
     def rows(diff: ProfileDiff) -> _Rows | None:
         sums = diff.category_sums
-        return None if sums is None else _Rows(sums.ids, sums.base, sums.new)
+        return None if sums is None else _Rows(sums.ids, sums.runs)
 
     return _of_runtime(asked, judged, rows)
 
@@ -91,14 +98,29 @@ def _total(asked: Asked, judged: Judged) -> Measured:
     if isinstance(diff, Missing):
         return diff
     base, new = (np.array([side], np.int64) for side in diff.totals)
-    figures = _figures(asked, diff, _Rows((f"all of {diff.name}",), base, new), [0])
+    rows = _Rows((f"all of {diff.name}",), Runs.single(base, new))
+    figures = _figures(asked, diff, rows, [0])
     if isinstance(figures, Missing):
         return figures
     if diff.normalization.mode in _SHARES:
         return _only_shares(diff)
-    if diff.model is None:
+    told = ratio_of_totals(diff)
+    if told is None:
         return figures
-    return [figure._replace(noise=total_noise(diff)) for figure in figures]
+    return [_with_ratio(figure, told) for figure in figures]
+
+
+def _with_ratio(figure: Figure, told: TotalRatio) -> Figure:
+    """Return a figure with the outcome's ratio and its interval."""
+    ratio, (base, new) = told.ratio, told.means
+    return figure._replace(
+        base=base,
+        new=new,
+        noise=ratio.low <= 1 <= ratio.high,
+        bounds=(base * (ratio.low - 1), base * (ratio.high - 1)),
+        by_ratio=True,
+        runs=min(told.runs) if told.by_run else 1,
+    )
 
 
 def _named(
@@ -120,7 +142,7 @@ def _named(
     if not matching:
         noun = granularity.removesuffix("s")
         return Missing(f"no {noun} on either side of {diff.name} matches")
-    figures = _figures(asked, diff, _Rows(table.names, *table.raw(column)), matching)
+    figures = _figures(asked, diff, _Rows(table.names, table.runs(column)), matching)
     if granularity != "functions" or isinstance(figures, Missing):
         return figures
     begins = _first_lines(diff.new.profile)
@@ -185,7 +207,7 @@ def _figures(
     asked: Asked, diff: ProfileDiff, rows: _Rows, chosen: list[int]
 ) -> Measured:
     """Return the chosen rows as the limit has them; all rows are judged together."""
-    names, base, new = rows.names, rows.base, rows.new
+    names, (base, new) = rows.names, rows.sums
     if 0 in diff.totals:
         label = diff.base.label if diff.totals[0] == 0 else diff.new.label
         return Missing(f"{label} has no samples of {diff.name}")
@@ -204,7 +226,7 @@ def _figures(
             if not asked.limit.relative:
                 return _only_shares(diff)
             unit = "%"
-    noise = _noise(diff, model, rows)
+    chance = _chance(diff, model, rows, asked.limit)
     scaled = [by.scaled(int(base[i]), int(new[i])) for i in chosen]
     return [
         Figure(
@@ -213,7 +235,9 @@ def _figures(
             new=sides[1],
             unit=unit,
             scale=scale,
-            noise=noise(i),
+            noise=chance.noise(i),
+            bounds=chance.bounds(i),
+            runs=chance.runs,
             unsure=f"no sample count tells how far {diff.sample_type.type} may move "
             "by chance",
         )
@@ -227,22 +251,68 @@ def _only_shares(diff: ProfileDiff) -> Missing:
     return Missing(f"only shares of {diff.name} are compared ({reason})")
 
 
-def _noise(
-    diff: ProfileDiff, model: CountModel | None, rows: _Rows
-) -> Callable[[int], bool | None]:
-    """Return a function that tells whether a row's change may be chance, or None.
+class _Chance(NamedTuple):
+    """What chance makes of rows that are judged together.
 
-    Go counts every goroutine and samples none: what chance does there is what comes and
-    goes from one instant to the next.
+    `noise` tells of a row whether chance may have made its change, None where nothing
+    tells; `bounds` is the interval of its change, None where no model has one; `runs`
+    are those of the side with fewer, 0 where more would not narrow it.
+    """
+
+    noise: Callable[[int], bool | None]
+    bounds: Callable[[int], tuple[float, float] | None]
+    runs: int = 0
+
+
+def _chance(
+    diff: ProfileDiff, model: CountModel | None, rows: _Rows, limit: Limit
+) -> _Chance:
+    """Return what chance makes of rows that are held against a limit.
+
+    How often a signal is sampled that stops goroutines tells how busy the machine is:
+    that is noise, as in the tables. Of values that are no samples, such as time waited
+    for locks, no model tells how far runs differ: there is no interval, and nothing
+    tells.
     """
     if model is not None:
-        judged = Judge(model).rows(Runs.single(rows.base, rows.new))
-        return lambda row: judged.change(row).noise
-    if diff.sample_type.type == "goroutine":
-        return lambda row: (
-            not beyond_runs(GOROUTINES, int(rows.base[row]), int(rows.new[row]))
+        judged = Judge(model).rows(rows.runs)
+        low, high = (
+            model.against(rows.runs, share=float(limit.amount / 100))
+            if limit.relative
+            else model.against(rows.runs, amount=limit.allowed(0.0, diff.unit))
         )
-    return lambda _row: None
+        return _Chance(
+            lambda row: rows.names[row] == STOPPED or judged.change(row).noise,
+            lambda row: (
+                None
+                if rows.names[row] == STOPPED
+                else (float(low[row]), float(high[row]))
+            ),
+            min(model.spread.runs),
+        )
+    if diff.sample_type.type == "goroutine":
+        return _of_goroutines(diff, rows, limit)
+    return _Chance(lambda _row: None, lambda _row: None)
+
+
+def _of_goroutines(diff: ProfileDiff, rows: _Rows, limit: Limit) -> _Chance:
+    """Return what comes and goes from one instant to the next.
+
+    Go counts every goroutine and samples none. Shares of them have no interval.
+    """
+    judge = Judge.of_figure(GOROUTINES)
+
+    def change(row: int) -> Change:
+        sides = (Observed(float(side[row])) for side in rows.sums)
+        return judge.pair(*sides)
+
+    def bounds(row: int) -> tuple[float, float] | None:
+        told = change(row)
+        if limit.unit == "pp" or diff.normalization.mode != "absolute":
+            return None
+        return None if told.low is None or told.high is None else (told.low, told.high)
+
+    return _Chance(lambda row: not change(row).told, bounds)
 
 
 def _example(diff: ProfileDiff) -> str:

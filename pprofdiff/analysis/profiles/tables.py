@@ -128,14 +128,14 @@ class Table:
         """
         if self.model is None:
             return None
-        judged = Judge(self.model).rows(self._runs(column))
+        judged = Judge(self.model).rows(self.runs(column))
         if STOPPED not in self.names:
             return judged
         noise = judged.noise.copy()
         noise[[i for i, name in enumerate(self.names) if name == STOPPED]] = True
         return replace(judged, noise=noise)
 
-    def _runs(self, column: ValueColumn) -> Runs[Values]:
+    def runs(self, column: ValueColumn) -> Runs[Values]:
         """Return a column of both sides run by run."""
         if self.by_run is None:
             return Runs.single(*self.raw(column))

@@ -10,7 +10,12 @@ from typing import NamedTuple
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.runs.costs import costs_by_run
-from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs, ratio_of_sums
+from pprofdiff.analysis.stats.totals import (
+    Ratio,
+    mean_of_runs,
+    ratio_of_runs,
+    ratio_of_sums,
+)
 
 __all__ = ["TotalRatio", "ratio_of_totals", "total_noise"]
 
@@ -20,10 +25,12 @@ _Costs = list[list[float]]
 class TotalRatio(NamedTuple):
     """The ratio of totals by operation, and the profiles that each side is the sum of.
 
-    `by_run` says whether what an operation costs is known of each of them.
+    `by_run` says whether what an operation costs is known of each of them. `means` are
+    what it costs on either side: of runs that are known, their geometric means.
     """
 
     ratio: Ratio
+    means: tuple[float, float]
     runs: tuple[int, int]
     by_run: bool
 
@@ -41,8 +48,9 @@ def ratio_of_totals(diff: ProfileDiff) -> TotalRatio | None:
     costs = _cost_by_run(diff)
     if costs is None:
         sides = diff.normalization.scaled(*diff.totals)
-        return TotalRatio(ratio_of_sums(*sides, runs), runs, by_run=False)
-    return TotalRatio(ratio_of_runs(*costs), runs, by_run=True)
+        return TotalRatio(ratio_of_sums(*sides, runs), sides, runs, by_run=False)
+    means = mean_of_runs(costs[0]), mean_of_runs(costs[1])
+    return TotalRatio(ratio_of_runs(*costs), means, runs, by_run=True)
 
 
 def _cost_by_run(diff: ProfileDiff) -> tuple[_Costs, _Costs] | None:

@@ -10,7 +10,9 @@ differ by beyond counting is added (`run_spread`).
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from math import erfc, sqrt
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +32,37 @@ __all__ = ["CountModel", "false_discovery_rates"]
 
 Column = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """What makes up the variance of scaled rows, float64 by row.
+
+    `own` are (base, new) what a row varies by, `common` what all rows of a run share.
+    Degrees of freedom are those that each is known with.
+    """
+
+    own: tuple[Floats, Floats]
+    common: tuple[Floats, Floats]
+    own_freedom: Floats
+    common_freedom: float
+
+    @property
+    def sides(self) -> tuple[Floats, Floats]:
+        """The variance of each side."""
+        return self.own[0] + self.common[0], self.own[1] + self.common[1]
+
+    def at(self, times: float) -> tuple[Floats, Floats]:
+        """Return the deviation of new less so many times base, and its freedom.
+
+        That is infinite where counting alone is known, else Satterthwaite's (1946).
+        """
+        own, common = (base * times**2 + new for base, new in (self.own, self.common))
+        variance = own + common
+        inverse = np.square(own) / self.own_freedom
+        inverse += np.square(common) / self.common_freedom
+        with np.errstate(divide="ignore"):
+            return np.sqrt(variance), np.square(variance) / inverse
 
 
 class CountModel(NamedTuple):
@@ -67,34 +100,37 @@ class CountModel(NamedTuple):
     def _deviation(
         self, base: Column, new: Column, runs: Runs[Column] | None = None
     ) -> tuple[Floats, Floats]:
-        """Return each row's standard deviation, and its degrees of freedom.
+        """Return each row's standard deviation, and its degrees of freedom."""
+        return self._parts(base, new, runs).at(1.0)
 
-        Those are infinite where counting alone is known. Of what a row varies by, and
-        of what a run's rows share, they are Satterthwaite's (1946). Without `runs` a
-        row is taken to vary as the trend says.
+    def _parts(
+        self, base: Column, new: Column, runs: Runs[Column] | None = None
+    ) -> _Parts:
+        """Return what makes up the variance of each row.
+
+        Without `runs` a row is taken to vary as the trend says.
         """
-        worth = self.by.scaled(self.base_step, self.new_step)
+        worth, spread = self.by.scaled(self.base_step, self.new_step), self.spread
+        old_counted, new_counted = np.abs(base) * worth[0], np.abs(new) * worth[1]
         # One sample is the least that a side without any could have had.
         floor = max(self.base_step, self.new_step) ** 2
-        counted = np.maximum(np.abs(base) * worth[0] + np.abs(new) * worth[1], floor)
-        spread = self.spread
-        own = spread.dispersion * counted
+        new_counted = np.maximum(new_counted, floor - old_counted)
+        counted = old_counted + new_counted
+        own = spread.dispersion * old_counted, spread.dispersion * new_counted
+        certain = np.full(len(counted), np.inf)
         if not spread.several:
-            return np.sqrt(own), np.full(len(own), np.inf)
+            none = np.zeros(len(counted))
+            return _Parts(own, (none, none), certain, np.inf)
         old, now = self.by.scaled(base, new)
-        parts = np.square(old) / spread.runs[0] + np.square(now) / spread.runs[1]
-        own = own + spread.shared * parts
-        common = spread.common * parts
-        inverse = np.zeros(len(own))
-        if runs is not None:
-            ratio, freedom = spread.of_rows(*self._samples(runs))
-            # Counts vary no less than Poisson's law says.
-            own = np.maximum(own * ratio, counted)
-            inverse += np.square(own) / freedom
-        inverse += np.square(common) / spread.freedom
-        variance = own + common
-        with np.errstate(divide="ignore"):
-            return np.sqrt(variance), np.square(variance) / inverse
+        squares = np.square(old) / spread.runs[0], np.square(now) / spread.runs[1]
+        own = own[0] + spread.shared * squares[0], own[1] + spread.shared * squares[1]
+        common = spread.common * squares[0], spread.common * squares[1]
+        if runs is None:
+            return _Parts(own, common, certain, spread.freedom)
+        ratio, freedom = spread.of_rows(*self._samples(runs))
+        # Counts vary no less than Poisson's law says.
+        ratio = np.maximum(ratio, counted / (own[0] + own[1]))
+        return _Parts((own[0] * ratio, own[1] * ratio), common, freedom, spread.freedom)
 
     def _samples(self, runs: Runs[Column]) -> tuple[Floats, Floats]:
         """Return how many samples raw values are, by row and run, base and new."""
@@ -123,8 +159,7 @@ class CountModel(NamedTuple):
         Of as many runs as `spread` knows, rows show how far they differ by themselves.
         """
         base, new = (np.sum(side, axis=0) for side in (runs.base, runs.new))
-        known = (len(runs.base), len(runs.new)) == self.spread.runs
-        return self._judged(base, new, runs if known else None)
+        return self._judged(base, new, self._known(runs))
 
     def judge(self, base: Column, new: Column) -> Judgement:
         """Judge rows of raw int64 values, base against new."""
@@ -138,9 +173,7 @@ class CountModel(NamedTuple):
         z = normal(delta / sigma, freedom)
         reach = student(LIMIT, freedom) * sigma
         p = np.array([erfc(abs(v) / sqrt(2)) for v in z.tolist()], np.float64)
-        worth = self.worth
-        samples = np.abs(base) / worth[0] + np.abs(new) / worth[1]
-        told = samples >= SAMPLES_FOR_ROW
+        told = self._told(base, new)
         q = np.ones(len(p))
         q[told] = false_discovery_rates(p[told])
         return Judgement(
@@ -153,6 +186,72 @@ class CountModel(NamedTuple):
             noise=(np.abs(z) < LIMIT) | (q > FALSE_DISCOVERIES),
             known=np.ones(len(z), np.bool_),
         )
+
+    def against(
+        self, runs: Runs[Column], *, share: float = 0.0, amount: float = 0.0
+    ) -> tuple[Floats, Floats]:
+        """Bound the scaled delta of rows that are held against a limit.
+
+        A row is surely beyond its limit where the lower bound is. That is a test
+        against the limit, not against 0 (McCarthy and Smyth 2009, Bioinformatics
+        25(6)). Where the limit is a share of base, bounds are those of the ratio
+        (Fieller 1954, Journal of the Royal Statistical Society B 16(2)), times base.
+        Bounds are as far apart as the number of rows asks, so that of those beyond the
+        limit no more than `calibration.FALSE_DISCOVERIES` are wrong (Benjamini and
+        Yekutieli 2005, Journal of the American Statistical Association 100(469)).
+
+        Parameters
+        ----------
+        runs
+            Raw values, int64, one column a run.
+        share, amount
+            The limit: a share of base, or a scaled amount; the other is 0.
+
+        Returns
+        -------
+        tuple
+            The lower and the upper bound of each row, float64; the upper is infinite
+            where base has so few samples that it bounds no ratio.
+
+        """
+        base, new = (np.sum(side, axis=0) for side in (runs.base, runs.new))
+        parts = self._parts(base, new, self._known(runs))
+        old, now = self.by.scaled(base, new)
+        times = 1 + share
+        sigma, freedom = parts.at(times)
+        z = normal((now - times * old - amount) / sigma, freedom)
+        told = self._told(base, new)
+        # Rows that are surely within the limit must not make others look more sure.
+        p = np.array([erfc(v / sqrt(2)) if v > 0 else 1.0 for v in z[told].tolist()])
+        beyond = int((false_discovery_rates(p) <= FALSE_DISCOVERIES).sum())
+        level = FALSE_DISCOVERIES * max(beyond, 1) / max(len(p), 1)
+        least = max(LIMIT, NormalDist().inv_cdf(1 - level / 2))
+        reach = student(least, freedom)
+        if not share:
+            delta, far = now - old, reach * sigma
+            low, high = delta - far, delta + far
+        else:
+            # No sample is not known to be none: one may have been missed.
+            missed = self.spread.dispersion * self.new_step**2
+            own = parts.own[0], np.maximum(parts.own[1], missed)
+            low, high = _ratio_bounds(old, now, replace(parts, own=own), reach)
+        # Rows too small to be judged are never beyond a limit.
+        low = np.where(told, low, np.minimum(low, share * old + amount))
+        # Nothing falls below 0.
+        counted = (old >= 0) & (now >= 0)
+        return np.where(counted, np.maximum(low, 0.0 - old), low), high
+
+    def _known(self, runs: Runs[Column]) -> Runs[Column] | None:
+        """Return runs of which rows show how far they differ: as many as are known."""
+        known = (len(runs.base), len(runs.new)) == self.spread.runs
+        return runs if known else None
+
+    def _told(self, base: Column, new: Column) -> NDArray[np.bool_]:
+        """Return which rows have enough samples to be judged."""
+        worth = self.worth
+        samples = np.abs(base) / worth[0] + np.abs(new) / worth[1]
+        told: NDArray[np.bool_] = samples >= SAMPLES_FOR_ROW
+        return told
 
     def one(self, base: int, new: int) -> Change:
         """Judge one pair of raw values by itself."""
@@ -182,6 +281,26 @@ class CountModel(NamedTuple):
         """Return how many times as long profiles must be for each row to be told."""
         with np.errstate(divide="ignore"):
             return np.square(LIMIT / np.abs(z))
+
+
+def _ratio_bounds(
+    old: Floats, now: Floats, parts: _Parts, reach: Floats
+) -> tuple[Floats, Floats]:
+    """Bound now − old by all ratios r for which now − r × old may be 0.
+
+    They lie between the roots of a quadratic in r. Where old may be 0, they have a
+    lower bound alone, if now may not be 0. Bounds are old × (r − 1).
+    """
+    of_old, of_now = (np.square(reach) * part for part in parts.sides)
+    a, c = np.square(old) - of_old, np.square(now) - of_now
+    with np.errstate(divide="ignore", invalid="ignore"):
+        root = np.sqrt(np.maximum(of_old * np.square(now) + of_now * a, 0.0))
+        lower = np.where((a > 0) | (c > 0), c / (old * now + root), 0.0)
+        upper = np.where(a > 0, (old * now + root) / a, np.inf)
+        low, high = old * (lower - 1), old * (upper - 1)
+    # Without base there is no ratio.
+    far, plain = np.sqrt(of_old + of_now), (old <= 0) | (now < 0)
+    return np.where(plain, now - old - far, low), np.where(plain, now - old + far, high)
 
 
 def false_discovery_rates(p: Floats) -> Floats:

@@ -37,6 +37,7 @@ __all__ = [
     "median",
     "median_orders",
     "summarize",
+    "untied_sums",
 ]
 
 # Up to these sizes the distribution of U is exact: MannWhitneyExactLimit and
@@ -219,7 +220,7 @@ def mann_whitney(first: Sequence[float], second: Sequence[float]) -> float | Non
     smaller = min(twice_u, 2 * n * m - twice_u)
     if smaller == n * m:
         return 1.0
-    return min(2 * float(_untied_sums(*sorted((n, m)))[smaller // 2]), 1.0)
+    return min(2 * float(untied_sums(*sorted((n, m)))[smaller // 2]), 1.0)
 
 
 def _normal_p(twice_u: int, n: int, m: int, ties: NDArray[np.int64]) -> float:
@@ -234,7 +235,7 @@ def _normal_p(twice_u: int, n: int, m: int, ties: NDArray[np.int64]) -> float:
 
 
 @lru_cache(maxsize=256)
-def _untied_sums(n: int, m: int) -> NDArray[np.float64]:
+def untied_sums(n: int, m: int) -> NDArray[np.float64]:
     """Return P(U ≤ u) for u from 0 to n·m/2, without ties; n ≤ m.
 
     The recurrence is that of Mann and Whitney (1947): p of (n, m) at u is

@@ -25,7 +25,7 @@ from pprofdiff.analysis.stats.calibration import (
     TOTAL_SIGMA,
 )
 
-__all__ = ["Ratio", "ratio_of_runs", "ratio_of_sums"]
+__all__ = ["Ratio", "mean_of_runs", "ratio_of_runs", "ratio_of_sums"]
 
 # Student's t at 97.5 and 95 % for 1, 2, … degrees of freedom.
 _T975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
@@ -68,6 +68,14 @@ def ratio_of_runs(
         variance = max(squares / freedom, TOTAL_LEAST**2)
     sigma = sqrt(variance * sum(1 / len(side) for side in means))
     return _ratio(ratio, sigma, _quantiles(freedom, prior))
+
+
+def mean_of_runs(runs: Sequence[Sequence[float]]) -> float:
+    """Return the geometric mean of a side's runs, each the mean of its positive values.
+
+    The ratio of two sides' means is that of `ratio_of_runs`.
+    """
+    return exp(float(np.mean([np.log(run).mean() for run in runs])))
 
 
 def ratio_of_sums(base: float, new: float, runs: tuple[int, int] = (1, 1)) -> Ratio:

@@ -15,7 +15,11 @@ _FIELDS = (
 
 
 def verdict_row(verdict: Verdict) -> dict[str, Any]:
-    """Return the verdict as JSON has it; `figure` and `limit` are for people."""
+    """Return the verdict as JSON has it; `figure`, `limit`, `needs` are for people.
+
+    `low_scaled` and `high_scaled` bound `delta_scaled`; `limit_scaled` is how much
+    worse new may be.
+    """
     return {
         "outcome": verdict.outcome,
         "rules": [_rule_row(rule) for rule in verdict.rules],
@@ -27,4 +31,13 @@ def _rule_row(ruling: Ruling) -> dict[str, Any]:
     base, new = ruling.base, ruling.new
     row |= {name: row[name] or None for name in ("what", "limit", "unit")}
     delta = None if base is None or new is None else new - base
-    return {**row, "base_scaled": base, "new_scaled": new, "delta_scaled": delta}
+    return {
+        **row,
+        "base_scaled": base,
+        "new_scaled": new,
+        "delta_scaled": delta,
+        "low_scaled": ruling.low,
+        "high_scaled": ruling.high,
+        "limit_scaled": ruling.allowed,
+        "needs": ruling.needs or None,
+    }

@@ -16,7 +16,7 @@ from pprofdiff.units import printable
 
 __all__ = ["commands"]
 
-_LEVELS = {"fail": "error", "no data": "warning"}
+_LEVELS = {"fail": "error", "cannot tell": "warning", "no data": "warning"}
 # A module of another project: its files are not in this one's tree.
 _OTHER_MODULE = re.compile(r"@v\d")
 _MODULE = re.compile(r"^module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
@@ -27,7 +27,7 @@ _LONGEST = 4_000
 
 
 def commands(verdict: Verdict, changed: Sequence[ChangedLines] = ()) -> list[str]:
-    """Return ``::error`` for each rule that tripped, ``::warning`` for no data.
+    """Return ``::error`` for each rule that tripped, ``::warning`` for what is unsure.
 
     What could not be read is an ``::error`` too.
 
@@ -64,7 +64,8 @@ def _command(level: str, ruling: Ruling, changed: ChangedLines | None) -> str:
         for name, value in properties.items()
     )
     limit = f"; limit {ruling.limit}" if ruling.limit else ""
-    message = printable(f"{ruling.measured}{limit}")[:_LONGEST]
+    needs = f"; {ruling.needs}" if ruling.needs else ""
+    message = printable(f"{ruling.measured}{limit}{needs}")[:_LONGEST]
     return f"::{level} {told}::{_escaped(message)}"
 
 

@@ -19,10 +19,13 @@ def rulings(verdict: Verdict) -> Rulings | None:
     rules = verdict.rules
     if not rules:
         return None
+    unsure = sum(rule.outcome == "cannot tell" for rule in rules)
     silent = sum(not rule.matched or rule.outcome == "no data" for rule in rules)
     tripped = sum(rule.outcome == "fail" for rule in rules)
     noun = "rule" if len(rules) == 1 else "rules"
     words = f"{tripped} of {len(rules)} {noun} tripped"
+    if unsure:
+        words += f", {unsure} cannot tell"
     if silent:
         words += f", {silent} without data"
     if verdict.unread:
@@ -36,9 +39,9 @@ def unread_warnings(verdict: Verdict) -> list[Sentence]:
 
 
 def verdict_lines(verdict: Verdict) -> list[str]:
-    """Return one line for each rule that tripped or judged nothing."""
+    """Return one line for each rule that tripped, cannot tell or judged nothing."""
     return [
-        f"{rule.outcome}: {rule.text}"
+        f"{rule.outcome}: {rule.text}{f'; {rule.needs}' if rule.needs else ''}"
         for rule in verdict.rules
         if rule.outcome != "pass"
     ]

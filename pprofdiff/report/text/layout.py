@@ -58,8 +58,14 @@ _OF_DIRECTION: dict[str, Style] = {
     "better": "better",
     "neutral": "strong",
 }
-_OF_OUTCOME: dict[Outcome, Style] = {"fail": "worse", "pass": "", "no data": "warn"}
-_OUTCOME_WIDTH = max(map(len, _OF_OUTCOME)) + 2
+_OF_OUTCOME: dict[Outcome, Style] = {
+    "fail": "worse",
+    "pass": "",
+    "cannot tell": "warn",
+    "no data": "warn",
+}
+# The outcomes that most reports have, and two spaces.
+_WIDTH = len("no data") + 2
 _STACK_INDENT = 4
 
 
@@ -178,12 +184,13 @@ def _reason(reason: Reason) -> Stanza:
 
 def _rulings(part: Rulings) -> Iterator[Block]:
     yield Paragraph(f"Verdict   {part.summary}", "strong")
+    width = max(_WIDTH, *(len(rule.outcome) + 2 for rule in part.verdict.rules))
     yield Stanza(
         tuple(
             Paragraph(
                 f"{rule.text}.",
                 _OF_OUTCOME[rule.outcome],
-                rule.outcome.ljust(_OUTCOME_WIDTH),
+                rule.outcome.ljust(width),
             )
             for rule in part.verdict.rules
         )

@@ -30,15 +30,16 @@ def outcomes(compared, *rules, strict=False):
 
 @pytest.mark.parametrize(
     ("base", "new", "outcome"),
-    [(26, 17_458, "fail"), (26, 130, "fail"), (26, 90, "pass"), (1000, 2900, "pass"),
-     (17_458, 26, "pass"), (2, 16, "pass"), (26, 30, "pass")],
+    [(26, 17_458, "fail"), (26, 160, "fail"), (26, 130, "cannot tell"),
+     (26, 90, "cannot tell"), (1000, 2900, "cannot tell"), (17_458, 26, "pass"),
+     (2, 16, "cannot tell"), (26, 30, "cannot tell")],
 )  # fmt: skip
 def test_goroutines_trip_beyond_what_comes_and_goes(base, new, outcome):
     stack = ("runtime.gopark", "a.com/s.Wait")
     compared = comparison(goroutines({stack: base}), goroutines({stack: new}))
     rules = "total@goroutine:+50%", "cum@goroutine:Wait:+50%", "flat:gopark:+50%"
     assert set(outcomes(compared, *rules).values()) == {outcome}
-    strictly = "fail" if new > 1.5 * base else "pass"
+    strictly = "pass" if outcome == "pass" else "fail"
     assert set(outcomes(compared, *rules, strict=True).values()) == {strictly}
 
 

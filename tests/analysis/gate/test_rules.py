@@ -35,7 +35,7 @@ TOLD = [
     ("bench:allocs/op:+0%", "zstd", -1, "bench.txt", ()),
     ("bench:allocs/op:+5", "zstd", -1, "bench.txt", ()),
     ("bench:ns/op:^Compress-:+5%", "zstd", -1, "bench.txt", ()),
-    ("bench:MB/s:-5%", "zstd", -1, "bench.txt", ()),
+    ("bench:MB/s:^Compress-:-5%", "zstd", -1, "bench.txt", ()),
     ("pause:p99:+10%", "pauses", 1, "", ()),
     ("pause:p99:+100us", "pauses", 1, "", ()),
     ("pause:p99:20ms", "pauses", 1, "", ()),
@@ -67,7 +67,7 @@ def test_a_rule_trips_where_the_story_gets_worse(  # noqa: PLR0917 - a story's p
     assert (outcome, row["outcome"]) == ("fail", "fail")
     assert row["tripped"] >= 1
     assert row["noise"] is False
-    assert (row["base_scaled"] < row["new_scaled"]) != (rule == "bench:MB/s:-5%")
+    assert (row["base_scaled"] < row["new_scaled"]) != rule.startswith("bench:MB/s:")
 
 
 @pytest.mark.parametrize(("rule", "story", "direction", "file", "words"), TOLD, ids=str)
@@ -109,9 +109,10 @@ def test_the_figures_are_those_of_the_report(judged, data_folder, tmp_path):
 # Of two profiles whose work nobody knows, shares are judged, and no amounts.
 SHARES = {
     "group:gc:+2pp": "fail",
-    "group:gc:+50%": "fail",
+    "group:gc:+25%": "fail",
+    "group:gc:+50%": "cannot tell",
     "category:gc.mark.assist:+1pp": "fail",
-    r"cum:runtime\.gcDrain$:+5%": "fail",
+    r"cum:runtime\.gcDrain$:+5%": "cannot tell",
     r"cum:runtime\.scanSpan$:+1pp": "fail",
     "total:+0%": "no data",
     "total:+500ms": "no data",
@@ -185,7 +186,7 @@ def test_what_matches_nothing_is_no_pass(judged, syncpool):
 
 def test_one_rule_with_data_makes_a_pass_beside_one_without(judged, syncpool):
     base, new = (side / "cpu.pb.gz" for side in (syncpool.base, syncpool.new))
-    rules = "group:alloc:+5%", "cum:no.such:+5%"
+    rules = "group:alloc:+50%", "cum:no.such:+5%"
     outcome, rows = judged(base, new, *rules)
     assert outcome == "pass"
     assert [row["outcome"] for row in rows.values()] == ["pass", "no data"]
@@ -213,8 +214,11 @@ def bench(path, *values, unit="allocs/op"):
 SAMPLES = {
     "apart": ((3,) * 6, (4,) * 6, "fail", "fail"),
     "one each": ((3,), (4,), "no data", "fail"),
-    "three each": ((3,) * 3, (4,) * 3, "no data", "fail"),
-    "overlapping": ((3, 5, 3, 5, 4, 4), (5, 3, 4, 5, 4, 5), "pass", "fail"),
+    "two each": ((3,) * 2, (4,) * 2, "no data", "fail"),
+    "three each": ((3,) * 3, (4,) * 3, "fail", "fail"),
+    "three that differ": ((3, 3, 4), (4, 4, 5), "no data", "fail"),
+    "overlapping": ((3, 5, 3, 5, 4, 4), (5, 3, 4, 5, 4, 5), "cannot tell", "fail"),
+    "less": ((30, 31, 32, 33, 34, 35), (3, 5, 3, 5, 4, 4), "pass", "pass"),
     "equal": ((3,) * 6, (3,) * 6, "pass", "pass"),
     "from none": ((0,) * 6, (1,) * 6, "fail", "fail"),
     "to none": ((1,) * 6, (0,) * 6, "pass", "pass"),
@@ -222,7 +226,7 @@ SAMPLES = {
 
 
 @pytest.mark.parametrize("case", SAMPLES)
-def test_benchmarks_are_judged_by_the_u_test(judged, tmp_path, case):
+def test_benchmarks_are_judged_by_what_the_u_test_leaves(judged, tmp_path, case):
     base, new, told, strict = SAMPLES[case]
     files = bench(tmp_path / "a.txt", *base), bench(tmp_path / "b.txt", *new)
     rule = "bench:allocs/op:+0%"

@@ -21,6 +21,7 @@ from pprofdiff.analysis.stats.calibration import (
     SAMPLES_FOR_ROW,
 )
 from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.analysis.stats.judgement import Runs
 from tests.analysis.building import given
 
 COUNTS = st.lists(st.tuples(*[st.integers(0, 10**7)] * 2), min_size=1, max_size=30)
@@ -147,3 +148,60 @@ def test_real_changes_are_found_beside_many_unchanged_rows(rows):
         false += int((~verdict.noise[1:]).sum())
     assert found >= 475
     assert false <= 25
+
+
+LIMITED = st.lists(
+    st.tuples(st.integers(0, 5000), st.integers(0, 5000)), min_size=1, max_size=40
+)
+
+
+@given(LIMITED, st.sampled_from((0.0, 0.02, 0.5, 4.0)))
+def test_what_is_beyond_a_limit_is_what_benjamini_and_hochberg_say(rows, share):
+    """One-sided tests of new − (1 + share) × base, counted here once more."""
+    base, new = (np.array(side) for side in zip(*rows, strict=True))
+    counting = CountModel.of((1.0, 1.0), Normalization("absolute", 1.0, 1.0, ""))
+    low, high = counting.against(Runs.single(base, new), share=share)
+    counted = base * (1 + share) ** 2 + np.maximum(new, np.where(base, 0, 1))
+    z = (new - (1 + share) * base) / np.sqrt(DISPERSION * counted)
+    p = [erfc(v / sqrt(2)) if v > 0 else 1.0 for v in z]
+    order = sorted(range(len(p)), key=lambda i: p[i])
+    ranks = [k for k, i in enumerate(order, 1) if p[i] <= k * 0.05 / len(p)]
+    rejected = set(order[: max(ranks, default=0)])
+    expected = {i for i in rejected if z[i] >= LIMIT}
+    assert {i for i in range(len(p)) if low[i] > share * base[i]} == expected
+    assert (low <= new - base).all()
+    assert (new - base <= high).all()
+
+
+@given(st.integers(1, 10**5), st.integers(0, 10**5), st.floats(1.0, 3.0))
+def test_bounds_of_a_ratio_are_where_its_test_begins_to_reject(base, new, step):
+    counting = CountModel.of((step, 1.0), Normalization("absolute", 1.0, 1.0, ""))
+    raw = round(base * step)
+    (low,), (high,) = counting.against(
+        Runs.single(np.array([raw]), np.array([new])), share=0.1
+    )
+    for bound in (low, high):
+        if -raw < bound < np.inf:
+            times = 1 + bound / raw
+            variance = DISPERSION * (
+                times**2 * raw * step + max(new + max(step**2 - raw * step - new, 0), 1)
+            )
+            z = (new - times * raw) / sqrt(variance)
+            assert abs(z) == pytest.approx(LIMIT, rel=1e-6)
+    # Where nothing bounds the ratio from above, chance may have left base no sample.
+    surely = raw > LIMIT * sqrt(DISPERSION * raw * step)
+    assert np.isinf(high) == (not surely)
+
+
+@pytest.mark.parametrize("limit", [{"share": 0.05}, {"amount": 15.0}])
+def test_tables_at_their_limit_hardly_ever_fail(limit):
+    """Every row moved by just the limit: of 400 tables 5 % may have one that fails."""
+    rng = np.random.default_rng(5)
+    counting = CountModel.of((1.0, 1.0), Normalization("absolute", 1.0, 1.0, ""))
+    failed = 0
+    for _ in range(400):
+        base, new = rng.poisson(300, 200), rng.poisson(315, 200)
+        low, _ = counting.against(Runs.single(base, new), **limit)
+        allowed = limit.get("share", 0.0) * base + limit.get("amount", 0.0)
+        failed += bool((low > allowed).any())
+    assert failed / 400 <= 0.05

@@ -124,7 +124,12 @@ MEASURE = {
     "id": TEXT, "figure": TEXT, "unit": "text?", "base": "float?", "new": "float?", "ratio": FLOAT,
     "low": FLOAT, "high": FLOAT, "source": TEXT,
 }  # fmt: skip
-OUTCOME = {"verdict": TEXT, "needs": "text?", "scaled_alike": "float?"}
+OUTCOME = {
+    "verdict": TEXT,
+    "needs": "text?",
+    "scaled_alike": "float?",
+    "same_within": "float?",
+}
 
 
 def test_the_outcome_rests_on_its_first_figure(whole):
@@ -137,6 +142,7 @@ def test_the_outcome_rests_on_its_first_figure(whole):
     assert outcome["verdict"] in get_args(Verdict)
     assert outcome["runs"] == {"base": 1, "new": 1}
     assert outcome["confidence"] == 0.95
+    assert outcome["same_within"] == 0.02
     assert outcome["contrary"] == []
     first, *others = outcome["measures"]
     assert {name: outcome[name] for name in first} == first
@@ -157,7 +163,9 @@ def test_what_tells_no_cost_has_no_outcome_and_nothing_is_null_by_half(written, 
         OUTCOME | dict.fromkeys(MEASURE, "text?") | {"confidence": "float?"},
         ("measures", "contrary", "runs"),
     )
-    assert {outcome[name] for name in (*MEASURE, "confidence", "runs")} == {None}
+    assert {
+        outcome[name] for name in (*MEASURE, "confidence", "runs", "same_within")
+    } == {None}
     assert outcome["measures"] == outcome["contrary"] == []
     assert outcome["verdict"] == "unknown"
     assert outcome["needs"].endswith(" tell what an operation costs")

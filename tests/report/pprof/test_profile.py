@@ -126,16 +126,21 @@ def test_a_share_is_written_as_pprof_normalizes(syncpool, tmp_path):
 def test_pprof_shows_the_verdict(cli, syncpool, tmp_path):
     path = tmp_path / "diff.pb.gz"
     sides = [side / "cpu.pb.gz" for side in (syncpool.base, syncpool.new)]
-    rules = ["group:gc:+2pp", "group:alloc:+5%", "bench:allocs/op:+0%"]
+    rules = [
+        "group:gc:+2pp",
+        "group:alloc:+60%",
+        "group:alloc:+5%",
+        "bench:allocs/op:+0%",
+    ]
     words = [f"--fail-on={rule}" for rule in rules]
     assert cli(*sides, *words, "-q", "-o", path).status == 1
     first, *told = subprocess.run(
         ["go", "tool", "pprof", "-comments", path],
         capture_output=True, text=True, check=True,
     ).stdout.splitlines()  # fmt: skip
-    assert first == "Verdict: fail: 1 of 3 rules tripped, 1 without data"
+    assert first == "Verdict: fail: 1 of 4 rules tripped, 1 cannot tell, 1 without data"
     for line, rule, outcome in zip(
-        told, rules, ("fail", "pass", "no data"), strict=True
+        told, rules, ("fail", "pass", "cannot tell", "no data"), strict=True
     ):
         assert line.startswith(f"{outcome}: {rule}: ")
         assert f"; limit {rule.rpartition(':')[2]}" in line

@@ -1,0 +1,59 @@
+"""What would tell whether a figure is over its limit, where its interval has it in."""
+
+from __future__ import annotations
+
+from math import ceil, inf, log
+
+from pprofdiff.analysis.gate.limits import Limit
+from pprofdiff.analysis.gate.measures import Figure
+
+__all__ = ["needs"]
+
+_SEVERAL = (
+    "one run a side does not show how far runs differ: measure several, in turns "
+    "(pprofdiff measure, or a folder a run)"
+)
+# More runs, or profiles longer than so many times, nobody measures.
+_MOST = 200
+
+
+def needs(figure: Figure, limit: Limit, allowed: float) -> str:
+    """Return what it takes to tell, in words without a full stop.
+
+    An interval narrows with the square root of runs, or of samples. It is to end where
+    the limit, `allowed` more in the figure's unit, begins.
+    """
+    if figure.by_ratio and figure.runs == 1:
+        return _SEVERAL
+    if not figure.runs or figure.worse is None:
+        return "no more runs of this kind would tell"
+    times = _times(figure, allowed)
+    if times is None or times > _MOST:
+        return _too_little(figure, limit)
+    wanted = max(ceil(figure.runs * times), figure.runs + 1)
+    if figure.runs == 1:
+        return f"about {wanted} times the samples would tell: longer profiles, or more"
+    return f"about {wanted} runs a side, in turns, would tell"
+
+
+def _times(figure: Figure, allowed: float) -> float | None:
+    """Return how many times the runs would tell; None where none would."""
+    if figure.worse is None:
+        return None
+    places = [*figure.worse, figure.change, allowed]
+    if figure.by_ratio and min(places) > -figure.base:
+        places = [log(1 + place / figure.base) for place in places]
+    low, high, change, limit = places
+    reach = high - change if limit > change else change - low
+    known = limit != change and reach < inf
+    return (reach / (limit - change)) ** 2 if known else None
+
+
+def _too_little(figure: Figure, limit: Limit) -> str:
+    """Return why no number of runs that anyone measures would tell."""
+    if limit.relative and not figure.by_ratio and figure.unit != "pp":
+        return (
+            f"over {_MOST} times the samples would tell: hold small rows against a "
+            "limit in points, such as +1pp"
+        )
+    return f"over {_MOST} runs a side would tell: the change is too near the limit"

@@ -114,6 +114,7 @@ def test_every_option_has_a_flag_or_a_place():
     assert set(Options._fields) - {flag.field for flag in FLAGS} == {
         "new",
         "subtract",
+        "within",
     }
 
 

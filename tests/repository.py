@@ -82,6 +82,10 @@ SLOWER = STORE.replace(
     "	for i := range 5_000 * Rounds {\n		price = price*13 + uint64(i)\n	}\n	return price\n",
 )
 
+TWO_LINES = STORE.replace("1_250", "4_000").replace(
+    "price*17 + uint64(i)", "price*17 + price/7 + uint64(i)"
+)
+
 
 class Repo(NamedTuple):
     """A repository; `run` runs git in it."""
@@ -158,7 +162,7 @@ class Planted(NamedTuple):
         return [str(self.base), str(self.new), f"--git={span}", "--work=40000:40000"]
 
 
-def planted(folder):
+def planted(folder, slower=SLOWER):
     """Return a history of 24 commits, of which the 14th makes store.Price slower."""
     repo = repository(folder / "repo")
     files = {"go.mod": "module example.com/shop\n\ngo 1.24\n", "main.go": MAIN}
@@ -171,7 +175,7 @@ def planted(folder):
     text = STORE
     for number in range(2, 25):
         if number == 14:
-            text = SLOWER
+            text = slower
             culprit = repo.commit(
                 "store: price twice, to be sure", {"store/price.go": text}
             )

@@ -10,7 +10,14 @@ import sys
 
 import pytest
 
-from tests.repository import built, git, measured, repository
+from tests.repository import (
+    TWO_LINES,
+    built,
+    git,
+    measured,
+    planted,
+    repository,
+)
 
 pytestmark = pytest.mark.go
 
@@ -84,6 +91,25 @@ def test_the_page_names_lines_and_commit(cli, words, planted_repo, tmp_path):
     answer = answer[: answer.index("</div>")]
     assert f"Changed: {PLACE} in store.Price" in answer
     assert planted_repo.culprit[:9] in answer
+
+
+def test_a_change_of_two_lines_is_named_everywhere(cli, tmp_path, monkeypatch):
+    made = planted(tmp_path, TWO_LINES)
+    monkeypatch.chdir(made.repo.folder)
+    told = [tmp_path / f"x.{kind}" for kind in ("md", "html", "json")]
+    done = cli(*made.words, *(f"-o={path}" for path in told))
+    assert (done.status, done.err) == (0, "")
+    text = " ".join(done.out.split())
+    first = text[text.index(" 1. ") : text.index("Together they")]
+    assert "store/price.go:14-15 in store.Price" in first
+    comment, page, report = (path.read_text("utf-8") for path in told)
+    for written in (first, comment, page):
+        assert re.search(r"store/price\.go:14-15\b", written)
+        assert made.culprit[:9] in written
+    finding, *_ = json.loads(report)["findings"]
+    (lines,) = finding["source"]["lines"]
+    assert (lines["start"], lines["end"]) == (14, 15)
+    assert [commit["id"] for commit in lines["commits"]] == [made.culprit]
 
 
 def test_a_listing_marks_what_changed_and_folds_the_rest(cli, words):

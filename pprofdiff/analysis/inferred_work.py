@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -51,26 +51,36 @@ def inferred_work(base: Side, new: Side) -> Work | None:
         return None
     if len(names) < max(map(len, times)):
         return None
-    rates = _rates([(times[0][name], times[1][name]) for name in names])
-    listed = ", ".join(f"Benchmark{name[0]}" for name in names[:3])
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    pairs = [(times[0][name], times[1][name]) for name in names]
+    rates = _rates(pairs)
     if not possible(rates):
         return None
-    work = rated(rates, listed + more, closed=True)
-    if len(names) > 1:
-        return work
-    return work._replace(by_run=(_by_run(base, names[0]), _by_run(new, names[0])))
+    listed = ", ".join(f"Benchmark{name[0]}" for name in names[:3])
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    worth = dict(zip(names, _worth([base for base, _ in pairs]), strict=True))
+    by_run = _by_run(base, worth), _by_run(new, worth)
+    return rated(rates, listed + more, closed=True)._replace(by_run=by_run)
 
 
-def _by_run(side: Side, name: _Name) -> dict[int, float]:
-    """Return a benchmark's iterations a second in each run."""
-    runs = sorted({capture.run for capture in side.of("benchmark")})
-    parts = {
-        run: replace(side, captures=tuple(c for c in side.captures if c.run == run))
-        for run in runs
-    }
-    measured = {run: _measured(part).get(name) for run, part in parts.items()}
-    return {run: m.iterations / m.seconds for run, m in measured.items() if m}
+def _by_run(side: Side, worth: Mapping[_Name, float]) -> dict[int, float]:
+    """Return operations of the mix a second in each run that has all benchmarks."""
+    rates = {}
+    for run in sorted({capture.run for capture in side.of("benchmark")}):
+        captures = tuple(c for c in side.captures if c.run == run)
+        measured = _measured(replace(side, captures=captures))
+        if worth.keys() <= measured.keys():
+            done = sum(measured[n].iterations * worth[n] for n in worth)
+            rates[run] = done / sum(measured[n].seconds for n in worth)
+    return rates
+
+
+def _worth(base: list[_Measured]) -> list[float]:
+    """Return how many operations of the mix an iteration of each benchmark is.
+
+    That is its price for base: over all, as many operations are done as iterations.
+    """
+    rate = sum(one.iterations for one in base) / sum(one.seconds for one in base)
+    return [rate * one.seconds / one.iterations for one in base]
 
 
 def _rates(pairs: list[tuple[_Measured, _Measured]]) -> tuple[float, float]:
@@ -81,13 +91,13 @@ def _rates(pairs: list[tuple[_Measured, _Measured]]) -> tuple[float, float]:
     if len(pairs) == 1:
         ((base, new),) = pairs
         return base.iterations / base.seconds, new.iterations / new.seconds
-    done = sum(base.iterations for base, _ in pairs)
-    took = sum(base.seconds for base, _ in pairs)
-    at_base_price = sum(
-        new.iterations * base.seconds / base.iterations for base, new in pairs
+    worth = _worth([base for base, _ in pairs])
+    done = [sum(one.iterations for one, _ in pairs)]
+    done.append(
+        sum(new.iterations * each for (_, new), each in zip(pairs, worth, strict=True))
     )
-    rate = done / took
-    return rate, at_base_price * rate / sum(new.seconds for _, new in pairs)
+    took = [sum(side.seconds for side in sides) for sides in zip(*pairs, strict=True)]
+    return done[0] / took[0], done[1] / took[1]
 
 
 def _measured(side: Side) -> dict[_Name, _Measured]:

@@ -164,6 +164,30 @@ def test_a_mix_changes_by_what_each_took_of_it(changed):
     assert second / first == pytest.approx(1.5)  # 2 × and 1 ×, half of the time each
 
 
+def test_a_mix_is_known_run_by_run():
+    """Operations of all runs are those of the side; a run without one has no rate."""
+    base, new = (
+        evidence(
+            *(
+                replace(bench(("Encode", [first]), ("Decode", [other])), run=run)
+                for run, (first, other) in enumerate(values)
+            ),
+            replace(bench(("Encode", [100])), run=9),
+        )
+        for values in (((100, 400), (120, 380)), ((200, 410), (180, 390)))
+    )
+    work = inferred_work(base, new)
+    # As often in each run: what runs took says how much faster one was.
+    for rates_of, side in zip(work.by_run, (base, new), strict=True):
+        assert set(rates_of) == {0, 1}
+        took = [
+            sum(r.values[0] * r.iterations[0] for r in one.content.results) / 1e9
+            for one in side.of("benchmark")[:2]
+        ]
+        done = [rates_of[run] * took[run] for run in (0, 1)]
+        assert done[0] == pytest.approx(done[1], rel=1e-12)
+
+
 def test_a_mix_is_named_by_its_first():
     rows = [(f"F{i}", 10, 100) for i in range(5)]
     work = inferred_work(evidence(mixed(*rows)), evidence(mixed(*rows)))

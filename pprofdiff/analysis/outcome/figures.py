@@ -178,7 +178,9 @@ def _per_operation(diff: ProfileDiff, what: _Figure, source: str) -> Measure | N
 def _unchanged_code(comparison: Comparison) -> Measure | None:
     """Return CPU cost against the code that did not change, where that is seen."""
     diff = cpu_of(comparison)
-    found = None if diff is None else control(diff)
+    if diff is None:
+        return None
+    found = control(diff)
     if found is None or not found.holds:
         return None
     return Measure(
@@ -193,6 +195,7 @@ def _unchanged_code(comparison: Comparison) -> Measure | None:
         narrow=_narrower(found.cost, found.low, found.high),
         more_is="slower",
         source=f"{found.rows} functions of the CPU profile",
+        runs=_runs(diff),
     )
 
 
@@ -234,6 +237,7 @@ def _about(comparison: Comparison) -> Measure | None:
         more_is="slower",
         source=f"the CPU profile and about {times(work)} the work, which "
         f"{shared.rows} call sites that both builds share allocate for",
+        runs=_runs(cpu),
     )
 
 

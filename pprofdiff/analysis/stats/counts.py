@@ -59,10 +59,12 @@ class _Parts:
         """
         own, common = (base * times**2 + new for base, new in (self.own, self.common))
         variance = own + common
-        inverse = np.square(own) / self.own_freedom
-        inverse += np.square(common) / self.common_freedom
-        with np.errstate(divide="ignore"):
-            return np.sqrt(variance), np.square(variance) / inverse
+        # Squares of what no sample can be worth may be no numbers.
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            inverse = np.square(own) / self.own_freedom
+            inverse += np.square(common) / self.common_freedom
+            freedom = np.square(variance) / inverse
+        return np.sqrt(variance), np.where(np.isnan(freedom), np.inf, freedom)
 
 
 class CountModel(NamedTuple):
@@ -111,9 +113,11 @@ class CountModel(NamedTuple):
         Without `runs` a row is taken to vary as the trend says.
         """
         worth, spread = self.by.scaled(self.base_step, self.new_step), self.spread
-        old_counted, new_counted = np.abs(base) * worth[0], np.abs(new) * worth[1]
+        # A period below 0 is damage; variances are not.
+        old_counted = np.abs(base) * abs(worth[0])
+        new_counted = np.abs(new) * abs(worth[1])
         # One sample is the least that a side without any could have had.
-        floor = max(self.base_step, self.new_step) ** 2
+        floor = max(abs(self.base_step), abs(self.new_step)) ** 2
         new_counted = np.maximum(new_counted, floor - old_counted)
         counted = old_counted + new_counted
         own = spread.dispersion * old_counted, spread.dispersion * new_counted
@@ -134,10 +138,14 @@ class CountModel(NamedTuple):
 
     def _samples(self, runs: Runs[Column]) -> tuple[Floats, Floats]:
         """Return how many samples raw values are, by row and run, base and new."""
-        base, new = (
-            np.abs(np.stack(side, axis=1)) / worth
-            for side, worth in zip((runs.base, runs.new), self.worth, strict=True)
-        )
+        steps = self.base_step, self.new_step
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            base, new = (
+                np.abs(np.stack(side, axis=1) * factor) / np.float64(step)
+                for side, factor, step in zip(
+                    (runs.base, runs.new), self.by.factors, steps, strict=True
+                )
+            )
         return base, new
 
     def reach(self, base: Column, new: Column) -> Floats:
@@ -248,9 +256,9 @@ class CountModel(NamedTuple):
 
     def _told(self, base: Column, new: Column) -> NDArray[np.bool_]:
         """Return which rows have enough samples to be judged."""
-        worth = self.worth
-        samples = np.abs(base) / worth[0] + np.abs(new) / worth[1]
-        told: NDArray[np.bool_] = samples >= SAMPLES_FOR_ROW
+        old, now = self._samples(Runs.single(base, new))
+        # Where a sample is worth nothing, no number of them is too small.
+        told: NDArray[np.bool_] = ~((old + now)[:, 0] < SAMPLES_FOR_ROW)
         return told
 
     def one(self, base: int, new: int) -> Change:

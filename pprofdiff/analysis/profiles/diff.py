@@ -149,7 +149,7 @@ class ProfileDiff:
         if base is None or new is None:
             return None
         model = CountModel.of((base, new), self.normalization)
-        if len(self.base.runs) + len(self.new.runs) == len((base, new)):
+        if self.by_run is None:
             return model
         return model._replace(spread=self._spread((base, new)))
 
@@ -157,9 +157,12 @@ class ProfileDiff:
         """Return how far runs differ; a sample of a side is worth so much, raw."""
         shares = self.normalization.mode in ("composition", "share")
         sides = [
-            counts_by_run(side, self.sample_type, step, exposure)
-            for side, step, exposure in zip(
-                (self.base, self.new), worth, self.exposures, strict=True
+            counts_by_run(*of, step, exposure)
+            for of, step, exposure in zip(
+                ((self.base, self.base_column), (self.new, self.new_column)),
+                worth,
+                self.exposures,
+                strict=True,
             )
         ]
         return spread_of(sides, totals=not shares)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,19 +11,16 @@ from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.analysis.profiles.tables import STOPPED
 from pprofdiff.analysis.stats.run_spread import RunCounts
 from pprofdiff.analysis.work import Work
-from pprofdiff.model.profiles.profile import Profile, ValueType
+from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["Exposure", "counts_by_run", "exposures_of", "totals_by_run"]
+__all__ = ["Exposure", "counts_by_run", "exposures_of"]
 
 Exposure = NDArray[np.float64] | None
 """The operations that each run did (float64), None where that is not known."""
 
 
 def counts_by_run(
-    side: ProfileSide,
-    sample_type: ValueType,
-    worth: float,
-    exposure: Exposure,
+    side: ProfileSide, column: int, worth: float, exposure: Exposure
 ) -> RunCounts:
     """Return a side's samples by leaf function and run.
 
@@ -29,62 +28,41 @@ def counts_by_run(
     ----------
     side
         The side, of one run or several.
-    sample_type
-        What is counted.
+    column
+        The sample type that is counted.
     worth
         What one sample adds to a value.
     exposure
         The operations of each run; without them, runs are compared by their time.
 
     """
-    rows: dict[str, int] = {}
-    columns = []
-    for capture in side.runs:
-        profile = capture.content
-        column = profile.sample_types.index(sample_type)
-        values = np.abs(profile.values[:, column]) / worth
-        columns.append((_leaves(profile, rows), values))
-    counts = np.zeros((len(rows) + 1, len(columns)))
-    for run, (leaf, values) in enumerate(columns):
-        np.add.at(counts[:, run], leaf, values)
-    if exposure is None or len(exposure) != len(columns):
+    names = side.profile.function_names()
+    rows = {name: row for row, name in enumerate(dict.fromkeys(names))}
+    row_of = np.array([*(rows[name] for name in names), len(rows)], np.int64)
+    counts = np.zeros((len(rows) + 1, len(side.runs)))
+    values = np.abs(side.by_run[:, :, column]) / worth
+    np.add.at(counts, row_of[_leaves(side.profile, names)], values)
+    if exposure is None or len(exposure) != len(side.runs):
         spans = [capture.content.duration_ns or 0 for capture in side.runs]
         exposure = np.array(spans if all(spans) else [1] * len(spans), np.float64)
     return RunCounts(counts, exposure)
 
 
-def _leaves(profile: Profile, rows: dict[str, int]) -> NDArray[np.int64]:
-    """Return each sample's leaf function by its number in `rows`, -1 for none.
+def _leaves(profile: Profile, names: Sequence[str]) -> NDArray[np.int64]:
+    """Return each sample's leaf function, -1 for none.
 
     What a signal stopped counts for the function that it stopped: how often that is
     sampled tells how busy the machine is.
     """
-    names = profile.function_names()
-    numbers = np.array([*(rows.setdefault(n, len(rows)) for n in names), -1], np.int64)
+    stopping = np.array([*(name == STOPPED for name in names), False], np.bool_)
     frames = profile.frames()
-    first = frames.offsets[:-1]
-    some = frames.offsets[1:] > first
-    leaf = np.full(len(profile), -1, np.int64)
-    function = profile.locations.line_function
-    at = first[some]
-    top = numbers[function[frames.line[at]]]
-    deeper = at + 1 < frames.offsets[1:][some]
-    stopped = deeper & (top == rows.get(STOPPED, -2))
-    below = numbers[function[frames.line[np.where(stopped, at + 1, at)]]]
-    leaf[some] = below
-    return leaf
-
-
-def totals_by_run(side: ProfileSide, sample_type: ValueType) -> NDArray[np.float64]:
-    """Return the raw sum of each run."""
-    return np.array(
-        [
-            float(
-                one.content.values[:, one.content.sample_types.index(sample_type)].sum()
-            )
-            for one in side.runs
-        ]
-    )
+    function = np.append(profile.locations.line_function, -1)
+    first, ends = frames.offsets[:-1], frames.offsets[1:]
+    lines = np.append(frames.line, -1)
+    top = np.where(ends > first, function[lines[first]], -1)
+    deeper = stopping[top] & (first + 1 < ends)
+    below = function[lines[np.where(deeper, first + 1, first)]]
+    return np.where(deeper, below, top).astype(np.int64)
 
 
 def exposures_of(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.runs import totals_by_run
 
 __all__ = ["costs_by_run"]
 
@@ -15,7 +14,8 @@ def costs_by_run(diff: ProfileDiff, number: int) -> dict[int, float]:
     known, or a run has no value above 0.
     """
     side, done = (diff.base, diff.new)[number], diff.exposures[number]
-    totals = totals_by_run(side, diff.sample_type)
+    column = (diff.base_column, diff.new_column)[number]
+    totals = side.by_run[:, :, column].sum(axis=0)
     if done is None or len(done) != len(totals) or min(totals) <= 0:
         return {}
     sums: dict[int, tuple[float, float]] = {}

@@ -19,15 +19,13 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.gclogs.figures import GCFigures, figures
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.kinds import is_cpu
-from pprofdiff.analysis.profiles.single import profile_sums
+from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.analysis.runs.costs import costs_by_run
 from pprofdiff.analysis.runs.naming import run_names
 from pprofdiff.analysis.side import numbered
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.gclogs import GCLog
-from pprofdiff.model.profiles.profile import Profile
-from pprofdiff.model.profiles.sample_types import with_common_types
-from pprofdiff.model.side import Capture, Side
+from pprofdiff.model.side import Side
 
 __all__ = ["SIDES", "RunFigure", "count_runs", "run_figures"]
 
@@ -194,12 +192,12 @@ def _of_profiles(comparison: Comparison, number: int) -> list[_Value]:
     values: list[_Value] = []
     names = set()
     for diff in comparison.profiles:
-        captures = (diff.base, diff.new)[number].runs
+        side = (diff.base, diff.new)[number]
         if diff.name not in names:
             names.add(diff.name)
-            values += _added(_sums(diff.name, captures))
+            values += _added(_sums(diff.name, side))
         if diff.is_cpu:
-            values += _of_groups(diff, captures)
+            values += _of_groups(diff, number)
         figure = f"{_figure(diff.name, diff.sample_type.type)}.per_operation"
         values += [
             _Value(run, figure, f"{diff.unit}/op", cost)
@@ -212,13 +210,12 @@ def _figure(name: str, sample_type: str) -> str:
     return name if name == sample_type else f"{name}.{sample_type}"
 
 
-def _sums(name: str, captures: tuple[Capture[Profile], ...]) -> Iterator[_Value]:
+def _sums(name: str, side: ProfileSide) -> Iterator[_Value]:
     """Yield the sum of each sample type, in the unit that the merged profile has."""
-    alike = with_common_types([capture.content for capture in captures])
-    for capture, profile in zip(captures, alike, strict=True):
-        for kind, total in zip(
-            profile.sample_types, profile.values.sum(axis=0).tolist(), strict=True
-        ):
+    for capture, totals in zip(
+        side.runs, side.by_run.sum(axis=0).tolist(), strict=True
+    ):
+        for kind, total in zip(side.profile.sample_types, totals, strict=True):
             yield _Value(capture.run, _figure(name, kind.type), kind.unit, total)
 
 
@@ -232,31 +229,19 @@ def _added(values: Iterator[_Value]) -> list[_Value]:
     return list(sums.values())
 
 
-def _of_groups(
-    diff: ProfileDiff, captures: tuple[Capture[Profile], ...]
-) -> Iterator[_Value]:
+def _of_groups(diff: ProfileDiff, number: int) -> Iterator[_Value]:
     """Yield CPU time by group of runtime costs, and the share of the GC."""
-    if not diff.grouped:
+    sums = diff.category_sums
+    if not diff.grouped or sums is None:
         return
-    alike = with_common_types([capture.content for capture in captures])
-    groups = [
-        (one.id, [rules().categories.index(c) for c in one.categories])
-        for one in rules().groups
-    ]
-    values = []
-    for capture, profile in zip(captures, alike, strict=True):
-        categories = profile_sums(profile, diff.sample_type.type).categories
-        if categories is not None:
-            values += [
-                _Value(
-                    capture.run,
-                    f"{diff.name}.group.{group}",
-                    diff.unit,
-                    int(categories[rows].sum()),
-                )
-                for group, rows in groups
-            ]
-    added = _added(iter(values))
+    captures = (diff.base, diff.new)[number].runs
+    groups = (sums.group_runs.base, sums.group_runs.new)[number]
+    values = (
+        _Value(capture.run, f"{diff.name}.group.{group.id}", diff.unit, total)
+        for capture, totals in zip(captures, groups, strict=True)
+        for group, total in zip(rules().groups, totals.tolist(), strict=True)
+    )
+    added = _added(values)
     yield from added
     totals: dict[int, int | float] = {}
     for value in added:

@@ -11,7 +11,6 @@ differ by beyond counting is added (`run_spread`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import erfc, sqrt
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -25,10 +24,11 @@ from pprofdiff.analysis.stats.calibration import (
     LIMIT,
     SAMPLES_FOR_ROW,
 )
+from pprofdiff.analysis.stats.discoveries import false_discovery_rates, two_sided
 from pprofdiff.analysis.stats.judgement import Change, Judgement, Runs
 from pprofdiff.analysis.stats.run_spread import ONE_RUN, RunSpread, normal, student
 
-__all__ = ["CountModel", "false_discovery_rates"]
+__all__ = ["CountModel"]
 
 Column = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -180,7 +180,7 @@ class CountModel(NamedTuple):
         sigma, freedom = self._deviation(base, new, runs)
         z = normal(delta / sigma, freedom)
         reach = student(LIMIT, freedom) * sigma
-        p = np.array([erfc(abs(v) / sqrt(2)) for v in z.tolist()], np.float64)
+        p = two_sided(z)
         told = self._told(base, new)
         q = np.ones(len(p))
         q[told] = false_discovery_rates(p[told])
@@ -230,7 +230,7 @@ class CountModel(NamedTuple):
         z = normal((now - times * old - amount) / sigma, freedom)
         told = self._told(base, new)
         # Rows that are surely within the limit must not make others look more sure.
-        p = np.array([erfc(v / sqrt(2)) if v > 0 else 1.0 for v in z[told].tolist()])
+        p = two_sided(np.fmax(z[told], 0.0))
         beyond = int((false_discovery_rates(p) <= FALSE_DISCOVERIES).sum())
         level = FALSE_DISCOVERIES * max(beyond, 1) / max(len(p), 1)
         least = max(LIMIT, NormalDist().inv_cdf(1 - level / 2))
@@ -309,13 +309,3 @@ def _ratio_bounds(
     # Without base there is no ratio.
     far, plain = np.sqrt(of_old + of_now), (old <= 0) | (now < 0)
     return np.where(plain, now - old - far, low), np.where(plain, now - old + far, high)
-
-
-def false_discovery_rates(p: Floats) -> Floats:
-    """Return Benjamini and Hochberg's adjusted p for each p."""
-    count = len(p)
-    order = np.argsort(p)[::-1]
-    scaled = p[order] * count / np.arange(count, 0, -1)
-    q = np.empty(count, np.float64)
-    q[order] = np.minimum.accumulate(np.minimum(scaled, 1.0))
-    return q

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import erfc, log, sqrt
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from pprofdiff.analysis.stats.calibration import (
     TOTAL_PRIOR,
     Spread,
 )
-from pprofdiff.analysis.stats.counts import false_discovery_rates
+from pprofdiff.analysis.stats.discoveries import false_discovery_rates, two_sided
 from pprofdiff.analysis.stats.judgement import Judgement, Runs
 from pprofdiff.analysis.stats.run_spread import normal, student
 
@@ -118,7 +118,7 @@ def _judged(
     """Return the judgement of changes whose deviation is known."""
     z = normal(delta / sigma, freedom)
     reach = student(_Z, freedom) * sigma
-    p = np.array([erfc(abs(v) / sqrt(2)) for v in z.tolist()], np.float64)
+    p = two_sided(z)
     q = np.full(len(p), np.nan)
     q[known] = false_discovery_rates(p[known])
     return Judgement(

@@ -1,0 +1,27 @@
+"""Chances of many rows at once, and how many of those that are told may be false."""
+
+from __future__ import annotations
+
+from math import erfc, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["false_discovery_rates", "two_sided"]
+
+Floats = NDArray[np.float64]
+
+
+def two_sided(z: Floats) -> Floats:
+    """Return the chance of a normal deviate as far from 0 as each z."""
+    return np.array([erfc(abs(v) / sqrt(2)) for v in z.tolist()], np.float64)
+
+
+def false_discovery_rates(p: Floats) -> Floats:
+    """Return Benjamini and Hochberg's adjusted p for each p."""
+    count = len(p)
+    order = np.argsort(p)[::-1]
+    scaled = p[order] * count / np.arange(count, 0, -1)
+    q = np.empty(count, np.float64)
+    q[order] = np.minimum.accumulate(np.minimum(scaled, 1.0))
+    return q

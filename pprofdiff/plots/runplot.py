@@ -5,20 +5,21 @@ A mean and its interval hide whether runs agree, drift, or fall into two groups.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from math import exp
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
 from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.findings.wording import listed
 from pprofdiff.analysis.outcome.figures import measures
 from pprofdiff.analysis.outcome.model import Measure
 from pprofdiff.analysis.runs.headline import RunValues, headline_runs
 from pprofdiff.analysis.runs.naming import run_names
 from pprofdiff.analysis.runs.outliers import outliers
 from pprofdiff.analysis.side import numbered
+from pprofdiff.analysis.stats.totals import mean_of_runs
 from pprofdiff.errors import UsageError
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.axes import (
@@ -74,7 +75,7 @@ class _Side:
     @property
     def mean(self) -> float:
         """The geometric mean, which ratios of runs are of."""
-        return exp(float(np.mean(np.log(self.values))))
+        return mean_of_runs([[value] for value in self.values])
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,13 +278,9 @@ def _in_words(shown: _Shown) -> str:
         span = "" if len(side.values) == 1 else f", {low} to {high}"
         words = f"{_whose(side)}{span}, mean {shown.scale.text(side.mean)}"
         apart = [f"run {run}" for run in side.apart.values()]
-        parts.append(words + (f" ({_listed(apart)} apart)" if apart else ""))
+        parts.append(words + (f" ({listed(apart)} apart)" if apart else ""))
     told = f"{shown.figure}, run by run (each a dot). {'; '.join(parts)}"
     if shown.interval is None or shown.measure is None:
         return f"{told}."
     low, high = (shown.scale.text(end) for end in shown.interval)
     return f"{told}; by the 95% interval of the ratio, new is at {low} to {high}."
-
-
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

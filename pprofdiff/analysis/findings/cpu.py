@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.load import Load
-from pprofdiff.analysis.findings.model import Claim, Direction
+from pprofdiff.analysis.findings.model import Claim, Direction, Fact
 from pprofdiff.analysis.profiles.attribution import Attribution
 from pprofdiff.analysis.profiles.caveats import releases_apart
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_groups
 from pprofdiff.analysis.profiles.scaling import scale_of
-from pprofdiff.analysis.profiles.tables import Table
+from pprofdiff.analysis.profiles.tables import Table, ValueColumn
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judgement import Change
 from pprofdiff.goruntime.rules import rules
@@ -110,10 +110,21 @@ class CPUComparison:
     @cached_property
     def cum(self) -> tuple[Column, Column]:
         """Base and new cum of each function, raw, by row of the union."""
-        rows = self.diff.paired_functions.tabled
-        base, new = (np.zeros(len(self.names), np.int64) for _ in range(2))
-        base[rows], new[rows] = self.table.raw("cum")
-        return base, new
+        return self.diff.paired_functions.raw("cum")
+
+    def facts(self, rows: Sequence[int], column: ValueColumn) -> tuple[Fact, ...]:
+        """Return flat or cum of functions, by rows of the union, as evidence."""
+        base, new = self.diff.paired_functions.raw(column)
+        return tuple(
+            Fact(
+                f"{self.names[row]} ({column})",
+                "cpu profile",
+                int(base[row]),
+                int(new[row]),
+                self.diff.unit,
+            )
+            for row in rows
+        )
 
     @cached_property
     def whole_of(self) -> Column:

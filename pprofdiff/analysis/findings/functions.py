@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
-from pprofdiff.analysis.findings.model import Claim, Direction, Fact, Finding
+from pprofdiff.analysis.findings.model import Claim, Direction, Finding
 from pprofdiff.analysis.findings.one_sided import OneSidedWork, Root
 from pprofdiff.analysis.findings.wording import (
     listed_functions,
@@ -122,7 +122,7 @@ def _gone_or_new(
         "work-vanished" if gone else "work-appeared",
         title,
         text,
-        _facts(cpu, roots),
+        cpu.facts([root.row for root in roots], "cum"),
         advice,
         direction=_direction(cpu, gone=gone),
         rises=not gone,
@@ -162,23 +162,6 @@ def _dearest(cpu: CPUComparison, change: OneSidedWork, claim: Claim) -> int | No
     return None if dearest in {r.row for r in change.roots} else dearest
 
 
-def _facts(cpu: CPUComparison, roots: list[Root]) -> tuple[Fact, ...]:
-    table = cpu.table
-    place = np.full(len(cpu.names), -1, np.int64)
-    place[cpu.diff.paired_functions.tabled] = np.arange(len(table))
-    rows = place[[r.row for r in roots]].tolist()
-    return tuple(
-        Fact(
-            f"{table.names[i]} (cum)",
-            "cpu profile",
-            int(table.base_cum[i]),
-            int(table.new_cum[i]),
-            cpu.diff.unit,
-        )
-        for i in rows
-    )
-
-
 def _replaced(
     cpu: CPUComparison,
     changes: tuple[OneSidedWork, OneSidedWork],
@@ -209,7 +192,7 @@ def _replaced(
         "work-moved",
         f"{after} {verb} {before}: {cost}",
         f"{under}What is called below them counts too.",
-        _facts(cpu, [*roots[0], *roots[1]]),
+        cpu.facts([root.row for some in roots for root in some], "cum"),
         direction=direction,
         claim=claim,
         names=frozenset(cpu.names[r.row] for some in roots for r in some),

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
-from pprofdiff.analysis.findings.model import Fact, Finding
+from pprofdiff.analysis.findings.model import Finding
 from pprofdiff.analysis.findings.wording import listed
 from pprofdiff.analysis.profiles.splits import Split
 from pprofdiff.goruntime.readable import distinct_names
@@ -32,22 +30,11 @@ def _finding(cpu: CPUComparison, split: Split) -> Finding:
         parts = [*parts[:_NAMED], f"{len(parts) - _NAMED} more"]
     verb = "are" if len(split.parts) > 1 else "is"
     state, moved = ("new inside", "fell") if split.side else ("gone from", "rose")
-    place = np.full(len(cpu.names), -1, np.int64)
-    place[cpu.diff.paired_functions.tabled] = np.arange(len(cpu.table))
     return Finding(
         "split" if split.side else "joined",
         f"{listed(parts)} {verb} {state} {whole}, whose own {cpu.noun} {moved} as "
         f"much: together {cpu.words(*split.whole)}, within noise",
         "Code that moved from one function to another costs what it did.",
-        tuple(
-            Fact(
-                f"{cpu.table.names[i]} (flat)",
-                "cpu profile",
-                int(cpu.table.base_flat[i]),
-                int(cpu.table.new_flat[i]),
-                cpu.diff.unit,
-            )
-            for i in place[rows].tolist()
-        ),
+        cpu.facts(rows, "flat"),
         functions=tuple(cpu.names[row] for row in rows),
     )

@@ -16,7 +16,7 @@ from pprofdiff.analysis.profiles.granularity import (
     side_rows,
 )
 from pprofdiff.analysis.profiles.graph import flat_and_cum
-from pprofdiff.analysis.profiles.tables import ByRun, Table
+from pprofdiff.analysis.profiles.tables import ByRun, Table, ValueColumn
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.identity.model import SAME_NAMES, SideKeys
 from pprofdiff.identity.rows import Pairing
@@ -59,6 +59,12 @@ class PairedRows:
     table: Table
     tabled: NDArray[np.int64]
     attributions: tuple[Attribution, Attribution] | None
+
+    def raw(self, column: ValueColumn) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return raw flat or cum of the union's rows, base and new (int64)."""
+        base, new = (np.zeros(len(self.names), np.int64) for _ in range(2))
+        base[self.tabled], new[self.tabled] = self.table.raw(column)
+        return base, new
 
 
 def pair_rows(

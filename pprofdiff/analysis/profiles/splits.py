@@ -63,7 +63,7 @@ def splits_of(
     Whether the same code was moved, samples do not tell. That the cost stayed where it
     was does not depend on it.
     """
-    flat = _flat(functions)
+    flat = functions.raw("flat")
     found = []
     for side in (0, 1):
         for function, parts in _parts(functions, profiles[side], side).items():
@@ -71,13 +71,6 @@ def splits_of(
             if split and flat[side][parts].sum() >= _SHARE * totals[side]:
                 found.append(split)
     return tuple(found)
-
-
-def _flat(functions: PairedRows) -> _Pair:
-    """Return the raw flat of each row of the union, base and new."""
-    base, new = (np.zeros(len(functions.names), np.int64) for _ in range(2))
-    base[functions.tabled], new[functions.tabled] = functions.table.raw("flat")
-    return base, new
 
 
 def _parts(functions: PairedRows, profile: Profile, side: int) -> dict[int, list[int]]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import exp
 from typing import Literal, NamedTuple
-
-import numpy as np
 
 from pprofdiff.analysis.benchmarks.times import times_by_run, written
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.runs.costs import costs_by_run
 from pprofdiff.analysis.side import numbered
+from pprofdiff.analysis.stats.totals import mean_of_runs
 
 __all__ = ["RunValues", "headline_runs"]
 
@@ -52,7 +50,7 @@ def _times(comparison: Comparison) -> RunValues | None:
         return None
     base, new = (
         {
-            run: exp(float(np.mean([np.mean(np.log(side[n][run])) for n in names])))
+            run: mean_of_runs([side[n][run] for n in names])
             for run in sorted(set.intersection(*(set(side[n]) for n in names)))
         }
         for side in sides

@@ -8,12 +8,9 @@ tell the interval of their ratio, as they do for totals.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from math import exp
 from typing import NamedTuple
 
-import numpy as np
-
-from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs
+from pprofdiff.analysis.stats.totals import Ratio, mean_of_runs, ratio_of_runs
 from pprofdiff.analysis.traces.mutators import mmu
 from pprofdiff.analysis.traces.side import TraceSide
 
@@ -88,5 +85,5 @@ def _ratios(runs: TraceRuns) -> Iterator[RunRatio]:
         sides = [[figure.of(trace) for trace in side.values()] for side in runs]
         base, new = ([[v] for v in side if v is not None and v > 0] for side in sides)
         if [len(base), len(new)] == [len(side) for side in sides]:
-            old, now = (exp(float(np.log(side).mean())) for side in (base, new))
+            old, now = mean_of_runs(base), mean_of_runs(new)
             yield RunRatio(name, figure.unit, old, now, ratio_of_runs(base, new))

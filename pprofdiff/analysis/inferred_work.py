@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from pprofdiff.analysis.benchmarks.times import SECONDS, BenchmarkKey, key_of
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.side import cpu_seconds, measure, of_benchmarks
 from pprofdiff.analysis.work import Work, possible, rated
@@ -13,13 +14,10 @@ from pprofdiff.model.side import Side
 
 __all__ = ["failed_requests", "inferred_work"]
 
-_SECONDS = {"ns/op": 1e-9, "sec/op": 1.0}
 # hey and wrk send the next request of a connection when its last one is answered.
 _CLOSED = {"hey", "wrk"}
 # Of the time of a CPU profile, the least and most that benchmarks beside it last.
 _COVERS = 0.9, 1.1
-
-_Name = tuple[str, int | None, str | None]
 
 
 class _Measured(NamedTuple):
@@ -62,7 +60,7 @@ def inferred_work(base: Side, new: Side) -> Work | None:
     return rated(rates, listed + more, closed=True)._replace(by_run=by_run)
 
 
-def _by_run(side: Side, worth: Mapping[_Name, float]) -> dict[int, float]:
+def _by_run(side: Side, worth: Mapping[BenchmarkKey, float]) -> dict[int, float]:
     """Return operations of the mix a second in each run that has all benchmarks."""
     rates = {}
     for run in sorted({capture.run for capture in side.of("benchmark")}):
@@ -100,18 +98,18 @@ def _rates(pairs: list[tuple[_Measured, _Measured]]) -> tuple[float, float]:
     return done[0] / took[0], done[1] / took[1]
 
 
-def _measured(side: Side) -> dict[_Name, _Measured]:
+def _measured(side: Side) -> dict[BenchmarkKey, _Measured]:
     """Return iterations and time of each benchmark, by name, its -P, its package.
 
     Over all runs, each as long as it took: a CPU profile is of all of them.
     """
-    sums: dict[_Name, _Measured] = {}
+    sums: dict[BenchmarkKey, _Measured] = {}
     for capture in side.of("benchmark"):
         for result in capture.content.results:
-            if result.unit in _SECONDS:
-                name = result.name, result.procs, dict(result.config).get("pkg")
+            if result.unit in SECONDS:
+                name = key_of(result)
                 took = sum(
-                    value * _SECONDS[result.unit] * times
+                    value * SECONDS[result.unit] * times
                     for value, times in zip(
                         result.values, result.iterations, strict=True
                     )
@@ -125,7 +123,7 @@ def _measured(side: Side) -> dict[_Name, _Measured]:
     return {name: one for name, one in sums.items() if min(one) > 0}
 
 
-def _of_the_profile(side: Side, times: dict[_Name, _Measured]) -> bool:
+def _of_the_profile(side: Side, times: dict[BenchmarkKey, _Measured]) -> bool:
     """Return whether a side's CPU profile is of its benchmarks.
 
     The benchmark loop is in its stacks; or a program of its own printed one line, of as

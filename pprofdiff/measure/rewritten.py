@@ -3,37 +3,47 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+
+from pprofdiff.analysis.source.extents import declared
 
 __all__ = ["rewritten"]
 
-# As gofmt writes it, a function's closing brace begins a line.
-_FUNCTION = re.compile(rb"^func (Benchmark\w*)\(.*?^\}", re.MULTILINE | re.DOTALL)
 _MOST = 1 << 24
+
+_Files = dict[str, list[str]]
 
 
 def rewritten(base: str, new: str, names: Iterable[str]) -> list[str]:
     """Return which benchmarks' texts differ between a package's folders.
 
-    What they call is not compared. One whose text is not found, as of code that no
-    gofmt has seen, is not told.
+    What they call is not compared. One whose text is not found is not told.
     """
-    before, after = _functions(base), _functions(new)
-    return [
-        name
-        for name in names
-        if name in before and name in after and before[name] != after[name]
-    ]
+    before, after = _tests(base), _tests(new)
+    told = []
+    for name in names:
+        texts = _text(before, name), _text(after, name)
+        if None not in texts and texts[0] != texts[1]:
+            told.append(name)
+    return told
 
 
-def _functions(folder: str) -> dict[str, bytes]:
-    """Return the text of each benchmark of a folder's tests."""
-    texts = {}
+def _tests(folder: str) -> _Files:
+    """Return the lines of a folder's tests, by file."""
+    files: _Files = {}
     for file in sorted(os.listdir(folder)):
         if file.endswith("_test.go"):
             with suppress(OSError), open(os.path.join(folder, file), "rb") as source:
-                for found in _FUNCTION.finditer(source.read(_MOST)):
-                    texts[found[1].decode()] = found[0]
-    return texts
+                text = source.read(_MOST).decode("utf-8", "replace")
+                files[file] = text.splitlines()
+    return files
+
+
+def _text(files: _Files, name: str) -> Sequence[str] | None:
+    """Return a benchmark's lines, None where no file declares it."""
+    for file, lines in files.items():
+        extent = declared(lines, f"main.{name}", file)
+        if extent is not None:
+            return lines[extent.start - 1 : extent.end]
+    return None

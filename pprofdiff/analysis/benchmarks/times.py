@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pprofdiff.model.benchmarks import Result
 from pprofdiff.model.side import Side
 
-__all__ = ["BenchmarkKey", "times_by_run", "written"]
+__all__ = ["SECONDS", "BenchmarkKey", "key_of", "times_by_run", "written"]
 
-_SECONDS = {"ns/op": 1e-9, "sec/op": 1.0}
+SECONDS = {"ns/op": 1e-9, "sec/op": 1.0}
+"""How many seconds an operation takes where a benchmark prints 1 of a unit."""
+
 # Seconds that an operation may take: beyond them a ratio is no number.
 _SHORTEST, _LONGEST = 1e-15, 1e15
 
@@ -14,16 +17,22 @@ BenchmarkKey = tuple[str, int | None, str | None]
 """A benchmark's name, its -P or None, its package or None."""
 
 
+def key_of(result: Result) -> BenchmarkKey:
+    """Return which benchmark a result is of."""
+    return result.name, result.procs, dict(result.config).get("pkg")
+
+
 def times_by_run(side: Side) -> dict[BenchmarkKey, dict[int, list[float]]]:
     """Return each benchmark's seconds an operation, by the number of the run."""
     runs: dict[BenchmarkKey, dict[int, list[float]]] = {}
     for capture in side.of("benchmark"):
         for result in capture.content.results:
-            factor = _SECONDS.get(result.unit)
+            factor = SECONDS.get(result.unit)
             values = [value * factor for value in result.values if factor]
             if values and min(values) >= _SHORTEST and max(values) <= _LONGEST:
-                key = result.name, result.procs, dict(result.config).get("pkg")
-                runs.setdefault(key, {}).setdefault(capture.run, []).extend(values)
+                runs.setdefault(key_of(result), {}).setdefault(capture.run, []).extend(
+                    values
+                )
     return runs
 
 

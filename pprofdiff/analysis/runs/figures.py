@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from pprofdiff.analysis.benchmarks.times import BenchmarkKey, written
+from pprofdiff.analysis.benchmarks.times import BenchmarkKey, key_of, written
 from pprofdiff.analysis.benchmarks.units import tidy
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.gclogs.figures import GCFigures, figures
@@ -151,8 +151,7 @@ def _of_benchmarks(side: Side) -> Iterator[_Value]:
     values: dict[tuple[BenchmarkKey, str], dict[int, list[float]]] = {}
     for capture in side.of("benchmark"):
         for result in capture.content.results:
-            key = result.name, result.procs, dict(result.config).get("pkg")
-            runs = values.setdefault((key, result.unit), {})
+            runs = values.setdefault((key_of(result), result.unit), {})
             runs.setdefault(capture.run, []).extend(result.values)
     packages: dict[str, set[str | None]] = {}
     for key, _ in values:

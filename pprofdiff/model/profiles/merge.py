@@ -54,9 +54,7 @@ def merge(profiles: Sequence[Profile]) -> Profile:
         The sample types or period types cannot be compared.
 
     """
-    if not profiles:
-        raise UsageError("there is no profile to merge; name at least one")
-    alike = with_common_types(profiles)
+    alike = _alike(profiles)
     if len(alike) == 1:
         return alike[0]
     return pruned(_summed(joined(alike), len(alike[0].sample_types)))
@@ -69,9 +67,7 @@ def merge_apart(profiles: Sequence[Profile]) -> Profile:
     profiles: int64 of shape (samples, T + K T), whose sample types repeat. Raises what
     `merge` raises.
     """
-    if not profiles:
-        raise UsageError("there is no profile to merge; name at least one")
-    alike = with_common_types(profiles)
+    alike = _alike(profiles)
     types = alike[0].sample_types
     wide = []
     for number, profile in enumerate(alike):
@@ -81,6 +77,13 @@ def merge_apart(profiles: Sequence[Profile]) -> Profile:
         flat = values.reshape(len(profile), len(repeated))
         wide.append(replace(profile, sample_types=repeated, values=flat))
     return pruned(_summed(joined(wide), len(types)))
+
+
+def _alike(profiles: Sequence[Profile]) -> list[Profile]:
+    """Return the profiles with common types; raises what `merge` raises."""
+    if not profiles:
+        raise UsageError("there is no profile to merge; name at least one")
+    return with_common_types(profiles)
 
 
 def subtract(new: Profile, base: Profile, *, label: bool) -> Profile:

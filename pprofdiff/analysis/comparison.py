@@ -16,6 +16,7 @@ from pprofdiff.analysis.profiles.mark_by_allocation import (
     MarkByAllocation,
     apportion_mark,
 )
+from pprofdiff.analysis.runs.turns import taken_in_turns
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.analysis.side import (
     age_seconds,
@@ -57,6 +58,9 @@ class Comparison:
         Which function of base is which of new.
     same_within
         How far the outcome's figure may differ where builds are called the same.
+    pairs
+        How many pairs the runs of both sides make that were taken in turns: run *i* of
+        base stands beside run *i* of new in time. 0 where that is not so, or not known.
 
     """
 
@@ -67,6 +71,7 @@ class Comparison:
     work: Work | None = None
     identity: Identity = SAME_NAMES
     same_within: float = SAME_WITHIN
+    pairs: int = 0
 
     @property
     def profiles(self) -> tuple[ProfileDiff, ...]:
@@ -127,7 +132,8 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
         )
         settings = replace(settings, work=work)
     identity = settings.identity_of(stacks_of(base), stacks_of(new))
-    settings = replace(settings, identity=identity)
+    pairs = taken_in_turns(base, new)
+    settings = replace(settings, identity=identity, pairs=pairs)
     compared = Comparison(
         base,
         new,
@@ -136,6 +142,7 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
         settings.work,
         identity,
         settings.same_within,
+        pairs,
     )
     both = [
         kind

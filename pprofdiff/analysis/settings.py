@@ -42,6 +42,8 @@ class Settings:
     same_within
         Builds are the same where the outcome's figure surely differs by no more than
         this share of base.
+    pairs
+        How many pairs the runs of both sides make that were taken in turns.
 
     """
 
@@ -53,6 +55,7 @@ class Settings:
     pairing: bool = True
     identity: Identity | None = None
     same_within: float = SAME_WITHIN
+    pairs: int = 0
 
     def identity_of(
         self, base: Sequence[Profile | Stacks], new: Sequence[Profile | Stacks]

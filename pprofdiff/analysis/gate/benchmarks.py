@@ -40,7 +40,7 @@ def _benchmarks(asked: Asked, judged: Judged) -> Measured:
         return Missing(f"no benchmark tells {unit}; there are: {units}")
     named = [row for row in rows if matches(row.full_name)]
     figures = [
-        _figure(row, unit, wanted.factor, asked.limit)
+        _figure(row, unit, wanted.factor, asked.limit, judged.comparison.pairs)
         for row in named
         if row.tidy_base is not None and row.tidy_new is not None
     ]
@@ -79,7 +79,9 @@ def _check(asked: Asked) -> None:
         )
 
 
-def _figure(row: BenchmarkRow, unit: str, factor: float, limit: Limit) -> Figure:
+def _figure(
+    row: BenchmarkRow, unit: str, factor: float, limit: Limit, pairs: int
+) -> Figure:
     """Return a row's figures in the rule's unit, and how sure their change is.
 
     Of times they are the runs' geometric means, as the outcome's, and their interval
@@ -89,7 +91,8 @@ def _figure(row: BenchmarkRow, unit: str, factor: float, limit: Limit) -> Figure
     base, new = row.tidy_base, row.tidy_new
     if base is None or new is None:
         raise ValueError(row.full_name)
-    chance = _chance(row, (base.median, new.median), relative=limit.relative)
+    medians = base.median, new.median
+    chance = _chance(row, medians, relative=limit.relative, pairs=pairs)
     sides = [side / factor for side in chance.sides]
     bounds = chance.bounds
     return Figure(
@@ -118,7 +121,7 @@ class _Chance(NamedTuple):
 
 
 def _chance(
-    row: BenchmarkRow, medians: tuple[float, float], *, relative: bool
+    row: BenchmarkRow, medians: tuple[float, float], *, relative: bool, pairs: int
 ) -> _Chance:
     """Return how sure a row's change is; a limit may be `relative` to base."""
     base, new = ([value for run in side for value in run] for side in row.runs)
@@ -128,9 +131,10 @@ def _chance(
     positive = min(*base, *new) > 0
     if positive and tidy(row.unit).unit in _TIMES:
         old, now = map(mean_of_runs, row.runs)
-        told = ratio_of_runs(*row.runs)
+        runs = [len(side) for side in row.runs]
+        told = ratio_of_runs(*row.runs, in_turns=runs == [pairs, pairs])
         bounds = old * (told.low - 1), old * (told.high - 1)
-        return _Chance((old, now), bounds, by_ratio=True, runs=min(map(len, row.runs)))
+        return _Chance((old, now), bounds, by_ratio=True, runs=min(runs))
     relative = relative and positive
     between = shift_bounds(base, new, ratio=relative)
     if between is not None and relative:

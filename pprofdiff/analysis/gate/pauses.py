@@ -77,7 +77,10 @@ def _pauses(asked: Asked, judged: Judged) -> Measured:
         mean_of_runs([quantile(run, rank) for run in side]) or 0.0
         for side in (base, new)
     ]
-    chance = _chance(asked.limit, rank, (base, new), (quantiles[0], quantiles[1]))
+    pauses = Runs(
+        tuple(base), tuple(new), len(base) == len(new) == judged.comparison.pairs
+    )
+    chance = _chance(asked.limit, rank, pauses, (quantiles[0], quantiles[1]))
     return [
         Figure(
             what=f"{asked.subject} of {_counted(base)} and {_counted(new)} pauses",
@@ -111,7 +114,7 @@ def _counted(runs: Sequence[Column]) -> str:
 def _chance(
     limit: Limit,
     rank: int,
-    sides: tuple[Sequence[Column], Sequence[Column]],
+    sides: Runs[Column],
     quantiles: tuple[float, float],
 ) -> _Chance:
     """Return what chance may have made of the difference.
@@ -120,13 +123,9 @@ def _chance(
     whole 95 % interval is, and with one run a side the order of pauses in it agrees,
     and None elsewhere. The interval has the limit in it then.
     """
-    values = [
-        tuple(
-            np.array([max(quantile(run, rank), _LEAST_NS)], np.float64) for run in side
-        )
-        for side in sides
-    ]
-    runs = Runs(values[0], values[1])
+    runs: Runs[NDArray[np.float64]] = Runs(
+        _quantiles(sides.base, rank), _quantiles(sides.new, rank), sides.in_turns
+    )
     base, new = (max(value, float(_LEAST_NS)) for value in quantiles)
     if limit.sign:
         highest = base + limit.allowed(base, "ns")
@@ -143,7 +142,7 @@ def _chance(
     )
     if new <= highest:
         return _Chance(change.noise, "", (low, high))
-    several = max(map(len, sides)) > 1
+    several = max(len(sides.base), len(sides.new)) > 1
     within = False if several else _within(limit, rank, sides)
     if within is None:
         return _Chance(None, _FEW, None)
@@ -153,16 +152,22 @@ def _chance(
     return _Chance(None, unsure, (min(low, highest - base), high))
 
 
-def _within(
-    limit: Limit, rank: int, sides: tuple[Sequence[Column], Sequence[Column]]
-) -> bool | None:
+def _quantiles(runs: Sequence[Column], rank: int) -> tuple[NDArray[np.float64], ...]:
+    """Return each run's quantile, at least what a log can print."""
+    return tuple(
+        np.array([max(quantile(run, rank), _LEAST_NS)], np.float64) for run in runs
+    )
+
+
+def _within(limit: Limit, rank: int, sides: Runs[Column]) -> bool | None:
     """Return whether the order of pauses in one run a side may have made a change."""
     judge = (
         Judge.of_quantile(rank)
         if limit.sign
         else Judge.of_ceiling(rank, limit.within("ns"))
     )
-    return judge.pair(*(Durations(side[0]) for side in sides)).noise
+    base, new = Durations(sides.base[0]), Durations(sides.new[0])
+    return judge.pair(base, new).noise
 
 
 def _sides(

@@ -83,11 +83,16 @@ class Restored(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GCDiff:
-    """Base and new collections; `rates` are operations per second (base, new)."""
+    """Base and new collections.
+
+    `rates` are operations per second (base, new). `in_turns` says whether the runs of
+    both sides stand beside each other in time, first with first.
+    """
 
     base: GCSide
     new: GCSide
     rates: tuple[float, float] | None
+    in_turns: bool = False
 
     @property
     def per_work(self) -> bool:
@@ -133,7 +138,7 @@ class GCDiff:
     @cached_property
     def changes(self) -> Mapping[str, Change]:
         """How each figure changed, by its place in `GCFigures`, as `judged` says."""
-        return changes_of(self.base, self.new)
+        return changes_of(self.base, self.new, in_turns=self.in_turns)
 
     @property
     def several_runs(self) -> bool:
@@ -205,6 +210,7 @@ def compare_sides(base: Side, new: Side, settings: Settings) -> GCDiff | None:
         settings.spans,
         settings.work,
         (cpu_seconds(base), cpu_seconds(new)),
+        settings.pairs,
     )
 
 
@@ -223,6 +229,7 @@ def compare_logs(
     spans: tuple[Span | None, Span | None] = (None, None),
     work: Work | None = None,
     seconds: tuple[float | None, float | None] = (None, None),
+    pairs: int = 0,
 ) -> GCDiff | None:
     """Compare both sides' GC logs; None where a side's logs have no collection.
 
@@ -239,6 +246,8 @@ def compare_logs(
     seconds
         How long counted `work` took on each side. Where that is not known it took as
         long as the span, or else the window of collections.
+    pairs
+        How many pairs the runs of both sides make that were taken in turns.
 
     Raises
     ------
@@ -259,7 +268,8 @@ def compare_logs(
             for known, span, side in zip(seconds, spans, (base, new), strict=True)
         ]
         rates = work.per_second((took[0], took[1]))
-    return GCDiff(base, new, rates)
+    in_turns = len(base.runs) == len(new.runs) == pairs
+    return GCDiff(base, new, rates, in_turns)
 
 
 def _length(span: Span | None, side: GCSide) -> float:

@@ -70,13 +70,15 @@ def values_of(run: LoggedRun) -> NDArray[np.float64]:
     return np.maximum(column, [least for _, least in _ALL.values()])
 
 
-def changes_of(base: GCSide, new: GCSide) -> Mapping[str, Change]:
+def changes_of(
+    base: GCSide, new: GCSide, *, in_turns: bool = False
+) -> Mapping[str, Change]:
     """Return, by place in `GCFigures`, how each figure changed.
 
     Deltas and their 95 % intervals are logarithms of the ratio new ÷ base, of geometric
-    means over runs; each run is one observation.
+    means over runs; each run is one observation, or each pair of runs taken `in_turns`.
     """
-    sides = (tuple(map(values_of, side.runs)) for side in (base, new))
+    old, now = (tuple(map(values_of, side.runs)) for side in (base, new))
     judge = Judge.of_ratios([spread for spread, _ in _ALL.values()])
-    judgement = judge.rows(Runs(*sides))
+    judgement = judge.rows(Runs(old, now, in_turns))
     return {path: judgement.change(row) for row, path in enumerate(JUDGED)}

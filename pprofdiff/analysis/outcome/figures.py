@@ -46,7 +46,12 @@ def timed(comparison: Comparison) -> Timed | None:
     names = [name for name in base if name in new]
     if not names:
         return None
-    each = {name: ratio_of_runs(base[name], new[name]) for name in names}
+    in_turns = all(
+        len(side[name]) == comparison.pairs for name in names for side in (base, new)
+    )
+    each = {
+        name: ratio_of_runs(base[name], new[name], in_turns=in_turns) for name in names
+    }
     logs = np.array([log(ratio.ratio) for ratio in each.values()])
     # Benchmarks of one run share its drift, so that more of them are not more sure.
     sigma = max(ratio.sigma for ratio in each.values())
@@ -74,6 +79,7 @@ def timed(comparison: Comparison) -> Timed | None:
         if several
         else f"Benchmark{names[0][0]}",
         runs=(_count(base, names), _count(new, names)),
+        in_turns=in_turns,
     )
     return Timed(whole, {written(name): ratio for name, ratio in each.items()})
 
@@ -172,7 +178,8 @@ def _per_operation(diff: ProfileDiff, what: _Figure, source: str) -> Measure | N
     base, new = diff.normalization.scaled(*diff.totals)
     if told.by_run:
         source = source.replace("profile", "profiles") + ", run by run"
-    return _figure(what, (base / 1e9, new / 1e9), told.ratio, source, told.runs)
+    figure = _figure(what, (base / 1e9, new / 1e9), told.ratio, source, told.runs)
+    return figure._replace(in_turns=told.by_run and diff.in_turns)
 
 
 def _unchanged_code(comparison: Comparison) -> Measure | None:

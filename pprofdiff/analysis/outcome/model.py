@@ -21,7 +21,8 @@ class Measure(NamedTuple):
     new ÷ base, `low` and `high` bound it with 95 % confidence. `more_is` says what a
     larger figure means: ``slower``, ``faster``, or "" where it means neither. `narrow`
     bounds the ratio with 90 %, which is asked where builds are called the same:
-    `same_within` is how far from 1 it may reach then.
+    `same_within` is how far from 1 it may reach then. Where `in_turns` is set, a run of
+    base is compared with the run of new beside it in time.
     """
 
     id: str
@@ -37,6 +38,7 @@ class Measure(NamedTuple):
     source: str
     runs: tuple[int, int] = (1, 1)
     same_within: float = SAME_WITHIN
+    in_turns: bool = False
 
     @property
     def verdict(self) -> Verdict:

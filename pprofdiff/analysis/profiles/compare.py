@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
 from pprofdiff.analysis.profiles.kinds import is_heap, kind_name
-from pprofdiff.analysis.profiles.side import side
+from pprofdiff.analysis.profiles.side import ProfileSide, side
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.errors import UsageError
 from pprofdiff.model.profiles.profile import Profile
@@ -41,15 +42,9 @@ def compare_sides(
     for old, current in _pairs(base.of("profile"), new.of("profile")):
         sides = side(base.label, old), side(new.label, current)
 
-        subtract = partial(
-            compare,
-            *sides,
-            normalize=settings.normalize,
-            work=settings.work,
-            identity=settings.identity,
-        )
+        subtract = partial(_subtract, *sides, settings)
         try:
-            first = subtract(sample_type=settings.sample_type)
+            first = subtract(settings.sample_type)
         except UsageError as error:
             # One of several profiles may lack the sample type that was asked for.
             refusals.append(error)
@@ -57,10 +52,28 @@ def compare_sides(
         diffs.append(first)
         objects = _objects_type(first) if settings.sample_type is None else None
         if objects is not None:
-            diffs.append(subtract(sample_type=objects))
+            diffs.append(subtract(objects))
     if refusals and not diffs:
         raise refusals[0]
     return tuple(diffs) or None
+
+
+def _subtract(
+    base: ProfileSide,
+    new: ProfileSide,
+    settings: Settings,
+    sample_type: str | int | None,
+) -> ProfileDiff:
+    diff = compare(
+        base,
+        new,
+        sample_type=sample_type,
+        normalize=settings.normalize,
+        work=settings.work,
+        identity=settings.identity,
+    )
+    in_turns = len(base.runs) == len(new.runs) == settings.pairs
+    return replace(diff, in_turns=in_turns)
 
 
 def caveats(

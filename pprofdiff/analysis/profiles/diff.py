@@ -68,7 +68,8 @@ class ProfileDiff:
     are integers in `unit`; scaled ones are raw ones times the factors of
     `normalization`. `warnings` say what makes the two sides less comparable, `identity`
     which function of base is which of new. `exposures` are the operations that each of
-    a side's runs did, None where that is not known.
+    a side's runs did, None where that is not known. `in_turns` says whether the runs of
+    both sides stand beside each other in time, first with first.
     """
 
     base: ProfileSide
@@ -79,6 +80,7 @@ class ProfileDiff:
     warnings: tuple[Caveat, ...]
     identity: Identity = SAME_NAMES
     exposures: tuple[Exposure, Exposure] = (None, None)
+    in_turns: bool = False
 
     def __repr__(self) -> str:
         """Return one line: sample type, totals and their delta."""
@@ -165,7 +167,7 @@ class ProfileDiff:
                 strict=True,
             )
         ]
-        return spread_of(sides, totals=not shares)
+        return spread_of(sides, totals=not shares, in_turns=self.in_turns)
 
     @cached_property
     def is_cpu(self) -> bool:
@@ -379,7 +381,14 @@ def compare(
         identity = identify([base.profile], [new.profile])
     exposures = (None, None) if work is None else exposures_of(work, base, new)
     return ProfileDiff(
-        base, new, base_column, new_column, normalization, caveats, identity, exposures
+        base,
+        new,
+        base_column,
+        new_column,
+        normalization,
+        caveats,
+        identity,
+        exposures,
     )
 
 

@@ -50,7 +50,8 @@ def ratio_of_totals(diff: ProfileDiff) -> TotalRatio | None:
         sides = diff.normalization.scaled(*diff.totals)
         return TotalRatio(ratio_of_sums(*sides, runs), sides, runs, by_run=False)
     means = mean_of_runs(costs[0]), mean_of_runs(costs[1])
-    return TotalRatio(ratio_of_runs(*costs), means, runs, by_run=True)
+    ratio = ratio_of_runs(*costs, in_turns=diff.in_turns)
+    return TotalRatio(ratio, means, runs, by_run=True)
 
 
 def _cost_by_run(diff: ProfileDiff) -> tuple[_Costs, _Costs] | None:

@@ -18,10 +18,10 @@ from pprofdiff.analysis.benchmarks.units import tidy
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.gclogs.figures import GCFigures, figures
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.kinds import is_cpu
 from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.analysis.runs.costs import costs_by_run
 from pprofdiff.analysis.runs.naming import run_names
+from pprofdiff.analysis.runs.turns import starts_of
 from pprofdiff.analysis.side import numbered
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.gclogs import GCLog
@@ -104,7 +104,7 @@ def run_figures(comparison: Comparison) -> list[RunFigure]:
         values = [*_of_benchmarks(side), *_of_loads(side)]
         values += _of_profiles(comparison, number)
         values += [*_of_logs(side), *_of_traces(comparison, number)]
-        names, starts = run_names(side), _starts(side)
+        names, starts = run_names(side), starts_of(side)
         found += [
             RunFigure(
                 SIDES[number],
@@ -117,33 +117,6 @@ def run_figures(comparison: Comparison) -> list[RunFigure]:
             if isfinite(value.value)
         ]
     return found
-
-
-def _starts(side: Side) -> dict[int, int]:
-    """Return when runs began, ns since 1970, of those that tell.
-
-    A CPU profile's time is that of its begin (runtime/pprof, profBuilder); a heap
-    profile's is when it was written. A trace has a wall clock from Go 1.25 on.
-    """
-    starts: dict[int, int] = {}
-    for run, start in (*_profile_starts(side), *_trace_starts(side)):
-        starts[run] = min(start, starts.get(run, start))
-    return starts
-
-
-def _profile_starts(side: Side) -> Iterator[tuple[int, int]]:
-    for profile in side.of("profile"):
-        content = profile.content
-        if content.time_ns and content.duration_ns and is_cpu(content):
-            yield profile.run, content.time_ns
-
-
-def _trace_starts(side: Side) -> Iterator[tuple[int, int]]:
-    for trace in side.of("trace"):
-        for sync in trace.content.syncs[:1]:
-            if sync.wall_ns is not None and sync.snapshot_ns is not None:
-                begun = sync.wall_ns - sync.snapshot_ns + trace.content.start_ns
-                yield trace.run, begun
 
 
 def _of_benchmarks(side: Side) -> Iterator[_Value]:

@@ -26,11 +26,13 @@ class Runs(Generic[V]):
     """Both sides' values of one measure, run by run; each side has at least one run.
 
     What one run's value is depends on the measure: a column of raw counts by row, the
-    durations of all pauses, the samples of a benchmark.
+    durations of all pauses, the samples of a benchmark. `in_turns` says whether the
+    runs of both sides stand beside each other in time, first with first; see `turns`.
     """
 
     base: tuple[V, ...]
     new: tuple[V, ...]
+    in_turns: bool = False
 
     def __post_init__(self) -> None:
         """Raise ValueError for a side without a run."""
@@ -44,7 +46,8 @@ class Runs(Generic[V]):
 
     def map(self, change: Callable[[V], V]) -> Runs[V]:
         """Return the runs with each value changed."""
-        return Runs(tuple(map(change, self.base)), tuple(map(change, self.new)))
+        base, new = (tuple(map(change, side)) for side in (self.base, self.new))
+        return Runs(base, new, self.in_turns)
 
 
 class Observed(NamedTuple):

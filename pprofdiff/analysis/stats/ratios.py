@@ -25,6 +25,7 @@ from pprofdiff.analysis.stats.calibration import (
 from pprofdiff.analysis.stats.discoveries import false_discovery_rates, two_sided
 from pprofdiff.analysis.stats.judgement import Judgement, Runs
 from pprofdiff.analysis.stats.run_spread import normal, student
+from pprofdiff.analysis.stats.turns import squares_of_runs
 
 __all__ = ["LevelModel", "RatioModel"]
 
@@ -50,7 +51,7 @@ class RatioModel:
         base, new = _side(runs.base), _side(runs.new)
         known = (base.told > 0) & (new.told > 0)
         delta = new.mean - base.mean
-        one, freedom = _deviation((base, new), self.spreads)
+        one, freedom = _deviation(base, new, self.spreads, in_turns=runs.in_turns)
         with np.errstate(divide="ignore", invalid="ignore"):
             sigma = one * np.sqrt(1 / base.told + 1 / new.told)
         return _judged(delta, sigma, freedom, known)
@@ -69,7 +70,7 @@ class LevelModel:
         Base's runs tell of the spread alone.
         """
         base, new = _side(runs.base), _side(runs.new)
-        one, freedom = _deviation((base, new), (self.spread,))
+        one, freedom = _deviation(base, new, (self.spread,))
         with np.errstate(divide="ignore", invalid="ignore"):
             sigma = one * np.sqrt(1 / new.told)
         return _judged(new.mean - log(self.limit), sigma, freedom, new.told > 0)
@@ -77,11 +78,11 @@ class LevelModel:
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """Of each figure: runs that tell it, mean of logarithms, squares about the mean."""
+    """Of each figure: logarithms by run, how many runs tell it, and their mean."""
 
+    logs: Floats
     told: NDArray[np.int64]
     mean: Floats
-    squares: Floats
 
 
 def _side(runs: Sequence[Floats]) -> _Side:
@@ -91,23 +92,20 @@ def _side(runs: Sequence[Floats]) -> _Side:
     count = there.sum(axis=0)
     with np.errstate(invalid="ignore"):
         mean = np.where(there, logs, 0.0).sum(axis=0) / count
-    squares = np.where(there, np.square(logs - mean), 0.0).sum(axis=0)
-    return _Side(count, mean, squares)
+    return _Side(logs, count, mean)
 
 
 def _deviation(
-    sides: tuple[_Side, _Side], spreads: Sequence[Spread]
+    base: _Side, new: _Side, spreads: Sequence[Spread], *, in_turns: bool = False
 ) -> tuple[Floats, Floats]:
     """Return the deviation of one run's logarithm, and its degrees of freedom.
 
     The spread alone is taken for known; runs add to its degrees of freedom.
     """
     sigma, least = np.array(spreads, np.float64).reshape(-1, 2).T
-    base, new = sides
-    more = np.maximum(base.told - 1, 0) + np.maximum(new.told - 1, 0)
-    freedom = more.astype(np.float64)
+    squares, freedom = squares_of_runs(base.logs, new.logs, in_turns=in_turns)
     prior = np.where(freedom < TOTAL_FREEDOM, TOTAL_PRIOR, 0)
-    squares = base.squares + new.squares + prior * np.square(sigma)
+    squares += prior * np.square(sigma)
     variance = np.maximum(squares / (freedom + prior), np.square(least))
     return np.sqrt(variance), np.where(freedom == 0, np.inf, freedom + prior)
 

@@ -25,6 +25,7 @@ from pprofdiff.analysis.stats.calibration import (
     TOTAL_PRIOR,
     TOTAL_SIGMA,
 )
+from pprofdiff.analysis.stats.turns import squares_of_runs
 
 __all__ = ["ONE_RUN", "RunCounts", "RunSpread", "normal", "spread_of", "student"]
 
@@ -101,7 +102,9 @@ class RunCounts:
     exposure: Floats
 
 
-def spread_of(sides: Sequence[RunCounts], *, totals: bool) -> RunSpread:
+def spread_of(
+    sides: Sequence[RunCounts], *, totals: bool, in_turns: bool = False
+) -> RunSpread:
     """Return how far runs differ, from both sides' rows by run.
 
     Parameters
@@ -111,6 +114,8 @@ def spread_of(sides: Sequence[RunCounts], *, totals: bool) -> RunSpread:
     totals
         Whether totals are compared by exposure, so that they show what all rows share.
         They are not where rows are compared as shares of them.
+    in_turns
+        Whether both sides' runs were taken in turns, so that totals make pairs.
 
     """
     sums = sides[0].counts.sum(axis=0), sides[1].counts.sum(axis=0)
@@ -140,7 +145,7 @@ def spread_of(sides: Sequence[RunCounts], *, totals: bool) -> RunSpread:
         shared = max(0.0, float(np.median(excess)))
     common = 0.0
     if totals:
-        squares = sum(map(_squares, sides))
+        squares, freedom = _of_totals(sides, in_turns=in_turns)
         if freedom < TOTAL_FREEDOM:
             squares += TOTAL_PRIOR * TOTAL_SIGMA**2
             freedom += TOTAL_PRIOR
@@ -169,13 +174,19 @@ def _residuals(
     return squares, freedom, count / sum(map(len, totals))
 
 
-def _squares(side: RunCounts) -> float:
-    """Return the sum of squares of the logarithms of totals by exposure."""
-    totals = side.counts.sum(axis=0)
-    if (totals <= 0).any():
-        return 0.0
-    logs = np.log(totals / side.exposure)
-    return float(np.square(logs - logs.mean()).sum())
+def _of_totals(sides: Sequence[RunCounts], *, in_turns: bool) -> tuple[float, int]:
+    """Return squares and freedom of the logarithms of totals by exposure.
+
+    A side that has a run without samples shows nothing.
+    """
+    logs = []
+    for side in sides:
+        totals = side.counts.sum(axis=0)
+        with np.errstate(divide="ignore"):
+            log = np.log(totals / side.exposure)
+        logs.append((log if (totals > 0).all() else np.zeros_like(log))[:, None])
+    squares, freedom = squares_of_runs(*logs, in_turns=in_turns)
+    return float(squares[0]), int(freedom[0])
 
 
 def normal(t: Floats, freedom: Floats) -> Floats:

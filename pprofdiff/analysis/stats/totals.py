@@ -24,6 +24,7 @@ from pprofdiff.analysis.stats.calibration import (
     TOTAL_PRIOR,
     TOTAL_SIGMA,
 )
+from pprofdiff.analysis.stats.turns import squares_of_runs
 
 __all__ = ["Ratio", "mean_of_runs", "ratio_of_runs", "ratio_of_sums"]
 
@@ -44,18 +45,22 @@ class Ratio(NamedTuple):
 
 
 def ratio_of_runs(
-    base: Sequence[Sequence[float]], new: Sequence[Sequence[float]]
+    base: Sequence[Sequence[float]],
+    new: Sequence[Sequence[float]],
+    *,
+    in_turns: bool = False,
 ) -> Ratio:
     """Return the ratio of two sides' runs, each a sequence of positive values.
 
     The values of one run were measured one after the other by one process. They hang
-    together, so that they say less of how runs differ than as many runs would.
+    together, so that they say less of how runs differ than as many runs would. Runs
+    that were taken `in_turns` are compared in pairs.
     """
     sides = [[np.log(run) for run in side] for side in (base, new)]
-    means = [np.array([run.mean() for run in side]) for side in sides]
+    means = [np.array([[run.mean()] for run in side]) for side in sides]
     ratio = float(means[1].mean() - means[0].mean())
-    squares = sum(float(((side - side.mean()) ** 2).sum()) for side in means)
-    freedom = sum(len(side) - 1 for side in means)
+    told = squares_of_runs(*means, in_turns=in_turns)
+    squares, freedom = float(told[0][0]), int(told[1][0])
     runs = [run for side in sides for run in side]
     serial = sum(float(((run - run.mean()) ** 2).sum()) for run in runs)
     serial_freedom = sum(len(run) - 1 for run in runs) / SERIAL_VALUES

@@ -135,4 +135,6 @@ def _basis(measure: Measure) -> str:
             f"From {measure.source}, one run a side; runs of one build differ by "
             f"{TOTAL_SIGMA:.0%} on shared machines."
         )
+    if measure.in_turns:
+        return f"From {measure.source}, {base} runs a side in turns, compared in pairs."
     return f"From {measure.source}, {base} and {new} runs."

@@ -135,7 +135,7 @@ def measured(rule, base, new, count=200):
         (label, [log_of(i, us, count) for i, us in enumerate(side)])
         for label, side in (("a", base), ("b", new))
     ]
-    comparison = SimpleNamespace(gc=compare_logs(tuple(sides)), trace=None)
+    comparison = SimpleNamespace(gc=compare_logs(tuple(sides)), trace=None, pairs=0)
     (figure,) = PAUSE.measure(asked, SimpleNamespace(comparison=comparison))
     return figure
 

@@ -1,0 +1,60 @@
+"""How far runs of one build differ: about their side's mean, or pair by pair.
+
+A machine drifts: runs that follow each other are alike, more than runs far apart. Where
+both sides were measured in turns, a run of base and the run of new beside it drift
+together, so that differences of such pairs leave the drift out. Pairs have half the
+degrees of freedom. They are taken for how runs were measured, never for what they say:
+the smaller of two variances would alarm too often.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["squares_of_runs"]
+
+Floats = NDArray[np.float64]
+
+
+def squares_of_runs(
+    base: Floats, new: Floats, *, in_turns: bool = False
+) -> tuple[Floats, Floats]:
+    """Return the sum of squares of runs of one build, and its degrees of freedom.
+
+    Parameters
+    ----------
+    base, new
+        Logarithms, float64 of shape (runs, figures), NaN where a run does not tell.
+    in_turns
+        Whether run *i* of base and run *i* of new stand beside each other in time.
+        Figures that every run tells are compared in pairs then.
+
+    Returns
+    -------
+    squares, freedom
+        Of each figure, float64. Their ratio is the variance of one run.
+
+    """
+    squares, freedom = np.zeros(base.shape[1]), np.zeros(base.shape[1])
+    for side in (base, new):
+        told, apart = _apart(side)
+        squares += apart
+        freedom += np.maximum(told - 1, 0)
+    if in_turns and len(base) == len(new):
+        pairs = new - base
+        whole = ~np.isnan(pairs).any(axis=0)
+        _, apart = _apart(pairs)
+        # The difference of two runs varies twice as much as one run.
+        squares[whole] = apart[whole] / 2
+        freedom[whole] = len(pairs) - 1
+    return squares, freedom
+
+
+def _apart(logs: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Return how many runs tell each figure, and squares about their mean."""
+    there = ~np.isnan(logs)
+    told = there.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(there, logs, 0.0).sum(axis=0) / told
+    return told, np.where(there, np.square(logs - mean), 0.0).sum(axis=0)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from math import ceil, inf, log
+from math import log
 
 from pprofdiff.analysis.gate.limits import Limit
 from pprofdiff.analysis.gate.measures import Figure
+from pprofdiff.analysis.stats.power import MOST_RUNS, times_as_many, wanted_runs
 
 __all__ = ["needs"]
 
@@ -13,8 +14,6 @@ _SEVERAL = (
     "one run a side does not show how far runs differ: measure several, in turns "
     "(pprofdiff measure, or a folder a run)"
 )
-# More runs, or profiles longer than so many times, nobody measures.
-_MOST = 200
 
 
 def needs(figure: Figure, limit: Limit, allowed: float) -> str:
@@ -27,33 +26,29 @@ def needs(figure: Figure, limit: Limit, allowed: float) -> str:
         return _SEVERAL
     if not figure.runs or figure.worse is None:
         return "no more runs of this kind would tell"
-    times = _times(figure, allowed)
-    if times is None or times > _MOST:
+    wanted = wanted_runs(figure.runs, _times(figure.worse, figure, allowed))
+    if wanted is None:
         return _too_little(figure, limit)
-    wanted = max(ceil(figure.runs * times), figure.runs + 1)
     if figure.runs == 1:
         return f"about {wanted} times the samples would tell: longer profiles, or more"
     return f"about {wanted} runs a side, in turns, would tell"
 
 
-def _times(figure: Figure, allowed: float) -> float | None:
-    """Return how many times the runs would tell; None where none would."""
-    if figure.worse is None:
-        return None
-    places = [*figure.worse, figure.change, allowed]
+def _times(worse: tuple[float, float], figure: Figure, allowed: float) -> float:
+    """Return how many times the runs would tell."""
+    places = [*worse, figure.change, allowed]
     if figure.by_ratio and min(places) > -figure.base:
         places = [log(1 + place / figure.base) for place in places]
     low, high, change, limit = places
     reach = high - change if limit > change else change - low
-    known = limit != change and reach < inf
-    return (reach / (limit - change)) ** 2 if known else None
+    return times_as_many(reach, limit - change)
 
 
 def _too_little(figure: Figure, limit: Limit) -> str:
     """Return why no number of runs that anyone measures would tell."""
     if limit.relative and not figure.by_ratio and figure.unit != "pp":
         return (
-            f"over {_MOST} times the samples would tell: hold small rows against a "
+            f"over {MOST_RUNS} times the samples would tell: hold small rows against a "
             "limit in points, such as +1pp"
         )
-    return f"over {_MOST} runs a side would tell: the change is too near the limit"
+    return f"over {MOST_RUNS} runs a side would tell: the change is too near the limit"

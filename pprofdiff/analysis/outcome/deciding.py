@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, log
+from math import log
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.figures import Timed, cpu_of, measures, timed
 from pprofdiff.analysis.outcome.model import Measure, Outcome, Verdict
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.stats.power import MOST_RUNS, times_as_many, wanted_runs
 from pprofdiff.analysis.stats.scaled_alike import ScaledAlike, scaled_alike
 
 __all__ = ["outcome"]
@@ -28,8 +29,8 @@ _MACHINE = (
     "the machine gave less or more, or the program waited for something outside; a "
     "trace of each side tells"
 )
-# From so many runs on they show how far runs differ; more than this nobody measures.
-_SEVERAL, _MOST = 2, 200
+# From so many runs on they show how far runs differ.
+_SEVERAL = 2
 # Two busy processes beside the program, for each CPU of it, make it take so long.
 _SLOWED = 3.0
 # A factor that all groups share is worth a sentence from here on.
@@ -84,10 +85,10 @@ def _more_runs(measure: Measure) -> str:
     reach, goal = log(measure.high / measure.ratio), moved
     if moved < same:
         reach, goal = log(measure.narrow[1] / measure.ratio), same
-    wanted = ceil(have * (reach / goal) ** 2)
-    if wanted > _MOST:
-        return f"runs differ too much: over {_MOST} a side would tell, in turns"
-    return f"about {max(wanted, have + 1)} runs a side, in turns, would tell"
+    wanted = wanted_runs(have, times_as_many(reach, goal))
+    if wanted is None:
+        return f"runs differ too much: over {MOST_RUNS} a side would tell, in turns"
+    return f"about {wanted} runs a side, in turns, would tell"
 
 
 def _factor(diff: ProfileDiff, alike: ScaledAlike) -> float | None:

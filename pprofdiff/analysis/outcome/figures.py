@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import exp, hypot, log
+from math import exp, hypot, inf, log
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.totals import ratio_of_totals
 from pprofdiff.analysis.side import age_seconds, cpu_seconds
 from pprofdiff.analysis.stats.control import control
+from pprofdiff.analysis.stats.student import reach
 from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs, ratio_of_sums
 from pprofdiff.model.side import Side
 from pprofdiff.units import times
@@ -24,8 +25,8 @@ __all__ = ["Timed", "cpu_of", "measures", "timed"]
 # Fewer whole user tasks a side do not tell how long one takes.
 _FEW_TASKS = 20
 
-# The normal distribution's quantiles of 95 and 90 % intervals.
-_QUANTILE, _NEAR_QUANTILE = 1.960, 1.645
+# How far 95 and 90 % intervals of a known deviation reach.
+_QUANTILE, _NEAR_QUANTILE = reach(inf)
 
 _Runs = list[list[float]]
 
@@ -57,7 +58,7 @@ def timed(comparison: Comparison) -> Timed | None:
     sigma = max(ratio.sigma for ratio in each.values())
     middle = float(logs.mean())
     first = each[names[0]]
-    reach = log(first.high / first.ratio) / first.sigma
+    wide = log(first.high / first.ratio) / first.sigma
     near = log(first.narrow[1] / first.ratio) / first.sigma
     means = [
         exp(float(np.mean([np.mean(np.log(np.concatenate(runs))) for runs in side])))
@@ -71,8 +72,8 @@ def timed(comparison: Comparison) -> Timed | None:
         base=means[0],
         new=means[1],
         ratio=exp(middle),
-        low=exp(middle - reach * sigma),
-        high=exp(middle + reach * sigma),
+        low=exp(middle - wide * sigma),
+        high=exp(middle + wide * sigma),
         narrow=(exp(middle - near * sigma), exp(middle + near * sigma)),
         more_is="slower",
         source=f"the geometric mean of {len(names)} benchmarks"
@@ -228,7 +229,7 @@ def _about(comparison: Comparison) -> Measure | None:
     )
     work = shared.ratio * new_s / base_s
     cost = ratio_of_sums(cpu.totals[0], cpu.totals[1] / work, _runs(cpu))
-    reach = _QUANTILE * hypot(cost.sigma, shared.sigma)
+    wide = _QUANTILE * hypot(cost.sigma, shared.sigma)
     near = _NEAR_QUANTILE * hypot(cost.sigma, shared.sigma)
     middle = log(cost.ratio)
     return Measure(
@@ -238,8 +239,8 @@ def _about(comparison: Comparison) -> Measure | None:
         base=None,
         new=None,
         ratio=cost.ratio,
-        low=exp(middle - reach),
-        high=exp(middle + reach),
+        low=exp(middle - wide),
+        high=exp(middle + wide),
         narrow=(exp(middle - near), exp(middle + near)),
         more_is="slower",
         source=f"the CPU profile and about {times(work)} the work, which "

@@ -26,7 +26,8 @@ from pprofdiff.analysis.stats.calibration import (
 )
 from pprofdiff.analysis.stats.discoveries import false_discovery_rates, two_sided
 from pprofdiff.analysis.stats.judgement import Change, Judgement, Runs
-from pprofdiff.analysis.stats.run_spread import ONE_RUN, RunSpread, normal, student
+from pprofdiff.analysis.stats.run_spread import ONE_RUN, RunSpread
+from pprofdiff.analysis.stats.student import normal, student
 
 __all__ = ["CountModel"]
 

@@ -24,14 +24,12 @@ from pprofdiff.analysis.stats.calibration import (
 )
 from pprofdiff.analysis.stats.discoveries import false_discovery_rates, two_sided
 from pprofdiff.analysis.stats.judgement import Judgement, Runs
-from pprofdiff.analysis.stats.run_spread import normal, student
+from pprofdiff.analysis.stats.student import normal, reach
 from pprofdiff.analysis.stats.turns import squares_of_runs
 
 __all__ = ["LevelModel", "RatioModel"]
 
 Floats = NDArray[np.float64]
-
-_Z = 1.959964  # of a 95 % interval
 
 
 @dataclass(frozen=True)
@@ -115,14 +113,14 @@ def _judged(
 ) -> Judgement:
     """Return the judgement of changes whose deviation is known."""
     z = normal(delta / sigma, freedom)
-    reach = student(_Z, freedom) * sigma
+    reaches = np.array([reach(of)[0] for of in freedom.tolist()]) * sigma
     p = two_sided(z)
     q = np.full(len(p), np.nan)
     q[known] = false_discovery_rates(p[known])
     return Judgement(
         delta=delta,
-        low=delta - reach,
-        high=delta + reach,
+        low=delta - reaches,
+        high=delta + reaches,
         z=z,
         p=p,
         q=q,

@@ -27,7 +27,7 @@ from pprofdiff.analysis.stats.calibration import (
 )
 from pprofdiff.analysis.stats.turns import squares_of_runs
 
-__all__ = ["ONE_RUN", "RunCounts", "RunSpread", "normal", "spread_of", "student"]
+__all__ = ["ONE_RUN", "RunCounts", "RunSpread", "spread_of"]
 
 Floats = NDArray[np.float64]
 
@@ -187,29 +187,3 @@ def _of_totals(sides: Sequence[RunCounts], *, in_turns: bool) -> tuple[float, in
         logs.append((log if (totals > 0).all() else np.zeros_like(log))[:, None])
     squares, freedom = squares_of_runs(*logs, in_turns=in_turns)
     return float(squares[0]), int(freedom[0])
-
-
-def normal(t: Floats, freedom: Floats) -> Floats:
-    """Return the normal deviates that are as rare as Student's t.
-
-    Wallace's approximation (1959, Annals of Mathematical Statistics 30(4)): three
-    deviations are off by 0.11 at two degrees of freedom, by 0.03 at four.
-    """
-    known = np.isfinite(freedom)
-    if not known.any():
-        return t
-    with np.errstate(invalid="ignore", over="ignore"):
-        nu = np.where(known, freedom, 1.0)
-        size = (8 * nu + 1) / (8 * nu + 3) * np.sqrt(nu * np.log1p(np.square(t) / nu))
-    return np.where(known, np.sign(t) * size, t)
-
-
-def student(z: float, freedom: Floats) -> Floats:
-    """Return Student's t as rare as a normal deviate; the inverse of `normal`."""
-    known = np.isfinite(freedom)
-    if not known.any():
-        return np.full(len(freedom), z)
-    with np.errstate(over="ignore"):
-        nu = np.where(known, freedom, 1.0)
-        size = np.square(z * (8 * nu + 3) / (8 * nu + 1)) / nu
-        return np.where(known, np.sqrt(nu * np.expm1(np.minimum(size, 500.0))), z)

@@ -11,7 +11,7 @@ freedom on, runs speak for themselves.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, log, sqrt
+from math import exp, inf, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -24,14 +24,10 @@ from pprofdiff.analysis.stats.calibration import (
     TOTAL_PRIOR,
     TOTAL_SIGMA,
 )
+from pprofdiff.analysis.stats.student import reach
 from pprofdiff.analysis.stats.turns import squares_of_runs
 
 __all__ = ["Ratio", "mean_of_runs", "ratio_of_runs", "ratio_of_sums"]
-
-# Student's t at 97.5 and 95 % for 1, 2, … degrees of freedom.
-_T975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
-_T95 = (6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812)
-_Z = 1.960, 1.645
 
 
 class Ratio(NamedTuple):
@@ -72,7 +68,8 @@ def ratio_of_runs(
     else:
         variance = max(squares / freedom, TOTAL_LEAST**2)
     sigma = sqrt(variance * sum(1 / len(side) for side in means))
-    return _ratio(ratio, sigma, _quantiles(freedom, prior))
+    # The prior alone is taken for known; runs add to its degrees of freedom.
+    return _ratio(ratio, sigma, reach(freedom + prior if freedom else inf))
 
 
 def mean_of_runs(runs: Sequence[Sequence[float]]) -> float:
@@ -89,12 +86,12 @@ def ratio_of_sums(base: float, new: float, runs: tuple[int, int] = (1, 1)) -> Ra
     Nothing shows how the runs differ, so that the prior alone is taken, of as many.
     """
     sigma = TOTAL_SIGMA * sqrt(1 / runs[0] + 1 / runs[1])
-    return _ratio(log(new / base), sigma, _Z)
+    return _ratio(log(new / base), sigma, reach(inf))
 
 
-def _ratio(middle: float, sigma: float, reach: tuple[float, float]) -> Ratio:
+def _ratio(middle: float, sigma: float, reaches: tuple[float, float]) -> Ratio:
     """Return the ratio of a logarithm, its deviation, and how far intervals reach."""
-    wide, narrow = reach
+    wide, narrow = reaches
     return Ratio(
         exp(middle),
         exp(middle - wide * sigma),
@@ -102,29 +99,3 @@ def _ratio(middle: float, sigma: float, reach: tuple[float, float]) -> Ratio:
         (exp(middle - narrow * sigma), exp(middle + narrow * sigma)),
         sigma,
     )
-
-
-def _quantiles(freedom: int, prior: int) -> tuple[float, float]:
-    """Return how many deviations 95 and 90 % intervals reach on either side.
-
-    The prior alone is taken for known; runs add to its degrees of freedom.
-    """
-    if freedom == 0:
-        return _Z
-    at = freedom + prior - 1
-    if at < len(_T975):
-        return _T975[at], _T95[at]
-    wide, narrow = (_student(z, at + 1) for z in _Z)
-    return wide, narrow
-
-
-def _student(z: float, freedom: int) -> float:
-    """Return Student's t at a quantile of the normal distribution.
-
-    The first terms of the expansion by degrees of freedom (Abramowitz and Stegun,
-    26.7.5): from 11 on it is right to three decimals.
-    """
-    first = (z**3 + z) / 4
-    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
-    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-    return z + first / freedom + second / freedom**2 + third / freedom**3

@@ -14,10 +14,9 @@ from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.analysis.stats.run_spread import (
     ONE_RUN,
     RunCounts,
-    normal,
     spread_of,
-    student,
 )
+from pprofdiff.analysis.stats.student import normal, student
 
 ROWS = np.concatenate([np.full(60, 3.0), np.full(40, 12.0), np.full(10, 60.0), [300.0]])
 

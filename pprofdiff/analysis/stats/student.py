@@ -1,0 +1,68 @@
+"""Student's t: how far intervals of few runs reach, and what is as rare."""
+
+from __future__ import annotations
+
+from math import isinf
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["normal", "reach", "student"]
+
+Floats = NDArray[np.float64]
+
+# Student's t at 97.5 and 95 % for 1, 2, … degrees of freedom.
+_T975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+_T95 = (6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812)
+_Z975, _Z95 = 1.959964, 1.644854
+
+
+def reach(freedom: float) -> tuple[float, float]:
+    """Return how many deviations 95 and 90 % intervals reach on either side.
+
+    `freedom` is a whole number from 1 on, or infinite where the deviation is known.
+    """
+    if isinf(freedom):
+        return _Z975, _Z95
+    whole = int(freedom)
+    if whole <= len(_T975):
+        return _T975[whole - 1], _T95[whole - 1]
+    return _expanded(_Z975, whole), _expanded(_Z95, whole)
+
+
+def _expanded(z: float, freedom: int) -> float:
+    """Return Student's t at a quantile of the normal distribution.
+
+    The first terms of the expansion by degrees of freedom (Abramowitz and Stegun,
+    26.7.5): from 11 on it is right to three decimals.
+    """
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / freedom + second / freedom**2 + third / freedom**3
+
+
+def normal(t: Floats, freedom: Floats) -> Floats:
+    """Return the normal deviates that are as rare as Student's t.
+
+    Wallace's approximation (1959, Annals of Mathematical Statistics 30(4)): three
+    deviations are off by 0.11 at two degrees of freedom, by 0.03 at four.
+    """
+    known = np.isfinite(freedom)
+    if not known.any():
+        return t
+    with np.errstate(invalid="ignore", over="ignore"):
+        nu = np.where(known, freedom, 1.0)
+        size = (8 * nu + 1) / (8 * nu + 3) * np.sqrt(nu * np.log1p(np.square(t) / nu))
+    return np.where(known, np.sign(t) * size, t)
+
+
+def student(z: float, freedom: Floats) -> Floats:
+    """Return Student's t as rare as a normal deviate; the inverse of `normal`."""
+    known = np.isfinite(freedom)
+    if not known.any():
+        return np.full(len(freedom), z)
+    with np.errstate(over="ignore"):
+        nu = np.where(known, freedom, 1.0)
+        size = np.square(z * (8 * nu + 3) / (8 * nu + 1)) / nu
+        return np.where(known, np.sqrt(nu * np.expm1(np.minimum(size, 500.0))), z)

@@ -103,7 +103,7 @@ def test_cpu_an_operation_is_of_known_work_alone():
     assert (figures["cpu"].base, figures["cpu"].new) == pytest.approx(
         (0.010, 0.015), rel=FEW
     )
-    reach = 1.960 * TOTAL_SIGMA * sqrt(2)
+    reach = 1.959964 * TOTAL_SIGMA * sqrt(2)
     assert figures["cpu"].high == pytest.approx(1.5 * exp(reach), rel=FEW)
 
 

@@ -65,7 +65,7 @@ def test_one_run_a_side_has_the_prior_alone(base, new):
     sigma = TOTAL_SIGMA * sqrt(2)
     assert told.ratio == pytest.approx(new / base, rel=FEW)
     assert told.sigma == pytest.approx(sigma)
-    # The normal distribution's quantiles, which are exact to four digits here.
+
     assert told.low == pytest.approx(new / base * exp(-1.95996 * sigma), rel=1e-4)
     assert told.high == pytest.approx(new / base * exp(1.95996 * sigma), rel=1e-4)
     assert told.narrow[1] == pytest.approx(new / base * exp(1.64485 * sigma), rel=1e-4)

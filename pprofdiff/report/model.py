@@ -18,6 +18,7 @@ from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.runs.outliers import outlying_runs
+from pprofdiff.analysis.runs.turns import one_after_the_other
 from pprofdiff.kinds import KINDS, resolve
 from pprofdiff.model.side import Side
 
@@ -110,7 +111,11 @@ def report_of(
     """
     told: dict[str, Caveat] = {}
     lost = (Caveat("unread", line) for line in unread)
-    caveats = *comparison.caveats(), *outlying_runs(comparison)
+    caveats = (
+        *comparison.caveats(),
+        *outlying_runs(comparison),
+        *one_after_the_other(comparison.base, comparison.new),
+    )
     for caveat in (*lost, *warnings, *caveats):
         told.setdefault(caveat.text, caveat)
     decided = outcome(comparison)

@@ -6,14 +6,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.kinds import is_cpu
 from pprofdiff.model.side import Side
 
-__all__ = ["starts_of", "taken_in_turns"]
+__all__ = ["one_after_the_other", "starts_of", "taken_in_turns"]
 
 # A pair less has t reach further than drift is worth: of four, 1.3 times as far as the
 # runs of both sides together; of five, 1.2 times.
 _FEWEST = 5
+_SEVERAL = 2
 
 
 def starts_of(side: Side) -> dict[int, int]:
@@ -46,6 +48,25 @@ def taken_in_turns(base: Side, new: Side) -> int:
     pairs = np.array(sides)
     apart = pairs.max(axis=0)[:-1] < pairs.min(axis=0)[1:]
     return len(sides[0]) if apart.all() else 0
+
+
+def one_after_the_other(base: Side, new: Side) -> Iterator[Caveat]:
+    """Yield a doubt where all runs of one side began before those of the other.
+
+    On virtual machines 24 runs of one build, of which the first half was compared with
+    the second, were told apart in up to half of such comparisons.
+    """
+    starts = [sorted(starts_of(side).values()) for side in (base, new)]
+    if min(map(len, starts)) < _SEVERAL:
+        return
+    for number, side in enumerate((base, new)):
+        if starts[number][-1] < starts[1 - number][0]:
+            yield Caveat(
+                "one_after_the_other",
+                f"all runs of {side.label} were taken first: a machine that slows down or "
+                "speeds up meanwhile looks like a change; take turns (base, new, new, "
+                "base …), as pprofdiff measure does",
+            )
 
 
 def _profile_starts(side: Side) -> Iterator[tuple[int, int]]:

@@ -75,3 +75,5 @@ def test_outcome_and_gate_take_the_drift_out():
     apart = report_of(told(sides[0].captures, late.captures), gate=gate)
     assert apart.outcome.verdict == "unknown"
     assert apart.verdict.outcome == "cannot tell"
+    doubts = [[w.id for w in report.warnings] for report in (both, apart)]
+    assert ["one_after_the_other" in ids for ids in doubts] == [False, True]

@@ -63,7 +63,7 @@ def one_after_the_other(base: Side, new: Side) -> Iterator[Caveat]:
         if starts[number][-1] < starts[1 - number][0]:
             yield Caveat(
                 "one_after_the_other",
-                f"all runs of {side.label} were taken first: a machine that slows down or "
+                f"all runs of {side.label} were taken first: a machine that slows or "
                 "speeds up meanwhile looks like a change; take turns (base, new, new, "
                 "base …), as pprofdiff measure does",
             )

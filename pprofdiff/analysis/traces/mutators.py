@@ -41,7 +41,6 @@ __all__ = [
 
 Column = NDArray[np.int64]
 Shares = NDArray[np.float64]
-_HALVINGS = 60
 
 
 class Taken(IntFlag):
@@ -160,27 +159,36 @@ def distribution(
 def _quantile(low: Shares, high: Shares, mass: Shares, below: float) -> float:
     """Return the least value that the wanted part of the mass does not exceed.
 
-    Mass i is spread evenly over [low, high]. The part below a value is monotone, so
-    halving finds it to the last bit, without sums of steep densities that cancel.
+    Mass i is spread evenly over [low, high], so that the mass up to a value is a line
+    between two neighbouring ends. These are found by halving the ends that are left;
+    what no longer has an end between is laid aside, so that all halvings together go
+    through the ends about twice. Sums are of parts of the mass, none negative: steep
+    slopes do not cancel.
     """
-    wanted = below * mass.sum()
+    wanted = below * float(mass.sum())
     bottom, top = float(low.min()), float(high.max())
-    width = np.where(high > low, high - low, 1.0)
-    flat = high <= low
-
-    def reached(value: float) -> bool:
-        part = np.clip((value - low) / width, 0, 1)
-        return bool(np.dot(np.where(flat, value >= low, part), mass) >= wanted)
-
-    if reached(bottom):
-        return bottom
-    for _ in range(_HALVINGS):
-        middle = (bottom + top) / 2
-        if reached(middle):
+    # Of what is laid aside: the mass up to `bottom`, and how fast it grows from there.
+    until, slope = float(mass[high <= bottom].sum()), 0.0
+    while until < wanted:
+        through = (low <= bottom) & (high >= top) & (high > low)
+        steep = mass[through] / (high[through] - low[through])
+        until += float(np.dot(steep, bottom - low[through]))
+        slope += float(steep.sum())
+        left = (high > bottom) & (low < top) & ~through
+        low, high, mass = low[left], high[left], mass[left]
+        ends = np.concatenate((low, high))
+        ends = ends[(ends > bottom) & (ends < top)]
+        if not len(ends):
+            return min(top, bottom + (wanted - until) / slope) if slope else top
+        middle = float(np.partition(ends, len(ends) // 2)[len(ends) // 2])
+        width = np.where(high > low, high - low, 1.0)
+        parts = np.where(high > middle, np.clip((middle - low) / width, 0, 1), 1.0)
+        if until + slope * (middle - bottom) + float(np.dot(parts, mass)) >= wanted:
             top = middle
         else:
+            until += slope * (middle - bottom) + float(mass[high <= middle].sum())
             bottom = middle
-    return top
+    return bottom
 
 
 def _integral(series: Utilisation) -> Shares:

@@ -112,7 +112,7 @@ def _functions(diff: ProfileDiff, labels: _Labels) -> Table:
         noise = None if judged is None else bool(judged.noise[i])
         cells = name, *_compared(diff, base[i], new[i], noise=noise)
         rows.append(Row(table.names[i], "function", cells))
-    (noise,) = noise_of(diff, [diff.totals[0]], [diff.totals[1]])
+    (noise,) = noise_of(diff, diff.whole)
     cells = Cell("total"), *_compared(diff, *diff.totals, noise=noise)
     columns = (
         name_column("flat"),

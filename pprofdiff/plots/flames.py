@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of, scaled_totals, unit_words
 from pprofdiff.analysis.profiles.tree import (
@@ -21,6 +22,7 @@ from pprofdiff.analysis.profiles.tree import (
     inclusive,
     noise_limit,
 )
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.model.csr import distinct
 from pprofdiff.palette import BETTER, WORSE, Theme, colour
@@ -194,11 +196,8 @@ def flamegraph_in_words(diff: ProfileDiff | Plottable[ProfileDiff]) -> str:
 def _frames(diff: ProfileDiff, width: Width, budget: int, rows: int) -> _Frames:
     """Return the frames of the uppermost rows that are wide enough to be seen."""
     tree = call_tree(diff, budget)
-    raw_base, raw_new = (
-        np.append(total, below)
-        for total, below in zip(diff.totals, inclusive(tree), strict=True)
-    )
-    base, new = diff.normalization.scaled(raw_base, raw_new)
+    runs = inclusive(tree)
+    base, new = diff.normalization.scaled(*merged(runs))
     sizes = {
         "larger": np.maximum(np.abs(base), np.abs(new)),
         "base": np.abs(base),
@@ -207,7 +206,7 @@ def _frames(diff: ProfileDiff, width: Width, budget: int, rows: int) -> _Frames:
     depth = np.append(0, tree.depth.astype(np.int64) + 1)
     left, wide = _layout(depth, sizes)
     delta = new - base
-    beyond = (delta != 0) & _beyond_noise(diff, raw_base, raw_new, delta)
+    beyond = (delta != 0) & _beyond_noise(diff, runs, delta)
     functions = np.array([*_names_of(diff, tree), ""], np.object_)
     folded = [f"{count} smaller" for count in tree.folded.tolist()]
     names = np.where(tree.name >= 0, functions[tree.name], np.array(folded, np.object_))
@@ -266,10 +265,7 @@ def _steps(base: Floats, new: Floats) -> NDArray[np.int64]:
 
 
 def _beyond_noise(
-    diff: ProfileDiff,
-    base: NDArray[np.int64],
-    new: NDArray[np.int64],
-    delta: Floats,
+    diff: ProfileDiff, runs: Runs[NDArray[np.int64]], delta: Floats
 ) -> NDArray[np.bool_]:
     """Return which deltas chance does not explain: all, where chance has no model."""
     if diff.model is None:
@@ -277,7 +273,7 @@ def _beyond_noise(
     limit = noise_limit(diff)
     if limit is None:
         return np.zeros(len(delta), np.bool_)
-    beyond: NDArray[np.bool_] = np.abs(delta) >= diff.model.needs(base, new, limit)
+    beyond: NDArray[np.bool_] = np.abs(delta) >= diff.model.needs(runs, limit)
     return beyond
 
 

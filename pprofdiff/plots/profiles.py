@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.profiles.by_run import merged
+from pprofdiff.analysis.profiles.categories import Categories
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of, scaled_totals, unit_words
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.palette import Theme, colour
@@ -49,13 +52,12 @@ _MARKS = ("", " +new", " -gone")
 class _Rows:
     """Rows of a plot: names to show, and one value of each array a row.
 
-    `base` and `new` are raw sums (int64), `delta` is scaled (float64), `noise` (bool)
+    `runs` are raw sums run by run (int64), `delta` is scaled (float64), `noise` (bool)
     tells which deltas chance explains.
     """
 
     names: list[str]
-    base: Column
-    new: Column
+    runs: Runs[Column]
     delta: Floats
     noise: NDArray[np.bool_]
 
@@ -159,7 +161,7 @@ def movers(
     faint = colour("faint", theme)
     reach = np.zeros(len(rows.names))
     if diff.model is not None:
-        reach = diff.model.reach(rows.base, rows.new)
+        reach = diff.model.reach(rows.runs)
         ax.errorbar(
             rows.delta, places, xerr=reach, fmt="none", ecolor=faint, elinewidth=1.0
         )
@@ -207,47 +209,36 @@ def _parts_are(diff: ProfileDiff) -> str:
 
 def _parts(diff: ProfileDiff) -> _Rows:
     """Return groups, or packages, that add up to both totals; none that is 0."""
-    names, base, new = _packages(diff) if diff.category_sums is None else _groups(diff)
+    sums = diff.category_sums
+    names, runs = _packages(diff) if sums is None else _groups(sums)
+    base, new = merged(runs)
     some = (base != 0) | (new != 0)
-    if diff.category_sums is None:
-        judged = diff.judge(base[some], new[some])
-    else:
-        groups = diff.category_sums.group_runs
-        judged = diff.judge_runs(groups.map(lambda run: run[some]))
-    base, new = base[some], new[some]
+    base, new, runs = base[some], new[some], runs.map(lambda run: run[some])
+    judged = diff.judge_runs(runs)
     return _Rows(
         names=[shortened(names[i]) for i in np.flatnonzero(some).tolist()],
-        base=base,
-        new=new,
+        runs=runs,
         delta=diff.normalization.delta(base, new),
         noise=np.zeros(len(base), np.bool_) if judged is None else judged.noise,
     )
 
 
-def _groups(diff: ProfileDiff) -> tuple[list[str], Column, Column]:
-    """Return the labels of groups of runtime costs, and their raw base and new."""
-    sums = diff.category_sums
-    labels = {group.id: group.label for group in rules().groups}
-    groups = [] if sums is None else sums.groups()
-    return (
-        [labels[group] for group, _, _ in groups],
-        np.array([base for _, base, _ in groups], np.int64),
-        np.array([new for _, _, new in groups], np.int64),
-    )
+def _groups(sums: Categories) -> tuple[list[str], Runs[Column]]:
+    """Return the labels of groups of runtime costs, and their raw sums."""
+    return [group.label for group in rules().groups], sums.group_runs
 
 
-def _packages(diff: ProfileDiff) -> tuple[list[str], Column, Column]:
-    """Return the packages that moved most and all others as one, raw base and new."""
+def _packages(diff: ProfileDiff) -> tuple[list[str], Runs[Column]]:
+    """Return the packages that moved most and all others as one, and raw sums."""
     table = diff.table("packages")
     order = table.order("flat")
     first = order[:_NAMED]
     some = first[(table.base_flat[first] != 0) | (table.new_flat[first] != 0)]
     names = [table.names[i] for i in some.tolist()]
-    base, new = (
-        np.append(column[some], total - column[some].sum())
-        for column, total in zip(table.raw("flat"), diff.totals, strict=True)
+    runs = table.runs("flat").map(
+        lambda run: np.append(run[some], run.sum() - run[some].sum())
     )
-    return [*names, f"{len(order) - len(some)} others"], base, new
+    return [*names, f"{len(order) - len(some)} others"], runs
 
 
 def _moved(diff: ProfileDiff, n: int, by: By) -> _Rows:
@@ -256,7 +247,6 @@ def _moved(diff: ProfileDiff, n: int, by: By) -> _Rows:
     order = table.order(by)
     order = order[table.scaled_delta(by)[order] != 0][:n]
     judged = table.judge(by)
-    base, new = (column[order] for column in table.raw(by))
     status = table.status()[order].tolist()
     return _Rows(
         names=[
@@ -267,8 +257,7 @@ def _moved(diff: ProfileDiff, n: int, by: By) -> _Rows:
                 strict=True,
             )
         ],
-        base=base,
-        new=new,
+        runs=table.runs(by).map(lambda run: run[order]),
         delta=table.scaled_delta(by)[order],
         noise=np.zeros(len(order), np.bool_) if judged is None else judged.noise[order],
     )

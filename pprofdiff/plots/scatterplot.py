@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of, unit_words
 from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.palette import Theme, colour
 from pprofdiff.plots.axes import (
@@ -191,7 +192,7 @@ def _add_band(
     base, new = (
         np.rint(places / factor).astype(np.int64) for factor in model.by.factors
     )
-    reach = model.reach(base, new)
+    reach = model.reach(Runs.single(base, new))
     low, high = np.maximum(places - reach, ends[0] / 10), places + reach
     shade = colour("neutral", theme)
     ax.fill_between(places, low, high, color=shade, alpha=0.6, linewidth=0, zorder=0)

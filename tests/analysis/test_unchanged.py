@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from pprofdiff.analysis.stats.calibration import DISPERSION
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.report.sections.profiles.headline import headline
 
 from .building import PERIOD, compared
@@ -44,7 +45,7 @@ def test_hardly_a_table_holds_a_false_change(pairs):
     rows = 0
     for diff in pairs:
         for name, base, new in tables(diff):
-            wrong = int((~diff.model.judge(base, new).noise).sum())
+            wrong = int((~diff.model.rows(Runs.single(base, new)).noise).sum())
             false[name] += wrong > 0
             rows += wrong
     print(
@@ -71,7 +72,7 @@ def _large(diff, wanted):
     """Return z of the rows with enough samples on both sides."""
     _, base, new = next(t for t in tables(diff) if t[0] == wanted)
     some = np.minimum(base, new) >= LEAST * PERIOD
-    return diff.model.judge(base[some], new[some]).z
+    return diff.model.rows(Runs.single(base[some], new[some])).z
 
 
 def test_the_first_sentence_says_so(pairs):
@@ -100,7 +101,7 @@ def test_a_planted_change_is_found_where_it_is(pairs, group, work):
         changed = compared(diff.base.profile, planted, work=work)
         assert headline(changed).startswith(f"{PLANTED[group]}{verb}")
         sums = changed.category_sums.groups()
-        verdict = changed.judge([g[1] for g in sums], [g[2] for g in sums])
+        verdict = changed.judge_runs(changed.category_sums.group_runs)
         grew = [
             s[0] for s, mark in zip(sums, verdict.mark, strict=True) if mark == "more"
         ]

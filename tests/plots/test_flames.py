@@ -13,7 +13,9 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from pprofdiff import Profile, palette, plots
+from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.tree import call_tree, inclusive, noise_limit
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.plots.flamenames import FrameName, fitted, spellings
 from pprofdiff.plots.flames import flame_rows
 from tests.plots.captured import HOSTILE, STORIES, profile_diff
@@ -56,7 +58,7 @@ def test_widths_are_the_larger_of_both_sides(story, kind):
     by = diff.normalization
     whole = max(diff.totals[0] * by.base_factor, diff.totals[1] * by.new_factor)
     _, left, right, _ = boxes(ax)
-    base, new = inclusive(call_tree(diff, BUDGET))
+    base, new = (side[1:] for side in merged(inclusive(call_tree(diff, BUDGET))))
     wanted = np.maximum(base * by.base_factor, new * by.new_factor)
     assert right[0] >= whole
     # Only frames that hold more than the larger side of their own are wider.
@@ -74,13 +76,13 @@ def test_shades_say_the_change_beyond_noise(story, kind, theme):
         diff, Figure().subplots(), budget=BUDGET, theme=theme, rows=999
     )
     tree = call_tree(diff, BUDGET)
-    base, new = inclusive(tree)
+    base, new = (side[1:] for side in merged(inclusive(tree)))
     by = diff.normalization
     delta = new * by.new_factor - base * by.base_factor
     limit = noise_limit(diff)
     beyond = delta != 0
     if diff.model is not None:
-        z = delta / diff.model.sigma(base, new)
+        z = delta / diff.model.sigma(Runs.single(base, new))
         beyond = np.abs(z) >= (np.inf if limit is None else limit)
     fills = set(boxes(ax)[3][1:])
     more = {palette.colour(name, theme) for name in palette.WORSE}

@@ -17,11 +17,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from pprofdiff.analysis.account.intervals import intervals
 from pprofdiff.analysis.account.model import Account, Amount, Part
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.figures import cpu_of, timed
 from pprofdiff.analysis.outcome.model import Measure
-from pprofdiff.analysis.profiles.categories import categories
+from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.side import of_benchmarks
@@ -80,17 +81,22 @@ def _groups(
     kept: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[Part, ...]:
     """Return the CPU of each runtime group, of the chosen samples (bool) alone."""
-    sums = diff.category_sums
-    if kept is not None and diff.attributions is not None:
-        base, new = diff.values
-        chosen = np.where(kept[0], base, 0), np.where(kept[1], new, 0)
-        sums = categories(diff.attributions, chosen)
-    if sums is None:
+    if diff.attributions is None:
         return ()
-    labels = {group.id: group.label for group in rules().groups}
+    groups = rules().groups
+    group_of = {c: row for row, group in enumerate(groups) for c in group.categories}
+    of_category = np.array([group_of[c] for c in rules().categories], np.int64)
+    base_rows, new_rows = (of_category[side.category] for side in diff.attributions)
+    if kept is not None:
+        base_rows = np.where(kept[0], base_rows, -1)
+        new_rows = np.where(kept[1], new_rows, -1)
+    runs = diff.runs_of((base_rows, new_rows), len(groups))
+    base, new = (side.tolist() for side in merged(runs))
     return tuple(
-        Part(f"cpu.{id_}", labels[id_], scaled(old, now), _CPU)
-        for id_, old, now in sums.groups()
+        Part(f"cpu.{group.id}", group.label, scaled(old, now), _CPU, bounds)
+        for group, old, now, bounds in zip(
+            groups, base, new, intervals(diff, runs), strict=True
+        )
         if old or now
     )
 

@@ -8,7 +8,10 @@ from fractions import Fraction
 from functools import reduce
 from typing import NamedTuple
 
-__all__ = ["Account", "Amount", "Part"]
+__all__ = ["Account", "Amount", "Bounds", "Part"]
+
+Bounds = tuple[float, float]
+"""The lower and the upper bound of a delta."""
 
 
 class Amount(NamedTuple):
@@ -37,12 +40,17 @@ class Amount(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One line of an account: a stable id, a label, and the evidence it is from."""
+    """One line of an account: a stable id, a label, and the evidence it is from.
+
+    `bounds` is the interval of its delta over runs, in the account's unit; None where
+    the part is not known run by run.
+    """
 
     id: str
     label: str
     amount: Amount
     source: str
+    bounds: Bounds | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,11 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.account.intervals import intervals
 from pprofdiff.analysis.account.model import Account, Amount, Part
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.figures import cpu_of
+from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.side import TraceSide
@@ -147,25 +149,31 @@ def _running(
     if sums is None:
         return whole, [], []
     by = [Fraction(factor) for factor in diff.normalization.factors]
-    values = {
-        id_: Amount(int(base) * by[0], int(new) * by[1])
-        for id_, base, new in zip(
-            sums.ids, sums.base.tolist(), sums.new.tolist(), strict=True
-        )
-    }
-    inside: list[Part] = []
-    beside: list[Part] = []
-    for group in rules().groups:
-        for outside in (False, True):
-            amount = Amount.sum(
-                values[c]
+    split = [
+        (
+            group,
+            outside,
+            [
+                sums.ids.index(c)
                 for c in group.categories
                 if (c in _BESIDE or group.id in _BESIDE_GROUPS) == outside
-            )
-            if any(amount):
-                prefix = "beside.cpu" if outside else "cpu"
-                part = Part(f"{prefix}.{group.id}", group.label, amount, _CPU)
-                (beside if outside else inside).append(part)
+            ],
+        )
+        for group in rules().groups
+        for outside in (False, True)
+    ]
+    runs = sums.runs_of([members for *_, members in split])
+    base, new = (side.tolist() for side in merged(runs))
+    inside: list[Part] = []
+    beside: list[Part] = []
+    for (group, outside, _), old, now, bounds in zip(
+        split, base, new, intervals(diff, runs), strict=True
+    ):
+        amount = Amount(old * by[0], now * by[1])
+        if any(amount):
+            prefix = "beside.cpu" if outside else "cpu"
+            part = Part(f"{prefix}.{group.id}", group.label, amount, _CPU, bounds)
+            (beside if outside else inside).append(part)
     off = running.less(Amount.sum(part.amount for part in inside))
     reach = _reach(diff, running)
     if off.base < -reach[0] or off.new < -reach[1]:

@@ -14,7 +14,7 @@ from pprofdiff.analysis.findings.covering import covering
 from pprofdiff.analysis.findings.cpu import words
 from pprofdiff.analysis.findings.load import load_of
 from pprofdiff.analysis.findings.model import Claim, Direction, Fact, Finding
-from pprofdiff.analysis.findings.sites import column_of, line_of
+from pprofdiff.analysis.findings.sites import by_owner, column_of, line_of
 from pprofdiff.analysis.findings.wording import (
     arrow,
     listed_functions,
@@ -24,13 +24,14 @@ from pprofdiff.analysis.findings.wording import (
     times,
 )
 from pprofdiff.analysis.normalization import Normalization
+from pprofdiff.analysis.profiles.by_run import together
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.leaf_owners import LeafSums
 from pprofdiff.analysis.stats.allocated import objects_moved
 from pprofdiff.analysis.stats.calibration import SINCE_START
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judge import beyond_runs
-from pprofdiff.model.csr import grouped, sums
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.units import percent
 
 __all__ = ["allocation"]
@@ -55,9 +56,11 @@ _DIRECTIONS: dict[bool | None, Direction] = {
 class _Site(NamedTuple):
     """Functions that allocate for one function of the program.
 
-    `delta` is new − base in scaled bytes, base multiplied by the load.
+    `row` is theirs in the sums by owner; `delta` is new − base in scaled bytes, base
+    multiplied by the load.
     """
 
+    row: int
     owner: str
     functions: tuple[str, ...]
     base: int
@@ -160,7 +163,7 @@ def _total(case: Case, diff: ProfileDiff, model: CountModel) -> _Total | None:
     work = case.comparison.work
     exact = bool(diff.new.profile.duration_ns) or (work is not None and work.is_whole)
     total = _Total(
-        _ratio(by, *diff.totals, exact=exact) if model.one(*diff.totals).told else None,
+        _ratio(by, *diff.totals, exact=exact) if model.one(diff.whole).told else None,
         None
         if objects is None or not counted
         else _ratio(by, *(int(side.sum()) for side in objects), exact=exact),
@@ -185,17 +188,17 @@ def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:
     load = None if _by_operation(diff) else load_of(diff)
     beside = model if load is None else model.with_base_times(load.ratio)
     leaves, names = diff.leaf_sums, diff.paired_functions.names
-    owners, at = grouped(leaves.owner)
-    base, new = (sums(at, column, len(owners)) for column in (leaves.base, leaves.new))
-    judged = beside.judge(base, new)
+    owners, base, new, runs = by_owner(leaves)
+    judged = beside.rows(runs)
     delta = judged.delta
     whole = max(beside.by.scaled(float(base.sum()), float(new.sum())))
-    loud = ~judged.noise & ~_raw(model).judge(base, new).noise
+    loud = ~judged.noise & ~_raw(model).rows(runs).noise
     loud &= np.abs(delta) >= _SHARE * whole
     sites = [
         _Site(
+            i,
             names[int(owners[i])],
-            tuple(names[leaf] for leaf in _largest(leaves, at == i)),
+            tuple(names[leaf] for leaf in _largest(leaves, leaves.owner == owners[i])),
             int(base[i]),
             int(new[i]),
             float(delta[i]),
@@ -203,23 +206,26 @@ def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:
         for i in np.argsort(-np.abs(delta), kind="stable").tolist()
         if loud[i]
     ]
-    return _without_moved(beside, sites)
+    return _without_moved(beside, sites, runs)
 
 
 def _raw(model: CountModel) -> CountModel:
     """Return the model of bytes as they were counted, unless operations scale them."""
     if model.by.mode == "per_work":
         return model
-    return CountModel.of(model.worth, Normalization("absolute", 1.0, 1.0, "as counted"))
+    counted = Normalization("absolute", 1.0, 1.0, "as counted")
+    return CountModel.of(model.worth, counted)._replace(spread=model.spread)
 
 
-def _without_moved(model: CountModel, sites: list[_Site]) -> _Sites:
+def _without_moved(
+    model: CountModel, sites: list[_Site], runs: Runs[NDArray[np.int64]]
+) -> _Sites:
     """Tell what other functions allocate instead from what changed."""
     moved: list[tuple[_Site, _Site]] = []
     came = [site for site in sites if site.base < _LITTLE * site.new]
     for gone in [site for site in sites if site.new < _LITTLE * site.base]:
         for other in came:
-            if not model.one(gone.base + other.base, gone.new + other.new).told:
+            if not model.one(together(runs, [gone.row, other.row])).told:
                 moved.append((gone, other))
                 came.remove(other)
                 break

@@ -152,11 +152,10 @@ def _told(cpu: CPUComparison | None, finding: Finding) -> Finding:
         return finding
     if cpu is None:
         return finding._replace(claim=None)
-    base, new = cpu.sums(finding.claim)
-    explains = cpu.scaled_delta(base, new)
+    explains = cpu.delta(finding.claim)
     if _contrary(finding, explains):
         return finding._replace(claim=None)
-    share = abs(explains) / cpu.whole if cpu.change(base, new).told else 0.0
+    share = abs(explains) / cpu.whole if cpu.change(finding.claim).told else 0.0
     least = finding.severity if finding.sure else "info"
     severity = max(least, _severity(share), key=SEVERITIES.index)
     return finding._replace(explains=explains, severity=severity)

@@ -76,8 +76,7 @@ def below(case: Case) -> Iterator[Finding]:
         return
     told = alone.claim.plus(cpu.bookkeeping)
     kept = Claim(~told.base, ~told.new)
-    base, new = cpu.sums(kept)
-    change = cpu.beside_others.one(base, new)
+    change = cpu.change_beside_others(kept)
     if not change.told or abs(change.delta) < _SHARE * cpu.whole:
         return
     row = covering(cpu.diff, kept)

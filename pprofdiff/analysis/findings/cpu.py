@@ -19,7 +19,7 @@ from pprofdiff.analysis.profiles.groups import JudgedSum, judged_groups
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import Table, ValueColumn
 from pprofdiff.analysis.stats.counts import CountModel
-from pprofdiff.analysis.stats.judgement import Change
+from pprofdiff.analysis.stats.judgement import Change, Runs
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import first_in_row
 
@@ -226,6 +226,15 @@ class CPUComparison:
         """Return the scaled delta of raw sums."""
         return self.diff.normalization.delta(base, new)
 
-    def change(self, base: int, new: int) -> Change:
-        """Judge raw sums by themselves."""
-        return self.model.one(base, new)
+    def runs(self, claim: Claim) -> Runs[Column]:
+        """Return the raw CPU time of the claimed samples, run by run: one row."""
+        base, new = (np.where(side, 0, -1) for side in claim.sides)
+        return self.diff.runs_of((base, new), 1)
+
+    def change(self, claim: Claim) -> Change:
+        """Judge the claimed samples by themselves."""
+        return self.model.one(self.runs(claim))
+
+    def change_beside_others(self, claim: Claim) -> Change:
+        """Judge by what the claimed samples moved beyond the load."""
+        return self.beside_others.one(self.runs(claim))

@@ -12,6 +12,7 @@ from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.wording import listed, short, times
+from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.goruntime.readable import distinct_names
 
@@ -96,19 +97,16 @@ def _owner(cpu: CPUComparison, told: Claim, side: int) -> NDArray[np.int64]:
 
 def _movers(cpu: CPUComparison, owners: _Pair) -> list[_Mover]:
     """Return the functions that moved beyond noise and the load, the largest first."""
-    sums = []
-    for owner, values in zip(owners, cpu.diff.values, strict=True):
-        kept = owner >= 0
-        by_row = np.bincount(owner[kept], values[kept], len(cpu.names))
-        sums.append(by_row.astype(np.int64))
-    rows = np.flatnonzero((sums[0] > 0) & (sums[1] > 0))
-    base, new = sums[0][rows], sums[1][rows]
-    judged = cpu.beside_others.judge(base, new)
+    runs = cpu.diff.runs_of(owners, len(cpu.names))
+    base, new = merged(runs)
+    rows = np.flatnonzero((base > 0) & (new > 0))
+    base, new, runs = base[rows], new[rows], runs.map(lambda run: run[rows])
+    judged = cpu.beside_others.rows(runs)
     delta, plain = judged.delta, cpu.diff.normalization.delta(base, new)
     scaled = cpu.beside_others.by.scaled(base, new)
     ratio = scaled[1] / scaled[0]
     # What is shown are plain values: the control is an estimate, and no reason alone.
-    loud = ~judged.noise & ~cpu.model.judge(base, new).noise
+    loud = ~judged.noise & ~cpu.model.rows(runs).noise
     loud &= np.abs(delta) >= _SHARE * cpu.whole
     loud &= (np.abs(np.log(ratio)) > np.log(_TIMES)) & (plain * delta > 0)
     order = np.argsort(-np.abs(delta), kind="stable").tolist()

@@ -175,7 +175,7 @@ def _replaced(
     )
     claim = _claim(cpu, changes[0], roots[0]).plus(_claim(cpu, changes[1], roots[1]))
     base, new = cpu.sums(claim)
-    change = cpu.beside_others.one(base, new)
+    change = cpu.change_beside_others(claim)
     scaled = cpu.beside_others.by.scaled(base, new)
     verb = "replace" if len(roots[1]) > 1 else "replaces"
     cost = cpu.words(base, new)

@@ -12,13 +12,21 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.load import load_of
 from pprofdiff.analysis.findings.model import Fact, Finding, Severity
-from pprofdiff.analysis.findings.sites import column_of, line_of, owner_sums
+from pprofdiff.analysis.findings.sites import (
+    OwnerSums,
+    by_owner,
+    column_of,
+    line_of,
+    owner_sums,
+)
 from pprofdiff.analysis.findings.wording import arrow, listed_functions, short, times
 from pprofdiff.analysis.profiles.attribution import owned
+from pprofdiff.analysis.profiles.by_run import together
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
 from pprofdiff.analysis.stats.calibration import IN_FLIGHT
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judge import beyond_runs
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.units import percent, scaled
 
 __all__ = ["heap_growth"]
@@ -49,12 +57,14 @@ Bools = NDArray[np.bool_]
 class _Site(NamedTuple):
     """What one function of the program holds in the heap, base and new.
 
+    `row` is its row of the sums by owner.
     `own` is whether a frame of the program is in the stacks; else `name` is the leaf,
     of the standard library. `live` are bytes in use, `allocated` bytes since the
     process started, None where the profiles do not count them; `objects` are those in
     use.
     """
 
+    row: int
     name: str
     own: bool
     live: tuple[int, int]
@@ -82,18 +92,20 @@ def heap_growth(case: Case) -> Iterator[Finding]:
         return
     if max(diff.totals) <= 0:
         return
-    whole = diff.model.one(*diff.totals)
-    sites = _moved(diff, diff.model)
+    whole = diff.model.one(diff.whole)
+    live = by_owner(diff.leaf_sums)
+    sites = _moved(diff, diff.model, live)
     if whole.told:
         sites = [site for site in sites if (site.delta > 0) == (whole.delta > 0)]
-    together = _sum(sites)
-    if not sites or not diff.model.one(*together).told:
+    rows = [site.row for site in sites]
+    if not sites or not diff.model.one(together(live.runs, rows)).told:
         if whole.told:
             yield _without_a_site(diff, 1.0)
         return
-    grew = together[1] > together[0]
+    base, new = _sum(sites)
+    grew = new > base
     sites = [site for site in sites if (site.delta > 0) == grew]
-    pace = _shared_pace(diff, diff.model, sites)
+    pace = _shared_pace(diff, diff.model, live, sites)
     if pace is not None:
         if whole.told:
             yield _without_a_site(diff, pace)
@@ -131,10 +143,9 @@ def _live_heap(case: Case) -> ProfileDiff | None:
     return diff if diff.normalization.mode == "absolute" else None
 
 
-def _moved(diff: ProfileDiff, model: CountModel) -> list[_Site]:
+def _moved(diff: ProfileDiff, model: CountModel, live: OwnerSums) -> list[_Site]:
     """Return the sites that moved, the largest change first."""
-    live = owner_sums(diff, diff.values)
-    loud = _loud(model, live.base, live.new)
+    loud = _loud(model, live.runs)
     large = np.abs(live.new - live.base) >= _SHARE * max(diff.totals)
     rows = np.flatnonzero(loud & large)
     owners = live.owner[rows]
@@ -149,6 +160,7 @@ def _moved(diff: ProfileDiff, model: CountModel) -> list[_Site]:
     own = owned(names)
     sites = [
         _Site(
+            row,
             names[int(owners[i])],
             bool(own[owners[i]]),
             (int(live.base[row]), int(live.new[row])),
@@ -166,8 +178,8 @@ def _pair(columns: tuple[Column, Column] | None, row: int) -> tuple[int, int] | 
     return None if columns is None else (int(columns[0][row]), int(columns[1][row]))
 
 
-def _loud(model: CountModel, base: Column, new: Column) -> Bools:
-    return ~model.judge(base, new).noise
+def _loud(model: CountModel, runs: Runs[Column]) -> Bools:
+    return ~model.rows(runs).noise
 
 
 def _told(site: _Site, *, weighs: bool) -> bool:
@@ -188,7 +200,7 @@ def _sum(sites: list[_Site]) -> tuple[int, int]:
 
 
 def _shared_pace(
-    diff: ProfileDiff, model: CountModel, sites: list[_Site]
+    diff: ProfileDiff, model: CountModel, live: OwnerSums, sites: list[_Site]
 ) -> float | None:
     """Return the factor by which all of the heap moved, None where a site stands out.
 
@@ -201,9 +213,8 @@ def _shared_pace(
         # A heap of which nothing was sampled grew by what is there now.
         return None
     ratio = diff.totals[1] / diff.totals[0]
-    live = owner_sums(diff, diff.values)
-    several = _loud(model, live.base, live.new).sum() >= _SEVERAL
-    if several and not _loud(model.with_base_times(ratio), live.base, live.new).any():
+    several = _loud(model, live.runs).sum() >= _SEVERAL
+    if several and not _loud(model.with_base_times(ratio), live.runs).any():
         return ratio
     if column_of(diff, "alloc_space") is None:
         return None
@@ -218,9 +229,10 @@ def _shared_pace(
     done = done.times(by.factors[0] / by.factors[1])
     if not done.sure:
         return None
+    rows = [site.row for site in sites]
     columns = np.array([site.live for site in sites], np.int64)
     since_start = model.with_base_times(done.ratio)
-    follow = not _loud(since_start, columns[:, 0], columns[:, 1]).any()
+    follow = not _loud(since_start, live.runs.map(lambda run: run[rows])).any()
     base, new = (float(side.sum()) for side in columns.T)
     # Few samples follow any factor: the sites' own is to be near it.
     near = (

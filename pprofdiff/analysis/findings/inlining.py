@@ -112,7 +112,7 @@ def _finding(cpu: CPUComparison, keys: Column, *, more: bool) -> Iterator[Findin
     named = listed_functions(
         list(dict.fromkeys(cpu.names[i] for i in callees[order].tolist()))[:_NAMED]
     )
-    change = cpu.change(base, new)
+    change = cpu.change(claim)
     way: Direction = "neutral"
     if change.told and not cpu.in_shares:
         way = "worse" if change.delta > 0 else "better"

@@ -73,7 +73,7 @@ def work_of_one_side(cpu: CPUComparison) -> OneSided:
 def _chosen(cpu: CPUComparison) -> tuple[Mask, Mask]:
     """Return, over the union, which functions are as good as gone, and which new."""
     table, (base_total, new_total) = cpu.table, cpu.diff.totals
-    told = ~cpu.beside_others.judge(table.base_cum, table.new_cum).noise
+    told = ~cpu.beside_others.rows(table.runs("cum")).noise
     told &= np.array([_tells(cpu, name) for name in table.names], bool)
     base, new = table.base_cum / base_total, table.new_cum / new_total
     at = cpu.diff.paired_functions.tabled

@@ -116,7 +116,7 @@ def collectors(cpu: CPUComparison) -> str:
 
 
 def _moved(cpu: CPUComparison, subject: _Subject) -> bool:
-    change = cpu.change(subject.base, subject.new)
+    change = cpu.change(subject.claim)
     return change.told and abs(change.delta) >= _SHARE * cpu.whole
 
 

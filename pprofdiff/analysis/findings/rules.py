@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings import (
     allocation,
@@ -125,10 +127,11 @@ def _explained(cpu: CPUComparison, covered: Claim) -> Explained:
 
 def _left(cpu: CPUComparison, covered: Claim) -> list[JudgedSum]:
     """Return the groups that moved beyond noise where no finding speaks of it."""
-    rest = Claim(~covered.base, ~covered.new)
-    rows = [
-        (group.id, group.label, *cpu.sums(cpu.of_groups(group.id).within(rest)))
-        for group in cpu.groups.values()
-    ]
-    left = [row for row in judged_sums(cpu.diff, rows) if row.noise is False]
+    names = [(group.id, group.label) for group in cpu.groups.values()]
+    base, new = (np.full(len(side), -1, np.int64) for side in covered.sides)
+    for row, (name, _) in enumerate(names):
+        own = cpu.of_groups(name)
+        base[own.base & ~covered.base] = new[own.new & ~covered.new] = row
+    rows = judged_sums(cpu.diff, names, cpu.diff.runs_of((base, new), len(names)))
+    left = [row for row in rows if row.noise is False]
     return sorted(left, key=lambda row: -abs(row.delta))

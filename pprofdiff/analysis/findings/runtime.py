@@ -11,7 +11,7 @@ from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Fact, Finding
 from pprofdiff.analysis.findings.wording import listed, short
-from pprofdiff.analysis.profiles.groups import judged_categories, judged_sums
+from pprofdiff.analysis.profiles.groups import JudgedSum, judged_categories, judged_sums
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model import csr
 
@@ -116,7 +116,7 @@ def leaf_work(case: Case) -> Iterator[Finding]:
     if cpu is None:
         return
     kinds = [kind.id for kind in rules().leaf_kinds]
-    for row in judged_sums(cpu.diff, _by_kind(cpu, kinds)):
+    for row in _by_kind(cpu, kinds):
         small = row.noise is not False or abs(row.delta) < _SHARE * cpu.whole
         if small or cpu.follows_load(row.delta):
             continue
@@ -143,11 +143,9 @@ def _mostly(cpu: CPUComparison, kind: int) -> str:
     return rules().category_labels[rules().categories[most]]
 
 
-def _by_kind(cpu: CPUComparison, kinds: list[str]) -> list[tuple[str, str, int, int]]:
-    """Return (id, label, base, new) of each kind of leaf that has a finding."""
-    sums = {kind: [0, 0] for kind in _KINDS}
-    for _, kind, base, new in cpu.diff.leaf_kind_sums:
-        if kinds[kind] in sums:
-            sums[kinds[kind]][0] += base
-            sums[kinds[kind]][1] += new
-    return [(kind, _KINDS[kind], base, new) for kind, (base, new) in sums.items()]
+def _by_kind(cpu: CPUComparison, kinds: list[str]) -> list[JudgedSum]:
+    """Judge the kinds of leaves that have a finding."""
+    base, new = (side.leaf_kind for side in cpu.sides)
+    chosen = [kinds.index(kind) for kind in _KINDS]
+    runs = cpu.diff.runs_of((base, new), len(kinds)).map(lambda run: run[chosen])
+    return judged_sums(cpu.diff, list(_KINDS.items()), runs)

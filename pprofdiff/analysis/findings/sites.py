@@ -8,12 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.leaf_owners import leaf_sums
+from pprofdiff.analysis.profiles.leaf_owners import LeafSums, leaf_sums
 from pprofdiff.analysis.profiles.rows import SampleValues
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.model.csr import grouped, sums
 
-__all__ = ["OwnerSums", "column_of", "line_of", "owner_sums"]
+__all__ = ["OwnerSums", "by_owner", "column_of", "line_of", "owner_sums"]
 
 Column = NDArray[np.int64]
 
@@ -22,12 +24,14 @@ class OwnerSums(NamedTuple):
     """A column of both profiles, summed by the owner of the stacks' leaves.
 
     All are int64. `owner` are rows of `PairedRows.names`, in ascending order; `base`
-    and `new` are raw sums, in the column's unit.
+    and `new` are raw sums, in the column's unit; `runs` are the same run by run, where
+    the column is known so.
     """
 
     owner: Column
     base: Column
     new: Column
+    runs: Runs[Column]
 
     def at(self, owners: Column) -> tuple[Column, Column]:
         """Return the (base, new) sums of these owners, 0 for one that has no row."""
@@ -60,12 +64,14 @@ def owner_sums(diff: ProfileDiff, columns: tuple[Column, Column]) -> OwnerSums:
         SampleValues(side.profile, values)
         for side, values in zip((diff.base, diff.new), columns, strict=True)
     )
-    leaves = leaf_sums(diff.paired_functions, base, new)
+    return by_owner(leaf_sums(diff.paired_functions, base, new))
+
+
+def by_owner(leaves: LeafSums) -> OwnerSums:
+    """Sum what stacks end in by the owner of the leaves."""
     owners, at = grouped(leaves.owner)
-    return OwnerSums(
-        owners,
-        *(sums(at, column, len(owners)) for column in (leaves.base, leaves.new)),
-    )
+    runs = leaves.runs.map(lambda run: sums(at, run, len(owners)))
+    return OwnerSums(owners, *merged(runs), runs)
 
 
 def line_of(diff: ProfileDiff, function: str) -> str:

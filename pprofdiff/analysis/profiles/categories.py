@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.attribution import Attribution
+from pprofdiff.analysis.profiles.by_run import keyed_by_run, merged, sums_by_run
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.model.csr import distinct, sums
+from pprofdiff.model.csr import sums
 
 __all__ = ["Blame", "Categories", "blame", "categories", "leaf_kinds"]
 
@@ -29,21 +30,14 @@ class Categories:
     """Raw sums by category: int64, one a category of `ids`, 0 where a side has none.
 
     `ids` are all categories of the rules, in their order. Both columns add up to the
-    totals of the comparison exactly, for each sample has one category. `by_run` are
-    (base, new) run by run, int64 of shape (categories, runs), None with one run a side.
+    totals of the comparison exactly, for each sample has one category. `runs` are the
+    same sums run by run.
     """
 
     ids: tuple[str, ...]
     base: Column
     new: Column
-    by_run: Pair | None = None
-
-    @property
-    def runs(self) -> Runs[Column]:
-        """Both sides' sums run by run."""
-        if self.by_run is None:
-            return Runs.single(self.base, self.new)
-        return Runs(tuple(self.by_run[0].T), tuple(self.by_run[1].T))
+    runs: Runs[Column]
 
     @property
     def group_runs(self) -> Runs[Column]:
@@ -78,7 +72,7 @@ class Blame:
     site: the frame nearest the leaf that is no runtime function. `caller` is the frame
     nearest the leaf that is not of the standard library either: `function` itself,
     mostly, or -1 where the stack has none. Both are rows of `PairedRows.names`. `base`
-    and `new` are sums of raw values.
+    and `new` are sums of raw values, `runs` the same sums run by run.
     """
 
     category: Column
@@ -86,26 +80,17 @@ class Blame:
     caller: Column
     base: Column
     new: Column
+    runs: Runs[Column]
 
 
-def categories(
-    sides: tuple[Attribution, Attribution], values: Pair, by_run: Pair | None = None
-) -> Categories:
+def categories(sides: tuple[Attribution, Attribution], values: Pair) -> Categories:
     """Return the sums by category of (base, new) attributions and sample values.
 
-    `by_run` are the values run by run, int64 of shape (samples, runs).
+    `values` are int64 of shape (samples, runs).
     """
     ids = tuple(rules().categories)
-    base, new = (
-        sums(side.category, v, len(ids)) for side, v in zip(sides, values, strict=True)
-    )
-    if by_run is None:
-        return Categories(ids, base, new)
-    old, now = (
-        np.stack([sums(side.category, run, len(ids)) for run in runs.T], axis=1)
-        for side, runs in zip(sides, by_run, strict=True)
-    )
-    return Categories(ids, base, new, (old, now))
+    runs = sums_by_run(values, (sides[0].category, sides[1].category), len(ids))
+    return Categories(ids, *merged(runs), runs)
 
 
 def blame(sides: tuple[Attribution, Attribution], values: Pair, union: Pair) -> Blame:
@@ -118,30 +103,30 @@ def blame(sides: tuple[Attribution, Attribution], values: Pair, union: Pair) -> 
     sides
         What (base, new) samples are.
     values
-        Their values, int64.
+        Their values run by run, int64 of shape (samples, runs).
     union
         The row of `PairedRows.names` of each function of (base, new).
 
     """
     own = rules().categories.index("user")
-    parts = []
-    for side, v, places in zip(sides, values, union, strict=True):
+    keys_of = []
+    for side, places in zip(sides, union, strict=True):
         paid = np.flatnonzero((side.payer >= 0) & (side.category != own))
         category = side.category[paid].astype(np.int64)
         # Of the caller one more: 0 stands for none.
         caller = np.append(places, -1)[side.owner[paid]] + 1
-        key = category << 2 * _BITS | places[side.payer[paid]] << _BITS | caller
-        parts.append((key, v[paid]))
-    keys = distinct(np.concatenate([key for key, _ in parts]))
-    base, new = (sums(np.searchsorted(keys, key), v, len(keys)) for key, v in parts)
-    valued = (base != 0) | (new != 0)
-    keys = keys[valued]
+        key = np.full(len(side.payer), -1, np.int64)
+        key[paid] = category << 2 * _BITS | places[side.payer[paid]] << _BITS | caller
+        keys_of.append(key)
+    keys, runs = keyed_by_run(values, (keys_of[0], keys_of[1]))
+    base, new = merged(runs)
     return Blame(
         keys >> 2 * _BITS,
         keys >> _BITS & _MASK,
         (keys & _MASK) - 1,
-        base[valued],
-        new[valued],
+        base,
+        new,
+        runs,
     )
 
 

@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from pprofdiff.analysis.normalization import Normalization, choose
 from pprofdiff.analysis.profiles.attribution import Attribution
+from pprofdiff.analysis.profiles.by_run import sums_by_run
 from pprofdiff.analysis.profiles.categories import (
     Blame,
     Categories,
@@ -117,15 +118,38 @@ class ProfileDiff:
         base, new = self.base.profile, self.new.profile
         return base.values[:, self.base_column], new.values[:, self.new_column]
 
-    @cached_property
-    def by_run(self) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-        """Each side's `values` run by run, int64 of shape (samples, runs).
+    @property
+    def run_values(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Each side's `values` run by run, int64 of shape (samples, runs)."""
+        return (
+            self.base.by_run[:, :, self.base_column],
+            self.new.by_run[:, :, self.new_column],
+        )
 
-        None with one run a side.
+    @property
+    def by_run(self) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+        """`run_values`, or None with one run a side."""
+        several = len(self.base.runs) > 1 or len(self.new.runs) > 1
+        return self.run_values if several else None
+
+    def runs_of(
+        self, rows: tuple[NDArray[np.integer], NDArray[np.integer]], size: int
+    ) -> Runs[NDArray[np.int64]]:
+        """Return raw sums of any grouping of samples, run by run: what is judged.
+
+        `rows` are the row of each sample of (base, new), in [0, size), or -1 for none.
         """
-        base = self.base.by_run[:, :, self.base_column]
-        new = self.new.by_run[:, :, self.new_column]
-        return None if base.shape[1] + new.shape[1] == len((base, new)) else (base, new)
+        return sums_by_run(self.run_values, rows, size)
+
+    @property
+    def whole(self) -> Runs[NDArray[np.int64]]:
+        """The totals as one row to judge.
+
+        By run, a row shows how its share of each run differs. A total has no share: how
+        far totals of runs differ is `RunSpread.common`.
+        """
+        base, new = (np.array([total], np.int64) for total in self.totals)
+        return Runs.single(base, new)
 
     @cached_property
     def _samples(self) -> tuple[SampleValues, SampleValues]:
@@ -191,16 +215,11 @@ class ProfileDiff:
             is_of_go(side.profile) for side in (self.base, self.new)
         )
 
-    def judge(self, base: ArrayLike, new: ArrayLike) -> Judgement | None:
-        """Judge raw sums of any grouping, each side's one column of int64.
+    def judge_runs(self, runs: Runs[NDArray[np.int64]]) -> Judgement | None:
+        """Judge raw sums, one column of int64 a run: those of `runs_of`, or a table's.
 
         The rows are judged together. None where chance has no model.
         """
-        columns = (np.asarray(side, np.int64) for side in (base, new))
-        return self.judge_runs(Runs.single(*columns))
-
-    def judge_runs(self, runs: Runs[NDArray[np.int64]]) -> Judgement | None:
-        """Judge raw sums that are known run by run, one column of int64 each."""
         return None if self.model is None else Judge(self.model).rows(runs)
 
     @property
@@ -265,14 +284,14 @@ class ProfileDiff:
         """Raw sums by runtime category; None where samples are not `classified`."""
         if self.attributions is None:
             return None
-        return categories(self.attributions, self.values, self.by_run)
+        return categories(self.attributions, self.run_values)
 
     @cached_property
     def blame_sums(self) -> Blame | None:
         """Raw sums by category and call site; None where they are not `classified`."""
         if self.attributions is None:
             return None
-        return blame(self.attributions, self.values, self.paired_functions.union)
+        return blame(self.attributions, self.run_values, self.paired_functions.union)
 
     @cached_property
     def leaf_sums(self) -> LeafSums:

@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.normalization import Normalization
+from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.categories import Blame, Categories
 from pprofdiff.analysis.profiles.tables import STATUSES
 from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.rules import rules
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ def categories_frame(
             index=pd.Index([], name="category", dtype=object),
         )
     group = {c: g.id for g in rules().groups for c in g.categories}
-    judged = model.judge(sums.base, sums.new)
+    judged = model.rows(sums.runs)
     base, new = normalization.scaled(sums.base, sums.new)
     frame = pd.DataFrame(
         {
@@ -104,8 +106,7 @@ def blame_frame(
 
 def compared_frame(
     names: dict[str, list[str]],
-    base: Column,
-    new: Column,
+    runs: Runs[Column],
     normalization: Normalization,
     model: CountModel | None,
 ) -> pd.DataFrame:
@@ -115,8 +116,8 @@ def compared_frame(
     ----------
     names
         The columns that name a row, by their headings.
-    base, new
-        Raw int64 sums, one a row, 0 where a side has no such row.
+    runs
+        Raw int64 sums run by run, one a row, 0 where a side has no such row.
     normalization, model
         How the sums are scaled, and how they are judged.
 
@@ -130,6 +131,7 @@ def compared_frame(
     """
     import pandas as pd
 
+    base, new = merged(runs)
     status = np.where((base != 0) & (new != 0), 0, np.where(new != 0, 1, 2))
     scaled = normalization.scaled(base, new)
     columns: dict[str, object] = {
@@ -143,7 +145,7 @@ def compared_frame(
         "delta_scaled": scaled[1] - scaled[0],
     }
     if model is not None:
-        judged = model.judge(base, new)
+        judged = model.rows(runs)
         columns |= {"z": judged.z, "noise": judged.noise}
     frame = pd.DataFrame(columns)
     keys = [np.array(words, object) for words in reversed(names.values())]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.rules import rules
@@ -38,9 +40,8 @@ def judged_groups(diff: ProfileDiff) -> list[JudgedSum]:
     sums = diff.category_sums
     if sums is None:
         return []
-    labels = {group.id: group.label for group in rules().groups}
-    rows = [(g, labels[g], base, new) for g, base, new in sums.groups()]
-    return judged_sums(diff, rows, sums.group_runs)
+    names = [(group.id, group.label) for group in rules().groups]
+    return judged_sums(diff, names, sums.group_runs)
 
 
 def judged_categories(diff: ProfileDiff, group: str) -> list[JudgedSum]:
@@ -58,29 +59,22 @@ def judged_categories(diff: ProfileDiff, group: str) -> list[JudgedSum]:
     for place, name in enumerate(sums.ids):
         if name in own and some[place]:
             members.setdefault(_SHOWN_AS.get(name, name), []).append(place)
-    rows = [
-        (name, labels[name], int(sums.base[at].sum()), int(sums.new[at].sum()))
-        for name, at in members.items()
-    ]
-    return judged_sums(diff, rows, sums.runs_of(list(members.values())))
+    names = [(name, labels[name]) for name in members]
+    return judged_sums(diff, names, sums.runs_of(list(members.values())))
 
 
 def judged_sums(
-    diff: ProfileDiff,
-    rows: list[tuple[str, str, int, int]],
-    runs: Runs[NDArray[np.int64]] | None = None,
+    diff: ProfileDiff, names: Sequence[tuple[str, str]], runs: Runs[NDArray[np.int64]]
 ) -> list[JudgedSum]:
-    """Judge rows of (id, label, raw base, raw new), corrected for their number.
+    """Judge rows of (id, label), corrected for their number.
 
-    `runs` are the same sums run by run, None where they are not known so.
+    `runs` are their raw sums run by run.
     """
-    if runs is None:
-        judged = diff.judge([row[2] for row in rows], [row[3] for row in rows])
-    else:
-        judged = diff.judge_runs(runs)
-    noise = [None] * len(rows) if judged is None else judged.noise.tolist()
+    judged = diff.judge_runs(runs)
+    noise = [None] * len(names) if judged is None else judged.noise.tolist()
     by = diff.normalization
+    sides = zip(*(side.tolist() for side in merged(runs)), strict=True)
     return [
         JudgedSum(name, label, base, new, by.delta(base, new), chance)
-        for (name, label, base, new), chance in zip(rows, noise, strict=True)
+        for (name, label), (base, new), chance in zip(names, sides, noise, strict=True)
     ]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.frames import compared_frame
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.model.csr import sums, unique_tuples
 from pprofdiff.model.profiles.profile import Profile
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["labels_frame"]
 
 Column = NDArray[np.int64]
-_Sums = dict[tuple[str, str], int]
+_Sums = dict[tuple[str, str], Column]
 
 
 def labels_frame(diff: ProfileDiff) -> pd.DataFrame:
@@ -31,26 +32,45 @@ def labels_frame(diff: ProfileDiff) -> pd.DataFrame:
     """
     base, new = (
         _sums(side.profile, values)
-        for side, values in zip((diff.base, diff.new), diff.values, strict=True)
+        for side, values in zip((diff.base, diff.new), diff.run_values, strict=True)
     )
+    totals = [values.sum(axis=0) for values in diff.run_values]
     # A key that one side lacks altogether is on none of its samples.
     for own, other, total in (
-        (base, new, diff.totals[0]),
-        (new, base, diff.totals[1]),
+        (base, new, totals[0]),
+        (new, base, totals[1]),
     ):
         for key in {key for key, _ in other} - {key for key, _ in own}:
             own[key, ""] = total
-    rows = [row for row in sorted({*base, *new}) if base.get(row) or new.get(row)]
+    rows = [
+        row
+        for row in sorted({*base, *new})
+        if any(row in side and side[row].sum() for side in (base, new))
+    ]
     names = {
         "key": [key for key, _ in rows],
         "value": [value for _, value in rows],
     }
-    sides = [np.array([s.get(row, 0) for row in rows], np.int64) for s in (base, new)]
-    return compared_frame(names, sides[0], sides[1], diff.normalization, diff.model)
+    runs = Runs(
+        *(
+            tuple(
+                np.array([side.get(row, none)[run] for row in rows], np.int64)
+                for run in range(len(none))
+            )
+            for side, none in (
+                (side, np.zeros_like(total))
+                for side, total in zip((base, new), totals, strict=True)
+            )
+        )
+    )
+    return compared_frame(names, runs, diff.normalization, diff.model)
 
 
 def _sums(profile: Profile, values: Column) -> _Sums:
-    """Return what samples with a label add up to, by key and value."""
+    """Return what samples with a label add up to in each run, by key and value.
+
+    `values` are int64 of shape (samples, runs).
+    """
     strings, labels = profile.strings, profile.labels
     known = np.flatnonzero(
         (labels.text != 0) | (labels.number != 0) | (labels.unit != 0)
@@ -60,20 +80,24 @@ def _sums(profile: Profile, values: Column) -> _Sums:
     first, group = unique_tuples((*columns, labels.unit[known]))
     by_label: _Sums = {}
     amounts = _once(sample, group, values, len(first))
-    for row, amount in zip(known[first].tolist(), amounts.tolist(), strict=True):
+    for row, amount in zip(known[first].tolist(), amounts, strict=True):
         text = strings[labels.text[row]]
         word = text or f"{int(labels.number[row])} {strings[labels.unit[row]]}".rstrip()
         key = strings[labels.key[row]], word
         by_label[key] = by_label.get(key, 0) + amount
     first, group = unique_tuples((labels.key[known],))
     amounts = _once(sample, group, values, len(first))
-    total = int(values.sum())
-    for row, amount in zip(known[first].tolist(), amounts.tolist(), strict=True):
+    total = values.sum(axis=0)
+    for row, amount in zip(known[first].tolist(), amounts, strict=True):
         by_label[strings[labels.key[row]], ""] = total - amount
     return by_label
 
 
 def _once(sample: Column, group: Column, values: Column, size: int) -> Column:
-    """Return each group's sum of values, a sample that is in it twice counted once."""
+    """Return each group's sums of values, of shape (size, runs).
+
+    A sample that is in a group twice counts once.
+    """
     first, _ = unique_tuples((sample, group))
-    return sums(group[first], values[sample[first]], size)
+    chosen, rows = sample[first], group[first]
+    return np.stack([sums(rows, run[chosen], size) for run in values.T], axis=1)

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.attribution import owned
+from pprofdiff.analysis.profiles.by_run import keyed_by_run, merged
 from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.profiles.rows import PairedRows, SampleValues
-from pprofdiff.model.csr import distinct, first_in_row, sums
+from pprofdiff.analysis.stats.judgement import Runs
+from pprofdiff.model.csr import first_in_row
 
 __all__ = ["LeafSums", "leaf_sums"]
 
@@ -32,12 +34,15 @@ class LeafSums:
       standard library. It is the leaf itself where the leaf is the program's own
       function, or where no frame of the stack is.
     - `base` and `new` are sums of raw values, in the unit of the sample type.
+
+    `runs` are these sums run by run.
     """
 
     leaf: Column
     owner: Column
     base: Column
     new: Column
+    runs: Runs[Column]
 
 
 def leaf_sums(functions: PairedRows, base: SampleValues, new: SampleValues) -> LeafSums:
@@ -46,31 +51,26 @@ def leaf_sums(functions: PairedRows, base: SampleValues, new: SampleValues) -> L
     `functions` are the paired functions of `base` and `new`. Samples without a stack
     are left out, and so are rows whose two sums are 0.
     """
-    parts = [
-        _keys_and_values(side, functions.sides[i].names, functions.sides[i].ids, rows)
+    base_keys, new_keys = (
+        _keys(side, functions.sides[i].names, functions.sides[i].ids, rows)
         for i, (side, rows) in enumerate(zip((base, new), functions.union, strict=True))
-    ]
-    keys = distinct(np.concatenate([key for key, _ in parts]))
-    base_sums, new_sums = (
-        sums(np.searchsorted(keys, key), values, len(keys)) for key, values in parts
     )
-    valued = (base_sums != 0) | (new_sums != 0)
-    keys = keys[valued]
-    return LeafSums(keys >> 32, keys & 0xFFFFFFFF, base_sums[valued], new_sums[valued])
+    keys, runs = keyed_by_run((base.runs, new.runs), (base_keys, new_keys))
+    return LeafSums(keys >> 32, keys & 0xFFFFFFFF, *merged(runs), runs)
 
 
-def _keys_and_values(
+def _keys(
     side: SampleValues, names: list[str], line_ids: NDArray[np.int32], union: Column
-) -> tuple[Column, Column]:
-    """Return leaf and owner in one integer, and the value, of a side's samples."""
+) -> Column:
+    """Return leaf and owner of each sample in one integer, -1 without a stack."""
     own = owned(names)
     places = np.append(union, -1)
-    keys, amounts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    keys = np.full(len(side.values), -1, np.int64)
     for start, stop, frames in walk(side.profile):
         ids = np.append(line_ids[frames.line], -1)
         filled = np.diff(frames.offsets) > 0
         leaf = places[ids[frames.offsets[:-1][filled]]]
         owner = places[ids[first_in_row(own[ids[:-1]], frames.offsets)[filled]]]
-        keys.append(leaf << 32 | np.where(owner < 0, leaf, owner))
-        amounts.append(side.values[start:stop][filled])
-    return np.concatenate(keys), np.concatenate(amounts)
+        both = leaf << 32 | np.where(owner < 0, leaf, owner)
+        keys[start:stop][filled] = both
+    return keys

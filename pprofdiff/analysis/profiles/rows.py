@@ -18,6 +18,7 @@ from pprofdiff.analysis.profiles.granularity import (
 from pprofdiff.analysis.profiles.graph import flat_and_cum
 from pprofdiff.analysis.profiles.tables import ByRun, Table, ValueColumn
 from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.identity.model import SAME_NAMES, SideKeys
 from pprofdiff.identity.rows import Pairing
 from pprofdiff.model.profiles.profile import Profile
@@ -39,6 +40,11 @@ class SampleValues:
     values: NDArray[np.int64]
     keys: SideKeys = SAME_NAMES.sides[1]
     by_run: NDArray[np.int64] | None = None
+
+    @property
+    def runs(self) -> NDArray[np.int64]:
+        """The values run by run, int64 of shape (samples, runs); `values` of one."""
+        return self.values[:, None] if self.by_run is None else self.by_run
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -65,6 +71,16 @@ class PairedRows:
         base, new = (np.zeros(len(self.names), np.int64) for _ in range(2))
         base[self.tabled], new[self.tabled] = self.table.raw(column)
         return base, new
+
+    def runs(self, column: ValueColumn) -> Runs[NDArray[np.int64]]:
+        """Return raw flat or cum of the union's rows, run by run (int64)."""
+
+        def of_union(run: NDArray[np.int64]) -> NDArray[np.int64]:
+            values = np.zeros(len(self.names), np.int64)
+            values[self.tabled] = run
+            return values
+
+        return self.table.runs(column).map(of_union)
 
 
 def pair_rows(
@@ -153,7 +169,7 @@ def summed_rows(
     """Sum one side's values by row; if `classified`, make its attribution too."""
     rows = side_rows(side.profile, granularity, side.keys)
     classifier = Classifier(rows.names) if classified else None
-    values = side.values[:, None] if side.by_run is None else side.by_run
+    values = side.runs
     flat, cum = flat_and_cum(
         side.profile, rows.ids, len(rows.names), values, classifier
     )

@@ -15,16 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.attribution import owned
+from pprofdiff.analysis.profiles.by_run import merged, together
 from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.profiles.rows import PairedRows
 from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.profiles.profile import Profile
 
 __all__ = ["Split", "splits_of"]
 
 Column = NDArray[np.int64]
-_Pair = tuple[Column, Column]
 
 # The parts matter from this share of their side's total on, as in findings.
 _SHARE = 0.02
@@ -63,11 +64,11 @@ def splits_of(
     Whether the same code was moved, samples do not tell. That the cost stayed where it
     was does not depend on it.
     """
-    flat = functions.raw("flat")
+    flat, runs = functions.raw("flat"), functions.runs("flat")
     found = []
     for side in (0, 1):
         for function, parts in _parts(functions, profiles[side], side).items():
-            split = _judged(side, function, parts, flat, model)
+            split = _judged(side, function, parts, runs, model)
             if split and flat[side][parts].sum() >= _SHARE * totals[side]:
                 found.append(split)
     return tuple(found)
@@ -123,25 +124,22 @@ def _calls(
 
 
 def _judged(
-    side: int, function: int, parts: list[int], flat: _Pair, model: CountModel
+    side: int, function: int, parts: list[int], flat: Runs[Column], model: CountModel
 ) -> Split | None:
     """Return the split, if the numbers are those of one."""
-    alone = [int(flat[0][function]), int(flat[1][function])]
-    moved = int(flat[side][parts].sum())
-    together = list(alone)
-    together[side] += moved
-    fell = model.one(*alone)
-    new = [0, 0]
-    new[side] = moved
-    grew = model.one(*new)
+    alone = flat.map(lambda run: run[[function]])
+    # The other side has no value in the parts.
+    moved, whole = together(flat, parts), together(flat, [function, *parts])
+    fell, grew = model.one(alone), model.one(moved)
+    base, new = merged(whole)
     split = (
-        alone[side] > 0
+        merged(alone)[side][0] > 0
         and fell.told
         and grew.told
         and (fell.delta > 0) == (grew.delta < 0)
         and abs(grew.delta) >= _MOST * abs(fell.delta)
-        and not model.one(*together).told
+        and not model.one(whole).told
     )
     if not split:
         return None
-    return Split(side, function, tuple(parts), (together[0], together[1]))
+    return Split(side, function, tuple(parts), (int(base[0]), int(new[0])))

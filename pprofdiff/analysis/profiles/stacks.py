@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pprofdiff.analysis.normalization import Normalization
+from pprofdiff.analysis.profiles.by_run import keyed_by_run, merged
 from pprofdiff.analysis.profiles.granularity import NO_STACK
 from pprofdiff.analysis.profiles.rows import PairedRows, SampleValues
-from pprofdiff.analysis.profiles.tables import Table
+from pprofdiff.analysis.profiles.tables import ByRun, Table
 from pprofdiff.analysis.stats.counts import CountModel
-from pprofdiff.model.csr import sums, unique_rows
+from pprofdiff.model.csr import unique_rows
 
 __all__ = ["stack_table"]
 
@@ -40,14 +42,10 @@ def stack_table(
     )
     first, group = unique_rows(offsets, rows)
     split = len(base.values)
-    base_values = sums(group[:split], base.values, len(first))
-    new_values = sums(group[split:], new.values, len(first))
-    valued = np.flatnonzero((base_values != 0) | (new_values != 0))
-    base_values, new_values, first = (
-        base_values[valued],
-        new_values[valued],
-        first[valued],
-    )
+    places = group[:split], group[split:]
+    rows_of, runs = keyed_by_run((base.runs, new.runs), places)
+    base_values, new_values = merged(runs)
+    first = first[rows_of]
     names = functions.names
     titles = [
         ";".join(names[row] for row in rows[low:high][::-1].tolist()) or NO_STACK
@@ -67,4 +65,13 @@ def stack_table(
         new_cum=new_values,
         normalization=normalization,
         model=model,
+        by_run=None
+        if base.by_run is None or new.by_run is None
+        else (_by_run(runs.base), _by_run(runs.new)),
     )
+
+
+def _by_run(runs: tuple[NDArray[np.int64], ...]) -> ByRun:
+    """Return flat and cum of stacks, which are both their values."""
+    values = np.stack(runs, axis=1)
+    return ByRun(values, values)

@@ -74,5 +74,5 @@ def total_noise(diff: ProfileDiff) -> bool | None:
     told = ratio_of_totals(diff)
     if told is not None:
         return told.ratio.low <= 1 <= told.ratio.high
-    judged = diff.judge([diff.totals[0]], [diff.totals[1]])
+    judged = diff.judge_runs(diff.whole)
     return None if judged is None else bool(judged.noise[0])

@@ -14,9 +14,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.paths import Paths, Stacks, heaviest_paths
-from pprofdiff.model.csr import sums
+from pprofdiff.analysis.stats.judgement import Runs
 
 __all__ = [
     "NO_CATEGORY",
@@ -50,7 +51,7 @@ class CallTree:
     - `folded` (int32) is how many callees such a leaf stands for, each with all below
       it; 0 for functions.
     - `base_self`, `new_self` (int64) are the raw sums of the samples that end in this
-      node, or in what it stands for.
+      node, or in what it stands for; `self_runs` are the same run by run.
     - `category` (int16) is the position in ``rules().categories`` that all these
       samples have, else `SEVERAL`, or `NO_CATEGORY` where there are none.
     """
@@ -61,6 +62,7 @@ class CallTree:
     folded: NDArray[np.int32]
     base_self: Column
     new_self: Column
+    self_runs: Runs[Column]
     category: NDArray[np.int16]
 
     def __len__(self) -> int:
@@ -92,15 +94,19 @@ def call_tree(diff: ProfileDiff, budget: int) -> CallTree:
     return _laid_out(diff, sides, paths, rows)
 
 
-def inclusive(tree: CallTree) -> tuple[Column, Column]:
-    """Return (base, new), raw int64: exact sums of each node and all nodes below it."""
+def inclusive(tree: CallTree) -> Runs[Column]:
+    """Return exact sums of each node and all nodes below it run by run, raw int64.
+
+    The first row is that of all nodes together; the others are those of the tree.
+    """
     at = np.arange(len(tree))
-    sides = []
-    for own in (tree.base_self, tree.new_self):
+
+    def whole(own: Column) -> Column:
         # Sums that wrap around on the way are right again in the difference.
         until = np.append(0, np.cumsum(own))
-        sides.append(until[at + tree.size] - until[at])
-    return sides[0], sides[1]
+        return np.append(until[-1], until[at + tree.size] - until[at])
+
+    return tree.self_runs.map(whole)
 
 
 def noise_limit(diff: ProfileDiff) -> float | None:
@@ -159,9 +165,11 @@ def _laid_out(
         start[np.where(paths.kept[at] & ended, node_of[at], leaf_of[home[at]])]
         for at, ended in zip(paths.reached, paths.ended, strict=True)
     ]
-    base_self, new_self = (
-        sums(row, side.values, count) for row, side in zip(ends, sides, strict=True)
-    )
+    rows_of = [np.full(len(values), -1) for values in diff.values]
+    for of_sample, side, end in zip(rows_of, sides, ends, strict=True):
+        of_sample[side.sample] = end
+    self_runs = diff.runs_of((rows_of[0], rows_of[1]), count)
+    base_self, new_self = merged(self_runs)
     place = np.argsort(start)
     return CallTree(
         depth[place].astype(np.int32),
@@ -170,6 +178,7 @@ def _laid_out(
         np.append(np.zeros(len(kept), np.int64), left[folding])[place].astype(np.int32),
         base_self,
         new_self,
+        self_runs,
         _categories(diff, sides, ends, count),
     )
 

@@ -20,15 +20,16 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Finding, Findings
+from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
-from pprofdiff.analysis.profiles.tables import ValueColumn
 from pprofdiff.analysis.source.differences import hunks_within
 from pprofdiff.analysis.source.lines import FunctionLines, side_lines
 from pprofdiff.analysis.source.listing import BothSides, Places, places_of
 from pprofdiff.analysis.source.model import ChangedLines, SourceOfFinding
 from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.model.csr import first_in_row, sums
 from pprofdiff.model.source import Commit, Hunk, Sources, SourceText
 
@@ -169,17 +170,15 @@ class _Carriers:
 
     def sums(
         self, chosen: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None
-    ) -> tuple[Column, Column]:
-        """Return base and new of each hunk, of the chosen samples, raw (int64)."""
-        columns = []
-        for side, (hunks, values) in enumerate(
-            zip(self.innermost, self.diff.values, strict=True)
-        ):
-            kept = hunks >= 0
-            if chosen is not None:
-                kept = kept & chosen[side]
-            columns.append(sums(hunks[kept], values[kept], len(self.changed)))
-        return columns[0], columns[1]
+    ) -> Runs[Column]:
+        """Return raw sums of each hunk, of the chosen samples, run by run."""
+        base, new = self.innermost
+        if chosen is not None:
+            base, new = (
+                np.where(kept, hunks, -1)
+                for kept, hunks in zip(chosen, (base, new), strict=True)
+            )
+        return self.diff.runs_of((base, new), len(self.changed))
 
     def told(self, i: int, base: int, new: int) -> ChangedLines:
         """Return a hunk with what it carries and the commits that made it."""
@@ -276,9 +275,10 @@ def _all_lines(carriers: _Carriers) -> tuple[ChangedLines, ...]:
     model = carriers.diff.model
     if model is None or not model.sound:
         return ()
-    base, new = carriers.sums(None)
+    runs = carriers.sums(None)
+    base, new = merged(runs)
     some = np.flatnonzero((base != 0) | (new != 0))
-    judged = model.judge(base[some], new[some])
+    judged = model.rows(runs.map(lambda run: run[some]))
     order = np.argsort(-np.abs(judged.delta), kind="stable")
     loud = some[order[~judged.noise[order]]][:_LISTED].tolist()
     return tuple(carriers.told(i, int(base[i]), int(new[i])) for i in loud)
@@ -341,14 +341,14 @@ def _of_functions(
         if model is None or not model.sound:
             continue
         lines: list[ChangedLines] = []
-        cum = _cum(carriers.diff)
-        base, new = carriers.sums(None)
+        cum = carriers.diff.paired_functions.raw("cum")
+        runs = carriers.sums(None)
         for row in rows:
             own = np.array([one.row == row for one in carriers.changed], np.bool_)
             whole = float(
                 carriers.diff.normalization.delta(*(int(c[row]) for c in cum))
             )
-            lines += _lines(carriers, model, (base * own, new * own), whole)
+            lines += _lines(carriers, model, runs.map(own.__mul__), whole)
         source = _with_others(carriers, rows, tuple(lines[:_TOLD]))
         if lines:
             return source._replace(diff=number)
@@ -360,15 +360,15 @@ def _of_functions(
 def _lines(
     carriers: _Carriers,
     model: CountModel,
-    values: tuple[Column, Column],
+    runs: Runs[Column],
     whole: float,
 ) -> Iterator[ChangedLines]:
     """Yield the changed lines whose samples moved as all did, those with most first."""
-    base, new = values
+    base, new = merged(runs)
     some = np.flatnonzero((base != 0) | (new != 0))
     if not len(some) or not whole or not model.sound:
         return
-    judged = model.judge(base[some], new[some])
+    judged = model.rows(runs.map(lambda run: run[some]))
     delta = model.by.delta(base[some], new[some])
     loud = ~judged.noise & (delta * np.sign(whole) >= _PART * abs(whole))
     order = np.argsort(-np.abs(delta), kind="stable")
@@ -409,36 +409,21 @@ def own_movement(diff: ProfileDiff) -> NDArray[np.float64]:
     noise counts as nothing.
     """
     paired = diff.paired_functions
-    columns = []
-    for side, values in enumerate(diff.values):
-        if diff.attributions is not None:
-            owner = diff.attributions[side].owner
-            kept = owner >= 0
-            rows = paired.union[side][owner[kept]]
-            columns.append(sums(rows, values[kept], len(paired.names)))
-    if not columns:
-        columns = list(_of_union(diff, "flat"))
-    delta = diff.normalization.delta(columns[0], columns[1])
-    some = np.flatnonzero((columns[0] != 0) | (columns[1] != 0))
-    judged = diff.judge(columns[0][some], columns[1][some])
+    if diff.attributions is None:
+        runs = paired.runs("flat")
+    else:
+        base_rows, new_rows = (
+            np.append(rows, -1)[side.owner]
+            for side, rows in zip(diff.attributions, paired.union, strict=True)
+        )
+        runs = diff.runs_of((base_rows, new_rows), len(paired.names))
+    base, new = merged(runs)
+    delta = diff.normalization.delta(base, new)
+    some = np.flatnonzero((base != 0) | (new != 0))
+    judged = diff.judge_runs(runs.map(lambda run: run[some]))
     if judged is not None:
         delta[some[judged.noise]] = 0
     return np.asarray(delta, np.float64)
-
-
-def _cum(diff: ProfileDiff) -> tuple[Column, Column]:
-    """Return base and new cum of each function of the union, raw."""
-    return _of_union(diff, "cum")
-
-
-def _of_union(diff: ProfileDiff, column: ValueColumn) -> tuple[Column, Column]:
-    """Return base and new of each function of the union, raw."""
-    table, names = diff.table("functions"), diff.paired_functions.names
-    places = {name: row for row, name in enumerate(names)}
-    rows = np.array([places[name] for name in table.names], np.int64)
-    base, new = np.zeros(len(names), np.int64), np.zeros(len(names), np.int64)
-    base[rows], new[rows] = table.raw(column)
-    return base, new
 
 
 def _with_others(

@@ -96,23 +96,17 @@ class CountModel(NamedTuple):
         """What a sample of each side is worth, raw: before scaling."""
         return self.by.unscaled(self.base_step, self.new_step)
 
-    def sigma(self, base: Column, new: Column) -> Floats:
+    def sigma(self, runs: Runs[Column]) -> Floats:
         """Return the standard deviation of the scaled delta of raw int64 columns."""
-        return self._deviation(base, new)[0]
+        return self._parts(runs).at(1.0)[0]
 
-    def _deviation(
-        self, base: Column, new: Column, runs: Runs[Column] | None = None
-    ) -> tuple[Floats, Floats]:
-        """Return each row's standard deviation, and its degrees of freedom."""
-        return self._parts(base, new, runs).at(1.0)
-
-    def _parts(
-        self, base: Column, new: Column, runs: Runs[Column] | None = None
-    ) -> _Parts:
+    def _parts(self, runs: Runs[Column]) -> _Parts:
         """Return what makes up the variance of each row.
 
-        Without `runs` a row is taken to vary as the trend says.
+        Of as many runs as `spread` knows, rows show how far they differ by themselves.
+        Where sums alone are known, a row is taken to vary as the trend says.
         """
+        base, new = _sums(runs)
         worth, spread = self.by.scaled(self.base_step, self.new_step), self.spread
         # A period below 0 is damage; variances are not.
         old_counted = np.abs(base) * abs(worth[0])
@@ -130,7 +124,7 @@ class CountModel(NamedTuple):
         squares = np.square(old) / spread.runs[0], np.square(now) / spread.runs[1]
         own = own[0] + spread.shared * squares[0], own[1] + spread.shared * squares[1]
         common = spread.common * squares[0], spread.common * squares[1]
-        if runs is None:
+        if (len(runs.base), len(runs.new)) != spread.runs:
             return _Parts(own, common, certain, spread.freedom)
         ratio, freedom = spread.of_rows(*self._samples(runs))
         # Counts vary no less than Poisson's law says.
@@ -149,17 +143,17 @@ class CountModel(NamedTuple):
             )
         return base, new
 
-    def reach(self, base: Column, new: Column) -> Floats:
+    def reach(self, runs: Runs[Column]) -> Floats:
         """Return how far the scaled delta of each row may be from 0 by chance."""
-        return self.needs(base, new, LIMIT)
+        return self.needs(runs, LIMIT)
 
-    def needs(self, base: Column, new: Column, least: float) -> Floats:
+    def needs(self, runs: Runs[Column], least: float) -> Floats:
         """Return the least scaled |delta| of each row that is beyond chance.
 
         `least` is the |z| from which a change is, such as `Judgement.least` of another
         table of the same samples.
         """
-        sigma, freedom = self._deviation(base, new)
+        sigma, freedom = self._parts(runs).at(1.0)
         return student(least, freedom) * sigma
 
     def rows(self, runs: Runs[Column]) -> Judgement:
@@ -167,18 +161,9 @@ class CountModel(NamedTuple):
 
         Of as many runs as `spread` knows, rows show how far they differ by themselves.
         """
-        base, new = (np.sum(side, axis=0) for side in (runs.base, runs.new))
-        return self._judged(base, new, self._known(runs))
-
-    def judge(self, base: Column, new: Column) -> Judgement:
-        """Judge rows of raw int64 values, base against new."""
-        return self._judged(base, new, None)
-
-    def _judged(
-        self, base: Column, new: Column, runs: Runs[Column] | None
-    ) -> Judgement:
+        base, new = _sums(runs)
         delta = self.by.delta(base, new)
-        sigma, freedom = self._deviation(base, new, runs)
+        sigma, freedom = self._parts(runs).at(1.0)
         z = normal(delta / sigma, freedom)
         reach = student(LIMIT, freedom) * sigma
         p = two_sided(z)
@@ -223,8 +208,8 @@ class CountModel(NamedTuple):
             where base has so few samples that it bounds no ratio.
 
         """
-        base, new = (np.sum(side, axis=0) for side in (runs.base, runs.new))
-        parts = self._parts(base, new, self._known(runs))
+        base, new = _sums(runs)
+        parts = self._parts(runs)
         old, now = self.by.scaled(base, new)
         times = 1 + share
         sigma, freedom = parts.at(times)
@@ -250,11 +235,6 @@ class CountModel(NamedTuple):
         counted = (old >= 0) & (now >= 0)
         return np.where(counted, np.maximum(low, 0.0 - old), low), high
 
-    def _known(self, runs: Runs[Column]) -> Runs[Column] | None:
-        """Return runs of which rows show how far they differ: as many as are known."""
-        known = (len(runs.base), len(runs.new)) == self.spread.runs
-        return runs if known else None
-
     def _told(self, base: Column, new: Column) -> NDArray[np.bool_]:
         """Return which rows have enough samples to be judged."""
         old, now = self._samples(Runs.single(base, new))
@@ -262,11 +242,9 @@ class CountModel(NamedTuple):
         told: NDArray[np.bool_] = ~((old + now)[:, 0] < SAMPLES_FOR_ROW)
         return told
 
-    def one(self, base: int, new: int) -> Change:
-        """Judge one pair of raw values by itself."""
-        return self.judge(
-            np.array([base], np.int64), np.array([new], np.int64)
-        ).change()
+    def one(self, runs: Runs[Column]) -> Change:
+        """Judge one pair of raw values by itself: columns of one row."""
+        return self.rows(runs).change()
 
     def of_shares(self, totals: tuple[int, int]) -> CountModel:
         """Return the model of the same samples as percent of each side's raw total."""
@@ -290,6 +268,12 @@ class CountModel(NamedTuple):
         """Return how many times as long profiles must be for each row to be told."""
         with np.errstate(divide="ignore"):
             return np.square(LIMIT / np.abs(z))
+
+
+def _sums(runs: Runs[Column]) -> tuple[Column, Column]:
+    """Return both sides' sums over runs."""
+    base, new = (np.sum(side, axis=0) for side in (runs.base, runs.new))
+    return base, new
 
 
 def _ratio_bounds(

@@ -16,6 +16,7 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import in_words, scale_of
 from pprofdiff.analysis.profiles.side import ProfileSide
@@ -27,6 +28,7 @@ from pprofdiff.analysis.profiles.tree import (
     inclusive,
     noise_limit,
 )
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.readable import distinct_names, short_before
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import distinct, sums
@@ -153,16 +155,16 @@ def _marks(diff: ProfileDiff, tree: CallTree, place: Column) -> dict[str, Any]:
     model, least = diff.model, noise_limit(diff)
     if model is None:
         return {"marks": None, "functions": None, "reach": None}
-    below = [np.append(t, s) for t, s in zip(diff.totals, inclusive(tree), strict=True)]
-    own = [np.append(0, side) for side in (tree.base_self, tree.new_self)]
-    of_names = _outermost(tree, place, (below[0][1:], below[1][1:]))
+    below = inclusive(tree)
+    own = tree.self_runs.map(lambda run: np.append(0, run))
+    of_names = _outermost(tree, place, below.map(lambda run: run[1:]))
     if least is None:
-        nodes, names = (np.full(len(rows[0]), 2) for rows in (below, of_names))
+        nodes, names = (np.full(len(rows.base[0]), 2) for rows in (below, of_names))
         marks = {"marks": nodes, "functions": names // 2}
         return {**_encoded(marks), "reach": None}
-    needs = [model.needs(rows[0], rows[1], least) for rows in (below, own, of_names)]
+    needs = [model.needs(rows, least) for rows in (below, own, of_names)]
     beyond = [
-        np.abs(model.by.delta(rows[0], rows[1])) >= need
+        np.abs(model.by.delta(*merged(rows))) >= need
         for rows, need in zip((below, own, of_names), needs, strict=True)
     ]
     within = [needs[i][~beyond[i]] for i in (0, 2)]
@@ -189,9 +191,7 @@ def _coarse(
     return marks
 
 
-def _outermost(
-    tree: CallTree, place: Column, below: tuple[Column, Column]
-) -> tuple[Column, Column]:
+def _outermost(tree: CallTree, place: Column, below: Runs[Column]) -> Runs[Column]:
     """Return the sums of each name's outermost nodes, whose values `below` has."""
     node = np.flatnonzero(tree.name >= 0)
     name = place[tree.name[node]]
@@ -202,8 +202,7 @@ def _outermost(
     ends = np.maximum.accumulate(name * span + node + tree.size[node])
     apart = name * span + node >= np.append(-1, ends[:-1])[: len(node)]
     count = int(name.max(initial=-1)) + 1
-    base, new = (sums(name[apart], side[node[apart]], count) for side in below)
-    return base, new
+    return below.map(lambda run: sums(name[apart], run[node[apart]], count))
 
 
 def _frames(side: ProfileSide) -> int:

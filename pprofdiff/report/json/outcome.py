@@ -50,7 +50,8 @@ def _measure(measure: Measure | None) -> Row:
 def account_row(account: Account | None) -> Row | None:
     """Return the account: parts that add up to the total, and what is in no sum.
 
-    Each number is the nearest to an exact fraction.
+    Each number is the nearest to an exact fraction. A part that is known run by run has
+    the interval of its delta over runs, as ``low`` and ``high``.
     """
     if account is None:
         return None
@@ -66,7 +67,9 @@ def account_row(account: Account | None) -> Row | None:
 
 
 def _part(part: Part) -> Row:
-    amount = _amount(part.amount)
+    amount: Row = _amount(part.amount)
+    if part.bounds is not None:
+        amount["low"], amount["high"] = part.bounds
     return {"id": part.id, "label": part.label, **amount, "source": part.source}
 
 

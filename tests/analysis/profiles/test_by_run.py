@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 from hypothesis import strategies as st
 
+from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.diff import compare
+from pprofdiff.analysis.profiles.labels import labels_frame
 from pprofdiff.analysis.profiles.side import side
+from pprofdiff.analysis.profiles.tree import call_tree, inclusive
+from pprofdiff.analysis.source.carrying import own_movement
+from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profiles.merge import merge
 from pprofdiff.model.side import Capture
+from pprofdiff.report.sections.profiles.call_sites import call_sites
+from pprofdiff.report.sections.profiles.owners import payer_tables
 from tests.analysis.building import given, profiles
 from tests.building import cpu
 
@@ -83,3 +92,103 @@ def test_a_row_that_varies_by_itself_is_not_marked():
     noise = dict(zip(table.names, judged.noise.tolist(), strict=True))
     assert noise["a.Wild"]
     assert not noise["a.Calm"]
+
+
+def called(diff, run):
+    """Return what each call site has in one run of base, by names."""
+    names, sums = diff.paired_functions.names, diff.leaf_sums
+    sites = Counter()
+    for leaf, owner, value in zip(
+        sums.leaf.tolist(), sums.owner.tolist(), run.tolist(), strict=True
+    ):
+        sites[names[leaf], names[owner]] += value
+    return sites
+
+
+@given(base=SIDES, new=SIDES)
+def test_sums_of_any_grouping_are_those_of_each_run(base, new):
+    new_side = side_of("new", new)
+    diff = compare(side_of("base", base), new_side)
+    sums, stacks = diff.leaf_sums, diff.table("stacks")
+    sides = sums.runs.base, sums.runs.new
+    assert [np.sum(side, axis=0).tolist() for side in sides] == [
+        sums.base.tolist(),
+        sums.new.tolist(),
+    ]
+    assert np.array_equal(sum(stacks.runs("flat").base), stacks.base_flat)
+    assert np.array_equal(sum(stacks.runs("flat").new), stacks.new_flat)
+    for number, run in enumerate(base):
+        alone = compare(side_of("base", [run]), new_side, identity=diff.identity)
+        known = called(diff, sums.runs.base[number])
+        wanted = called(alone, alone.leaf_sums.base)
+        assert all(wanted[site] == value for site, value in known.items())
+    if diff.blame_sums is not None:
+        paid = diff.blame_sums
+        assert np.array_equal(sum(paid.runs.base), paid.base)
+        assert np.array_equal(sum(paid.runs.new), paid.new)
+        rows = [side.leaf_kind for side in diff.attributions]
+        by_kind = diff.runs_of((rows[0], rows[1]), len(rules().leaf_kinds))
+        for at, runs in ((2, by_kind.base), (3, by_kind.new)):
+            whole = np.zeros(len(rules().leaf_kinds), np.int64)
+            for row in diff.leaf_kind_sums:
+                whole[row[1]] += row[at]
+            assert np.array_equal(sum(runs), whole)
+    tree = call_tree(diff, 5)
+    assert [int(side[0]) for side in merged(inclusive(tree))] == list(diff.totals)
+    labels = labels_frame(diff)
+    for column, runs in (("base", base), ("new", new)):
+        whole = sum(int(run.values[:, -1].sum()) for run in runs)
+        values = {key: rows[column].sum() for key, rows in labels.groupby("key")}
+        assert not labels.duplicated(["key", "value"]).any()
+        assert all(value == whole for value in values.values())
+
+
+WILD = ([40, 460, 900, 180, 420], [200, 1480, 90, 1020, 210])
+CALM = ([380, 410, 400, 420, 390], [590, 610, 600, 580, 620])
+
+
+def swinging(wild, calm, **how):
+    """Compare five runs a side with a stack that swings and one that moves alike."""
+    sides = [
+        side_of(
+            label,
+            [
+                cpu({**STEADY, wild: one, calm: other})
+                for one, other in zip(WILD[at], CALM[at], strict=True)
+            ],
+        )
+        for at, label in enumerate(("base", "new"))
+    ]
+    return compare(*sides, **how)
+
+
+def marks(table, place=2):
+    """Return the mark of each row's delta."""
+    return {row.key: row.cells[place].mark for row in table.rows}
+
+
+def test_call_sites_are_judged_by_their_own_runs():
+    diff = swinging("main;a.Wild;bytes.growSlice", "main;a.Calm;bytes.growSlice")
+    (table,) = call_sites(diff, (), ("base", "new"), 40)
+    shown = marks(table)
+    (wild,), (calm,) = (
+        {mark for key, mark in shown.items() if name in key}
+        for name in ("a.Wild", "a.Calm")
+    )
+    assert (wild, calm) == ("noise", "more")
+
+
+def test_who_pays_is_judged_by_its_own_runs():
+    diff = swinging("main;a.Wild;runtime.mallocgc", "main;a.Calm;runtime.mallocgc")
+    (table,) = payer_tables(diff, ("base", "new"), None)
+    assert marks(table) == {"a.Wild": "noise", "a.Calm": "more"}
+
+
+def test_stacks_and_own_cost_are_judged_by_their_own_runs():
+    diff = swinging("main;a.Wild", "main;a.Calm")
+    stacks = diff.table("stacks")
+    noise = dict(zip(stacks.names, stacks.judge("flat").noise.tolist(), strict=True))
+    assert (noise["main;a.Wild"], noise["main;a.Calm"]) == (True, False)
+    moved = dict(zip(diff.paired_functions.names, own_movement(diff), strict=True))
+    assert moved["a.Wild"] == 0
+    assert moved["a.Calm"] > 0

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.granularity import NO_STACK
 from pprofdiff.analysis.profiles.paths import DEEPEST
 from pprofdiff.analysis.profiles.tree import (
@@ -21,6 +22,7 @@ from pprofdiff.analysis.profiles.tree import (
     noise_limit,
 )
 from pprofdiff.analysis.stats.calibration import DISPERSION, LIMIT
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.model.csr import offsets_of
 from tests.analysis.building import compared, given, profile, profiles
 from tests.conftest import STORIES
@@ -193,7 +195,9 @@ def test_outermost_frames_add_up_to_cum(pair):
     diff = compared(*pair)
     tree, names = call_tree(diff, ALL), diff.paired_functions.names
     held, path = [], []
-    sums = zip(*(column.tolist() for column in inclusive(tree)), strict=True)
+    sums = zip(
+        *(column[1:].tolist() for column in merged(inclusive(tree))), strict=True
+    )
     for row, both in zip(rows(tree), sums, strict=True):
         if row.name not in path[: row.depth]:
             held.append((names[row.name], *both))
@@ -211,7 +215,7 @@ def judged_alike(diff):
         assert limit is None
         return 0
     base, new = diff.table("functions").raw("cum")
-    changes = (~model.judge(base, new).noise).tolist()
+    changes = (~model.rows(Runs.single(base, new)).noise).tolist()
     assert (limit is not None) == any(changes)
     assert limit is None or limit > LIMIT * (1 - 1e-8)
     by = diff.normalization
@@ -287,7 +291,7 @@ def test_nothing_and_what_has_no_frames():
     assert len(call_tree(compared(profile([]), profile([])), 10)) == 0
     zero = compared(profile([(("main.f",), 0)]), profile([]))
     assert len(call_tree(zero, 10)) == 0
-    assert inclusive(call_tree(zero, 10))[0].tolist() == []
+    assert merged(inclusive(call_tree(zero, 10)))[0].tolist() == [0]
     diff = compared(profile([((), 5)]), profile([((), 7), ((NO_STACK,), 1)]))
     tree, names = call_tree(diff, ALL), diff.paired_functions.names
     assert [names[i] for i in tree.name.tolist()] == [NO_STACK] * 2

@@ -42,7 +42,7 @@ def columns(counts):
 
 def judged(counts, **factors):
     """Judge numbers of samples."""
-    return model(**factors).judge(*columns(counts))
+    return model(**factors).rows(Runs.single(*columns(counts)))
 
 
 @given(COUNTS)
@@ -112,7 +112,7 @@ def test_one_sample_against_none_is_no_change():
 
 
 def test_no_rows():
-    verdict = model().judge(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    verdict = model().rows(Runs.single(np.zeros(0, np.int64), np.zeros(0, np.int64)))
     assert [len(x) for x in (verdict.z, verdict.p, verdict.q, verdict.noise)] == [0] * 4
 
 
@@ -127,7 +127,7 @@ def test_chance_alone_is_called_a_change_in_at_most_one_table_of_twenty(rows):
         for _ in range(2)
     )
     false = sum(
-        bool((~model().judge(b * STEP, n * STEP).noise).any())
+        bool((~model().rows(Runs.single(b * STEP, n * STEP)).noise).any())
         for b, n in zip(base, new, strict=True)
     )
     assert false / trials <= 0.05
@@ -141,8 +141,8 @@ def test_real_changes_are_found_beside_many_unchanged_rows(rows):
     grown[0] *= 1.5
     found = false = 0
     for _ in range(500):
-        verdict = model().judge(
-            random.poisson(means) * STEP, random.poisson(grown) * STEP
+        verdict = model().rows(
+            Runs.single(random.poisson(means) * STEP, random.poisson(grown) * STEP)
         )
         found += not verdict.noise[0]
         false += int((~verdict.noise[1:]).sum())

@@ -33,7 +33,7 @@ def call_sites(
     the same profiles and counts objects.
     """
     leaves = diff.leaf_sums
-    noise = noise_of(diff, leaves.base.tolist(), leaves.new.tolist())
+    noise = noise_of(diff, leaves.runs)
     by_chance = np.array([bool(chance) for chance in noise], np.bool_)
     base, new = diff.normalization.scaled(leaves.base, leaves.new)
     weight = np.where(by_chance, np.maximum(base, new), np.abs(new - base))

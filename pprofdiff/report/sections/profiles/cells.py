@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.report.rows import Cell, Mark, Tone
 from pprofdiff.units import Scale, percent, times
 
@@ -60,9 +63,10 @@ def share_cell(diff: ProfileDiff, base: int, new: int) -> Cell:
     return Cell(text, new / totals[1] if totals[1] else None)
 
 
-def noise_of(
-    diff: ProfileDiff, base: Sequence[int], new: Sequence[int]
-) -> list[bool | None]:
-    """Judge raw values together: which may be chance; None where that has no model."""
-    judged = diff.judge(base, new)
-    return [None] * len(base) if judged is None else judged.noise.tolist()
+def noise_of(diff: ProfileDiff, runs: Runs[NDArray[np.int64]]) -> list[bool | None]:
+    """Judge raw sums together: which may be chance; None where that has no model.
+
+    They are known run by run, as `ProfileDiff.runs_of` returns them.
+    """
+    judged = diff.judge_runs(runs)
+    return [None] * len(runs.base[0]) if judged is None else judged.noise.tolist()

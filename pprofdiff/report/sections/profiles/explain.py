@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.attribution import Attribution
+from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.profiles.scaling import in_words, scale_of
@@ -129,12 +130,13 @@ def _breakdown(
     """Return what matches by category and rule."""
     table = rules()
     size = len(table.rules)
-    base, new = (
-        sums(_attribution(diff, i).rule[rows], diff.values[i][rows], size).tolist()
-        for i, rows in enumerate(matching)
-    )
+    rule_of = [np.full(len(values), -1, np.int64) for values in diff.values]
+    for i, chosen in enumerate(matching):
+        rule_of[i][chosen] = _attribution(diff, i).rule[chosen]
+    runs = diff.runs_of((rule_of[0], rule_of[1]), size)
+    base, new = (side.tolist() for side in merged(runs))
     shown = [i for i in range(size) if base[i] or new[i]]
-    noise = noise_of(diff, [base[i] for i in shown], [new[i] for i in shown])
+    noise = noise_of(diff, runs.map(lambda run: run[shown]))
     ordered = sorted(
         zip(shown, noise, strict=True), key=lambda row: table.rules[row[0]].category
     )

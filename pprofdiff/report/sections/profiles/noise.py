@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
+from pprofdiff.analysis.profiles.by_run import together
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.analysis.profiles.scaling import scale_of
@@ -20,13 +19,14 @@ def noise_sentence(diff: ProfileDiff) -> Iterator[Sentence]:
     Nothing is yielded where no group is within noise, or chance has no model.
     """
     model = diff.model
-    groups = [group for group in judged_groups(diff) if group.noise]
-    if model is None or not groups or 0 in diff.totals:
+    sums, groups = diff.category_sums, judged_groups(diff)
+    within = [row for row, group in enumerate(groups) if group.noise]
+    if model is None or sums is None or not within or 0 in diff.totals:
         return
-    largest = max(groups, key=lambda group: abs(group.delta))
-    sides = np.array([largest.base]), np.array([largest.new])
-    reach = float(model.reach(*sides)[0])
-    z = model.judge(*sides).z
+    row = max(within, key=lambda row: abs(groups[row].delta))
+    largest, runs = groups[row], together(sums.group_runs, [row])
+    reach = float(model.reach(runs)[0])
+    z = model.rows(runs).z
     scale = scale_of(diff)
     text = (
         f"within noise: at this length {largest.label} must move by "

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.categories import Blame
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import (
@@ -54,7 +55,7 @@ def group_table(diff: ProfileDiff, labels: tuple[str, str]) -> Table:
         parts = [p for p in judged_categories(diff, group.id) if _large(diff, p)]
         if len(parts) > 1:
             rows += [_row(diff, part, "category", Cell(part.label)) for part in parts]
-    (whole,) = judged_sums(diff, [("total", "total", *diff.totals)])
+    (whole,) = judged_sums(diff, [("total", "total")], diff.whole)
     whole = whole._replace(noise=total_noise(diff))
     rows.append(_row(diff, whole, "total", Cell(whole.label)))
     unit = scale_of(diff).unit
@@ -136,10 +137,9 @@ def _payers(diff: ProfileDiff, most: int) -> tuple[Row, ...]:
     paid = {c for g in rules().groups if g.id in _PAID for c in g.categories}
     wanted = np.array([c in paid for c in ids])[sums.category]
     functions, at = csr.grouped(sums.function[wanted] << 32 | sums.caller[wanted] + 1)
-    base, new = (
-        csr.sums(at, column[wanted], len(functions)) for column in (sums.base, sums.new)
-    )
-    noise = noise_of(diff, base.tolist(), new.tolist())
+    runs = sums.runs.map(lambda run: csr.sums(at, run[wanted], len(functions)))
+    base, new = merged(runs)
+    noise = noise_of(diff, runs)
     by_chance = np.array([chance is not False for chance in noise], np.bool_)
     delta = np.abs(diff.normalization.delta(base, new))
     size = np.maximum(*diff.normalization.scaled(base, new))

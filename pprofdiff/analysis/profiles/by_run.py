@@ -1,0 +1,79 @@
+"""Raw sums of samples by row and run: how samples become what is judged.
+
+A row is whatever samples are grouped by: a call site, a category, a source line, the
+samples of a finding. Judged run by run, a row shows by itself how far runs differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.stats.judgement import Runs
+from pprofdiff.model.csr import distinct, sums
+
+__all__ = ["keyed_by_run", "merged", "sums_by_run", "together"]
+
+Column = NDArray[np.int64]
+Ids = NDArray[np.integer]
+Pair = tuple[Column, Column]
+
+
+def sums_by_run(values: Pair, rows: tuple[Ids, Ids], size: int) -> Runs[Column]:
+    """Return the raw sum of each row, run by run, exact in int64.
+
+    Parameters
+    ----------
+    values
+        What each sample of (base, new) counts: int64 of shape (samples, runs).
+    rows
+        The row of each sample, in [0, size), or -1 for none.
+    size
+        The number of rows.
+
+    """
+    base, new = (
+        _of_side(side, of_sample, size)
+        for side, of_sample in zip(values, rows, strict=True)
+    )
+    return Runs(base, new)
+
+
+def keyed_by_run(values: Pair, keys: Pair) -> tuple[Column, Runs[Column]]:
+    """Return the distinct keys of samples that have a sum, rising, and their sums.
+
+    Parameters
+    ----------
+    values
+        What each sample of (base, new) counts: int64 of shape (samples, runs).
+    keys
+        What each sample is grouped by (int64), or -1 for no row.
+
+    """
+    known = distinct(np.concatenate(keys))
+    known = known[known >= 0]
+    places = tuple(np.where(key >= 0, np.searchsorted(known, key), -1) for key in keys)
+    runs = sums_by_run(values, (places[0], places[1]), len(known))
+    base, new = merged(runs)
+    valued = (base != 0) | (new != 0)
+    return known[valued], runs.map(lambda run: run[valued])
+
+
+def _of_side(values: Column, rows: Ids, size: int) -> tuple[Column, ...]:
+    kept = np.flatnonzero(rows >= 0)
+    chosen = rows[kept]
+    return tuple(sums(chosen, run[kept], size) for run in values.T)
+
+
+def merged(runs: Runs[Column]) -> Pair:
+    """Return the sums over all runs, base and new, exact in int64."""
+    base, new = (np.add.reduce(side, dtype=np.int64) for side in (runs.base, runs.new))
+    return base, new
+
+
+def together(runs: Runs[Column], rows: Sequence[int]) -> Runs[Column]:
+    """Return the sum of some rows as one row."""
+    chosen = list(rows)
+    return runs.map(lambda run: run[chosen].sum(keepdims=True))

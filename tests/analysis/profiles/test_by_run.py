@@ -7,19 +7,24 @@ from collections import Counter
 import numpy as np
 from hypothesis import strategies as st
 
+from pprofdiff.analysis.account.building import account
+from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.diff import compare
 from pprofdiff.analysis.profiles.labels import labels_frame
 from pprofdiff.analysis.profiles.side import side
-from pprofdiff.analysis.profiles.tree import call_tree, inclusive
+from pprofdiff.analysis.profiles.tree import call_tree, inclusive, noise_limit
 from pprofdiff.analysis.source.carrying import own_movement
+from pprofdiff.analysis.work import counted
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profiles.merge import merge
 from pprofdiff.model.side import Capture
+from pprofdiff.report.json.outcome import account_row
 from pprofdiff.report.sections.profiles.call_sites import call_sites
 from pprofdiff.report.sections.profiles.owners import payer_tables
 from tests.analysis.building import given, profiles
-from tests.building import cpu
+from tests.analysis.outcome.evidence import told
+from tests.building import CPU, MS, Sample, built, cpu, parsed
 
 SIDES = st.lists(profiles(), min_size=1, max_size=4)
 
@@ -84,7 +89,7 @@ def test_a_row_that_varies_by_itself_is_not_marked():
                 for one, other in zip(wild[at], steady[at], strict=True)
             ],
         )
-        for at, label in enumerate(("base", "new"))
+        for at, label in enumerate(SIDE_NAMES)
     ]
     diff = compare(*sides)
     table = diff.table()
@@ -135,14 +140,9 @@ def test_sums_of_any_grouping_are_those_of_each_run(base, new):
             assert np.array_equal(sum(runs), whole)
     tree = call_tree(diff, 5)
     assert [int(side[0]) for side in merged(inclusive(tree))] == list(diff.totals)
-    labels = labels_frame(diff)
-    for column, runs in (("base", base), ("new", new)):
-        whole = sum(int(run.values[:, -1].sum()) for run in runs)
-        values = {key: rows[column].sum() for key, rows in labels.groupby("key")}
-        assert not labels.duplicated(["key", "value"]).any()
-        assert all(value == whole for value in values.values())
 
 
+SIDE_NAMES = ("base", "new")
 WILD = ([40, 460, 900, 180, 420], [200, 1480, 90, 1020, 210])
 CALM = ([380, 410, 400, 420, 390], [590, 610, 600, 580, 620])
 
@@ -157,7 +157,7 @@ def swinging(wild, calm, **how):
                 for one, other in zip(WILD[at], CALM[at], strict=True)
             ],
         )
-        for at, label in enumerate(("base", "new"))
+        for at, label in enumerate(SIDE_NAMES)
     ]
     return compare(*sides, **how)
 
@@ -192,3 +192,101 @@ def test_stacks_and_own_cost_are_judged_by_their_own_runs():
     moved = dict(zip(diff.paired_functions.names, own_movement(diff), strict=True))
     assert moved["a.Wild"] == 0
     assert moved["a.Calm"] > 0
+
+
+def captures(label, at, stacks, times=1):
+    """Return five runs of a side: of each of `stacks` its milliseconds by run."""
+    return tuple(
+        Capture(
+            f"{label}{run}.pb.gz",
+            "profile",
+            cpu(
+                {**STEADY, **{stack: times * ms[at][run] for stack, ms in stacks}},
+                duration_ns=10**10,
+            ),
+            run,
+        )
+        for run in range(5)
+    )
+
+
+def built_twice(wild, calm, times=1):
+    """Return the comparison of five runs a side that did the same work."""
+    stacks = ((wild, WILD), (calm, CALM))
+    sides = (captures(label, at, stacks, times) for at, label in enumerate(SIDE_NAMES))
+    return told(*sides, work=counted((1000, 1000)))
+
+
+def test_findings_name_what_moved_in_every_run():
+    comparison = built_twice("main;a.Wild", "main;a.Calm", 4)
+    dearer = [one for one in find(comparison).found if one.id.startswith("dearer")]
+    (functions,) = {one.functions for one in dearer}
+    assert functions == ("a.Calm",)
+
+
+GC = "runtime.gcBgMarkWorker;runtime.gcDrain;runtime.scanobject"
+
+
+def test_parts_of_the_account_have_their_interval_over_runs():
+    comparison = built_twice("main;a.Calls;runtime.mallocgc", GC)
+    parts = {part.id: part for part in account(comparison).parts}
+    low, high = parts["cpu.alloc"].bounds
+    assert low < 0 < parts["cpu.alloc"].amount.delta < high
+    low, high = parts["cpu.gc"].bounds
+    assert 0 < low < parts["cpu.gc"].amount.delta < high
+    document = {row["id"]: row for row in account_row(account(comparison))["parts"]}
+    assert (document["cpu.gc"]["low"], document["cpu.gc"]["high"]) == (low, high)
+
+
+def test_one_run_a_side_has_no_interval_over_runs():
+    sides = (
+        captures(label, at, ((GC, CALM),))[:1] for at, label in enumerate(SIDE_NAMES)
+    )
+    whole = account(told(*sides, work=counted((1000, 1000))))
+    assert {part.bounds for part in whole.parts} == {None}
+    assert all("low" not in row for row in account_row(whole)["parts"])
+
+
+def labelled(of_label):
+    """Return a CPU profile with samples by label, in milliseconds."""
+    rows = [
+        Sample(parsed("main;a.Work"), (ms // 10, ms * MS), (("route", label),))
+        for label, ms in of_label.items()
+    ]
+    return built([*rows, Sample(parsed("main;a.Rest"), (40, 400 * MS))], CPU)
+
+
+def test_labels_are_judged_by_their_own_runs():
+    steady = {f"/{number}": 400 for number in range(30)}
+    base, new = (
+        side_of(
+            label,
+            [
+                labelled({**steady, "/wild": WILD[at][run], "/calm": CALM[at][run]})
+                for run in range(5)
+            ],
+        )
+        for at, label in enumerate(SIDE_NAMES)
+    )
+    rows = labels_frame(compare(base, new)).set_index("value")
+    assert rows.base["/wild"] == sum(WILD[0]) * MS
+    assert (rows.base[""], rows.base.sum()) == (
+        5 * 400 * MS,
+        base.profile.values[:, 1].sum(),
+    )
+    assert rows.noise["/wild"]
+    assert not rows.noise["/calm"]
+
+
+def test_frames_of_flame_graphs_are_judged_as_their_functions_are():
+    diff = swinging("main;a.Wild", "main;a.Calm")
+    table, limit = diff.table(), noise_limit(diff)
+    needed = diff.model.needs(table.runs("cum"), limit)
+    noise = np.abs(table.scaled_delta("cum")) < needed
+    assert noise.tolist() == table.judge("cum").noise.tolist()
+    tree, names = call_tree(diff, 100), diff.paired_functions.names
+    below = inclusive(tree).map(lambda run: run[1:])
+    beyond = np.abs(diff.normalization.delta(*merged(below)))
+    told_of = beyond >= diff.model.needs(below, limit)
+    frames = {names[i]: bool(one) for i, one in zip(tree.name, told_of, strict=True)}
+    assert (frames["a.Wild"], frames["a.Calm"]) == (False, True)

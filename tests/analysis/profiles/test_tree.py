@@ -313,7 +313,7 @@ def test_values_near_the_end_of_64_bits_are_exact():
     diff = compared(profile(stacks), profile(less))
     for budget in (0, 1, 2, ALL):
         tree = call_tree(diff, budget)
-        base, new = inclusive(tree)
+        base, new = (side[1:] for side in merged(inclusive(tree)))
         assert (int(base[0]), int(new[0])) == diff.totals == (1 << 62, -(1 << 62))
         assert rows(tree) == folded(diff, budget)
 

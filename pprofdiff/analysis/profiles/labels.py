@@ -51,19 +51,17 @@ def labels_frame(diff: ProfileDiff) -> pd.DataFrame:
         "key": [key for key, _ in rows],
         "value": [value for _, value in rows],
     }
-    runs = Runs(
-        *(
-            tuple(
-                np.array([side.get(row, none)[run] for row in rows], np.int64)
-                for run in range(len(none))
-            )
-            for side, none in (
-                (side, np.zeros_like(total))
-                for side, total in zip((base, new), totals, strict=True)
-            )
-        )
+    base_runs, new_runs = (
+        _by_run([side.get(row, np.zeros_like(total)) for row in rows], len(total))
+        for side, total in zip((base, new), totals, strict=True)
     )
+    runs = Runs(base_runs, new_runs)
     return compared_frame(names, runs, diff.normalization, diff.model)
+
+
+def _by_run(rows: list[Column], runs: int) -> tuple[Column, ...]:
+    """Return rows, each of one value a run, as one column a run."""
+    return tuple(np.array([row[run] for row in rows], np.int64) for run in range(runs))
 
 
 def _sums(profile: Profile, values: Column) -> _Sums:

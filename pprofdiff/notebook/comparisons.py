@@ -109,7 +109,7 @@ def _functions(diff: ProfileDiff, labels: _Labels) -> Table:
     for i, named in zip(moved, row_cells(table, moved, diff.part_of), strict=True):
         remark = _REMARKS.get(STATUSES[status[i]], "") or named.remark
         name = replace(named, remark=remark)
-        noise = None if judged is None else bool(judged.noise[i])
+        noise = None if judged is None else judged.chance[i]
         cells = name, *_compared(diff, base[i], new[i], noise=noise)
         rows.append(Row(table.names[i], "function", cells))
     (noise,) = noise_of(diff, diff.whole)

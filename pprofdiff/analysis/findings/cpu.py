@@ -41,7 +41,9 @@ def words(diff: ProfileDiff, base: float, new: float) -> str:
 class CPUComparison:
     """CPU profiles with samples on both sides; functions are rows of their union.
 
-    `model` judges raw CPU time, and `sides` say what each sample is. `load` is that
+    `model` judges raw CPU time, of one run a side by counting alone: what findings ask
+    beside, of sizes and of causes, is more than runs of one build differ by.
+    `sides` say what each sample is. `load` is that
     of new over base where the functions show it, None where values are by operation or
     nothing shows.
     """
@@ -54,7 +56,7 @@ class CPUComparison:
     @cached_property
     def groups(self) -> dict[str, JudgedSum]:
         """The groups by id, in the order of the report."""
-        return {group.id: group for group in judged_groups(self.diff)}
+        return {group.id: group for group in judged_groups(self.diff, self.model)}
 
     def moved(self, group: str) -> bool:
         """Return whether a group moved beyond noise."""

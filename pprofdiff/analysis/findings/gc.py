@@ -371,7 +371,7 @@ def assist(case: Case) -> Iterator[Finding]:
     if cpu is None or cpu.diff.blame_sums is None:
         return
     diff = cpu.diff
-    judged = judged_categories(diff, "gc")
+    judged = judged_categories(diff, "gc", cpu.model)
     moved = next((row for row in judged if row.id == "gc.mark.assist"), None)
     if moved is None or moved.noise is not False:
         return

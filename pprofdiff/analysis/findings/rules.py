@@ -132,6 +132,7 @@ def _left(cpu: CPUComparison, covered: Claim) -> list[JudgedSum]:
     for row, (name, _) in enumerate(names):
         own = cpu.of_groups(name)
         base[own.base & ~covered.base] = new[own.new & ~covered.new] = row
-    rows = judged_sums(cpu.diff, names, cpu.diff.runs_of((base, new), len(names)))
+    runs = cpu.diff.runs_of((base, new), len(names))
+    rows = judged_sums(cpu.diff, names, runs, cpu.model)
     left = [row for row in rows if row.noise is False]
     return sorted(left, key=lambda row: -abs(row.delta))

@@ -64,7 +64,8 @@ def _group(case: Case, subject: _Subject) -> Iterator[Finding]:
     group = cpu.groups[subject.group]
     if abs(group.delta) < _SHARE * cpu.whole or cpu.follows_load(group.delta):
         return
-    parts = [c for c in judged_categories(cpu.diff, subject.group) if c.noise is False]
+    judged = judged_categories(cpu.diff, subject.group, cpu.model)
+    parts = [c for c in judged if c.noise is False]
     said = [f"{c.label} {cpu.words(c.base, c.new)}" for c in parts]
     payers = _payers(cpu, subject.group)
     whole = cpu.words(group.base, group.new)
@@ -148,4 +149,4 @@ def _by_kind(cpu: CPUComparison, kinds: list[str]) -> list[JudgedSum]:
     base, new = (side.leaf_kind for side in cpu.sides)
     chosen = [kinds.index(kind) for kind in _KINDS]
     runs = cpu.diff.runs_of((base, new), len(kinds)).map(lambda run: run[chosen])
-    return judged_sums(cpu.diff, list(_KINDS.items()), runs)
+    return judged_sums(cpu.diff, list(_KINDS.items()), runs, cpu.model)

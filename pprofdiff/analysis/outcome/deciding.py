@@ -106,7 +106,7 @@ def _factor(diff: ProfileDiff, alike: ScaledAlike) -> float | None:
     if judged is None:
         return ratio
     large = np.abs(judged.delta) >= _OWN * diff.normalization.larger(*diff.totals)
-    return None if (large & ~judged.noise).any() else ratio
+    return None if (large & ~(judged.noise & judged.known)).any() else ratio
 
 
 def _machine(comparison: Comparison, first: Measure, told: list[Measure]) -> bool:

@@ -33,7 +33,12 @@ from pprofdiff.analysis.profiles.kinds import (
 )
 from pprofdiff.analysis.profiles.leaf_owners import LeafSums, leaf_sums
 from pprofdiff.analysis.profiles.rows import PairedRows, SampleValues, pair_rows
-from pprofdiff.analysis.profiles.runs import Exposure, counts_by_run, exposures_of
+from pprofdiff.analysis.profiles.runs import (
+    Exposure,
+    counts_by_run,
+    exposures_of,
+    shared_ratio,
+)
 from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.analysis.profiles.splits import Split, splits_of
 from pprofdiff.analysis.profiles.stacks import stack_table
@@ -41,7 +46,7 @@ from pprofdiff.analysis.profiles.tables import Table
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Judgement, Runs
-from pprofdiff.analysis.stats.run_spread import RunSpread, spread_of
+from pprofdiff.analysis.stats.run_spread import ONE_RUN, RunSpread, one_run, spread_of
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import FormatError, IncompatibleProfilesError
 from pprofdiff.identity.deciding import identify
@@ -176,8 +181,25 @@ class ProfileDiff:
             return None
         model = CountModel.of((base, new), self.normalization)
         if self.by_run is None:
-            return model
+            timed = self.is_cpu or self.is_wall
+            spread = self._spread_of_one(model) if timed else ONE_RUN
+            return model._replace(spread=spread)
         return model._replace(spread=self._spread((base, new)))
+
+    def _spread_of_one(self, model: CountModel) -> RunSpread:
+        """Return how far one run a side may be apart; only time goes by the machine."""
+        base, new = self.totals
+        if not model.sound or min(base, new) <= 0:
+            return ONE_RUN
+        worth, ratio = model.worth, 1.0
+        # Shares are not moved by what moves all code alike.
+        if self.normalization.mode not in ("composition", "share"):
+            columns = self.base_column, self.new_column
+            shared = shared_ratio(self.base, self.new, columns, worth)
+            # Where too few functions tell, it may be all that the total moved.
+            ratio = shared or new * worth[0] / (base * worth[1])
+            ratio *= model.new_step / model.base_step
+        return one_run((base / worth[0], new / worth[1]), ratio)
 
     def _spread(self, worth: tuple[float, float]) -> RunSpread:
         """Return how far runs differ; a sample of a side is worth so much, raw."""
@@ -266,7 +288,9 @@ class ProfileDiff:
         if self.model is None or not self.model.sound:
             return ()
         profiles = self.base.profile, self.new.profile
-        return splits_of(self.paired_functions, profiles, self.totals, self.model)
+        return splits_of(
+            self.paired_functions, profiles, self.totals, self.model.counting
+        )
 
     @cached_property
     def part_of(self) -> Mapping[str, str]:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.rules import rules
 
@@ -24,7 +26,7 @@ class JudgedSum(NamedTuple):
     """One sum of both sides: a group, a category or any other row.
 
     `base` and `new` are raw; `delta` is new − base after scaling; `noise` tells whether
-    chance explains it, None where chance has no model.
+    chance explains it, None where nothing tells.
     """
 
     id: str
@@ -35,16 +37,23 @@ class JudgedSum(NamedTuple):
     noise: bool | None
 
 
-def judged_groups(diff: ProfileDiff) -> list[JudgedSum]:
-    """Return every group of categories, in the order of the table."""
+def judged_groups(
+    diff: ProfileDiff, model: CountModel | None = None
+) -> list[JudgedSum]:
+    """Return every group of categories, in the order of the table.
+
+    `model` judges them, by default that of the comparison; so it does elsewhere here.
+    """
     sums = diff.category_sums
     if sums is None:
         return []
     names = [(group.id, group.label) for group in rules().groups]
-    return judged_sums(diff, names, sums.group_runs)
+    return judged_sums(diff, names, sums.group_runs, model)
 
 
-def judged_categories(diff: ProfileDiff, group: str) -> list[JudgedSum]:
+def judged_categories(
+    diff: ProfileDiff, group: str, model: CountModel | None = None
+) -> list[JudgedSum]:
     """Return a group's categories that either side has, in the rules' order.
 
     Dedicated and fractional mark workers count as background mark.
@@ -60,18 +69,22 @@ def judged_categories(diff: ProfileDiff, group: str) -> list[JudgedSum]:
         if name in own and some[place]:
             members.setdefault(_SHOWN_AS.get(name, name), []).append(place)
     names = [(name, labels[name]) for name in members]
-    return judged_sums(diff, names, sums.runs_of(list(members.values())))
+    return judged_sums(diff, names, sums.runs_of(list(members.values())), model)
 
 
 def judged_sums(
-    diff: ProfileDiff, names: Sequence[tuple[str, str]], runs: Runs[NDArray[np.int64]]
+    diff: ProfileDiff,
+    names: Sequence[tuple[str, str]],
+    runs: Runs[NDArray[np.int64]],
+    model: CountModel | None = None,
 ) -> list[JudgedSum]:
     """Judge rows of (id, label), corrected for their number.
 
     `runs` are their raw sums run by run.
     """
-    judged = diff.judge_runs(runs)
-    noise = [None] * len(names) if judged is None else judged.noise.tolist()
+    model = model or diff.model
+    judged = None if model is None else Judge(model).rows(runs)
+    noise = [None] * len(names) if judged is None else judged.chance
     by = diff.normalization
     sides = zip(*(side.tolist() for side in merged(runs)), strict=True)
     return [

@@ -13,7 +13,11 @@ from pprofdiff.analysis.stats.run_spread import RunCounts
 from pprofdiff.analysis.work import Work
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["Exposure", "counts_by_run", "exposures_of"]
+__all__ = ["Exposure", "counts_by_run", "exposures_of", "shared_ratio"]
+
+# The ratio of fewer samples, over both sides, is not known to 30 %; fewer functions
+# than these have no majority; more samples than these weigh no more.
+_TELLING, _SEVERAL, _CAPPED = 40, 5, 200
 
 Exposure = NDArray[np.float64] | None
 """The operations that each run did (float64), None where that is not known."""
@@ -46,6 +50,40 @@ def counts_by_run(
         spans = [capture.content.duration_ns or 0 for capture in side.runs]
         exposure = np.array(spans if all(spans) else [1] * len(spans), np.float64)
     return RunCounts(counts, exposure)
+
+
+def shared_ratio(
+    base: ProfileSide,
+    new: ProfileSide,
+    columns: tuple[int, int],
+    worth: tuple[float, float],
+) -> float | None:
+    """Return new over base, in samples, that most functions share.
+
+    It is the median of functions by their flat samples, weighted by these, but none by
+    more than a few hundred: the largest function may be what changed. None where too
+    few functions have enough samples. `columns` and `worth` are of base and new.
+    """
+    of_sides = []
+    for side, column, one in zip((base, new), columns, worth, strict=True):
+        counts = counts_by_run(side, column, one, None).counts.sum(axis=1)
+        names = dict.fromkeys(side.profile.function_names())
+        of_sides.append(dict(zip(names, counts.tolist(), strict=False)))
+    pairs = np.array(
+        [
+            (old, of_sides[1][name])
+            for name, old in of_sides[0].items()
+            if name in of_sides[1]
+        ],
+        np.float64,
+    ).reshape(-1, 2)
+    pairs = pairs[(pairs.sum(axis=1) >= _TELLING) & (pairs.min(axis=1) > 0)]
+    if len(pairs) < _SEVERAL:
+        return None
+    ratios = pairs[:, 1] / pairs[:, 0]
+    order = np.argsort(ratios)
+    passed = np.cumsum(np.minimum(pairs.sum(axis=1), _CAPPED)[order])
+    return float(ratios[order][np.searchsorted(passed, passed[-1] / 2)])
 
 
 def _leaves(profile: Profile, names: Sequence[str]) -> NDArray[np.int64]:

@@ -131,9 +131,8 @@ class Table:
         judged = Judge(self.model).rows(self.runs(column))
         if STOPPED not in self.names:
             return judged
-        noise = judged.noise.copy()
-        noise[[i for i, name in enumerate(self.names) if name == STOPPED]] = True
-        return replace(judged, noise=noise)
+        at = np.array([name == STOPPED for name in self.names], np.bool_)
+        return replace(judged, noise=judged.noise | at, known=judged.known | at)
 
     def runs(self, column: ValueColumn) -> Runs[Values]:
         """Return a column of both sides run by run."""

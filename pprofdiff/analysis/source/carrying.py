@@ -275,6 +275,7 @@ def _all_lines(carriers: _Carriers) -> tuple[ChangedLines, ...]:
     model = carriers.diff.model
     if model is None or not model.sound:
         return ()
+    model = model.counting
     runs = carriers.sums(None)
     base, new = merged(runs)
     some = np.flatnonzero((base != 0) | (new != 0))
@@ -340,6 +341,7 @@ def _of_functions(
         model = carriers.diff.model
         if model is None or not model.sound:
             continue
+        model = model.counting
         lines: list[ChangedLines] = []
         cum = carriers.diff.paired_functions.raw("cum")
         runs = carriers.sums(None)
@@ -420,8 +422,8 @@ def own_movement(diff: ProfileDiff) -> NDArray[np.float64]:
     base, new = merged(runs)
     delta = diff.normalization.delta(base, new)
     some = np.flatnonzero((base != 0) | (new != 0))
-    judged = diff.judge_runs(runs.map(lambda run: run[some]))
-    if judged is not None:
+    if diff.model is not None:
+        judged = diff.model.counting.rows(runs.map(lambda run: run[some]))
         delta[some[judged.noise]] = 0
     return np.asarray(delta, np.float64)
 

@@ -4,8 +4,9 @@ A sampled value of v with period p rests on n = v / p samples. Counts of unchang
 builds vary a little more than Poisson's law says (`calibration.DISPERSION`). A
 difference is called a change where it exceeds `calibration.LIMIT` standard deviations
 and survives the correction for how many rows are judged (Benjamini and Hochberg,
-1995). One run a side cannot show how much whole runs differ; several do, and what they
-differ by beyond counting is added (`run_spread`).
+1995). What runs differ by beyond counting is added (`run_spread`): as several a side
+show it, or as runs of one build were measured to differ. A change that counting does
+not explain, but such runs would, is neither a change nor noise: nothing tells.
 """
 
 from __future__ import annotations
@@ -92,6 +93,12 @@ class CountModel(NamedTuple):
         return min(self.base_step, self.new_step, *self.by.factors) > 0
 
     @property
+    def counting(self) -> CountModel:
+        """The model of counting alone, where nothing shows how runs differ."""
+        assumed = self.spread.assumed
+        return self._replace(spread=ONE_RUN) if assumed else self
+
+    @property
     def worth(self) -> tuple[float, float]:
         """What a sample of each side is worth, raw: before scaling."""
         return self.by.unscaled(self.base_step, self.new_step)
@@ -119,6 +126,10 @@ class CountModel(NamedTuple):
         certain = np.full(len(counted), np.inf)
         if not spread.several:
             none = np.zeros(len(counted))
+            if spread.shared:
+                beyond = self._beyond_counting(base, new)
+                own = own[0] + beyond[0], own[1] + beyond[1]
+            certain = np.full(len(counted), spread.freedom)
             return _Parts(own, (none, none), certain, np.inf)
         old, now = self.by.scaled(base, new)
         squares = np.square(old) / spread.runs[0], np.square(now) / spread.runs[1]
@@ -130,6 +141,24 @@ class CountModel(NamedTuple):
         # Counts vary no less than Poisson's law says.
         ratio = np.maximum(ratio, counted / (own[0] + own[1]))
         return _Parts((own[0] * ratio, own[1] * ratio), common, freedom, spread.freedom)
+
+    def _beyond_counting(self, base: Column, new: Column) -> tuple[Floats, Floats]:
+        """Return the variance of each row that one run a side is taken to have.
+
+        A row can take no more of a run than what the others leave of it.
+        """
+        of_sides = zip(
+            self._samples(Runs.single(base, new)),
+            self.by.scaled(base, new),
+            self.spread.totals,
+            strict=True,
+        )
+        old, now = (
+            self.spread.shared
+            * np.square(scaled * (1 - np.minimum(samples[:, 0] / total[0], 1.0)))
+            for samples, scaled, total in of_sides
+        )
+        return old, now
 
     def _samples(self, runs: Runs[Column]) -> tuple[Floats, Floats]:
         """Return how many samples raw values are, by row and run, base and new."""
@@ -153,8 +182,15 @@ class CountModel(NamedTuple):
         `least` is the |z| from which a change is, such as `Judgement.least` of another
         table of the same samples.
         """
-        sigma, freedom = self._parts(runs).at(1.0)
-        return student(least, freedom) * sigma
+        parts, factor = self._parts(runs), self.spread.factor
+        sigma, freedom = parts.at(1.0)
+        need: Floats = student(least, freedom) * sigma
+        if factor == 1:
+            return need
+        old, now = self.by.scaled(*_sums(runs))
+        sigma, freedom = parts.at(factor)
+        beside = np.sign(now - old) * (factor - 1) * old
+        return np.maximum(need, beside + student(least, freedom) * sigma)
 
     def rows(self, runs: Runs[Column]) -> Judgement:
         """Judge rows of raw int64 values, one column a run.
@@ -162,24 +198,41 @@ class CountModel(NamedTuple):
         Of as many runs as `spread` knows, rows show how far they differ by themselves.
         """
         base, new = _sums(runs)
-        delta = self.by.delta(base, new)
-        sigma, freedom = self._parts(runs).at(1.0)
-        z = normal(delta / sigma, freedom)
-        reach = student(LIMIT, freedom) * sigma
-        p = two_sided(z)
         told = self._told(base, new)
-        q = np.ones(len(p))
-        q[told] = false_discovery_rates(p[told])
+        z, low, high = self._moved(runs, 1.0)
+        if self.spread.factor != 1:
+            other, *bounds = self._moved(runs, self.spread.factor)
+            # Chance takes the factor, or anything up to it, that explains most.
+            nearer = np.where(np.abs(other) < np.abs(z), other, z)
+            z = np.where(z * other > 0, nearer, 0.0)
+            low, high = np.fmin(low, bounds[0]), np.fmax(high, bounds[1])
+        p, q, noise = _chances(z, told)
+        known = np.ones(len(z), np.bool_)
+        if self.spread.assumed:
+            sigma = self.counting.sigma(runs)
+            _, _, within = _chances(self.by.delta(base, new) / sigma, told)
+            known = ~noise | within
         return Judgement(
-            delta=delta,
-            low=delta - reach,
-            high=delta + reach,
+            delta=self.by.delta(base, new),
+            low=low,
+            high=high,
             z=z,
             p=p,
             q=q,
-            noise=(np.abs(z) < LIMIT) | (q > FALSE_DISCOVERIES),
-            known=np.ones(len(z), np.bool_),
+            noise=noise,
+            known=known,
         )
+
+    def _moved(
+        self, runs: Runs[Column], factor: float
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return new less base times a factor: in deviations, and its bounds."""
+        base, new = _sums(runs)
+        old, now = self.by.scaled(base, new)
+        sigma, freedom = self._parts(runs).at(factor)
+        delta = now - factor * old if factor != 1 else self.by.delta(base, new)
+        reach = student(LIMIT, freedom) * sigma
+        return normal(delta / sigma, freedom), delta - reach, delta + reach
 
     def against(
         self, runs: Runs[Column], *, share: float = 0.0, amount: float = 0.0
@@ -214,6 +267,10 @@ class CountModel(NamedTuple):
         times = 1 + share
         sigma, freedom = parts.at(times)
         z = normal((now - times * old - amount) / sigma, freedom)
+        factor = self.spread.factor
+        if factor > 1:
+            sigma_beside, _ = parts.at(times * factor)
+            z = np.minimum(z, (now - times * factor * old - amount) / sigma_beside)
         told = self._told(base, new)
         # Rows that are surely within the limit must not make others look more sure.
         p = two_sided(np.fmax(z[told], 0.0))
@@ -224,11 +281,18 @@ class CountModel(NamedTuple):
         if not share:
             delta, far = now - old, reach * sigma
             low, high = delta - far, delta + far
+            if factor != 1:
+                sigma_beside, freedom = parts.at(factor)
+                delta, far = now - factor * old, student(least, freedom) * sigma_beside
+                low, high = np.minimum(low, delta - far), np.maximum(high, delta + far)
         else:
             # No sample is not known to be none: one may have been missed.
             missed = self.spread.dispersion * self.new_step**2
             own = parts.own[0], np.maximum(parts.own[1], missed)
             low, high = _ratio_bounds(old, now, replace(parts, own=own), reach)
+            if factor != 1:
+                beside = (low + old) / factor - old, (high + old) / factor - old
+                low, high = np.minimum(low, beside[0]), np.maximum(high, beside[1])
         # Rows too small to be judged are never beyond a limit.
         low = np.where(told, low, np.minimum(low, share * old + amount))
         # Nothing falls below 0.
@@ -249,12 +313,13 @@ class CountModel(NamedTuple):
     def of_shares(self, totals: tuple[int, int]) -> CountModel:
         """Return the model of the same samples as percent of each side's raw total."""
         by = self.by.of_shares(totals)
-        return CountModel(*by.scaled(*self.worth), by, self.spread)
+        spread = replace(self.spread, factor=1.0)
+        return CountModel(*by.scaled(*self.worth), by, spread)
 
     def with_base_times(self, ratio: float) -> CountModel:
         """Return the model with base multiplied by a ratio that most values share."""
-        by = self.by.with_base_times(ratio)
-        return CountModel(self.base_step * ratio, self.new_step, by, self.spread)
+        by, spread = self.by.with_base_times(ratio), replace(self.spread, factor=1.0)
+        return CountModel(self.base_step * ratio, self.new_step, by, spread)
 
     def absence_tells(self, side: int, raw: float) -> bool:
         """Return whether a raw value expected on a side would hardly leave no sample.
@@ -264,10 +329,29 @@ class CountModel(NamedTuple):
         step = (self.base_step, self.new_step)[side]
         return raw * self.by.factors[side] / step >= EXPECTED_FOR_ABSENCE
 
-    def lengths_needed(self, z: Floats) -> Floats:
-        """Return how many times as long profiles must be for each row to be told."""
+    def lengths_needed(self, runs: Runs[Column]) -> Floats:
+        """Return how many times as long profiles must be for each row to be told.
+
+        Infinite where no length tells: what runs differ by does not shrink.
+        """
+        counting, whole = self.counting.sigma(runs), self.sigma(runs)
+        # What remains of the change beside the factor that all rows may share.
+        moved = np.abs(self.by.delta(*_sums(runs)))
+        moved -= self.needs(runs, 0.0)
+        rest = np.square(np.maximum(moved, 0.0) / LIMIT)
+        rest -= np.square(whole) - np.square(counting)
         with np.errstate(divide="ignore"):
-            return np.square(LIMIT / np.abs(z))
+            return np.where(rest > 0, np.square(counting) / rest, np.inf)
+
+
+def _chances(
+    z: Floats, told: NDArray[np.bool_]
+) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Return p and q of deviations, and which are noise; `told` are those to judge."""
+    p = two_sided(z)
+    q = np.ones(len(p))
+    q[told] = false_discovery_rates(p[told])
+    return p, q, (np.abs(z) < LIMIT) | (q > FALSE_DISCOVERIES)
 
 
 def _sums(runs: Runs[Column]) -> tuple[Column, Column]:

@@ -142,6 +142,15 @@ class Judgement:
         return marks
 
     @property
+    def chance(self) -> list[bool | None]:
+        """Whether chance may have made each row's change, None where nothing tells."""
+        noise, known = self.noise.tolist(), self.known.tolist()
+        return [
+            by_chance if told else None
+            for by_chance, told in zip(noise, known, strict=True)
+        ]
+
+    @property
     def least(self) -> float | None:
         """The least |z| of a row beyond chance, None where there is no such row."""
         changes = np.abs(self.z[~self.noise])

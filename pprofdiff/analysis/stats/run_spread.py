@@ -8,18 +8,25 @@ towards this trend as if that were known from `calibration.ROW_FREEDOM` degrees 
 freedom more (Smyth 2004, the same journal 3(1)). The total by operation is a factor of
 all rows of a run: the machine's speed, the clock. Of fewer than three runs a side its
 variance is drawn towards the prior of one run, as in `totals`.
+
+One run a side shows none of this, so that what unchanged builds were measured to do is
+taken instead (`one_run`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import exp, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.stats.calibration import (
     DISPERSION,
+    ONE_DISPERSION,
+    ONE_FREEDOM,
+    ONE_SHARED,
     ROW_FREEDOM,
     TOTAL_FREEDOM,
     TOTAL_PRIOR,
@@ -27,7 +34,7 @@ from pprofdiff.analysis.stats.calibration import (
 )
 from pprofdiff.analysis.stats.turns import squares_of_runs
 
-__all__ = ["ONE_RUN", "RunCounts", "RunSpread", "spread_of"]
+__all__ = ["ONE_RUN", "RunCounts", "RunSpread", "one_run", "spread_of"]
 
 Floats = NDArray[np.float64]
 
@@ -36,6 +43,8 @@ Floats = NDArray[np.float64]
 _LEAST, _COUNTING = 10.0, 5.0
 # So many rows show how counts vary, which is no less than Poisson's law says.
 _ROWS = 10
+# The normal distribution's quantile of a 95 % interval.
+_REACH = 1.960
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +61,12 @@ class RunSpread:
         Variance of the factor that all rows of a run share; 0 where rows are compared
         as shares.
     freedom
-        Degrees of freedom that `common` is known with.
+        Degrees of freedom that `common` is known with; of one run a side, that all is.
     totals
-        Samples of each run (base, new), float64.
+        Samples of each run (base, new), float64; infinite where that is not known.
+    factor
+        By what factor all rows of new may be dearer or cheaper for no reason of theirs,
+        as far as most moved by it; 1 where several runs tell `common`.
 
     """
 
@@ -62,7 +74,8 @@ class RunSpread:
     shared: float = 0.0
     common: float = 0.0
     freedom: float = np.inf
-    totals: tuple[Floats, Floats] = (np.ones(1), np.ones(1))
+    totals: tuple[Floats, Floats] = (np.full(1, np.inf), np.full(1, np.inf))
+    factor: float = 1.0
 
     @property
     def runs(self) -> tuple[int, int]:
@@ -73,6 +86,11 @@ class RunSpread:
     def several(self) -> bool:
         """Whether runs show by how much they differ."""
         return sum(self.runs) > len(self.runs)
+
+    @property
+    def assumed(self) -> bool:
+        """Whether runs are taken to differ as those of other programs did."""
+        return not self.several and (self.shared > 0 or self.factor != 1)
 
     def of_rows(self, base: Floats, new: Floats) -> tuple[Floats, Floats]:
         """Return each row's variance over that of the trend, and its freedom.
@@ -87,7 +105,34 @@ class RunSpread:
 
 
 ONE_RUN = RunSpread()
-"""One run a side: nothing shows how runs differ."""
+"""One run a side, as far as counting goes: nothing shows how runs differ."""
+
+
+def one_run(totals: tuple[float, float], ratio: float) -> RunSpread:
+    """Return how far two runs of one build may be apart, one a side, in CPU or time.
+
+    Shares of rows differ as `calibration.ONE_SHARED` says. The machine moves all rows
+    alike, by as much as totals of unchanged builds differ in 95 % of pairs
+    (`calibration.TOTAL_SIGMA`), and by no more than most functions moved.
+
+    Parameters
+    ----------
+    totals
+        Samples of base and of new.
+    ratio
+        New over base that most functions share, scaled; 1 where nothing tells.
+
+    """
+    most = _REACH * TOTAL_SIGMA * sqrt(2)
+    factor = exp(min(max(log(ratio), -most), most))
+    base, new = (np.full(1, float(total)) for total in totals)
+    return RunSpread(
+        ONE_DISPERSION,
+        ONE_SHARED,
+        freedom=ONE_FREEDOM,
+        totals=(base, new),
+        factor=factor,
+    )
 
 
 @dataclass(frozen=True, eq=False)

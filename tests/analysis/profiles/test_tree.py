@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from pprofdiff.analysis.profiles.tree import (
     inclusive,
     noise_limit,
 )
-from pprofdiff.analysis.stats.calibration import DISPERSION, LIMIT
+from pprofdiff.analysis.stats.calibration import LIMIT
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.model.csr import offsets_of
 from tests.analysis.building import compared, given, profile, profiles
@@ -218,15 +217,10 @@ def judged_alike(diff):
     changes = (~model.rows(Runs.single(base, new)).noise).tolist()
     assert (limit is not None) == any(changes)
     assert limit is None or limit > LIMIT * (1 - 1e-8)
-    by = diff.normalization
-    for b, n, change in zip(base.tolist(), new.tolist(), changes, strict=True):
-        spread = abs(b) * by.base_factor * model.base_step
-        spread += abs(n) * by.new_factor * model.new_step
-        least = max(model.base_step, model.new_step) ** 2
-        z = (n * by.new_factor - b * by.base_factor) / sqrt(
-            DISPERSION * max(spread, least)
-        )
-        assert (limit is not None and abs(z) >= limit) == change
+    if limit is not None:
+        needs = model.needs(Runs.single(base, new), limit)
+        beyond = np.abs(model.by.delta(base, new)) >= needs
+        assert beyond.tolist() == changes
     return sum(changes)
 
 

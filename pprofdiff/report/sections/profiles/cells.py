@@ -36,7 +36,7 @@ def _value(scale: Scale, value: float) -> str:
 def delta_cell(diff: ProfileDiff, base: int, new: int, *, noise: bool | None) -> Cell:
     """Return the scaled delta of raw values, marked as more, less or noise.
 
-    Where chance has no model, `noise` is None: then there is no mark.
+    Where nothing tells, `noise` is None: then there is no mark.
     """
     delta = diff.normalization.delta(base, new)
     mark: Mark = ""
@@ -64,9 +64,9 @@ def share_cell(diff: ProfileDiff, base: int, new: int) -> Cell:
 
 
 def noise_of(diff: ProfileDiff, runs: Runs[NDArray[np.int64]]) -> list[bool | None]:
-    """Judge raw sums together: which may be chance; None where that has no model.
+    """Judge raw sums together: which may be chance; None where nothing tells.
 
     They are known run by run, as `ProfileDiff.runs_of` returns them.
     """
     judged = diff.judge_runs(runs)
-    return [None] * len(runs.base[0]) if judged is None else judged.noise.tolist()
+    return [None] * len(runs.base[0]) if judged is None else judged.chance

@@ -97,7 +97,7 @@ def _still(
     """Return which rows did not move, as far as can be told."""
     judged = table.judge(column)
     if judged is not None:
-        return judged.noise
+        return judged.noise & judged.known
     whole = max(map(abs, diff.normalization.scaled(*diff.totals)))
     return np.abs(table.scaled_delta(column)) < _SMALL * whole
 
@@ -145,7 +145,8 @@ def _rows(
 ) -> tuple[Row, ...]:
     """Return a row for each chain; none of them is within noise."""
     base, new = (values.tolist() for values in table.raw(column))
-    noise = None if diff.model is None else False
+    judged = table.judge(column)
+    noise = [None] * len(base) if judged is None else judged.chance
     cells = row_cells(table, [first for first, *_ in chains], _wholes(diff, table))
     return tuple(
         Row(
@@ -153,7 +154,7 @@ def _rows(
             "function",
             (
                 *value_cells(diff, base[i], new[i]),
-                delta_cell(diff, base[i], new[i], noise=noise),
+                delta_cell(diff, base[i], new[i], noise=noise[i]),
                 ratio_cell(diff, base[i], new[i]),
                 Cell(percent(new[i], diff.totals[1]), float(new[i])),
                 _in_chain(cell, len(rest)),

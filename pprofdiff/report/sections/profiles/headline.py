@@ -28,12 +28,15 @@ def headline(diff: ProfileDiff) -> str:
             return f"{side.label} has no samples: there is nothing to compare."
     if not diff.grouped:
         return _whole(diff)
-    changed = [group for group in judged_groups(diff) if group.noise is False]
+    groups = judged_groups(diff)
+    changed = [group for group in groups if group.noise is False]
     changed.sort(key=lambda group: -abs(group.delta))
     whole = _whole(diff)
     if not changed:
         if diff.category_sums is None or diff.model is None:
             return whole
+        if any(group.noise is None for group in groups):
+            return f"No group changed by more than runs of one build may. {whole}"
         return f"No group changed beyond noise by itself. {whole}".strip()
     first = f"{_change(diff, changed[0])}{_most_of_it(diff, changed[0])}."
     rest = "; ".join(_change(diff, group) for group in changed[1:3])

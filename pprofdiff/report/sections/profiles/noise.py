@@ -8,6 +8,7 @@ from pprofdiff.analysis.profiles.by_run import together
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.profiles.tables import VALUE_COLUMNS
 from pprofdiff.report.rows import Sentence
 
 __all__ = ["noise_sentence"]
@@ -21,12 +22,19 @@ def noise_sentence(diff: ProfileDiff) -> Iterator[Sentence]:
     model = diff.model
     sums, groups = diff.category_sums, judged_groups(diff)
     within = [row for row, group in enumerate(groups) if group.noise]
-    if model is None or sums is None or not within or 0 in diff.totals:
+    if model is None or sums is None or 0 in diff.totals:
+        return
+    if model.spread.assumed and _some_untold(diff):
+        yield Sentence(
+            "A number without a mark is beyond what chance makes of samples, but runs "
+            "of one build may differ by as much: several runs a side tell.",
+            "legend",
+        )
+    if not within:
         return
     row = max(within, key=lambda row: abs(groups[row].delta))
     largest, runs = groups[row], together(sums.group_runs, [row])
     reach = float(model.reach(runs)[0])
-    z = model.rows(runs).z
     scale = scale_of(diff)
     text = (
         f"within noise: at this length {largest.label} must move by "
@@ -34,13 +42,22 @@ def noise_sentence(diff: ProfileDiff) -> Iterator[Sentence]:
     )
     spans = [s.profile.duration_ns for s in (diff.base, diff.new)]
     lengths = [span for span in spans if span]
-    times = float(model.lengths_needed(z)[0])
+    times = float(model.lengths_needed(runs)[0])
     if len(lengths) == 2 and 1 < times < 1000:
         text += (
             f"; its {scale.number(largest.delta, signed=True)} would need profiles "
             f"of about {_span(times * max(lengths) / 1e9)}"
         )
     yield Sentence(f"{text}.", "noise")
+
+
+def _some_untold(diff: ProfileDiff) -> bool:
+    """Return whether a row is neither marked nor within noise."""
+    if any(group.noise is None for group in judged_groups(diff)):
+        return True
+    table = diff.table("functions")
+    judged = (table.judge(column) for column in VALUE_COLUMNS)
+    return any(one is not None and not one.known.all() for one in judged)
 
 
 def _span(seconds: float) -> str:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from pprofdiff.analysis.benchmarks.compare import BenchmarkRow
 from pprofdiff.analysis.benchmarks.units import better, tidy
+from pprofdiff.analysis.contention import clock_sigma
 from pprofdiff.analysis.gate.limits import Limit
 from pprofdiff.analysis.gate.measures import (
     Asked,
@@ -39,8 +40,9 @@ def _benchmarks(asked: Asked, judged: Judged) -> Measured:
         units = ", ".join(dict.fromkeys(row.unit for row in compared.rows))
         return Missing(f"no benchmark tells {unit}; there are: {units}")
     named = [row for row in rows if matches(row.full_name)]
+    known = _Known(judged.comparison.pairs, clock_sigma(judged.comparison))
     figures = [
-        _figure(row, unit, wanted.factor, asked.limit, judged.comparison.pairs)
+        _figure(row, unit, wanted.factor, asked.limit, known)
         for row in named
         if row.tidy_base is not None and row.tidy_new is not None
     ]
@@ -80,19 +82,20 @@ def _check(asked: Asked) -> None:
 
 
 def _figure(
-    row: BenchmarkRow, unit: str, factor: float, limit: Limit, pairs: int
+    row: BenchmarkRow, unit: str, factor: float, limit: Limit, known: _Known
 ) -> Figure:
     """Return a row's figures in the rule's unit, and how sure their change is.
 
     Of times they are the runs' geometric means, as the outcome's, and their interval
-    says how far runs differ. Of other units they are medians, and chance is what the U
+    says how far runs differ; `sigma` is the prior for
+    that. Of other units they are medians, and chance is what the U
     test makes of it; where all values of each side are equal there is none.
     """
     base, new = row.tidy_base, row.tidy_new
     if base is None or new is None:
         raise ValueError(row.full_name)
     medians = base.median, new.median
-    chance = _chance(row, medians, relative=limit.relative, pairs=pairs)
+    chance = _chance(row, medians, relative=limit.relative, known=known)
     sides = [side / factor for side in chance.sides]
     bounds = chance.bounds
     return Figure(
@@ -111,6 +114,13 @@ def _figure(
     )
 
 
+class _Known(NamedTuple):
+    """What is known of runs: how many pairs they make, how far the clock of one lies."""
+
+    pairs: int
+    sigma: float
+
+
 class _Chance(NamedTuple):
     """A row's figures in its tidy unit, the interval of their change, and its runs."""
 
@@ -121,7 +131,7 @@ class _Chance(NamedTuple):
 
 
 def _chance(
-    row: BenchmarkRow, medians: tuple[float, float], *, relative: bool, pairs: int
+    row: BenchmarkRow, medians: tuple[float, float], *, relative: bool, known: _Known
 ) -> _Chance:
     """Return how sure a row's change is; a limit may be `relative` to base."""
     base, new = ([value for run in side for value in run] for side in row.runs)
@@ -132,7 +142,8 @@ def _chance(
     if positive and tidy(row.unit).unit in _TIMES:
         old, now = map(mean_of_runs, row.runs)
         runs = [len(side) for side in row.runs]
-        told = ratio_of_runs(*row.runs, in_turns=runs == [pairs, pairs])
+        in_turns = runs == [known.pairs, known.pairs]
+        told = ratio_of_runs(*row.runs, known.sigma, in_turns=in_turns)
         bounds = old * (told.low - 1), old * (told.high - 1)
         return _Chance((old, now), bounds, by_ratio=True, runs=min(runs))
     relative = relative and positive

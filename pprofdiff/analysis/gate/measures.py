@@ -57,6 +57,7 @@ class Figure(NamedTuple):
     then `noise` decides. Its upper end may be infinite. `by_ratio` is whether it is
     that of a ratio, which runs differ in as a whole. `runs` is how many runs a side it
     rests on, 0 where more would not narrow it.
+    `assumed` says that one run a side is taken to vary as other programs' runs did.
     """
 
     what: str
@@ -73,6 +74,7 @@ class Figure(NamedTuple):
     bounds: tuple[float, float] | None = None
     by_ratio: bool = False
     runs: int = 0
+    assumed: bool = False
 
     @property
     def delta(self) -> float:

@@ -29,6 +29,8 @@ def needs(figure: Figure, limit: Limit, allowed: float) -> str:
     wanted = wanted_runs(figure.runs, _times(figure.worse, figure, allowed))
     if wanted is None:
         return _too_little(figure, limit)
+    if figure.runs == 1 and figure.assumed:
+        return _SEVERAL
     if figure.runs == 1:
         return f"about {wanted} times the samples would tell: longer profiles, or more"
     return f"about {wanted} runs a side, in turns, would tell"

@@ -238,6 +238,7 @@ def _figures(
             noise=chance.noise(i),
             bounds=chance.bounds(i),
             runs=chance.runs,
+            assumed=model is not None and model.spread.assumed,
             unsure=f"no sample count tells how far {diff.sample_type.type} may move "
             "by chance",
         )

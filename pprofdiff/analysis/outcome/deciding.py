@@ -7,9 +7,11 @@ from math import log
 import numpy as np
 
 from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.contention import busy
 from pprofdiff.analysis.outcome.figures import Timed, cpu_of, measures, timed
 from pprofdiff.analysis.outcome.model import Measure, Outcome, Verdict
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.stats.calibration import TOTAL_FREEDOM
 from pprofdiff.analysis.stats.power import MOST_RUNS, times_as_many, wanted_runs
 from pprofdiff.analysis.stats.scaled_alike import ScaledAlike, scaled_alike
 
@@ -33,6 +35,8 @@ _MACHINE = (
 _SEVERAL = 2
 # Two busy processes beside the program, for each CPU of it, make it take so long.
 _SLOWED = 3.0
+# Figures of the wall clock.
+_CLOCK = ("time", "task", "throughput")
 # A factor that all groups share is worth a sentence from here on.
 _WORTH = 1.10
 # A function that moved by this share of all CPU, beyond noise, is a change of its own.
@@ -45,7 +49,8 @@ def outcome(comparison: Comparison) -> Outcome:
     The most direct figure decides: time per operation, then operations a second of a
     closed loop, then CPU per operation. The cost against unchanged code decides where
     nothing else does, and where its interval is the narrower one: it leaves out the
-    machine. Where two figures contradict each other, nothing is decided.
+    machine. Where two figures contradict each other, nothing is decided. Of few runs on
+    a busy machine, CPU per operation stands before all that the wall clock tells.
     """
     told = list(measures(comparison))
     diff = cpu_of(comparison)
@@ -57,6 +62,11 @@ def outcome(comparison: Comparison) -> Outcome:
         needs = _NOTHING if diff is None else _WORK
         shares = diff is not None and diff.normalization.mode == "composition"
         return Outcome("unknown", tuple(told), (), factor, needs, shares)
+    share = busy(comparison) if _by_prior(speeds[0]) else None
+    if share is not None:
+        # CPU time leaves out what other processes take.
+        told.sort(key=lambda measure: measure.id != "cpu")
+        speeds = [m for m in told if m.more_is]
     first, verdict = _decided(speeds)
     contrary = () if benchmarks is None else _contrary(benchmarks, verdict)
     needs = ""
@@ -69,7 +79,15 @@ def outcome(comparison: Comparison) -> Outcome:
         needs = _more_runs(first)
     ordered = (first, *(m for m in told if m is not first))
     known = any(m.id in ("time", "cpu", "task") for m in told)
-    return Outcome(verdict, ordered, contrary, None if known else factor, needs)
+    return Outcome(
+        verdict, ordered, contrary, None if known else factor, needs, busy=share
+    )
+
+
+def _by_prior(measure: Measure) -> bool:
+    """Return whether a figure is of the wall clock, and of too few runs to tell."""
+    freedom = sum(measure.runs) - len(measure.runs)
+    return measure.id in _CLOCK and freedom < TOTAL_FREEDOM
 
 
 def _more_runs(measure: Measure) -> str:
@@ -116,7 +134,7 @@ def _machine(comparison: Comparison, first: Measure, told: list[Measure]) -> boo
     a reason inside the program, the time is the program's.
     """
     cpu = next((m for m in told if m.id == "cpu"), None)
-    if cpu is None or first.id not in ("time", "task", "throughput"):
+    if cpu is None or first.id not in _CLOCK:
         return False
     if cpu.verdict in ("slower", "faster") or comparison.trace is not None:
         return False

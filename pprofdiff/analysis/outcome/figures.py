@@ -10,6 +10,7 @@ import numpy as np
 
 from pprofdiff.analysis.benchmarks.times import BenchmarkKey, times_by_run, written
 from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.contention import clock_sigma
 from pprofdiff.analysis.outcome.model import Measure
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.totals import ratio_of_totals
@@ -47,11 +48,13 @@ def timed(comparison: Comparison) -> Timed | None:
     names = [name for name in base if name in new]
     if not names:
         return None
+    clock = clock_sigma(comparison)
     in_turns = all(
         len(side[name]) == comparison.pairs for name in names for side in (base, new)
     )
     each = {
-        name: ratio_of_runs(base[name], new[name], in_turns=in_turns) for name in names
+        name: ratio_of_runs(base[name], new[name], clock, in_turns=in_turns)
+        for name in names
     }
     logs = np.array([log(ratio.ratio) for ratio in each.values()])
     # Benchmarks of one run share its drift, so that more of them are not more sure.
@@ -119,6 +122,7 @@ def _tasks(comparison: Comparison) -> Measure | None:
         _Figure("task", f"time per task {name}", "s"),
         (means[0] / 1e9, means[1] / 1e9),
         f"{whole[0][name]:,} and {whole[1][name]:,} user tasks of the traces",
+        clock_sigma(comparison),
     )
 
 
@@ -142,6 +146,7 @@ def _throughput(comparison: Comparison) -> Measure | None:
         ),
         rates,
         work.reason,
+        clock_sigma(comparison),
     )
 
 
@@ -273,10 +278,11 @@ def _measure(
     what: _Figure,
     sides: tuple[float, float],
     source: str,
-    runs: tuple[int, int] = (1, 1),
+    sigma: float,
 ) -> Measure:
-    """Return a figure that is known as the sum over a side's runs."""
-    return _figure(what, sides, ratio_of_sums(*sides, runs), source, runs)
+    """Return a figure of the wall clock that is known as one sum a side."""
+    ratio = ratio_of_sums(*sides, prior_sigma=sigma)
+    return _figure(what, sides, ratio, source, (1, 1))
 
 
 def _figure(

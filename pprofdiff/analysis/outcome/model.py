@@ -94,6 +94,9 @@ class Outcome:
         What would tell more, "" where nothing is needed.
     shares
         Whether shares of CPU are compared, for want of known work.
+    busy
+        The share of CPU samples which shows that the machine did other work too, where
+        time would decide and too few runs show how far it differs then; else None.
 
     """
 
@@ -103,6 +106,7 @@ class Outcome:
     alike: float | None = None
     needs: str = ""
     shares: bool = False
+    busy: float | None = None
 
     @property
     def headline(self) -> Measure | None:

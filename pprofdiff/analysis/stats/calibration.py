@@ -15,6 +15,8 @@ __all__ = [
     "ALPHA",
     "BLOCKED",
     "BLOCKED_SURE",
+    "BUSY_FROM",
+    "BUSY_SIGMA",
     "CEILING",
     "CONFIDENCE",
     "CONTENTION",
@@ -138,6 +140,13 @@ TOTAL_SIGMA = 0.15
 of its logarithm: 12 to 17 % in six of seven sets of 24 runs of 3 s on virtual machines,
 quiet guests among them; 3 % in one."""
 
+BUSY_FROM, BUSY_SIGMA = 0.05, 0.8
+"""From this share of CPU samples in ``runtime.asyncPreempt`` on, on either side, the
+wall clock tells little; then this is the deviation of its logarithm. Pairs of runs of
+one build, in nine sets of three programs, by the larger share of both: below 5 % time
+an operation differed by 3 to 6 % from run to run, at 7 to 10 % by 16 %, from 10 % on by
+37 to 61 % (83 % in the worst set). CPU an operation differed by 2 to 6 % throughout."""
+
 TOTAL_PRIOR = 1
 """For how many degrees of freedom `TOTAL_SIGMA` counts beside runs that are known."""
 
@@ -157,7 +166,8 @@ ONE_DISPERSION, ONE_SHARED, ONE_FREEDOM = 1.5, 0.005, 30
 `run_spread`, and the degrees of freedom that both are taken to be known with. Of all
 pairs of 23 or 24 runs of nine sets (three programs, about 200 samples a run, idle to
 contended), a row was marked in up to 8 % (cum) and 16 % (groups) by `DISPERSION`
-alone, in 8 % with c² of 0.01 beside it, and in at most 1 % with these three. φ was 0.9
+alone, in 8 % with c² of 0.01 beside it, and in at most 1 % with these three (with φ of
+1.25 among them, reports of the worst set marked a row of cum in 6 % of 100 splits). φ was 0.9
 to 1.4 (mean of a set's rows by size; 2.9 of GC's groups in the most contended one), and
 0.9 to 1.1 in eight runs of 1500 samples, where c² was below 0.003. 7 % (the root of c²)
 is in the middle of what other sets had, 0 to 16 %. Allocation samples have none of it:

@@ -43,14 +43,16 @@ class Ratio(NamedTuple):
 def ratio_of_runs(
     base: Sequence[Sequence[float]],
     new: Sequence[Sequence[float]],
+    prior_sigma: float = TOTAL_SIGMA,
     *,
     in_turns: bool = False,
 ) -> Ratio:
     """Return the ratio of two sides' runs, each a sequence of positive values.
 
     The values of one run were measured one after the other by one process. They hang
-    together, so that they say less of how runs differ than as many runs would. Runs
-    that were taken `in_turns` are compared in pairs.
+    together, so that they say less of how runs differ than as many runs would. Of few
+    runs, `prior_sigma` says how far they may differ. Runs that were taken `in_turns`
+    are compared in pairs.
     """
     sides = [[np.log(run) for run in side] for side in (base, new)]
     means = [np.array([[run.mean()] for run in side]) for side in sides]
@@ -61,7 +63,7 @@ def ratio_of_runs(
     serial = sum(float(((run - run.mean()) ** 2).sum()) for run in runs)
     serial_freedom = sum(len(run) - 1 for run in runs) / SERIAL_VALUES
     prior = TOTAL_PRIOR if freedom < TOTAL_FREEDOM else 0
-    squares += prior * TOTAL_SIGMA**2
+    squares += prior * prior_sigma**2
     if prior:
         squares += serial * SERIAL_SPREAD / SERIAL_VALUES
         variance = squares / (prior + freedom + serial_freedom)
@@ -80,12 +82,17 @@ def mean_of_runs(runs: Sequence[Sequence[float]]) -> float:
     return exp(float(np.mean([np.log(run).mean() for run in runs])))
 
 
-def ratio_of_sums(base: float, new: float, runs: tuple[int, int] = (1, 1)) -> Ratio:
+def ratio_of_sums(
+    base: float,
+    new: float,
+    runs: tuple[int, int] = (1, 1),
+    prior_sigma: float = TOTAL_SIGMA,
+) -> Ratio:
     """Return the ratio of figures of which only the sum over runs is known.
 
     Nothing shows how the runs differ, so that the prior alone is taken, of as many.
     """
-    sigma = TOTAL_SIGMA * sqrt(1 / runs[0] + 1 / runs[1])
+    sigma = prior_sigma * sqrt(1 / runs[0] + 1 / runs[1])
     return _ratio(log(new / base), sigma, reach(inf))
 
 

@@ -25,6 +25,7 @@ def outcome_row(outcome: Outcome) -> Row:
         "measures": [_measure(measure) for measure in outcome.measures],
         "contrary": list(outcome.contrary),
         "scaled_alike": outcome.alike,
+        "busy": outcome.busy,
     }
 
 

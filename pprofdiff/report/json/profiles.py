@@ -150,14 +150,14 @@ def _pairing(rows: Table, row: int, status: Status, identity: Identity) -> Row:
 def _significance(judged: Judgement | None, row: int) -> Row | None:
     """Return one row's verdict, or None where chance has no model.
 
-    Its noise is None where nothing tells.
+    What counting does not explain, and runs of one build would, is noise too.
     """
     if judged is None:
         return None
     return {
         "z": float(np.round(judged.z[row], 4)),
         "q": float(judged.q[row]),
-        "noise": judged.chance[row],
+        "noise": bool(judged.noise[row]),
     }
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pprofdiff.analysis.outcome.model import Measure, Outcome
-from pprofdiff.analysis.stats.calibration import TOTAL_SIGMA
+from pprofdiff.analysis.stats.calibration import BUSY_SIGMA, TOTAL_SIGMA
 from pprofdiff.report.rows import Sentence
-from pprofdiff.units import times
+from pprofdiff.units import percent, times
 
 __all__ = ["Told", "told_outcome"]
 
@@ -55,7 +55,15 @@ def told_outcome(outcome: Outcome) -> Told:
         amounts = [_with_interval(first), *map(_amount, others[:2])]
         verdict = _VERDICTS[outcome.verdict].format(f"{100 * first.same_within:g}%")
         headline = f"{verdict}: {', '.join(amounts)}"
-        below.append(Sentence(_basis(first)))
+        below.append(Sentence(_basis(first, busy=outcome.busy is not None)))
+    if outcome.busy is not None:
+        below.append(
+            Sentence(
+                f"The machine was busy: {percent(outcome.busy, 1)} of the samples are "
+                "of goroutines that a signal stopped. The time of an operation differs "
+                f"by {BUSY_SIGMA:.0%} between runs of one build then, its CPU does not."
+            )
+        )
     if outcome.contrary:
         named = ", ".join(outcome.contrary[:_LISTED])
         below.append(Sentence(f"Moved the other way: {named}."))
@@ -122,7 +130,7 @@ def _number(ratio: float) -> str:
     return times(ratio).removesuffix("×")
 
 
-def _basis(measure: Measure) -> str:
+def _basis(measure: Measure, *, busy: bool) -> str:
     """Return what the figure is from, and what its interval says."""
     base, new = measure.runs
     if measure.id == "control":
@@ -131,6 +139,8 @@ def _basis(measure: Measure) -> str:
             "left out."
         )
     if (base, new) == (1, 1):
+        if busy and measure.id != "cpu":
+            return f"From {measure.source}, one run a side."
         return (
             f"From {measure.source}, one run a side; runs of one build differ by "
             f"{TOTAL_SIGMA:.0%} on shared machines."

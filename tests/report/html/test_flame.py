@@ -6,7 +6,6 @@ import json
 from base64 import b64decode
 from dataclasses import fields
 from itertools import takewhile
-from math import sqrt
 
 import numpy as np
 import pytest
@@ -21,7 +20,6 @@ from pprofdiff.analysis.profiles.tree import (
     inclusive,
     noise_limit,
 )
-from pprofdiff.analysis.stats.calibration import DISPERSION
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profiles.profile import ValueType
 from pprofdiff.report.html.flame import budgets, embedded, packed, varints
@@ -111,9 +109,9 @@ def by_formula(diff, rows):
     limit, found = noise_limit(diff), []
     (old, fresh), model = diff.normalization.factors, diff.model
     for base, new in rows:
-        spread = abs(base) * old * model.base_step + abs(new) * fresh * model.new_step
-        least = max(model.base_step, model.new_step) ** 2
-        needs = limit and limit * sqrt(DISPERSION * max(spread, least))
+        needs = limit
+        if limit is not None:
+            (needs,) = model.needs(*np.array([[base], [new]], np.int64), limit).tolist()
         delta = abs(new * fresh - base * old)
         found.append((needs, limit is not None and delta >= needs))
     return found

@@ -128,6 +128,7 @@ OUTCOME = {
     "verdict": TEXT,
     "needs": "text?",
     "scaled_alike": "float?",
+    "busy": "float?",
     "same_within": "float?",
 }
 

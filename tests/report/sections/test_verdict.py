@@ -13,7 +13,7 @@ CASES = {
         "syncpool/{}/cpu.pb.gz",
         ["group:gc:+2pp", "total:+5%", "category:gc.mark.assist:+1pp", r"cum:ingest\.:+5%", "finding:minor", "pause:p99:+10%"],
     ),
-    "gate.pass": ("syncpool/{}/cpu.pb.gz", ["group:alloc:+1pp", "group:alloc:+60%"]),
+    "gate.pass": ("syncpool/{}/cpu.pb.gz", ["group:alloc:+4pp", "group:alloc:+60%"]),
     "gate.cannot-tell": ("syncpool/{}/cpu.pb.gz", ["group:alloc:+5%", "cum:ingest:+5%", "group:alloc:+60%"]),
     "gate.no-data": ("syncpool/{}/block.pb.gz", ["cum:http:+5%", "cum:nosuch:+5%", "bench:ns/op:+5%"]),
     "gate.benchmarks": ("zstd/{}/bench.txt", ["bench:allocs/op:+0%", "bench:ns/op:Old:+5%", "bench:MB/s:-5%"]),

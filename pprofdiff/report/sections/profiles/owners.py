@@ -140,7 +140,9 @@ def _payers(diff: ProfileDiff, most: int) -> tuple[Row, ...]:
     runs = sums.runs.map(lambda run: csr.sums(at, run[wanted], len(functions)))
     base, new = merged(runs)
     noise = noise_of(diff, runs)
-    by_chance = np.array([chance is not False for chance in noise], np.bool_)
+    # What nothing tells has its number, as what changed; without a model nothing does.
+    without = diff.model is None
+    by_chance = np.array([without or chance is True for chance in noise], np.bool_)
     delta = np.abs(diff.normalization.delta(base, new))
     size = np.maximum(*diff.normalization.scaled(base, new))
     order = np.lexsort((-np.where(by_chance, size, delta), by_chance))[:most]

@@ -1,0 +1,41 @@
+"""Was the machine busy with something else? What CPU profiles tell of it.
+
+A goroutine whose thread lost its processor to another process is preempted by a signal
+when it goes on, and sampled there more often than elsewhere: in
+``runtime.asyncPreempt``. What other processes take is in the time that an operation
+takes, and not in its CPU time.
+"""
+
+from __future__ import annotations
+
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.tables import STOPPED
+from pprofdiff.analysis.stats.calibration import BUSY_FROM, BUSY_SIGMA, TOTAL_SIGMA
+
+__all__ = ["busy", "clock_sigma"]
+
+
+def busy(comparison: Comparison) -> float | None:
+    """Return the share of CPU samples that shows a busy machine, on the busier side.
+
+    None where it is below `calibration.BUSY_FROM`, or where there is no CPU profile.
+    """
+    shares = [_stopped(d) for d in comparison.profiles if d.is_cpu and all(d.totals)]
+    most = max(shares, default=0.0)
+    return most if most >= BUSY_FROM else None
+
+
+def clock_sigma(comparison: Comparison) -> float:
+    """Return how far time may differ from run to run of one build (log deviation)."""
+    return TOTAL_SIGMA if busy(comparison) is None else BUSY_SIGMA
+
+
+def _stopped(diff: ProfileDiff) -> float:
+    """Return the larger share that both sides have of samples of stopped goroutines."""
+    table = diff.table("functions")
+    if STOPPED not in table.names:
+        return 0.0
+    row = table.names.index(STOPPED)
+    base, new = (int(side[row]) for side in table.raw("flat"))
+    return max(base / diff.totals[0], new / diff.totals[1])

@@ -1,0 +1,85 @@
+"""A busy machine is seen in CPU profiles, and the wall clock decides nothing there."""
+
+from __future__ import annotations
+
+import pytest
+
+from pprofdiff.analysis.contention import busy, clock_sigma
+from pprofdiff.analysis.findings.model import Findings
+from pprofdiff.analysis.gate.judging import judge
+from pprofdiff.analysis.gate.measures import Judged
+from pprofdiff.analysis.gate.rules import Gate
+from pprofdiff.analysis.outcome.deciding import outcome
+from pprofdiff.analysis.stats.calibration import (
+    BUSY_FROM,
+    BUSY_SIGMA,
+    TOTAL_SIGMA,
+)
+from pprofdiff.analysis.work import counted
+from pprofdiff.report.sections.outcome import told_outcome
+from tests.analysis.outcome.evidence import PACKAGES, bench, cpu, told
+
+STOPPED = ("runtime.asyncPreempt", PACKAGES[0], "main.main")
+WORK = counted((1000, 1000))
+ALIKE = dict.fromkeys(PACKAGES, 120)
+
+
+def side(time, stopped, grown=1, runs=1):
+    """Return runs with so many samples of 960 of stopped goroutines."""
+    samples = {**ALIKE, PACKAGES[0]: 120 * grown - stopped, STOPPED: stopped}
+    one = cpu({stack: count for stack, count in samples.items() if count})
+    return (*bench(*({"A": time + i} for i in range(runs))), *one)
+
+
+def _judged(base, new):
+    """Return what a gate judges."""
+    comparison = told(base, new)
+    return Judged(comparison, Findings((), None))
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "share"),
+    [(0, 0, None), (0, 40, None), (0, 60, 60 / 960), (96, 10, 0.1)],
+)
+def test_the_busier_side_tells(base, new, share):
+    comparison = told(side(1000, base), side(1000, new))
+    assert busy(comparison) == (None if share is None else pytest.approx(share))
+    assert clock_sigma(comparison) == (TOTAL_SIGMA if share is None else BUSY_SIGMA)
+    assert 40 / 960 < BUSY_FROM <= 60 / 960
+
+
+def test_twice_the_time_on_a_busy_machine_is_no_news():
+    quiet, loud = (
+        outcome(told(side(1000, n), side(2000, n), work=WORK)) for n in (0, 96)
+    )
+    assert (quiet.headline.id, quiet.headline.verdict) == ("time", "slower")
+    assert quiet.busy is None
+    assert loud.verdict == "unknown"
+    ids = [measure.id for measure in loud.measures]
+    assert ids.index("cpu") < ids.index("time")
+    assert loud.busy == pytest.approx(96 / 960, rel=0.1)
+    clock = next(m for m in loud.measures if m.id == "time")
+    assert clock.low < 1 / 3
+    said = [sentence.text for sentence in told_outcome(loud).below]
+    assert sum("machine was busy" in text for text in said) == 1
+    assert not any("busy" in s.text for s in told_outcome(quiet).below)
+
+
+def test_cpu_decides_where_it_is_plain():
+    said = outcome(told(side(1000, 96), side(1500, 96, grown=12), work=WORK))
+    assert (said.verdict, said.headline.id) == ("slower", "cpu")
+
+
+def test_several_runs_show_by_themselves():
+    comparison = told(side(1000, 96, runs=3), side(2000, 96, runs=3))
+    said = outcome(comparison)
+    assert (said.busy, said.headline.id) == (None, "time")
+
+
+def test_the_gate_says_what_the_outcome_says():
+    gate = Gate.of(["bench:ns/op:+10%"])
+    ruled = [
+        judge(gate, _judged(side(1000, n), side(2000, n))).rules[0].outcome
+        for n in (0, 96)
+    ]
+    assert ruled == ["fail", "cannot tell"]

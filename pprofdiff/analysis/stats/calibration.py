@@ -165,13 +165,13 @@ ONE_DISPERSION, ONE_SHARED, ONE_FREEDOM = 1.5, 0.005, 30
 """How far rows of CPU of one run a side differ between runs of one build: φ and c² of
 `run_spread`, and the degrees of freedom that both are taken to be known with. Of all
 pairs of 23 or 24 runs of nine sets (three programs, about 200 samples a run, idle to
-contended), a row was marked in up to 8 % (cum) and 16 % (groups) by `DISPERSION`
-alone, in 8 % with c² of 0.01 beside it, and in at most 1 % with these three (with φ of
-1.25 among them, reports of the worst set marked a row of cum in 6 % of 100 splits). φ was 0.9
-to 1.4 (mean of a set's rows by size; 2.9 of GC's groups in the most contended one), and
-0.9 to 1.1 in eight runs of 1500 samples, where c² was below 0.003. 7 % (the root of c²)
-is in the middle of what other sets had, 0 to 16 %. Allocation samples have none of it:
-φ 0.5 to 1.4 up to 1000 samples, by operation and as shares."""
+contended), a row was marked in up to 8 % (cum) and 16 % (groups) by `DISPERSION` alone,
+in 8 % with c² of 0.01 beside it, and in at most 1 % with these three (with φ of 1.25
+among them, reports of the worst set marked a row of cum in 6 % of 100 splits). φ was
+0.9 to 1.4 (mean of a set's rows by size; 2.9 of GC's groups in the most contended one),
+and 0.9 to 1.1 in eight runs of 1500 samples, where c² was below 0.003. 7 % (the root of
+c²) is in the middle of what other sets had, 0 to 16 %. Allocation samples have none of
+it: φ 0.5 to 1.4 up to 1000 samples, by operation and as shares."""
 
 TOTAL_LEAST = 0.006
 """Runs differ by no less: CPU profiles' totals differed by so much from what the kernel

@@ -115,7 +115,7 @@ def _figure(
 
 
 class _Known(NamedTuple):
-    """What is known of runs: how many pairs they make, how far the clock of one lies."""
+    """How many pairs the runs make, and how far the clock of one may be off."""
 
     pairs: int
     sigma: float

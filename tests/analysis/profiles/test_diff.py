@@ -223,13 +223,15 @@ def test_packages_by_hand(base, new):
 @given(profiles(), profiles())
 def test_stacks_by_hand(base, new):
     diff = compared(base, new)
-    shown = dict(rows(diff, "functions").keys())
+    functions = diff.table("functions")
+    pairs = zip(functions.base_names, functions.names, strict=True)
+    shown = {was or name: name for was, name in pairs}
     table = diff.table("stacks")
     for side, given_side in zip(SIDES, (base, new), strict=True):
         wanted = Counter()
         for names, value in stacks(given_side):
             title = [
-                (shown.get(name) or name) if side == "base" else name for name in names
+                shown.get(name, name) if side == "base" else name for name in names
             ]
             wanted[";".join(reversed(title)) or NO_STACK] += value
         held = dict(

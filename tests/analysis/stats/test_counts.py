@@ -94,7 +94,7 @@ def test_longer_profiles_tell_more():
 
 def test_the_length_that_is_needed_is_enough():
     counts = [(100, 140)]
-    times = model().lengths_needed(*columns(counts))[0]
+    times = model().lengths_needed(Runs.single(*columns(counts)))[0]
     grown = [(100 * times, 140 * times)]
     delta, spread = grown[0][1] - grown[0][0], sqrt(DISPERSION * sum(grown[0]))
     assert delta / spread == pytest.approx(LIMIT)
@@ -104,8 +104,8 @@ def test_no_length_tells_what_runs_differ_by():
     spread = one_run((10_000.0, 10_000.0), 1.0)
     one = model()._replace(spread=spread)
     short = columns([(400, 480)]), columns([(400, 800)])
-    assert one.lengths_needed(*short[0])[0] == np.inf
-    times = one.lengths_needed(*columns([(40, 80)]))[0]
+    assert one.lengths_needed(Runs.single(*short[0]))[0] == np.inf
+    times = one.lengths_needed(Runs.single(*columns([(40, 80)])))[0]
     assert 1 < times < np.inf
 
 

@@ -18,6 +18,7 @@ from pprofdiff.analysis.stats.calibration import (
     DISPERSION,
     LATENCY,
     LIMIT,
+    SAMPLES_FOR_ROW,
     SHARE,
     Prior,
 )
@@ -219,7 +220,7 @@ def test_the_vocabulary_is_closed():
 def test_counts_by_hand(rows, base_factor, new_factor):
     judged = counts(base_factor, new_factor).rows(runs(rows))
     steps = PERIOD * base_factor, PERIOD * new_factor
-    p = []
+    p = {}
     for row, (base, new) in enumerate(rows):
         delta = new * steps[1] - base * steps[0]
         spread = base * steps[0] ** 2 + new * steps[1] ** 2
@@ -229,11 +230,15 @@ def test_counts_by_hand(rows, base_factor, new_factor):
         assert change.delta == pytest.approx(delta, **near)
         assert change.low == pytest.approx(delta - LIMIT * sigma, **near)
         assert change.high == pytest.approx(delta + LIMIT * sigma, **near)
-        p.append(erfc(abs(delta) / sigma / sqrt(2)))
-        assert change.p == pytest.approx(p[-1], rel=1e-6, abs=1e-300)
-    for row, own in enumerate(p):
-        ranks = [v * len(p) / (k + 1) for k, v in enumerate(sorted(p)) if v >= own]
+        own = erfc(abs(delta) / sigma / sqrt(2))
+        assert change.p == pytest.approx(own, rel=1e-6, abs=1e-300)
+        if base + new >= SAMPLES_FOR_ROW:
+            p[row] = own
+    ordered = sorted(p.values())
+    for row, own in p.items():
+        ranks = [v * len(p) / (k + 1) for k, v in enumerate(ordered) if v >= own]
         assert judged.q[row] == pytest.approx(min(1.0, *ranks), rel=1e-6, abs=1e-300)
+    assert all(judged.q[row] == 1 for row in range(len(rows)) if row not in p)
 
 
 @given(DRAWS, DRAWS)

@@ -129,7 +129,7 @@ def test_what_is_needed_is_what_is_told(ratio):
     by = Normalization("per_work", 1.0, 1.0, "")
     model = CountModel.of((1.0, 1.0), by)._replace(spread=spread)
     verdict = model.rows(Runs.single(base, new))
-    needed = model.needs(base, new, LIMIT)
+    needed = model.needs(Runs.single(base, new), LIMIT)
     beyond = np.abs(verdict.delta) >= needed
     assert (beyond == (np.abs(verdict.z) >= LIMIT)).all()
     assert 0 < beyond.sum() < 300

@@ -19,6 +19,7 @@ from pprofdiff.analysis.traces.frames import (
     latency_frame,
     mmu_frame,
     over_time,
+    rows_frame,
     sided,
     states_frame,
     stops_frame,
@@ -361,8 +362,12 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
 
     @property
     def waits(self) -> pd.DataFrame:
-        """Both sides' waits for a processor: `Trace.latency`, and a column `side`."""
-        frames = (side.waits.to_frame(side.trace) for side in self.data.sides)
+        """Both sides' waits for a processor: `Trace.latency`, and a column `side`.
+
+        Of several traces of a side, those of the longest.
+        """
+        longest = (side.longest for side in self.data.sides)
+        frames = (side.waits.to_frame(side.trace) for side in longest)
         return sided(*frames)
 
     @property
@@ -384,8 +389,32 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
 
     @property
     def heap(self) -> pd.DataFrame:
-        """Both sides' `Trace.heap`: side, time_ns, live_bytes, goal_bytes."""
+        """Both sides' `Trace.heap`: side, time_ns, live_bytes, goal_bytes.
+
+        Of several traces of a side, the longest.
+        """
         return sided(*(heap_frame(side.trace) for side in self.data.sides))
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """How sure the rows of all tables are, where a side has several traces.
+
+        ============== ============================================= ============
+        column         meaning                                       type
+        ============== ============================================= ============
+        table          states, goroutines.running, …runnable,        string
+                       created.running, …runnable, causes, gc,
+                       stops, processors, tasks or regions
+        row            key of the row, or its function               string
+        ratio          new ÷ base of time a second, or an operation  float64
+                       (of tasks and regions: of the p50), geometric
+                       means over runs
+        low, high      95 % interval of the ratio                    float64
+        mark           more, less or noise (false discovery rate     string
+                       5 % of a table)
+        ============== ============================================= ============
+        """
+        return rows_frame(self.data)
 
     @property
     def figures(self) -> pd.DataFrame:
@@ -407,13 +436,13 @@ def loaded(
 def subtracted(
     base: Sequence[Trace], new: Sequence[Trace], settings: Settings = DEFAULTS
 ) -> TraceDiff:
-    """Return new minus base; of several traces of a side, the longest.
+    """Return new minus base; several traces of a side are added up.
 
-    Operations counted in `settings.work` were done while the longest was recorded.
+    Operations counted in `settings.work` were done while all of them were recorded.
     """
     sides = side_of(base, "base"), side_of(new, "new")
     old, current = (
-        max(one.data.end_ns - one.data.start_ns for one in traces) / 1e9
+        sum(one.data.end_ns - one.data.start_ns for one in traces) / 1e9
         for traces in (base, new)
     )
     data = compare.compare_traces(

@@ -251,6 +251,7 @@ def _heap_of_log(side: GCSide) -> _Heap:
 
 
 def _heap_of_trace(side: TraceSide) -> _Heap:
+    side = side.longest
     trace = side.trace
 
     def line(series: Series) -> _Line:

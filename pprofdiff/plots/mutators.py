@@ -92,7 +92,7 @@ def mmu(
     ax.set_ylim(0, 1.04)
     shares = [0.0, 0.25, 0.5, 0.75, 1.0]
     set_ticks(ax, "y", shares, [f"{share:.0%}" for share in shares])
-    longest = max(side.wall_ns for side in diff.sides)
+    longest = max(side.longest.wall_ns for side in diff.sides)
     mark_log_times(ax, 0.7 * _SHORTEST_NS, max(longest, 10 * _SHORTEST_NS) * 1.12)
     lines = []
     for side, name in zip(diff.sides, SIDES, strict=True):
@@ -119,11 +119,11 @@ def mmu_in_words(diff: TraceDiff | Plottable[TraceDiff]) -> str:
 
 
 def _legend_label(side: TraceSide) -> str:
-    return f"{shortened(side.label, 20)}: {time_words(side.wall_ns)} traced"
+    return f"{shortened(side.label, 20)}: {time_words(side.longest.wall_ns)} traced"
 
 
 def _add_curve(ax: Axes, side: TraceSide, shade: str, kwargs: dict[str, Any]) -> Line2D:
-    lengths = windows(side.wall_ns, len(side.utilisation.share))
+    lengths = windows(side.longest.wall_ns, len(side.utilisation.share))
     least = mmu_curve(side.utilisation, np.array(lengths, np.int64))
     x = lengths if len(least) else []
     style = artist_style({"color": shade, "linewidth": 1.8}, kwargs)

@@ -278,12 +278,15 @@ def _moved(lives: _Lives, rows: Iterable[_Off]) -> list[_Off]:
     some = [
         row
         for row in rows
-        if _answers(lives, row)
-        or (
-            lives.part(row.times_ns) >= _PART
-            and (
-                _all(lives, BLOCKED, row.times_ns, row)
-                or (_oftener(lives, row) and _all(lives, _OFTEN, row.times_ns, row))
+        if not row.places[0].varies
+        and (
+            _answers(lives, row)
+            or (
+                lives.part(row.times_ns) >= _PART
+                and (
+                    _all(lives, BLOCKED, row.times_ns, row)
+                    or (_oftener(lives, row) and _all(lives, _OFTEN, row.times_ns, row))
+                )
             )
         )
     ]

@@ -90,7 +90,7 @@ def _got(case: Case, diff: TraceDiff) -> tuple[float, float] | None:
 
     That is by the CPU samples in the traces, or else by the CPU profiles.
     """
-    base, new = (on_cpu(side.trace) for side in diff.sides)
+    base, new = (on_cpu(*(part.trace for part in side.parts)) for side in diff.sides)
     if base is not None and new is not None:
         return base.cores, new.cores
     return None if case.cpu is None else _cores(case.cpu)
@@ -143,7 +143,7 @@ def other_processes(case: Case) -> Iterator[Finding]:
     diff = case.trace
     if diff is None:
         return
-    base, new = (on_cpu(side.trace) for side in diff.sides)
+    base, new = (on_cpu(*(part.trace for part in side.parts)) for side in diff.sides)
     if base is None or new is None:
         return
     apart = abs(new.missing - base.missing)
@@ -180,6 +180,8 @@ def utilisation(case: Case) -> Iterator[Finding]:
     base, new = (side.processors.utilisation for side in diff.sides)
     if base is None or new is None or abs(new - base) < _MANY_POINTS:
         return
+    if diff.varies("utilisation"):
+        return
     ran = [side.processors.goroutine_ns for side in diff.sides]
     waited = [int(side.waits.duration_ns.sum()) for side in diff.sides]
     at_once, queued = (
@@ -214,7 +216,7 @@ def gc_capacity(case: Case) -> Iterator[Finding]:
     before, after = base.gc_fraction, new.gc_fraction
     if before is None or after is None:
         return
-    if not beyond(diff, SHARE, (before, after)):
+    if not beyond(diff, SHARE, (before, after)) or diff.varies("gc.share"):
         return
     waited = [int(side.waits.gc_mark_ns.sum()) for side in diff.sides]
     stops = [_longest_stop(side) for side in diff.sides]

@@ -20,6 +20,7 @@ from pprofdiff.analysis.findings.traces import (
     scaled,
     sides_of,
     time_fact,
+    varies,
 )
 from pprofdiff.analysis.findings.waiting import latency
 from pprofdiff.analysis.findings.wording import arrow, short
@@ -67,7 +68,9 @@ def life_waiting(case: Case) -> Iterator[Finding]:
     lives = [
         life
         for life in lives
-        if beyond(diff, SHARE, life.shares) and _costs_so(diff, life)
+        if beyond(diff, SHARE, life.shares)
+        and _costs_so(diff, life)
+        and not varies(diff, "goroutines.runnable", life.pair)
     ]
     if not lives:
         return
@@ -176,6 +179,8 @@ def life_lost(case: Case) -> Iterator[Finding]:
     worst = max(lives, key=lambda life: life.moved, default=None)
     if worst is None or not beyond(diff, SHARE, worst.shares):
         return
+    if varies(diff, "gc", "gc.mark.assist"):
+        return
     name, shares = worst.pair.name, worst.shares
     sure = beyond(diff, GC_LIFE_SURE, shares) and cycles_tell(diff)
     yield Finding(
@@ -195,8 +200,12 @@ def life_lost(case: Case) -> Iterator[Finding]:
 
 def _assists(side: TraceSide) -> NDArray[np.int64]:
     """Return how many mark assists the goroutines of each group made."""
-    made, _ = ranges_of(side.trace, RangeKind.MARK_ASSIST)
-    return _counts(side, made.goroutine)
+    before, counts = 0, np.zeros(len(side.groups), np.int64)
+    for part in side.parts:
+        made, _ = ranges_of(part.trace, RangeKind.MARK_ASSIST)
+        counts += _counts(side, made.goroutine + before)
+        before += len(part.trace.goroutines)
+    return counts
 
 
 def _lost(groups: Groups, row: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from pprofdiff.analysis.stats.judgement import Observed
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
     from pprofdiff.analysis.traces.side import TraceSide
+    from pprofdiff.analysis.traces.tables import TableName
 
 __all__ = [
     "beyond",
@@ -26,6 +28,7 @@ __all__ = [
     "scaled",
     "sides_of",
     "time_fact",
+    "varies",
 ]
 
 
@@ -51,6 +54,15 @@ def beyond(
         for figure, number, side in zip(figures, events, diff.sides, strict=True)
     )
     return Judge.of_figure(prior).pair(base, new).told
+
+
+def varies(diff: TraceDiff, table: TableName, row: Hashable) -> bool:
+    """Tell whether traces of one build may differ as much in a row as base and new.
+
+    False with one trace a side, which does not tell.
+    """
+    change = diff.changes(table).get(row)
+    return diff.several and not (change is not None and change.told)
 
 
 def direction(base: float, new: float) -> Direction:

@@ -100,9 +100,10 @@ def _deviation(
 
     The spread alone is taken for known; runs add to its degrees of freedom.
     """
-    sigma, least = np.array(spreads, np.float64).reshape(-1, 2).T
+    sigma, least, always = np.array(spreads, np.float64).reshape(-1, 3).T
     squares, freedom = squares_of_runs(base.logs, new.logs, in_turns=in_turns)
-    prior = np.where(freedom < TOTAL_FREEDOM, TOTAL_PRIOR, 0)
+    few = np.where(freedom < TOTAL_FREEDOM, TOTAL_PRIOR, 0)
+    prior = np.maximum(few, always)
     squares += prior * np.square(sigma)
     variance = np.maximum(squares / (freedom + prior), np.square(least))
     return np.sqrt(variance), np.where(freedom == 0, np.inf, freedom + prior)

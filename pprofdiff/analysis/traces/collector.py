@@ -31,6 +31,7 @@ __all__ = [
     "Stop",
     "WorkerIntervals",
     "collections",
+    "stops",
     "worker_intervals",
 ]
 
@@ -155,9 +156,10 @@ def collections(trace: Trace) -> Collections:
     ran, waited = state == State.RUNNING, state == State.WAITING
     waited |= state == State.RUNNABLE
     sweeps, sweep_end = ranges_of(trace, RangeKind.SWEEP)
-    stops, stop_end = ranges_of(trace, RangeKind.STOP_THE_WORLD)
-    of_gc = np.array(["GC" in trace.strings[n] for n in stops.name.tolist()], np.bool_)
-    stopped = union(stops.start_ns[of_gc], stop_end[of_gc])
+    stopping, stop_end = ranges_of(trace, RangeKind.STOP_THE_WORLD)
+    of_gc = ["GC" in trace.strings[n] for n in stopping.name.tolist()]
+    some = np.array(of_gc, np.bool_)
+    stopped = union(stopping.start_ns[some], stop_end[some])
     # An idle worker takes nothing from the program, an assist is not a worker.
     ours = workers.mode != "idle"
     used = (
@@ -177,8 +179,8 @@ def collections(trace: Trace) -> Collections:
         assist_wait_ns=int((end - start)[waited].sum()),
         sweeps=len(sweeps),
         sweep_ns=int((sweep_end - sweeps.start_ns).sum()),
-        stops=_stops(trace),
-        stw_ns=int((stop_end - stops.start_ns).sum()),
+        stops=stops(trace),
+        stw_ns=int((stop_end - stopping.start_ns).sum()),
         gc_stw_ns=stopped.total_ns,
         gc_busy_ns=free_ns + _capacity(trace, stopped),
         capacity_ns=_capacity(trace, union(*_whole(trace))),
@@ -212,21 +214,27 @@ def worker_intervals(trace: Trace) -> WorkerIntervals:
     return WorkerIntervals(row, rows.start_ns[row], end, time[order], mode[order])
 
 
-def _stops(trace: Trace) -> tuple[Stop, ...]:
-    """Return the stops of the world by kind, the longest total first."""
-    stops, end = ranges_of(trace, RangeKind.STOP_THE_WORLD)
-    whole = stops.seen & (stops.end_ns >= 0)
-    length, stopping = end - stops.start_ns, _stopping(trace, stops.start_ns, end)
+def stops(*traces: Trace) -> tuple[Stop, ...]:
+    """Return the stops of the world of all traces by kind, the longest total first."""
+    parts: dict[str, list[tuple[Column, Column, Column]]] = {}
+    for trace in traces:
+        rows, end = ranges_of(trace, RangeKind.STOP_THE_WORLD)
+        whole = rows.seen & (rows.end_ns >= 0)
+        length, stopping = end - rows.start_ns, _stopping(trace, rows.start_ns, end)
+        for name in distinct(rows.name).tolist():
+            some = rows.name == name
+            columns = length[some], length[some & whole], stopping[some & whole]
+            parts.setdefault(trace.strings[name], []).append(columns)
     kinds = []
-    for name in distinct(stops.name).tolist():
-        some = stops.name == name
+    for kind, columns_of in parts.items():
+        lengths, lasted, stopped = map(np.concatenate, zip(*columns_of, strict=True))
         kinds.append(
             Stop(
-                kind=trace.strings[name],
-                count=int(some.sum()),
-                total_ns=int(length[some].sum()),
-                duration=quantiles(length[some & whole]),
-                stopping=quantiles(stopping[some & whole]),
+                kind=kind,
+                count=len(lengths),
+                total_ns=int(lengths.sum()),
+                duration=quantiles(lasted),
+                stopping=quantiles(stopped),
             )
         )
     return tuple(sorted(kinds, key=lambda stop: (-stop.total_ns, stop.kind)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -22,7 +22,15 @@ from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.latency import blocks
 from pprofdiff.analysis.traces.mutators import distribution, mmu
 from pprofdiff.analysis.traces.runs import RunRatio, run_ratios
+from pprofdiff.analysis.traces.several import SeveralTraces
 from pprofdiff.analysis.traces.side import TraceSide
+from pprofdiff.analysis.traces.tables import (
+    TABLES,
+    RowChange,
+    TableName,
+    changes_of,
+    times_of,
+)
 from pprofdiff.analysis.work import Work
 from pprofdiff.identity.deciding import identify
 from pprofdiff.identity.model import SAME_NAMES, Identity
@@ -36,12 +44,15 @@ __all__ = [
     "GroupPair",
     "StateTime",
     "TraceDiff",
+    "TracedRow",
     "caveats",
     "compare_sides",
     "compare_traces",
 ]
 
 Column = NDArray[np.int64]
+
+_Values = dict[Hashable, float]
 
 _NONE: Mapping[int, TraceSide] = MappingProxyType({})
 
@@ -79,12 +90,21 @@ class GroupPair(NamedTuple):
     new: int
 
 
+class TracedRow(NamedTuple):
+    """A row of a table, by its key or its function, and how it changed over runs."""
+
+    table: TableName
+    row: str
+    change: RowChange
+
+
 @dataclass(frozen=True, eq=False)
 class TraceDiff:
     """Base and new traces; `rates` are operations per second (base, new) if known.
 
     `identity` tells which function of base is which of new. `runs` are the traces of
-    all runs of (base, new), by `Capture.run`; `base` and `new` are the longest of them.
+    all runs of (base, new), by `Capture.run`; `base` and `new` are what they add up to
+    (`several.SeveralTraces`), or the trace itself where there is one.
     """
 
     base: TraceSide
@@ -150,6 +170,54 @@ class TraceDiff:
         """As `groups`, of `TraceSide.by_creation`: functions that create goroutines."""
         return self._paired(self.base.by_creation, self.new.by_creation)
 
+    @property
+    def several(self) -> bool:
+        """Whether a side has traces of several runs."""
+        return any(len(side.parts) > 1 for side in self.sides)
+
+    def changes(self, table: TableName) -> Mapping[Hashable, RowChange]:
+        """Return how sure the ratios of a table's rows are; none without several runs.
+
+        Keys are those of `tables.TABLES`, of goroutines by function a `GroupPair`.
+        """
+        if table not in self._changes:
+            self._changes[table] = self._judged(table) if self.several else {}
+        return self._changes[table]
+
+    @property
+    def row_changes(self) -> Iterator[TracedRow]:
+        """How sure the ratio of each row of all tables is, table by table."""
+        for table in TABLES:
+            for key, change in self.changes(table).items():
+                name = key.name if isinstance(key, GroupPair) else str(key)
+                yield TracedRow(table, name, change)
+
+    @cached_property
+    def _changes(self) -> dict[TableName, Mapping[Hashable, RowChange]]:
+        return {}
+
+    def _judged(self, table: TableName) -> dict[Hashable, RowChange]:
+        """Return the rows of a table, judged together."""
+        of, by = TABLES[table]
+        keys: tuple[dict[str, GroupPair], dict[str, GroupPair]] = {}, {}
+        if table.startswith("goroutines."):
+            keys = _keys(self.groups, self.base.groups, self.new.groups)
+        elif table.startswith("created."):
+            keys = _keys(self.creations, self.base.by_creation, self.new.by_creation)
+        parts = self.base.parts, self.new.parts
+
+        def values(run: TraceSide, pairs: Mapping[str, GroupPair]) -> _Values:
+            return {pairs.get(name, name): v for name, v in of(run).items()}
+
+        base, new = (
+            [values(run, key) for run in side]
+            for side, key in zip(parts, keys, strict=True)
+        )
+        if by == "each":
+            return changes_of(base, new)
+        rates = self.rates if by == "work" and self.rates else (1.0, 1.0)
+        return changes_of(*times_of(parts, (base, new), rates))
+
     def _paired(self, base: Groups, new: Groups) -> tuple[GroupPair, ...]:
         old, now = self.identity.sides
         paired = pair_names(
@@ -180,7 +248,8 @@ class TraceDiff:
     def latency_changes(self) -> dict[str, Change]:
         """New's less base's latency quantiles, ns, with 95 % intervals, by `RANKS`.
 
-        Unknown where a side has too few generations or GC cycles to draw again.
+        They are of all waits of a side. Unknown where a side has too few generations or
+        GC cycles to draw again; of several traces, runs are drawn again.
         """
         base, new = (_in_blocks(side) for side in self.sides)
         judged = Judge.of_quantiles(list(RANKS.values())).rows(Runs.single(base, new))
@@ -212,10 +281,10 @@ class TraceDiff:
     def mmu(self) -> dict[int, tuple[float | None, float | None]]:
         """Minimum mutator utilisation, base and new, by window in ns.
 
-        Windows longer than a trace are left out.
+        It is of the longest trace of a side. Windows longer than that are left out.
         """
         base, new = (side.utilisation for side in self.sides)
-        longest = min(side.wall_ns for side in self.sides)
+        longest = min(side.longest.wall_ns for side in self.sides)
         return {
             window: (mmu(base, window), mmu(new, window))
             for window in WINDOWS_NS
@@ -228,7 +297,7 @@ class TraceDiff:
 
         That is a quantile of the distribution of which `mmu` is the least value.
         """
-        longest = min(side.wall_ns for side in self.sides)
+        longest = min(side.longest.wall_ns for side in self.sides)
         shares = {}
         for window in _SPREAD_NS:
             if window <= longest:
@@ -243,6 +312,17 @@ class TraceDiff:
         """Return what to know of the traces: short, cut off, further ones, versions."""
         caveats = [caveat for side in self.sides for caveat in side.caveats()]
         return caveats if self.rates else [*caveats, *_unlike_work(*self.sides)]
+
+
+def _keys(
+    pairs: Iterable[GroupPair], base: Groups, new: Groups
+) -> tuple[dict[str, GroupPair], dict[str, GroupPair]]:
+    """Return the pair that each name of base, and each of new, is of."""
+    rows = list(pairs)
+    return (
+        {base.names[pair.base]: pair for pair in rows if pair.base >= 0},
+        {new.names[pair.new]: pair for pair in rows if pair.new >= 0},
+    )
 
 
 def _blocked(side: TraceSide) -> dict[str, int]:
@@ -282,8 +362,11 @@ def _unlike_work(base: TraceSide, new: TraceSide) -> list[Caveat]:
 
 
 def _in_blocks(side: TraceSide) -> Durations:
-    """Return latencies, and the stretch of the trace that each lies in."""
+    """Return latencies, and the stretch of the trace, or the run, that each lies in."""
     waits = side.waits
+    if len(side.parts) > 1:
+        sizes = [len(run.waits.latencies_ns) for run in side.parts]
+        return Durations(waits.latencies_ns, np.repeat(np.arange(len(sizes)), sizes))
     stretch = blocks(side.trace, waits.start_ns[~waits.cut])
     return Durations(waits.latencies_ns, stretch)
 
@@ -324,8 +407,16 @@ def compare_traces(
         sides = (Side(label, tuple(runs)) for label, runs in (base, new))
         identity = identify(stacks_of(next(sides)), stacks_of(next(sides)))
     runs = _runs(*base), _runs(*new)
-    old, current = (_longest(side.values()) for side in runs)
+    old, current = (_summed(tuple(side.values())) for side in runs)
     return TraceDiff(old, current, rates, identity, runs)
+
+
+def _summed(runs: tuple[TraceSide, ...]) -> TraceSide:
+    """Return the side that the traces of all runs make."""
+    if len(runs) == 1:
+        return runs[0]
+    one = _longest(runs)
+    return SeveralTraces(one.label, one.path, one.trace, one.others, runs)
 
 
 def _runs(label: str, traces: Sequence[Capture[Trace]]) -> dict[int, TraceSide]:

@@ -30,6 +30,7 @@ __all__ = [
     "latency_frame",
     "mmu_frame",
     "over_time",
+    "rows_frame",
     "sided",
     "states_frame",
     "stops_frame",
@@ -158,6 +159,14 @@ def figures_frame(diff: TraceDiff) -> pd.DataFrame:
     return frame
 
 
+def rows_frame(diff: TraceDiff) -> pd.DataFrame:
+    """Return one row a row of a table that several traces tell: its ratio over runs."""
+    names = "table", "row", "ratio", "low", "high", "mark"
+    rows = [(one.table, one.row, *one.change) for one in diff.row_changes]
+    types = dict.fromkeys(("ratio", "low", "high"), "float64")
+    return pd.DataFrame(rows, columns=list(names)).astype(types)
+
+
 def heap_frame(trace: Trace) -> pd.DataFrame:
     """Return one row a change of live_bytes or goal_bytes (Int64), by time_ns."""
     return over_time(live_bytes=trace.heap_live_bytes, goal_bytes=trace.heap_goal_bytes)
@@ -228,7 +237,7 @@ def _figures(side: TraceSide) -> dict[str, tuple[float | None, str]]:
     worker = gc.worker_ns
     return {
         "wall": (side.wall_ns, "ns"),
-        "events": (side.trace.events, "count"),
+        "events": (sum(part.trace.events for part in side.parts), "count"),
         "capacity": (ran.capacity_ns, "ns"),
         "goroutine": (ran.goroutine_ns, "ns"),
         "utilisation": (ran.utilisation, "share"),

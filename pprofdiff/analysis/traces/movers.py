@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from pprofdiff.analysis.profiles.attribution import owned
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.states import StateName, state_profile
+from pprofdiff.analysis.traces.tables import RowChange, changes_of, times_of
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.identity.model import SideKeys
 from pprofdiff.model.csr import Offsets, first_in_row, row_of_item, sums, unique_tuples
@@ -82,7 +83,8 @@ class Mover(Place):
     """Time of the program's goroutines in a state for one reason, in one function.
 
     Times are raw nanoseconds, the number is how many intervals they are; `*_lone_ns` is
-    the part of system calls that they had no processor for.
+    the part of system calls that they had no processor for. All are sums over a side's
+    traces; `varies` tells that those of one build may differ as much.
     """
 
     base_ns: int
@@ -91,6 +93,7 @@ class Mover(Place):
     new_number: int
     base_lone_ns: int = 0
     new_lone_ns: int = 0
+    varies: bool = False
 
 
 class _Cell(NamedTuple):
@@ -102,15 +105,20 @@ class _Cell(NamedTuple):
     lone_ns: int = 0
 
 
+_Cells = dict[tuple[Hashable, ...], _Cell]
+
+
 def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
     """Return every reason and function, those whose time moved most (scaled) first.
 
     Functions are paired as the identity of the two builds says.
     """
-    base, new = (
-        _cells(side, state, keys)
+    runs = [
+        [_cells(part, state, keys) for part in side.parts]
         for side, keys in zip(diff.sides, diff.identity.sides, strict=True)
-    )
+    ]
+    changes = _changes(diff, runs) if diff.several else None
+    base, new = (_added(cells) for cells in runs)
     rows = []
     for key in dict.fromkeys([*base, *new]):
         # Of the two, new's names are shown.
@@ -133,6 +141,7 @@ def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
                 now.number,
                 old.lone_ns,
                 now.lone_ns,
+                changes is not None and not (key in changes and changes[key].told),
             )
         )
     by = diff.normalization
@@ -143,10 +152,40 @@ def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
     return tuple(sorted(rows, key=moved))
 
 
-def _cells(
-    side: TraceSide, state: StateName, keys: SideKeys
-) -> dict[tuple[Hashable, ...], _Cell]:
-    """Return a side's times by place."""
+def _changes(
+    diff: TraceDiff, runs: Sequence[Sequence[_Cells]]
+) -> dict[tuple[Hashable, ...], RowChange]:
+    """Return how sure the ratio of each place's time is."""
+    base, new = ([{k: c.time_ns for k, c in run.items()} for run in s] for s in runs)
+    parts = diff.base.parts, diff.new.parts
+    return changes_of(*times_of(parts, (base, new), diff.rates or (1.0, 1.0)))
+
+
+def _added(runs: Sequence[_Cells]) -> _Cells:
+    """Return the sums of all traces of a side."""
+    cells: _Cells = {}
+    for run in runs:
+        for key, one in run.items():
+            cells[key] = _sum(cells[key], one) if key in cells else one
+    return cells
+
+
+def _sum(some: _Cell, more: _Cell) -> _Cell:
+    return _Cell(
+        replace(
+            some.place,
+            idle=some.place.idle or more.place.idle,
+            asked=some.place.asked and more.place.asked,
+            chosen=some.place.chosen and more.place.chosen,
+        ),
+        some.time_ns + more.time_ns,
+        some.number + more.number,
+        some.lone_ns + more.lone_ns,
+    )
+
+
+def _cells(side: TraceSide, state: StateName, keys: SideKeys) -> _Cells:
+    """Return one trace's times by place."""
     groups = side.groups
     program = ~(groups.system | groups.tracing)[groups.group_of]
     profile = state_profile(side.trace, state, goroutines=program)
@@ -164,21 +203,10 @@ def _cells(
     number, time, alone = (
         sums(places, values[:, i], len(first)).tolist() for i in range(3)
     )
-    cells: dict[tuple[Hashable, ...], _Cell] = {}
+    cells: _Cells = {}
     for i, place in enumerate(first):
-        key = place.key(keys)
-        more = cells.get(key, _Cell(place))
-        cells[key] = _Cell(
-            replace(
-                more.place,
-                idle=more.place.idle or place.idle,
-                asked=more.place.asked and place.asked,
-                chosen=more.place.chosen and place.chosen,
-            ),
-            more.time_ns + time[i],
-            more.number + number[i],
-            more.lone_ns + alone[i],
-        )
+        key, one = place.key(keys), _Cell(place, time[i], number[i], alone[i])
+        cells[key] = _sum(cells[key], one) if key in cells else one
     return cells
 
 

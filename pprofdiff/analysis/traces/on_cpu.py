@@ -57,13 +57,29 @@ class OnCPU:
         return spread / max(self.running_ns, 1)
 
 
-def on_cpu(trace: Trace, period_ns: int = _PERIOD_NS) -> OnCPU | None:
-    """Return what a trace's CPU samples tell, None for short ones and where none are.
+def on_cpu(*traces: Trace, period_ns: int = _PERIOD_NS) -> OnCPU | None:
+    """Return what traces' CPU samples tell, None for short ones and where none are.
 
-    Samples have to cover the trace: a profiler may have run for a part of it.
+    Samples have to cover each trace: a profiler may have run for a part of it. What
+    they tell is summed over the traces.
 
     `period_ns` is what one sample stands for.
     """
+    parts = [_of_one(trace, period_ns) for trace in traces]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or len(known) == 1:
+        return known[0] if len(parts) == len(known) else None
+    wall = sum(part.wall_ns for part in known)
+    return OnCPU(
+        sum(part.samples for part in known),
+        period_ns,
+        sum(part.running_ns for part in known),
+        wall,
+        sum(part.cores * part.wall_ns for part in known) / wall,
+    )
+
+
+def _of_one(trace: Trace, period_ns: int) -> OnCPU | None:
     samples, wall = trace.samples, trace.end_ns - trace.start_ns
     edge = int(wall * _EDGE)
     running = processors(trace).goroutine_ns

@@ -32,13 +32,24 @@ _SHORT_NS = 1_000_000_000
 class TraceSide:
     """One build's trace, analysed as far as is asked.
 
-    `others` counts further traces of the side: the longest stands for it.
+    `others` counts further traces of the side. `several.SeveralTraces` is a side that
+    sums over its `parts`.
     """
 
     label: str
     path: str
     trace: Trace
     others: int = 0
+
+    @property
+    def parts(self) -> tuple[TraceSide, ...]:
+        """The side's traces, each as a side."""
+        return (self,)
+
+    @property
+    def longest(self) -> TraceSide:
+        """The longest trace, which stands for what only one can show."""
+        return self
 
     @property
     def wall_ns(self) -> int:
@@ -136,15 +147,7 @@ class TraceSide:
 
     def caveats(self) -> list[Caveat]:
         """Return what to know of this trace: short, cut off, one of several."""
-        caveats = []
-        if self.wall_ns < _SHORT_NS:
-            caveats.append(
-                Caveat(
-                    "trace-short",
-                    f"{self.label}: a trace of {scaled(self.wall_ns, 'ns')}, GC cycles "
-                    f"begun in it: {self.collections.begun}; another run may differ",
-                )
-            )
+        caveats = self._short("a trace")
         missing = self.trace.missing
         if missing is not None:
             share = 100 * (1 - missing.read / max(missing.total, 1))
@@ -159,8 +162,20 @@ class TraceSide:
             caveats.append(
                 Caveat(
                     "trace-several",
-                    f"{self.label}: {self.others + 1} traces; what is of one trace is "
+                    f"{self.label}: {self.others + 1} traces of one run; figures are "
                     f"of the longest, {self.path}",
                 )
             )
         return caveats
+
+    def _short(self, what: str) -> list[Caveat]:
+        """Return a caveat where little was traced."""
+        if self.wall_ns >= _SHORT_NS:
+            return []
+        return [
+            Caveat(
+                "trace-short",
+                f"{self.label}: {what} of {scaled(self.wall_ns, 'ns')}, GC cycles "
+                f"begun in it: {self.collections.begun}; another run may differ",
+            )
+        ]

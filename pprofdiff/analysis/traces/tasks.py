@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from pprofdiff.analysis.traces.quantiles import (
 )
 from pprofdiff.model.csr import grouped
 from pprofdiff.model.profiles.profile import Profile, ValueType
+from pprofdiff.model.traces.timeline import Regions, Tasks
 from pprofdiff.model.traces.trace import Trace
 
 if TYPE_CHECKING:
@@ -77,29 +79,34 @@ class Durations:
         return pd.DataFrame(columns)
 
 
-def tasks(trace: Trace) -> Durations:
+def tasks(*traces: Trace) -> Durations:
     """Return the durations of user tasks by type (the name given to ``trace.NewTask``).
 
     A task whose begin the trace does not show has no name: "".
     """
-    return _durations(trace, trace.tasks.name, trace.tasks.start_ns, trace.tasks.end_ns)
+    return _durations([(trace, trace.tasks) for trace in traces])
 
 
-def regions(trace: Trace) -> Durations:
+def regions(*traces: Trace) -> Durations:
     """Return the durations of user regions by type (``trace.WithRegion``).
 
     One that was left without an end is not complete, though its goroutine ended.
     """
-    rows = trace.regions
-    return _durations(trace, rows.name, rows.start_ns, rows.end_ns)
+    return _durations([(trace, trace.regions) for trace in traces])
 
 
-def _durations(
-    trace: Trace, name: NDArray[np.int32], start_ns: Column, end_ns: Column
-) -> Durations:
+def _durations(parts: Sequence[tuple[Trace, Tasks | Regions]]) -> Durations:
     """Return durations by name; a time of -1 is one the trace does not tell."""
-    distinct, group = grouped(name)
-    texts = tuple(trace.strings[i] for i in distinct.tolist())
+    place: dict[str, int] = {}
+    groups = []
+    for trace, rows in parts:
+        names, of_row = grouped(rows.name)
+        texts_of = [trace.strings[i] for i in names.tolist()]
+        places = [place.setdefault(text, len(place)) for text in texts_of]
+        groups.append(np.array(places, np.int64)[of_row])
+    group, texts = np.concatenate(groups), tuple(place)
+    start_ns = np.concatenate([rows.start_ns for _, rows in parts])
+    end_ns = np.concatenate([rows.end_ns for _, rows in parts])
     whole = (start_ns >= 0) & (end_ns >= 0)
     times = grouped_quantiles(group[whole], (end_ns - start_ns)[whole], texts)
     order = sorted(range(len(texts)), key=texts.__getitem__)

@@ -66,6 +66,7 @@ def trace_row(diff: TraceDiff) -> Row:
             for window, (base, new) in diff.mmu.items()
         ],
         **({"runs": _runs(diff)} if diff.run_ratios else {}),
+        **({"rows": _row_changes(diff)} if diff.several else {}),
         "tasks": _durations(diff.base.tasks, diff.new.tasks),
         "regions": _durations(diff.base.regions, diff.new.regions),
     }
@@ -87,6 +88,14 @@ def _runs(diff: TraceDiff) -> list[Row]:
     ]
 
 
+def _row_changes(diff: TraceDiff) -> list[Row]:
+    """Return the rows of all tables: the ratio over runs, its interval and mark."""
+    return [
+        {"table": one.table, "row": one.row, **one.change._asdict()}
+        for one in diff.row_changes
+    ]
+
+
 def _side(side: TraceSide) -> Row:
     gc, ran = side.collections, side.processors
     limits, trace = ran.gomaxprocs.value, side.trace
@@ -94,7 +103,7 @@ def _side(side: TraceSide) -> Row:
         "path": side.path,
         "format": f"go1.{trace.version}",
         "wall_ns": side.wall_ns,
-        "events": trace.events,
+        "events": sum(part.trace.events for part in side.parts),
         "gomaxprocs": int(limits[-1]) if len(limits) else None,
         "capacity_ns": ran.capacity_ns,
         "goroutine_ns": ran.goroutine_ns,

@@ -110,25 +110,56 @@ def trace_tiles(section: Section) -> Iterator[Tile]:
 
 def trace_parts(diff: TraceDiff) -> Iterator[SectionPart]:
     """Yield the tables; keys of rows are states, reasons, figures and functions."""
-    yield _table(
+    states = _table(
         diff,
         "states",
         f"goroutine time {_by(diff)}",
         tuple(_state_rows(diff)),
         (Column("of life", "share"),),
     )
+    yield _over_runs(diff, states)
     yield from _runs_table(diff)
     yield from _latency_tables(diff)
     yield from _collector_parts(diff)
-    yield _table(diff, "processors", "processors", tuple(_processor_rows(diff)))
+    rows = tuple(_processor_rows(diff))
+    yield _over_runs(diff, _table(diff, "processors", "processors", rows))
     yield from _durations(diff, "tasks")
     yield from _durations(diff, "regions")
     yield from _goroutines(diff)
 
 
+def _over_runs(diff: TraceDiff, table: Table) -> Table:
+    """Return a table with each ratio's interval over runs, where there are several.
+
+    Only what runs of one build do not differ by is marked.
+    """
+    if not diff.several:
+        return table
+    changes = {
+        one.row: one.change for one in diff.row_changes if one.table == table.key
+    }
+    # Before the names, where they are last.
+    place = len(table.columns) - (table.columns[-1].role == "name")
+    rows = []
+    for row in table.rows:
+        change, cells = changes.get(row.key), [*row.cells]
+        if change is None or not change.told:
+            cells = [replace(cell, mark="", tone="") for cell in cells]
+        told = "" if change is None else f"{times(change.low)} to {times(change.high)}"
+        cells.insert(place, Cell(told))
+        rows.append(replace(row, cells=tuple(cells)))
+    columns = [*table.columns]
+    columns.insert(place, Column("ratio over runs, 95 %", "interval"))
+    return replace(table, columns=tuple(columns), rows=tuple(rows))
+
+
 def _by(diff: TraceDiff) -> str:
     """Return what times are by."""
     return "per second" if diff.rates is None else "per operation"
+
+
+def _noun(diff: TraceDiff) -> str:
+    return "traces" if diff.several else "trace"
 
 
 def _labels(diff: TraceDiff) -> tuple[str, str]:
@@ -187,7 +218,8 @@ def _state_rows(diff: TraceDiff) -> Iterator[Row]:
 def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
     """Yield how long a wait is, and why goroutines wait."""
     base, new = (side.latency for side in diff.sides)
-    rows = [figure("waits", "waits in the trace", (base.count, new.count), "")]
+    name = f"waits in the {_noun(diff)}"
+    rows = [figure("waits", name, (base.count, new.count), "")]
     intervals = [""]
     for name, field in (*_QUANTILES.items(), ("longest", "max_ns")):
         pair = getattr(base, field), getattr(new, field)
@@ -209,7 +241,8 @@ def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
         Column("Δ", "delta", signs=False),
         Column("p99 of one wait", "pair"),
     )
-    yield Table("causes", columns, tuple(_cause_rows(diff)), indent=_INDENT)
+    causes = Table("causes", columns, tuple(_cause_rows(diff)), indent=_INDENT)
+    yield _over_runs(diff, causes)
 
 
 def _runs_table(diff: TraceDiff) -> Iterator[Table]:
@@ -265,7 +298,7 @@ def _collector_parts(diff: TraceDiff) -> Iterator[SectionPart]:
     if any(_collected(side.collections) for side in diff.sides):
         rows = tuple(_collector_rows(diff))
         table = _table(diff, "gc", f"times {_by(diff)}", rows)
-        yield replace(table, title="Garbage collection")
+        yield replace(_over_runs(diff, table), title="Garbage collection")
     else:
         yield Sentence("No garbage collection ran in either trace.", key="gc")
     stops = tuple(_stop_rows(diff))
@@ -277,7 +310,7 @@ def _collector_parts(diff: TraceDiff) -> Iterator[SectionPart]:
             Column("longest", "pair"),
             Column("longest to stop", "pair"),
         )
-        yield Table("stops", columns, stops, indent=_INDENT)
+        yield _over_runs(diff, Table("stops", columns, stops, indent=_INDENT))
 
 
 def _collected(gc: Collections) -> bool:
@@ -291,7 +324,7 @@ def _collector_rows(diff: TraceDiff) -> Iterator[Row]:
     base, new = (side.collections for side in diff.sides)
     begun = [side.triggers for side in diff.sides]
     cycles = base.begun, new.begun
-    yield figure("gc.cycles", "GC cycles begun in the trace", cycles, "")
+    yield figure("gc.cycles", f"GC cycles begun in the {_noun(diff)}", cycles, "")
     for cause in dict.fromkeys([*begun[0], *begun[1]]):
         counts = begun[0].get(cause, 0), begun[1].get(cause, 0)
         yield figure(f"gc.cycles.{cause}", f"by {cause}", counts, "", level=1)
@@ -335,11 +368,12 @@ def _collector_rows(diff: TraceDiff) -> Iterator[Row]:
             )
     name = f"GC, of {_CAPACITY}"
     yield shares("gc.share", name, base.gc_fraction, new.gc_fraction)
+    one = ", longest trace" if diff.several else ""
     for window, (old_share, new_share) in diff.mmu.items():
-        name = f"least left to the program in {window // 1_000_000} ms (MMU)"
+        name = f"least left to the program in {window // 1_000_000} ms (MMU){one}"
         yield shares(f"mmu.{window}", name, old_share, new_share)
     for window, values in diff.worst_windows.items():
-        name = f"left to it in 99 % of all {window // 1_000_000} ms"
+        name = f"left to it in 99 % of all {window // 1_000_000} ms{one}"
         yield shares(f"mmu.p99.{window}", name, *values)
 
 
@@ -377,7 +411,8 @@ def _processor_rows(diff: TraceDiff) -> Iterator[Row]:
     yield figure("runnable.most", name, (old.most, now.most), "")
     steals = int(base.steals.sum()), int(new.steals.sum())
     if any(steals):
-        yield figure("steals", "taken from system calls in the trace", steals, "")
+        name = f"taken from system calls in the {_noun(diff)}"
+        yield figure("steals", name, steals, "")
     limits = (Cell(_limit(side)) for side in diff.sides)
     cells = Cell("GOMAXPROCS"), *limits, Cell(""), Cell("")
     yield Row("gomaxprocs", "figure", cells)
@@ -429,7 +464,8 @@ def _durations(diff: TraceDiff, what: str) -> Iterator[Table]:
         rows.append(Row(name, "figure", cells))
     if rows:
         more = Column("p99", "pair"), Column("complete", "pair")
-        yield _table(diff, what, f"user {what}, p50 of one", tuple(rows), more)
+        table = _table(diff, what, f"user {what}, p50 of one", tuple(rows), more)
+        yield _over_runs(diff, table)
 
 
 def _once(words: Sequence[str]) -> str:
@@ -444,23 +480,25 @@ def _goroutines(diff: TraceDiff) -> Iterator[Table]:
     name = name_column("root function")
     running = tuple(_moved(diff, pairs, "exec_ns"))
     if running:
-        yield Table(
+        table = Table(
             "goroutines.running",
             (*both, delta, ratio, Column("count", "pair"), name),
             running,
             title=f"Goroutines by root function: time running {_by(diff)}",
             code=True,
         )
+        yield _over_runs(diff, table)
     waiting = tuple(_moved(diff, pairs, "sched_wait_ns"))
     if waiting:
         of_life, worst = Column("of life", "share"), Column("p99 of one wait", "pair")
-        yield Table(
+        table = Table(
             "goroutines.runnable",
             (*both, delta, of_life, worst, name),
             waiting,
             title=f"Goroutines by root function: time runnable {_by(diff)}",
             code=True,
         )
+        yield _over_runs(diff, table)
 
 
 def _foreign(diff: TraceDiff, pair: GroupPair) -> bool:

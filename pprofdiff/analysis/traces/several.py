@@ -1,0 +1,288 @@
+"""Several traces of one build as one side: what they add up to.
+
+Times and counts are sums over the traces, in whole nanoseconds. Quantiles are of the
+durations of all traces together: of all waits, stops, tasks and regions. What only one
+trace can show, a course over time or the least share of a window, is that of the
+longest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.analysis.traces.collector import Collections, Cycles, stops
+from pprofdiff.analysis.traces.goroutines import TIMES, Times
+from pprofdiff.analysis.traces.groups import Groups
+from pprofdiff.analysis.traces.latency import FIXED_CAUSES, Waits
+from pprofdiff.analysis.traces.mutators import Utilisation
+from pprofdiff.analysis.traces.processors import Concurrency, Processors
+from pprofdiff.analysis.traces.quantiles import GroupQuantiles, grouped_quantiles
+from pprofdiff.analysis.traces.side import TraceSide
+from pprofdiff.analysis.traces.tasks import Durations, regions, tasks
+from pprofdiff.model.traces.timeline import Series
+
+__all__ = ["SeveralTraces"]
+
+Column = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class SeveralTraces(TraceSide):
+    """A side of several traces, one a run; `trace` and `path` are of the longest.
+
+    Goroutines are those of the first trace, then those of the second, and so on:
+    `Groups.group_of` has one entry for each of them, and `Waits.goroutine` counts so.
+    Their times are of each trace's own clock.
+    """
+
+    runs: tuple[TraceSide, ...] = ()
+
+    @property
+    def parts(self) -> tuple[TraceSide, ...]:
+        """The traces, each as a side."""
+        return self.runs
+
+    @cached_property
+    def longest(self) -> TraceSide:
+        """The trace that stands for what only one can show."""
+        return next(run for run in self.runs if run.trace is self.trace)
+
+    @property
+    def wall_ns(self) -> int:
+        """The length of all traces together in ns."""
+        return sum(run.wall_ns for run in self.runs)
+
+    @cached_property
+    def groups(self) -> Groups:
+        """Times by root function, summed."""
+        return _groups([run.groups for run in self.runs])
+
+    @cached_property
+    def by_creation(self) -> Groups:
+        """Times by the function that created goroutines, summed."""
+        return _groups([run.by_creation for run in self.runs])
+
+    @cached_property
+    def waits(self) -> Waits:
+        """All intervals in which goroutines were runnable."""
+        sizes = [len(run.trace.goroutines) for run in self.runs]
+        return _waits([run.waits for run in self.runs], sizes)
+
+    @cached_property
+    def group_waits(self) -> GroupQuantiles:
+        """Latencies by root function."""
+        waits, groups = self.waits, self.groups
+        whole = ~waits.cut
+        group = groups.group_of[waits.goroutine[whole]]
+        return grouped_quantiles(group, waits.duration_ns[whole], tuple(groups.names))
+
+    @cached_property
+    def collections(self) -> Collections:
+        """What the garbage collector did, summed."""
+        parts = [run.collections for run in self.runs]
+        modes = Counter[str]()
+        for part in parts:
+            modes.update(part.worker_ns)
+        cycles = {
+            field.name: np.concatenate([getattr(p.cycles, field.name) for p in parts])
+            for field in fields(Cycles)
+        }
+        allocated = [part.allocated_bytes for part in parts]
+        known = [some for some in allocated if some is not None]
+        return Collections(
+            cycles=Cycles(**cycles),
+            worker_ns={mode: modes[mode] for mode in parts[0].worker_ns},
+            stops=stops(*(run.trace for run in self.runs)),
+            allocated_bytes=sum(known) if len(known) == len(allocated) else None,
+            **{name: sum(getattr(p, name) for p in parts) for name in _COLLECTED},
+        )
+
+    @cached_property
+    def triggers(self) -> dict[str, int]:
+        """How many GC cycles each cause began."""
+        causes = Counter[str]()
+        for run in self.runs:
+            causes.update(run.triggers)
+        return dict(sorted(causes.items(), key=lambda one: (-one[1], one[0])))
+
+    @cached_property
+    def processors(self) -> Processors:
+        """What processors did, summed by processor."""
+        parts = [run.processors for run in self.runs]
+        ids, row = np.unique(np.concatenate([p.id for p in parts]), return_inverse=True)
+
+        def added(name: str) -> Column:
+            total = np.zeros(len(ids), np.int64)
+            np.add.at(total, row, np.concatenate([getattr(p, name) for p in parts]))
+            return total
+
+        limits = [part.gomaxprocs for part in parts]
+        return Processors(
+            gomaxprocs=Series(
+                np.concatenate([limit.time_ns for limit in limits]),
+                np.concatenate([limit.value for limit in limits]),
+            ),
+            wall_ns=self.wall_ns,
+            capacity_ns=sum(part.capacity_ns for part in parts),
+            goroutine_ns=sum(part.goroutine_ns for part in parts),
+            id=ids,
+            life_ns=added("life_ns"),
+            running_ns=added("running_ns"),
+            idle_ns=added("idle_ns"),
+            syscall_ns=added("syscall_ns"),
+            steals=added("steals"),
+        )
+
+    @cached_property
+    def running_at_once(self) -> Concurrency:
+        """How many goroutines are running at once."""
+        return self._at_once(lambda run: run.running_at_once)
+
+    @cached_property
+    def runnable_at_once(self) -> Concurrency:
+        """How many goroutines are runnable at once."""
+        return self._at_once(lambda run: run.runnable_at_once)
+
+    def _at_once(self, of: Callable[[TraceSide], Concurrency]) -> Concurrency:
+        """Return the mean over all that was traced, and the most of any trace."""
+        parts = [(of(run), run.wall_ns) for run in self.runs]
+        known = [(one.mean, wall) for one, wall in parts if one.mean is not None]
+        mean = (
+            sum(mean * wall for mean, wall in known) / self.wall_ns if known else None
+        )
+        return Concurrency(mean, max(one.most for one, _ in parts))
+
+    @cached_property
+    def tasks(self) -> Durations:
+        """Durations of user tasks by type."""
+        return tasks(*(run.trace for run in self.runs))
+
+    @cached_property
+    def regions(self) -> Durations:
+        """Durations of user regions by type."""
+        return regions(*(run.trace for run in self.runs))
+
+    @property
+    def utilisation(self) -> Utilisation:
+        """The program's share of the processors over time, in the longest trace."""
+        return self.longest.utilisation
+
+    def caveats(self) -> list[Caveat]:
+        """Return what to know of the traces: short, cut off, what is of one alone."""
+        known = [caveat for run in self.runs for caveat in run.caveats()]
+        cut = [caveat for caveat in known if caveat.id == "trace-cut"]
+        return [
+            *self._short(f"{len(self.runs)} traces together"),
+            *cut,
+            *self._unused(),
+        ]
+
+    def _unused(self) -> list[Caveat]:
+        left = self.others + 1 - len(self.runs)
+        text = (
+            f"{self.label}: {len(self.runs)} traces, added up; heap over time and MMU "
+            f"are of the longest, {self.path}"
+        )
+        if left:
+            text += f"; {left} more of runs that have a longer one are left out"
+        return [Caveat("trace-several", text)]
+
+
+_COLLECTED: tuple[str, ...] = (
+    *("begun", "mark_wall_ns", "assists", "assist_cpu_ns", "assist_wait_ns", "sweeps"),
+    *("sweep_ns", "stw_ns", "gc_stw_ns", "gc_busy_ns", "capacity_ns"),
+)
+
+
+def _groups(parts: Sequence[Groups]) -> Groups:
+    """Return groups summed by name; ties of `total_ns` are by name."""
+    lives: Counter[str] = Counter()
+    for part in parts:
+        lives.update(dict(zip(part.names, part.total_ns.tolist(), strict=True)))
+    names = sorted(lives, key=lambda name: (-lives[name], name))
+    place = {name: row for row, name in enumerate(names)}
+    rows = [np.array([place[n] for n in part.names], np.int64) for part in parts]
+
+    def added(field: str) -> Column:
+        total = np.zeros(len(names), np.int64)
+        for row, part in zip(rows, parts, strict=True):
+            np.add.at(total, row, getattr(part, field))
+        return total
+
+    def everywhere(field: str) -> NDArray[np.bool_]:
+        marked = np.ones(len(names), np.bool_)
+        for row, part in zip(rows, parts, strict=True):
+            marked[row] &= getattr(part, field)
+        return marked
+
+    reasons, block = _matrix(parts, rows, ("reasons", "block_ns"), len(names))
+    ranges, within = _matrix(parts, rows, ("range_names", "range_ns"), len(names))
+    return Groups(
+        names=names,
+        group_of=np.concatenate(
+            [row[part.group_of] for row, part in zip(rows, parts, strict=True)]
+        ),
+        count=added("count"),
+        total_ns=added("total_ns"),
+        **{field: added(field) for field in TIMES},
+        reasons=reasons,
+        block_ns=block,
+        range_names=ranges,
+        range_ns=within,
+        system=everywhere("system"),
+        tracing=everywhere("tracing"),
+    )
+
+
+def _matrix(
+    parts: Sequence[Times],
+    rows: Sequence[Column],
+    fields: tuple[Literal["reasons", "range_names"], Literal["block_ns", "range_ns"]],
+    size: int,
+) -> tuple[tuple[str, ...], Column]:
+    """Return the names of the columns, sorted, and the sum (size, columns)."""
+    named, values = fields
+    names = sorted({name for part in parts for name in getattr(part, named)})
+    total = np.zeros((size, len(names)), np.int64)
+    for row, part in zip(rows, parts, strict=True):
+        columns = np.array([names.index(n) for n in getattr(part, named)], np.int64)
+        np.add.at(total, np.ix_(row, columns), getattr(part, values))
+    return tuple(names), total
+
+
+def _waits(parts: Sequence[Waits], goroutines: Sequence[int]) -> Waits:
+    """Return the waits of all traces; `goroutines` is how many each trace has."""
+    fixed = len(FIXED_CAUSES)
+    causes = [
+        *FIXED_CAUSES,
+        *sorted({c for part in parts for c in part.causes[fixed:]}),
+    ]
+    place = {cause: i for i, cause in enumerate(causes)}
+    before = np.cumsum([0, *goroutines[:-1]])
+
+    def joined(field: str) -> Column:
+        return np.concatenate([getattr(part, field) for part in parts])
+
+    return Waits(
+        causes=tuple(causes),
+        start_ns=joined("start_ns"),
+        duration_ns=joined("duration_ns"),
+        goroutine=np.concatenate(
+            [p.goroutine + np.int32(n) for p, n in zip(parts, before, strict=True)]
+        ),
+        cause=np.concatenate(
+            [np.array([place[c] for c in p.causes], np.uint16)[p.cause] for p in parts]
+        ),
+        cut=np.concatenate([part.cut for part in parts]),
+        gc_mark_ns=joined("gc_mark_ns"),
+        stw_ns=joined("stw_ns"),
+        busy_ns=joined("busy_ns"),
+    )

@@ -1,0 +1,203 @@
+"""The rows of tables on traces, run by run, and how sure their ratios are.
+
+A row's figure is the sum over a side's traces. How far it moves from run to run of one
+build is to be seen in what each trace has of it: time a second of its own length, or an
+operation. Those are judged, one table together, as `stats.ratios` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from math import nan
+from typing import Literal, NamedTuple, TypeVar
+
+import numpy as np
+
+from pprofdiff.analysis.stats.calibration import TRACED, TRACED_LEAST
+from pprofdiff.analysis.stats.judge import Judge
+from pprofdiff.analysis.stats.judgement import Mark, Runs
+from pprofdiff.analysis.traces.side import TraceSide
+
+__all__ = ["TABLES", "RowChange", "TableName", "changes_of", "times_of"]
+
+TableName = Literal[
+    "states",
+    "goroutines.running",
+    "goroutines.runnable",
+    "created.running",
+    "created.runnable",
+    "causes",
+    "gc",
+    "stops",
+    "processors",
+    "tasks",
+    "regions",
+]
+
+K = TypeVar("K", bound=Hashable)
+
+_STATES = {
+    "running": "exec_ns",
+    "runnable": "sched_wait_ns",
+    "syscall": "syscall_ns",
+    "syscall_block": "syscall_block_ns",
+    "unknown": "unknown_ns",
+}
+
+
+class RowChange(NamedTuple):
+    """New ÷ base of a row: geometric means over runs, and their 95 % interval."""
+
+    ratio: float
+    low: float
+    high: float
+    mark: Mark
+
+    @property
+    def told(self) -> bool:
+        """Whether new is more or less than base beyond what runs differ by."""
+        return self.mark in ("more", "less")
+
+
+class Table(NamedTuple):
+    """A table: what it has of one trace, and what that is given by.
+
+    Rows by ``wall`` or ``work`` are raw ns, 0 where the trace has none; those that are
+    ``each`` are quantiles of durations, which every trace has its own of.
+    """
+
+    of: Callable[[TraceSide], Mapping[str, int]]
+    by: Literal["wall", "work", "each"] = "work"
+
+
+def changes_of(
+    base: Sequence[Mapping[K, float]], new: Sequence[Mapping[K, float]]
+) -> dict[K, RowChange]:
+    """Return how each row changed; a run's values are above 0, or NaN for unknown.
+
+    Rows that no run tells on one of the sides are left out.
+    """
+    keys = list(dict.fromkeys(key for run in (*base, *new) for key in run))
+    sides = (
+        tuple(np.array([run.get(key, nan) for key in keys]) for run in side)
+        for side in (base, new)
+    )
+    judged = Judge.of_ratios([TRACED] * len(keys)).rows(Runs(*sides))
+    columns = (np.exp(c) for c in (judged.delta, judged.low, judged.high))
+    rows = zip(
+        *(column.tolist() for column in columns), judged.mark.tolist(), strict=True
+    )
+    return {
+        key: RowChange(*row)
+        for key, row, known in zip(keys, rows, judged.known.tolist(), strict=True)
+        if known
+    }
+
+
+def times_of(
+    sides: tuple[Sequence[TraceSide], Sequence[TraceSide]],
+    raw: tuple[Sequence[Mapping[K, float]], Sequence[Mapping[K, float]]],
+    rates: tuple[float, float] = (1.0, 1.0),
+) -> tuple[list[dict[K, float]], list[dict[K, float]]]:
+    """Return raw times of each trace as ns a second, or an operation by `rates`.
+
+    Every run has all rows that any run has. Time below `TRACED_LEAST` of a trace is
+    taken for so much, and a row that no trace has more of is unknown.
+    """
+    walls = [[max(trace.wall_ns, 1) for trace in side] for side in sides]
+    shares = [
+        [
+            {key: ns / wall for key, ns in run.items()}
+            for run, wall in zip(*side, strict=True)
+        ]
+        for side in zip(raw, walls, strict=True)
+    ]
+    most: dict[K, float] = {}
+    for run in (*shares[0], *shares[1]):
+        for key, share in run.items():
+            most[key] = max(most.get(key, 0.0), share)
+    kept = [key for key, share in most.items() if share > TRACED_LEAST]
+
+    def scaled(run: Mapping[K, float], rate: float) -> dict[K, float]:
+        return {k: max(run.get(k, 0.0), TRACED_LEAST) * 1e9 / rate for k in kept}
+
+    base, new = (
+        [scaled(run, rate) for run in side]
+        for side, rate in zip(shares, rates, strict=True)
+    )
+    return base, new
+
+
+def _states(side: TraceSide) -> dict[str, int]:
+    times = {state: side.of_program(column) for state, column in _STATES.items()}
+    reasons = {
+        f"blocked.{name}": side.of_program("block_ns", place)
+        for place, name in enumerate(side.groups.reasons)
+    }
+    return {**times, "blocked": sum(reasons.values()), **reasons}
+
+
+def _of_groups(grouping: str, column: str) -> Callable[[TraceSide], dict[str, int]]:
+    def of(side: TraceSide) -> dict[str, int]:
+        groups = getattr(side, grouping)
+        return dict(zip(groups.names, getattr(groups, column).tolist(), strict=True))
+
+    return of
+
+
+def _causes(side: TraceSide) -> dict[str, int]:
+    causes, waits = side.causes, side.waits
+    names = (f"cause.{name}" for name in causes.name)
+    times = dict(zip(names, causes.total_ns.tolist(), strict=True))
+    during = "gc_mark_ns", "stw_ns", "busy_ns"
+    return times | {field: int(getattr(waits, field).sum()) for field in during}
+
+
+def _collector(side: TraceSide) -> dict[str, int]:
+    gc = side.collections
+    return {
+        "gc.mark.wall": gc.mark_wall_ns,
+        **{f"gc.mark.{mode}": ns for mode, ns in gc.worker_ns.items()},
+        "gc.mark.assist": gc.assist_cpu_ns,
+        "gc.mark.assist.wait": gc.assist_wait_ns,
+        "gc.sweep": gc.sweep_ns,
+        "gc.stw": gc.gc_stw_ns,
+    }
+
+
+def _stops(side: TraceSide) -> dict[str, int]:
+    return {stop.kind: stop.total_ns for stop in side.collections.stops}
+
+
+def _processors(side: TraceSide) -> dict[str, int]:
+    return {
+        "running.mean": side.processors.goroutine_ns,
+        "running.runtime": side.of_runtime("exec_ns"),
+        "runnable.mean": int(side.waits.duration_ns.sum()),
+        "runnable.runtime": side.of_runtime("sched_wait_ns"),
+    }
+
+
+def _durations(what: str) -> Callable[[TraceSide], dict[str, int]]:
+    def of(side: TraceSide) -> dict[str, int]:
+        times = getattr(side, what).durations
+        rows = zip(times.name, times.p50_ns.tolist(), strict=True)
+        return {name: ns for name, ns in rows if ns > 0}
+
+    return of
+
+
+TABLES: dict[TableName, Table] = {
+    "states": Table(_states),
+    "goroutines.running": Table(_of_groups("groups", "exec_ns")),
+    "goroutines.runnable": Table(_of_groups("groups", "sched_wait_ns")),
+    "created.running": Table(_of_groups("by_creation", "exec_ns")),
+    "created.runnable": Table(_of_groups("by_creation", "sched_wait_ns")),
+    "causes": Table(_causes),
+    "gc": Table(_collector),
+    "stops": Table(_stops),
+    "processors": Table(_processors, "wall"),
+    "tasks": Table(_durations("tasks"), "each"),
+    "regions": Table(_durations("regions"), "each"),
+}
+"""The tables of the report on traces, rows by the keys that they have there."""

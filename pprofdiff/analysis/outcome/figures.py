@@ -118,12 +118,20 @@ def _tasks(comparison: Comparison) -> Measure | None:
     means = [one.total_ns / max(one.count, 1) for one in quantiles]
     if min(means) <= 0:
         return None
-    return _measure(
-        _Figure("task", f"time per task {name}", "s"),
-        (means[0] / 1e9, means[1] / 1e9),
-        f"{whole[0][name]:,} and {whole[1][name]:,} user tasks of the traces",
-        clock_sigma(comparison),
+    clock = clock_sigma(comparison)
+    what = _Figure("task", f"time per task {name}", "s")
+    seconds = means[0] / 1e9, means[1] / 1e9
+    source = f"{whole[0][name]:,} and {whole[1][name]:,} user tasks of the traces"
+    if not trace.several:
+        return _measure(what, seconds, source, clock)
+    parts = [[p.tasks.durations.row(name) for p in s.parts] for s in trace.sides]
+    base, new = (
+        [[one.total_ns / one.count] for one in side if one.total_ns] for side in parts
     )
+    in_turns = len(base) == len(new) == comparison.pairs
+    told = ratio_of_runs(base, new, clock, in_turns=in_turns)
+    runs = len(base), len(new)
+    return _figure(what, seconds, told, f"{source}, by run", runs)
 
 
 def _throughput(comparison: Comparison) -> Measure | None:

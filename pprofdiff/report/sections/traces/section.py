@@ -142,15 +142,20 @@ def _over_runs(diff: TraceDiff, table: Table) -> Table:
     place = len(table.columns) - (table.columns[-1].role == "name")
     rows = []
     for row in table.rows:
-        change, cells = changes.get(row.key), [*row.cells]
-        if change is None or not change.told:
-            cells = [replace(cell, mark="", tone="") for cell in cells]
+        change = changes.get(row.key)
+        sure = change is not None and change.told
+        cells = [*(row if sure else _unmarked(row)).cells]
         told = "" if change is None else f"{times(change.low)} to {times(change.high)}"
         cells.insert(place, Cell(told))
         rows.append(replace(row, cells=tuple(cells)))
     columns = [*table.columns]
     columns.insert(place, Column("ratio over runs, 95 %", "interval"))
     return replace(table, columns=tuple(columns), rows=tuple(rows))
+
+
+def _unmarked(row: Row) -> Row:
+    cells = tuple(replace(cell, mark="", tone="") for cell in row.cells)
+    return replace(row, cells=cells)
 
 
 def _by(diff: TraceDiff) -> str:
@@ -226,6 +231,9 @@ def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
         if pair != (None, None):
             rows.append(figure(f"wait.{name}", name, pair, "ns", worse=True, level=1))
             intervals.append(_between(diff.latency_intervals.get(name)))
+    if diff.several:
+        told = {one.figure for one in diff.run_ratios if one.told}
+        rows = [row if row.key in told else _unmarked(row) for row in rows]
     more: tuple[Column, ...] = ()
     if any(intervals):
         more = (Column("Δ, 95 % interval", "interval"),)

@@ -1,0 +1,250 @@
+"""Several traces a side add up, exactly, and their tables are judged over runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from pprofdiff.analysis.traces.compare import GroupPair, compare_traces
+from pprofdiff.analysis.traces.goroutines import TIMES
+from pprofdiff.analysis.traces.movers import movers
+from pprofdiff.analysis.traces.quantiles import quantiles
+from pprofdiff.analysis.traces.tables import TABLES
+from pprofdiff.api.traces import TraceDiff
+from pprofdiff.model.side import Side
+from pprofdiff.report.json.traces import trace_row
+from pprofdiff.report.rows import Table
+from pprofdiff.report.sections.traces.section import trace_parts
+from tests.analysis.traces.test_runs import STORIES, captures, of_stories
+from tests.plots.captured import traces
+
+_ADDED = ("count", "total_ns", *TIMES)
+
+
+def compared(base, new):
+    return compare_traces(("base", base), ("new", new))
+
+
+@pytest.fixture(scope="module")
+def diff():
+    """Return unlike traces a side, so that most rows are in one of them alone."""
+    return compared(of_stories(0), of_stories(1))
+
+
+@pytest.fixture(scope="module")
+def alike():
+    """Return the two sides of a story as runs of both sides: no more than chance."""
+    old, now = traces("health-check")
+    return compared(captures((0, old), (1, now)), captures((0, now), (1, old)))
+
+
+@pytest.fixture(scope="module")
+def apart():
+    """Return a change that every run shows."""
+    old, now = traces("health-check")
+    return compared(*(captures(*((i, one) for i in range(3))) for one in (old, now)))
+
+
+def by_name(groups, column):
+    values = getattr(groups, column).tolist()
+    return Counter(dict(zip(groups.names, values, strict=True)))
+
+
+def blocked(groups):
+    return Counter(
+        {
+            (name, reason): ns
+            for name, row in zip(groups.names, groups.block_ns.tolist(), strict=True)
+            for reason, ns in zip(groups.reasons, row, strict=True)
+        }
+    )
+
+
+@pytest.mark.parametrize("grouping", ["groups", "by_creation"])
+def test_goroutines_add_up_exactly(diff, grouping):
+    for side in diff.sides:
+        whole, parts = (
+            getattr(side, grouping),
+            [getattr(p, grouping) for p in side.parts],
+        )
+        assert len(parts) == len(STORIES)
+        for column in _ADDED:
+            each = [by_name(part, column) for part in parts]
+            assert by_name(whole, column) == sum(each, Counter())
+        assert blocked(whole) == sum(map(blocked, parts), Counter())
+        assert len(whole.group_of) == sum(len(part.group_of) for part in parts)
+        first = 0
+        for part in parts:
+            rows = whole.group_of[first : first + len(part.group_of)].tolist()
+            assert [whole.names[row] for row in rows] == [
+                part.names[row] for row in part.group_of.tolist()
+            ]
+            first += len(rows)
+
+
+def test_states_collections_and_processors_add_up(diff):
+    ones = [compared(base, new) for base, new in pairs()]
+    whole = {(row.state, row.reason): row[2:] for row in diff.states}
+    for i in (0, 1):
+        total = Counter()
+        for one in ones:
+            total.update({row[:2]: row[2 + i] for row in one.states})
+        assert {key: row[i] for key, row in whole.items() if row[i]} == +total
+    for side in diff.sides:
+        parts = side.parts
+        assert side.wall_ns == sum(part.wall_ns for part in parts)
+        for field in ("begun", "mark_wall_ns", "assist_cpu_ns", "sweep_ns", "stw_ns"):
+            assert getattr(side.collections, field) == sum(
+                getattr(part.collections, field) for part in parts
+            )
+        stops = Counter()
+        for part in parts:
+            stops.update({s.kind: s.total_ns for s in part.collections.stops})
+        assert Counter({s.kind: s.total_ns for s in side.collections.stops}) == stops
+        for field in ("capacity_ns", "goroutine_ns"):
+            assert getattr(side.processors, field) == sum(
+                getattr(part.processors, field) for part in parts
+            )
+
+
+def pairs():
+    """Return (base, new) of each run alone."""
+    return zip(
+        *([captures((0, traces(s)[i])) for s in STORIES] for i in (0, 1)), strict=True
+    )
+
+
+def test_waits_are_of_all_traces(diff):
+    for side in diff.sides:
+        each = [part.waits.latencies_ns for part in side.parts]
+        assert side.latency == quantiles(np.concatenate(each))
+        total = Counter()
+        for part in side.parts:
+            causes = part.causes
+            total.update(dict(zip(causes.name, causes.total_ns.tolist(), strict=True)))
+        names, times = side.causes.name, side.causes.total_ns.tolist()
+        assert Counter(dict(zip(names, times, strict=True))) == total
+
+
+@pytest.mark.parametrize("state", ["blocked", "syscall"])
+def test_places_add_up(diff, state):
+    total, numbers = Counter(), Counter()
+    for base, new in pairs():
+        for row in movers(compared(base, new), state):
+            total.update({place(row): row.new_ns})
+            numbers.update({place(row): row.new_number})
+    rows = movers(diff, state)
+    assert Counter({place(row): row.new_ns for row in rows}) == total
+    assert Counter({place(row): row.new_number for row in rows}) == numbers
+
+
+def place(row):
+    return row.root, row.reason, row.call, row.function, row.under
+
+
+def test_the_order_of_inputs_does_not_matter(diff):
+    """Neither the order of files, nor which run is which."""
+    shuffled = compared(of_stories(0)[::-1], of_stories(1)[::-1])
+    assert trace_row(shuffled) == trace_row(diff)
+    turned = compared(*(of_stories(side, STORIES[::-1]) for side in (0, 1)))
+    one, other = trace_row(turned), trace_row(diff)
+    for key in ("states", "goroutines", "created_by", "latency", "tasks", "regions"):
+        assert one[key] == other[key]
+    assert [row[:2] for row in key_rows(turned)] == [row[:2] for row in key_rows(diff)]
+
+
+def key_rows(diff):
+    return sorted(
+        (row["table"], row["row"], row["mark"]) for row in trace_row(diff)["rows"]
+    )
+
+
+def test_runs_that_differ_as_much_mark_nothing(alike):
+    rows = list(alike.row_changes)
+    assert rows
+    assert {one.change.mark for one in rows} == {"noise"}
+    cells = [
+        cell
+        for part in trace_parts(alike)
+        if isinstance(part, Table) and part.key != "runs"
+        for row in part.rows
+        for cell in row.cells
+    ]
+    assert cells
+    assert {cell.mark for cell in cells} == {""}
+    assert all(row.varies for row in movers(alike, "blocked"))
+
+
+def test_waits_that_runs_differ_in_are_not_marked():
+    """Quantiles of all waits differ by far; those of runs differ as much."""
+    old, now = traces("health-check")
+    diff = compared(
+        captures((0, old), (1, now), (2, old)), captures((0, now), (1, old), (2, now))
+    )
+    (table,) = [part for part in trace_parts(diff) if part.key == "latency"]
+    assert diff.base.latency != diff.new.latency
+    assert not any(cell.mark for row in table.rows for cell in row.cells)
+
+
+def test_what_every_run_shows_is_marked(apart):
+    told = {(one.table, one.row) for one in apart.row_changes if one.change.told}
+    told |= {("latency", one.figure) for one in apart.run_ratios if one.told}
+    marked = {
+        (part.key, row.key)
+        for part in trace_parts(apart)
+        if isinstance(part, Table) and part.key != "runs"
+        for row in part.rows
+        if any(cell.mark for cell in row.cells)
+    }
+    assert ("causes", "busy_ns") in marked
+    assert marked <= told
+
+
+def test_a_row_s_figures_are_those_of_each_trace(diff):
+    """Rates of a second of each trace; a run without the row has the least time."""
+    changes = diff.changes("goroutines.running")
+    for pair, change in changes.items():
+        assert isinstance(pair, GroupPair)
+        means = []
+        for side, row in zip(diff.sides, pair[1:], strict=True):
+            name = side.groups.names[row] if row >= 0 else ""
+            shares = [
+                by_name(p.groups, "exec_ns")[name] / p.wall_ns for p in side.parts
+            ]
+            means.append(np.log(np.maximum(shares, 1e-3)).mean())
+        assert change.ratio == pytest.approx(np.exp(means[1] - means[0]))
+        assert change.low <= change.ratio <= change.high
+
+
+def test_json_frames_and_tables_agree(diff):
+    api = TraceDiff(diff, (Side("base", of_stories(0)), Side("new", of_stories(1))))
+    rows = trace_row(diff)["rows"]
+    assert api.rows.to_dict("records") == rows
+    assert {row["table"] for row in rows} <= {*TABLES}
+    frame = api.states.set_index(["state", "reason"])
+    for row in trace_row(diff)["states"]:
+        told = frame.loc[(row["state"], row["reason"])]
+        assert (told["base_ns"], told["new_ns"]) == (row["base_ns"], row["new_ns"])
+    goroutines = api.goroutines
+    for row in trace_row(diff)["goroutines"]:
+        if row["new"] is not None:
+            assert goroutines.loc[row["name"], "new_exec_ns"] == row["new"]["exec_ns"]
+
+
+def test_one_trace_a_side_has_no_rows_over_runs():
+    old, now = traces("health-check")
+    diff = compared(captures((0, old)), captures((0, now)))
+    assert diff.base.parts == (diff.base,)
+    assert diff.base.longest is diff.base
+    assert list(diff.row_changes) == []
+    assert "rows" not in trace_row(diff)
+    assert not any(row.varies for row in movers(diff, "blocked"))
+    headings = [
+        column.text
+        for part in trace_parts(diff)
+        if isinstance(part, Table)
+        for column in part.columns
+    ]
+    assert "ratio over runs, 95 %" not in headings

@@ -402,12 +402,14 @@ class TraceDiff(KindDiff[compare.TraceDiff], PlottedTraces):
         ============== ============================================= ============
         column         meaning                                       type
         ============== ============================================= ============
-        table          states, goroutines.running, …runnable,        string
-                       created.running, …runnable, causes, gc,
-                       stops, processors, tasks or regions
+        table          states, latency, goroutines.running,          string
+                       …runnable, created.running, …runnable,
+                       causes, gc, stops, processors, tasks or
+                       regions
         row            key of the row, or its function               string
         ratio          new ÷ base of time a second, or an operation  float64
-                       (of tasks and regions: of the p50), geometric
+                       (tasks and regions: of the p50; latency: of
+                       the quantile of each trace), geometric
                        means over runs
         low, high      95 % interval of the ratio                    float64
         mark           more, less or noise (false discovery rate     string

@@ -322,11 +322,12 @@ GC_WORK = Spread(0.14)
 
 TRACED = Spread(0.5, least=0.03, freedom=1)
 """Rows of tables on traces, ns a second. Of 12 traces of 0.5 to 0.6 s of each of two
-programs (JSON documents, an HTTP server), half of a table's rows had deviations of 0.05
-to 0.7, some 1.6: a row may be a handful of events. So the spread counts beside the
-runs' own: without it, 3 + 3 of the 12 had a row marked in up to 11 % of splits. With it
-a table had one in 0 to 7 % (300 splits of either program; of 22 tables, three were
-above 5 %, the mean is 2.5 %), of 5 + 5 in 0 to 4 %."""
+programs (JSON documents, an HTTP server), a table's middle row had a deviation of 0.02
+to 1.25: a row may be a handful of events. So the spread counts beside the runs' own:
+without it, 3 + 3 of the 12 had a row of a table marked in up to 11 % of 300 splits.
+With it that is 2.4 % on average over 22 tables, but above 5 % in four of them (5.7 to
+7.3 %); any of all tables had one in 10 and 14 % of splits. Of 5 + 5, no table had one
+in more than 4 %."""
 
 TRACED_LEAST = 1e-3
 """Less time than this part of a trace is taken for so much, so that a row that some

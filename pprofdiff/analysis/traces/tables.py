@@ -22,6 +22,7 @@ __all__ = ["TABLES", "RowChange", "TableName", "changes_of", "times_of"]
 
 TableName = Literal[
     "states",
+    "latency",
     "goroutines.running",
     "goroutines.runnable",
     "created.running",
@@ -78,11 +79,11 @@ def changes_of(
     Rows that no run tells on one of the sides are left out.
     """
     keys = list(dict.fromkeys(key for run in (*base, *new) for key in run))
-    sides = (
-        tuple(np.array([run.get(key, nan) for key in keys]) for run in side)
+    old, now = (
+        tuple(np.array([run.get(key, nan) for key in keys], np.float64) for run in side)
         for side in (base, new)
     )
-    judged = Judge.of_ratios([TRACED] * len(keys)).rows(Runs(*sides))
+    judged = Judge.of_ratios([TRACED] * len(keys)).rows(Runs(old, now))
     columns = (np.exp(c) for c in (judged.delta, judged.low, judged.high))
     rows = zip(
         *(column.tolist() for column in columns), judged.mark.tolist(), strict=True
@@ -137,6 +138,18 @@ def _states(side: TraceSide) -> dict[str, int]:
     return {**times, "blocked": sum(reasons.values()), **reasons}
 
 
+def _latency(side: TraceSide) -> dict[str, int]:
+    waits = side.latency
+    times = {
+        "wait.p50": waits.p50_ns,
+        "wait.p90": waits.p90_ns,
+        "wait.p99": waits.p99_ns,
+        "wait.p99.9": waits.p999_ns,
+        "wait.longest": waits.max_ns,
+    }
+    return {name: ns for name, ns in times.items() if ns}
+
+
 def _of_groups(grouping: str, column: str) -> Callable[[TraceSide], dict[str, int]]:
     def of(side: TraceSide) -> dict[str, int]:
         groups = getattr(side, grouping)
@@ -189,6 +202,7 @@ def _durations(what: str) -> Callable[[TraceSide], dict[str, int]]:
 
 TABLES: dict[TableName, Table] = {
     "states": Table(_states),
+    "latency": Table(_latency, "each"),
     "goroutines.running": Table(_of_groups("groups", "exec_ns")),
     "goroutines.runnable": Table(_of_groups("groups", "sched_wait_ns")),
     "created.running": Table(_of_groups("by_creation", "exec_ns")),

@@ -232,8 +232,8 @@ def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
             rows.append(figure(f"wait.{name}", name, pair, "ns", worse=True, level=1))
             intervals.append(_between(diff.latency_intervals.get(name)))
     if diff.several:
-        told = {one.figure for one in diff.run_ratios if one.told}
-        rows = [row if row.key in told else _unmarked(row) for row in rows]
+        sure = {key for key, one in diff.changes("latency").items() if one.told}
+        rows = [row if row.key in sure else _unmarked(row) for row in rows]
     more: tuple[Column, ...] = ()
     if any(intervals):
         more = (Column("Δ, 95 % interval", "interval"),)

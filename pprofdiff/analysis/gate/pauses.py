@@ -179,7 +179,8 @@ def _sides(
         base, new = ([run.pauses_ns for run in s.runs] for s in (gc.base, gc.new))
         return base, new
     if trace is not None and asked.source != "gctrace":
-        return [_of_trace(trace.base)], [_of_trace(trace.new)]
+        base, new = ([_of_trace(t) for t in s.parts] for s in trace.sides)
+        return base, new
     return None
 
 

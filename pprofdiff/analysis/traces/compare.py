@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
@@ -104,7 +104,8 @@ class TraceDiff:
 
     `identity` tells which function of base is which of new. `runs` are the traces of
     all runs of (base, new), by `Capture.run`; `base` and `new` are what they add up to
-    (`several.SeveralTraces`), or the trace itself where there is one.
+    (`several.SeveralTraces`), or the trace itself where there is one. `in_turns` says
+    whether they stand beside each other in time, first with first.
     """
 
     base: TraceSide
@@ -112,6 +113,7 @@ class TraceDiff:
     rates: tuple[float, float] | None
     identity: Identity = SAME_NAMES
     runs: tuple[Mapping[int, TraceSide], Mapping[int, TraceSide]] = (_NONE, _NONE)
+    in_turns: bool = False
 
     @property
     def sides(self) -> tuple[TraceSide, TraceSide]:
@@ -214,9 +216,10 @@ class TraceDiff:
             for side, key in zip(parts, keys, strict=True)
         )
         if by == "each":
-            return changes_of(base, new)
+            return changes_of(base, new, in_turns=self.in_turns)
         rates = self.rates if by == "work" and self.rates else (1.0, 1.0)
-        return changes_of(*times_of(parts, (base, new), rates))
+        times = times_of(parts, (base, new), rates)
+        return changes_of(*times, in_turns=self.in_turns)
 
     def _paired(self, base: Groups, new: Groups) -> tuple[GroupPair, ...]:
         old, now = self.identity.sides
@@ -258,7 +261,7 @@ class TraceDiff:
     @cached_property
     def run_ratios(self) -> tuple[RunRatio, ...]:
         """How figures of all traces compare; none unless a side has several runs."""
-        return run_ratios(self.runs)
+        return run_ratios(self.runs, in_turns=self.in_turns)
 
     def varies(self, figure: str) -> bool:
         """Return whether runs of one build differ as much as base and new in a figure.
@@ -376,13 +379,15 @@ def compare_sides(base: Side, new: Side, settings: Settings) -> TraceDiff:
 
     Counted work took as long as the sides' CPU profiles.
     """
-    return compare_traces(
+    diff = compare_traces(
         (base.label, base.of("trace")),
         (new.label, new.of("trace")),
         settings.work,
         (cpu_seconds(base), cpu_seconds(new)),
         settings.identity,
     )
+    numbers = [len(side) for side in diff.runs]
+    return replace(diff, in_turns=numbers == [settings.pairs] * len(numbers))
 
 
 def caveats(_base: Side, _new: Side, result: TraceDiff | None) -> list[Caveat]:

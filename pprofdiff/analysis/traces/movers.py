@@ -158,7 +158,8 @@ def _changes(
     """Return how sure the ratio of each place's time is."""
     base, new = ([{k: c.time_ns for k, c in run.items()} for run in s] for s in runs)
     parts = diff.base.parts, diff.new.parts
-    return changes_of(*times_of(parts, (base, new), diff.rates or (1.0, 1.0)))
+    times = times_of(parts, (base, new), diff.rates or (1.0, 1.0))
+    return changes_of(*times, in_turns=diff.in_turns)
 
 
 def _added(runs: Sequence[_Cells]) -> _Cells:

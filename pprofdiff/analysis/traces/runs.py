@@ -7,12 +7,13 @@ tell the interval of their ratio, as they do for totals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from pprofdiff.analysis.stats.totals import Ratio, mean_of_runs, ratio_of_runs
+from pprofdiff.analysis.stats.totals import mean_of_runs
 from pprofdiff.analysis.traces.mutators import mmu
 from pprofdiff.analysis.traces.side import TraceSide
+from pprofdiff.analysis.traces.tables import RowChange, changes_of
 
 __all__ = ["FIGURES", "RunRatio", "TraceFigure", "run_ratios"]
 
@@ -35,12 +36,12 @@ class RunRatio(NamedTuple):
     unit: str
     base: float
     new: float
-    ratio: Ratio
+    ratio: RowChange
 
     @property
     def told(self) -> bool:
-        """Whether new is more or less than base in 95 % of such sets of runs."""
-        return self.ratio.low > 1 or self.ratio.high < 1
+        """Whether new is more or less than base beyond what runs differ by."""
+        return self.ratio.told
 
 
 def _wait(field: str, above: float) -> TraceFigure:
@@ -69,21 +70,29 @@ FIGURES = {
 """Figures that compare without knowing the work, by the keys of the report's rows."""
 
 
-def run_ratios(runs: TraceRuns) -> tuple[RunRatio, ...]:
+def run_ratios(runs: TraceRuns, *, in_turns: bool = False) -> tuple[RunRatio, ...]:
     """Return the ratio of each figure, of those that every trace has, above 0.
 
-    `runs` are traces by the number of the run; nothing is returned unless a side has
-    several.
+    They are judged as one table. `runs` are traces by the number of the run; nothing is
+    returned unless a side has several.
     """
     if min(map(len, runs)) < 1 or max(map(len, runs)) == 1:
         return ()
-    return tuple(_ratios(runs))
-
-
-def _ratios(runs: TraceRuns) -> Iterator[RunRatio]:
-    for name, figure in FIGURES.items():
-        sides = [[figure.of(trace) for trace in side.values()] for side in runs]
-        base, new = ([[v] for v in side if v is not None and v > 0] for side in sides)
-        if [len(base), len(new)] == [len(side) for side in sides]:
-            old, now = mean_of_runs(base), mean_of_runs(new)
-            yield RunRatio(name, figure.unit, old, now, ratio_of_runs(base, new))
+    values = [
+        [
+            {name: figure.of(trace) or 0.0 for name, figure in FIGURES.items()}
+            for trace in s
+        ]
+        for s in (side.values() for side in runs)
+    ]
+    told = [name for name in FIGURES if all(run[name] > 0 for s in values for run in s)]
+    base, new = ([{name: run[name] for name in told} for run in s] for s in values)
+    changes = changes_of(base, new, in_turns=in_turns)
+    means = [
+        {name: mean_of_runs([[run[name]] for run in s]) for name in told}
+        for s in (base, new)
+    ]
+    return tuple(
+        RunRatio(name, FIGURES[name].unit, means[0][name], means[1][name], change)
+        for name, change in changes.items()
+    )

@@ -72,18 +72,22 @@ class Table(NamedTuple):
 
 
 def changes_of(
-    base: Sequence[Mapping[K, float]], new: Sequence[Mapping[K, float]]
+    base: Sequence[Mapping[K, float]],
+    new: Sequence[Mapping[K, float]],
+    *,
+    in_turns: bool = False,
 ) -> dict[K, RowChange]:
     """Return how each row changed; a run's values are above 0, or NaN for unknown.
 
-    Rows that no run tells on one of the sides are left out.
+    Rows that no run tells on one of the sides are left out. Runs that were taken
+    `in_turns` are compared in pairs.
     """
     keys = list(dict.fromkeys(key for run in (*base, *new) for key in run))
     old, now = (
         tuple(np.array([run.get(key, nan) for key in keys], np.float64) for run in side)
         for side in (base, new)
     )
-    judged = Judge.of_ratios([TRACED] * len(keys)).rows(Runs(old, now))
+    judged = Judge.of_ratios([TRACED] * len(keys)).rows(Runs(old, now, in_turns))
     columns = (np.exp(c) for c in (judged.delta, judged.low, judged.high))
     rows = zip(
         *(column.tolist() for column in columns), judged.mark.tolist(), strict=True

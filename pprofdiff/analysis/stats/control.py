@@ -12,6 +12,11 @@ count: the interval spans theirs. So no row is the yardstick because it is large
 chain of calls that changed together is one vote. A change that is plain is taken out
 before the others are tried.
 
+Of several runs a side, runs show how far the cost lies from one to another: each run's
+cost against the rows, for each reading, to first order. That variance is drawn towards
+what counts say, as that of rows is (`run_spread`), and is never below that of the
+counts alone.
+
 The assumption that remains: what changed, beyond the changes that are plain, is one
 function with its callees. Where nearly all code is beneath one function, rows beneath
 it are taken not to change together.
@@ -29,8 +34,10 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.caveats import releases_apart
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.stats.calibration import ROW_FREEDOM
 from pprofdiff.analysis.stats.control_rows import ControlRows, control_rows
 from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.analysis.stats.student import reach
 
 __all__ = ["Control", "control"]
 
@@ -59,6 +66,7 @@ _ROWS, _PART = 5, 0.15
 _ROWS_TO_HOLD, _MAJORITY = 8, 0.6
 # An interval that spans more than ±25 % tells nothing worth a line.
 _WIDEST = 0.5
+_SEVERAL = 2
 
 
 class Control(NamedTuple):
@@ -130,7 +138,7 @@ def _control(diff: ProfileDiff) -> Control | None:
     rows = control_rows(diff, model)
     if len(rows) < _ROWS:
         return None
-    estimated = _estimate(rows, *_whole(diff, model))
+    estimated = _estimate(rows, _whole(diff, model))
     if estimated is None:
         return None
     reason = _doubt(estimated)
@@ -139,24 +147,44 @@ def _control(diff: ProfileDiff) -> Control | None:
     return estimated._replace(holds=not reason, reason=reason)
 
 
-def _whole(diff: ProfileDiff, model: CountModel) -> tuple[Floats, float]:
-    """Return (base, new) numbers of samples, and the variance of what has no vote.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Whole:
+    """All samples of (base, new), and how far runs of one build differ beyond them.
 
-    The variance is of the log of the totals' ratio, for spread between runs; of several
-    runs a side it is that of their mean.
+    `unvoted` is the variance of the log of the totals' ratio that is due to what has no
+    vote. `runs` is the sum over both sides of 1 / runs: times the variance of one run,
+    it is that of a ratio of means. `by_run` are the samples of each side's runs.
     """
+
+    samples: Floats
+    unvoted: float
+    runs: float
+    by_run: tuple[Floats, Floats] | None
+
+    @property
+    def row_spread(self) -> float:
+        """The variance of an unchanged row's log ratio beyond its counts."""
+        return self.runs * _ROW_SPREAD**2
+
+
+def _whole(diff: ProfileDiff, model: CountModel) -> _Whole:
+    """Return what is known of all samples of a comparison."""
     worth = np.array(model.worth)
     totals = np.array(diff.totals) / worth
+    runs = sum(1 / len(side.runs) for side in (diff.base, diff.new))
+    by_run = None
+    if diff.by_run is not None:
+        base, new = (v.sum(axis=0) / w for v, w in zip(diff.by_run, worth, strict=True))
+        by_run = base, new
     sums = diff.category_sums
     if sums is None:
-        return totals, 0.0
+        return _Whole(totals, 0.0, runs, by_run)
     groups = {name: base / diff.totals[0] + new / diff.totals[1]
               for name, base, new in sums.groups()}  # fmt: skip
     memory = sum(groups[g] for g in ("gc", "gc_tax", "alloc")) / 2
     other = sum(groups[g] for g in ("sched", "locks", "syscall")) / 2
-    runs = sum(1 / len(side.runs) for side in (diff.base, diff.new))
     spread = (memory * _MEMORY_SPREAD) ** 2 + (other * _OTHER_SPREAD) ** 2
-    return totals, runs * spread
+    return _Whole(totals, runs * spread, runs, by_run)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,9 +200,10 @@ class _Agreement:
     dispersion: float
 
 
-def _estimate(rows: ControlRows, totals: Floats, unvoted: float) -> Control | None:
+def _estimate(rows: ControlRows, whole: _Whole) -> Control | None:
     """Return the control of these rows, whether or not it holds."""
-    agreement = _agreement(rows, totals)
+    totals = whole.samples
+    agreement = _agreement(rows, whole)
     if agreement is None:
         return None
     read, variance = agreement.readings, agreement.variance
@@ -184,14 +213,15 @@ def _estimate(rows: ControlRows, totals: Floats, unvoted: float) -> Control | No
     ratio, weights = read.ratio[chosen], read.weights[chosen]
     share = (rows.base / totals[0] + rows.new / totals[1]) / 2
     own = np.square(weights) @ variance
-    whole = _DISPERSION * float((1 / totals).sum()) + unvoted
-    whole += 2 * _ROW_SPREAD**2 * float(share @ share)
+    of_totals = _DISPERSION * float((1 / totals).sum()) + whole.unvoted
+    of_totals += whole.row_spread * float(share @ share)
     # Samples of unchanged rows count in both the ratio and the totals.
-    of_cost = np.maximum(own - 2 * weights @ (share * variance) + whole, 0.0)
-    reach, cost_reach = _QUANTILE * np.sqrt(own), _QUANTILE * np.sqrt(of_cost)
+    of_cost = np.maximum(own - 2 * weights @ (share * variance) + of_totals, 0.0)
+    own_reach = _QUANTILE * np.sqrt(own)
+    cost_reach = _cost_reach(rows, whole, weights, of_cost)
     likely = np.exp(-beyond[chosen] / 2)
     middle = float(likely @ ratio / likely.sum())
-    low, high = float((ratio - reach).min()), float((ratio + reach).max())
+    low, high = float((ratio - own_reach).min()), float((ratio + own_reach).max())
     log_totals = log(totals[1] / totals[0])
     return Control(
         ratio=exp(middle),
@@ -209,9 +239,41 @@ def _estimate(rows: ControlRows, totals: Floats, unvoted: float) -> Control | No
     )
 
 
-def _agreement(rows: ControlRows, totals: Floats) -> _Agreement | None:
+def _cost_reach(
+    rows: ControlRows, whole: _Whole, weights: Floats, expected: Floats
+) -> Floats:
+    """Return how far the log of the cost reaches on either side, by reading.
+
+    `expected` is its variance by counts and by what runs are taken to differ. A run's
+    log cost against that of its side, to first order, is 1 less the weighted mean of
+    what part of the run each row has, over its part of the side.
+    """
+    if rows.by_run is None or whole.by_run is None:
+        return _QUANTILE * np.sqrt(expected)
+    if min(map(len, whole.by_run)) < _SEVERAL:
+        return _QUANTILE * np.sqrt(expected)
+    shown, freedom = np.zeros(len(weights)), 0
+    for samples, totals in zip(rows.by_run, whole.by_run, strict=True):
+        sampled, all_of_side = samples.sum(axis=1, keepdims=True), totals.sum()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = samples / totals / (sampled / all_of_side)
+        # A row that a side has not, or a run without samples, shows nothing.
+        away = weights @ np.where(np.isfinite(parts), 1 - parts, 0.0)
+        share = totals / all_of_side
+        shown += np.square(away) @ np.square(share) * len(totals) / (len(totals) - 1)
+        freedom += len(totals) - 1
+    drawn = freedom + ROW_FREEDOM
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = (freedom * shown / expected + ROW_FREEDOM) / drawn
+    variance = np.where(
+        expected > 0, expected * np.maximum(ratio, 1 / _DISPERSION), 0.0
+    )
+    return reach(drawn)[0] * np.sqrt(variance)
+
+
+def _agreement(rows: ControlRows, whole: _Whole) -> _Agreement | None:
     """Take out plain changes, one after the other; None where too few rows are left."""
-    counts = rows.base + rows.new
+    totals, counts = whole.samples, rows.base + rows.new
     # One sample more, split as the totals are: a row may have none on a side.
     one = totals / totals.sum()
     logs = np.log((rows.new + one[1]) / (rows.base + one[0]))
@@ -222,7 +284,7 @@ def _agreement(rows: ControlRows, totals: Floats) -> _Agreement | None:
     middle = _median(logs[~plain], np.minimum(counts, _CAPPED)[~plain])
     while True:
         # Of a log ratio, at the split of a row's samples that is expected of it.
-        variance = (1 + exp(middle)) ** 2 / (exp(middle) * counts) + 2 * _ROW_SPREAD**2
+        variance = (1 + exp(middle)) ** 2 / (exp(middle) * counts) + whole.row_spread
         weights = np.where(plain, 0.0, 1 / variance)
         read = _readings(rows, logs, weights)
         if read is None:

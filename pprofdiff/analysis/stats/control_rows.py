@@ -8,6 +8,7 @@ counts as the caller.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ from pprofdiff.analysis.profiles.paths import Paths, Stacks, heaviest_paths
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.csr import sums
 
 __all__ = ["ControlRows", "control_rows"]
 
@@ -46,12 +48,14 @@ class ControlRows:
     small to be a row. `base` and `new` are its numbers of samples (float64). Each row
     of `changes`, a bool matrix with one column a row, marks the rows that one change of
     the program moves by one factor: a function in all its contexts, with or without
-    what it calls, or one row alone.
+    what it calls, or one row alone. `by_run` are the samples of (base, new) by row and
+    run, None with one run a side.
     """
 
     base: Floats
     new: Floats
     changes: Bools
+    by_run: tuple[Floats, Floats] | None = None
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -78,7 +82,35 @@ def control_rows(diff: ProfileDiff, model: CountModel) -> ControlRows:
         context[level] = np.where(kept[level], level, context[paths.parent[level]])
     base, new = (np.bincount(context, side, count).astype(np.float64) for side in own)
     rows = np.flatnonzero(base + new >= _SAMPLES)
-    return ControlRows(base[rows], new[rows], _changes(paths, context, rows))
+    place = np.full(count, -1, np.int64)
+    place[rows] = np.arange(len(rows))
+    return ControlRows(
+        base[rows],
+        new[rows],
+        _changes(paths, context, rows),
+        _by_run(diff, sides, [place[context[to]] for to in paths.reached], model),
+    )
+
+
+def _by_run(
+    diff: ProfileDiff,
+    sides: tuple[Stacks, Stacks],
+    rows: Sequence[Column],
+    model: CountModel,
+) -> tuple[Floats, Floats] | None:
+    """Return (base, new) samples by row and run; `rows` are those of each stack."""
+    if diff.by_run is None:
+        return None
+    size = 1 + max(int(row.max(initial=-1)) for row in rows)
+    of_sides = []
+    for side, row, values, one in zip(
+        sides, rows, diff.by_run, model.worth, strict=True
+    ):
+        kept = row >= 0
+        runs = np.abs(values[side.sample[kept]]).T
+        sampled = [sums(row[kept], run, size) for run in runs]
+        of_sides.append(np.stack(sampled, axis=1) / one)
+    return of_sides[0], of_sides[1]
 
 
 def _stacks(diff: ProfileDiff) -> tuple[Stacks, Stacks]:

@@ -9,9 +9,12 @@ import pytest
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.findings.load import Load, load_of
+from pprofdiff.analysis.profiles.diff import compare
+from pprofdiff.analysis.profiles.side import side
 from pprofdiff.analysis.stats.control import control
 from pprofdiff.analysis.stats.scaled_alike import scaled_alike
 from pprofdiff.model.profiles.profile import ValueType
+from pprofdiff.model.side import Capture
 from tests.analysis.building import compared, given, profile
 from tests.calibration.control import Runs, full_name, rates
 
@@ -191,3 +194,21 @@ def test_a_machine_that_gives_more_is_no_cost(end):
     told = rates(runs, 4, 20, function, 0.05 if end else 0.0, times=2.0)
     assert told.coverage >= 0.85
     assert told.wrong <= 0.05
+
+
+def of_runs(*marked):
+    """Return a side of runs with the same code, and so many samples of marking each."""
+    code = [400] * 12
+    runs = (functions(code, (MARK, count)) for count in marked)
+    return side(
+        "a",
+        [Capture(f"{i}.pb.gz", "profile", run, run=i) for i, run in enumerate(runs)],
+    )
+
+
+def test_what_runs_differ_by_is_in_the_interval():
+    """Of as many samples, a collector that swings from run to run makes it wider."""
+    steady, swings = (1000, 1000, 1000, 1000), (100, 1900, 200, 1800)
+    told, apart = (control(compare(of_runs(*m), of_runs(*m))) for m in (steady, swings))
+    assert told.cost == pytest.approx(1) == apart.cost
+    assert log(apart.high / apart.low) > 2 * log(told.high / told.low)

@@ -19,6 +19,7 @@ from pprofdiff.analysis.gate.measures import (
     Measured,
     Missing,
 )
+from pprofdiff.analysis.profiles.declared import first_lines
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
@@ -30,7 +31,6 @@ from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Change, Observed, Runs
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.units import Scale
 
 __all__ = ["CATEGORY", "CUM", "FLAT", "GROUP", "PACKAGE", "TOTAL"]
@@ -145,24 +145,13 @@ def _named(
     figures = _figures(asked, diff, _Rows(table.names, table.runs(column)), matching)
     if granularity != "functions" or isinstance(figures, Missing):
         return figures
-    begins = _first_lines(diff.new.profile)
+    begins = first_lines(diff.new.profile)
     return [
         figure._replace(file=file, line=begins.get((figure.what, file), 0))
         for figure, file in zip(
             figures, (table.files[i] for i in matching), strict=True
         )
     ]
-
-
-def _first_lines(profile: Profile) -> dict[tuple[str, str], int]:
-    """Return the line at which each (function, file) begins, where the file says."""
-    strings, functions = profile.strings, profile.functions
-    begins = np.flatnonzero(functions.start_line > 0)
-    columns = (functions.name, functions.filename, functions.start_line)
-    return {
-        (strings[name], strings[file]): line
-        for name, file, line in zip(*(c[begins].tolist() for c in columns), strict=True)
-    }
 
 
 def _of_runtime(

@@ -6,22 +6,16 @@ What they are made of: docs.github.com, "Workflow commands for GitHub Actions".
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 
 from pprofdiff.analysis.gate.model import Ruling, Verdict
 from pprofdiff.analysis.source.model import ChangedLines
-from pprofdiff.goruntime.names import is_standard_library, package_of
+from pprofdiff.report.markdown.checkout import repository_path
 from pprofdiff.units import printable
 
 __all__ = ["commands"]
 
 _LEVELS = {"fail": "error", "cannot tell": "warning", "no data": "warning"}
-# A module of another project: its files are not in this one's tree.
-_OTHER_MODULE = re.compile(r"@v\d")
-_MODULE = re.compile(r"^module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
-_MOST_OF_MODULE = 1 << 16
-_DEEPEST = 64
 # GitHub shows no more of a message.
 _LONGEST = 4_000
 
@@ -55,8 +49,8 @@ def _command(level: str, ruling: Ruling, changed: ChangedLines | None) -> str:
         properties["file"] = changed.path
         properties["line"] = str(changed.start)
         properties["endLine"] = str(changed.end)
-    elif path := _in_tree(ruling.file, ruling.what):
-        properties["file"] = _from_repository(path)
+    elif path := repository_path(ruling.file, ruling.what):
+        properties["file"] = path
         if ruling.line:
             properties["line"] = str(ruling.line)
     told = ",".join(
@@ -75,44 +69,7 @@ def _escaped(text: str, *, in_property: bool = False) -> str:
     return "".join(f"%{ord(c):02X}" if c in marks else c for c in text)
 
 
-def _in_tree(file: str, function: str) -> str:
-    """Return the longest tail of a path that is a file of the working directory.
-
-    Go's own files and those of other modules are not: `server.go` here is not the one
-    of net/http.
-    """
-    if _OTHER_MODULE.search(file) or not _may_be_ours(package_of(function)):
-        return ""
-    parts = [part for part in re.split(r"[/\\]", file) if part][-_DEEPEST:]
-    if ".." in parts:
-        return ""
-    tails = (os.path.join(*parts[start:]) for start in range(len(parts)))
-    return next(filter(os.path.isfile, tails), "")
-
-
-def _may_be_ours(package: str) -> bool:
-    """Return whether a package may be of the working directory's module."""
-    if is_standard_library(package):
-        return False
-    try:
-        with open("go.mod", encoding="utf-8", errors="replace") as file:
-            told = _MODULE.search(file.read(_MOST_OF_MODULE))
-    except OSError:
-        told = None
-    module, named = told[1] if told else "", package.removesuffix("_test")
-    return not module or named in ("main", module) or named.startswith(f"{module}/")
-
-
 def _in_repository(path: str) -> bool:
     """Return whether the repository checked out has a file of this path."""
     root = os.environ.get("GITHUB_WORKSPACE", "")
     return os.path.isfile(os.path.join(root, path))
-
-
-def _from_repository(path: str) -> str:
-    """Return a path of the working directory as one of the repository checked out."""
-    root = os.environ.get("GITHUB_WORKSPACE", "")
-    if not root:
-        return path
-    rooted = os.path.relpath(os.path.realpath(path), os.path.realpath(root))
-    return path if rooted.startswith("..") else rooted

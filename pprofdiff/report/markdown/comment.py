@@ -9,14 +9,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
+from pprofdiff.analysis.profiles.scaling import MODES
+from pprofdiff.analysis.unchanged import changed
 from pprofdiff.report.markdown import markup
+from pprofdiff.report.markdown.functions import lines_of
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import Reason, Section, SectionPart, Sentence, Table
 from pprofdiff.report.sections import sections
 from pprofdiff.report.sections.account import account_parts
 from pprofdiff.report.sections.answer import Answer, answer
 from pprofdiff.report.sections.changed_lines import changed_parts
-from pprofdiff.report.sections.findings import why
+from pprofdiff.report.sections.findings import Why, why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
 from pprofdiff.report.sections.verdict import rulings, unread_warnings, verdict_lines
 from pprofdiff.units import printable
@@ -37,7 +40,8 @@ _LONGEST_LINE = 1_000
 class _Piece(NamedTuple):
     """What is shown or left out as a whole: its fold ("" for none), its name, itself.
 
-    Pieces of a lower `rank` are kept first.
+    Pieces of a lower `rank` are kept first. `section` is what its name is within,
+    where that is not the fold.
     """
 
     fold: str
@@ -45,6 +49,7 @@ class _Piece(NamedTuple):
     text: str
     rank: int
     opened: bool = False
+    section: str = ""
 
 
 def render(report: ReportModel) -> str:
@@ -65,10 +70,16 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
     shown_sections = list(sections(report))
     told = why(report)
     first = answer(report, told, shown_sections)
-    yield from _verdict(report)
+    if _still(report, told):
+        yield from _quiet(report, shown_sections, told, first)
+        return
+    yield _Piece("", "the labels", f"### {_title(report)}", 0)
     warnings = (*unread_warnings(report.verdict), *told.warnings)
     before = [markup.render(warning) for warning in warnings]
-    yield _Piece("", "the answer", "\n\n".join([*before, _answer(first)]), 0)
+    outcome = "\n\n".join([*before, _outcome(first)])
+    yield _Piece("", "the outcome", outcome, 0)
+    yield from _verdict(report)
+    yield _Piece("", "the answer", _cause(first), 0)
     totals = _totals(report, shown_sections, first)
     if totals:
         yield _Piece("", "totals", totals, 0)
@@ -79,11 +90,10 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
     account = list(account_parts(report))
     if account:
         yield _Piece("", "account", _drawn(account), 0)
-    changed = list(changed_parts(report))
-    if changed:
-        yield _Piece("", "changed lines", _drawn(changed), 1)
-    for top in _tops(shown_sections):
-        yield _Piece("", _name_of([top]), markup.render(top), 0)
+    lines = list(changed_parts(report))
+    if lines:
+        yield _Piece("", "changed lines", _drawn(lines), 1)
+    yield from _tops(report, shown_sections)
     if any(r.finding.text or r.finding.advice or r.notes for r in others):
         yield _Piece("The other findings in full", "", _listed(others), 2)
     for number, section in enumerate(shown_sections):
@@ -93,17 +103,82 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
             text = _drawn(parts)
             title = f"{section.heading}{contents}"
             yield _Piece(title, _name_of(parts), text, 3, opened=alone)
+    yield from _rules(report, "Rules of the gate")
+    title, inputs = _inputs(report)
+    yield _Piece(title, "", inputs, 1)
+
+
+def _still(report: ReportModel, told: Why) -> bool:
+    """Return whether there is nothing to look at: all is read, and none of it moved.
+
+    A figure that is too unsure for a verdict may have moved.
+    """
+    decided = report.outcome.verdict == "same" or report.outcome.shares
+    passed = not report.verdict.rules or report.verdict.outcome == "pass"
+    if not decided or not passed or report.verdict.unread:
+        return False
+    if told.warnings or report.outcome.contrary:
+        return False
+    return not changed(report.comparison, report.findings)
+
+
+def _quiet(
+    report: ReportModel, shown_sections: Sequence[Section], told: Why, first: Answer
+) -> Iterator[_Piece]:
+    """Yield the outcome, and below it one fold with all that did not move."""
+    strong = markup.emphasis(first.outcome, markup.LONGEST_PARAGRAPH)
+    outcome = f"{_title(report)}: {strong}"
+    basis = _drawn(first.below)
+    if report.outcome.verdict == "unknown" and basis:
+        outcome, basis = f"{outcome}\n\n{basis}", ""
+    yield _Piece("", "the outcome", outcome, 0)
+    passed = "Gate passed. " if report.verdict.rules else ""
+    fold = f"{passed}{_nothing(shown_sections)}"
+    totals = _totals(report, shown_sections, first._replace(title=""))
+    for name, text in (("basis", basis), ("totals", totals)):
+        if text:
+            yield _Piece(fold, name, text, 0)
+    if told.reasons:
+        yield _Piece(fold, "findings", _listed(told.reasons), 1)
+    for section in shown_sections:
+        heading = markup.emphasis(section.heading, 2 * _LONGEST_LABEL)
+        for parts in _cut(section.parts):
+            text = "\n\n".join(filter(None, (heading, _drawn(parts))))
+            yield _Piece(fold, _name_of(parts), text, 3, section=section.heading)
+            heading = ""
+    yield from _rules(report, fold)
+    inputs, text = _inputs(report)
+    yield _Piece(fold, inputs, f"{markup.emphasis(inputs)}\n\n{text}", 1)
+
+
+def _nothing(shown_sections: Sequence[Section]) -> str:
+    """Return what did not move, and what chance cannot tell of but findings judge."""
+    judged: dict[bool, list[str]] = {True: [], False: []}
+    for section in shown_sections:
+        known = section.diff is None or section.diff.model is not None
+        name = section.short or section.title
+        if name not in judged[known]:
+            judged[known].append(name)
+    said = ("Nothing moved beyond noise", judged[True]), ("no finding", judged[False])
+    told = "; ".join(f"{words}: {', '.join(names)}" for words, names in said if names)
+    return f"{told[:1].upper()}{told[1:]}."
+
+
+def _rules(report: ReportModel, fold: str) -> Iterator[_Piece]:
+    """Yield all rules of the gate, if there are any."""
     verdict = rulings(report.verdict)
     if verdict is not None:
-        yield _Piece("Rules of the gate", "", markup.render(verdict), 2)
-    yield _inputs(report)
+        yield _Piece(fold, "", markup.render(verdict), 2)
+
+
+def _title(report: ReportModel) -> str:
+    base, new = report.labels
+    return markup.inline(f"{base} → {new}", _LONGEST_LABEL * 2)
 
 
 def _page(report: ReportModel, pieces: Iterable[_Piece]) -> str:
     """Return these pieces under the marker, those of one fold together."""
-    base, new = report.labels
-    title = markup.inline(f"{base} → {new}", _LONGEST_LABEL * 2)
-    texts = [_marker(report), f"### {title}"]
+    texts = [_marker(report)]
     fold = ""
     for piece in pieces:
         if piece.fold != fold:
@@ -133,7 +208,10 @@ def _left_out(pieces: list[_Piece]) -> str:
     """Return which pieces did not fit, and where they are; "" where all did."""
     if not pieces:
         return ""
-    names = [": ".join(filter(None, (piece.fold, piece.name))) for piece in pieces]
+    names = [
+        ": ".join(filter(None, (piece.section or piece.fold, piece.name)))
+        for piece in pieces
+    ]
     listed = [
         f"- {markup.inline(' '.join(name.split()), _LONGEST_NAME)}"
         for name in names[:_NAMED]
@@ -151,11 +229,16 @@ def _drawn(parts: Iterable[SectionPart | Reason]) -> str:
     return "\n\n".join(map(markup.render, parts))
 
 
-def _answer(first: Answer) -> str:
-    """Return the answer: a sentence, and what stands behind it."""
+def _outcome(first: Answer) -> str:
+    """Return whether new is slower: a sentence, and what must be known of it."""
     texts = [markup.emphasis(first.outcome, markup.LONGEST_PARAGRAPH)]
     texts += [markup.render(sentence) for sentence in first.below]
-    texts.append(markup.emphasis(first.title, markup.LONGEST_PARAGRAPH))
+    return "\n\n".join(texts)
+
+
+def _cause(first: Answer) -> str:
+    """Return why: the cause that explains most, and what stands behind it."""
+    texts = [markup.emphasis(first.title, markup.LONGEST_PARAGRAPH)]
     if first.reason is not None:
         finding = first.reason.finding
         if finding.text:
@@ -193,19 +276,25 @@ def _verdict(report: ReportModel) -> Iterator[_Piece]:
 def _totals(
     report: ReportModel, shown_sections: Sequence[Section], first: Answer
 ) -> str:
-    """Return one line a profile: its totals, and its mode where that is new."""
+    """Return one line a profile: its totals, and its mode where none before has it.
+
+    A profile without totals and with a mode that is told has no line.
+    """
     lines = []
-    said = ""
+    said = {""}
     for section in shown_sections:
         if section.diff is None:
             continue
         line = f"- {markup.emphasis(section.heading, 2 * _LONGEST_LABEL)}"
-        if section.mode not in ("", said):
-            line += f" ({markup.inline(section.mode, 2 * _LONGEST_LABEL)})"
-        if section.lead and section.lead != first.title:
-            line += f": {markup.inline(section.lead, _LONGEST_LINE)}"
-        lines.append(line)
-        said = section.mode
+        mode = _mode(report, section)
+        lead = section.lead if section.lead != first.title else ""
+        if mode not in said:
+            line += f" ({markup.inline(mode, 2 * _LONGEST_LABEL)})"
+        if lead:
+            line += f": {markup.inline(lead, _LONGEST_LINE)}"
+        if lead or mode not in said:
+            lines.append(line)
+        said.add(mode)
     if report.filters:
         lines.append(
             f"- only: {markup.inline(' '.join(report.filters), _LONGEST_LINE)}"
@@ -217,24 +306,43 @@ def _in_short(others: Sequence[Reason], rest: Sequence[Sentence]) -> str:
     """Return findings that are not the answer, each by its title, and what is left."""
     texts = []
     if others:
-        texts = [markup.emphasis("Other findings")]
-        texts.append("\n".join(map(markup.in_short, others)))
+        listed = [markup.in_short(reason) for reason in others]
+        if others[0].level:
+            # What follows from the answer stands under its number.
+            listed.insert(0, "1. With the one above:")
+        texts = [markup.emphasis("Other findings"), "\n".join(listed)]
     return "\n\n".join([*texts, *map(markup.render, rest)])
 
 
-def _tops(shown_sections: Sequence[Section]) -> Iterator[SectionPart]:
+def _mode(report: ReportModel, section: Section) -> str:
+    """Return how the sides were made comparable; not why, where the outcome says it."""
+    if report.outcome.shares and section.compared.normalization.mode == "composition":
+        return MODES["composition"]
+    return section.mode
+
+
+def _tops(report: ReportModel, shown_sections: Sequence[Section]) -> Iterator[_Piece]:
     """Yield what moved most in the first comparison, if that is of profiles.
 
-    Dearer ones come first of their key; cheaper ones are for where there are none.
+    Of its first key that has any, the tables of dearer and of cheaper rows stand
+    together; without any, a sentence for each key.
     """
-    if not shown_sections:
+    first = shown_sections[0] if shown_sections else None
+    if first is None or first.diff is None:
         return
-    first = shown_sections[0]
+    parts = [p for p in first.parts if isinstance(p, Table | Sentence)]
     for key in first.tops:
-        parts = (p for p in first.parts if isinstance(p, Table | Sentence))
-        part = next((part for part in parts if part.key == key), None)
-        if part is not None:
-            yield part.first(_ROWS) if isinstance(part, Table) else part
+        moved = [p for p in parts if p.key == key and isinstance(p, Table)]
+        if moved:
+            tables = [table.first(_ROWS) for table in moved]
+            names = [row.key for table in tables for row in table.rows]
+            urls = lines_of(names, first.diff, report.sources)
+            for table in tables:
+                yield _Piece("", _name_of([table]), markup.table(table, urls), 0)
+            return
+    for part in parts:
+        if part.key in first.tops:
+            yield _Piece("", part.key, markup.render(part), 0)
 
 
 def _cut(parts: Iterable[SectionPart]) -> Iterator[list[SectionPart]]:
@@ -259,10 +367,13 @@ def _name_of(parts: Iterable[SectionPart]) -> str:
     return "notes"
 
 
-def _inputs(report: ReportModel) -> _Piece:
-    """Return what went in and what to know of it; copies are on this machine alone."""
+def _inputs(report: ReportModel) -> tuple[str, str]:
+    """Return what to call the inputs, and them with what to know of them.
+
+    Copies are on this machine alone.
+    """
     table = inputs_table(report, copies=False, headed=True)
     parts: list[SectionPart] = [table, *cautions(report)]
     warned = len(report.warnings)
     more = f" and {warned} warning{'' if warned == 1 else 's'}" if warned else ""
-    return _Piece(f"Inputs{more}", "", _drawn(parts), 1)
+    return f"Inputs{more}", _drawn(parts)

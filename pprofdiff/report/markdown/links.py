@@ -15,10 +15,11 @@ from urllib.parse import quote
 from pprofdiff.analysis.source.model import ChangedLines
 from pprofdiff.model.source import Commit
 
-__all__ = ["commit_url", "lines_url"]
+__all__ = ["commit_url", "line_url", "lines_url", "revision", "web"]
 
 _PULL = re.compile(r"refs/pull/(\d+)/")
-_WEB = re.compile(r"https?://[\w.:/@%+~-]+\Z")
+_WEB = re.compile(r"https?://[\w.:/@%+~?=&-]+\Z")
+_REVISION = re.compile(r"[0-9a-f]{40,64}\Z")
 
 
 def lines_url(lines: ChangedLines) -> str:
@@ -36,15 +37,31 @@ def lines_url(lines: ChangedLines) -> str:
         to = f"-{side}{lines.end}" if lines.end > lines.start else ""
         files = f"{github}/pull/{pull[1]}/files"
         return f"{files}#diff-{anchor}{side}{lines.start}{to}"
-    at = lines.build
-    path = quote(lines.path.encode("utf-8", "surrogateescape"))
-    if github:
-        to = f"-L{lines.end}" if lines.end > lines.start else ""
-        return f"{github}/blob/{at}/{path}#L{lines.start}{to}"
+    return line_url(lines.build, lines.path, lines.start, lines.end)
+
+
+def line_url(commit: str, path: str, start: int, end: int = 0) -> str:
+    """Return the page of lines in a commit's file, "" where no variable tells.
+
+    `path` is from the root of the repository. Without a `start` it is the whole file.
+    """
+    written = quote(path.encode("utf-8", "surrogateescape"))
+    last = max(start, end)
+    if github := _github():
+        to = f"-L{last}" if last > start else ""
+        at = f"#L{start}{to}" if start else ""
+        return f"{github}/blob/{commit}/{written}{at}"
     if gitlab := _gitlab():
-        to = f"-{lines.end}" if lines.end > lines.start else ""
-        return f"{gitlab}/-/blob/{at}/{path}#L{lines.start}{to}"
+        to = f"-{last}" if last > start else ""
+        at = f"#L{start}{to}" if start else ""
+        return f"{gitlab}/-/blob/{commit}/{written}{at}"
     return ""
+
+
+def revision() -> str:
+    """Return the full id of the commit that a CI job checked out, "" outside a job."""
+    told = os.environ.get("GITHUB_SHA", "") or os.environ.get("CI_COMMIT_SHA", "")
+    return told if _REVISION.match(told) else ""
 
 
 def commit_url(commit: Commit) -> str:
@@ -58,13 +75,13 @@ def commit_url(commit: Commit) -> str:
 def _github() -> str:
     server = os.environ.get("GITHUB_SERVER_URL", "")
     repository = os.environ.get("GITHUB_REPOSITORY", "")
-    return _web(f"{server}/{repository}") if server and repository else ""
+    return web(f"{server}/{repository}") if server and repository else ""
 
 
 def _gitlab() -> str:
-    return _web(os.environ.get("CI_PROJECT_URL", ""))
+    return web(os.environ.get("CI_PROJECT_URL", ""))
 
 
-def _web(url: str) -> str:
-    """Return a URL that cannot end a Markdown link, "" for others."""
+def web(url: str) -> str:
+    """Return a URL that cannot end a Markdown link, "" for what could, or is none."""
     return url if _WEB.match(url) else ""

@@ -9,8 +9,9 @@ that is looked for.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from html import escape
+from types import MappingProxyType
 
 from pprofdiff.analysis.gate.model import Ruling
 from pprofdiff.report.markdown.links import commit_url, lines_url
@@ -39,6 +40,7 @@ __all__ = [
     "paragraph",
     "render",
     "summary",
+    "table",
 ]
 
 # A name longer than this loses its middle; JSON has it in full.
@@ -95,7 +97,7 @@ def render(part: Part) -> str:
     """Return one part, without a line break at its end."""
     match part:
         case Table():
-            return _titled(part)
+            return table(part)
         case Footnotes():
             return _fenced([f"{note.mark} {note.text}" for note in part.notes])
         case Reason():
@@ -118,25 +120,33 @@ def _sentence(sentence: Sentence) -> str:
     return paragraph(sentence.text, f"**{lead}**" if lead == "!" else lead)
 
 
-def _titled(table: Table) -> str:
-    """Return a table below its title."""
-    title = emphasis(table.heading, LONGEST_PARAGRAPH)
-    sides = ["---:" if column.align == ">" else ":---" for column in table.columns]
-    headings = [inline(c.text if table.headed else "") for c in table.columns]
+def table(shown: Table, urls: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return a table below its title; `urls` are of names, by the keys of rows."""
+    title = emphasis(shown.heading, LONGEST_PARAGRAPH)
+    sides = ["---:" if column.align == ">" else ":---" for column in shown.columns]
+    headings = [inline(c.text if shown.headed else "") for c in shown.columns]
     rows = [headings, sides]
-    for row in table.rows:
+    for row in shown.rows:
         cells = [
             inline((signed(cell) if column.signs else cell.label).rstrip())
-            for cell, column in zip(row.cells, table.columns, strict=True)
+            for cell, column in zip(row.cells, shown.columns, strict=True)
         ]
-        own = row.cells[table.names]
+        own = row.cells[shown.names]
         if row.strong:
-            cells[table.names] = f"{emphasis(own.text)} {inline(own.detail)}".rstrip()
+            cells[shown.names] = f"{emphasis(own.text)} {inline(own.detail)}".rstrip()
         elif row.level:
-            cells[table.names] = _set_in(own, table.indent * row.level)
+            cells[shown.names] = _set_in(own, shown.indent * row.level)
+        elif row.key in urls:
+            cells[shown.names] = _named(own, urls[row.key])
         rows.append(cells)
     lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     return f"{title}\n\n{lines}" if title else lines
+
+
+def _named(cell: Cell, url: str) -> str:
+    """Return a name behind a link, and what must be known of it."""
+    remark = f"&nbsp; {inline(cell.remark)}" if cell.remark else ""
+    return f"{linked(_fitting(cell.text, _LONGEST_NAME), url)}{remark}"
 
 
 def _set_in(cell: Cell, indent: int) -> str:

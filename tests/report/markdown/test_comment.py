@@ -100,7 +100,7 @@ def unfolded(page):
 
 def test_it_reads_well_with_everything_folded(comment):
     page = unfolded(comment(*CASES["zstd.fail-on"])[0])
-    _, title, verdict, ruling, outcome, basis, answer, *_ = page.split("\n\n")
+    _, title, outcome, basis, verdict, ruling, answer, *_ = page.split("\n\n")
     assert title == "### base → new"
     assert verdict == "**Verdict** fail: 1 of 2 rules tripped"
     assert ruling.startswith(r"- fail: `cum:json\.Marshal$:+5%`: ")
@@ -110,22 +110,135 @@ def test_it_reads_well_with_everything_folded(comment):
     # What follows from it is listed once, below.
     assert page.count("no longer allocate") == 1
     assert "- **cpu, in %**" in page
-    slower, costlier = tables(page)
-    assert len(slower) == len(costlier) == 6
+    slower, faster = tables(page)
+    assert len(slower) == len(faster) == 6
+    assert page.index("**Got slower (cum)") < page.index("**Got faster (cum)")
+    assert slower[0] == faster[0]
     assert slower[0] == ["base", "new", "Δ", "own ratio", "of new", "function"]
-    assert all(row[2].startswith("▲ +") for row in slower[1:] + costlier[1:])
+    assert all(row[2].startswith("▲ +") for row in slower[1:])
+    assert all(row[2].startswith("▼ −") for row in faster[1:])
     assert "- only:" not in page
 
 
+@pytest.mark.parametrize("name", ["syncpool.work", "zstd.fail-on"])
+def test_each_mode_is_said_once(comment, name):
+    page = unfolded(comment(*CASES[name])[0])
+    modes = re.findall(r"^- \*\*[^*]+\*\* \((.+?)\)(?::|$)", page, re.MULTILINE)
+    assert len(modes) == len(set(modes)) > 1
+
+
 def test_nothing_beyond_noise_is_said_first(comment):
-    page = unfolded(comment(*CASES["unchanged.cpu"])[0])
-    _, _, outcome, needs, *_ = page.split("\n\n")
-    assert outcome == "**No outcome: shares of CPU are compared, not costs.**"
+    """Without work there is no telling that it is the same: what would is in sight."""
+    page = comment(*CASES["unchanged.cpu"])[0]
+    _, outcome, needs = unfolded(page).rstrip().split("\n\n")
+    assert outcome == (
+        "base → new: **No outcome: shares of CPU are compared, not costs.**"
+    )
     assert needs.startswith("The work is not known: ")
+    assert page.count("<summary>") == 1
+    assert "<summary>Nothing moved beyond noise: cpu.</summary>" in page
     assert page.count("No group changed beyond noise by itself.") == 1
-    assert "Got slower (cum): nothing beyond noise." in page
+    assert page.count("Got slower (cum): nothing beyond noise.") == 1
+    # Why it is shares that are compared is said by what would tell more.
+    assert page.count("work is not known") == 1
     # Shares have no total that could be within it.
     assert page.count("within noise.") == page.count("In all") == 0
+    assert {"cpu, in %", "Inputs"} <= set(
+        re.findall(r"^\*\*(.+)\*\*$", page, re.MULTILINE)
+    )
+    sound(page)
+
+
+def still(tmp_path, figures):
+    """Write a run of a benchmark for each figure; return the folders of both sides."""
+    for name, values in zip(("base", "new"), figures, strict=True):
+        for number, value in enumerate(values):
+            run = tmp_path / name / f"run{number}"
+            run.mkdir(parents=True)
+            text = printed({"Work-8": [{"ns/op": value}] * 3})
+            (run / "bench.txt").write_text(text, "utf-8")
+    return tmp_path / "base", tmp_path / "new"
+
+
+EVEN = (1000, 1001, 999, 1000, 1002, 998, 1001, 1000)
+
+
+def test_an_unchanged_pair_is_two_lines(comment, tmp_path):
+    page = comment(*still(tmp_path, (EVEN, EVEN[::-1])))[0]
+    marker, outcome, fold = page.split("\n\n")[:3]
+    assert marker == "<!-- pprofdiff base new -->"
+    assert re.fullmatch(r"base → new: \*\*The same within 2%: [^\n]+\.\*\*", outcome)
+    assert fold == (
+        "<details>\n<summary>Nothing moved beyond noise: benchmarks.</summary>"
+    )
+    assert page.endswith("\n\n</details>\n")
+    assert page.count("<details>") == 1
+    # What it rests on is in the fold.
+    assert page.index("\nFrom Benchmark") > page.index("<details>")
+    sound(page)
+
+
+def test_a_gate_that_passes_is_said_in_them(cli, tmp_path):
+    sides = still(tmp_path, (EVEN, EVEN[::-1]))
+    rule = "--fail-on=bench:ns/op:+10%"
+    done = cli(*sides, rule, "-q", "-o", tmp_path / "x.md")
+    assert done.status == 0, done.err
+    page = (tmp_path / "x.md").read_text("utf-8")
+    assert "<summary>Gate passed. Nothing moved beyond noise: benchmarks." in page
+    assert page.index("Gate passed") < page.index("pass `bench:ns/op:+10%`")
+
+
+def test_what_moved_is_more_than_two_lines(comment, tmp_path):
+    dearer = [value * 2 for value in EVEN]
+    page = comment(*still(tmp_path, (EVEN, dearer)))[0]
+    assert (
+        "### base → new\n\n**Slower: +100% time an operation (+99% to +101%).**" in page
+    )
+    assert "Nothing moved" not in page
+
+
+LINKED = {
+    "GITHUB_SERVER_URL": "https://github.com",
+    "GITHUB_REPOSITORY": "o/r",
+    "GITHUB_SHA": "c" * 40,
+}
+
+
+def started(factor, name="m/sub.Work"):
+    """Return a profile of a function of this module, and one of another."""
+    ours = Place((Frame(name, "/build/sub/work.go", 12, 7),), 0x400000)
+    other = Place((Frame("x.org/y.F", "/p/x.org/y@v1.2.3/f.go", 4, 3),), 0x400001)
+    rows = [
+        Sample((place,), (n * factor, 10 * n * MS * factor))
+        for place, n in ((ours, 300), (other, 200))
+    ]
+    rows.append(Sample((Place((Frame("m.rest", ""),), 0x400002),), (900, 9000 * MS)))
+    return built(rows, CPU, duration_ns=10**11)
+
+
+def test_names_lead_to_their_lines(monkeypatch, tmp_path):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "go.mod").write_text("module m\n", "utf-8")
+    (tmp_path / "sub" / "work.go").write_text("package sub\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    for name in (*LINKED, "CI_PROJECT_URL", "CI_COMMIT_SHA", "GITHUB_WORKSPACE"):
+        monkeypatch.delenv(name, raising=False)
+    sides = [
+        Side(label, (Capture(label, "profile", started(factor)),))
+        for label, factor in (("base", 1), ("new", 4))
+    ]
+    compared = compare_sides(*sides, Settings(work=counted((1000, 1000))))
+    page = render(report_of(compared))
+    assert "](http" not in page
+    for name, value in LINKED.items():
+        monkeypatch.setenv(name, value)
+    linked = render(report_of(compared))
+    to = f"https://github.com/o/r/blob/{'c' * 40}/sub/work.go#L7"
+    # In the table in sight; code of another module is not in this repository.
+    assert linked.count("](http") == linked.count(f"[`sub.Work`]({to})") == 1
+    assert linked.index(to) < linked.index("<details>")
+    assert linked.replace(f"[`sub.Work`]({to})", "`sub.Work`") == page
+    sound(page)
 
 
 def test_benchmarks_alone_are_not_folded(comment):

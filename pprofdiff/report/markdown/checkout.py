@@ -1,0 +1,63 @@
+"""Which file of the repository that is checked out here a function is in."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from pprofdiff.goruntime.names import is_standard_library, package_of
+
+__all__ = ["repository_path"]
+
+# A module of another project: its files are not in this one's tree.
+_OTHER_MODULE = re.compile(r"@v\d")
+_MODULE = re.compile(r"^module[ \t]+\"?([^\s\"]+)", re.MULTILINE)
+_MOST_OF_MODULE = 1 << 16
+_DEEPEST = 64
+
+
+def repository_path(file: str, function: str) -> str:
+    """Return a function's file as a path from the repository, "" where it is not ours.
+
+    `file` is the path in the profile. The working directory is in the repository; where
+    that begins, ``GITHUB_WORKSPACE`` tells. Without it, that is the working directory.
+    """
+    path = _in_tree(file, function)
+    return _from_repository(path) if path else ""
+
+
+def _in_tree(file: str, function: str) -> str:
+    """Return the longest tail of a path that is a file of the working directory.
+
+    Go's own files and those of other modules are not: `server.go` here is not the one
+    of net/http.
+    """
+    if _OTHER_MODULE.search(file) or not _may_be_ours(package_of(function)):
+        return ""
+    parts = [part for part in re.split(r"[/\\]", file) if part][-_DEEPEST:]
+    if ".." in parts:
+        return ""
+    tails = (os.path.join(*parts[start:]) for start in range(len(parts)))
+    return next(filter(os.path.isfile, tails), "")
+
+
+def _may_be_ours(package: str) -> bool:
+    """Return whether a package may be of the working directory's module."""
+    if is_standard_library(package):
+        return False
+    try:
+        with open("go.mod", encoding="utf-8", errors="replace") as file:
+            told = _MODULE.search(file.read(_MOST_OF_MODULE))
+    except OSError:
+        told = None
+    module, named = told[1] if told else "", package.removesuffix("_test")
+    return not module or named in ("main", module) or named.startswith(f"{module}/")
+
+
+def _from_repository(path: str) -> str:
+    """Return a path of the working directory as one of the repository checked out."""
+    root = os.environ.get("GITHUB_WORKSPACE", "")
+    if not root:
+        return path
+    rooted = os.path.relpath(os.path.realpath(path), os.path.realpath(root))
+    return path if rooted.startswith("..") else rooted

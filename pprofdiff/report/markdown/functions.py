@@ -1,0 +1,63 @@
+"""Where a function's name leads: to its lines, and to its place on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from pprofdiff.analysis.profiles.declared import first_lines
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.model.source import Sources
+from pprofdiff.report.markdown.checkout import repository_path
+from pprofdiff.report.markdown.links import line_url, revision
+
+__all__ = ["lines_of"]
+
+
+class _Declared(NamedTuple):
+    """Where a build's profile says that a function is; side 0 is base, 1 is new."""
+
+    side: int
+    name: str
+    file: str
+    line: int
+
+
+def lines_of(
+    names: Iterable[str], diff: ProfileDiff, sources: Sources | None
+) -> Mapping[str, str]:
+    """Return the URLs of functions' first lines; what has none is left out.
+
+    They are of the commits that `sources` name, else of what a CI job checked out. A
+    function that new has no more is shown as base had it.
+    """
+    urls = {}
+    for one in _declared(names, diff):
+        url = _url(one, sources)
+        if url:
+            urls[one.name] = url
+    return urls
+
+
+def _declared(names: Iterable[str], diff: ProfileDiff) -> Iterable[_Declared]:
+    """Yield where functions are, as the newest profile that has them says."""
+    wanted = dict.fromkeys(names)
+    for side, profile in ((1, diff.new.profile), (0, diff.base.profile)):
+        for (name, file), line in first_lines(profile).items():
+            if name in wanted:
+                del wanted[name]
+                yield _Declared(side, name, file, line)
+
+
+def _url(one: _Declared, sources: Sources | None) -> str:
+    if sources is not None and sources.told is not None:
+        text = sources.text(one.side, one.name, one.file)
+        if text is None or text.origin != "git":
+            return ""
+        return line_url(sources.told[one.side], text.path, one.line)
+    commit = revision()
+    # What is checked out is new: base's lines are elsewhere.
+    if not commit or not one.side:
+        return ""
+    path = repository_path(one.file, one.name)
+    return line_url(commit, path, one.line) if path else ""

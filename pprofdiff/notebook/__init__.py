@@ -31,7 +31,8 @@ ROWS = 9
 class Card(NamedTuple):
     """What is shown of one object: the two labels or its name, a sentence, a table.
 
-    `below` is said under the table.
+    `findings` are said under the sentence, a line each; those of a level above 0 follow
+    from the nearest one before of a lower level. `below` is said under the table.
     """
 
     labels: tuple[str, ...]
@@ -39,6 +40,7 @@ class Card(NamedTuple):
     lead: str
     table: Table
     below: str = ""
+    findings: tuple[tuple[int, str], ...] = ()
 
 
 def shown(
@@ -72,6 +74,7 @@ def _fitting(card: Card) -> Card:
     return card._replace(
         labels=tuple(map(cut, card.labels)),
         lead=cut(card.lead, 400),
+        findings=tuple((level, cut(text, 400)) for level, text in card.findings),
         table=replace(
             table,
             columns=tuple(replace(c, text=cut(c.text)) for c in table.columns),
@@ -81,8 +84,16 @@ def _fitting(card: Card) -> Card:
 
 
 def _short(row: Row) -> Row:
-    cells = (replace(c, text=cut(c.text), full=cut(c.full, 400)) for c in row.cells)
+    cells = (
+        replace(cell, text=cut(_with_detail(cell)), full=cut(cell.full, 400), detail="")
+        for cell in row.cells
+    )
     return replace(row, cells=tuple(cells))
+
+
+def _with_detail(cell: Cell) -> str:
+    """Return a text with its aside in brackets: viewers make one space of two."""
+    return f"{cell.text} ({cell.detail})" if cell.detail else cell.text
 
 
 def cut(text: str, longest: int = 120) -> str:
@@ -105,6 +116,7 @@ def wanted(
 
 def _plain(card: Card, text: str) -> str:
     parts: list[Part] = [Sentence(card.lead)] if card.lead else []
+    parts += (Sentence(f"{'  ' * level}{words}") for level, words in card.findings)
     parts.append(card.table)
     if card.below:
         parts.append(Sentence(card.below))
@@ -118,9 +130,7 @@ def _html(card: Card) -> str:
 
 
 def _written(cell: Cell, column: Column) -> str:
-    """Return what a cell says: a name with its detail, a number with its sign."""
-    if cell.detail:
-        return f"{cell.label}  {cell.detail}"
+    """Return what a cell says: a name, or a number with its sign."""
     return (signed(cell) if column.signs else cell.label).strip()
 
 

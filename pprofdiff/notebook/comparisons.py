@@ -62,6 +62,8 @@ _LONGER = {
     "wait.p50": "p50 of a wait",
     "wait.p99": "p99 of a wait",
 }
+# How many findings a card names.
+_FINDINGS = 5
 _REMARKS = {"new": "+new", "gone": "-gone"}
 _Labels = tuple[str, str]
 
@@ -71,11 +73,16 @@ def comparison_card(report: ReportModel) -> Card:
     shown = list(sections(report))
     section, told = shown[0], why(report)
     first = answer(report, told, shown)
-    more = len(report.findings.found) - 1
+    listed = told.reasons[:_FINDINGS] if first.reason is not None else ()
+    more = len(report.findings.found) - len(listed)
     below = f"{more} more in .findings" if told.reasons and more > 0 else ""
     make = KINDS[section.kind].diff_card
     card: Card = (resolve(make) if make else _first_table)(section, report.labels)
-    return card._replace(lead=f"{first.outcome} {first.title.strip()}", below=below)
+    return card._replace(
+        lead=first.outcome if listed else f"{first.outcome} {first.title.strip()}",
+        below=below,
+        findings=tuple((r.level, f"{r.lead.strip()} {r.title}") for r in listed),
+    )
 
 
 def _first_table(section: Section, labels: _Labels) -> Card:

@@ -9,6 +9,11 @@ drops the frame shows the picture. A picture between ``<iframe>`` and ``</iframe
 would be text to the parsers that keep what a dropped element holds. ``image/png``
 beside the HTML would be read by nbconvert's LaTeX alone and be in each notebook twice:
 it is there for who asks for it.
+
+A sandboxed frame does not see the notebook's style sheet. But a browser gives it the
+colour scheme of the ``iframe`` element as its preferred one, which a rule on the
+attribute that tells JupyterLab's theme, or VS Code's class, sets: the graph follows
+when the theme is changed.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import pytest
@@ -73,6 +74,28 @@ def test_the_text_twin_has_the_same_cells(name):
     for row in Parsed(comparison["text/html"]).rows:
         for cell in row:
             assert " ".join(cell.split()) in squeezed
+
+
+@pytest.mark.parametrize("name", ["cpu", "folders"])
+def test_findings_are_lines_of_text_below_the_outcome(name):
+    """Left-aligned wherever it is shown: of a table, viewers align text as numbers."""
+    comparison = thing(name)
+    html = comparison._repr_mimebundle_()["text/html"]
+    paragraph = html[html.index('<p align="left">') : html.index("<table>")]
+    labels, outcome, *told = re.split(r"<br>\n", paragraph.replace("</p>", "").strip())
+    assert "</code>: cpu" in labels
+    assert re.fullmatch(
+        r"<strong>Cannot tell: .+</strong>\n*|<strong>Faster: .+", outcome.strip()
+    )
+    titles = list(comparison.findings["title"])
+    assert 1 < len(told) <= 5
+    assert titles[0] in Parsed(told[0]).text
+    assert told[0].startswith("1. ")
+    assert all(any(title in Parsed(line).text for title in titles) for line in told)
+    # What follows from one stands under it, further in.
+    follows = [line for line in told if "↳" in line]
+    assert follows
+    assert all(line.startswith("&emsp;") for line in follows)
 
 
 @pytest.mark.parametrize("name", ["cpu", "logs", "trace"])

@@ -27,8 +27,8 @@ def test_a_frame_lies_over_the_picture(graph):
     comparison = graph._repr_mimebundle_()
     assert list(comparison) == ["text/plain", "text/html"]
     found = Parsed(comparison["text/html"])
-    (_, outer), (_, image), (_, frame) = found.elements
-    assert [tag for tag, _ in found.elements] == ["div", "img", "iframe"]
+    _, (_, outer), (_, image), (_, frame) = found.elements
+    assert [tag for tag, _ in found.elements] == ["style", "div", "img", "iframe"]
     assert frame["sandbox"] == "allow-scripts"
     assert frame["srcdoc"] == flame_page(graph.diff)
     assert frame["height"] == "400"
@@ -36,7 +36,9 @@ def test_a_frame_lies_over_the_picture(graph):
     assert "position:absolute" in frame["style"]
     assert b64decode(image["src"].removeprefix("data:image/png;base64,")) == graph.png
     assert image["alt"] == comparison["text/plain"]
-    assert found.text.strip() == ""
+    assert (
+        re.sub(r"[^{}]+\{ color-scheme: (dark|light); \}", "", found.text).strip() == ""
+    )
 
 
 def test_it_is_small_and_loads_nothing(graph):
@@ -64,9 +66,8 @@ def test_types_are_those_asked_for(graph):
 
 def test_without_frames_and_styles_the_picture_is_left(graph):
     html = graph._repr_mimebundle_()["text/html"]
-    kept = re.sub(
-        r' style="[^"]*"', "", re.sub(r"<iframe.*?</iframe>", "", html, flags=re.DOTALL)
-    )
+    dropped = r"<(iframe|style)\b.*?</\1>| style=\"[^\"]*\""
+    kept = re.sub(dropped, "", html, flags=re.DOTALL)
     found = Parsed(kept)
     assert [tag for tag, _ in found.elements] == ["div", "img"]
     assert found.elements[1][1]["width"] == "100%"
@@ -81,12 +82,12 @@ def test_hostile_labels_end_no_attribute():
     )
     html = pprofdiff.diff(base, new).flamegraph()._repr_mimebundle_()["text/html"]
     found = Parsed(html)
-    assert [tag for tag, _ in found.elements] == ["div", "img", "iframe"]
+    assert [tag for tag, _ in found.elements] == ["style", "div", "img", "iframe"]
     inner = Parsed(
         re.sub(
             r"<!doctype html>|<script.*?</script>|<style.*?</style>",
             "",
-            found.elements[2][1]["srcdoc"],
+            found.elements[3][1]["srcdoc"],
             flags=re.DOTALL,
         )
     )

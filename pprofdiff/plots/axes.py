@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
 import numpy as np
 
 from pprofdiff.palette import Theme, colour
+from pprofdiff.plots.fitting import legend_columns, legend_rows, room, text_size
 from pprofdiff.units import Scale, printable, scale_for, scaled
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ __all__ = [
     "themed",
     "tick_words",
     "time_words",
+    "value_words",
 ]
 
 Which = Literal["x", "y"]
@@ -110,13 +112,23 @@ def shortened(label: str, longest: int = _LONGEST) -> str:
 
 def add_title(ax: Axes, title: str, theme: Theme) -> None:
     """Write a title above the plot, and above its legend if there already is one."""
-    pad = 20.0 if ax.get_legend() is not None else 6.0
+    rows = legend_rows(ax)
+    pad = 6.0 + 14.0 * rows
     shade = colour("text", theme)
     literal(ax.set_title(title, loc="left", size="medium", color=shade, pad=pad))
 
 
-def add_legend(ax: Axes, handles: Sequence[Artist], labels: Sequence[str]) -> None:
-    """Write a legend in one line above the plot, a label beside each handle."""
+def add_legend(
+    ax: Axes,
+    handles: Sequence[Artist | tuple[Artist, ...]],
+    labels: Sequence[str],
+) -> None:
+    """Write a legend above the plot, a label beside each handle.
+
+    It is one line where that is no wider than the plot.
+    """
+    from matplotlib.legend_handler import HandlerTuple
+
     # Legends drop labels that begin with "_" and read formulas in others, so that
     # labels of the same length stand in for them until the legend is made.
     legend = ax.legend(
@@ -124,13 +136,15 @@ def add_legend(ax: Axes, handles: Sequence[Artist], labels: Sequence[str]) -> No
         ["x" * len(label) for label in labels],
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
-        ncols=len(handles),
+        ncols=legend_columns(ax, labels),
         frameon=False,
         fontsize="small",
         borderaxespad=0.0,
         borderpad=0.2,
         handlelength=1.4,
         columnspacing=1.4,
+        # Several swatches of one entry stand close beside each other.
+        handler_map={tuple: HandlerTuple(ndivide=None, pad=0.0)},
     )
     faint = ax.xaxis.label.get_color()
     for text, label in zip(legend.get_texts(), labels, strict=True):
@@ -183,9 +197,19 @@ def mark_axis(
     2 GB is round in GB, 2,000,000,000 bytes is not. `steps` is as in `round_places`.
     """
     low, high = (end / scale.size for end in ends)
-    places = round_places(low, high, steps)
-    words = [tick_words(place, scale.unit) for place in places]
+    for fewer in range(steps, 0, -1):
+        places = round_places(low, high, fewer)
+        words = [tick_words(place, scale.unit) for place in places]
+        if which == "y" or _apart(ax, words):
+            break
     set_ticks(ax, which, [place * scale.size for place in places], words)
+
+
+def _apart(ax: Axes, words: Sequence[str]) -> bool:
+    """Return whether the marks of an x axis have room beside each other."""
+    between = text_size("0")[0]
+    widest = max((text_size(word)[0] for word in words), default=0.0)
+    return (widest + between) * len(words) <= room(ax)[0]
 
 
 def mark_sizes(ax: Axes, which: Which, top: float, unit: str) -> None:
@@ -216,10 +240,16 @@ def round_places(low: float, high: float, steps: int = 5) -> list[float]:
 
 
 def tick_words(place: float, unit: str) -> str:
-    """Return what a mark of an axis says, such as ``−0.2 cores``; 0 has no unit."""
+    """Return what a mark of an axis says: ``−0.2 cores``, ``50%``; 0 has no unit."""
     if not place:
         return "0"
-    return f"{place:,.6g} {unit}".rstrip().replace("-", "−")
+    gap = "" if unit == "%" else " "
+    return f"{place:,.6g}{gap}{unit}".rstrip().replace("-", "−")
+
+
+def value_words(scale: Scale, value: float, *, signed: bool = False) -> str:
+    """Return a value with its unit; percent as in tables, without a space."""
+    return scale.text(value, signed=signed).replace(" %", "%")
 
 
 def round_time(ns: float) -> str:

@@ -22,7 +22,9 @@ from pprofdiff.plots.axes import (
     set_ticks,
     shortened,
     themed,
+    value_words,
 )
+from pprofdiff.plots.fitting import room, text_size
 from pprofdiff.units import Scale
 
 if TYPE_CHECKING:
@@ -134,10 +136,12 @@ def builds_in_words(many: Many) -> str:
     totals = np.sum([one.values for one in groups], axis=0)
     moved = [(one.label, float(one.values[-1] - one.values[0])) for one in groups]
     moved.sort(key=lambda row: -abs(row[1]))
-    deltas = [f"{name} {scale.text(by, signed=True)}" for name, by in moved[:_TOLD]]
-    ends = f"{shortened(many.names[0])} {scale.text(float(totals[0]))}"
+    deltas = [
+        f"{name} {value_words(scale, by, signed=True)}" for name, by in moved[:_TOLD]
+    ]
+    ends = f"{shortened(many.names[0])} {value_words(scale, float(totals[0]))}"
     if len(many.names) > 1:
-        ends += f", {shortened(many.names[-1])} {scale.text(float(totals[-1]))}"
+        ends += f", {shortened(many.names[-1])} {value_words(scale, float(totals[-1]))}"
     return f"{many.kind} of {len(many.names)} builds. {ends}; {'; '.join(deltas)}."
 
 
@@ -174,10 +178,9 @@ def _add_names(ax: Axes, groups: Sequence[_Group], top: float, theme: Theme) -> 
         high = low + float(one.values[-1])
         middles.append((low + high) / 2)
         low = high
+    gap = 1.08 * top * max(text_size("")[1] / room(ax)[1], 0.054)
     x = len(groups[0].values) - 1 + 0.36
-    for one, middle, place in zip(
-        groups, middles, _apart(middles, top * 0.058), strict=True
-    ):
+    for one, middle, place in zip(groups, middles, _apart(middles, gap), strict=True):
         text = ax.annotate(
             one.label,
             (x, middle),
@@ -208,4 +211,6 @@ def _apart(places: Sequence[float], gap: float) -> list[float]:
             if short > 0:
                 moved[i] -= short / 2
                 moved[i + 1] += short / 2
+    for i in range(len(moved) - 1):
+        moved[i + 1] = max(moved[i + 1], moved[i] + gap)
     return moved

@@ -34,6 +34,7 @@ from pprofdiff.plots.axes import (
     themed,
     time_words,
 )
+from pprofdiff.plots.fitting import room, text_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -258,7 +259,8 @@ def _add_quantile(
 ) -> None:
     """Mark a quantile of each side, the slower side's words below, right of it.
 
-    It is marked where a side has as many durations as its name tells apart.
+    It is marked where a side has as many durations as its name tells apart. Words that
+    would leave the plot stand on the other side of their dot.
     """
     share = _SHARES[name]
     base, new = values
@@ -266,17 +268,29 @@ def _add_quantile(
     for i, value in enumerate(values):
         if value is None or share < 1 / max(len(sides[i].ranked), 1):
             continue
-        shade, right = colour(SIDES[i], theme), i == slower
+        shade, below = colour(SIDES[i], theme), i == slower
         _add_dot(ax, value, share, shade)
+        words = f"{name} {time_words(value)}"
+        right = _is_right(ax, max(value, 1), words, wanted=below)
         add_note(
             ax,
-            f"{name} {time_words(value)}",
+            words,
             (max(value, 1), share),
-            (7, -2) if right else (-7, 2),
+            (7 if right else -7, -2 if below else 2),
             ha="left" if right else "right",
-            va="top" if right else "bottom",
+            va="top" if below else "bottom",
             color=shade,
         )
+
+
+def _is_right(ax: Axes, ns: float, words: str, *, wanted: bool) -> bool:
+    """Return whether words stand right of a dot: as wanted, where there is room."""
+    low, high = np.log(ax.get_xlim())
+    wide = room(ax)[0]
+    at = wide * (np.log(ns) - low) / (high - low)
+    needs = text_size(words)[0] + 8
+    fits = at + needs <= wide if wanted else at - needs >= 0
+    return wanted if fits else not wanted
 
 
 def _add_dot(ax: Axes, ns: int, share: float, shade: str) -> None:

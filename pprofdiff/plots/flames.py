@@ -34,6 +34,7 @@ from pprofdiff.plots.axes import (
     literal,
     shortened,
     themed,
+    value_words,
 )
 from pprofdiff.units import Scale
 
@@ -174,7 +175,7 @@ def flamegraph_in_words(diff: ProfileDiff | Plottable[ProfileDiff]) -> str:
     """Return the totals, and the three functions whose cum moved most beyond noise."""
     diff = data_of(diff)
     scale = scale_of(diff)
-    base, new = (scale.text(total) for total in scaled_totals(diff))
+    base, new = (value_words(scale, total) for total in scaled_totals(diff))
     table = diff.table("functions")
     delta = table.scaled_delta("cum")
     judged = table.judge("cum")
@@ -185,7 +186,7 @@ def flamegraph_in_words(diff: ProfileDiff | Plottable[ProfileDiff]) -> str:
     ][:_TOLD]
     names = distinct_names(table.names[i] for i in moved)
     told = [
-        f"{shortened(name)} {scale.text(float(delta[i]), signed=True)}"
+        f"{shortened(name)} {value_words(scale, float(delta[i]), signed=True)}"
         for i, name in zip(moved, names, strict=True)
     ]
     totals = f"{shortened(diff.base.label)} {base}, {shortened(diff.new.label)} {new}"
@@ -211,7 +212,7 @@ def _frames(diff: ProfileDiff, width: Width, budget: int, rows: int) -> _Frames:
     folded = [f"{count} smaller" for count in tree.folded.tolist()]
     names = np.where(tree.name >= 0, functions[tree.name], np.array(folded, np.object_))
     scale = scale_of(diff)
-    whole = f"all  {scale.number(float(base[0]))} → {scale.text(float(new[0]))}"
+    whole = f"all  {scale.number(float(base[0]))} → {value_words(scale, float(new[0]))}"
     frames = _Frames(
         row=depth,
         left=left,
@@ -344,7 +345,7 @@ def _add_names(
             left[i],
             right[i],
             spellings(name) if frames.is_function[i] else [name],
-            scale.text(delta[i], signed=True) if frames.shade[i] else "",
+            value_words(scale, delta[i], signed=True) if frames.shade[i] else "",
             color=colour("frame_text", theme),
             # Letters between the lines of hatching could not be read.
             bbox={"facecolor": fills[i], "linewidth": 0, "pad": 0.6}
@@ -357,14 +358,19 @@ def _add_names(
         ax.add_artist(literal(text))
 
 
-def _legend_handles(theme: Theme) -> list[Artist]:
-    """Return swatches of less, no change, more, gone and new."""
+def _legend_handles(theme: Theme) -> list[Artist | tuple[Artist, ...]]:
+    """Return swatches of less, no change, more, gone and new, as frames are painted.
+
+    Less and more are all of their shades, the strongest at the ends.
+    """
     from matplotlib.patches import Patch
 
-    fills = [colour(name, theme) for name in ("better_3", "neutral", "worse_3")]
     hatching, outline = colour("faint", theme), colour("text", theme)
+    even = colour("neutral", theme)
     return [
-        *(Patch(facecolor=fill) for fill in fills),
+        tuple(Patch(facecolor=colour(name, theme)) for name in reversed(BETTER)),
+        Patch(facecolor=even),
+        tuple(Patch(facecolor=colour(name, theme)) for name in WORSE),
         Patch(facecolor="none", edgecolor=hatching, hatch=_HATCH, linewidth=0),
-        Patch(facecolor="none", edgecolor=outline, linewidth=0.9),
+        Patch(facecolor=even, edgecolor=outline, linewidth=0.9),
     ]

@@ -26,6 +26,7 @@ from pprofdiff.plots.axes import (
     shortened,
     themed,
 )
+from pprofdiff.plots.fitting import room, text_size
 from pprofdiff.units import scaled
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ Floats = NDArray[np.float64]
 
 _TOLD = 3
 _HEIGHT = 0.36
+# How wide the mark of a side is, in points; half of it is seen.
+_EDGE = 8.0
 # Where the bars of base and new lie in a row, from its middle.
 _SHIFTS = (-0.5 * (_HEIGHT + 0.04), 0.5 * (_HEIGHT + 0.04))
 
@@ -76,12 +79,13 @@ def states(
     ax: Axes | None = None,
     *,
     n: int = 8,
-    blocked: bool = False,
+    blocked: bool = True,
     theme: Theme = "light",
     **kwargs: Any,  # noqa: ANN401 - whatever Axes.barh takes
 ) -> Axes:
     """Draw the time of goroutines by state, two stacked bars a root function.
 
+    Each bar begins in its side's colour, and says behind it whose it is and its sum.
     Goroutines that exist because of the trace are left out.
 
     Parameters
@@ -93,8 +97,8 @@ def states(
     n
         How many root functions are drawn, those that moved most.
     blocked
-        Whether time blocked is drawn too. It is most of the time of goroutines that
-        live long, and says little.
+        Whether time blocked is drawn too, which is most of the time of goroutines that
+        live long.
     theme
         Colours for a ``light`` or ``dark`` background.
     **kwargs
@@ -111,8 +115,11 @@ def states(
     roots, drawn = _roots(diff, n, blocked=blocked), _states(blocked=blocked)
     handles = _add_bars(ax, roots, drawn, theme, kwargs)
     top = max((float(root.times.sum(axis=1).max()) for root in roots), default=0.0) or 1
-    ax.set_xlim(0, top * 1.12)
-    mark_sizes(ax, "x", top * 1.12, "ns")
+    labels = [shortened(side.label, 16) for side in diff.sides]
+    wide = _add_sums(ax, roots, labels, theme)
+    end = top / max(1 - wide / room(ax)[0], 0.3)
+    ax.set_xlim(0, end)
+    mark_sizes(ax, "x", end, "ns")
     ax.grid(visible=True, axis="x", color=colour("grid", theme), linewidth=0.8)
     ax.grid(visible=False, axis="y")
     set_ticks(ax, "y", range(len(roots)), [root.name for root in roots])
@@ -124,7 +131,7 @@ def states(
 
 
 def states_in_words(
-    diff: TraceDiff | Plottable[TraceDiff], *, n: int = _TOLD, blocked: bool = False
+    diff: TraceDiff | Plottable[TraceDiff], *, n: int = _TOLD, blocked: bool = True
 ) -> str:
     """Return the times of the `n` root functions that moved most, in a sentence."""
     diff = data_of(diff)
@@ -197,7 +204,7 @@ def _add_bars(
     theme: Theme,
     kwargs: dict[str, Any],
 ) -> list[Artist]:
-    """Draw the bars with their sums; return a swatch of each state."""
+    """Draw the bars; return a swatch of each state."""
     from matplotlib.patches import Patch
 
     times = np.array([root.times for root in roots]).reshape(len(roots), 2, len(drawn))
@@ -211,10 +218,24 @@ def _add_bars(
             left = times[:, side, :i].sum(axis=1)
             bars = ax.barh(places, times[:, side, i], left=left, **style)
         handles.append(bars.patches[0] if bars.patches else Patch(color=shade))
-    for row, sums in enumerate(times.sum(axis=2).tolist()):
-        for total, shift, name in zip(sums, _SHIFTS, SIDES, strict=True):
-            words = scaled(total, "ns") if total else "0"
-            place = total, row + shift
-            shade = colour(name, theme)
-            add_note(ax, words, place, (4, 0), size="x-small", color=shade)
     return handles
+
+
+def _add_sums(
+    ax: Axes, roots: Sequence[_Root], labels: Sequence[str], theme: Theme
+) -> float:
+    """Mark whose each bar is and write its sum; return the room for the longest.
+
+    The room is in points.
+    """
+    widest = 0.0
+    for row, root in enumerate(roots):
+        sums = root.times.sum(axis=1).tolist()
+        for total, shift, name, label in zip(sums, _SHIFTS, SIDES, labels, strict=True):
+            words = f"{label} {scaled(total, 'ns') if total else '0'}"
+            y, shade = row + shift, colour(name, theme)
+            add_note(ax, words, (total, y), (4, 0), size="x-small", color=shade)
+            edge = y - _HEIGHT / 2, y + _HEIGHT / 2
+            ax.plot((0, 0), edge, color=shade, linewidth=_EDGE, solid_capstyle="butt")
+            widest = max(widest, text_size(words, "x-small")[0])
+    return widest + 8

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.categories import Categories
+from pprofdiff.analysis.profiles.chains import chains, plumbing
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of, scaled_totals, unit_words
 from pprofdiff.analysis.stats.judgement import Runs
@@ -31,6 +32,7 @@ from pprofdiff.plots.axes import (
     set_ticks,
     shortened,
     themed,
+    value_words,
 )
 from pprofdiff.units import Scale
 
@@ -109,7 +111,7 @@ def waterfall(
     for total, row, name in ((base, 0, "base"), (new, len(places) + 1, "new")):
         shade = colour(name, theme)
         ax.plot(total, row, marker="o", markersize=7, color=shade)
-        add_note(ax, scale.text(total), (total, row), (7, 0), color=shade)
+        add_note(ax, value_words(scale, total), (total, row), (7, 0), color=shade)
     labels = [shortened(side.label, 32) for side in (diff.base, diff.new)]
     _name_rows(ax, [labels[0], *rows.names, labels[1]])
     _set_range(ax, scale, float(levels.min()), float(levels.max()), theme)
@@ -127,6 +129,9 @@ def movers(
     **kwargs: Any,  # noqa: ANN401 - whatever Axes.barh takes
 ) -> Axes:
     """Draw the functions that changed most, a bar each.
+
+    Functions of one chain, which have the same cum on both sides, share a bar, as they
+    share a row in the report's tables; what every stack passes through has none.
 
     Whiskers reach as far as chance does (three standard deviations of the count model);
     there are none where chance has no model.
@@ -179,7 +184,7 @@ def waterfall_in_words(diff: ProfileDiff | Plottable[ProfileDiff]) -> str:
     """Return both totals and each bar of `waterfall`, in a sentence."""
     diff = data_of(diff)
     scale, rows = scale_of(diff), _parts(diff)
-    base, new = (scale.text(total) for total in scaled_totals(diff))
+    base, new = (value_words(scale, total) for total in scaled_totals(diff))
     totals = f"{shortened(diff.base.label)} {base}, {shortened(diff.new.label)} {new}"
     return f"{diff.name} by {_parts_are(diff)}. {totals}; {_deltas(rows, scale)}."
 
@@ -195,7 +200,8 @@ def movers_in_words(
 
 def _deltas(rows: _Rows, scale: Scale) -> str:
     words = [
-        f"{name} {scale.text(delta, signed=True)}" + (" (noise)" if noise else "")
+        f"{name} {value_words(scale, delta, signed=True)}"
+        + (" (noise)" if noise else "")
         for name, delta, noise in zip(
             rows.names, rows.delta.tolist(), rows.noise.tolist(), strict=True
         )
@@ -242,20 +248,19 @@ def _packages(diff: ProfileDiff) -> tuple[list[str], Runs[Column]]:
 
 
 def _moved(diff: ProfileDiff, n: int, by: By) -> _Rows:
-    """Return the functions that moved most; their noise is judged among all."""
+    """Return the chains that moved most; their noise is judged among all functions."""
     table = diff.table("functions")
     order = table.order(by)
-    order = order[table.scaled_delta(by)[order] != 0][:n]
+    moved = (table.scaled_delta(by) != 0) & ~plumbing(table)
+    shown = chains(table, order[moved[order]], by)[:n]
+    order = np.array([first for first, *_ in shown], np.int64)
     judged = table.judge(by)
     status = table.status()[order].tolist()
+    names = distinct_names(table.names[i] for i in order.tolist())
     return _Rows(
         names=[
-            shortened(name) + _MARKS[mark]
-            for name, mark in zip(
-                distinct_names(table.names[i] for i in order.tolist()),
-                status,
-                strict=True,
-            )
+            shortened(name) + _MARKS[mark] + (f" (+{len(rest)})" if rest else "")
+            for name, mark, (_, *rest) in zip(names, status, shown, strict=True)
         ],
         runs=table.runs(by).map(lambda run: run[order]),
         delta=table.scaled_delta(by)[order],

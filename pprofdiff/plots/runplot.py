@@ -31,6 +31,7 @@ from pprofdiff.plots.axes import (
     set_ticks,
     shortened,
     themed,
+    value_words,
 )
 from pprofdiff.units import Scale, scale_for
 
@@ -237,7 +238,7 @@ def _add_side(
     reach = _BAND + 0.1
     mean = [side.mean, side.mean], [middle - reach, middle + reach]
     ax.plot(*mean, color=shade, linewidth=2.2)
-    words = shown.scale.text(side.mean)
+    words = value_words(shown.scale, side.mean)
     add_note(
         ax,
         words,
@@ -274,13 +275,13 @@ def _whose(side: _Side) -> str:
 def _in_words(shown: _Shown) -> str:
     parts = []
     for side in shown.sides:
-        low, high = (shown.scale.text(f(side.values)) for f in (min, max))
+        low, high = (value_words(shown.scale, f(side.values)) for f in (min, max))
         span = "" if len(side.values) == 1 else f", {low} to {high}"
-        words = f"{_whose(side)}{span}, mean {shown.scale.text(side.mean)}"
+        words = f"{_whose(side)}{span}, mean {value_words(shown.scale, side.mean)}"
         apart = [f"run {run}" for run in side.apart.values()]
         parts.append(words + (f" ({listed(apart)} apart)" if apart else ""))
     told = f"{shown.figure}, run by run (each a dot). {'; '.join(parts)}"
     if shown.interval is None or shown.measure is None:
         return f"{told}."
-    low, high = (shown.scale.text(end) for end in shown.interval)
+    low, high = (value_words(shown.scale, end) for end in shown.interval)
     return f"{told}; by the 95% interval of the ratio, new is at {low} to {high}."

@@ -27,6 +27,7 @@ from pprofdiff.plots.axes import (
     themed,
     tick_words,
 )
+from pprofdiff.plots.fitting import Box, room, text_size
 from pprofdiff.units import Scale
 
 if TYPE_CHECKING:
@@ -41,6 +42,10 @@ By = Literal["flat", "cum"]
 
 _NAMED = 6
 _BAND = 60
+# Points around a name that are no other's: axes have names too, which take room.
+_AROUND = 12
+# Of the height, in which a mark would be beside one of the other axis.
+_CORNER = 0.06
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,24 +204,43 @@ def _add_band(
 
 
 def _add_names(ax: Axes, diff: ProfileDiff, by: By, dots: _Dots, theme: Theme) -> None:
-    """Name the functions that moved most."""
+    """Name the functions that moved most, but for those that have no room."""
     table = diff.table("functions")
     moved = [
         i for i in table.order(by)[:_NAMED].tolist() if dots.more[i] | dots.less[i]
     ]
     names = distinct_names(table.names[i] for i in moved)
+    written: list[Box] = []
     for i, name in zip(moved, names, strict=True):
-        more = bool(dots.more[i])
+        more, words = bool(dots.more[i]), shortened(name, 40)
+        place = float(dots.x[i]), float(dots.y[i])
+        box = _box(ax, words, place, more=more)
+        if any(map(box.overlaps, written)):
+            continue
+        written.append(box)
         add_note(
             ax,
-            shortened(name, 40),
-            (float(dots.x[i]), float(dots.y[i])),
+            words,
+            place,
             (-6, 3) if more else (6, -3),
             ha="right" if more else "left",
             va="bottom" if more else "top",
             size="x-small",
             color=colour("worse" if more else "better", theme),
         )
+
+
+def _box(ax: Axes, words: str, place: tuple[float, float], *, more: bool) -> Box:
+    """Return where the name of a function stands, from the corner of the plot."""
+    width, height = (_AROUND + size for size in text_size(words, "x-small"))
+    ends = np.log(ax.get_xlim()), np.log(ax.get_ylim())
+    x, y = (
+        size * (np.log(at) - low) / (high - low)
+        for size, at, (low, high) in zip(room(ax), place, ends, strict=True)
+    )
+    if more:
+        return Box(x - 6 - width, y + 3, width, height)
+    return Box(x + 6, y - 3 - height, width, height)
 
 
 def _mark_decades(
@@ -226,5 +250,9 @@ def _mark_decades(
     first, last = (np.log10(end / scale.size) for end in ends)
     powers = range(int(np.ceil(first)), int(np.floor(last)) + 1)
     places = [10.0**power for power in powers]
+    if which == "y":
+        # Where the axes meet, the mark below stands for both.
+        corner = ends[0] / scale.size * (ends[1] / ends[0]) ** _CORNER
+        places = [place for place in places if place > corner]
     words = [tick_words(place, scale.unit) for place in places]
     set_ticks(ax, which, [place * scale.size for place in places], words)

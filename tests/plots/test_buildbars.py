@@ -57,4 +57,4 @@ def test_hostile_names(label):
 
 def test_words_tell_the_ends():
     words = plots.builds_in_words(builds())
-    assert words.startswith("cpu of 9 builds. go1.19 100.00 %, go1.27 100.00 %;")
+    assert words.startswith("cpu of 9 builds. go1.19 100.00%, go1.27 100.00%;")

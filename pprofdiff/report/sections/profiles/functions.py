@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.profiles.chains import chains, plumbing
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.scaling import scale_of
@@ -29,12 +30,6 @@ __all__ = ["movers", "renamed"]
 _ROWS = 8
 # Where chance has no model, changes under this share of the larger total are left out.
 _SMALL = 0.01
-
-# Frames that every stack passes through on its way to another one say nothing.
-_PLUMBING = frozenset(
-    f"runtime.{name}"
-    for name in ("systemstack", "mcall", "mstart", "mstart0", "mstart1", "morestack")
-)
 
 _TITLES = {
     ("cum", True): "Got slower (cum)",
@@ -60,21 +55,21 @@ def movers(
     table = diff.table(granularity)
     delta = table.scaled_delta(column)
     kept = ~_still(diff, table, column)
-    kept &= np.array([name not in _PLUMBING for name in table.names], bool)
+    kept &= ~plumbing(table)
     order = table.order(column)
     most = _ROWS if rows is None else rows
     shown = False
     for dearer in (True, False):
         moved = (delta > 0) if dearer else (delta < 0)
-        chains = _chains(table, order[(moved & kept)[order]], column)
-        if chains:
+        telling = chains(table, order[(moved & kept)[order]], column)
+        if telling:
             shown = True
             yield Table(
                 column,
                 _columns(diff, labels, table),
-                _rows(diff, table, column, chains[:most]),
+                _rows(diff, table, column, telling[:most]),
                 title=_title(diff, column, dearer=dearer),
-                total=len(chains),
+                total=len(telling),
                 code=True,
                 one_unit=True,
             )
@@ -102,28 +97,6 @@ def _still(
     return np.abs(table.scaled_delta(column)) < _SMALL * whole
 
 
-def _chains(
-    table: FunctionTable, rows: NDArray[np.int64], column: ValueColumn
-) -> list[list[int]]:
-    """Group rows with the same values on both sides, the one to show first.
-
-    Equal cum on both sides is how a function and its only caller look. The program's
-    own functions are shown before the runtime's, plain ones before closures.
-    """
-    base, new = table.raw(column)
-    groups: dict[tuple[int, int], list[int]] = {}
-    for row in rows.tolist():
-        groups.setdefault((int(base[row]), int(new[row])), []).append(row)
-    if column == "flat":
-        return [[row] for group in groups.values() for row in group]
-
-    def telling(row: int) -> tuple[bool, bool, int]:
-        name = table.names[row]
-        return name.startswith("runtime."), ".func" in name, len(name)
-
-    return [sorted(group, key=telling) for group in groups.values()]
-
-
 def _columns(
     diff: ProfileDiff, labels: tuple[str, str], table: FunctionTable
 ) -> tuple[Column, ...]:
@@ -141,13 +114,13 @@ def _rows(
     diff: ProfileDiff,
     table: FunctionTable,
     column: ValueColumn,
-    chains: list[list[int]],
+    rows: list[list[int]],
 ) -> tuple[Row, ...]:
     """Return a row for each chain; none of them is within noise."""
     base, new = (values.tolist() for values in table.raw(column))
     judged = table.judge(column)
     noise = [None] * len(base) if judged is None else judged.chance
-    cells = row_cells(table, [first for first, *_ in chains], _wholes(diff, table))
+    cells = row_cells(table, [first for first, *_ in rows], _wholes(diff, table))
     return tuple(
         Row(
             table.names[i],
@@ -160,7 +133,7 @@ def _rows(
                 _in_chain(cell, len(rest)),
             ),
         )
-        for cell, (i, *rest) in zip(cells, chains, strict=True)
+        for cell, (i, *rest) in zip(cells, rows, strict=True)
     )
 
 

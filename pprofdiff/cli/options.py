@@ -88,6 +88,7 @@ class Options(NamedTuple):
     quiet: bool = False
     no_paths: bool = False
     within: str = ""  # a folder that the names of inputs leave out
+    page_url: str = ""
     github_summary: bool = False
     fail_on: tuple[str, ...] = ()
     strict: bool = False
@@ -227,6 +228,7 @@ FLAGS = (
     Flag(_OUT, "progress", "bool", "progress", "", "show progress of long work on a terminal", ours=True),
     Flag(_OUT, "quiet", "bool", "quiet", "", "print no report, only write -o files (-q)", short="q", ours=True),
     Flag(_OUT, "no_paths", "bool", "no_paths", "", "leave out local paths and hosts, as go build -trimpath", ours=True),
+    Flag(_OUT, "page_url", "str", "page_url", "URL", "where -o x.html will be: -o x.md leads to its functions", ours=True, views="report"),
     Flag(_OUT, "github_summary", "bool", "github_summary", "", "add -o x.md's text to this GitHub step's summary, annotate what tripped", ours=True, views="report"),
     Flag(_GATE, "fail_on", "append", "fail_on", "RULE", "exit with 1 where a rule trips; see below; may be repeated", ours=True, views="report"),
     Flag(_GATE, "strict", "bool", "strict", "", "a rule that cannot tell trips, and one without data", ours=True, views="report"),

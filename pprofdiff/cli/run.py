@@ -52,11 +52,13 @@ def run(options: Options, screen: Screen) -> int:
         options = with_settings(options, "")
     gate = _gate(options)
     renderers = _renderers(options)
+    page_url = _page_url(options)
     sources = _sources(options)
     with Waiting(screen.messages, enabled=options.progress) as waiting:
         report = compared(options, screen, waiting, gate, sources)
         if options.no_source:
             report = report._replace(sources=None)
+        report = report._replace(page_url=page_url)
         silent = options.only_if_changed and _unchanged(report)
         shown = [] if silent else list(_shown(report, options, sources))
         failed: list[Exception] = []
@@ -123,6 +125,20 @@ def _gate(options: Options) -> Gate | None:
     from pprofdiff.analysis.gate.rules import Gate
 
     return Gate.of(options.fail_on, strict=options.strict)
+
+
+def _page_url(options: Options) -> str:
+    """Return where the page will be; raises UsageError for what is no address."""
+    if not options.page_url:
+        return ""
+    from pprofdiff.report.markdown.links import web
+
+    if not web(options.page_url):
+        raise UsageError(
+            f"--page-url {printable(options.page_url)}: is the address of the page "
+            "that -o x.html makes, such as https://example.com/report.html"
+        )
+    return options.page_url
 
 
 def _unchanged(report: ReportModel) -> bool:

@@ -56,7 +56,8 @@ class ReportModel(NamedTuple):
     defaults, as typed; `outcome` says whether new is slower, `account` of what that is
     made up, `findings` why; `verdict` is the gate's. `sources` are for listings, None
     where there are to be none, and `changed` the changed lines that moved most;
-    of the functions that did, no line of `unchanged` differs.
+    of the functions that did, no line of `unchanged` differs. `page_url` is where the
+    report's page will be, "" where that is not known.
     """
 
     labels: tuple[str, str]
@@ -71,6 +72,7 @@ class ReportModel(NamedTuple):
     sources: Sources | None = None
     changed: tuple[ChangedLines, ...] = ()
     unchanged: tuple[str, ...] = ()
+    page_url: str = ""
 
     @property
     def profiles(self) -> tuple[ProfileDiff, ...]:

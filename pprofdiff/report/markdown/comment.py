@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
+from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import MODES
 from pprofdiff.analysis.unchanged import changed
 from pprofdiff.report.markdown import markup
-from pprofdiff.report.markdown.functions import lines_of
+from pprofdiff.report.markdown.functions import flame_url, lines_of
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import Reason, Section, SectionPart, Sentence, Table
 from pprofdiff.report.sections import sections
@@ -336,13 +337,27 @@ def _tops(report: ReportModel, shown_sections: Sequence[Section]) -> Iterator[_P
         if moved:
             tables = [table.first(_ROWS) for table in moved]
             names = [row.key for table in tables for row in table.rows]
-            urls = lines_of(names, first.diff, report.sources)
+            urls = _urls(report, first.diff, names)
             for table in tables:
                 yield _Piece("", _name_of([table]), markup.table(table, urls), 0)
             return
     for part in parts:
         if part.key in first.tops:
             yield _Piece("", part.key, markup.render(part), 0)
+
+
+def _urls(
+    report: ReportModel, diff: ProfileDiff, names: Sequence[str]
+) -> dict[str, markup.Urls]:
+    """Return where functions' names lead: to their lines, and to the page."""
+    lines, page = lines_of(names, diff, report.sources), report.page_url
+    return {
+        name: markup.Urls(
+            lines.get(name, ""), flame_url(page, diff, name) if page else ""
+        )
+        for name in names
+        if page or name in lines
+    }
 
 
 def _cut(parts: Iterable[SectionPart]) -> Iterator[list[SectionPart]]:

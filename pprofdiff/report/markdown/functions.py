@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
+from urllib.parse import quote
 
 from pprofdiff.analysis.profiles.declared import first_lines
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -11,7 +12,7 @@ from pprofdiff.model.source import Sources
 from pprofdiff.report.markdown.checkout import repository_path
 from pprofdiff.report.markdown.links import line_url, revision
 
-__all__ = ["lines_of"]
+__all__ = ["flame_url", "lines_of"]
 
 
 class _Declared(NamedTuple):
@@ -37,6 +38,16 @@ def lines_of(
         if url:
             urls[one.name] = url
     return urls
+
+
+def flame_url(page: str, diff: ProfileDiff, name: str) -> str:
+    """Return the address of a function in the flame graph of the page at a URL.
+
+    It is made of names, so that it holds for the page of another run too.
+    """
+    kind = diff.sample_type.type
+    graph = diff.name if diff.name == kind else f"{diff.name}/{kind}"
+    return f"{page}#{quote(graph)};f={quote(name)}"
 
 
 def _declared(names: Iterable[str], diff: ProfileDiff) -> Iterable[_Declared]:

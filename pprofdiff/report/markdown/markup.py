@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from html import escape
 from types import MappingProxyType
+from typing import NamedTuple
 
 from pprofdiff.analysis.gate.model import Ruling
 from pprofdiff.report.markdown.links import commit_url, lines_url
@@ -33,6 +34,7 @@ from pprofdiff.units import printable
 __all__ = [
     "LONGEST_PARAGRAPH",
     "Part",
+    "Urls",
     "emphasis",
     "in_short",
     "inline",
@@ -120,7 +122,14 @@ def _sentence(sentence: Sentence) -> str:
     return paragraph(sentence.text, f"**{lead}**" if lead == "!" else lead)
 
 
-def table(shown: Table, urls: Mapping[str, str] = MappingProxyType({})) -> str:
+class Urls(NamedTuple):
+    """Where a name leads: its lines, and its place on the page; "" for nowhere."""
+
+    lines: str = ""
+    view: str = ""
+
+
+def table(shown: Table, urls: Mapping[str, Urls] = MappingProxyType({})) -> str:
     """Return a table below its title; `urls` are of names, by the keys of rows."""
     title = emphasis(shown.heading, LONGEST_PARAGRAPH)
     sides = ["---:" if column.align == ">" else ":---" for column in shown.columns]
@@ -143,10 +152,12 @@ def table(shown: Table, urls: Mapping[str, str] = MappingProxyType({})) -> str:
     return f"{title}\n\n{lines}" if title else lines
 
 
-def _named(cell: Cell, url: str) -> str:
-    """Return a name behind a link, and what must be known of it."""
+def _named(cell: Cell, urls: Urls) -> str:
+    """Return a name behind a link, what must be known of it, and a second link."""
     remark = f"&nbsp; {inline(cell.remark)}" if cell.remark else ""
-    return f"{linked(_fitting(cell.text, _LONGEST_NAME), url)}{remark}"
+    name = linked(_fitting(cell.text, _LONGEST_NAME), urls.lines or urls.view)
+    view = f" [stacks]({urls.view})" if urls.lines and urls.view else ""
+    return f"{name}{remark}{view}"
 
 
 def _set_in(cell: Cell, indent: int) -> str:

@@ -238,6 +238,12 @@ def test_names_lead_to_their_lines(monkeypatch, tmp_path):
     assert linked.count("](http") == linked.count(f"[`sub.Work`]({to})") == 1
     assert linked.index(to) < linked.index("<details>")
     assert linked.replace(f"[`sub.Work`]({to})", "`sub.Work`") == page
+    # Where the page will be is known: every name has a place there, by name.
+    at = "https://example.com/x.html#cpu;f="
+    there = report_of(compared)._replace(page_url="https://example.com/x.html")
+    both = render(there)
+    assert f"[`sub.Work`]({to}) [stacks]({at}m/sub.Work)" in both
+    assert f"[`y.F`]({at}x.org/y.F)" in both
     sound(page)
 
 
@@ -435,6 +441,14 @@ def test_a_summary_that_cannot_be_written_is_said(
     done = cli(*CASES["heap"], "--github-summary")
     assert (done.status, done.out) == (2, cli(*CASES["heap"]).out)
     assert re.fullmatch(r"pprofdiff: \S+: cannot be written: [^\n]+\n", done.err)
+
+
+def test_what_is_no_address_of_a_page_is_refused(cli, data_folder, monkeypatch):
+    monkeypatch.chdir(data_folder)
+    done = cli(*CASES["heap"], "-q", "--page-url=x) y")
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith("pprofdiff: --page-url x) y: is the address of the page")
+    assert done.err.count("\n") == 1
 
 
 def test_what_cannot_be_compared_is_said_before_all(load_capture, data_folder):

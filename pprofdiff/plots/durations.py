@@ -265,13 +265,21 @@ def _add_quantile(
     share = _SHARES[name]
     base, new = values
     slower = int((new or 0) >= (base or 0))
+    rights = [
+        _is_right(
+            ax, max(value or 1, 1), f"{name} {time_words(value)}", wanted=i == slower
+        )
+        for i, value in enumerate(values)
+    ]
     for i, value in enumerate(values):
         if value is None or share < 1 / max(len(sides[i].ranked), 1):
             continue
-        shade, below = colour(SIDES[i], theme), i == slower
+        shade, right = colour(SIDES[i], theme), rights[i]
+        # Curves rise to the right: what is right of them and below is free. Words on
+        # one side stand one above the other.
+        below = right if rights[0] != rights[1] else i == slower
         _add_dot(ax, value, share, shade)
         words = f"{name} {time_words(value)}"
-        right = _is_right(ax, max(value, 1), words, wanted=below)
         add_note(
             ax,
             words,

@@ -38,7 +38,7 @@ __all__ = ["states", "states_in_words"]
 Floats = NDArray[np.float64]
 
 _TOLD = 3
-_HEIGHT = 0.36
+_HEIGHT = 0.42
 # How wide the mark of a side is, in points; half of it is seen.
 _EDGE = 8.0
 # Where the bars of base and new lie in a row, from its middle.
@@ -221,6 +221,13 @@ def _add_bars(
     return handles
 
 
+def _told(times: Floats) -> str:
+    """Return the sum of a bar, apart from time blocked where that is drawn."""
+    awake, blocked = float(times[: len(_STATES)].sum()), times[len(_STATES) :].sum()
+    words = scaled(awake, "ns") if awake else "0"
+    return f"{words}, {scaled(float(blocked), 'ns')} blocked" if blocked else words
+
+
 def _add_sums(
     ax: Axes, roots: Sequence[_Root], labels: Sequence[str], theme: Theme
 ) -> float:
@@ -230,9 +237,10 @@ def _add_sums(
     """
     widest = 0.0
     for row, root in enumerate(roots):
-        sums = root.times.sum(axis=1).tolist()
-        for total, shift, name, label in zip(sums, _SHIFTS, SIDES, labels, strict=True):
-            words = f"{label} {scaled(total, 'ns') if total else '0'}"
+        for times, shift, name, label in zip(
+            root.times, _SHIFTS, SIDES, labels, strict=True
+        ):
+            total, words = float(times.sum()), f"{label} {_told(times)}"
             y, shade = row + shift, colour(name, theme)
             add_note(ax, words, (total, y), (4, 0), size="x-small", color=shade)
             edge = y - _HEIGHT / 2, y + _HEIGHT / 2

@@ -8,7 +8,6 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from pprofdiff import palette, plots
-from pprofdiff.analysis.stats.counts import LIMIT
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.readable import distinct_names
 from tests.plots.captured import DATA, STORIES, load, profile_diff
@@ -78,7 +77,7 @@ def test_movers_are_those_of_the_table_with_their_chance(by):
     order = np.array([rows[0] for rows in shown])
     deltas = table.scaled_delta(by)[order]
     assert [width for _, width in bars(ax)] == deltas.tolist()
-    reach = LIMIT * diff.model.sigma(Runs.single(*(c[order] for c in table.raw(by))))
+    reach = diff.model.reach(Runs.single(*(c[order] for c in table.raw(by))))
     (whiskers,) = ax.collections
     ends = np.array([segment[:, 0] for segment in whiskers.get_segments()])
     assert ends == pytest.approx(np.stack((deltas - reach, deltas + reach), axis=1))

@@ -16,7 +16,7 @@ from pprofdiff.api.shown import Shown
 from pprofdiff.kinds import KindId
 from pprofdiff.model.side import Side
 from pprofdiff.report.files import renderer_for, replace_file
-from pprofdiff.report.model import ReportModel, judged, report_of
+from pprofdiff.report.model import ReportModel, Scope, judged, report_of
 from pprofdiff.report.text.plain import render
 from pprofdiff.report.text.report import report_parts
 
@@ -154,9 +154,13 @@ class Reported(Shown):
         """Return the report as one page without links out, or write it to `path`."""
         return self._rendered(".html", path)
 
-    def to_text(self, path: Path | None = None) -> str | None:
-        """Return the report that the command line prints, or write it to `path`."""
-        return delivered(render(report_parts(self.report())), path)
+    def to_text(self, path: Path | None = None, *, full: bool = False) -> str | None:
+        """Return the report that the command line prints, or write it to `path`.
+
+        `full` is its ``--full``: every finding in full and every table.
+        """
+        parts = report_parts(self.report(), Scope(full=full))
+        return delivered(render(parts), path)
 
     def _rendered(self, ending: str, path: Path | None) -> str | None:
         return delivered(renderer_for(ending)(self.report()).decode(), path)

@@ -75,11 +75,13 @@ def _run(words: list[str]) -> int:
     screen = Screen(sys.stdout, sys.stderr)
     if words == ["help"]:
         words = ["--help"]
+    within = ""
     if words[:1] == ["demo"]:
-        from pprofdiff.demo import arguments
+        from pprofdiff.demo import arguments, installed_in
 
-        words = [*arguments(), *words[1:]]
-        screen.say(_without_logins(f"$ pprofdiff {' '.join(words)}", words))
+        words, within = [*arguments(), *words[1:]], installed_in()
+        typed = " ".join(words).replace(os.path.join(within, ""), "")
+        screen.say(_without_logins(f"$ pprofdiff {typed}", words))
     if words[:1] == ["measure"]:
         from pprofdiff.cli.measure import run_measure
 
@@ -95,7 +97,7 @@ def _run(words: list[str]) -> int:
         return 0
     from pprofdiff.cli.run import run
 
-    return run(options, screen)
+    return run(options._replace(within=within), screen)
 
 
 def _without_logins(message: str, words: list[str]) -> str:

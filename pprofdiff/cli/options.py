@@ -79,6 +79,7 @@ class Options(NamedTuple):
     unit: str = "minimum"
     mean: bool = False
     outputs: tuple[str, ...] = ()
+    full: bool = False
     joined: bool = False
     seconds: int | None = None
     timeout: float | None = None
@@ -188,6 +189,7 @@ FLAGS = (
     Flag(_VIEW, "list", "str", "listed", "REGEX", "source of the functions that match, each line with base, new and delta"),
     Flag(_VIEW, "proto", "set", "view", "", "the diff as a profile, to standard output", value="proto"),
     Flag(_VIEW, "explain", "str", "explain", "REGEX", "stacks behind a function or category, and the rule that decided", ours=True),
+    Flag(_VIEW, "full", "bool", "full", "", "the report with every finding in full and every table", ours=True, views="report"),
     Flag(_VIEW, "joined", "bool", "joined", "", "also list functions paired under two names", ours=True),
     Flag(_SOURCE, "git", "str", "git", "BASE..NEW", "the commits of both builds: changed lines and who changed them", ours=True),
     Flag(_SOURCE, "repo", "str", "repo", "DIR", "the repository that --git is of (the working directory's)", ours=True),

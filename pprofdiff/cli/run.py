@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pprofdiff.model.source import Sources
     from pprofdiff.report.pprof.profile import ViewKind
     from pprofdiff.report.pprof.view import ViewOptions
+    from pprofdiff.report.text.layout import Block
 
 __all__ = ["compared", "run"]
 
@@ -162,7 +163,7 @@ def _sources(options: Options) -> Sources | None:
 
 def _shown(
     report: ReportModel, options: Options, sources: Sources | None
-) -> Iterable[Part]:
+) -> Iterable[Part | Block]:
     """Return what the screen gets."""
     if options.listed and sources is not None:
         from pprofdiff.report.sections.source import listed
@@ -178,7 +179,8 @@ def _shown(
 
     # Others are for views of go tool pprof alone, and refused without one.
     granularity = cast("Granularity", options.granularity)
-    return report_parts(report, Scope(granularity, joined=options.joined))
+    scope = Scope(granularity, joined=options.joined, full=options.full)
+    return report_parts(report, scope)
 
 
 def _renderers(options: Options) -> list[tuple[str, Callable[[ReportModel], bytes]]]:
@@ -376,7 +378,7 @@ def _filtered(side: Side, options: Options) -> tuple[Side, list[str]]:
     return replace(side, captures=tuple(captures)), notes
 
 
-def _draw(parts: list[Part], options: Options, screen: Screen) -> None:
+def _draw(parts: list[Part | Block], options: Options, screen: Screen) -> None:
     """Put a report on the screen: drawn on a terminal, plain everywhere else."""
     if not parts:
         return

@@ -5,12 +5,21 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-__all__ = ["arguments"]
+__all__ = ["arguments", "installed_in"]
+
+_SIDES = ("base", "new")
 
 
 def arguments() -> list[str]:
     """Return what to type to compare the two captures, by operation done."""
     here = Path(__file__).parent
-    sides = here / "base", here / "new"
-    work = [json.loads((s / "work.json").read_text())["operations"] for s in sides]
-    return [f"--work={work[0]}:{work[1]}", f"base={sides[0]}", f"new={sides[1]}"]
+    work = json.loads((here / "work.json").read_text())
+    return [
+        f"--work={':'.join(str(work[side]) for side in _SIDES)}",
+        *(f"{side}={here / side}" for side in _SIDES),
+    ]
+
+
+def installed_in() -> str:
+    """Return the folder that the package is installed in, which names may leave out."""
+    return str(Path(__file__).parents[2])

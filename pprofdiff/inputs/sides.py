@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -78,7 +79,7 @@ def load_sides(
         within = options.within
         named = from_within(named[0], within), from_within(named[1], within)
     words = "base", "new"
-    notes = [note for one in zip(named, words, strict=True) for note in _unused(*one)]
+    notes = _unused(named, words)
     first, second = both(
         lambda one: decoded(*one, options, kinds),
         (named[0], words[0]),
@@ -146,18 +147,26 @@ def _content(one: Input, options: ReadOptions) -> Any:  # noqa: ANN401 - see `ki
     return resolve(kind.decode)(data, one.path)
 
 
-def _unused(side: SideInputs, word: str) -> list[str]:
-    """Return, in one line, what of a side is not compared."""
-    foreign = sorted(
-        os.path.basename(entry.path) for entry in side.skipped if not entry.unread
-    )
-    if not foreign:
-        return []
-    names = ", ".join(foreign[:_NAMED])
-    if len(foreign) > _NAMED:
-        names += f" and {len(foreign) - _NAMED:,} more"
-    label = side.label or word
-    return [f"{label}: left out, of no kind that is compared: {names}"]
+def _unused(named: tuple[SideInputs, SideInputs], words: tuple[str, str]) -> list[str]:
+    """Return, in a line a side, or one for both, what is not compared."""
+    sides: dict[str, list[str]] = {}
+    for side, word in zip(named, words, strict=True):
+        counts = Counter(
+            os.path.basename(entry.path) for entry in side.skipped if not entry.unread
+        )
+        foreign = [
+            name if count == 1 else f"{name} ({count} files)"
+            for name, count in sorted(counts.items())
+        ]
+        if foreign:
+            names = ", ".join(foreign[:_NAMED])
+            if len(foreign) > _NAMED:
+                names += f" and {len(foreign) - _NAMED:,} more"
+            sides.setdefault(names, []).append(side.label or word)
+    return [
+        f"{' and '.join(labels)}: left out, of no kind that is compared: {names}"
+        for names, labels in sides.items()
+    ]
 
 
 def _in_lines(unread: Sequence[Skipped], label: str) -> tuple[str, ...]:

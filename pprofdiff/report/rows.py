@@ -27,6 +27,7 @@ __all__ = [
     "Code",
     "CodeLine",
     "Column",
+    "ColumnRole",
     "Footnote",
     "Footnotes",
     "Frame",
@@ -454,6 +455,9 @@ class Section:
         Keys of the parts that a short answer shows.
     instead
         The sentence that answers where there is neither a finding nor a lead.
+    short_parts
+        Makes what an answer shows of the section if it is the first, in up to so many
+        rows a table, and of groups up to so many categories.
 
     """
 
@@ -470,6 +474,9 @@ class Section:
     contents: str = ""
     tops: tuple[str, ...] = ()
     instead: str = ""
+    short_parts: Callable[[int, int], Iterable[SectionPart]] | None = field(
+        default=None, repr=False
+    )
 
     @cached_property
     def parts(self) -> tuple[SectionPart, ...]:

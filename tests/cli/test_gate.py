@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -157,7 +158,7 @@ def test_and_reports_what_moved_for_better_or_worse(cli, cpu, here):
     for pair in (cpu, cpu[::-1]):
         done = cli(*pair, "--only-if-changed", "-o", "x.json")
         assert (done.status, done.err) == (0, "")
-        assert "GC: " in done.out
+        assert re.search(r"^GC .* [▲▼] ", done.out, re.MULTILINE)
         (here / "x.json").unlink()
 
 

@@ -35,7 +35,7 @@ def outcome(cli, *words):
     done = cli(*words, "-o", "x.json")
     assert (done.status, done.err) == (0, "")
     said = json.loads(Path("x.json").read_text("utf-8"))["outcome"]
-    return said, done.out.split("\n\n")[1]
+    return said, done.out.removeprefix("base → new   ")
 
 
 @pytest.mark.parametrize(

@@ -335,7 +335,7 @@ def test_sources_and_commits_are_escaped(cli, words, planted_repo, tmp_path):
     flags = [*words[:2], f"--git={planted_repo.refs[0]}..HEAD", "--work=1:1"]
     flags.append(f"--repo={folder}")
     outputs = [f"-o={tmp_path / name}" for name in ("x.html", "x.md")]
-    done = cli(*flags, *outputs)
+    done = cli(*flags, *outputs, "--full")
     assert done.status == 0
     listed = cli(*flags, "--list=Price")
     for told in (done.out, listed.out):

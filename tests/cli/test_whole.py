@@ -245,7 +245,7 @@ def test_ways_to_say_the_same(cli, here):
 def test_labels_are_the_words_of_the_tables(cli, here):
     out = cli("main=base.pb.gz", "pr=new.pb.gz").out
     assert out.startswith("main → pr")
-    assert re.search(r"^ +main +base\.pb\.gz", out, re.MULTILINE)
+    assert re.search(r"^main +base\.pb\.gz", out, re.MULTILINE)
     assert re.search(r" +main +pr +Δ", out)
 
 
@@ -290,7 +290,8 @@ def server(here):
 
 @pytest.mark.parametrize("scheme", ["http://", ""])
 def test_both_sides_from_urls(cli, server, scheme):
-    done = cli(f"main={scheme}{server}/base.pb.gz", f"pr={scheme}{server}/new.pb.gz")
+    urls = (f"main={scheme}{server}/base.pb.gz", f"pr={scheme}{server}/new.pb.gz")
+    done = cli(*urls, "--full")
     assert done.status == 0
     copies = re.findall(r"\(copy: (.+?)\)", done.out)
     assert [Path(p).read_bytes() for p in copies] == [
@@ -306,6 +307,7 @@ def test_one_url_twice_is_two_copies(cli, server):
         f"-diff_base={server}/base.pb.gz",
         f"{server}/base.pb.gz",
         "-o=x.json",
+        "--full",
     )
     assert done.status == 0
     saved = re.findall(r"^Saved (.+)$", done.err, re.MULTILINE)
@@ -317,7 +319,7 @@ def test_one_url_twice_is_two_copies(cli, server):
 
 
 def test_local_files_have_no_copies(cli, here, server):
-    done = cli("base.pb.gz", f"{server}/new.pb.gz", "-o=x.json")
+    done = cli("base.pb.gz", f"{server}/new.pb.gz", "-o=x.json", "--full")
     (copy,) = re.findall(r"\(copy: (.+?)\)", done.out)
     inputs = json.loads(Path("x.json").read_text("utf-8"))["inputs"]
     assert [inputs[s][0]["saved_to"] for s in ("base", "new")] == [None, copy]
@@ -325,7 +327,7 @@ def test_local_files_have_no_copies(cli, here, server):
 
 def test_a_fetched_diff_is_one_copy_on_both_sides(cli, server):
     assert cli("base.pb.gz", "new.pb.gz", "-q", "-o=both.pb.gz").status == 0
-    done = cli(f"{server}/both.pb.gz")
+    done = cli(f"{server}/both.pb.gz", "--full")
     assert done.status == 0
     (saved,) = re.findall(r"^Saved (.+)$", done.err, re.MULTILINE)
     assert re.findall(r"\(copy: (.+?)\)", done.out) == [saved, saved]
@@ -572,7 +574,7 @@ def test_real_reports_fit_a_terminal(cpu):
 
 
 def test_a_narrow_terminal_keeps_the_end_of_names(named):
-    _, drawn = terminal([*named, EQUAL])
+    _, drawn = terminal([*named, EQUAL, "--full"])
     assert "(*Cache[string]).Get" in bare(drawn)
     assert "[red]bold[/red]" in bare(drawn)
     assert "</script><b>" in bare(drawn)
@@ -580,7 +582,7 @@ def test_a_narrow_terminal_keeps_the_end_of_names(named):
 
 
 def test_files_and_pipes_get_names_verbatim(cli, named):
-    out = cli(*named, EQUAL).out
+    out = cli(*named, EQUAL, "--full").out
     assert "\x1b" not in out
     for name in map(short, NAMES):
         assert re.search(rf"(^|  ){re.escape(name)}$", out, re.MULTILINE), name[:40]
@@ -619,6 +621,7 @@ def test_colour_on_a_terminal(named, words, environment, coloured):
     ],
 )
 def test_colour_in_a_pipe(named, words, environment, coloured):
+    words = [*words, "--full"]
     done = command(*named, EQUAL, *words, env={**ENVIRONMENT, **environment})
     assert (done.returncode, done.stderr) == (0, b"")
     drawn = done.stdout.decode()
@@ -634,7 +637,7 @@ def test_colour_in_a_pipe(named, words, environment, coloured):
 WIDE = "example.com/" + "世界" * 60 + ".(*T).Größe"
 
 
-@pytest.mark.parametrize("words", [[], ["-explain=example"]], ids=str)
+@pytest.mark.parametrize("words", [["-full"], ["-explain=example"]], ids=str)
 def test_a_pipe_gets_wide_names_whole(named, words):
     for path in named:
         held = gzip.decompress(path.read_bytes())

@@ -25,7 +25,8 @@ from pprofdiff.report.markdown import comment
 from pprofdiff.report.model import Scope
 from pprofdiff.report.rows import Footnote, Footnotes, Sentence, Table
 from pprofdiff.report.sections import sections
-from pprofdiff.report.text import plain, terminal
+from pprofdiff.report.text import plain, short, terminal
+from pprofdiff.report.text.lines import Page
 from pprofdiff.report.text.report import report_parts
 from tests.conftest import DATA
 from tests.report.reading import tokens
@@ -95,6 +96,7 @@ class Words:
         return replace(
             section,
             build=lambda: map(self.part, section.parts),
+            short_parts=lambda *most: map(self.part, section.short_parts(*most)),
             **{name: self.of(getattr(section, name)) for name in words},
         )
 
@@ -161,13 +163,19 @@ def report(request):
     return compare(*paths).report()
 
 
+FULL = Scope(joined=True, full=True)
+
+
 def as_text(report):
-    return plain.render(report_parts(report, Scope(joined=True)))
+    return plain.render(report_parts(report, FULL))
 
 
 def as_drawn(report):
-    parts = report_parts(report, Scope(joined=True))
-    return terminal.render(parts, color=True, fit=False)
+    return terminal.render(report_parts(report, FULL), color=True, fit=False)
+
+
+def as_answer(report):
+    return plain.render(report_parts(report, Scope(joined=True)))
 
 
 def as_card(report):
@@ -176,12 +184,18 @@ def as_card(report):
 
 @pytest.mark.parametrize(
     ("writer", "written"),
-    [(as_text, str), (as_drawn, str), (page.render, escape), (as_card, escape)],
+    [
+        (as_text, str),
+        (as_drawn, str),
+        (as_answer, str),
+        (page.render, escape),
+        (as_card, escape),
+    ],
 )
 def test_a_page_of_nonsense_is_the_page(report, reworded, monkeypatch, writer, written):
     # Nonsense has no spaces to wrap a line at.
-    monkeypatch.setattr(plain, "_WIDTH", 10_000)
-    monkeypatch.setattr(terminal, "_PIPE_WIDTH", 10_000)
+    for module in (plain, terminal, short):
+        monkeypatch.setattr(module, "PAGE", Page(10_000, fit=False))
     meant = writer(report)
     words = Words()
     reworded(words)

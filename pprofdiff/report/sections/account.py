@@ -24,26 +24,29 @@ __all__ = ["account_parts"]
 _SMALL = 0.005
 
 
-def account_parts(report: ReportModel) -> Iterator[SectionPart]:
-    """Yield the account: its table, then what it does not have.
+def account_parts(
+    report: ReportModel, most: int | None = None
+) -> Iterator[SectionPart]:
+    """Yield the account: its table, of up to `most` parts, then what it does not have.
 
-    Where it is of CPU alone, the table of groups is the account: that follows.
+    What has no row of its own is one row with the rest. Where it is of CPU alone, the
+    table of groups is the account: that follows.
     """
     account = report.account
     if account is None or all(part.id.startswith("cpu.") for part in account.parts):
         return
-    yield _table(account, report.labels)
+    yield _table(account, report.labels, most)
     if account.gaps:
         gaps = "; ".join(account.gaps)
         yield Sentence(f"Not in it: {gaps}.")
 
 
-def _table(account: Account, labels: tuple[str, str]) -> Table:
+def _table(account: Account, labels: tuple[str, str], most: int | None) -> Table:
     total = account.total
     scale = _scale(account)
     rows = [
         _row(Part("total", account.of, total, ""), scale, level=0, role_total=True),
-        *(_row(part, scale, level=1) for part in _shown(account)),
+        *(_row(part, scale, level=1) for part in _shown(account, most)),
     ]
     return Table(
         "account",
@@ -66,18 +69,20 @@ def _scale(account: Account) -> Scale:
     return scale._replace(unit=f"{scale.unit}/op", decimals=max(scale.decimals, 1))
 
 
-def _shown(account: Account) -> list[Part]:
+def _shown(account: Account, most: int | None) -> list[Part]:
     """Return the parts that matter, largest change first, and the rest as one."""
     total = account.total
     whole = max(abs(total.base), abs(total.new))
     large = [p for p in account.parts if max(map(abs, p.amount)) >= _SMALL * whole]
-    small = [p for p in account.parts if p not in large]
     large.sort(key=lambda part: -abs(part.amount.delta))
+    large = large[:most]
+    small = [p for p in account.parts if p not in large]
     if small:
+        word = "smaller" if most is None else "other"
         rest = small[0].amount
         for part in small[1:]:
             rest = rest.plus(part.amount)
-        large.append(Part("rest", f"{len(small)} smaller parts", rest, ""))
+        large.append(Part("rest", f"{len(small)} {word} parts", rest, ""))
     return large
 
 

@@ -49,6 +49,8 @@ __all__ = [
 
 # So many names of one side only are written out.
 _NAMES = 8
+# Where lines are few, there are so many tables of so many rows.
+_FEW = 3
 # Where rows are limited, all tables together have so many times the rows of one.
 _SHARE = 10
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -118,6 +120,7 @@ def benchmark_sections(
         short="benchmarks",
         compared=diff,
         build=lambda: benchmark_parts(diff, labels, scope.rows),
+        short_parts=lambda rows, _: benchmark_parts(diff, labels, min(rows, _FEW)),
         instead=f"{', '.join(_counts(diff).words)}.",
     )
 

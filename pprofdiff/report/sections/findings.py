@@ -24,7 +24,7 @@ class Why(NamedTuple):
     """Findings as the report tells them; all are empty where there is none.
 
     `warnings` say how to read the rest, `reasons` are told in full, `rest` names what
-    else changed and how much all reasons explain together.
+    else changed and how much all causes explain together.
     """
 
     warnings: tuple[Sentence, ...] = ()
@@ -36,12 +36,12 @@ class Why(NamedTuple):
         return bool(self.warnings or self.reasons or self.rest)
 
 
-def why(report: ReportModel) -> Why:
-    """Return what changed and why."""
+def why(report: ReportModel, most: int = _SHOWN) -> Why:
+    """Return what changed and why: up to `most` causes, the titles of what is left."""
     findings = report.findings
     cpu = next((d for d in report.profiles if d.is_cpu), None)
     told = [f for f in findings.found if f.id != _FIRST]
-    shown = _shown(findings, told)
+    shown = _shown(findings, told, most)
     rest = []
     others = [f.title for f in told if f not in shown]
     if others:
@@ -49,7 +49,8 @@ def why(report: ReportModel) -> Why:
     claimed = any(finding.explains for finding in shown)
     adds_up = cpu is not None and cpu.normalization.mode != "composition"
     if findings.explained is not None and cpu is not None and adds_up and claimed:
-        rest.append(Sentence(_together(findings.explained, cpu)))
+        whole = len(shown) == len(_shown(findings, told, len(told)))
+        rest.append(Sentence(_together(findings.explained, cpu, whole=whole)))
     return Why(
         warnings=tuple(
             Sentence(f"{finding.title}. {finding.advice}", "warning")
@@ -61,11 +62,11 @@ def why(report: ReportModel) -> Why:
     )
 
 
-def _shown(findings: Findings, told: Sequence[Finding]) -> list[Finding]:
+def _shown(findings: Findings, told: Sequence[Finding], most: int) -> list[Finding]:
     """Return the first causes with their consequences; what is but info is named."""
     matter = [f for f in told if f.severity != "info"] or list(told)
     causes = [f for f in matter if f.parent is None or f.parent not in _ids(matter)]
-    kept = _ids(causes[:_SHOWN])
+    kept = _ids(causes[:most])
     for finding in findings.found:
         if finding.parent in kept and finding in matter:
             kept.add(finding.id)
@@ -114,13 +115,17 @@ def _reason(
     return Reason(number, finding, amount, level)
 
 
-def _together(explained: Explained, cpu: ProfileDiff) -> str:
-    """Return how much of the change all findings explain together."""
+def _together(explained: Explained, cpu: ProfileDiff, *, whole: bool) -> str:
+    """Return how much of the change all findings explain together.
+
+    They are "they" where the `whole` of them stands above.
+    """
     scale = scale_of(cpu)
     told = scale.text(explained.explained, signed=True)
     total = scale.text(explained.total, signed=True)
     rest = scale.text(explained.total - explained.explained, signed=True)
-    words = f"Together they explain {told}; in all the CPU changed by {total}."
+    who = "Together they" if whole else "All causes together"
+    words = f"{who} explain {told}; in all the CPU changed by {total}."
     if not explained.left:
         return f"{words} The rest, {rest}, is within noise in every group."
     groups = "; ".join(

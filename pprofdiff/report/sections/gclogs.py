@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from math import exp
+from math import exp, log
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -32,6 +32,7 @@ from pprofdiff.report.rows import (
     name_column,
     sides,
 )
+from pprofdiff.report.sections.folding import first
 from pprofdiff.units import percent, scale_for, times
 
 __all__ = [
@@ -212,6 +213,7 @@ def gc_sections(gc: GCDiff, _report: ReportModel, _scope: Scope) -> Iterator[Sec
         short="GC log",
         compared=gc,
         build=lambda: gc_parts(gc),
+        short_parts=lambda rows, _: _short_parts(gc, rows),
     )
 
 
@@ -221,6 +223,22 @@ def gc_parts(gc: GCDiff) -> Iterator[SectionPart]:
     yield _table(gc, "sums", SUMS)
     yield replace(_table(gc, "rates", RATES), title=f"Under load: {_windows(gc)}")
     yield Sentence(_spread_in_words(gc), "legend")
+    yield from _factors(gc)
+
+
+def _short_parts(gc: GCDiff, most: int) -> Iterator[SectionPart]:
+    """Yield the figures that can be worse and moved furthest, marked ones first."""
+    costs = tuple(f for f in (*RATES, *SUMS) if f.worse)
+    whole = _table(gc, "figures", costs)
+    at = whole.place("ratio")
+
+    def moved(row: Row) -> tuple[bool, float]:
+        ratio = row.cells[at].value
+        return row.cells[at].mark != "", abs(log(ratio)) if ratio and ratio > 0 else 0.0
+
+    some = tuple(first(whole.rows, most, moved))
+    title = "What moved most (rates are under load)"
+    yield replace(whole, rows=some, title=title, total=len(whole.rows))
     yield from _factors(gc)
 
 

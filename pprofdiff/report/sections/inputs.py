@@ -10,7 +10,7 @@ from pprofdiff.report.model import Input, ReportModel
 from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column
 from pprofdiff.units import scaled
 
-__all__ = ["cautions", "inputs_table"]
+__all__ = ["cautions", "inputs_in_short", "inputs_table"]
 
 _SEVERAL = 2
 _COLUMNS = (
@@ -24,25 +24,111 @@ _COLUMNS = (
 
 
 def inputs_table(
-    report: ReportModel, *, copies: bool = True, headed: bool = False
+    report: ReportModel,
+    *,
+    copies: bool = True,
+    headed: bool = False,
+    folders: bool = False,
 ) -> Table:
     """Return one row a file, or of several runs one a kind, without empty columns.
 
-    `copies` tells where copies of fetched files are; `headed` shows headings.
+    `copies` tells where copies of fetched files are; `headed` shows headings. With
+    `folders`, the folder of a side's files has a row, and they stand below it.
     """
-    texts = [
-        (f"{side}:{entry.kind}:{entry.path}", _words(label, entry, copies=copies))
-        for side, label, entries in zip(
-            ("base", "new"), report.labels, report.inputs, strict=True
-        )
-        for entry in _of_runs(entries)
-    ]
-    used = [i for i in range(len(_COLUMNS)) if any(words[i] for _, words in texts)]
+    texts: list[tuple[str, tuple[str, ...], int]] = []
+    for side, label, given in zip(
+        ("base", "new"), report.labels, report.inputs, strict=True
+    ):
+        entries = list(_of_runs(given))
+        paths = [entry.path for entry in entries]
+        folder = _common(paths) if folders and len(set(paths)) > 1 else ""
+        if folder:
+            texts.append((side, (label, folder, *[""] * (len(_COLUMNS) - 2)), 0))
+        for entry in entries:
+            words = _words(label, entry, copies=copies)
+            if folder:
+                words = ("", words[1].removeprefix(folder), *words[2:])
+            key = f"{side}:{entry.kind}:{entry.path}"
+            texts.append((key, words, int(bool(folder))))
+    used = [i for i in range(len(_COLUMNS)) if any(words[i] for _, words, _ in texts)]
     rows = tuple(
-        Row(key, "file", tuple(Cell(words[i]) for i in used)) for key, words in texts
+        Row(key, "file", tuple(Cell(words[i]) for i in used), level)
+        for key, words, level in texts
     )
     columns = tuple(_COLUMNS[i] for i in used)
-    return Table("inputs", columns, rows, code=True, inset=True, headed=headed)
+    return Table(
+        "inputs", columns, rows, code=True, inset=True, headed=headed, indent=2
+    )
+
+
+def inputs_in_short(report: ReportModel) -> Iterator[tuple[str, str]]:
+    """Yield each side's label, and where its files are and what they hold."""
+    for label, entries in zip(report.labels, report.inputs, strict=True):
+        if not entries:
+            continue
+        versions = dict.fromkeys(e.go_version for e in entries if e.go_version)
+        words = [_folder([entry.path for entry in entries]), *versions]
+        kinds: dict[str, list[Input]] = {}
+        for entry in entries:
+            kinds.setdefault(entry.kind, []).append(entry)
+        counts = {len(several) for several in kinds.values()}
+        alike = len(counts) == 1 and max(counts) > 1
+        if alike:
+            words.append(f"{max(counts)} runs")
+        told = [
+            _kind_in_words(kind, several, count=not alike)
+            for kind, several in kinds.items()
+        ]
+        rich = [text for text in told if " " in text]
+        plain = ", ".join(text for text in told if " " not in text)
+        yield label, "; ".join(filter(None, ["  ".join(words), *rich, plain]))
+
+
+def _kind_in_words(kind: str, entries: Sequence[Input], *, count: bool) -> str:
+    """Return a kind of input with its length and content: ``cpu 12.2 s, 9 samples``.
+
+    How many there are is said where they are to be counted, and are several.
+    """
+    spans = [entry.duration_ns for entry in entries]
+    words = [f"{len(entries)} runs"] if count and len(entries) > 1 else []
+    if all(spans):
+        words.append(_span(sum(span or 0 for span in spans)))
+    amount = _amount(entries)
+    if amount:
+        words.append(amount)
+    # Such as "2 benchmarks".
+    named = [] if any(kind in word for word in words) else [kind]
+    return " ".join([*named, ", ".join(words)]).rstrip()
+
+
+def _amount(entries: Sequence[Input]) -> str:
+    """Return how much inputs of a kind hold together, "" where that is no sum."""
+    if len(entries) == 1:
+        return entries[0].amount
+    amounts = [entry.amount.partition(" ") for entry in entries]
+    words = {word for _, _, word in amounts}
+    if words not in ({"samples"}, {"cycles"}):
+        return ""
+    total = sum(int(number.replace(",", "")) for number, _, _ in amounts)
+    return f"{total:,} {words.pop()}"
+
+
+def _folder(paths: Sequence[str]) -> str:
+    """Return the path of one file, or the folder that all files are in."""
+    if len(set(paths)) == 1:
+        return paths[0]
+    return _common(paths).rstrip("/") or f"{len(paths)} files"
+
+
+def _common(paths: Sequence[str]) -> str:
+    """Return the folder that all files are in, with a slash behind it, "" for none."""
+    parts = [path.split("/")[:-1] for path in paths]
+    common = ""
+    for names in zip(*parts, strict=False):
+        if len(set(names)) > 1:
+            break
+        common += f"{names[0]}/"
+    return common
 
 
 def _of_runs(entries: Sequence[Input]) -> Iterator[Input]:
@@ -57,12 +143,8 @@ def _of_runs(entries: Sequence[Input]) -> Iterator[Input]:
             yield from several
             continue
         spans = [entry.duration_ns for entry in several]
-        amounts = [entry.amount.partition(" ") for entry in several]
-        words = {word for _, _, word in amounts}
-        amount = f"{len(several)} runs"
-        if words in ({"samples"}, {"cycles"}):
-            total = sum(int(number.replace(",", "")) for number, _, _ in amounts)
-            amount += f", {total:,} {words.pop()}"
+        told = _amount(several)
+        amount = f"{len(several)} runs{f', {told}' if told else ''}"
         yield first._replace(
             path=path,
             duration_ns=sum(span or 0 for span in spans) if all(spans) else None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import Step, Steps
@@ -9,10 +11,15 @@ from pprofdiff.report.rows import Step, Steps
 __all__ = ["next_steps"]
 
 
-def next_steps(report: ReportModel) -> Steps:
-    """Return flags that show more of what this report is about."""
+def next_steps(report: ReportModel, sections: Sequence[str] = ()) -> Steps:
+    """Return flags that show more of what this report is about.
+
+    `sections` are what the report in full has tables of, where this one is not in full.
+    """
     first = report.profiles[0] if report.profiles else None
     steps: list[Step] = []
+    if sections:
+        steps.append(Step("--full", f"all tables: {', '.join(sections)}"))
     if first is not None and first.is_cpu:
         if first.grouped:
             moved = [group for group in judged_groups(first) if group.noise is False]

@@ -10,10 +10,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from pprofdiff.analysis.findings.model import Finding
 from pprofdiff.analysis.gate.model import Outcome
 from pprofdiff.report.rows import (
     LEADS,
     Code,
+    ColumnRole,
     Footnotes,
     Frame,
     Heading,
@@ -32,13 +34,16 @@ from pprofdiff.units import printable
 
 __all__ = [
     "Block",
+    "Close",
     "Grid",
     "Lines",
     "Paragraph",
     "Stanza",
     "Style",
     "Word",
+    "direction_style",
     "laid_out",
+    "sentence_block",
 ]
 
 Style = Literal["", "strong", "faint", "worse", "better", "warn"]
@@ -67,6 +72,8 @@ _OF_OUTCOME: dict[Outcome, Style] = {
 # The outcomes that most reports have, and two spaces.
 _WIDTH = len("no data") + 2
 _STACK_INDENT = 4
+# Columns that hold words where they stand to the left; all others hold numbers.
+_WORDS: frozenset[ColumnRole] = frozenset(("name", "source", "side", "text"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +102,17 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Text that is wrapped to the width at hand, behind a hanging `lead`."""
+    """Text that is wrapped to the width at hand, behind a hanging `lead`.
+
+    With `most`, it has no more lines: as many of its sentences as fit in them, or, of
+    a `title`, all of it as far as names cut in their middle make it fit.
+    """
 
     text: str
     style: Style = ""
     lead: str = ""
+    most: int = 0
+    title: bool = False
 
     def __post_init__(self) -> None:
         """Escape control characters: a name must not move the cursor."""
@@ -113,34 +126,51 @@ class Stanza(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """Lines that are never wrapped, such as commands."""
+    """Lines that are never wrapped, such as commands.
+
+    Where one does not fit, its end goes; of `names` the middle.
+    """
 
     lines: tuple[Word, ...]
+    names: bool = False
 
 
 class Grid(NamedTuple):
     """A table: headings, rows of words, and how columns align (``<`` or ``>``).
 
-    The column at `flexible` is the one that a narrow terminal cuts.
+    Columns of `words` give way on a narrow terminal; the one at `flexible` names rows.
+    All others are numbers.
     """
 
     headings: tuple[str, ...]
     align: str
     rows: tuple[tuple[Word, ...], ...]
     flexible: int
+    words: frozenset[int]
 
 
-Block = Paragraph | Stanza | Lines | Grid
+class Close(NamedTuple):
+    """Blocks with no empty line between them, such as a title and its table."""
+
+    blocks: tuple[Paragraph | Stanza | Lines | Grid, ...]
 
 
-def laid_out(parts: Iterable[Part]) -> Iterator[Block]:
-    """Yield the blocks of parts; a table's title is a block of its own."""
+Block = Paragraph | Stanza | Lines | Grid | Close
+
+
+def laid_out(parts: Iterable[Part | Block]) -> Iterator[Block]:
+    """Yield the blocks of parts; a table's title is a block of its own.
+
+    What is a block already stays as it is.
+    """
     for part in parts:
         yield from _blocks(part)
 
 
-def _blocks(part: Part) -> Iterator[Block]:  # noqa: C901 - a case for each part
+def _blocks(part: Part | Block) -> Iterator[Block]:  # noqa: C901 - a case for each
     match part:
+        case Paragraph() | Stanza() | Lines() | Grid() | Close():
+            yield part
         case Table():
             if part.heading:
                 yield Paragraph(part.heading, "strong")
@@ -148,14 +178,18 @@ def _blocks(part: Part) -> Iterator[Block]:  # noqa: C901 - a case for each part
         case Heading():
             yield Paragraph(part.text, "strong")
         case Sentence():
-            yield _paragraph(part)
+            yield sentence_block(part)
         case Reason():
             yield _reason(part)
         case Rulings():
             yield from _rulings(part)
         case Footnotes():
-            notes = (Word(f"{note.mark} {note.text}", "faint") for note in part.notes)
-            yield Lines(tuple(notes))
+            yield Stanza(
+                tuple(
+                    Paragraph(note.text, "faint", f"{note.mark} ")
+                    for note in part.notes
+                )
+            )
         case Stack():
             yield _stack(part)
         case Code():
@@ -164,16 +198,24 @@ def _blocks(part: Part) -> Iterator[Block]:  # noqa: C901 - a case for each part
             yield _steps(part)
 
 
-def _paragraph(sentence: Sentence) -> Paragraph:
+def sentence_block(sentence: Sentence, most: int = 0) -> Paragraph:
+    """Return a sentence behind its sign, in up to `most` lines, 0 for all."""
     lead = LEADS.get(sentence.role, "")
-    return Paragraph(sentence.text, _STYLES[sentence.role], f"{lead} " if lead else "")
+    return Paragraph(
+        sentence.text, _STYLES[sentence.role], f"{lead} " if lead else "", most
+    )
+
+
+def direction_style(finding: Finding) -> Style:
+    """Return how the title of a finding is drawn."""
+    return _OF_DIRECTION[finding.direction]
 
 
 def _reason(reason: Reason) -> Stanza:
     """Return a finding: its title, the numbers behind it, what to do."""
     finding, lead = reason.finding, f"{reason.lead} "
     indent = " " * len(lead)
-    paragraphs = [Paragraph(reason.title, _OF_DIRECTION[finding.direction], lead)]
+    paragraphs = [Paragraph(reason.title, direction_style(finding), lead)]
     if finding.text:
         paragraphs.append(Paragraph(finding.text, "", indent))
     paragraphs += (Paragraph(note.text, "", indent) for note in reason.notes)
@@ -200,7 +242,7 @@ def _rulings(part: Rulings) -> Iterator[Block]:
 def _stack(stack: Stack) -> Lines:
     head = f"{stack.cost}  {stack.share}  {stack.category}, by rule {stack.rule}"
     frames = (Word(_frame(frame), indent=_STACK_INDENT) for frame in stack.frames)
-    return Lines((Word(head, "strong"), *frames))
+    return Lines((Word(head, "strong"), *frames), names=True)
 
 
 def _code(code: Code) -> Iterator[Block]:
@@ -217,14 +259,14 @@ def _frame(frame: Frame) -> str:
     return f"{frame.name}{role}{kind}"
 
 
-def _steps(part: Steps) -> Lines:
-    return Lines(
+def _steps(part: Steps) -> Stanza:
+    """Return what to type next, a line each, what it shows beside it."""
+    wide = max((len(step.flag) for step in part.steps), default=0)
+    leads = ["next", *[""] * len(part.steps)]
+    return Stanza(
         tuple(
-            Word(
-                f"{'next' if i == 0 else '':<6}pprofdiff … {step.flag:<18}{step.what}",
-                "faint",
-            )
-            for i, step in enumerate(part.steps)
+            Paragraph(step.what, "faint", f"{lead:<6}pprofdiff … {step.flag:<{wide}}  ")
+            for lead, step in zip(leads, part.steps, strict=False)
         )
     )
 
@@ -233,7 +275,12 @@ def _grid(table: Table) -> Grid:
     headings = tuple(c.text if table.headed else "" for c in table.columns)
     align = "".join(column.align for column in table.columns)
     rows = tuple(_words(table, row) for row in table.rows)
-    return Grid(headings, align, rows, table.names)
+    words = frozenset(
+        i
+        for i, column in enumerate(table.columns)
+        if column.role in _WORDS and column.align == "<"
+    )
+    return Grid(headings, align, rows, table.names, words)
 
 
 def _words(table: Table, row: Row) -> tuple[Word, ...]:

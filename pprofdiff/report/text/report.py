@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pprofdiff.report.model import SCREEN, ReportModel, Scope
 from pprofdiff.report.rows import Heading, Part, Section, Sentence
@@ -14,32 +14,42 @@ from pprofdiff.report.sections.inputs import cautions, inputs_table
 from pprofdiff.report.sections.next_steps import next_steps
 from pprofdiff.report.sections.outcome import told_outcome
 from pprofdiff.report.sections.verdict import rulings
+from pprofdiff.report.text.layout import Block
+from pprofdiff.report.text.short import short_parts
 
 __all__ = ["report_parts"]
 
 
-def report_parts(report: ReportModel, scope: Scope = SCREEN) -> Iterator[Part]:
-    """Yield the whole report: outcome, inputs, verdict, why, then the sections."""
-    for number, section in enumerate(sections(report, scope)):
+def report_parts(report: ReportModel, scope: Scope = SCREEN) -> Iterable[Part | Block]:
+    """Return the report: an answer of a screen's length, or all where `scope` is full.
+
+    Both have one order: outcome, verdict, account, why, what moved, then warnings,
+    inputs, and what to type next.
+    """
+    return _whole(report, scope) if scope.full else short_parts(report, scope)
+
+
+def _whole(report: ReportModel, scope: Scope) -> Iterator[Part]:
+    """Yield all of the report."""
+    outcome = told_outcome(report.outcome)
+    base, new = report.labels
+    yield Sentence(f"{base} → {new}   {outcome.headline}", "outcome")
+    yield from outcome.below
+    if report.filters:
+        yield Sentence(f"only: {' '.join(report.filters)}")
+    verdict = rulings(report.verdict)
+    if verdict is not None:
+        yield verdict
+    yield from account_parts(report)
+    yield from _why(report)
+    yield from changed_parts(report)
+    for section in sections(report, scope):
         yield Heading(_title(report, section))
-        if number == 0:
-            outcome = told_outcome(report.outcome)
-            yield Sentence(outcome.headline, "outcome")
-            yield from outcome.below
-            yield inputs_table(report)
-            if report.filters:
-                yield Sentence(f"only: {' '.join(report.filters)}")
-            verdict = rulings(report.verdict)
-            if verdict is not None:
-                yield verdict
         if section.lead:
             yield Sentence(section.lead)
-        if number == 0:
-            yield from account_parts(report)
-            yield from _why(report)
-            yield from changed_parts(report)
         yield from section.parts
     yield from cautions(report)
+    yield inputs_table(report, folders=True)
     yield next_steps(report)
 
 

@@ -65,7 +65,9 @@ GO = r"(?i)\bgo\b|goroutine|runtime\b|mallocgc|mark assist|scheduler|gcBg|--expl
 
 def test_rules_that_need_no_go_run_and_no_word_is_of_go(cli, as_cpu):
     work = f"{DONE['base']}:{DONE['new']}"
-    out = cli(as_cpu("base"), as_cpu("new"), "--work", work).out
+    short = cli(as_cpu("base"), as_cpu("new"), "--work", work).out
+    assert not re.search(GO, short)
+    out = cli(as_cpu("base"), as_cpu("new"), "--work", work, "--full").out
     told = out.partition("\nWhy")[2].partition("\nGot slower")[0]
     assert "as much CPU" in told
     assert "▲" in out
@@ -74,9 +76,10 @@ def test_rules_that_need_no_go_run_and_no_word_is_of_go(cli, as_cpu):
 
 
 def test_wall_time_is_no_waiting_and_no_word_is_of_go(cli):
-    out = cli(str(NODE / "base.pb.gz"), str(NODE / "new.pb.gz")).out
-    assert "waited" not in out
-    assert not re.search(GO, out)
+    for full in ((), ("--full",)):
+        out = cli(str(NODE / "base.pb.gz"), str(NODE / "new.pb.gz"), *full).out
+        assert "waited" not in out
+        assert not re.search(GO, out)
 
 
 def test_work_is_what_values_are_by(cli):

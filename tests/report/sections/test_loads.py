@@ -25,7 +25,7 @@ def sides(data_folder, tmp_path, monkeypatch):
 
 
 def test_as_it_was_last_looked_at(cli, sides):
-    done = cli("base", "new")
+    done = cli("base", "new", "--full")
     assert (done.status, done.err) == (0, "")
     check("load.hey", done.out)
 

@@ -27,6 +27,7 @@ def verdict(out):
     lines = out.splitlines()
     first = next(i for i, line in enumerate(lines) if line.startswith("Verdict"))
     last = next(i for i, line in enumerate(lines[first + 2 :], first + 2) if not line)
+    assert lines[first + 1] == ""
     warned = [
         line
         for line in lines
@@ -40,20 +41,42 @@ def test_as_it_was_last_looked_at(cli, data_folder, monkeypatch, name):
     monkeypatch.chdir(data_folder)
     place, rules = CASES[name]
     sides = [f"main={place.format('base')}", f"pr={place.format('new')}"]
-    done = cli(*sides, *(f"--fail-on={rule}" for rule in rules))
+    done = cli(*sides, *(f"--fail-on={rule}" for rule in rules), "--full")
     assert (done.status, done.err) == (int("fail" in name or "pauses" in name), "")
     check(name, verdict(done.out))
-    # Above it stand what was compared, the outcome, and the inputs: nothing else.
+    # Above it stands the outcome of what was compared: nothing else.
     above = done.out.partition("\nVerdict")[0]
-    header, *sentences, inputs = above.split("\n\n")
-    assert header.startswith("main → pr   ")
-    assert all(line.startswith(("  main  ", "  pr  ")) for line in inputs.splitlines())
+    assert above.startswith("main → pr   ")
+    sentences = above.removeprefix("main → pr   ").rstrip("\n").split("\n\n")
     compared = pprofdiff.compare(*sides)
     told = told_outcome(compared.report().outcome)
     words = [told.headline, *(sentence.text for sentence in told.below)]
     assert [" ".join(some.split()) for some in sentences] == words
     # The rules change nothing of that.
-    assert cli(*sides).out.startswith(above)
+    assert cli(*sides, "--full").out.startswith(above)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_answer_has_it_too_and_what_tripped_comes_first(
+    cli, data_folder, monkeypatch, name
+):
+    monkeypatch.chdir(data_folder)
+    place, rules = CASES[name]
+    sides = [f"main={place.format('base')}", f"pr={place.format('new')}"]
+    typed = [f"--fail-on={rule}" for rule in rules]
+    short = cli(*sides, *typed).out.partition("\nVerdict")[2].partition("\n\n")[0]
+    full = verdict(cli(*sides, *typed, "--full").out).splitlines()
+    outcomes = ("fail", "cannot tell", "no data", "pass")
+
+    def begun(lines):
+        return [
+            next(outcome for outcome in outcomes if line.startswith(outcome))
+            for line in lines
+            if line.startswith(outcomes)
+        ]
+
+    told = begun(short.splitlines()[1:])
+    assert told == sorted(begun(full[1:]), key=outcomes.index)
 
 
 def test_a_hostile_rule_does_not_move_the_cursor(cli, syncpool):

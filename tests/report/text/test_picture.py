@@ -14,7 +14,7 @@ from pprofdiff.cli.arguments import parse
 from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.run import compared
 from pprofdiff.cli.screen import Screen
-from pprofdiff.report.text.layout import Grid, laid_out
+from pprofdiff.report.text.layout import laid_out
 from pprofdiff.report.text.report import report_parts
 from pprofdiff.report.text.terminal import draw
 from tests.report.golden import FOLDER
@@ -27,7 +27,7 @@ THEME = TerminalTheme(
     [(139, 148, 158)] * 8,
 )
 # rich's own frame loads fonts from the net: ours loads nothing.
-FRAME = """<svg width="880" viewBox="-16 -12 {terminal_width} {height}" \
+FRAME = """<svg width="880" viewBox="-8 -12 {terminal_width} {height}" \
 xmlns="http://www.w3.org/2000/svg" role="img" aria-label="pprofdiff demo">
 <style>
 .{unique_id}-matrix {{ font-family: ui-monospace, Menlo, Consolas, monospace;
@@ -40,7 +40,7 @@ xmlns="http://www.w3.org/2000/svg" role="img" aria-label="pprofdiff demo">
 </clipPath>
 {lines}
 </defs>
-<rect x="-16" y="-12" width="100%" height="100%" rx="8" fill="#0d1117"/>
+<rect x="-8" y="-12" width="100%" height="100%" rx="8" fill="#0d1117"/>
 <g clip-path="url(#{unique_id}-clip-terminal)">
 {backgrounds}
 <g class="{unique_id}-matrix">
@@ -53,16 +53,14 @@ xmlns="http://www.w3.org/2000/svg" role="img" aria-label="pprofdiff demo">
 
 def test_the_picture_in_the_readme_is_current():
     console = Console(
-        file=io.StringIO(), record=True, width=88, force_terminal=True, highlight=False,
+        file=io.StringIO(), record=True, width=100, force_terminal=True, highlight=False,
         color_system="truecolor",
     )  # fmt: skip
     screen = Screen(io.StringIO(), io.StringIO())
     quietly = Waiting(screen.messages, enabled=False)
-    report = compared(parse(demo.arguments()), screen, quietly)
-    # From the headline to who got slower: the inputs' paths differ by machine.
-    held = list(laid_out(report_parts(report)))
-    grids = [i for i, block in enumerate(held) if isinstance(block, Grid)]
-    draw(held[grids[0] + 1 : grids[2] + 1], console)
+    options = parse(demo.arguments())._replace(within=demo.installed_in())
+    report = compared(options, screen, quietly)
+    draw(list(laid_out(report_parts(report))), console)
     svg = console.export_svg(theme=THEME, code_format=FRAME, unique_id="demo")
     assert not re.search(r"url\(http|@import|href=", svg)
     if os.environ.get("PPROFDIFF_GOLDEN") == "write":

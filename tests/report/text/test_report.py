@@ -1,4 +1,4 @@
-"""The text report: as it was last looked at, and what holds for every one."""
+"""The text report in full: as it was last looked at, and what holds for every one."""
 
 from __future__ import annotations
 
@@ -63,7 +63,9 @@ def report(cli, data_folder, monkeypatch):
 
     def run(name):
         places, kind, words = CASES[name]
-        done = cli(*(place.format(kind).rstrip("/") for place in places), *words)
+        full = [] if any(word.startswith("-explain") for word in words) else ["--full"]
+        places = [place.format(kind).rstrip("/") for place in places]
+        done = cli(*places, *words, *full)
         assert (done.status, done.err) == (0, "")
         return done.out
 

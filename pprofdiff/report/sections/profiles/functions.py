@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.chains import chains, plumbing
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.granularity import Granularity
@@ -25,7 +26,7 @@ from pprofdiff.report.sections.profiles.cells import (
 from pprofdiff.report.sections.profiles.named import row_cells
 from pprofdiff.units import percent
 
-__all__ = ["movers", "renamed"]
+__all__ = ["moved_most", "movers", "owned_most", "renamed"]
 
 _ROWS = 8
 # Where chance has no model, changes under this share of the larger total are left out.
@@ -54,8 +55,7 @@ def movers(
     """
     table = diff.table(granularity)
     delta = table.scaled_delta(column)
-    kept = ~_still(diff, table, column)
-    kept &= ~plumbing(table)
+    kept = _moved(diff, table, column)
     order = table.order(column)
     most = _ROWS if rows is None else rows
     shown = False
@@ -77,6 +77,99 @@ def movers(
         chance = " beyond noise" if diff.model else ""
         title = _title(diff, column, dearer=True)
         yield Sentence(f"{title}: nothing{chance}.", key=column)
+
+
+def moved_most(
+    diff: ProfileDiff, labels: tuple[str, str], granularity: Granularity, rows: int
+) -> Table | Sentence:
+    """Return the functions (or lines, files) that moved most, whichever way.
+
+    Where samples are attributed, a function of the program has what is spent in it and
+    in the library and runtime below it: rows add up, and no caller repeats its callee.
+    Where none moved so, and for lines and files, it is their cum.
+    """
+    owned = next(owned_most(diff, labels, granularity, rows), None)
+    if owned is not None:
+        return owned
+    table = diff.table(granularity)
+    delta = np.abs(table.scaled_delta("cum"))
+    order = np.argsort(-delta, kind="stable")
+    kept = _moved(diff, table, "cum") & (delta > 0)
+    telling = chains(table, order[kept[order]], "cum")
+    if not telling:
+        chance = " beyond noise" if diff.model else ""
+        return Sentence(f"No {table.noun} by itself moved{chance}.", key="cum")
+    return Table(
+        "cum",
+        _columns(diff, labels, table),
+        _rows(diff, table, "cum", telling[:rows]),
+        title="What moved most (cum: with all it calls)",
+        total=len(telling),
+        code=True,
+        one_unit=True,
+    )
+
+
+def owned_most(
+    diff: ProfileDiff,
+    labels: tuple[str, str],
+    granularity: Granularity = "functions",
+    rows: int = _ROWS,
+) -> Iterator[Table]:
+    """Yield the functions that own samples and moved most, if any moved.
+
+    A sample's owner is the frame nearest the leaf that is not of the standard library.
+    Without attributed samples there is none, and lines and files own nothing.
+    """
+    if granularity != "functions" or diff.attributions is None:
+        return
+    table = diff.table(granularity)
+    paired = diff.paired_functions
+    base_rows, new_rows = (
+        np.where(one.owner >= 0, paired.union[side][one.owner], -1)
+        for side, one in enumerate(diff.attributions)
+    )
+    runs = diff.runs_of((base_rows, new_rows), len(paired.names))
+    base, new = merged(runs)
+    some = np.flatnonzero((base != 0) | (new != 0))
+    delta = np.abs(diff.normalization.delta(base[some], new[some]))
+    judged = diff.judge_runs(runs.map(lambda run: run[some]))
+    still = delta == 0 if judged is None else judged.noise
+    order = np.argsort(-delta, kind="stable")
+    order = order[~still[order]]
+    if not len(order):
+        return
+    moved = some[order]
+    chance = [None] * len(some) if judged is None else judged.chance
+    places = {name: row for row, name in enumerate(table.names)}
+    shown = moved[:rows].tolist()
+    named = [places[paired.names[row]] for row in shown]
+    cells = row_cells(table, named, _wholes(diff, table))
+    yield Table(
+        "owned",
+        _columns(diff, labels, table),
+        tuple(
+            _figures(
+                diff,
+                (paired.names[i], int(base[i]), int(new[i])),
+                cell,
+                noise=chance[at],
+            )
+            for i, at, cell in zip(shown, order[:rows].tolist(), cells, strict=True)
+        ),
+        title="What moved most, with the library code it calls",
+        total=len(moved),
+        code=True,
+        one_unit=True,
+    )
+
+
+def _moved(
+    diff: ProfileDiff, table: FunctionTable, column: ValueColumn
+) -> NDArray[np.bool_]:
+    """Return which rows moved, as far as can be told, and say something."""
+    moved: NDArray[np.bool_] = ~_still(diff, table, column) & ~plumbing(table)
+    return moved
 
 
 def _title(diff: ProfileDiff, column: ValueColumn, *, dearer: bool) -> str:
@@ -119,21 +212,34 @@ def _rows(
     """Return a row for each chain; none of them is within noise."""
     base, new = (values.tolist() for values in table.raw(column))
     judged = table.judge(column)
-    noise = [None] * len(base) if judged is None else judged.chance
+    chance = [None] * len(base) if judged is None else judged.chance
     cells = row_cells(table, [first for first, *_ in rows], _wholes(diff, table))
     return tuple(
-        Row(
-            table.names[i],
-            "function",
-            (
-                *value_cells(diff, base[i], new[i]),
-                delta_cell(diff, base[i], new[i], noise=noise[i]),
-                ratio_cell(diff, base[i], new[i]),
-                Cell(percent(new[i], diff.totals[1]), float(new[i])),
-                _in_chain(cell, len(rest)),
-            ),
+        _figures(
+            diff,
+            (table.names[i], base[i], new[i]),
+            _in_chain(cell, len(rest)),
+            noise=chance[i],
         )
         for cell, (i, *rest) in zip(cells, rows, strict=True)
+    )
+
+
+def _figures(
+    diff: ProfileDiff, sums: tuple[str, int, int], name: Cell, *, noise: bool | None
+) -> Row:
+    """Return a row: the key and raw values of `sums`, under a name."""
+    key, base, new = sums
+    return Row(
+        key,
+        "function",
+        (
+            *value_cells(diff, base, new),
+            delta_cell(diff, base, new, noise=noise),
+            ratio_cell(diff, base, new),
+            Cell(percent(new, diff.totals[1]), float(new)),
+            name,
+        ),
     )
 
 

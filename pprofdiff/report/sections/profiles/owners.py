@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.profiles.by_run import merged
+from pprofdiff.analysis.profiles.by_run import merged, together
 from pprofdiff.analysis.profiles.categories import Blame
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import (
@@ -35,26 +35,51 @@ __all__ = ["group_table", "payer_tables"]
 
 # A category gets a line of its own from this share of either total on.
 _WORTH_A_LINE = 0.01
+# Where lines are few, a group within noise gets one from this share on.
+_WORTH_ONE_OF_FEW = 0.03
+# What groups that share a row are called: small ones, or all within noise.
+_REST = ("smaller groups", "groups within noise")
 _PAID = ("gc", "gc_tax", "alloc")
 _ROWS = 8
 # How many functions background marking is spread over.
 _MODELLED = 5
 
 
-def group_table(diff: ProfileDiff, labels: tuple[str, str]) -> Table:
+def group_table(
+    diff: ProfileDiff, labels: tuple[str, str], most: int | None = None
+) -> Table:
     """Return the groups of runtime costs, each with its larger categories, and all.
 
-    Keys are written as rules of the gate are: ``group:gc``, ``category:gc.mark.assist``
-    and ``total``.
+    With `most`, there are so many categories at most, those that moved furthest beyond
+    noise, and small groups within noise are one row, ``rest``; where there is no room
+    for categories, all groups within noise are. Other keys are written as rules of the
+    gate are: ``group:gc``, ``category:gc.mark.assist`` and ``total``.
     """
     details = {group.id: group.detail for group in rules().groups}
     rows: list[Row] = []
-    for group in judged_groups(diff):
+    groups = judged_groups(diff)
+    few = [] if most is None else [g for g in groups if not _telling(diff, g, most)]
+    rest = few if len(few) > 1 else []
+    parts_of = {g.id: judged_categories(diff, g.id) for g in groups if g not in rest}
+    kept = None if most is None else _furthest(parts_of, most)
+    for group in groups:
+        if group in rest:
+            continue
         name = Cell(group.label, detail=details[group.id])
         rows.append(_row(diff, group, "group", name))
-        parts = [p for p in judged_categories(diff, group.id) if _large(diff, p)]
+        parts = [p for p in parts_of[group.id] if _large(diff, p)]
         if len(parts) > 1:
-            rows += [_row(diff, part, "category", Cell(part.label)) for part in parts]
+            rows += [
+                _row(diff, part, "category", Cell(part.label))
+                for part in parts
+                if kept is None or part.id in kept
+            ]
+    if rest and diff.category_sums is not None:
+        noun = _REST[most == 0 and all(group.noise for group in rest)]
+        places = [i for i, group in enumerate(groups) if group in rest]
+        runs = together(diff.category_sums.group_runs, places)
+        (one,) = judged_sums(diff, [("rest", f"{len(rest)} {noun}")], runs)
+        rows.append(_row(diff, one, "group", Cell(one.label)))
     (whole,) = judged_sums(diff, [("total", "total")], diff.whole)
     whole = whole._replace(noise=total_noise(diff))
     rows.append(_row(diff, whole, "total", Cell(whole.label)))
@@ -84,6 +109,22 @@ def _large(diff: ProfileDiff, part: JudgedSum) -> bool:
     )
 
 
+def _telling(diff: ProfileDiff, group: JudgedSum, most: int) -> bool:
+    """Return whether a group moved, or is a share of the CPU to speak of."""
+    base, new = diff.totals
+    large = (
+        group.base >= _WORTH_ONE_OF_FEW * base or group.new >= _WORTH_ONE_OF_FEW * new
+    )
+    return group.noise is False or (large and (most > 0 or group.noise is None))
+
+
+def _furthest(parts_of: Mapping[str, Sequence[JudgedSum]], most: int) -> set[str]:
+    """Return the ids of the categories that moved furthest beyond noise."""
+    moved = [p for parts in parts_of.values() for p in parts if p.noise is False]
+    moved.sort(key=lambda part: -abs(part.delta))
+    return {part.id for part in moved[:most]}
+
+
 def _row(diff: ProfileDiff, judged: JudgedSum, role: RowRole, name: Cell) -> Row:
     cells: tuple[Cell, ...] = (
         name,
@@ -92,7 +133,7 @@ def _row(diff: ProfileDiff, judged: JudgedSum, role: RowRole, name: Cell) -> Row
     )
     if not _in_shares(diff):
         cells = (*cells, share_cell(diff, judged.base, judged.new))
-    key = judged.id if role == "total" else f"{role}:{judged.id}"
+    key = judged.id if judged.id in ("total", "rest") else f"{role}:{judged.id}"
     return Row(key, role, cells, level=int(role == "category"))
 
 

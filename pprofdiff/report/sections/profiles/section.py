@@ -13,7 +13,12 @@ from pprofdiff.report.model import ReportModel, Scope
 from pprofdiff.report.rows import Cell, Section, SectionPart, Tile
 from pprofdiff.report.sections.profiles.call_sites import call_sites
 from pprofdiff.report.sections.profiles.cells import delta_cell
-from pprofdiff.report.sections.profiles.functions import movers, renamed
+from pprofdiff.report.sections.profiles.functions import (
+    moved_most,
+    movers,
+    owned_most,
+    renamed,
+)
 from pprofdiff.report.sections.profiles.headline import headline
 from pprofdiff.report.sections.profiles.noise import noise_sentence
 from pprofdiff.report.sections.profiles.owners import group_table, payer_tables
@@ -47,6 +52,7 @@ def profile_sections(
             build=partial(_parts, report, diff, scope),
             contents=_contents(diff),
             tops=_tops(diff),
+            short_parts=partial(_short_parts, report, diff, scope),
         )
 
 
@@ -78,6 +84,8 @@ def _parts(
     else:
         if diff.grouped:
             yield group_table(diff, labels)
+            if scope.full:
+                yield from owned_most(diff, labels, scope.granularity)
         yield from movers(diff, labels, "cum", scope.granularity, rows)
         if diff.is_cpu:
             yield from movers(diff, labels, "flat", scope.granularity, rows)
@@ -86,6 +94,21 @@ def _parts(
             yield from payer_tables(diff, labels, modelled, rows)
         if diff.is_cpu and diff.grouped:
             yield from noise_sentence(diff)
+    if scope.joined:
+        yield from renamed(diff)
+
+
+def _short_parts(
+    report: ReportModel, diff: ProfileDiff, scope: Scope, rows: int, categories: int
+) -> Iterator[SectionPart]:
+    """Yield the groups that say something, and what moved most."""
+    labels = report.labels
+    if is_heap(diff.new.profile):
+        yield from call_sites(diff, report.profiles, labels, rows)
+    else:
+        if diff.grouped:
+            yield group_table(diff, labels, categories)
+        yield moved_most(diff, labels, scope.granularity, rows)
     if scope.joined:
         yield from renamed(diff)
 

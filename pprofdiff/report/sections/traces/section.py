@@ -23,6 +23,7 @@ from pprofdiff.report.rows import (
     name_column,
     sides,
 )
+from pprofdiff.report.sections.folding import first
 from pprofdiff.report.sections.named import function_cells
 from pprofdiff.report.sections.traces.cells import (
     arrow,
@@ -94,6 +95,7 @@ def trace_sections(
         short="trace",
         compared=diff,
         build=lambda: trace_parts(diff),
+        short_parts=lambda rows, _: _short_parts(diff, rows),
     )
 
 
@@ -156,6 +158,88 @@ def _over_runs(diff: TraceDiff, table: Table) -> Table:
 def _unmarked(row: Row) -> Row:
     cells = tuple(replace(cell, mark="", tone="") for cell in row.cells)
     return replace(row, cells=cells)
+
+
+def _short_parts(diff: TraceDiff, most: int) -> Iterator[SectionPart]:
+    """Yield time by state in one unit, then what a wait and GC take."""
+    states = [row for row in diff.states if row.base_ns or row.new_ns]
+    yield _states_at_once(diff, states, most)
+    base, new = (side.latency for side in diff.sides)
+    rows = [
+        figure(f"wait.{name}", f"one wait for a processor, {name}", pair, "ns")
+        for name in ("p50", "p99")
+        if (pair := tuple(getattr(side, _QUANTILES[name]) for side in (base, new)))
+        != (None, None)
+    ]
+    gc = [side.collections.gc_fraction for side in diff.sides]
+    use = [side.processors.utilisation for side in diff.sides]
+    rows += [
+        shares("gc.share", f"GC, of {_CAPACITY}", *gc),
+        shares("utilisation", f"goroutines running, of {_CAPACITY}", *use),
+    ]
+    yield _table(diff, "figures", "figures", tuple(rows))
+
+
+def _states_at_once(diff: TraceDiff, states: Sequence[StateTime], most: int) -> Table:
+    """Return the states with most time on either side, and the rest as one, in a unit.
+
+    Reasons to block stand as states of their own.
+    """
+    named = [
+        (
+            f"blocked.{row.reason}" if row.state == "blocked" else row.state,
+            f"blocked: {row.reason or 'no reason given'}"
+            if row.state == "blocked"
+            else _STATES.get(row.state, row.state),
+            (row.base_ns, row.new_ns),
+        )
+        for row in states
+    ]
+    kept = first(named, most, lambda one: max(diff.normalization.scaled(*one[2])))
+    left = [one for one in named if one not in kept]
+    if left:
+        sums = sum(one[2][0] for one in left), sum(one[2][1] for one in left)
+        kept.append(("rest", f"{len(left)} other states", sums))
+    kept.append(
+        (
+            "total",
+            "all goroutines",
+            (sum(row.base_ns for row in states), sum(row.new_ns for row in states)),
+        )
+    )
+    scaled = {key: diff.normalization.scaled(*raw) for key, _, raw in kept}
+    scale = scale_for([value for pair in scaled.values() for value in pair], "ns")
+    scale = scale._replace(decimals=max(scale.decimals, 1))
+    rows = []
+    for key, name, _ in kept:
+        old, now = scaled[key]
+        cells = (
+            Cell(name),
+            Cell(scale.number(old), old),
+            Cell(scale.number(now), now),
+            Cell(scale.number(now - old, signed=True), now - old),
+            Cell(_ratio(old, now)),
+        )
+        rows.append(Row(key, "total" if key == "total" else "figure", cells))
+    return Table(
+        "states",
+        (
+            name_column(""),
+            *sides(_labels(diff), scale.unit),
+            Column("Δ", "delta", unit=scale.unit, signs=False),
+            Column("ratio", "ratio", signs=False),
+        ),
+        tuple(rows),
+        title=f"Goroutine time {_by(diff)}, in {scale.unit}",
+        one_unit=True,
+        indent=_INDENT,
+    )
+
+
+def _ratio(base: float, new: float) -> str:
+    if not base or not new:
+        return "+new" if new else "-gone" if base else ""
+    return times(new / base, narrow=True)
 
 
 def _by(diff: TraceDiff) -> str:

@@ -11,6 +11,7 @@ from pprofdiff.cli.arguments import parse
 from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.run import compared as report_of
 from pprofdiff.cli.screen import Screen
+from pprofdiff.report.model import Scope
 from pprofdiff.report.sections.traces.cells import arrow_of, compared
 from pprofdiff.report.text.report import report_parts
 from pprofdiff.report.text.terminal import render
@@ -25,7 +26,7 @@ STORIES = (*SHOWN, "rss-search", "syncpool", "zstd")
 @pytest.mark.parametrize("story", SHOWN)
 def test_as_it_was_last_looked_at(cli, monkeypatch, story):
     monkeypatch.chdir(DATA / story)
-    done = cli("base/trace.out", "new/trace.out")
+    done = cli("base/trace.out", "new/trace.out", "--full")
     assert (done.status, done.err) == (0, "")
     check(f"trace.{story}", done.out)
 
@@ -36,7 +37,7 @@ def drawn(words, columns, monkeypatch):
     screen = Screen(None, None)
     with Waiting(None, enabled=False) as waiting:
         report = report_of(parse(words), screen, waiting)
-    text = render(report_parts(report), color=False, fit=True)
+    text = render(report_parts(report, Scope(full=True)), color=False, fit=True)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
     return "\n".join(line.rstrip() for line in plain.splitlines()) + "\n"
 
@@ -53,7 +54,7 @@ def test_at_80_columns_as_it_was_last_looked_at(monkeypatch, story):
 @pytest.mark.parametrize("columns", [80, 120])
 def test_nothing_but_names_is_cut(monkeypatch, cli, story, columns):
     monkeypatch.chdir(DATA / story)
-    words = ["base/trace.out", "new/trace.out"]
+    words = ["base/trace.out", "new/trace.out", "--full"]
     _, _, whole = cli(*words).out.partition("\ngoroutine time")
     _, _, cut = drawn(words, columns, monkeypatch).partition("\ngoroutine time")
     numbers = r"(?<![^ ])[+−<]?[\d.,]+[%×]?(?= |$)"
@@ -74,15 +75,15 @@ def tell(tables):
 @pytest.mark.parametrize("story", STORIES)
 def test_no_row_is_all_zero(monkeypatch, cli, story):
     monkeypatch.chdir(DATA / story)
-    _, _, tables = cli("base/trace.out", "new/trace.out").out.partition("\ngoroutine")
+    out = cli("base/trace.out", "new/trace.out", "--full").out
+    _, _, tables = out.partition("\ngoroutine")
     tell(tables)
 
 
 def test_by_operation_every_heading_says_so(monkeypatch, cli):
     monkeypatch.chdir(DATA / "health-check")
-    out = cli("base/trace.out", "new/trace.out", "--rps=100:200").out
-    title, _, _ = out.partition("\n")
-    assert title == "base → new   trace, times per operation"
+    out = cli("base/trace.out", "new/trace.out", "--rps=100:200", "--full").out
+    assert "\n\nbase → new   trace, times per operation\n\n" in out
     _, _, tables = out.partition("\ngoroutine time per operation")
     assert tables.count("per operation") == 4
     assert "per second" not in tables
@@ -115,12 +116,12 @@ def test_arrows_have_a_unit_where_there_is_anything():
 @pytest.mark.go
 def test_tasks_and_regions_have_their_tables(cli):
     tasks, plain = make.trace("tasks", "1.26.8"), make.trace("sync", "1.26.8")
-    out = cli(plain, tasks).out
+    out = cli(plain, tasks, "--full").out
     assert re.search(r"^user tasks, p50 of one +base +new ", out, re.MULTILINE)
     assert re.search(r"^never ended +– +– +– → – +0$", out, re.MULTILINE)
     assert re.search(r"^mail +– +[\d.]+ [mµ]s ", out, re.MULTILINE)
-    assert "user tasks" not in cli(plain, plain).out
-    same = cli(tasks, tasks).out
+    assert "user tasks" not in cli(plain, plain, "--full").out
+    same = cli(tasks, tasks, "--full").out
     assert "No garbage collection ran in either trace." in same
     # Its goroutines of the runtime neither ran nor could.
     held = pprofdiff.load(tasks).goroutines

@@ -1,0 +1,98 @@
+"""Sections in a line each: how much there is of what they compare, what moved most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pprofdiff.report.model import ReportModel
+from pprofdiff.report.rows import (
+    Cell,
+    Column,
+    Row,
+    Section,
+    Sentence,
+    Table,
+    Tile,
+    name_column,
+    signed,
+)
+from pprofdiff.report.sections import tiles
+from pprofdiff.units import percent
+
+__all__ = ["at_a_glance"]
+
+
+def at_a_glance(
+    report: ReportModel, sections: Sequence[Section]
+) -> Iterator[Table | Sentence]:
+    """Yield a row for each section: its total, and the row of it that moved most.
+
+    Shares have no total. A section that has a sentence to answer for it is told by
+    that, below the others.
+    """
+    rows = [_row(section) for section in sections if not section.instead]
+    if rows:
+        yield _table(report, rows)
+    for section in sections:
+        if section.instead:
+            yield Sentence(f"{section.title}: {section.instead}")
+
+
+def _table(report: ReportModel, rows: Sequence[Row]) -> Table:
+    columns = (
+        Column(" → ".join(report.labels), "pair"),
+        Column("Δ", "delta"),
+        name_column("also compared; what moved most in it"),
+    )
+    used = [
+        i
+        for i, column in enumerate(columns)
+        if column.role == "name" or any(row.cells[i].text for row in rows)
+    ]
+    return Table(
+        "glance",
+        tuple(columns[i] for i in used),
+        tuple(Row(r.key, r.role, tuple(r.cells[i] for i in used)) for r in rows),
+        code=True,
+    )
+
+
+def _row(section: Section) -> Row:
+    tile = next(iter(tiles(section)), Tile(section.title, "", Cell("")))
+    values, change, name = Cell(tile.values), tile.change, tile.name
+    diff = section.diff
+    if diff is not None:
+        name = section.short
+        base, new = diff.normalization.scaled(*diff.totals)
+        told = percent(new - base, base, signed=True) if base else ""
+        change = replace(change, text=told)
+        if diff.normalization.mode == "composition":
+            values, change = Cell(""), Cell("")
+    moved = _moved_most(section)
+    if not moved and not values.text and diff is not None and diff.model is not None:
+        moved = "nothing beyond noise"
+    cells = values, change, Cell(name, detail=moved)
+    return Row(section.id, "figure", cells)
+
+
+def _moved_most(section: Section) -> str:
+    """Return the delta with its unit, and the name, of the row that moved most.
+
+    It is one of the first tables that answer in short what moved; "" where no row of
+    them moved beyond noise.
+    """
+    for key in section.tops:
+        tables = [p for p in section.parts if isinstance(p, Table) and p.key == key]
+        moved = [
+            (abs(cell.value or 0.0), cell, table.columns[at].unit, row)
+            for table in tables
+            for at in (table.place("delta"),)
+            for row in table.rows
+            if (cell := row.cells[at]).value and cell.mark != "noise"
+        ]
+        if moved:
+            _, cell, unit, row = max(moved, key=lambda one: one[0])
+            name = row.cells[tables[0].names].text
+            return f"{signed(cell)} {unit}".rstrip() + f"  {name}"
+    return ""

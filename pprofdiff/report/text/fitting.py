@@ -1,0 +1,116 @@
+"""Text in the room that there is: wrapped at spaces, names cut, numbers never."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from unicodedata import combining, east_asian_width
+
+__all__ = ["begun", "broken", "clipped", "columns", "middle_cut", "named_short"]
+
+_ELLIPSIS = "…"
+_NUMBER = frozenset("0123456789.,")
+# A name of a title is not cut below this, which tells most functions from others.
+_TELLING = 30
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-Þ0-9])")
+_CLAUSE = re.compile(r"(?<=;)\s+")
+_PHRASE = re.compile(r"(?<=,)\s+")
+_WORD = re.compile(r"\s+")
+# A number whose unit is left out, or a parenthesis that does not end, tells nothing.
+_DANGLING = re.compile(r"(?:[\d→]|\d\S*|\([^\s)]*) …$")
+
+
+def columns(text: str) -> int:
+    """Return how many columns of a terminal a text takes; East Asian letters take 2."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1
+        for char in text
+    )
+
+
+def middle_cut(text: str, room: int) -> str:
+    """Return a text in `room` columns: what does not fit goes from its middle.
+
+    No number is cut: it stays whole or goes with the rest.
+    """
+    if columns(text) <= room:
+        return text
+    if room < 1:
+        return ""
+    kept = room - 1
+    head, tail = len(text), 0
+    while columns(text[:head]) > kept // 2:
+        head -= 1
+    while columns(text[tail:]) > kept - kept // 2:
+        tail += 1
+    while 0 < head < len(text) and text[head - 1] in _NUMBER and text[head] in _NUMBER:
+        head -= 1
+    while 0 < tail < len(text) and text[tail - 1] in _NUMBER and text[tail] in _NUMBER:
+        tail += 1
+    return f"{text[:head]}{_ELLIPSIS}{text[tail:]}"
+
+
+def begun(text: str, room: int) -> str:
+    """Return as much of the beginning of a text as fits; no number is cut."""
+    if columns(text) <= room:
+        return text
+    end = len(text)
+    while end and columns(text[:end]) > room - 1:
+        end -= 1
+    while end and text[end - 1] in _NUMBER and text[end] in _NUMBER:
+        end -= 1
+    return f"{text[:end].rstrip()}{_ELLIPSIS}"
+
+
+def broken(text: str, room: int, *, whole: bool) -> list[str]:
+    """Return a text's lines of `room` columns, broken at spaces.
+
+    A word that is longer than a line goes on in the next one, or sticks out where it is
+    to stay `whole`.
+    """
+    lines, line = [], ""
+    for word in re.findall(r"\s*\S+", text):
+        if line and columns(line) + columns(word) > room:
+            lines.append(line)
+            line = word.lstrip()
+        else:
+            line += word
+        while not whole and columns(line) > room:
+            end = len(line)
+            while end > 1 and columns(line[:end]) > room:
+                end -= 1
+            lines.append(line[:end])
+            line = line[end:]
+    return [*lines, line] if line else lines
+
+
+def named_short(text: str, fits: Callable[[str], bool]) -> str:
+    """Return a text that fits, as far as long names cut in the middle make it fit."""
+    while not fits(text):
+        word = max(text.split(), key=columns, default="")
+        if columns(word) <= _TELLING:
+            break
+        # Half of what is too long at a time, so that no more goes than must.
+        room = max(_TELLING, columns(word) - max(1, (columns(word) - _TELLING) // 2))
+        text = text.replace(word, middle_cut(word, room))
+    return text
+
+
+def clipped(text: str, fits: Callable[[str], bool]) -> str:
+    """Return as many whole sentences of a text as fit; else clauses, or words."""
+    if fits(text):
+        return text
+    for between in (_SENTENCE, _CLAUSE, _PHRASE, _WORD):
+        end = "" if between is _SENTENCE else f" {_ELLIPSIS}"
+        for shorter in _beginnings(text, between, end):
+            if fits(shorter) and not _DANGLING.search(shorter):
+                return shorter
+    return _ELLIPSIS
+
+
+def _beginnings(text: str, between: re.Pattern[str], end: str) -> Iterator[str]:
+    """Yield what stands before each match, the longest first, with an `end`."""
+    for match in reversed(list(between.finditer(text))):
+        yield f"{text[: match.start()]}{end}"

@@ -1,0 +1,269 @@
+"""Blocks as lines of styled words, in the width there is.
+
+Names give way where there is not room for all: their asides first, then their middle.
+Numbers never do. Where they and a name's beginning do not fit in a line, a row of a
+table takes several: the name, and below it the numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from pprofdiff.report.text.fitting import (
+    begun,
+    broken,
+    clipped,
+    columns,
+    middle_cut,
+    named_short,
+)
+from pprofdiff.report.text.layout import (
+    Block,
+    Close,
+    Grid,
+    Lines,
+    Paragraph,
+    Stanza,
+    Style,
+    Word,
+)
+
+__all__ = ["Line", "Page", "Span", "lines"]
+
+_GAP = 2
+# What a name and another word of a row keep, before a row takes several lines.
+_NAME, _WORD = 20, 8
+# A heading's word longer than this is cut where the column is narrower.
+_HEADING = 8
+# Less of an aside than this says nothing: ``(was x…``.
+_ASIDE = 7
+_INSET = 2
+
+Span = tuple[str, Style]
+Line = tuple[Span, ...]
+
+
+class Page(NamedTuple):
+    """How wide text is: sentences always, tables and names where they must `fit`."""
+
+    width: int
+    fit: bool
+
+
+def lines(blocks: Iterable[Block], page: Page) -> Iterator[Line]:
+    """Yield the lines of blocks, an empty one between two of them."""
+    for i, block in enumerate(blocks):
+        if i:
+            yield ()
+        for line in _block(block, page):
+            yield _stripped(line)
+
+
+def _block(block: Block, page: Page) -> Iterable[Line]:
+    if isinstance(block, Grid):
+        return _grid(block, page)
+    if isinstance(block, Lines):
+        return _fixed(block, page)
+    if isinstance(block, Close):
+        return (line for part in block.blocks for line in _block(part, page))
+    if isinstance(block, Stanza):
+        return (line for part in block.paragraphs for line in _paragraph(part, page))
+    return _paragraph(block, page)
+
+
+def _stripped(line: Line) -> Line:
+    """Return a line without spaces at its end."""
+    spans = [span for span in line if span[0]]
+    while spans:
+        text, style = spans.pop()
+        if text.rstrip():
+            return (*spans, (text.rstrip(), style))
+    return ()
+
+
+def _paragraph(block: Paragraph, page: Page) -> Iterator[Line]:
+    room = max(page.width - columns(block.lead), _NAME)
+
+    def told(text: str) -> list[str]:
+        return broken(text, room, whole=not page.fit)
+
+    text = block.text
+    if block.most:
+        shorten = named_short if block.title else clipped
+        text = shorten(text, lambda some: len(told(some)) <= block.most)
+    for i, line in enumerate(told(text)):
+        lead = " " * columns(block.lead) if i else block.lead
+        yield ((f"{lead}{line}", block.style),)
+
+
+def _fixed(block: Lines, page: Page) -> Iterator[Line]:
+    """Yield lines that are not wrapped; on a terminal, what does not fit is cut."""
+    for word in block.lines:
+        text = word.whole
+        if page.fit:
+            text = (middle_cut if block.names else begun)(text, page.width)
+        yield ((text, word.style),)
+
+
+def _grid(block: Grid, page: Page) -> Iterator[Line]:
+    room = _Room.of(block)
+    widths = room.widths(page.width if page.fit else None)
+    if widths is None:
+        yield from _stacked(block, page.width)
+        return
+    if any(block.headings):
+        yield from _headings(block.headings, block.align, widths)
+    for row in block.rows:
+        yield _row(_fitted(block, row, widths), block.align, widths)
+
+
+class _Room(NamedTuple):
+    """How wide columns must be, and would be; one of each a column."""
+
+    least: list[int]
+    named: list[int]
+    whole: list[int]
+    flexible: int
+
+    @classmethod
+    def of(cls, block: Grid) -> _Room:
+        """Return what a table's columns take."""
+        least, named, whole = [], [], []
+        for i, heading in enumerate(block.headings):
+            words = [row[i] for row in block.rows]
+            texts = max((columns(w.text) + w.indent for w in words), default=0)
+            whole.append(max(columns(heading), *(columns(w.whole) for w in words), 0))
+            if i in block.words:
+                kept = _NAME if i == block.flexible else _WORD
+                least.append(min(texts, kept))
+                named.append(texts)
+            else:
+                word = max(map(columns, heading.split()), default=0)
+                least.append(max(texts, min(word, _HEADING)))
+                named.append(least[-1])
+        return cls(least, named, whole, block.flexible)
+
+    def widths(self, width: int | None) -> list[int] | None:
+        """Return each column's width, None where even the least do not fit.
+
+        What is left over goes to the names, to other words, to headings, and last to
+        what stands behind names.
+        """
+        if width is None:
+            return self.whole
+        left = width - sum(self.least) - _GAP * (len(self.least) - 1)
+        if left < 0:
+            return None
+        widths = list(self.least)
+        places = [i for i in range(len(widths)) if i != self.flexible]
+        for wanted, order in (
+            (self.named, [self.flexible]),
+            (self.named, places),
+            (self.whole, places),
+            (self.whole, [self.flexible]),
+        ):
+            for i in order:
+                more = min(left, max(wanted[i] - widths[i], 0))
+                widths[i] += more
+                left -= more
+        return widths
+
+
+def _fitted(block: Grid, row: Sequence[Word], widths: Sequence[int]) -> list[Span]:
+    """Return a row's cells, names in the room that they have."""
+    cells = []
+    for i, (word, width) in enumerate(zip(row, widths, strict=True)):
+        text = word.whole
+        if i in block.words and columns(text) > width:
+            text = _fitting(word, width)
+        cells.append((text, word.style))
+    return cells
+
+
+def _fitting(word: Word, room: int) -> str:
+    """Return a name with as much of its aside as fits, or with its middle cut."""
+    indent = " " * word.indent
+    left = room - word.indent - columns(word.text)
+    if left < 0:
+        return f"{indent}{middle_cut(word.text, room - word.indent)}"
+    aside = begun(word.aside, left - _GAP)
+    told = columns(aside) >= _ASIDE
+    return f"{indent}{word.text}{' ' * _GAP}{aside}" if told else f"{indent}{word.text}"
+
+
+def _row(cells: Sequence[Span], align: str, widths: Sequence[int]) -> Line:
+    """Return cells in a line, numbers to the right."""
+    spans: list[Span] = []
+    for (text, style), side, width in zip(cells, align, widths, strict=True):
+        pad = " " * max(width - columns(text), 0)
+        if spans:
+            spans.append((" " * _GAP, ""))
+        spans += (
+            [(pad, ""), (text, style)] if side == ">" else [(text, style), (pad, "")]
+        )
+    return tuple(spans)
+
+
+def _headings(
+    headings: Sequence[str], align: str, widths: Sequence[int]
+) -> Iterator[Line]:
+    """Yield headings, on several lines where a column is narrower."""
+    told = []
+    for heading, width in zip(headings, widths, strict=True):
+        words = [middle_cut(word, width) for word in heading.split()]
+        fits = columns(heading) <= width
+        told.append([heading] if fits else broken(" ".join(words), width, whole=True))
+    tall = max(map(len, told))
+    for i in range(tall):
+        cells: list[Span] = [
+            ("" if i < tall - len(texts) else texts[i - tall + len(texts)], "strong")
+            for texts in told
+        ]
+        yield _row(cells, align, widths)
+
+
+def _stacked(block: Grid, width: int) -> Iterator[Line]:
+    """Yield rows of several lines: a name, and below it numbers, in columns."""
+    groups = _in_lines(block, width)
+    if any(block.headings):
+        heading = middle_cut(block.headings[block.flexible], width)
+        if heading:
+            yield ((heading, "strong"),)
+        for places, widths in groups:
+            align = "".join(block.align[i] for i in places)
+            for line in _headings([block.headings[i] for i in places], align, widths):
+                yield ((" " * _INSET, ""), *line)
+    for row in block.rows:
+        word = row[block.flexible]
+        yield ((_fitting(word, width), word.style),)
+        for places, widths in groups:
+            align = "".join(block.align[i] for i in places)
+            cells: list[Span] = [
+                (
+                    middle_cut(row[i].whole, w) if i in block.words else row[i].whole,
+                    row[i].style,
+                )
+                for i, w in zip(places, widths, strict=True)
+            ]
+            if any(text for text, _ in cells):
+                yield ((" " * _INSET, ""), *_row(cells, align, widths))
+
+
+def _in_lines(block: Grid, width: int) -> list[tuple[list[int], list[int]]]:
+    """Return which columns share a line below a name, and how wide they are."""
+    room = _Room.of(block)
+    groups: list[tuple[list[int], list[int]]] = []
+    left = 0
+    for i, least in enumerate(room.least):
+        if i == block.flexible:
+            continue
+        most = width - _INSET
+        wide = min(room.named[i], most) if i in block.words else least
+        if not groups or wide + _GAP > left:
+            groups.append(([], []))
+            left = most + _GAP
+        groups[-1][0].append(i)
+        groups[-1][1].append(wide)
+        left -= wide + _GAP
+    return groups

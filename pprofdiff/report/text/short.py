@@ -1,0 +1,255 @@
+"""The report that fits a screen: the answer, what carries it, and where the rest is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from pprofdiff.analysis.gate.model import Outcome
+from pprofdiff.report.model import ReportModel, Scope
+from pprofdiff.report.rows import (
+    Heading,
+    Part,
+    Reason,
+    Rulings,
+    Section,
+    SectionPart,
+    Sentence,
+    Steps,
+    Table,
+)
+from pprofdiff.report.sections import sections
+from pprofdiff.report.sections.account import account_parts
+from pprofdiff.report.sections.changed_lines import changed_parts
+from pprofdiff.report.sections.findings import Why, why
+from pprofdiff.report.sections.glance import at_a_glance
+from pprofdiff.report.sections.inputs import cautions, inputs_in_short
+from pprofdiff.report.sections.next_steps import next_steps
+from pprofdiff.report.sections.outcome import told_outcome
+from pprofdiff.report.sections.verdict import rulings
+from pprofdiff.report.text.layout import (
+    Block,
+    Close,
+    Paragraph,
+    Stanza,
+    direction_style,
+    laid_out,
+    sentence_block,
+)
+from pprofdiff.report.text.lines import lines
+from pprofdiff.report.text.plain import PAGE
+
+__all__ = ["MOST", "short_parts"]
+
+MOST = 60
+"""How many lines the report has at most, at the width of `plain.PAGE`."""
+
+
+class _Room(NamedTuple):
+    """How much each part of the report may take: rows, entries or lines."""
+
+    causes: int = 3
+    numbers: int = 2
+    advice: bool = True
+    account: int = 6
+    changed: int = 3
+    categories: int = 4
+    rows: int = 5
+    others: int = 8
+    warnings: int = 8
+    rules: int = 6
+    also: int = 2
+    steps: int = 3
+
+
+_FIRST = _Room()
+# Warnings that tell how to read figures, and seldom change what they say.
+_MINOR = frozenset(("input", "merged-input", "since-start", "trace-short"))
+_ORDER: tuple[Outcome, ...] = ("fail", "cannot tell", "no data", "pass")
+# Taken in turn until the report fits: what costs a reader least goes first.
+_LESS: tuple[dict[str, Any], ...] = (
+    {"warnings": 4},
+    {"also": 1, "steps": 2},
+    {"categories": 2, "warnings": 3},
+    {"account": 4},
+    {"changed": 1, "rules": 4, "categories": 0},
+    {"warnings": 2},
+    {"numbers": 1, "others": 6},
+    {"advice": False, "others": 4},
+    {"rows": 3, "account": 3, "others": 3},
+    {"causes": 2, "also": 0, "rules": 3},
+    {"changed": 0, "warnings": 1, "steps": 1},
+    {"rows": 2, "others": 1},
+    {"others": 0},
+)
+
+
+def short_parts(report: ReportModel, scope: Scope) -> list[Part | Block]:
+    """Return the report in `MOST` lines: parts shrink, in turn, until it has no more.
+
+    The order is outcome, verdict of the gate, account, causes, what moved, the other
+    sections at a glance, warnings, inputs, and what to type for all the rest.
+    """
+    told = list(sections(report, scope))
+    room = _FIRST
+    parts = list(_parts(report, told, room))
+    for less in _LESS:
+        if sum(1 for _ in lines(laid_out(parts), PAGE)) <= MOST:
+            break
+        room = room._replace(**less)
+        parts = list(_parts(report, told, room))
+    return parts
+
+
+def _parts(
+    report: ReportModel, told: Sequence[Section], room: _Room
+) -> Iterator[Part | Block]:
+    yield from _answer(report)
+    verdict = rulings(report.verdict)
+    if verdict is not None:
+        yield from _verdict(verdict, room)
+    yield from _close(account_parts(report, room.account))
+    reasons = why(report, room.causes)
+    yield from _causes(reasons, room)
+    yield from _changed(report, room)
+    if told:
+        yield from _first_section(report, told[0], room)
+        others = _chosen(told[1:], room.others)
+        yield from _close(list(at_a_glance(report, others)))
+    yield from _warnings(report, room)
+    yield from _inputs(report)
+    names = list(dict.fromkeys(section.short for section in told))
+    yield Steps(next_steps(report, names).steps[: room.steps])
+
+
+def _chosen(others: Sequence[Section], most: int) -> list[Section]:
+    """Return up to `most` sections; what has a sentence to answer for it is there."""
+    ranked = sorted(others, key=lambda section: not section.instead)[:most]
+    return [section for section in others if section in ranked]
+
+
+def _answer(report: ReportModel) -> Iterator[Part | Block]:
+    """Yield the outcome, and what must be known of it."""
+    outcome = told_outcome(report.outcome)
+    base, new = report.labels
+    headline = f"{base} → {new}   {outcome.headline}"
+    below = [sentence_block(sentence) for sentence in outcome.below]
+    if report.filters:
+        below.append(Paragraph(f"only: {' '.join(report.filters)}"))
+    yield Stanza((Paragraph(headline, "strong"), *below))
+
+
+def _verdict(verdict: Rulings, room: _Room) -> Iterator[Block]:
+    """Yield the verdict: rules that tripped first, those that passed last."""
+    rules = sorted(verdict.verdict.rules, key=lambda rule: _ORDER.index(rule.outcome))
+    few = verdict._replace(
+        verdict=verdict.verdict._replace(rules=tuple(rules[: room.rules]))
+    )
+    blocks = list(laid_out([few]))
+    if left := Counter(rule.outcome for rule in rules[room.rules :]):
+        told = ", ".join(f"{count} {outcome}" for outcome, count in left.items())
+        blocks.append(Paragraph(f"and {told}, with --full", "faint"))
+    yield Close(tuple(b for b in blocks if not isinstance(b, Close)))
+
+
+def _close(parts: Iterator[Part] | Sequence[Part]) -> Iterator[Block]:
+    """Yield parts as one block."""
+    blocks = [b for b in laid_out(parts) if not isinstance(b, Close)]
+    if blocks:
+        yield Close(tuple(blocks))
+
+
+def _causes(told: Why, room: _Room) -> Iterator[Block]:
+    """Yield causes: a title, its numbers, what follows from it, what to do."""
+    paragraphs = [Paragraph("Why", "strong")] if told else []
+    paragraphs += [sentence_block(sentence, most=2) for sentence in told.warnings]
+    for cause in (reason for reason in told.reasons if not reason.level):
+        below = [r for r in told.reasons if r.level and r.number == cause.number]
+        paragraphs += _cause(cause, below, room)
+    if room.also:
+        paragraphs += [sentence_block(rest, most=room.also) for rest in told.rest]
+    if paragraphs:
+        yield Stanza(tuple(paragraphs))
+
+
+def _cause(cause: Reason, below: Sequence[Reason], room: _Room) -> Iterator[Paragraph]:
+    lead = f"{cause.lead} "
+    indent = " " * len(lead)
+    finding = cause.finding
+    yield Paragraph(cause.title, direction_style(finding), lead, most=2, title=True)
+    follows = _follows(below, indent)
+    left = room.numbers - sum(1 for _ in lines(follows, PAGE))
+    if finding.text and left > 0:
+        yield Paragraph(finding.text, "", indent, most=left)
+    yield from follows
+    for note in cause.notes[:1]:
+        yield Paragraph(note.text, "", indent, most=2)
+    if finding.advice and room.advice:
+        yield Paragraph(finding.advice, "faint", f"{indent}→ ", most=1)
+
+
+def _follows(below: Sequence[Reason], indent: str) -> list[Paragraph]:
+    """Return the first thing that follows from a cause, and how many more do."""
+    if not below:
+        return []
+    first, left = below[0], len(below) - 1
+    text = first.finding.title
+    if first.amount:
+        text += f", of which {first.amount}"
+    if left:
+        text += f"; and {left} more"
+    return [Paragraph(text, "", f"{indent}↳ ", most=1, title=True)]
+
+
+def _changed(report: ReportModel, room: _Room) -> Iterator[Block]:
+    """Yield the changed lines that moved most and are not named by a cause."""
+    parts: list[Part] = []
+    for part in changed_parts(report):
+        if not isinstance(part, Table):
+            parts.append(part)
+        elif room.changed:
+            parts.append(part.first(room.changed))
+    yield from _close(parts)
+
+
+def _first_section(
+    report: ReportModel, section: Section, room: _Room
+) -> Iterator[Part | Block]:
+    """Yield what is told of the section that comes first."""
+    mode = f" ({section.mode})" if section.mode else ""
+    head: list[Part] = [Heading(f"{section.heading}{mode}")]
+    matters = any(f.severity != "info" for f in report.findings.found)
+    if section.lead and not matters:
+        head.append(Sentence(section.lead))
+    parts: list[SectionPart] = []
+    if section.short_parts is not None:
+        parts += section.short_parts(room.rows, room.categories)
+    yield from _close([*head, *parts[:1]])
+    for part in parts[1:]:
+        yield from _close([part])
+
+
+def _warnings(report: ReportModel, room: _Room) -> Iterator[Block]:
+    """Yield what to know before trusting the rest; what only tells of it comes last."""
+    ranked = sorted(report.warnings, key=lambda caveat: caveat.id in _MINOR)
+    told = list(cautions(report._replace(warnings=tuple(ranked))))
+    shown = [sentence_block(sentence, most=2) for sentence in told[: room.warnings]]
+    left = len(told) - len(shown)
+    if left:
+        more = f"{left} more with --full."
+        shown.append(sentence_block(Sentence(more, "warning")))
+    if shown:
+        yield Stanza(tuple(shown))
+
+
+def _inputs(report: ReportModel) -> Iterator[Block]:
+    """Yield a line a side."""
+    told = list(inputs_in_short(report))
+    wide = max((len(label) for label, _ in told), default=0)
+    rows = (
+        Paragraph(text, "faint", f"{label.ljust(wide)}  ", most=1)
+        for label, text in told
+    )
+    if told:
+        yield Stanza(tuple(rows))

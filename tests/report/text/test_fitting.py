@@ -1,0 +1,121 @@
+"""Text in the room there is: whatever it says, numbers and widths hold."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pprofdiff.report.text.fitting import (
+    begun,
+    broken,
+    clipped,
+    columns,
+    middle_cut,
+    named_short,
+)
+from pprofdiff.report.text.layout import Grid, Word
+from pprofdiff.report.text.lines import Page, lines
+
+NUMBER = re.compile(r"[\d.,]*\d[\d.,]*")
+names = st.text(st.sampled_from("abG.*()[]/ 0123456789,世é←"), max_size=60)
+numbers = st.from_regex(r"[▲▼~]? ?[−+]?\d{1,7}\.\d{1,3}( ms)?", fullmatch=True)
+
+
+@given(names, st.integers(1, 70))
+def test_a_cut_text_has_the_room_and_only_whole_numbers(text, room):
+    for cut in (middle_cut(text, room), begun(text, room)):
+        assert columns(cut) <= max(room, 1)
+        if cut == text:
+            continue
+        head, _, tail = cut.partition("…")
+        assert text.startswith(head)
+        assert text.endswith(tail)
+        whole = NUMBER.findall(text)
+        assert NUMBER.findall(head) == whole[: len(NUMBER.findall(head))]
+        assert NUMBER.findall(tail) == whole[len(whole) - len(NUMBER.findall(tail)) :]
+
+
+def test_names_lose_their_middle():
+    assert middle_cut("debuglog.(*Logger).Debug", 15) == "debuglo…).Debug"
+    assert middle_cut("世界世界世界", 7) == "世…界"
+    assert middle_cut("least left in 100 ms (MMU)", 18) == "least le… ms (MMU)"
+    assert begun("within 29.05 ms", 11) == "within…"
+
+
+@given(st.lists(names.filter(str.strip), min_size=1), st.integers(20, 90))
+def test_broken_text_loses_nothing(words, room):
+    text = " ".join(" ".join(words).split())
+    for whole in (True, False):
+        told = broken(text, room, whole=whole)
+        glue = " " if whole else ""
+        assert glue.join(told).replace(" ", "") == text.replace(" ", "")
+        if not whole:
+            assert all(columns(line) <= room for line in told)
+
+
+def test_sentences_stay_whole_then_clauses():
+    text = "A takes 1.5 → 2.5 ms. B, which is new, takes 3 ms; C takes 4 ms. D is gone."
+
+    def within(room):
+        return clipped(text, lambda some: len(some) <= room)
+
+    assert within(100) == text
+    assert within(70) == text.removesuffix(" D is gone.")
+    assert within(60) == "A takes 1.5 → 2.5 ms."
+    one = "B, which is new, takes 3 ms; C takes 4 → 5 ms of CPU."
+    assert (
+        clipped(one, lambda some: len(some) <= 40) == "B, which is new, takes 3 ms; …"
+    )
+    assert clipped(one, lambda some: len(some) <= 20) == "B, which is new, …"
+    bare = "C takes 4 → 5 ms of CPU"
+    assert clipped(bare, lambda some: len(some) <= 17) == "C takes …"
+
+
+def test_only_long_names_of_a_title_give_way():
+    name = "example.com/very/long/path/of/a/package.(*Type[go.shape.string]).Method"
+    title = f"{name} costs 2.5× as much CPU. ▲+10.0 ms/op, major"
+    short = named_short(title, lambda some: len(some) <= 90)
+    assert len(short) <= 90
+    assert short.endswith(" costs 2.5× as much CPU. ▲+10.0 ms/op, major")
+    assert "…" in short.split()[0]
+    # Where nothing is left to cut, all of it is said.
+    assert named_short("a b c", lambda _: False) == "a b c"
+
+
+@given(
+    st.lists(
+        st.tuples(names, names, st.lists(numbers, min_size=5, max_size=5)),
+        min_size=1,
+        max_size=5,
+    ),
+    st.integers(40, 140),
+    st.booleans(),
+)
+def test_a_table_has_every_number_in_any_width(rows, width, first):
+    """Rows are names, asides and five numbers, the name before or behind them."""
+    grid = Grid(
+        ("a name", *["one heading"] * 5) if first else (*["one heading"] * 5, "a name"),
+        "<>>>>>" if first else ">>>>><",
+        tuple(
+            (Word(name, aside=aside), *map(Word, row))
+            if first
+            else (*map(Word, row), Word(name, aside=aside))
+            for name, aside, row in rows
+        ),
+        0 if first else 5,
+        frozenset((0 if first else 5,)),
+    )
+    drawn = [
+        "".join(w for w, _ in line) for line in lines([grid], Page(width, fit=True))
+    ]
+    assert max(map(columns, drawn)) <= width
+    text, at = "\n".join(drawn), 0
+    for _, _, row in rows:
+        for number in row:
+            found = re.compile(rf"(?<![^\s]){re.escape(number.strip())}(?!\S)").search(
+                text, at
+            )
+            assert found, (number, text)
+            at = found.end()

@@ -114,8 +114,8 @@ def test_a_table_has_every_number_in_any_width(rows, width, first):
     text, at = "\n".join(drawn), 0
     for _, _, row in rows:
         for number in row:
-            found = re.compile(rf"(?<![^\s]){re.escape(number.strip())}(?!\S)").search(
+            match = re.compile(rf"(?<![^\s]){re.escape(number.strip())}(?!\S)").search(
                 text, at
             )
-            assert found, (number, text)
-            at = found.end()
+            assert match, (number, text)
+            at = match.end()

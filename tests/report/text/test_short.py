@@ -115,9 +115,9 @@ def test_no_number_of_a_table_is_cut_at_any_width(case, full):
                     if i in grid.words or not word.whole.strip():
                         continue
                     whole = re.escape(word.whole.strip())
-                    found = re.compile(rf"(?<!\S){whole}(?!\S)").search(text, at)
-                    assert found, (width, word.whole, text)
-                    at = found.end()
+                    match = re.compile(rf"(?<!\S){whole}(?!\S)").search(text, at)
+                    assert match, (width, word.whole, text)
+                    at = match.end()
                     seen += 1
     assert seen > 100
 
@@ -209,8 +209,8 @@ def test_the_groups_that_are_one_row_keep_the_sum(cli):
     number = r"[−+]?\d+\.\d+"
     sums = [0.0, 0.0]
     for line in table.partition("\n\n")[0].splitlines():
-        found = re.search(rf"({number}) +({number}) +[▲▼~] ", line)
-        values = [float(found[i]) for i in (1, 2)]
+        match = re.search(rf"({number}) +({number}) +[▲▼~] ", line)
+        values = [float(match[i]) for i in (1, 2)]
         if line.startswith("total"):
             assert sums == pytest.approx(values, abs=0.005)
             break

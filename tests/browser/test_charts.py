@@ -49,7 +49,7 @@ DOTS = """() => {
   const hex = (colour) => "#" + colour.match(/\\d+/g).slice(0, 3)
     .map((part) => Number(part).toString(16).padStart(2, "0")).join("");
   const dots = {};
-  for (const dot of document.querySelectorAll("#summary svg.chart use")) {
+  for (const dot of document.querySelectorAll("#why svg.chart use")) {
     const { stroke, fill, fillOpacity } = getComputedStyle(dot);
     const side = /s-(base|new)/.exec(dot.getAttribute("class"))[1];
     const count = dots[side]?.[2] ?? 0;
@@ -145,7 +145,7 @@ def test_runs_are_dots_on_a_page(opened, tmp_path, theme):
         with opened(path, theme=theme, width=width) as page:
             there = page.evaluate(REFERENCES)
             assert set(there["referred"]) <= set(there["ids"])
-            chart = page.locator("#summary svg.chart")
+            chart = page.locator("#why svg.chart")
             assert chart.get_attribute("role") == "img"
             assert page.evaluate(DOTS) == {
                 "base": [palette.colour("base", theme), "none", 4],

@@ -6,9 +6,17 @@ import pytest
 
 from tests.conftest import STORIES
 
+# Folders of all that a program can tell of itself.
+FOLDERS = ("syncpool", "rss-search", "health-check", "node-pool")
+
 
 def sides(story):
     return f"{story}/base", f"{story}/new"
+
+
+def unfolded(page):
+    """Open all that a reader may open."""
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
 
 
 @pytest.fixture(scope="session")
@@ -18,22 +26,115 @@ def axe():
     return module.Axe()
 
 
+@pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("story", STORIES)
 def test_a_story_opens_offline_and_leaves_nobody_out(
-    opened, written, axe, story, theme
+    opened, written, axe, story, theme, width
 ):
-    with opened(written(*sides(story)), theme=theme) as page:
+    with opened(written(*sides(story)), theme=theme, width=width) as page:
         assert page.locator("#summary h2").inner_text()
         assert page.locator("canvas").count() >= 1
+        assert axe.run(page).response["violations"] == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_what_is_folded_leaves_nobody_out(opened, written, axe, theme, width):
+    with opened(written(*sides("rss-search")), theme=theme, width=width) as page:
+        unfolded(page)
         assert axe.run(page).response["violations"] == []
 
 
 @pytest.mark.parametrize("width", [390, 1280, 1920])
 def test_no_page_is_wider_than_its_window(opened, written, width):
     with opened(written(*sides("syncpool")), width=width) as page:
-        wide = page.evaluate("document.documentElement.scrollWidth")
-        assert wide <= width
+        for _ in range(2):
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= width
+            unfolded(page)
+
+
+@pytest.mark.parametrize(("width", "most"), [(390, 8_000), (1280, 6_000)])
+@pytest.mark.parametrize("story", FOLDERS)
+def test_a_folder_is_not_a_long_way_down(opened, written, story, width, most):
+    with opened(written(*sides(story)), width=width) as page:
+        assert page.evaluate("document.documentElement.scrollHeight") <= most
+
+
+@pytest.mark.parametrize("story", FOLDERS)
+def test_the_flame_graph_comes_second_and_begins_on_the_first_screen(
+    opened, written, story
+):
+    with opened(written(*sides(story))) as page:
+        ids = page.evaluate(
+            "[...document.querySelectorAll('main>section')].map(s=>s.id)"
+        )
+        assert ids[:2] == ["summary", "flame"]
+        frames = page.locator("#flame canvas").bounding_box()
+        assert frames["y"] < 700
+
+
+def test_a_wide_window_is_the_flame_graphs(opened, written):
+    with opened(written(*sides("syncpool")), width=1920) as page:
+        assert page.locator("#flame canvas").bounding_box()["width"] > 1800
+        assert page.locator("#summary").bounding_box()["width"] < 1300
+
+
+def test_the_account_is_a_bar_whose_pieces_lie_end_to_end(opened, written):
+    with opened(written(*sides("rss-search"), "--work=1:1")) as page:
+        rows = page.locator(".account tbody tr")
+        labels = rows.locator("th").all_inner_texts()
+        assert labels[-1] == "total"
+        boxes = [box.bounding_box() for box in rows.locator("rect").all()]
+        told = [
+            [
+                float(cell.replace("−", "-"))
+                for cell in row.locator("td.number").all_inner_texts()
+            ]
+            for row in rows.all()
+        ]
+        at = boxes[-1]["x"] + (0 if told[-1][2] > 0 else boxes[-1]["width"])
+        for box, (_, _, delta) in zip(boxes[:-1], told, strict=False):
+            begin = box["x"] if delta > 0 else box["x"] + box["width"]
+            assert begin == pytest.approx(at, abs=1.5)
+            at = box["x"] + box["width"] if delta > 0 else box["x"]
+        end = boxes[-1]["x"] + (boxes[-1]["width"] if told[-1][2] > 0 else 0)
+        assert at == pytest.approx(end, abs=1.5)
+
+
+def test_what_did_not_move_is_a_line(opened, written):
+    """Its sentence is there, the rest is a click away, and so is what a link names."""
+    with opened(written(*sides("rss-search"))) as page:
+        goroutines = page.locator("section:has(h2:text-matches('^goroutine'))")
+        assert goroutines.bounding_box()["height"] < 60
+        assert "20 → 20" in goroutines.inner_text()
+        assert not goroutines.locator("table").first.is_visible()
+        page.get_by_role("navigation").get_by_text("goroutine").click()
+        assert goroutines.locator("table").first.is_visible()
+        told = page.locator("section:has(h2:text-matches('^cpu'))")
+        assert told.locator("table").first.is_visible()
+
+
+def test_a_tile_of_a_thing_that_did_not_move_is_not_there(opened, written):
+    with opened(written(*sides("syncpool"))) as page:
+        tiles = " ".join(page.locator(".tiles dt").all_inner_texts())
+        assert "wait for a processor" in tiles
+        for quiet in ("block", "mutex", "goroutine"):
+            assert quiet not in tiles
+
+
+def test_a_row_is_a_card_on_a_phone(opened, written):
+    """The name comes first, and each figure has its own beside it."""
+    with opened(written(*sides("rss-search")), width=390) as page:
+        unfolded(page)
+        for table in page.locator(".table table").all():
+            for row in table.locator("tbody tr:visible").all()[:3]:
+                name = row.locator("th").bounding_box()
+                cells = [c for c in row.locator("td.number").all() if c.is_visible()]
+                assert all(c.bounding_box()["y"] > name["y"] for c in cells)
+                unnamed = row.locator("td.number:not(:empty):not([data-label])")
+                assert unnamed.count() == 0
 
 
 def test_the_first_screen_answers(opened, written):
@@ -47,11 +148,13 @@ def test_the_first_screen_answers(opened, written):
         assert above_the_fold("GC runs")
         assert above_the_fold("GOGC=")
         assert above_the_fold("Cannot tell")
-        assert above_the_fold("flame graph")
+        assert above_the_fold("Flame graph: every stack")
+        assert above_the_fold("What adds up")
 
 
 def test_a_heading_sorts_and_a_pattern_filters(opened, written):
     with opened(written(*sides("syncpool"))) as page:
+        unfolded(page)
         table = page.locator("table[data-seen]").first
         rows = table.locator("tbody tr:visible")
         assert rows.count() == 10
@@ -74,6 +177,7 @@ def test_a_heading_sorts_and_a_pattern_filters(opened, written):
 
 def test_all_rows_are_one_click_away(opened, written):
     with opened(written(*sides("syncpool"))) as page:
+        unfolded(page)
         table = page.locator("table[data-seen]").first
         whole = table.locator("tbody tr").count()
         page.get_by_role("button", name=f"Show all {whole}").first.click()

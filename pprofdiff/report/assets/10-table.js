@@ -1,16 +1,20 @@
-// Tables: sort by a heading, filter by name, and show the rows beyond the first ten.
+// Tables: sort by a heading, filter by name, and show the rows beyond the first few.
+
+// Where a row is a card, each takes the height of three.
+const FEW = NARROW ? 5 : Infinity;
 
 function tables(root) {
   for (const table of root.querySelectorAll("table")) {
     const body = table.tBodies[0];
     const rows = [...body.rows];
-    const view = { rows, filter: "", all: !table.dataset.seen };
+    const few = Math.min(Number(table.dataset.seen), FEW);
+    const view = { rows, filter: "", few, all: !table.dataset.seen };
     for (const heading of table.querySelectorAll("th[data-sort]")) {
-      sortable(heading, body, view, () => show(table, view));
+      sortable(heading, body, view, () => show(view));
     }
     if (table.dataset.seen) {
-      table.parentElement.before(controls(table, view));
-      show(table, view);
+      table.parentElement.before(controls(view));
+      show(view);
     }
   }
 }
@@ -41,7 +45,7 @@ const byValue = (column) => (a, b) =>
 const byText = (column) => (a, b) =>
   a.cells[column].textContent < b.cells[column].textContent ? -1 : 1;
 
-function controls(table, view) {
+function controls(view) {
   const line = document.createElement("div");
   line.className = "rows";
   const field = document.createElement("input");
@@ -57,16 +61,16 @@ function controls(table, view) {
   view.count = count;
   field.addEventListener("input", () => {
     view.filter = field.value;
-    show(table, view);
+    show(view);
   });
   more.addEventListener("click", () => {
     view.all = !view.all;
-    show(table, view);
+    show(view);
   });
   return line;
 }
 
-function show(table, view) {
+function show(view) {
   if (!view.more) return;
   const wanted = pattern(view.filter);
   let found = 0;
@@ -74,9 +78,9 @@ function show(table, view) {
     const name = row.querySelector("th");
     const fits = wanted.test(name.textContent) || wanted.test(name.title);
     found += fits;
-    row.hidden = !fits || (!view.all && found > Number(table.dataset.seen));
+    row.hidden = !fits || (!view.all && found > view.few);
   }
-  const seen = Math.min(found, Number(table.dataset.seen));
+  const seen = Math.min(found, view.few);
   view.more.hidden = found <= seen;
   view.more.textContent = view.all ? `Show ${seen}` : `Show all ${found}`;
   view.count.textContent = view.filter ? `${found} of ${view.rows.length} rows` : "";

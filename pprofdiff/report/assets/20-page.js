@@ -40,6 +40,20 @@ function shortcuts(dialog) {
   });
 }
 
+// What a link leads to is open, with all that it is in.
+function reveal() {
+  const there = document.getElementById(location.hash.slice(1));
+  const within = there?.querySelector(":scope > .part");
+  if (within) within.open = true;
+  for (let at = there; at; at = at.parentElement) if (at.localName === "details") at.open = true;
+  if (within) there.scrollIntoView();
+}
+
+// On a phone the first section tells; of the others the first sentence does.
+function fold() {
+  for (const part of [...document.querySelectorAll(".part[open]")].slice(1)) part.open = false;
+}
+
 const typing = (target) => target.closest?.("input, select, textarea") != null;
 
 document.querySelector(".tools").hidden = false;
@@ -47,4 +61,7 @@ document.querySelector(".unscripted")?.remove();
 tables(document);
 for (const section of document.querySelectorAll(".flames")) flames(section);
 theme();
+if (NARROW) fold();
+reveal();
+addEventListener("hashchange", reveal);
 shortcuts(help([["?", "these keys"], ["d", "theme: system, light, dark"], ...FLAME_KEYS]));

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -9,14 +10,15 @@ from markupsafe import Markup
 from pprofdiff.analysis.profiles.scaling import in_words
 from pprofdiff.errors import UsageError
 from pprofdiff.plots import Chart, run_charts
+from pprofdiff.report.html.account import account_steps
 from pprofdiff.report.html.flame import budgets, embedded, packed
-from pprofdiff.report.html.parts import Drawn, Paragraph, drawn, split, told_of
+from pprofdiff.report.html.parts import Chunk, drawn, split, told_of
 from pprofdiff.report.html.shell import shell, template
 from pprofdiff.report.model import ReportModel, Scope
-from pprofdiff.report.rows import Code, Section, Tile, signed
+from pprofdiff.report.rows import Code, Row, Section, Table, Tile, signed
 from pprofdiff.report.sections import charts, sections, tiles
 from pprofdiff.report.sections.account import account_parts
-from pprofdiff.report.sections.answer import Answer, answer
+from pprofdiff.report.sections.answer import answer
 from pprofdiff.report.sections.changed_lines import changed_parts
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
@@ -39,10 +41,18 @@ _LISTINGS = 1 << 18
 _LONGEST_LINE = 400
 
 
+# Tables that are in sight at first where a section tells of a change: the rest, and all
+# of sections that tell of none, open with a click.
+_SHOWN = frozenset(
+    ("groups", "cum", "call_sites", "rates", "states", "runs", "latency", "renamed")
+)
+
+
 class Comparison(NamedTuple):
     """One section: where links to it lead, title, mode, first sentence, the rest.
 
-    `short` is what those links say.
+    `short` is what those links say, `told` whether the rest is shown at first: where it
+    is not, title and first sentence are all.
     """
 
     anchor: str
@@ -50,7 +60,8 @@ class Comparison(NamedTuple):
     title: str
     mode: str
     lead: str
-    chunks: list[list[Drawn]]
+    chunks: list[Chunk]
+    told: bool
     charts: tuple[Chart, ...] = ()
 
 
@@ -128,23 +139,34 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
     told = why(report)
     first = answer(report, told, shown)
     others = [reason for reason in told.reasons if reason is not first.reason]
+    news = _with_news(shown)
     text = template("page.html.j2").render(
         **shell(),
         labels=[printable(label) for label in report.labels],
         verdict=report.verdict,
         rulings=rulings(report.verdict),
+        outcome=report.outcome.verdict,
         answer=printable(first.outcome).strip(),
-        answer_below=_below(first),
-        runs=run_charts(report.comparison),
+        basis=[printable(sentence.text) for sentence in first.below],
+        cause=printable(first.title).strip(),
+        cause_below=() if first.reason is None else told_of(first.reason),
+        account=account_steps(report),
         cautions=drawn([*unread_warnings(report.verdict), *told.warnings]),
-        account=drawn(account_parts(report)),
         findings=drawn([*others, *told.rest]),
         changed=drawn(changed_parts(report)),
-        tiles=[_tile(t) for section in shown for t in tiles(section)],
-        parts=[_comparison(section, i) for i, section in enumerate(shown)],
+        runs=run_charts(report.comparison),
+        tiles=[
+            _tile(t) for section in shown if section in news for t in tiles(section)
+        ],
+        parts=[
+            _comparison(section, i, told=section in news)
+            for i, section in enumerate(shown)
+        ],
+        whole_account=drawn(account_parts(report)),
         flames=flames,
         listings=_listings(report),
-        inputs=drawn([inputs_table(report)]),
+        inputs=drawn([inputs_table(report, headed=True)]),
+        files=_files(report),
         warnings=drawn(cautions(report)),
         joined=[
             (diff.name, [part._replace(title="") for part in drawn(renamed(diff))])
@@ -156,12 +178,26 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
     return text.lstrip() + "\n"
 
 
-def _below(first: Answer) -> tuple[Paragraph, ...]:
-    """Return what stands under the outcome: what it rests on, and the first cause."""
-    why = Paragraph(printable(first.title).strip(), style="strong")
-    basis = (Paragraph(printable(sentence.text)) for sentence in first.below)
-    told = () if first.reason is None else told_of(first.reason)
-    return (*basis, why, *told)
+def _with_news(shown: Sequence[Section]) -> list[Section]:
+    """Return the sections in which anything moved beyond what chance makes of it.
+
+    Where nothing did anywhere that is the first: something is always in sight.
+    """
+    news = [
+        section
+        for section in shown
+        if any(_moved(row) for table in _tables(section) for row in table.rows)
+    ]
+    return news or list(shown[:1])
+
+
+def _files(report: ReportModel) -> str:
+    """Return how many files each side is of."""
+    counts = [len(side) for side in report.inputs]
+    return " and ".join(
+        f"{count} file{'' if count == 1 else 's'} of {printable(label)}"
+        for count, label in zip(counts, report.labels, strict=True)
+    )
 
 
 def _tile(tile: Tile) -> ShownTile:
@@ -169,14 +205,46 @@ def _tile(tile: Tile) -> ShownTile:
     return ShownTile(tile.name, tile.values, signed(change), change.tone)
 
 
-def _comparison(section: Section, number: int) -> Comparison:
+def _comparison(section: Section, number: int, *, told: bool) -> Comparison:
     """Return one section as the template draws it."""
+    title = f"{section.measure[:1].upper()}{section.measure[1:]}"
+    parts = drawn(section.parts)
+    keys = _SHOWN
+    if section.kind == "benchmark":
+        keys = frozenset(part.key for part in section.parts if isinstance(part, Table))
     return Comparison(
         anchor=f"part{number}",
         short=printable(section.short),
         title=printable(section.heading),
         mode=printable(section.mode),
-        lead=printable(section.lead),
-        chunks=split(drawn(section.parts)),
+        lead=printable(section.lead or _in_short(section)),
+        chunks=split(parts, shown=keys, title=printable(title)),
+        told=told,
         charts=charts(section),
     )
+
+
+def _in_short(section: Section) -> str:
+    """Return a sentence for a section that has no first one: totals, or what moved."""
+    totals = (
+        f"{tile.name} {tile.values}"
+        + (f" ({tile.change.text})" if tile.change.text else "")
+        for tile in tiles(section)
+    )
+    words = section.instead or "; ".join(totals)
+    if not words:
+        rows = [row for table in _tables(section) for row in table.rows]
+        count = sum(map(_moved, rows))
+        words = f"{count} of {len(rows)} rows are marked as moved"
+    words = f"{words[:1].upper()}{words[1:]}"
+    return words if words.endswith(".") else f"{words}."
+
+
+def _tables(section: Section) -> Iterator[Table]:
+    """Yield the tables of a section."""
+    return (part for part in section.parts if isinstance(part, Table))
+
+
+def _moved(row: Row) -> bool:
+    """Return whether a figure of a row moved beyond what chance makes of it."""
+    return any(cell.mark in ("more", "less") for cell in row.cells)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import groupby
 from math import isfinite
 from typing import NamedTuple
@@ -25,6 +25,7 @@ from pprofdiff.units import printable
 
 __all__ = [
     "Bars",
+    "Chunk",
     "DrawnTable",
     "Heading",
     "Lines",
@@ -63,6 +64,11 @@ class Heading(NamedTuple):
     unit: str
     numbers: bool
     sortable: bool
+
+    @property
+    def label(self) -> str:
+        """Text and unit, as they stand before a figure where rows are cards."""
+        return f"{self.text} {self.unit}".strip()
 
 
 class Bars(NamedTuple):
@@ -125,10 +131,13 @@ class Lines(NamedTuple):
 class DrawnTable(NamedTuple):
     """A table below its title.
 
-    The first `seen` rows are shown until one asks for more. Where `barred`, bars stand
-    before the column at `place`; `code` tells that rows are names of the program.
+    `key` says what it is about and `moved` how many of its rows did, as far as its
+    marks tell. The first `seen` rows are shown until one asks for more. Where `barred`,
+    bars stand before the column at `place`; `code` tells that rows are names of the
+    program.
     """
 
+    key: str
     title: str
     headings: tuple[Heading, ...]
     rows: tuple[Line, ...]
@@ -136,7 +145,14 @@ class DrawnTable(NamedTuple):
     barred: bool
     place: int
     code: bool
+    moved: int
     kind: str = "table"
+
+    @property
+    def named(self) -> str:
+        """The title, or else what the column of names is headed."""
+        names = (heading.text for heading in self.headings if not heading.numbers)
+        return self.title or next(names, "")
 
     @property
     def headed(self) -> bool:
@@ -204,6 +220,7 @@ def _table(table: Table) -> DrawnTable:
     )
     many = any(h.sortable for h in headings) and len(rows) > _SEEN + _SPARE
     return DrawnTable(
+        key=table.key,
         title=table.heading,
         headings=headings,
         rows=rows,
@@ -211,6 +228,7 @@ def _table(table: Table) -> DrawnTable:
         barred=bool(bars),
         place=table.names or len(headings),
         code=table.code,
+        moved=sum(any(map(_has_moved, row.cells)) for row in table.rows),
     )
 
 
@@ -275,13 +293,48 @@ def _bars(table: Table) -> list[Bars | None]:
     ]
 
 
-def split(parts: Sequence[Drawn]) -> list[list[Drawn]]:
-    """Return parts in chunks, each beginning with a title but perhaps the first."""
-    number = 0
+def _has_moved(cell: Cell) -> bool:
+    """Return whether a figure is more or less than base's beyond what chance makes."""
+    return cell.mark in ("more", "less")
+
+
+class Chunk(NamedTuple):
+    """Parts that belong to one table, and whether they are in sight at first.
+
+    `title` names them where they are not, with `note` on what is in them.
+    """
+
+    title: str
+    note: str
+    blocks: tuple[Drawn, ...]
+    shown: bool
+
+
+def split(parts: Sequence[Drawn], *, shown: Container[str], title: str) -> list[Chunk]:
+    """Return parts in chunks of a table and the sentences around it.
+
+    Chunks with a table whose key is in `shown`, and those without tables, are shown. A
+    table that nothing names is called by `title`.
+    """
+    number, full = 0, False
     keyed = []
     for part in parts:
-        number += bool(part.title)
+        table = isinstance(part, DrawnTable)
+        number += full and table
+        full |= table
         keyed.append((number, part))
-    return [
-        [part for _, part in chunk] for _, chunk in groupby(keyed, lambda pair: pair[0])
-    ]
+    chunks = (
+        tuple(part for _, part in chunk)
+        for _, chunk in groupby(keyed, lambda pair: pair[0])
+    )
+    return [_chunk(blocks, shown, title) for blocks in chunks]
+
+
+def _chunk(blocks: tuple[Drawn, ...], shown: Container[str], title: str) -> Chunk:
+    table = next((block for block in blocks if isinstance(block, DrawnTable)), None)
+    if table is None:
+        return Chunk(title, "", blocks, shown=True)
+    many = len(table.rows)
+    rows = f"{many} row{'' if many == 1 else 's'}"
+    note = f"{rows}, {table.moved} marked" if table.moved else rows
+    return Chunk(table.named or title, note, blocks, shown=table.key in shown)

@@ -18,7 +18,7 @@ from pprofdiff.report.rows import (
 )
 from pprofdiff.units import Scale, scale_for
 
-__all__ = ["account_parts"]
+__all__ = ["account_parts", "account_scale", "largest_parts"]
 
 # Parts with less of the larger side's sum are told as one.
 _SMALL = 0.005
@@ -43,10 +43,10 @@ def account_parts(
 
 def _table(account: Account, labels: tuple[str, str], most: int | None) -> Table:
     total = account.total
-    scale = _scale(account)
+    scale = account_scale(account)
     rows = [
         _row(Part("total", account.of, total, ""), scale, level=0, role_total=True),
-        *(_row(part, scale, level=1) for part in _shown(account, most)),
+        *(_row(part, scale, level=1) for part in largest_parts(account, most)),
     ]
     return Table(
         "account",
@@ -63,25 +63,30 @@ def _table(account: Account, labels: tuple[str, str], most: int | None) -> Table
     )
 
 
-def _scale(account: Account) -> Scale:
+def account_scale(account: Account) -> Scale:
+    """Return how amounts of an account are written."""
     total = account.total
     scale = scale_for((float(total.base), float(total.new)), account.unit)
-    return scale._replace(unit=f"{scale.unit}/op", decimals=max(scale.decimals, 1))
+    unit = scale.unit if account.unit == "%" else f"{scale.unit}/op"
+    return scale._replace(unit=unit, decimals=max(scale.decimals, 1))
 
 
-def _shown(account: Account, most: int | None) -> list[Part]:
-    """Return the parts that matter, largest change first, and the rest as one."""
+def largest_parts(account: Account, most: int | None = None) -> list[Part]:
+    """Return the parts that matter, largest change first, and the rest as one.
+
+    With `most`, no more parts than these stand for themselves.
+    """
     total = account.total
     whole = max(abs(total.base), abs(total.new))
     large = [p for p in account.parts if max(map(abs, p.amount)) >= _SMALL * whole]
     large.sort(key=lambda part: -abs(part.amount.delta))
     large = large[:most]
     small = [p for p in account.parts if p not in large]
+    if len(small) == 1:
+        return [*large, *small]
     if small:
         word = "smaller" if most is None else "other"
-        rest = small[0].amount
-        for part in small[1:]:
-            rest = rest.plus(part.amount)
+        rest = Amount.sum(part.amount for part in small)
         large.append(Part("rest", f"{len(small)} {word} parts", rest, ""))
     return large
 

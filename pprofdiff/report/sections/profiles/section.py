@@ -114,9 +114,11 @@ def _short_parts(
 
 
 def profile_tiles(section: Section) -> Iterator[Tile]:
-    """Yield a profile's total, marked as its tables are."""
+    """Yield a profile's total, marked as its tables are; of shares it says nothing."""
     diff: ProfileDiff = section.compared
     scale, by = scale_of(diff), diff.normalization
+    if by.mode == "composition":
+        return
     base, new = by.scaled(*diff.totals)
     name = f"{diff.title}, absolute" if by.mode == "absolute" else diff.title
     values = f"{scale.number(base)} → {scale.number(new)} {scale.unit}"

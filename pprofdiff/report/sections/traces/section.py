@@ -104,10 +104,15 @@ def trace_tiles(section: Section) -> Iterator[Tile]:
     diff: TraceDiff = section.compared
     base, new = (side.latency.p99_ns for side in diff.sides)
     if base and new:
-        # Of fewer waits the longest one stands for the p99.
-        known = min(side.latency.count for side in diff.sides) >= _FEWEST_WAITS
-        change = Cell(times(new / base, decimals=2) if known else "")
-        yield Tile("wait for a processor, p99", arrow_of([base, new], "ns"), change)
+        words = arrow_of([base, new], "ns")
+        counts = [side.latency.count for side in diff.sides]
+        if min(counts) >= _FEWEST_WAITS:
+            change = Cell(times(new / base, decimals=2))
+            yield Tile("wait for a processor, p99", words, change)
+        else:
+            # Of so few waits the p99 is the longest.
+            of = " and ".join(f"{count:,}" for count in counts)
+            yield Tile("longest wait for a processor", words, Cell(f"of {of} waits"))
 
 
 def trace_parts(diff: TraceDiff) -> Iterator[SectionPart]:

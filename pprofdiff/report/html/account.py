@@ -1,0 +1,86 @@
+"""The account as a bar that adds up: steps from nothing to the whole change."""
+
+from __future__ import annotations
+
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from pprofdiff.plots.axes import shortened
+from pprofdiff.report.model import ReportModel
+from pprofdiff.report.sections.account import account_scale, largest_parts
+from pprofdiff.units import printable
+
+__all__ = ["Account", "Step", "account_steps"]
+
+# So many parts stand for themselves: the account is a glance, its table has them all.
+_MOST = 5
+# How wide the bar is, in units of its view box.
+_WIDTH = 100.0
+# A change that is there can be seen, however small.
+_LEAST = 0.5
+_LABEL = 20
+
+
+class Step(NamedTuple):
+    """One part: what it is, base, new and delta as written, and its piece of the bar.
+
+    The piece begins at `x`; `style` is the class of its colour. Pieces lie end to end,
+    so that the last step, the whole, reaches from the beginning to where they end.
+    """
+
+    label: str
+    base: str
+    new: str
+    delta: str
+    x: str
+    width: str
+    style: str
+    whole: bool = False
+
+
+class Account(NamedTuple):
+    """What adds up, its unit, the names of the sides, its steps, and what it lacks."""
+
+    of: str
+    unit: str
+    labels: tuple[str, str]
+    steps: tuple[Step, ...]
+    gaps: str
+
+
+def account_steps(report: ReportModel) -> Account | None:
+    """Return the account of a report as steps, the largest change first, the sum last.
+
+    None where there is no account, or nothing in it moved.
+    """
+    account = report.account
+    if account is None or not any(part.amount.delta for part in account.parts):
+        return None
+    scale = account_scale(account)
+    # As fine as the tables of the same parts below, and as the findings.
+    scale = scale._replace(decimals=scale.decimals + 1)
+    parts = largest_parts(account, _MOST)
+    ends = [0.0, *map(float, accumulate(part.amount.delta for part in parts))]
+    low, high = min(ends), max(ends)
+    size = _WIDTH / ((high - low) or 1.0)
+    pieces = [*pairwise(ends), (0.0, ends[-1])]
+    amounts = [(printable(part.label), part.amount) for part in parts]
+    amounts.append(("total", account.total))
+    steps: list[Step] = []
+    for (label, amount), (start, end) in zip(amounts, pieces, strict=True):
+        width = abs(end - start) * size
+        steps.append(
+            Step(
+                label,
+                scale.number(float(amount.base)),
+                scale.number(float(amount.new)),
+                scale.number(float(amount.delta), signed=True),
+                f"{(min(start, end) - low) * size:.1f}",
+                f"{max(width, _LEAST) if end != start else 0:.1f}",
+                "more" if end > start else "less",
+                len(steps) == len(parts),
+            )
+        )
+    base, new = (shortened(label, _LABEL) for label in report.labels)
+    gaps = " ".join(f"{gap[:1].upper()}{gap[1:]}." for gap in account.gaps)
+    return Account(account.of, scale.unit, (base, new), tuple(steps), printable(gaps))

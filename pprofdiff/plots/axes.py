@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import ceil
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
 
 import numpy as np
@@ -28,6 +30,7 @@ __all__ = [
     "mark_axis",
     "mark_log_times",
     "mark_sizes",
+    "points_wide",
     "round_places",
     "round_time",
     "set_ticks",
@@ -46,6 +49,12 @@ SIDES = ("base", "new")
 """The names of the colours of the two sides."""
 
 _LONGEST = 48
+# How wide a letter of a title is on average, in points.
+_TITLE_LETTER = 6.3
+# What names of an axis leave of a figure's width.
+_OF_FIGURE = 0.85
+# What lies between two marks of an axis, in points.
+_MARK = 42.0
 
 
 class Plottable(Protocol[Data_co]):
@@ -110,11 +119,21 @@ def shortened(label: str, longest: int = _LONGEST) -> str:
     return f"{text[:head]}…{text[head + 1 - longest :]}"
 
 
+def points_wide(ax: Axes) -> float:
+    """Return the width of the figure that Axes are a part of, in points."""
+    figure = ax.figure
+    return float(figure.bbox.width * 72 / figure.dpi)
+
+
 def add_title(ax: Axes, title: str, theme: Theme) -> None:
-    """Write a title above the plot, and above its legend if there already is one."""
-    rows = legend_rows(ax)
-    pad = 6.0 + 14.0 * rows
+    """Write a title above the plot, and above its legend if there already is one.
+
+    It has as many lines as it needs to be no wider than the figure.
+    """
+    pad = 6.0 + 14.0 * legend_rows(ax)
     shade = colour("text", theme)
+    letters = max(int(_OF_FIGURE * points_wide(ax) / _TITLE_LETTER), 20)
+    title = "\n".join(wrap(title, letters)) if len(title) > letters else title
     literal(ax.set_title(title, loc="left", size="medium", color=shade, pad=pad))
 
 
@@ -218,11 +237,16 @@ def mark_sizes(ax: Axes, which: Which, top: float, unit: str) -> None:
 
 
 def mark_log_times(ax: Axes, low_ns: float, high_ns: float) -> None:
-    """Make x a logarithmic axis of times in ns, a mark a decade, such as ``10 µs``."""
+    """Make x a logarithmic axis of times in ns, a mark a decade, such as ``10 µs``.
+
+    Where marks would touch there is one every few decades.
+    """
     ax.set_xscale("log")
     ax.set_xlim(low_ns, high_ns)
     first, last = np.ceil(np.log10(low_ns)), np.floor(np.log10(high_ns))
-    places = [10.0**power for power in range(int(first), int(last) + 1)]
+    several = ceil((last - first + 1) * _MARK / points_wide(ax))
+    powers = range(int(first), int(last) + 1, max(several, 1))
+    places = [10.0**power for power in powers]
     set_ticks(ax, "x", places, [round_time(place) for place in places])
 
 

@@ -50,9 +50,11 @@ _MIB = 1 << 20
 # With more cycles than this the heap is drawn as the band that it covers.
 _CROWD = 150
 _POINTS, _COLUMNS = 200, 100
-# Names at the ends of lines are at least so far apart, as a share of the axis.
-_APART = 0.075
+# Names at the ends of lines are at least so far apart, in points.
+_APART = 12.0
 _ROOM = 1.06
+# In figures less wide than this, in points, two Axes beside each other have no room.
+_NARROW = 420.0
 _GOAL_STYLE: dict[str, Any] = {"linewidth": 1.0, "linestyle": "--"}
 _LIVE_STYLE: dict[str, Any] = {"linewidth": 2.0}
 
@@ -168,7 +170,9 @@ def heap(
 def heaps_of(
     diff: Diff | Plottable[Diff], figure: Figure | SubFigure, theme: Theme = "light"
 ) -> None:
-    """Draw the heaps of base and new side by side, on axes of the same limits.
+    """Draw the heaps of base and new beside each other, on axes of the same limits.
+
+    In a narrow figure new stands below base.
 
     Parameters
     ----------
@@ -180,15 +184,19 @@ def heaps_of(
         Colours for a ``light`` or ``dark`` background.
     """
     diff = data_of(diff)
-    left, right = figure.subplots(1, 2)
+    narrow = figure.bbox.width * 72 / figure.dpi < _NARROW
+    first, second = figure.subplots(*((2, 1) if narrow else (1, 2)))
     heaps = [_heap(side) for side in (diff.base, diff.new)]
-    for ax, one, name in zip((left, right), heaps, SIDES, strict=True):
+    for ax, one, name in zip((first, second), heaps, SIDES, strict=True):
         themed(ax, theme)
         _set_limits(ax, heaps)
         _add_heap(ax, one, {"color": colour(name, theme)}, theme)
         _add_names(ax, [one], theme)
         add_title(ax, f"Heap, {one.summary}", theme)
-    right.tick_params(labelleft=False)
+    if narrow:
+        first.tick_params(labelbottom=False)
+    else:
+        second.tick_params(labelleft=False)
 
 
 def heap_in_words(diff: Diff | Plottable[Diff]) -> str:
@@ -313,7 +321,8 @@ def _add_names(ax: Axes, heaps: Sequence[_Heap], theme: Theme) -> None:
         for one in heaps
         for name, line in one.named()
     ]
-    apart = _APART * ax.get_ylim()[1]
+    tall = ax.bbox.height * 72 / ax.figure.dpi
+    apart = _APART / tall * ax.get_ylim()[1]
     least = 0.0
     for size, name in sorted(ends):
         place = max(size, least)

@@ -10,7 +10,7 @@ from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.runs.headline import headline_runs
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.palette import Theme
-from pprofdiff.plots.drawing import SIZE, svg
+from pprofdiff.plots.drawing import svg
 from pprofdiff.plots.durations import (
     latency,
     latency_in_words,
@@ -28,8 +28,11 @@ __all__ = ["Chart", "ChartId", "ChartKind", "chart_kinds", "charts", "run_charts
 
 ChartId = Literal["heap", "pauses", "latency", "mmu", "runs"]
 
+# Charts are as wide as a phone shows without making their small text smaller than
+# 11 px; three of them stand beside each other on a screen.
+_SIZE = (270, 210)
 # Width of the chart of runs, and the height of each of its figures, in units.
-_RUNS_WIDTH, _RUNS_HEIGHT = SIZE[0], 150
+_RUNS_WIDTH, _RUNS_HEIGHT = _SIZE[0], 130
 
 
 class Chart(NamedTuple):
@@ -100,6 +103,7 @@ def _chart(kind: ChartKind, diff: GCDiff | TraceDiff, prefix: str) -> Chart:
         title=kind.title,
         description=words,
         prefix=f"{prefix}-{kind.id}",
+        size=_SIZE,
     )
     return Chart(kind.id, kind.title, words, drawn)
 

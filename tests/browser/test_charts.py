@@ -44,6 +44,16 @@ HATCHED = """() => [...document.querySelectorAll("[fill^='url(#']")]
   .filter((element) => document.getElementById(/#(.*)\\)/.exec(element.getAttribute("fill"))[1])?.tagName === "pattern")
   .map((element) => element.getBoundingClientRect()).map(({ x, y, width, height }) => ({ x, y, width, height }))"""
 
+# Of each chart its left and right, and its words: text, size in pixels, box.
+WORDS = """() => [...document.querySelectorAll("svg.chart")].map((chart) => {
+  const scale = chart.getScreenCTM().a, whole = chart.getBoundingClientRect();
+  const texts = [...chart.querySelectorAll("text")].map((text) => {
+    const { left, right, top, bottom } = text.getBoundingClientRect();
+    return [text.textContent, parseFloat(getComputedStyle(text).fontSize) * scale, left, right, top, bottom];
+  });
+  return { box: [whole.left, whole.right], texts };
+})"""
+
 # Of each side, how its dots are drawn (stroke, fill) and how many there are.
 DOTS = """() => {
   const hex = (colour) => "#" + colour.match(/\\d+/g).slice(0, 3)
@@ -154,3 +164,29 @@ def test_runs_are_dots_on_a_page(opened, tmp_path, theme):
             wide, box = page.viewport_size["width"], chart.bounding_box()
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= wide
+
+
+@pytest.mark.parametrize("width", [360, 390, 1280])
+def test_words_of_charts_can_be_read(opened, written, width):
+    """None is smaller than 11 px, none is cut off, and none lies over another."""
+    with opened(written("syncpool/base", "syncpool/new"), width=width) as page:
+        page.evaluate(
+            "document.querySelectorAll('details').forEach(d => d.open = true)"
+        )
+        charts = page.evaluate(WORDS)
+    assert len(charts) >= 4
+    for chart in charts:
+        left, right = chart["box"]
+        for text, size, x, end, *_ in chart["texts"]:
+            assert size >= 11, text
+            assert left - 1 <= x < end <= right + 1, text
+        for i, one in enumerate(chart["texts"]):
+            for other in chart["texts"][:i]:
+                assert apart(one, other), (one, other)
+
+
+def apart(one, other):
+    """Return whether two texts have no more than a few pixels in common."""
+    across = min(one[3], other[3]) - max(one[2], other[2])
+    down = min(one[5], other[5]) - max(one[4], other[4])
+    return across < 2 or down < 5

@@ -8,16 +8,17 @@ unit for a whole column, a true minus, three digits that count.
 from __future__ import annotations
 
 from functools import cache
-from math import floor, log10
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = [
+    "SMALL",
     "Scale",
     "common_unit",
     "comparable",
+    "inverse",
     "label",
     "percent",
     "percentage",
@@ -207,8 +208,7 @@ def percent(part: float, whole: float, *, signed: bool = False) -> str:
     return f"{sign}{digits}%"
 
 
-_MANY = 1000
-SMALL = 0.001
+SMALL = 0.01
 """Below this a ratio reads better as one part of a number than in decimals."""
 
 
@@ -217,42 +217,28 @@ def inverse(ratio: float) -> str:
     return f"1/{float(f'{1 / ratio:.2g}'):,.0f}"
 
 
-def times(
-    ratio: float,
-    *,
-    decimals: int | None = None,
-    significant: int | None = None,
-    narrow: bool = False,
-) -> str:
-    """Return a ratio as people read it: ``1.73×``, ``0.094×``, ``29,500×``.
+def times(ratio: float, *, significant: int | None = None) -> str:
+    """Return a ratio as people read it: ``1.73×``, ``0.094×``, ``29,500×``, ``1/230``.
 
-    By itself it has two decimals, fewer from 10 on, below 0.1 two digits that count,
-    and below `SMALL` it is a fraction: ``1/31,000``.
+    It has two decimals, fewer from 10 on, below 0.1 two digits that count, and below
+    `SMALL` it is a fraction.
 
     Parameters
     ----------
     ratio
         New ÷ base, 0 or more.
-    decimals
-        How many decimals there are, for a column of ratios alike; none from 1,000 on.
     significant
         How many digits count, for ratios that are multiplied.
-    narrow
-        Whether one digit that counts is enough below 0.01, and ``<0.001×`` below that,
-        for a column of ratios far apart.
 
     """
-    if ratio >= _MANY:
+    if ratio == 0:
+        return "0×"
+    if ratio < SMALL:
+        return inverse(ratio)
+    if ratio >= 99.95:
         return f"{ratio:,.0f}×"
-    if decimals is not None:
-        least = 10.0**-decimals
-        return f"<{least}×" if 0 < ratio < least / 2 else f"{ratio:.{decimals}f}×"
-    if 0 < ratio < SMALL:
-        return "<0.001×" if narrow else inverse(ratio)
-    if significant is None and not narrow and 0 < ratio < 0.095:
-        significant = 2
     if significant is not None:
         return f"{ratio:.{significant}g}×"
-    if ratio >= 10 or ratio == 0:
-        return f"{ratio:,.{0 if ratio >= 100 else 1 if ratio else 2}f}×"
-    return f"{ratio:.{max(2, -floor(log10(ratio)))}f}×"
+    if ratio >= 9.995:
+        return f"{ratio:.1f}×"
+    return f"{ratio:.2f}×" if ratio >= 0.095 else f"{ratio:.2g}×"

@@ -27,7 +27,8 @@ def unlike_load(case: Case) -> Iterator[Finding]:
         return
     base, new = case.labels
     low, high = load.low, load.high
-    factor = times(load.ratio) if high < _CLOSE * low else f"{low:.2g} to {times(high)}"
+    span = f"{times(low).removesuffix('×')} to {times(high)}"
+    factor = times(load.ratio) if high < _CLOSE * low else span
     yield Finding(
         "not-comparable",
         f"{new} probably did {factor} the work of {base}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pprofdiff.goruntime.readable import distinct_names, short
-from pprofdiff.units import SMALL, inverse, percent, scale_for, scaled
+from pprofdiff.units import percent, scale_for, scaled, times
 
 __all__ = [
     "arrow",
@@ -19,17 +19,6 @@ __all__ = [
 
 # From this ratio on, one scale would leave the smaller value without digits.
 _FAR = 100
-
-
-def times(ratio: float) -> str:
-    """Return a factor as people say it: 1.73×, 0.094×, 120×, 1/31,000."""
-    if ratio >= 100:
-        return f"{ratio:,.0f}×"
-    if ratio >= 10:
-        return f"{ratio:.1f}×"
-    if 0 < ratio < SMALL:
-        return inverse(ratio)
-    return f"{ratio:.2f}×" if ratio >= 0.095 or ratio == 0 else f"{ratio:.2g}×"
 
 
 def arrow(base: float, new: float, unit: str) -> str:

@@ -207,7 +207,6 @@ def _tile(tile: Tile) -> ShownTile:
 
 def _comparison(section: Section, number: int, *, told: bool) -> Comparison:
     """Return one section as the template draws it."""
-    title = f"{section.measure[:1].upper()}{section.measure[1:]}"
     parts = drawn(section.parts)
     keys = _SHOWN
     if section.kind == "benchmark":
@@ -218,7 +217,7 @@ def _comparison(section: Section, number: int, *, told: bool) -> Comparison:
         title=printable(section.heading),
         mode=printable(section.mode),
         lead=printable(section.lead or _in_short(section)),
-        chunks=split(parts, shown=keys, title=printable(title)),
+        chunks=split(parts, shown=keys, title=printable(section.measure)),
         told=told,
         charts=charts(section),
     )
@@ -226,18 +225,17 @@ def _comparison(section: Section, number: int, *, told: bool) -> Comparison:
 
 def _in_short(section: Section) -> str:
     """Return a sentence for a section that has no first one: totals, or what moved."""
-    totals = (
+    if section.instead:
+        return section.instead
+    totals = [
         f"{tile.name} {tile.values}"
         + (f" ({tile.change.text})" if tile.change.text else "")
         for tile in tiles(section)
-    )
-    words = section.instead or "; ".join(totals)
-    if not words:
-        rows = [row for table in _tables(section) for row in table.rows]
-        count = sum(map(_moved, rows))
-        words = f"{count} of {len(rows)} rows are marked as moved"
-    words = f"{words[:1].upper()}{words[1:]}"
-    return words if words.endswith(".") else f"{words}."
+    ]
+    if totals:
+        return f"{'; '.join(totals)}."
+    rows = [row for table in _tables(section) for row in table.rows]
+    return f"{sum(map(_moved, rows))} of {len(rows)} rows are marked as moved."
 
 
 def _tables(section: Section) -> Iterator[Table]:

@@ -62,7 +62,7 @@ _RISKY = re.compile(
     r"|\b(?=[a-f]*\d)[0-9a-f]{7,40}\b"  # a commit
 )
 # Words after all: <0.1%, µs/op.
-# A number that something is below, or a part: <0.01×, <0.1%; 1/31,000.
+# A number that something is below, or a part: <0.1%; 1/31,000.
 _BELOW = re.compile(r"<[\d.]+[%×]?|1/\d[\d,]*")
 _PER_OP = re.compile(r"(?<=[^\W\d_])/(?:op|s)\b")
 _LONG = re.compile(f"[^ ]{{{_LONGEST_NAME + 1},}}")

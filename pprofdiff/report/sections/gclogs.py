@@ -33,7 +33,7 @@ from pprofdiff.report.rows import (
     sides,
 )
 from pprofdiff.report.sections.folding import first
-from pprofdiff.units import percent, scale_for, times
+from pprofdiff.units import SMALL, inverse, percent, scale_for, times
 
 __all__ = [
     "RATES",
@@ -300,7 +300,7 @@ def _ratio(base: Value, new: Value, change: Change | None, *, worse: bool) -> Ce
     if not base or new is None:
         return Cell("")
     ratio = new / base
-    text = times(ratio, decimals=2)
+    text = times(ratio)
     if not worse or change is None or not change.told or abs(ratio - 1) < _ALIKE:
         return Cell(text, ratio)
     mark: Mark = "more" if ratio > 1 else "less"
@@ -312,7 +312,13 @@ def _interval(change: Change | None) -> str:
     if change is None or change.low is None or change.high is None:
         return ""
     bounds = exp(change.low), exp(change.high)
-    return " to ".join(f"{b:,.0f}" if b >= _MANY else f"{b:.2g}" for b in bounds)
+    return " to ".join(map(_bound, bounds))
+
+
+def _bound(ratio: float) -> str:
+    if ratio >= _MANY:
+        return f"{ratio:,.0f}"
+    return inverse(ratio) if 0 < ratio < SMALL else f"{ratio:.2g}"
 
 
 def _factors(gc: GCDiff) -> Iterator[Sentence]:
@@ -342,5 +348,5 @@ def gc_tiles(section: Section) -> Iterator[Tile]:
     """Yield how many cycles there are."""
     gc: GCDiff = section.compared
     base, new = gc.base.whole.cycles, gc.new.whole.cycles
-    change = Cell(times(new / base, decimals=2) if base else "")
+    change = Cell(times(new / base) if base else "")
     yield Tile("GC cycles, whole logs", f"{base:,} → {new:,}", change)

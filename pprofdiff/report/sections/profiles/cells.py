@@ -53,7 +53,7 @@ def ratio_cell(diff: ProfileDiff, base: int, new: int) -> Cell:
     ratio = diff.normalization.ratio(base, new)
     if ratio is None:
         return Cell("+new", inf) if new else Cell("")
-    return Cell(times(ratio, decimals=2), ratio) if new else Cell("-gone", 0.0)
+    return Cell(times(ratio), ratio) if new else Cell("-gone", 0.0)
 
 
 def share_cell(diff: ProfileDiff, base: int, new: int) -> Cell:

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import floor, log10
 
 from pprofdiff.report.rows import Cell, Mark, Row, Tone
 from pprofdiff.units import Scale, percent, scale_for, times
 
-__all__ = ["arrow", "arrow_of", "compared", "figure", "percents", "shares"]
+__all__ = [
+    "arrow",
+    "arrow_of",
+    "arrows",
+    "compared",
+    "figure",
+    "in_one_unit",
+    "percents",
+    "shares",
+    "span",
+    "time_scale",
+]
 
 Pair = tuple[float | None, float | None]
 
 # A ratio this near to 1 is not marked.
 _ALIKE = 0.05
 # No number gets more decimals than this.
-_MOST = 4
+_MOST = 5
+# Units of times, in ns; the smallest and the largest number of a column in them.
+_TIMES = ((1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s"))
+_LEAST, _LONG = 0.01, 1e6
 
 
 def compared(
@@ -27,7 +42,7 @@ def compared(
     unit, behind new, is that of the whole row.
     """
     base, new = pair
-    scale = scale_for([value for value in pair if value is not None], unit)
+    scale = _scale(pair, unit)
     last = _number(new, scale)
     last = f"{last} {scale.unit}".rstrip() if any(pair) else last
     cells = Cell(name), Cell(_number(base, scale), base, unit), Cell(last, new, unit)
@@ -38,17 +53,71 @@ def compared(
     tone: Tone = ""
     if worse and abs(delta) > _ALIKE * base:
         mark, tone = ("more", "worse") if delta > 0 else ("less", "better")
-    # As fine as both sides are written.
-    fine = min(len(_number(value, scale).partition(".")[2]) for value in (base, new))
-    fitting = scale._replace(decimals=max(scale.decimals, fine))
-    number = fitting.number(delta, signed=True)
-    plain = number if number.strip("0.") else "0"
     ratio = new / base if base else None
     return (
         *cells,
-        Cell(plain, delta, unit, mark, tone),
+        Cell(_delta(base, new, scale), delta, unit, mark, tone),
         Cell(_ratio(base, new), ratio, "", mark, tone),
     )
+
+
+def _delta(base: float, new: float, scale: Scale) -> str:
+    """Return new less base, as fine as both are written."""
+    written = (_number(value, scale) for value in (base, new) if value)
+    fine = min((len(text.partition(".")[2]) for text in written), default=0)
+    fitting = scale._replace(decimals=max(scale.decimals, fine))
+    number = fitting.number(new - base, signed=True)
+    return number if number.strip("0.") else "0"
+
+
+def in_one_unit(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """Return rows of `compared` with all their times in one unit."""
+    times_of = [
+        cell.value for row in rows for cell in _times(row)[:2] if cell.value is not None
+    ]
+    if not times_of:
+        return tuple(rows)
+    scale = time_scale(times_of)
+    return tuple(_rewritten(row, scale) for row in rows)
+
+
+def _times(row: Row) -> list[Cell]:
+    """Return the times of a row: base, new and, where both are known, delta."""
+    return [cell for cell in row.cells if cell.unit == "ns"]
+
+
+def _rewritten(row: Row, scale: Scale) -> Row:
+    """Return a row with its times in another scale."""
+    cells = _times(row)
+    if not cells:
+        return row
+    base, new = cells[0].value, cells[1].value
+    last = _number(new, scale)
+    texts = [_number(base, scale), f"{last} {scale.unit}" if base or new else last]
+    if base is not None and new is not None:
+        texts.append(_delta(base, new, scale))
+    told = iter(texts)
+    return replace(
+        row,
+        cells=tuple(
+            replace(cell, text=next(told)) if cell.unit == "ns" else cell
+            for cell in row.cells
+        ),
+    )
+
+
+def time_scale(values_ns: Iterable[float | None]) -> Scale:
+    """Return the scale for times beside each other: a unit that suits the smallest too.
+
+    It is the largest unit in which the smallest time has two digits within three
+    decimals, unless the largest would be a million of it.
+    """
+    sizes = [abs(value) for value in values_ns if value]
+    low, high = min(sizes, default=0.0), max(sizes, default=0.0)
+    fitting = [u for u in _TIMES if u[0] <= high and low >= _LEAST * u[0]] or _TIMES[:1]
+    longer = [u for u in _TIMES if u[0] >= fitting[-1][0]]
+    size, name = next((u for u in longer if high < _LONG * u[0]), longer[-1])
+    return Scale(size, name, 0)
 
 
 def figure(
@@ -76,7 +145,28 @@ def arrow(values: Sequence[float | None], scale: Scale) -> str:
 
 def arrow_of(values: Sequence[float | None], unit: str) -> str:
     """Return ``base → new unit`` in the scale that suits the two."""
-    return arrow(values, scale_for([v for v in values if v is not None], unit))
+    return arrow(values, _scale(values, unit))
+
+
+def arrows(pairs: Sequence[Sequence[float | None]]) -> list[str]:
+    """Return pairs of times as ``base → new unit``, all in one unit."""
+    scale = time_scale(value for pair in pairs for value in pair)
+    return [arrow(pair, scale) for pair in pairs]
+
+
+def span(low: float, high: float, scale: Scale) -> str:
+    """Return ``low to high unit``, both with their signs."""
+    words = []
+    for value in (low, high):
+        sign = "+" if value > 0 else "−" if value < 0 else ""
+        words.append(f"{sign}{_number(abs(value), scale)}")
+    return f"{' to '.join(words)} {scale.unit}"
+
+
+def _scale(values: Iterable[float | None], unit: str) -> Scale:
+    if unit == "ns":
+        return time_scale(values)
+    return scale_for([value for value in values if value is not None], unit)
 
 
 def percents(values: Sequence[float | None]) -> str:
@@ -89,15 +179,19 @@ def _percent(share: float | None) -> str:
 
 
 def _number(value: float | None, scale: Scale) -> str:
-    """Return a number in a scale, with decimals until two of its digits count.
+    """Return a number in a scale, three of its digits or more, two below 1.
 
     So 0.0128 ms beside 2.5 ms is not 0.01, and nothing but 0 is ``0``.
     """
     if not value:
         return "–" if value is None else "0"
     size = abs(value) / scale.size
-    whole = size >= 10 or size == int(size)
-    needed = 0 if whole else 1 - floor(log10(size))
+    if scale.size == 1 and size == int(size):
+        needed = 0
+    elif size >= 1:
+        needed = 0 if size >= 99.95 else 1 if size >= 9.995 else 2
+    else:
+        needed = 1 - floor(log10(size))
     if needed > _MOST:
         return f"<{10**-_MOST:.{_MOST}f}"
     decimals = max(scale.decimals, needed)
@@ -108,4 +202,4 @@ def _ratio(base: float, new: float) -> str:
     """Return new ÷ base, or that there is more than none, or none left."""
     if not base or not new:
         return "+new" if new else "-gone" if base else ""
-    return times(new / base, narrow=True)
+    return times(new / base)

@@ -28,12 +28,16 @@ from pprofdiff.report.sections.named import function_cells
 from pprofdiff.report.sections.traces.cells import (
     arrow,
     arrow_of,
+    arrows,
     compared,
     figure,
+    in_one_unit,
     percents,
     shares,
+    span,
+    time_scale,
 )
-from pprofdiff.units import Scale, scale_for, times
+from pprofdiff.units import Scale, times
 
 __all__ = ["trace_inputs", "trace_parts", "trace_sections", "trace_tiles"]
 
@@ -107,7 +111,7 @@ def trace_tiles(section: Section) -> Iterator[Tile]:
         words = arrow_of([base, new], "ns")
         counts = [side.latency.count for side in diff.sides]
         if min(counts) >= _FEWEST_WAITS:
-            change = Cell(times(new / base, decimals=2))
+            change = Cell(times(new / base))
             yield Tile("wait for a processor, p99", words, change)
         else:
             # Of so few waits the p99 is the longest.
@@ -276,9 +280,9 @@ def _table(
     rows: tuple[Row, ...],
     more: tuple[Column, ...] = (),
 ) -> Table:
-    """Return a table of `compared` rows, with `more` columns behind."""
+    """Return a table of `compared` rows, times in one unit, `more` columns behind."""
     columns = (name_column(name), *_compared_columns(diff), *more)
-    return Table(key, columns, rows, indent=_INDENT)
+    return Table(key, columns, in_one_unit(rows), indent=_INDENT)
 
 
 def _state_rows(diff: TraceDiff) -> Iterator[Row]:
@@ -314,12 +318,17 @@ def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
     base, new = (side.latency for side in diff.sides)
     name = f"waits in the {_noun(diff)}"
     rows = [figure("waits", name, (base.count, new.count), "")]
+    pairs = {
+        name: (getattr(base, field), getattr(new, field))
+        for name, field in (*_QUANTILES.items(), ("longest", "max_ns"))
+    }
+    scale = time_scale(value for pair in pairs.values() for value in pair)
     intervals = [""]
-    for name, field in (*_QUANTILES.items(), ("longest", "max_ns")):
-        pair = getattr(base, field), getattr(new, field)
+    for name, pair in pairs.items():
         if pair != (None, None):
             rows.append(figure(f"wait.{name}", name, pair, "ns", worse=True, level=1))
-            intervals.append(_between(diff.latency_intervals.get(name)))
+            interval = diff.latency_intervals.get(name)
+            intervals.append(span(*interval, scale) if interval else "")
     if diff.several:
         sure = {key for key, one in diff.changes("latency").items() if one.told}
         rows = [row if row.key in sure else _unmarked(row) for row in rows]
@@ -338,8 +347,8 @@ def _latency_tables(diff: TraceDiff) -> Iterator[Table]:
         Column("Δ", "delta", signs=False),
         Column("p99 of one wait", "pair"),
     )
-    causes = Table("causes", columns, tuple(_cause_rows(diff)), indent=_INDENT)
-    yield _over_runs(diff, causes)
+    causes = in_one_unit([*_cause_rows(diff)])
+    yield _over_runs(diff, Table("causes", columns, causes, indent=_INDENT))
 
 
 def _runs_table(diff: TraceDiff) -> Iterator[Table]:
@@ -364,23 +373,16 @@ def _runs_table(diff: TraceDiff) -> Iterator[Table]:
     yield replace(table, title=f"All traces, {base} and {new} runs")
 
 
-def _between(interval: tuple[int, int] | None) -> str:
-    if interval is None:
-        return ""
-    scale = scale_for(interval, "ns")
-    low, high = (scale.number(bound, signed=True) for bound in interval)
-    return f"{low} to {high} {scale.unit}"
-
-
 def _cause_rows(diff: TraceDiff) -> Iterator[Row]:
     """Yield why goroutines became runnable, and what held them up."""
     base, new = (side.causes for side in diff.sides)
-    for name in dict.fromkeys([*new.name[:4], *base.name[:4]]):
-        old, now = base.row(name), new.row(name)
-        pair = diff.normalization.scaled(old.total_ns, now.total_ns)
+    names = list(dict.fromkeys([*new.name[:4], *base.name[:4]]))
+    worst = arrows([(base.row(name).p99_ns, new.row(name).p99_ns) for name in names])
+    for name, p99 in zip(names, worst, strict=True):
+        totals = base.row(name).total_ns, new.row(name).total_ns
+        pair = diff.normalization.scaled(*totals)
         cells = compared(name, pair, "ns", worse=True)[:-1]
-        worst = Cell(arrow_of([old.p99_ns, now.p99_ns], "ns"))
-        yield Row(f"cause.{name}", "figure", (*cells, worst))
+        yield Row(f"cause.{name}", "figure", (*cells, Cell(p99)))
     for field, name in _HELD_UP.items():
         sums = [int(getattr(side.waits, field).sum()) for side in diff.sides]
         if any(sums):
@@ -477,18 +479,18 @@ def _collector_rows(diff: TraceDiff) -> Iterator[Row]:
 def _stop_rows(diff: TraceDiff) -> Iterator[Row]:
     """Yield stops of the world by kind: how many, how long, how long to stop."""
     by_kind = [{stop.kind: stop for stop in s.collections.stops} for s in diff.sides]
-    for kind in dict.fromkeys([*by_kind[0], *by_kind[1]]):
-        stops = [known.get(kind) for known in by_kind]
-        lasted = [stop.duration if stop else None for stop in stops]
-        stopping = [stop.stopping if stop else None for stop in stops]
-        cells = (
-            Cell(kind),
-            Cell(arrow([stop.count if stop else 0 for stop in stops], _COUNT)),
-            Cell(arrow_of([q.p50_ns if q else None for q in lasted], "ns")),
-            Cell(arrow_of([q.max_ns if q else None for q in lasted], "ns")),
-            Cell(arrow_of([q.max_ns if q else None for q in stopping], "ns")),
-        )
-        yield Row(kind, "figure", cells)
+    kinds = dict.fromkeys([*by_kind[0], *by_kind[1]])
+    pairs = [[known.get(kind) for known in by_kind] for kind in kinds]
+    columns = zip(
+        kinds,
+        [arrow([stop.count if stop else 0 for stop in p], _COUNT) for p in pairs],
+        arrows([[stop.duration.p50_ns if stop else None for stop in p] for p in pairs]),
+        arrows([[stop.duration.max_ns if stop else None for stop in p] for p in pairs]),
+        arrows([[stop.stopping.max_ns if stop else None for stop in p] for p in pairs]),
+        strict=True,
+    )
+    for kind, *words in columns:
+        yield Row(kind, "figure", (Cell(kind), *map(Cell, words)))
 
 
 def _processor_rows(diff: TraceDiff) -> Iterator[Row]:
@@ -546,17 +548,19 @@ def _durations(diff: TraceDiff, what: str) -> Iterator[Table]:
         [*new.durations.name, *base.durations.name, *new.name, *base.name]
     )
     rows = []
-    for name in [*names][:_ROWS]:
-        times_of = [side.durations.row(name) for side in (base, new)]
+    shown = [*names][:_ROWS]
+    of = [[side.durations.row(name) for side in (base, new)] for name in shown]
+    worst = arrows([[time.p99_ns for time in pair] for pair in of])
+    for name, pair, p99 in zip(shown, of, worst, strict=True):
         cells = (
             *compared(
                 name or "begun before the trace",
-                (times_of[0].p50_ns, times_of[1].p50_ns),
+                (pair[0].p50_ns, pair[1].p50_ns),
                 "ns",
                 worse=True,
             ),
-            Cell(arrow_of([time.p99_ns for time in times_of], "ns")),
-            Cell(_once([f"{time.count:,}" for time in times_of])),
+            Cell(p99),
+            Cell(_once([f"{time.count:,}" for time in pair])),
         )
         rows.append(Row(name, "figure", cells))
     if rows:
@@ -575,7 +579,7 @@ def _goroutines(diff: TraceDiff) -> Iterator[Table]:
     pairs = [pair for pair in diff.groups if not _foreign(diff, pair)]
     *both, delta, ratio = _compared_columns(diff)
     name = name_column("root function")
-    running = tuple(_moved(diff, pairs, "exec_ns"))
+    running = in_one_unit([*_moved(diff, pairs, "exec_ns")])
     if running:
         table = Table(
             "goroutines.running",
@@ -585,7 +589,7 @@ def _goroutines(diff: TraceDiff) -> Iterator[Table]:
             code=True,
         )
         yield _over_runs(diff, table)
-    waiting = tuple(_moved(diff, pairs, "sched_wait_ns"))
+    waiting = in_one_unit([*_moved(diff, pairs, "sched_wait_ns")])
     if waiting:
         of_life, worst = Column("of life", "share"), Column("p99 of one wait", "pair")
         table = Table(
@@ -616,10 +620,12 @@ def _moved(diff: TraceDiff, pairs: Sequence[GroupPair], column: str) -> Iterator
     order = sorted(spent, key=lambda pair: -abs(spent[pair][1] - spent[pair][0]))
     waiting = column == "sched_wait_ns"
     moved = order[:_ROWS]
-    for pair, name in zip(moved, function_cells([p.name for p in moved]), strict=True):
+    names = function_cells([pair.name for pair in moved])
+    worst = arrows([_worst(diff, pair) for pair in moved])
+    for pair, name, p99 in zip(moved, names, worst, strict=True):
         cells = compared(pair.name, spent[pair], "ns", worse=waiting)[1:]
         if waiting:
-            own = (*cells[:3], *_waits(diff, pair), name)
+            own = (*cells[:3], Cell(_of_life(diff, pair)), Cell(p99), name)
         else:
             counts = _amounts(diff, pair, "count")
             words = ["–" if count is None else f"{count:,.0f}" for count in counts]
@@ -635,15 +641,20 @@ def _amounts(diff: TraceDiff, pair: GroupPair, column: str) -> list[float | None
     ]
 
 
-def _waits(diff: TraceDiff, pair: GroupPair) -> _Cells:
-    """Return the share of life that a group is runnable, and the p99 of its waits."""
+def _of_life(diff: TraceDiff, pair: GroupPair) -> str:
+    """Return the share of life that a group is runnable."""
     amounts = (_amounts(diff, pair, name) for name in ("sched_wait_ns", "total_ns"))
-    of_life = [
-        wait / life if wait is not None and life else None
-        for wait, life in zip(*amounts, strict=True)
-    ]
-    worst = [
+    return percents(
+        [
+            wait / life if wait is not None and life else None
+            for wait, life in zip(*amounts, strict=True)
+        ]
+    )
+
+
+def _worst(diff: TraceDiff, pair: GroupPair) -> list[int | None]:
+    """Return the p99 of a group's waits on each side."""
+    return [
         None if row < 0 else side.group_waits.row(side.groups.names[row]).p99_ns
         for side, row in zip(diff.sides, (pair.base, pair.new), strict=True)
     ]
-    return Cell(percents(of_life)), Cell(arrow_of(worst, "ns"))

@@ -12,7 +12,14 @@ from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.run import compared as report_of
 from pprofdiff.cli.screen import Screen
 from pprofdiff.report.model import Scope
-from pprofdiff.report.sections.traces.cells import arrow_of, compared
+from pprofdiff.report.rows import Table
+from pprofdiff.report.sections.traces.cells import (
+    arrow_of,
+    compared,
+    figure,
+    in_one_unit,
+)
+from pprofdiff.report.sections.traces.section import trace_parts
 from pprofdiff.report.text.report import report_parts
 from pprofdiff.report.text.terminal import render
 from tests.conftest import DATA
@@ -96,15 +103,46 @@ def test_by_operation_every_heading_says_so(monkeypatch, cli):
         ((0, 0), ["0", "0", "0", ""]),
         ((0, 29_500), ["0", "29.5 µs", "+29.5", "+new"]),
         ((448_000, 0), ["448", "0 µs", "−448", "-gone"]),
-        ((1e9, 1.0), ["1.00", "<0.0001 s", "−1.00", "<0.001×"]),
+        ((1e9, 1.0), ["1,000", "<0.00001 ms", "−1,000", "1/1,000,000,000"]),
+        ((128, 2e9), ["0.00013", "2,000 ms", "+2,000", "15,625,000×"]),
         ((1000.0, 1000.0), ["1.00", "1.00 µs", "0", "1.00×"]),
         ((None, 5_000), ["–", "5.00 µs", "", ""]),
         ((None, None), ["–", "–", "", ""]),
-        ((4, 118_000), ["0.0040", "118 µs", "+118", "29,500×"]),
+        ((4, 118_000), ["4", "118,000 ns", "+117,996", "29,500×"]),
+        ((128, 5e6), ["0.13", "5,000 µs", "+5,000", "39,062×"]),
     ],
 )
 def test_small_numbers_beside_large_ones_keep_two_digits(pair, cells):
     assert [cell.text for cell in compared("x", pair, "ns")[1:]] == cells
+
+
+def test_times_of_a_table_are_in_one_unit():
+    pairs = {"p50": (128, 576), "longest": (11_123_000, 12_901_000), "none": (None, 7)}
+    rows = [figure(name, name, pair, "ns") for name, pair in pairs.items()]
+    rows.insert(1, figure("waits", "waits", (29, 35), ""))
+    texts = [[cell.text for cell in row.cells[1:4]] for row in in_one_unit(rows)]
+    assert texts == [
+        ["0.13", "0.58 µs", "+0.45"],
+        ["29", "35", "+6"],
+        ["11,123", "12,901 µs", "+1,778"],
+        ["–", "0.0070 µs", ""],
+    ]
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_a_column_of_a_trace_has_one_unit_of_time(story):
+    folder = DATA / story
+    files = folder / "base/trace.out", folder / "new/trace.out"
+    diff = pprofdiff.compare(*files).comparison.trace
+    tables = [part for part in trace_parts(diff) if isinstance(part, Table)]
+    seen = set()
+    for table in tables:
+        for column in zip(*(row.cells for row in table.rows), strict=True):
+            ends = (re.search(r"\d ([nµm]?s)$", cell.text) for cell in column)
+            units = {end[1] for end in ends if end}
+            assert len(units) <= 1, (table.key, units)
+            seen |= units
+    assert seen
 
 
 def test_arrows_have_a_unit_where_there_is_anything():
@@ -119,7 +157,7 @@ def test_tasks_and_regions_have_their_tables(cli):
     out = cli(plain, tasks, "--full").out
     assert re.search(r"^user tasks, p50 of one +base +new ", out, re.MULTILINE)
     assert re.search(r"^never ended +– +– +– → – +0$", out, re.MULTILINE)
-    assert re.search(r"^mail +– +[\d.]+ [mµ]s ", out, re.MULTILINE)
+    assert re.search(r"^mail +– +[\d.,]+ [mµ]s ", out, re.MULTILINE)
     assert "user tasks" not in cli(plain, plain, "--full").out
     same = cli(tasks, tasks, "--full").out
     assert "No garbage collection ran in either trace." in same

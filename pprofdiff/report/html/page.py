@@ -44,7 +44,7 @@ _LONGEST_LINE = 400
 # Tables that are in sight at first where a section tells of a change: the rest, and all
 # of sections that tell of none, open with a click.
 _SHOWN = frozenset(
-    ("groups", "cum", "call_sites", "rates", "states", "runs", "latency", "renamed")
+    ("groups", "cum", "call_sites", "rates", "states", "runs", "renamed")
 )
 
 

@@ -38,15 +38,14 @@ def opened(path, *, width, height):
 
 
 def of_a_page(folder):
-    """Return the top of a page, and its flame graph."""
+    """Return the top of a page, down to the end of its flame graph."""
     path = folder / "x.html"
     sides = [str(DATA / "zstd" / side) for side in ("base", "new")]
     main([*sides, "--no-paths", "-q", "-o", str(path)])
     with opened(path, width=1280, height=660) as page:
-        top = page.screenshot()
         place = page.locator("#flame").bounding_box()
-        strip = {**place, "x": 0, "width": 1280, "height": place["height"] + 24}
-        return top, page.screenshot(clip=strip, full_page=True)
+        whole = {"x": 0, "y": 0, "width": 1280, "height": place["y"] + place["height"]}
+        return (page.screenshot(clip=whole, full_page=True),)
 
 
 def of_a_notebook(folder):

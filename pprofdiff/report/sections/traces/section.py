@@ -37,7 +37,7 @@ from pprofdiff.report.sections.traces.cells import (
     span,
     time_scale,
 )
-from pprofdiff.units import Scale, times
+from pprofdiff.units import Scale, scale_for, times
 
 __all__ = ["trace_inputs", "trace_parts", "trace_sections", "trace_tiles"]
 
@@ -248,7 +248,7 @@ def _states_at_once(diff: TraceDiff, states: Sequence[StateTime], most: int) -> 
 def _ratio(base: float, new: float) -> str:
     if not base or not new:
         return "+new" if new else "-gone" if base else ""
-    return times(new / base, narrow=True)
+    return times(new / base)
 
 
 def _by(diff: TraceDiff) -> str:

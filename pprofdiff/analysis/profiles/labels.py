@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pprofdiff.analysis.profiles.diff import ProfileDiff
 
-__all__ = ["labels_frame"]
+__all__ = ["Labelled", "few_valued", "labels_frame"]
 
 Column = NDArray[np.int64]
 _Sums = dict[tuple[str, str], Column]
@@ -64,25 +64,97 @@ def _by_run(rows: list[Column], runs: int) -> tuple[Column, ...]:
     return tuple(np.array([row[run] for row in rows], np.int64) for run in range(runs))
 
 
+class Labelled(NamedTuple):
+    """What each sample's label of one key says.
+
+    `values` are the distinct values, the first of them ``""`` for samples without the
+    key; `sides` are positions in it, of base and of new (int64, one a sample).
+    """
+
+    key: str
+    values: tuple[str, ...]
+    sides: tuple[Column, Column]
+
+
+def few_valued(diff: ProfileDiff, most: int) -> list[Labelled]:
+    """Return the keys of labels that have up to `most` values, by key.
+
+    Keys of which a sample has two values are left out. The value of a numeric label is
+    the number and its unit.
+    """
+    profiles = diff.base.profile, diff.new.profile
+    sides = [_by_key(profile) for profile in profiles]
+    kept = []
+    for key in sorted({*sides[0], *sides[1]}):
+        known = [side.get(key, {}) for side in sides]
+        values = sorted({*known[0], *known[1]})
+        if len(values) > most:
+            continue
+        columns = [
+            _positions(samples, values, len(profile))
+            for samples, profile in zip(known, profiles, strict=True)
+        ]
+        base, new = columns
+        if base is not None and new is not None:
+            kept.append(Labelled(key, ("", *values), (base, new)))
+    return kept
+
+
+def _positions(
+    samples: dict[str, Column], values: list[str], size: int
+) -> Column | None:
+    """Return which value each of `size` samples has, None if one has two of them."""
+    column = np.zeros(size, np.int64)
+    for value, with_it in samples.items():
+        if column[with_it].any():
+            return None
+        column[with_it] = 1 + values.index(value)
+    return column
+
+
+def _by_key(profile: Profile) -> dict[str, dict[str, Column]]:
+    """Return the samples with each label, by key and value."""
+    known, texts, group = _texts(profile)
+    sample = profile.labels.sample[known]
+    order = np.argsort(group, kind="stable")
+    ends = np.cumsum(np.bincount(group, minlength=len(texts)))
+    parts = np.split(sample[order], ends[:-1]) if texts else []
+    by_key: dict[str, dict[str, Column]] = {}
+    for (key, value), part in zip(texts, parts, strict=True):
+        by_value = by_key.setdefault(key, {})
+        whole = np.append(by_value.get(value, part[:0]), part)
+        by_value[value] = np.unique(whole)
+    return by_key
+
+
+def _texts(profile: Profile) -> tuple[Column, list[tuple[str, str]], Column]:
+    """Return which labels say something, what groups of them say, each one's group."""
+    strings, labels = profile.strings, profile.labels
+    known = np.flatnonzero(
+        (labels.text != 0) | (labels.number != 0) | (labels.unit != 0)
+    )
+    columns = labels.key[known], labels.text[known], labels.number[known]
+    first, group = unique_tuples((*columns, labels.unit[known]))
+    texts = []
+    for row in known[first].tolist():
+        text = strings[labels.text[row]]
+        word = text or f"{int(labels.number[row])} {strings[labels.unit[row]]}".rstrip()
+        texts.append((strings[labels.key[row]], word))
+    return known, texts, group
+
+
 def _sums(profile: Profile, values: Column) -> _Sums:
     """Return what samples with a label add up to in each run, by key and value.
 
     `values` are int64 of shape (samples, runs).
     """
     strings, labels = profile.strings, profile.labels
-    known = np.flatnonzero(
-        (labels.text != 0) | (labels.number != 0) | (labels.unit != 0)
-    )
+    known, texts, group = _texts(profile)
     sample = labels.sample[known]
-    columns = labels.key[known], labels.text[known], labels.number[known]
-    first, group = unique_tuples((*columns, labels.unit[known]))
     by_label: _Sums = {}
-    amounts = _once(sample, group, values, len(first))
-    for row, amount in zip(known[first].tolist(), amounts, strict=True):
-        text = strings[labels.text[row]]
-        word = text or f"{int(labels.number[row])} {strings[labels.unit[row]]}".rstrip()
-        key = strings[labels.key[row]], word
-        by_label[key] = by_label.get(key, 0) + amount
+    amounts = _once(sample, group, values, len(texts))
+    for label, amount in zip(texts, amounts, strict=True):
+        by_label[label] = by_label.get(label, 0) + amount
     first, group = unique_tuples((labels.key[known],))
     amounts = _once(sample, group, values, len(first))
     total = values.sum(axis=0)

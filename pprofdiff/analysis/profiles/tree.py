@@ -23,7 +23,9 @@ __all__ = [
     "NO_CATEGORY",
     "SEVERAL",
     "CallTree",
+    "Ends",
     "call_tree",
+    "call_tree_and_ends",
     "inclusive",
     "noise_limit",
 ]
@@ -70,8 +72,28 @@ class CallTree:
         return len(self.depth)
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Ends:
+    """Where one side's samples that have a value end, one row each (int64).
+
+    `sample` is the position in the profile, `value` what the sample counts, raw, and
+    `node` the row of the tree that it ends in, or that stands for its end.
+    """
+
+    sample: Column
+    value: Column
+    node: Column
+
+
 def call_tree(diff: ProfileDiff, budget: int) -> CallTree:
-    """Return the union of both sides' call trees.
+    """Return the union of both sides' call trees, as `call_tree_and_ends` does."""
+    return call_tree_and_ends(diff, budget)[0]
+
+
+def call_tree_and_ends(
+    diff: ProfileDiff, budget: int
+) -> tuple[CallTree, tuple[Ends, Ends]]:
+    """Return the union of both sides' call trees, and where samples of each side end.
 
     A node's weight is the sum of the scaled absolute values of its samples, base and
     new; samples of value 0 take no part.
@@ -142,7 +164,7 @@ def _stacks(diff: ProfileDiff, rows: Column) -> tuple[Stacks, Stacks]:
 
 def _laid_out(
     diff: ProfileDiff, sides: tuple[Stacks, Stacks], paths: Paths, rows: Column
-) -> CallTree:
+) -> tuple[CallTree, tuple[Ends, Ends]]:
     """Return the tree of the kept paths, with leaves for what is folded."""
     kept = np.flatnonzero(paths.kept)[1:]
     called = np.bincount(paths.parent[kept], minlength=len(paths.kept))
@@ -171,7 +193,11 @@ def _laid_out(
     self_runs = diff.runs_of((rows_of[0], rows_of[1]), count)
     base_self, new_self = merged(self_runs)
     place = np.argsort(start)
-    return CallTree(
+    base, new = (
+        Ends(side.sample, side.values, row)
+        for side, row in zip(sides, ends, strict=True)
+    )
+    tree = CallTree(
         depth[place].astype(np.int32),
         size[place].astype(np.int32),
         np.append(rows[paths.function[kept]], none)[place].astype(np.int32),
@@ -181,6 +207,7 @@ def _laid_out(
         self_runs,
         _categories(diff, sides, ends, count),
     )
+    return tree, (base, new)
 
 
 def _preorder(order: Column, depth: Column, parent: Column) -> tuple[Column, Column]:

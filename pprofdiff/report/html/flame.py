@@ -9,7 +9,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jinja2.utils import htmlsafe_json_dumps
@@ -18,30 +18,39 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.labels import few_valued
 from pprofdiff.analysis.profiles.scaling import in_words, scale_of
 from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.analysis.profiles.tree import (
     NO_CATEGORY,
     SEVERAL,
     CallTree,
-    call_tree,
+    Ends,
+    call_tree_and_ends,
     inclusive,
     noise_limit,
 )
-from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.readable import distinct_names, short_before
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import distinct, sums
 
-__all__ = ["budgets", "embedded", "packed", "varints"]
+__all__ = ["address", "budgets", "embedded", "packed", "varints"]
 
 Column = NDArray[np.int64]
 
+# Keys of labels by which the graph can be filtered, values of one, and characters of
+# both together: more do not fit on a screen, and each costs about a byte a node.
+_KEYS = 3
+_VALUES = 12
+_LABEL_TEXT = 1000
 # What a change would take to be beyond noise is told in so many steps a power of ten.
 _STEPS = 24
 # Functions of all trees of a page, and of one tree.
 _OF_A_PAGE = 24_000
 _OF_A_TREE = 10_000
+# Functions that are in folded callees alone, for each node that a tree may have: what
+# is told of one takes about half the bytes of a node with its share of names.
+_OUTSIDE = 2
 
 
 def budgets(
@@ -63,8 +72,9 @@ def budgets(
 def packed(diff: ProfileDiff, *, budget: int, cap: int | None = None) -> dict[str, Any]:
     """Return the call tree with at most `budget` functions as a JSON document.
 
-    If the document, as `embedded` writes it, is larger than `cap` bytes, the budget is
-    lowered until it is not: names, which are kept whole, can be of any length. Beside
+    If the document, as `embedded` writes it, is larger than `cap` bytes, functions that
+    have no node are left out, then the budget is lowered until it is not: names, which
+    are kept whole, can be of any length. Beside
     the tree are what its numbers mean and which changes are beyond noise:
 
     ``nodes`` is base64 of five columns of `count` varints, in preorder: how many levels
@@ -76,18 +86,42 @@ def packed(diff: ProfileDiff, *, budget: int, cap: int | None = None) -> dict[st
     not shown, unless `short`, by index, has what is shown instead. `was` has by index
     what of the base's name differs, in few words.
 
+    ``hidden`` is null where no callee is folded. Else it is base64 of four columns of
+    zigzag varints, one a name, in units of `quantum`: by how much the function's exact
+    cum of base and of new (each stack counted once) exceeds the sum over its outermost
+    nodes, and its exact flat of both the self values of its nodes. Names then include
+    the heaviest functions that are in folded callees alone, up to `budget` times 2;
+    `left` says of how many further ones there is nothing.
+
+    ``filters`` are keys of labels with few `values`, the first of them "" for samples
+    without the key. `nodes` is base64 of varints: for each node one more than the
+    position of the value that all its own samples have, 0 for none, or one more than
+    the number of values for several. For each of those follow the base's sums by value,
+    zigzag, in units of `quantum`, then the new side's.
+
     ``marks`` is base64 of varints, null where chance has no model: a mark for all
     samples, then one a node, each twice the mark of its inclusive change, plus 1 where
     its self change is beyond noise. ``functions`` is the same of the marks of each
-    name's sum over its outermost nodes. A mark is 0 beyond noise, else 1 + k: then
+    name's exact cum. A mark is 0 beyond noise, else 1 + k: then
     beyond noise would be a delta of `reach` × 10^(k / 24) (rounded up), or none where
     `reach` is null.
     """
-    document = _document(diff, call_tree(diff, budget))
+    tree, others = call_tree_and_ends(diff, budget), _OUTSIDE * budget
+    document = _document(diff, *tree, others)
     while cap is not None and budget and (size := len(embedded(document))) > cap:
-        budget = min(budget // 2, budget * cap // size)
-        document = _document(diff, call_tree(diff, budget))
+        if others:
+            others //= 8
+        else:
+            budget = min(budget // 2, budget * cap // size)
+            tree = call_tree_and_ends(diff, budget)
+        document = _document(diff, *tree, others)
     return document
+
+
+def address(diff: ProfileDiff) -> str:
+    """Return what links to a comparison's flame graph begin with, such as ``cpu``."""
+    kind = diff.sample_type.type
+    return diff.name if diff.name == kind else f"{diff.name}/{kind}"
 
 
 def embedded(document: dict[str, Any]) -> Markup:
@@ -110,18 +144,27 @@ def varints(numbers: NDArray[np.integer]) -> bytes:
     return groups[written].tobytes()
 
 
-def _document(diff: ProfileDiff, tree: CallTree) -> dict[str, Any]:
-    """Return the packed tree."""
-    kind = diff.sample_type.type
-    plain = diff.name == kind
-    rows = distinct(tree.name[tree.name >= 0]).tolist()
+def _document(
+    diff: ProfileDiff, tree: CallTree, ends: tuple[Ends, Ends], others: int
+) -> dict[str, Any]:
+    """Return the packed tree, and up to `others` functions that have no node."""
+    rows, left = _named(diff, tree, others)
     names = diff.paired_functions.names
-    rows.sort(key=names.__getitem__)
     place = np.zeros(len(names) + 1, np.int64)
     place[rows] = np.arange(len(rows))
     category, categories = _categories(tree)
     bases, news = tree.base_self, tree.new_self
-    quantum = [max(int(np.gcd.reduce(own)), 1) for own in (bases, news)]
+    hidden = _hidden(diff, tree, rows, place)
+    labels = _labels(diff, tree, ends)
+    quantum = [
+        max(int(np.gcd.reduce(np.concatenate(own))), 1)
+        for own in zip(
+            (bases, news),
+            *hidden,
+            *(label.mixed for label in labels),
+            strict=True,
+        )
+    ]
     columns = (
         np.append(-1, tree.depth[:-1]) + 1 - tree.depth,
         np.where(
@@ -132,12 +175,12 @@ def _document(diff: ProfileDiff, tree: CallTree) -> dict[str, Any]:
         category,
     )
     return {
-        "id": diff.name if plain else f"{diff.name}/{kind}",
+        "id": address(diff),
         "title": diff.title,
         "mode": in_words(diff),
         "scale": scale_of(diff)._asdict(),
         "factor": list(diff.normalization.factors),
-        **_marks(diff, tree, place),
+        **_marks(diff, tree, rows),
         "totals": list(diff.totals),
         "quantum": quantum,
         "labels": [diff.base.label, diff.new.label],
@@ -147,17 +190,123 @@ def _document(diff: ProfileDiff, tree: CallTree) -> dict[str, Any]:
         **categories,
         "count": len(tree),
         "nodes": _base64(b"".join(varints(column) for column in columns)),
+        "hidden": hidden.encoded(quantum) if tree.folded.any() else None,
+        "left": left,
+        "filters": [label.document(quantum) for label in labels],
     }
 
 
-def _marks(diff: ProfileDiff, tree: CallTree, place: Column) -> dict[str, Any]:
-    """Return what chance may have made of the tree's changes; `place` numbers names."""
+def _named(diff: ProfileDiff, tree: CallTree, most: int) -> tuple[list[int], int]:
+    """Return the functions that the page knows, by name, and how many it does not.
+
+    Those are the tree's and, where it has folded callees, up to `most` others.
+    """
+    drawn = distinct(tree.name[tree.name >= 0])
+    rows, left = drawn.tolist(), 0
+    if tree.folded.any():
+        scaled = diff.normalization.scaled(*diff.paired_functions.raw("cum"))
+        weight = np.abs(scaled[0]) + np.abs(scaled[1])
+        others = np.setdiff1d(diff.paired_functions.tabled, drawn)
+        heaviest = others[np.argsort(-weight[others], kind="stable")]
+        rows += heaviest[:most].tolist()
+        left = max(len(others) - most, 0)
+    rows.sort(key=diff.paired_functions.names.__getitem__)
+    return rows, left
+
+
+class _Hidden(NamedTuple):
+    """What functions have beside the tree's nodes: raw (base, new), one a function."""
+
+    cum: tuple[Column, Column]
+    flat: tuple[Column, Column]
+
+    def encoded(self, quantum: Sequence[int]) -> str:
+        """Return all four columns in units of `quantum`."""
+        return _base64(
+            b"".join(
+                varints(_zigzag(side // unit))
+                for pair in self
+                for side, unit in zip(pair, quantum, strict=True)
+            )
+        )
+
+
+def _hidden(
+    diff: ProfileDiff, tree: CallTree, rows: list[int], place: Column
+) -> _Hidden:
+    """Return what `rows` have beside the tree's nodes; `place` numbers them."""
+    drawn = np.flatnonzero(tree.name >= 0)
+    own = place[tree.name[drawn]]
+    below = merged(inclusive(tree).map(lambda run: run[1:]))
+    outermost = _outermost(tree, place, below, len(rows))
+    cum = diff.paired_functions.raw("cum")
+    flat = diff.paired_functions.raw("flat")
+    selves = [
+        sums(own, side[drawn], len(rows)) for side in (tree.base_self, tree.new_self)
+    ]
+    return _Hidden(
+        (cum[0][rows] - outermost[0], cum[1][rows] - outermost[1]),
+        (flat[0][rows] - selves[0], flat[1][rows] - selves[1]),
+    )
+
+
+class _Label(NamedTuple):
+    """How the values of a key share out the self values of the tree's nodes.
+
+    `value` (int64) is one more than the position of the value that all samples of a
+    node have, 0 for none, one more than the number of values for several. `mixed` are
+    the raw sums, base and new, of each such node's values in turn.
+    """
+
+    key: str
+    values: tuple[str, ...]
+    value: Column
+    mixed: tuple[Column, Column]
+
+    def document(self, quantum: Sequence[int]) -> dict[str, Any]:
+        """Return the label as JSON."""
+        parts = zip(self.mixed, quantum, strict=True)
+        columns = (self.value, *(_zigzag(side // unit) for side, unit in parts))
+        data = b"".join(varints(column) for column in columns)
+        return {"key": self.key, "values": self.values, "nodes": _base64(data)}
+
+
+def _labels(diff: ProfileDiff, tree: CallTree, ends: tuple[Ends, Ends]) -> list[_Label]:
+    """Return the keys of labels with few and short values."""
+    labels = []
+    for key, values, sides in few_valued(diff, _VALUES):
+        if len(key) + sum(map(len, values)) > _LABEL_TEXT:
+            continue
+        chosen = [of[end.sample] for of, end in zip(sides, ends, strict=True)]
+        node = np.concatenate([end.node for end in ends])
+        each = np.concatenate(chosen) + 1
+        value = np.zeros(len(tree), np.int64)
+        value[node] = each
+        value[node[value[node] != each]] = len(values) + 1
+        several = np.flatnonzero(value > len(values))
+        place = np.full(len(tree), -1)
+        place[several] = np.arange(len(several))
+        base, new = (
+            sums(
+                place[end.node[at]] * len(values) + of[at],
+                end.value[at],
+                len(several) * len(values),
+            )
+            for of, end in zip(chosen, ends, strict=True)
+            for at in [np.flatnonzero(place[end.node] >= 0)]
+        )
+        labels.append(_Label(key, values, value, (base, new)))
+    return labels[:_KEYS]
+
+
+def _marks(diff: ProfileDiff, tree: CallTree, rows: list[int]) -> dict[str, Any]:
+    """Return what chance may have made of changes of the tree and of functions."""
     model, least = diff.model, noise_limit(diff)
     if model is None:
         return {"marks": None, "functions": None, "reach": None}
     below = inclusive(tree)
     own = tree.self_runs.map(lambda run: np.append(0, run))
-    of_names = _outermost(tree, place, below.map(lambda run: run[1:]))
+    of_names = diff.paired_functions.runs("cum").map(lambda run: run[rows])
     if least is None:
         nodes, names = (np.full(len(rows.base[0]), 2) for rows in (below, of_names))
         marks = {"marks": nodes, "functions": names // 2}
@@ -191,8 +340,10 @@ def _coarse(
     return marks
 
 
-def _outermost(tree: CallTree, place: Column, below: Runs[Column]) -> Runs[Column]:
-    """Return the sums of each name's outermost nodes, whose values `below` has."""
+def _outermost(
+    tree: CallTree, place: Column, below: tuple[Column, Column], count: int
+) -> tuple[Column, Column]:
+    """Return the sums of `count` names' outermost nodes, whose values `below` has."""
     node = np.flatnonzero(tree.name >= 0)
     name = place[tree.name[node]]
     order = np.lexsort((node, name))
@@ -201,8 +352,8 @@ def _outermost(tree: CallTree, place: Column, below: Runs[Column]) -> Runs[Colum
     span = len(tree) + 1
     ends = np.maximum.accumulate(name * span + node + tree.size[node])
     apart = name * span + node >= np.append(-1, ends[:-1])[: len(node)]
-    count = int(name.max(initial=-1)) + 1
-    return below.map(lambda run: sums(name[apart], run[node[apart]], count))
+    base, new = (sums(name[apart], side[node[apart]], count) for side in below)
+    return base, new
 
 
 def _frames(side: ProfileSide) -> int:

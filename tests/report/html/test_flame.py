@@ -28,7 +28,15 @@ from tests.building import cpu
 from tests.conftest import STORIES
 from tests.strategies import profiles as any_profiles
 
-from .unpacking import marks_of, name_ids, names_of, numbers, unpacked
+from .unpacking import (
+    hidden_of,
+    labelled_of,
+    marks_of,
+    name_ids,
+    names_of,
+    numbers,
+    unpacked,
+)
 
 KINDS = ("cpu", "allocs", "heap", "mutex", "block", "goroutine")
 SPACE = (ValueType("objects", "count"), ValueType("space", "bytes"))
@@ -155,6 +163,114 @@ def marks_are_of(diff, document):
     beyond = [found for _, found in by_formula(diff, [(0, 0), *own])]
     assert [own for _, own in nodes] == beyond
     assert_marked(document, functions, by_formula(diff, sums_of_names(document)))
+
+
+def selves_of_names(document):
+    """Return (base, new) of the self values of each function's nodes."""
+    known = [[0, 0] for _ in document["suffix"]]
+    for name, node in zip(name_ids(document), unpacked(document), strict=True):
+        if name is not None:
+            known[name][0] += node[3]
+            known[name][1] += node[4]
+    return known
+
+
+@given(PAIRS, st.integers(0, 12) | st.just(10_000))
+def test_functions_are_exact_whatever_is_folded(pair, budget):
+    """What nodes have and what is hidden add up to a function's row of the table."""
+    diff = compared(*pair)
+    document = read(diff, budget=budget)
+    folded = any(node[2] for node in unpacked(document))
+    assert (document["hidden"] is not None) == folded
+    told = {
+        name: tuple(
+            (drawn[0] + more[0], drawn[1] + more[1])
+            for drawn, more in zip(sides, hidden, strict=True)
+        )
+        for name, hidden, *sides in zip(
+            names_of(document),
+            hidden_of(document),
+            sums_of_names(document),
+            selves_of_names(document),
+            strict=True,
+        )
+    }
+    table = diff.table("functions")
+    wanted = {
+        name: ((base, new), (own, fresh))
+        for name, base, new, own, fresh in zip(
+            table.names,
+            *(side.tolist() for side in (*table.raw("cum"), *table.raw("flat"))),
+            strict=True,
+        )
+    }
+    assert {name: wanted.get(name, ((0, 0), (0, 0))) for name in told} == told
+    # Of a tree without folded callees, all functions that have a value have a node.
+    assert len(wanted.keys() - told.keys()) == document["left"]
+    assert document["left"] == 0 or len(told) >= 2 * budget
+
+
+def values_of_labels(side):
+    """Return {key: {value: its samples}} of a profile, a sample as often as it has it."""
+    strings, labels, known = side.profile.strings, side.profile.labels, {}
+    rows = (labels.sample, labels.key, labels.text, labels.number, labels.unit)
+    for sample, key, text, number, unit in zip(*map(list, rows), strict=True):
+        if text or number or unit:
+            value = strings[text] or f"{number} {strings[unit]}".rstrip()
+            samples = known.setdefault(strings[key], {}).setdefault(value, set())
+            samples.add(int(sample))
+    return known
+
+
+def assert_labels_share_out(diff, document):
+    """Assert that the sums of each label's values are those of its samples."""
+    sides = [values_of_labels(side) for side in (diff.base, diff.new)]
+    wanted = {}
+    for key in sorted({*sides[0], *sides[1]}):
+        by_value = [side.get(key, {}) for side in sides]
+        values = sorted({*by_value[0], *by_value[1]})
+        apart = all(
+            sum(map(len, side.values())) == len(set().union(*side.values()))
+            for side in by_value
+        )
+        if apart and len(values) <= 12:
+            wanted[key] = {
+                value: tuple(
+                    sum(int(column[i]) for i in side.get(value, ()))
+                    for column, side in zip(diff.values, by_value, strict=True)
+                )
+                for value in values
+            }
+            named = [sum(v[i] for v in wanted[key].values()) for i in (0, 1)]
+            without = zip(diff.totals, named, strict=True)
+            wanted[key][""] = tuple(total - part for total, part in without)
+    told = labelled_of(document)
+    assert list(told) == list(wanted)[:3]
+    for key, by_value in told.items():
+        sums = {
+            v: tuple(map(sum, zip(*pairs, strict=True)))
+            for v, pairs in by_value.items()
+        }
+        assert {v: s or (0, 0) for v, s in sums.items()} == wanted[key]
+        for i, node in enumerate(unpacked(document)):
+            parts = [pairs[i] for pairs in by_value.values()]
+            assert tuple(map(sum, zip(*parts, strict=True))) == node[3:5]
+
+
+@given(st.tuples(any_profiles(), any_profiles()), st.integers(0, 12) | st.just(10_000))
+def test_labels_share_out_what_nodes_have(pair, budget):
+    diff = compared(*pair)
+    assert_labels_share_out(diff, read(diff, budget=budget))
+
+
+def test_labels_of_a_real_capture_share_out_its_nodes(load_story, load_capture):
+    story = load_story("syncpool")
+    diff = compared(*(load_capture(s / "cpu.pb.gz") for s in (story.base, story.new)))
+    document = read(diff, budget=10_000)
+    assert_labels_share_out(diff, document)
+    (label,) = document["filters"]
+    assert (label["key"], label["values"]) == ("handler", ["", "query", "write"])
+    assert len(b64decode(label["nodes"])) < 2 * document["count"]
 
 
 @given(st.tuples(profiles(), profiles()))

@@ -5,7 +5,15 @@ from __future__ import annotations
 from base64 import b64decode
 from itertools import accumulate
 
-__all__ = ["marks_of", "names_of", "numbers", "shown_of", "unpacked"]
+__all__ = [
+    "hidden_of",
+    "labelled_of",
+    "marks_of",
+    "names_of",
+    "numbers",
+    "shown_of",
+    "unpacked",
+]
 
 
 def numbers(data):
@@ -55,6 +63,45 @@ def marks_of(document):
         numbers(b64decode(document[key])) for key in ("marks", "functions")
     )
     return [(mark // 2, bool(mark % 2)) for mark in nodes], functions
+
+
+def hidden_of(document):
+    """Return (cum, flat), each (base, new), that each name has beside the nodes."""
+    count = len(document["suffix"])
+    if document["hidden"] is None:
+        return [((0, 0), (0, 0))] * count
+    known = list(map(signed, numbers(b64decode(document["hidden"]))))
+    assert len(known) == 4 * count
+    columns = [
+        [value * document["quantum"][i % 2] for value in known[i * count :][:count]]
+        for i in range(4)
+    ]
+    return [((a, b), (c, d)) for a, b, c, d in zip(*columns, strict=True)]
+
+
+def labelled_of(document):
+    """Return {key: {value: [(base, new) of each node itself]}} of the labels."""
+    known = {}
+    for label in document["filters"]:
+        words = numbers(b64decode(label["nodes"]))
+        values, count = label["values"], document["count"]
+        kinds, sums = words[:count], [signed(word) for word in words[count:]]
+        several = [i for i, kind in enumerate(kinds) if kind > len(values)]
+        assert len(sums) == 2 * len(several) * len(values)
+        sides = sums[: len(sums) // 2], sums[len(sums) // 2 :]
+        nodes = unpacked(document)
+        by_value = {value: [(0, 0)] * count for value in values}
+        for i, kind in enumerate(kinds):
+            if 0 < kind <= len(values):
+                by_value[values[kind - 1]][i] = nodes[i][3:5]
+        for place, i in enumerate(several):
+            for at, value in enumerate(values, place * len(values)):
+                by_value[value][i] = tuple(
+                    side[at] * unit
+                    for side, unit in zip(sides, document["quantum"], strict=True)
+                )
+        known[label["key"]] = by_value
+    return known
 
 
 def name_ids(document):

@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 
 import pprofdiff
 from pprofdiff import palette
+from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.profiles.tree import call_tree, inclusive, noise_limit
 from pprofdiff.goruntime.readable import short, with_path
 from pprofdiff.loaders.profiles.encode import compress, encode
 from tests.building import MS, Frame, Place, Sample, built
+from tests.conftest import DATA
+from tests.report.html.unpacking import names_of
 
 HOSTILE = (
     "</script><script>document.title='owned'</script>",
@@ -27,6 +32,7 @@ HOSTILE = (
     "constructor",
     "a" * 50 + "!",
 )
+GET = "(*Cache[go.shape.int,go.shape.*uint8]).Get"
 # Links that ask for what isn't there, or for a search that would never end.
 LINKS = (
     "#",
@@ -39,6 +45,9 @@ LINKS = (
     "#cpu;q=a*a*a*a*a*a*a*b",
     "#cpu;q=a?a?a?a?a?a?a?b",
     "#cpu;q=%28;z=-1",
+    "#cpu;z=,,,%00,;x=__proto__;f=constructor",
+    "#cpu;z=%ff",
+    "#cpu;x=%3D;z=" + "a," * 5000,
 )
 
 
@@ -192,11 +201,109 @@ def test_a_search_counts_no_sample_twice(opened, page_file, diff, pattern):
         assert_shown(share, 100 * part / whole)
 
 
+@pytest.fixture(scope="module")
+def folding():
+    """Return stacks of which a tree of 10 000 nodes keeps a few: (root first, sides).
+
+    What functions of one kind have is spread over very many callers, and some of it
+    is recursion.
+    """
+    stacks = {("main", "main.hot"): (70_000 * MS, 90_000 * MS)}
+    for i in range(9_000):
+        names = [f"main.call{i:05}", f"main.Method{i % 300}"]
+        if i % 7 == 0:
+            names += [f"main.again{i % 3}", names[1]]
+        if i % 11 == 0:
+            names.append(f"main.Method{(i + 1) % 300}")
+        if i % 500 == 0:
+            names.append(f"main.rare{i}")
+        stacks["main", *names] = (MS * (1 + i % 5), MS * (1 + i % 3) * (i % 2))
+    return stacks
+
+
+@pytest.fixture(scope="module")
+def folded_file(folding, written, tmp_path_factory):
+    """Return the page of such stacks: milliseconds an operation."""
+    folder = tmp_path_factory.mktemp("folding")
+    for side in (0, 1):
+        rows = [
+            Sample(tuple(map(place, stack[::-1])), (1, values[side]))
+            for stack, values in folding.items()
+        ]
+        (folder / "ab"[side]).write_bytes(compress(encode(built(rows))))
+    return written(folder / "a", folder / "b", "--work=1:1")
+
+
+def amounts(text):
+    """Return the amounts of change in words, in the order of reading."""
+    return re.findall(r"Δ ([+−]?[\d,.]+|0) s", text)
+
+
+def exact(folding, test, *, leaf=False):
+    """Return the change of stacks with such a function, in seconds."""
+    return sum(
+        new - base
+        for stack, (base, new) in folding.items()
+        if any(map(test, stack[-1:] if leaf else stack))
+    ) / (1000 * MS)
+
+
+def test_a_search_is_exact_whatever_is_folded(opened, folded_file, folding):
+    with opened(folded_file) as page:
+        for name in ("main.Method123", "main.Method7", "main.call00014", "main.again2"):
+            go(page)
+            page.get_by_label("search frames").fill(f"^{name}$".replace(".", "\\."))
+            words = page.locator(".flames output").inner_text()
+            assert "count twice" not in words
+            assert " functions" not in words
+            cum, flat, *hidden = amounts(words)
+            assert_shown(cum, exact(folding, name.__eq__))
+            assert_shown(flat, exact(folding, name.__eq__, leaf=True))
+            assert len(hidden) == words.count("in folded frames")
+            assert hidden or "call" in name
+            go(page, f=name)
+            assert page.locator(".flames output").inner_text() == words
+            # Callers and callees of it, wherever they are, add up to the same.
+            for pivot in ("callers", "merged"):
+                go(page, t=1, p=pivot, f=name)
+                assert_shown(row(page)[3], exact(folding, name.__eq__))
+
+
+def test_a_sum_over_folded_functions_says_what_it_is(opened, folded_file, folding):
+    def wanted(name):
+        return re.search("Method12[0-9]$", name)
+
+    with opened(folded_file) as page:
+        page.get_by_label("search frames").fill("Method12[0-9]$")
+        words = page.locator(".flames output").inner_text()
+        drawn, more, _ = map(read, amounts(words))
+        assert_shown(amounts(words)[2], exact(folding, wanted, leaf=True))
+        assert words.endswith("exactly · 10 functions")
+        assert "stacks of several count twice" in words
+        # All changes here are losses: what is drawn is too little, with more too much.
+        slack = drawn[1] + more[1]
+        assert drawn[0] + more[0] - slack <= exact(folding, wanted) <= drawn[0] + slack
+        page.get_by_label("search frames").fill("main.hot$")
+        assert "folded" not in page.locator(".flames output").inner_text()
+        assert_shown(amounts(page.locator(".flames output").inner_text())[0], 20)
+
+
+def test_a_function_that_is_only_folded_says_so(opened, folded_file, folding):
+    with opened(folded_file) as page:
+        code = "() => JSON.parse(document.querySelector('.flame-data').textContent)"
+        known = set(names_of(page.evaluate(code)))
+        assert known == {name for stack in folding for name in stack}
+        go(page, f="main.rare8500")
+        assert status(page).startswith("main.rare8500 is in folded frames alone. ")
+        words = page.locator(".flames output").inner_text()
+        assert_shown(amounts(words)[0], exact(folding, "main.rare8500".__eq__))
+
+
 def test_a_click_zooms_and_a_link_brings_it_back(opened, page_file):
     with opened(page_file) as page:
-        page.locator(".flames canvas").click(position={"x": 60, "y": 28})
+        page.locator(".flame-space canvas").click(position={"x": 60, "y": 28})
         zoomed = page.evaluate("location.hash")
-        assert re.fullmatch("#cpu;z=1", zoomed)
+        assert re.fullmatch("#cpu;z=[^,;]+", zoomed)
         where = page.locator(".flame-trail [aria-current]").inner_text()
         page.keyboard.press("Escape")
         assert page.locator(".flame-trail [aria-current]").inner_text() == "all"
@@ -265,6 +372,38 @@ def test_collapsed_recursion_is_one_frame(opened, hostile_file):
         assert page.locator("td.flame-name", has_text="main").count() == 1
 
 
+def test_hostile_labels_are_only_labels(opened, written, tmp_path):
+    for side, cpu in enumerate((50 * MS, 90 * MS)):
+        rows = [
+            Sample(
+                tuple(map(place, (f"main.f{i}", "main.main"))),
+                (5, cpu * (i + 1)),
+                ((HOSTILE[i // 6], name),),
+            )
+            for i, name in enumerate(HOSTILE)
+            if len(name) < 500
+        ]
+        (tmp_path / "ab"[side]).write_bytes(compress(encode(built(rows))))
+    with opened(written(tmp_path / "a", tmp_path / "b"), width=390) as page:
+        part = page.get_by_label("samples shown")
+        kinds = part.locator("optgroup").evaluate_all("list => list.map(g => g.label)")
+        assert kinds == ["goroutine root", f"label {HOSTILE[0]}", f"label {HOSTILE[1]}"]
+        texts = part.locator("option").all_text_contents()
+        assert not any("\u202e" in text for text in texts)
+        for value in part.locator("option").evaluate_all(
+            "list => list.map(o => o.value)"
+        ):
+            part.select_option(value)
+            assert page.title() != "owned"
+            assert page.locator(".flames img, .flames script:not([type])").count() == 0
+            address = page.evaluate("location.hash")
+            go(page)
+            page.evaluate("text => location.hash = text", address)
+            page.wait_for_function("text => location.hash === text", arg=address)
+            assert part.input_value() == value
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 @pytest.mark.parametrize("link", LINKS)
 def test_a_hostile_link_is_a_link(opened, hostile_file, link):
     with opened(hostile_file, fragment=link) as page:
@@ -291,9 +430,9 @@ def test_hostile_names_are_only_names(opened, hostile_file, view, width):
 def colours(page):
     """Return every colour on the canvas."""
     code = """() => {
-      const { width, height } = document.querySelector(".flames canvas");
+      const { width, height } = document.querySelector(".flame-space canvas");
       const flat = new OffscreenCanvas(width, height).getContext("2d");
-      flat.drawImage(document.querySelector(".flames canvas"), 0, 0);
+      flat.drawImage(document.querySelector(".flame-space canvas"), 0, 0);
       const { data } = flat.getImageData(0, 0, width, height);
       const seen = new Set();
       for (let i = 0; i < data.length; i += 4) seen.add(data.slice(i, i + 3).join());
@@ -302,17 +441,68 @@ def colours(page):
     return {tuple(map(int, text.split(","))) for text in page.evaluate(code)}
 
 
+def pixels(canvas):
+    """Return how many pixels of each colour a canvas has."""
+    code = """canvas => {
+      const { width, height } = canvas, seen = {};
+      const flat = new OffscreenCanvas(width, height).getContext("2d");
+      flat.drawImage(canvas, 0, 0);
+      const { data } = flat.getImageData(0, 0, width, height);
+      for (let i = 0; i < data.length; i += 4) {
+        const colour = data.slice(i, i + 3).join();
+        seen[colour] = 1 + (seen[colour] ?? 0);
+      }
+      return seen;
+    }"""
+    counts = canvas.evaluate(code)
+    return {tuple(map(int, c.split(","))): n for c, n in counts.items()}
+
+
+def first_pixel(canvas):
+    """Return the one colour of a canvas."""
+    (colour,) = pixels(canvas)
+    return colour
+
+
 def rgb(name, theme):
     text = palette.colour(name, theme)
     return tuple(int(text[i : i + 2], 16) for i in (1, 3, 5))
 
 
+SHADES = (*palette.BETTER[::-1], "neutral", *palette.WORSE)
+# The least part of the largest change, of each shade beyond neutral.
+PARTS = (0.05, 0.2, 0.5)
+
+
 @pytest.mark.parametrize("theme", palette.THEMES)
-def test_frames_have_the_colours_of_the_palette(opened, page_file, theme):
+def test_frames_have_the_shade_of_their_part_of_the_change(
+    opened, page_file, diff, theme
+):
     """Much of this program got cheaper, and one call dearer."""
+    below, limit = inclusive(call_tree(diff, 10_000)), noise_limit(diff)
+    scaled_sides = diff.normalization.scaled(*merged(below))
+    delta = scaled_sides[1] - scaled_sides[0]
+    delta[np.abs(delta) < diff.model.needs(below, limit)] = 0
+    parts = np.abs(delta) / np.abs(delta).max()
+    steps = 1 + np.searchsorted(PARTS, parts, "right")
+    shade = 4 + np.where(delta == 0, 0, np.where(delta < 0, -steps, steps))
+    wide = np.maximum(*scaled_sides) > max(map(np.max, scaled_sides)) / 100
     with opened(page_file, theme=theme) as page:
         shown = colours(page)
-        assert {rgb(n, theme) for n in ("neutral", "better_4", "worse_4")} <= shown
+        for i, name in enumerate(SHADES):
+            if np.any(shade[wide] == i):
+                assert rgb(name, theme) in shown, name
+            assert rgb(name, theme) not in shown or np.any(shade == i), name
+        assert len(set(shade[wide])) >= 5
+        # The legend says from which change on a shade is used.
+        scale = page.locator(".flame-scale span")
+        assert scale.count() == len(SHADES)
+        most = np.abs(delta).max() / scale_of(diff).size
+        for i, part in zip((2, 1, 0), PARTS, strict=True):
+            assert_shown(scale.nth(i).inner_text(), -part * most)
+            assert_shown(scale.nth(8 - i).inner_text(), part * most)
+        swatches = [first_pixel(s) for s in scale.locator("canvas").all()]
+        assert swatches == [rgb(name, theme) for name in SHADES]
         go(page, c="kind")
         assert rgb("group_gc", theme) in colours(page)
         go(page, c="change", q="json")
@@ -330,7 +520,166 @@ def test_the_canvas_follows_the_theme(opened, page_file):
 
 
 @pytest.mark.parametrize("theme", palette.THEMES)
-@pytest.mark.parametrize("view", ["", "t=1", "z=3;q=e", "p=callers;f=runtime.mallocgc"])
+def test_the_legend_shows_frames_as_they_are_drawn(opened, page_file, theme):
+    """A gone frame's lines and a new one's edge have the same colours in both."""
+    with opened(page_file, theme=theme) as page:
+        drawn = colours(page)
+        gone, new = (
+            page.locator(".flame-legend > span", has_text=text).locator("canvas")
+            for text in ("gone: only in base", "new: only in new")
+        )
+        for swatch in (gone, new):
+            counts = pixels(swatch)
+            assert rgb("neutral", theme) in counts
+            assert set(counts) <= drawn
+        assert rgb("text", theme) in pixels(new)
+        # A quarter of it is lines, as of any gone frame.
+        assert 0.1 < 1 - pixels(gone)[rgb("neutral", theme)] / (22 * 14) < 0.5
+
+
+def test_the_status_line_is_of_what_is_shown(opened, written):
+    with opened(written("syncpool/base", "syncpool/new")) as page:
+        page.get_by_role("application").focus()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        assert status(page).endswith(" %)") or " %, " in status(page)
+        page.get_by_label("profile").select_option("heap (inuse_space)")
+        assert re.match(r"all: [\d.,]+ → [\d.,]+ MB, ", status(page))
+        page.get_by_label("profile").select_option("block (delay)")
+        assert re.match(r"all: [\d.,]+ → [\d.,]+ s, ", status(page))
+
+
+def test_paper_says_which_profile_and_has_the_legend(opened, written):
+    with opened(written("syncpool/base", "syncpool/new"), theme="dark") as page:
+        page.get_by_label("profile").select_option("heap (inuse_space)")
+        page.emulate_media(media="print")
+        page.evaluate(
+            "new Promise((done) => setTimeout(requestAnimationFrame, 0, done))"
+        )
+        assert not page.get_by_label("profile").is_visible()
+        legend = page.locator(".flame-legend")
+        assert legend.is_visible()
+        assert "heap (inuse_space): values " in legend.inner_text()
+        assert status(page).startswith("all: ")
+        scale = legend.locator(".flame-scale canvas")
+        shades = [first_pixel(canvas) for canvas in scale.all()]
+        assert shades == [rgb(name, "light") for name in SHADES]
+
+
+def labelled(diff, side):
+    """Return (stack root first, handler or "", value) of a side's CPU samples."""
+    profile = (diff.base, diff.new)[side].profile
+    functions = diff.paired_functions.sides[side]
+    union = diff.paired_functions.union[side]
+    names, strings, labels = (
+        diff.paired_functions.names,
+        profile.strings,
+        profile.labels,
+    )
+    handler = {
+        sample: strings[text]
+        for sample, key, text in zip(
+            labels.sample.tolist(),
+            labels.key.tolist(),
+            labels.text.tolist(),
+            strict=True,
+        )
+        if strings[key] == "handler"
+    }
+    ends, lines = profile.stack_offsets, profile.locations.line_offsets
+    for i, value in enumerate(diff.values[side].tolist()):
+        stack = [
+            names[union[functions.ids[line]]]
+            for location in profile.stack_locations[ends[i] : ends[i + 1]]
+            for line in range(lines[location], lines[location + 1])
+        ]
+        yield stack[::-1], handler.get(i, ""), value
+
+
+@pytest.mark.parametrize(
+    ("part", "chosen"),
+    [
+        ("handler=write", lambda stack, handler: handler == "write"),
+        ("handler=", lambda stack, handler: handler == ""),
+        (
+            "=net/http.(*conn).serve",
+            lambda stack, _: stack[:1] == ["net/http.(*conn).serve"],
+        ),
+    ],
+)
+def test_a_part_of_the_samples_is_shown_alone(
+    opened, written, data_folder, part, chosen
+):
+    """What is below a root or has a label, as the samples themselves say."""
+    folder = data_folder / "syncpool"
+    diff = pprofdiff.diff(folder / "base/cpu.pb.gz", folder / "new/cpu.pb.gz").data
+    sides = [list(labelled(diff, side)) for side in (0, 1)]
+
+    def sums(test):
+        raw = (
+            sum(
+                v
+                for stack, handler, v in side
+                if chosen(stack, handler) and test(stack)
+            )
+            for side in sides
+        )
+        return scaled(diff, *raw)
+
+    with opened(written("syncpool/base/cpu.pb.gz", "syncpool/new/cpu.pb.gz")) as page:
+        page.get_by_label("samples shown").select_option(part)
+        page.get_by_role("button", name="table").click()
+        for cell, value in zip(row(page)[1:3], sums(lambda _: True), strict=True):
+            assert_shown(cell, value)
+        assert (
+            f"only {part}".replace(" =", " below ")
+            in page.locator(".flame-legend").inner_text()
+        )
+        for name in (
+            "runtime.mallocgc",
+            "runtime.scanobject",
+            "net/http.(*conn).serve",
+        ):
+            wanted = sums(lambda stack, name=name: name in stack)
+            go(page, t=1, x=part, p="merged", f=name)
+            if any(wanted):
+                for cell, value in zip(row(page)[1:3], wanted, strict=True):
+                    assert_shown(cell, value)
+        go(page, x=part, q="mallocgc$")
+        words = page.locator(".flames output").inner_text()
+        shares = re.findall(r"([\d.]+)%", words)
+        wanted = sums(lambda stack: any(n.endswith("mallocgc") for n in stack))
+        for share, value, whole in zip(
+            shares, wanted, scaled(diff, *diff.totals), strict=True
+        ):
+            assert_shown(share, 100 * value / whole)
+        go(page, x="handler=nobody")
+        assert status(page).startswith("handler=nobody is not in this report")
+
+
+def test_a_renamed_function_is_one_frame(opened, written):
+    pair = DATA.parent / "field/pairs/lru-v2"
+    with opened(written(pair / "base", pair / "new")) as page:
+        go(page, f=f"github.com/hashicorp/golang-lru/v2.{GET}")
+        assert " gone" not in status(page)
+        assert " new" not in status(page)
+        page.get_by_role("application").focus()
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("ArrowDown")
+        assert "was v0/v1" in page.get_by_role("tooltip").inner_text().splitlines()
+        before = quote("github.com/hashicorp/golang-lru.(*Cache).Get", safe="/()*")
+        go(page, f=before)
+        assert "is not in cpu of this report" in status(page)
+
+
+@pytest.mark.parametrize("theme", palette.THEMES)
+@pytest.mark.parametrize(
+    "view",
+    [
+        "", "t=1", "z=target.answer;q=e", "f=runtime.mallocgc", "z=main.gone",
+        "p=callers;f=runtime.mallocgc", "x=%3Druntime.mcall;c=self",
+    ],
+)  # fmt: skip
 def test_no_view_leaves_anybody_out(opened, page_file, axe, theme, view):
     with opened(page_file, theme=theme, fragment="#cpu;" + view) as page:
         found = axe.run(page, context=".flames").response["violations"]

@@ -37,7 +37,7 @@ def test_each_draws_in_its_frame_and_over_its_picture(chromium, page):
     frames = [frame for frame in opened.frames if frame.parent_frame is not None]
     assert len(frames) == 2
     for frame in frames:
-        canvas = frame.locator(".flames canvas")
+        canvas = frame.locator(".flame-space canvas")
         canvas.wait_for()
         assert canvas.bounding_box()["height"] > 100
         assert frame.locator(".unscripted").count() == 0

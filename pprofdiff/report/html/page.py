@@ -11,8 +11,8 @@ from pprofdiff.analysis.profiles.scaling import in_words
 from pprofdiff.errors import UsageError
 from pprofdiff.plots import Chart, run_charts
 from pprofdiff.report.html.account import account_steps
-from pprofdiff.report.html.flame import budgets, embedded, packed
-from pprofdiff.report.html.parts import Chunk, drawn, split, told_of
+from pprofdiff.report.html.flame import address, budgets, embedded, packed
+from pprofdiff.report.html.parts import Chunk, drawn, split, told_of, view_of
 from pprofdiff.report.html.shell import shell, template
 from pprofdiff.report.model import ReportModel, Scope
 from pprofdiff.report.rows import Code, Row, Section, Table, Tile, signed
@@ -52,7 +52,8 @@ class Comparison(NamedTuple):
     """One section: where links to it lead, title, mode, first sentence, the rest.
 
     `short` is what those links say, `told` whether the rest is shown at first: where it
-    is not, title and first sentence are all.
+    is not, title and first sentence are all. `view` is the address of its flame graph,
+    "" for what has none.
     """
 
     anchor: str
@@ -63,6 +64,7 @@ class Comparison(NamedTuple):
     chunks: list[Chunk]
     told: bool
     charts: tuple[Chart, ...] = ()
+    view: str = ""
 
 
 def render(report: ReportModel) -> str:
@@ -150,6 +152,7 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
         basis=[printable(sentence.text) for sentence in first.below],
         cause=printable(first.title).strip(),
         cause_below=() if first.reason is None else told_of(first.reason),
+        cause_view="" if first.reason is None else view_of(first.reason),
         account=account_steps(report),
         cautions=drawn([*unread_warnings(report.verdict), *told.warnings]),
         findings=drawn([*others, *told.rest]),
@@ -220,6 +223,7 @@ def _comparison(section: Section, number: int, *, told: bool) -> Comparison:
         chunks=split(parts, shown=keys, title=printable(section.measure)),
         told=told,
         charts=charts(section),
+        view="" if section.diff is None else address(section.diff),
     )
 
 

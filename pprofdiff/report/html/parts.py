@@ -34,6 +34,8 @@ __all__ = [
     "Text",
     "drawn",
     "split",
+    "told_of",
+    "view_of",
 ]
 
 # So many rows are in sight at first, where a table has clearly more.
@@ -105,11 +107,15 @@ class Line(NamedTuple):
 
 
 class Paragraph(NamedTuple):
-    """Text behind its lead, in a class of the style sheet."""
+    """Text behind its lead, in a class of the style sheet.
+
+    `view` begins the address of the flame graph that its names lead to first.
+    """
 
     text: str
     lead: str = ""
     style: str = ""
+    view: str = ""
 
 
 class Text(NamedTuple):
@@ -184,22 +190,33 @@ def _drawn(part: SectionPart | Reason) -> Drawn:
 
 def _reason(reason: Reason) -> Text:
     """Return a finding: its title, the numbers behind it, what to do."""
-    finding = reason.finding
-    style = _OF_DIRECTION[finding.direction]
-    paragraphs = [Paragraph(printable(reason.title), reason.lead, style)]
+    style, view = _OF_DIRECTION[reason.finding.direction], view_of(reason)
+    paragraphs = [Paragraph(printable(reason.title), reason.lead, style, view)]
     return Text((*paragraphs, *told_of(reason, advice="faint")))
 
 
 def told_of(reason: Reason, *, advice: str = "") -> tuple[Paragraph, ...]:
     """Return what stands under a finding's title; `advice` is that one's class."""
-    finding = reason.finding
+    finding, view = reason.finding, view_of(reason)
     below = []
     if finding.text:
-        below.append(Paragraph(printable(finding.text).strip()))
-    below += (Paragraph(printable(note.text)) for note in reason.notes)
+        below.append(Paragraph(printable(finding.text).strip(), view=view))
+    below += (Paragraph(printable(note.text), view=view) for note in reason.notes)
     if finding.advice:
-        below.append(Paragraph(printable(finding.advice).strip(), "→", advice))
+        below.append(Paragraph(printable(finding.advice).strip(), "→", advice, view))
     return tuple(below)
+
+
+def view_of(reason: Reason) -> str:
+    """Return where a finding's functions are looked for: ``heap/inuse_space``, ``cpu``.
+
+    That is the first profile that its evidence is from, "" without one.
+    """
+    for fact in reason.finding.evidence:
+        kind, found, sample_type = fact.source.partition(" profile")
+        if found:
+            return f"{kind}/{sample_type.strip()}".removesuffix("/")
+    return ""
 
 
 def _table(table: Table) -> DrawnTable:

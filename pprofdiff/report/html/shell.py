@@ -7,6 +7,7 @@ sheet and script by their hashes, so that nothing else can run.
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from functools import cache
 from hashlib import sha256
@@ -23,6 +24,16 @@ from pprofdiff.plots import chart_css
 __all__ = ["shell", "template"]
 
 _ASSETS = "assets"
+_WORD = re.compile(r"[\w$]")
+_SCRIPT = re.compile(
+    r"""
+    (?P<whole> "(?:\\.|[^"\\\n])*" | `(?:\\.|[^`\\])*`
+        | /(?![/*\s])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\[\n])+/ )
+    | (?P<comment> //[^\n]* )
+    | [ ]+
+    """,
+    re.VERBOSE,
+)
 _POLICY = (
     "default-src 'none'; script-src '{script}'; style-src '{style}'; "
     "img-src data:; base-uri 'none'; form-action 'none'"
@@ -59,27 +70,48 @@ def template(name: str) -> Template:
 
 @cache
 def _style() -> str:
-    """Return the style sheet: both themes' colours, then the rules."""
+    """Return the style sheet: both themes' colours (paper is light), then the rules."""
     light, dark = css_variables("light"), css_variables("dark")
     colours = (
         f":root{{color-scheme:light;{light}}}\n"
-        "@media (prefers-color-scheme:dark){"
+        "@media screen and (prefers-color-scheme:dark){"
         f":root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}\n"
-        f":root[data-theme=dark]{{color-scheme:dark;{dark}}}\n"
-        f"@media print{{:root:root:root{{color-scheme:light;{light}}}}}\n"
+        f"@media screen{{:root[data-theme=dark]{{color-scheme:dark;{dark}}}}}\n"
     )
-    return colours + chart_css() + "".join(_assets(".css"))
+    return colours + chart_css() + "".join(map(_terse_style, _assets(".css")))
 
 
 @cache
 def _script() -> str:
-    """Return all scripts as one, which shares no names with anything else.
-
-    Comments and indents are for readers of the assets, not for every report.
-    """
-    lines = (line.strip() for text in _assets(".js") for line in text.splitlines())
-    code = "\n".join(line for line in lines if line and not line.startswith("//"))
+    """Return all scripts as one, which shares no names with anything else."""
+    code = _terse_script("".join(_assets(".js")))
     return f'(() => {{\n"use strict";\n{code}\n}})();\n'
+
+
+def _terse_script(code: str) -> str:
+    """Return a script without comments and needless spaces, which are for its readers.
+
+    Lines are joined where the script can't end a statement, and strings and patterns
+    stay what they are. The scripts are written so that a division has a space behind
+    its sign, a pattern has none, and no template stands within another or has lines.
+    """
+
+    def kept(match: re.Match[str]) -> str:
+        if match["whole"] or match["comment"]:
+            return match["whole"] or ""
+        before, after = code[match.start() - 1], code[match.end() : match.end() + 1]
+        joins = _WORD.match(before) and _WORD.match(after)
+        return " " if joins or before + after in ("++", "--") else ""
+
+    lines = (line.strip() for line in _SCRIPT.sub(kept, code).splitlines())
+    dense = "\n".join(line for line in lines if line)
+    return re.sub(r"(?<=[;{,(\[?:&|=])\n|\n(?=[)\].?:&|,}])", "", dense)
+
+
+def _terse_style(rules: str) -> str:
+    """Return rules of a style sheet without needless spaces, those in strings kept."""
+    dense = re.sub(r"\s*([{};,])\s*", r"\1", rules)
+    return re.sub(r"(?<=[{;])([a-z-]+): ", r"\1:", dense)
 
 
 def _assets(ending: str) -> list[str]:

@@ -67,7 +67,11 @@ function viewOf(packed) {
   const names = packed.suffix.map((suffix, i) => (last = last.slice(0, prefix[i]) + suffix));
   const [marks, ofNames] = ["marks", "functions"].map((key) => packed[key] && varints(bytesOf(packed[key])));
   const labels = packed.labels.map((label) => clipped(printable(label), 24));
-  const view = { ...packed, names, labels, ofNames, trees: {}, spelt: [] };
+  const view = { ...packed, names, labels, ofNames, trees: {}, spelt: [], largest: {} };
+  // Cum of base and of new, flat of both, that no node of the function has.
+  const unseen = packed.hidden && varints(bytesOf(packed.hidden), 0, Infinity), { length } = names;
+  view.hidden = [0, 1, 2, 3].map((column) => (name) => (unseen?.[column * length + name] ?? 0) * quantum[column % 2]);
+  view.place = new Map(names.map((name, i) => [name, i]));
   if (!(values.length >= 5 * count)) throw new Error("cut short");
   const tree = (view.tree = treeOf(view, count + 1));
   tree.name[0] = names.push("all") - 1;
@@ -89,5 +93,6 @@ function viewOf(packed) {
     tree.selfGroup[i] = kind > categories.length ? MIXED : kind && categories[kind - 1][2] + 1;
   }
   finished(tree);
+  view.parts = partsOf(view);
   return view;
 }

@@ -1,5 +1,8 @@
 // Trees made from the kept nodes: recursion collapsed, callers, merged callees.
 
+// The name of what a function has in folded frames, whose callers and callees aren't here.
+const ELSEWHERE = -2;
+
 // A node that grows by merging: children of one name are one node.
 function growing(name, nodes, parent) {
   const node = {
@@ -79,6 +82,58 @@ function pivoted(tree, name, callers, collapse) {
     } else graft(tree, i, root, collapse);
     i = tree.end[i] - 1;
   }
-  root.mark = tree.view.ofNames?.[name] ?? tree.mark[0];
-  return laidOut(tree.view, root);
+  const { view, partial } = tree, [base, fresh] = view.hidden.map((column) => (partial ? 0 : column(name)));
+  if (base || fresh) give(childOf(root, ELSEWHERE), base, fresh, 0, 0);
+  root.mark = partial ? UNJUDGED : view.ofNames?.[name] ?? tree.mark[0];
+  return Object.assign(laidOut(view, root), { partial });
+}
+
+// Parts of the samples: those below a root, which is where a goroutine began, and those with a
+// label. `id` is what an address calls them.
+const ROOTS = 40;
+
+function partsOf(view) {
+  const { tree, names, short } = view, parts = [];
+  for (let i = 1; i < tree.size && parts.length < ROOTS; i = tree.end[i]) {
+    const name = tree.name[i];
+    if (name >= 0) parts.push({ id: "=" + names[name], kind: "goroutine root", text: "below " + short[name], root: i });
+  }
+  for (const filter of view.filters) {
+    const { key, values } = filter, kind = `label ${printable(key)}`;
+    const told = (value) => printable(value ? `${key}: ${value}` : "without " + key);
+    values.forEach((value, at) => parts.push({ id: `${key}=${value}`, kind, text: told(value), filter, at }));
+  }
+  return parts;
+}
+
+// What is known of a part of a frame from the judgement of all of it. Fewer samples need a
+// smaller change to be beyond noise: what would do for all of them does for a part.
+function markOfPart(part, whole, i) {
+  if (part.base[i] === whole.base[i] && part.new[i] === whole.new[i]) return whole.mark[i];
+  const size = Math.abs(moveOf(part, i).delta), needs = needsOf(whole.view, whole.mark[i]);
+  if (whole.mark[i] > 0) return needs && size >= needs ? 0 : whole.mark[i];
+  return whole.mark[i] === 0 && size >= Math.abs(moveOf(whole, i).delta) ? 0 : UNJUDGED;
+}
+
+// The whole tree with a part of the samples.
+function partial(view, { root, filter, at }) {
+  const whole = view.tree, tree = treeOf(view, whole.size), { quantum } = view;
+  for (const column of ["depth", ...COLUMNS]) tree[column].set(whole[column]);
+  const values = filter && varints(bytesOf(filter.nodes), whole.size - 1, Infinity);
+  const count = filter?.values.length, several = values?.subarray(0, whole.size - 1).filter((kind) => kind > count).length;
+  for (let i = 1, first = whole.size - 1 + at; i < whole.size; i++) {
+    const kind = filter && values[i - 1];
+    if (filter ? kind === at + 1 : i >= root && i < whole.end[root]) continue;
+    const mixed = filter && kind > count;
+    tree.selfBase[i] = mixed ? values[first] * quantum[0] : 0;
+    tree.selfNew[i] = mixed ? values[first + several * count] * quantum[1] : 0;
+    if (mixed) first += count;
+    if (!tree.selfBase[i] && !tree.selfNew[i]) tree.selfKind[i] = tree.selfGroup[i] = 0;
+  }
+  finished(tree);
+  for (let i = 0; i < whole.size; i++) {
+    tree.mark[i] = markOfPart(tree, whole, i);
+    if (tree.selfBase[i] !== whole.selfBase[i] || tree.selfNew[i] !== whole.selfNew[i]) tree.selfMark[i] = UNJUDGED;
+  }
+  return Object.assign(tree, { partial: true });
 }

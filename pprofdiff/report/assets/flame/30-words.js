@@ -47,11 +47,14 @@ function change(view, { from, to, delta, beyond, gone, fresh }) {
 const ratio = (from, to) =>
   from > 0 && to > 0 ? grouped((to / from).toFixed(to < from * 100 ? 2 : 0)) + "×" : "–";
 
+// How large a change would have been beyond noise by a mark, 0 if none would.
+const needsOf = ({ reach }, mark) => reach * 10 ** ((mark - 1) / 24);
+
 // What the judge said of a row, and how large a change would have been told.
 function chance(view, { delta, beyond, mark }) {
-  if (beyond === null) return !delta ? "no change" : view.marks ? "merged here: not judged" : "chance unknown";
+  if (beyond === null) return !delta ? "no change" : view.marks ? "in part or merged here: not judged" : "chance unknown";
   if (beyond) return "beyond noise";
-  const needs = view.reach * 10 ** ((mark - 1) / 24);
+  const needs = needsOf(view, mark);
   return "within noise" + (needs ? ` (needs ±${withUnit(view, number(view, needs))})` : "");
 }
 
@@ -78,8 +81,9 @@ function spellings(name) {
 const smaller = (count) => `(${grouped(String(count))} smaller)`;
 
 // What a node is called in full, and for people.
-const titleOf = ({ view, name, folded }, i) => (name[i] < 0 ? smaller(folded[i]) : view.shown[name[i]]);
-const shortOf = ({ view, name, folded }, i) => (name[i] < 0 ? smaller(folded[i]) : view.short[name[i]]);
+const unnamed = ({ name, folded }, i) => (name[i] === ELSEWHERE ? "(in folded frames)" : smaller(folded[i]));
+const titleOf = (tree, i) => (tree.name[i] < 0 ? unnamed(tree, i) : tree.view.shown[tree.name[i]]);
+const shortOf = (tree, i) => (tree.name[i] < 0 ? unnamed(tree, i) : tree.view.short[tree.name[i]]);
 
 // The runtime group and category of the samples in and below a node, "" if none.
 function kindOf({ view, kind, group }, i) {

@@ -1,11 +1,11 @@
 // Fills of frames, from the page's CSS variables.
 
 const COLOURS = [
-  ["change", "change", "change of the frame with all that it calls, for its own size"],
-  ["self", "self change", "change of the frame's own (self) value, for its own size"],
+  ["change", "change", "what the frame, with all that it calls, adds to the change"],
+  ["self", "self change", "what the frame itself (self) adds to the change"],
   ["kind", "runtime", "what the Go runtime does there; grey: several things"],
 ];
-const STEPS = [0, 0.05, 0.2, 0.5]; // least own ratio of each shade
+const STEPS = [0, 0.05, 0.2, 0.5]; // least part of the largest change of each shade
 
 function themeOf(section) {
   const style = getComputedStyle(section);
@@ -18,11 +18,25 @@ function themeOf(section) {
   return theme;
 }
 
+const movedBy = (colour) => (colour === "self" ? selfMoveOf : moveOf);
+
+// The largest change of a frame, noise apart: the total's, where parts do not cancel. All
+// trees of a view are coloured by it, so that a shade always means the same.
+function largestOf({ tree, largest }, colour) {
+  if (colour in largest) return largest[colour];
+  let most = 0;
+  for (let i = 0; i < tree.size; i++) {
+    const { delta, beyond } = movedBy(colour)(tree, i);
+    if (beyond !== false) most = Math.max(most, Math.abs(delta));
+  }
+  return (largest[colour] = most);
+}
+
 function fillOf({ tree, theme, state, kinds }, i) {
   if (state.c === "kind") return kinds[tree.group[i] - 1] ?? theme.neutral;
-  const { from, to, delta, beyond } = (state.c === "self" ? selfMoveOf : moveOf)(tree, i);
+  const { delta, beyond } = movedBy(state.c)(tree, i);
   if (!delta || beyond === false) return theme.neutral;
-  const part = Math.abs(delta) / Math.max(Math.abs(from), Math.abs(to));
+  const part = Math.abs(delta) / largestOf(tree.view, state.c);
   const step = STEPS.filter((least) => part >= least).length;
   return theme.ramp[4 + (delta < 0 ? -step : step)];
 }

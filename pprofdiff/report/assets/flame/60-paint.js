@@ -48,21 +48,26 @@ function paint(context, app, first, last) {
   }
 }
 
+// What says that only one side has a frame.
+function decorate(context, theme, { x, y, w, h }, { gone, fresh, beyond }) {
+  if (gone) {
+    context.fillStyle = theme.hatch;
+    context.fillRect(x, y, w, h);
+  } else if (fresh) {
+    const line = beyond === false || w < 8 ? 1 : 2;
+    context.strokeStyle = beyond === false ? theme.faint : theme.text;
+    context.lineWidth = line;
+    context.strokeRect(x + line / 2, y + line / 2, w - line, h - line);
+  }
+}
+
 function paintFrame(context, app, i, { x, y, w, fill, above, hit }) {
   const { tree, theme, state } = app, move = moveOf(tree, i), hatched = move.gone && !above;
   if (hit) {
     context.fillStyle = fillOf(app, i);
     context.fillRect(x, y, PAD, ROW - 1);
   }
-  if (hatched) {
-    context.fillStyle = theme.hatch;
-    context.fillRect(x, y, w - 1, ROW - 1);
-  } else if (move.fresh && !above) {
-    const line = move.beyond === false || w < 9 ? 1 : 2;
-    context.strokeStyle = move.beyond === false ? theme.faint : theme.text;
-    context.lineWidth = line;
-    context.strokeRect(x + line / 2, y + line / 2, w - 1 - line, ROW - 1 - line);
-  }
+  if (!above) decorate(context, theme, { x, y, w: w - 1, h: ROW - 1 }, move);
   if (w < 24) return;
   const title = shortOf(tree, i), measure = (text) => context.measureText(text).width;
   const names = tree.name[i] < 0 ? [title] : (tree.view.spelt[tree.name[i]] ??= spellings(title));

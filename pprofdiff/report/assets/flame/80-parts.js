@@ -5,6 +5,7 @@ const FLAME_KEYS = [
   ["0 Esc", "reset the zoom, then leave a pivot"],
   ["1 2 3 4", "width: larger, new, base, |Δ|"], ["i", "icicle or flame"], ["r", "collapse recursion"],
   ["c m", "callers, merged callees of the frame"], ["t", "tree table"],
+  ["o", "the function's row in the page's tables"],
   ["← ↑ → ↓ Enter", "move between frames, zoom"],
 ];
 
@@ -37,37 +38,80 @@ function choice(app, key, label, options) {
 
 function toolbar(app) {
   const profiles = app.views.map((view) => el("option", {}, printable(view.title)));
-  const turnTo = () => update(app, { view: app.select.selectedIndex, p: "", z: 0 });
+  const turnTo = () => update(app, { view: app.select.selectedIndex, x: "", p: "", f: "", z: 0 });
   app.select = el("select", { "aria-label": "profile", change: turnTo }, ...profiles);
   app.select.hidden = !profiles[1];
   app.search = el("input", {
     type: "search", placeholder: "Search (regexp)", "aria-label": "search frames by regexp",
     input: () => update(app, { q: app.search.value }),
   });
+  app.part = el("select", { "aria-label": "samples shown", change: () => update(app, { x: app.part.value }) });
   app.found = el("output", { class: "flame-note" });
-  return box("bar", app.select, choice(app, "w", "Width", WIDTHS), choice(app, "c", "Colour", COLOURS),
+  return box("bar", app.select, app.part, choice(app, "w", "Width", WIDTHS), choice(app, "c", "Colour", COLOURS),
     choice(app, "", "View", [["flame", "root below", "flame instead of icicle (i)", "l"],
       ["1", "collapse recursion", "a frame that calls itself is one frame (r)", "r"],
       ["1", "table", "the tree as a table (t)", "t"]]));
 }
 
-function legend({ tree: { view }, theme, state, legend }) {
+// A small frame, painted as large ones are.
+function swatch(theme, colour, move = {}, w = 22) {
+  const made = el("canvas", { "aria-hidden": "true" }), pen = made.getContext("2d"), h = 14;
+  Object.assign(made, { width: w * devicePixelRatio, height: h * devicePixelRatio });
+  Object.assign(made.style, { width: w + "px", height: h + "px" });
+  pen.scale(devicePixelRatio, devicePixelRatio);
+  pen.fillStyle = colour;
+  pen.fillRect(0, 0, w, h);
+  theme.hatch ??= hatching(pen, theme["frame-text"], devicePixelRatio);
+  decorate(pen, theme, { x: 0, y: 0, w, h }, move);
+  return made;
+}
+
+// The shades with the least change that each stands for.
+function scaleOf(view, theme, colour) {
+  const most = largestOf(view, colour), small = view.marks ? "0, ~" : "0";
+  const shades = theme.ramp.map((fill, at) => {
+    const step = Math.abs(at - 4) - 1, sign = Math.sign(at - 4);
+    const least = step > 0 ? number(view, sign * STEPS[step] * most, true) : ["<0", small, ">0"][sign + 1];
+    return el("span", {}, swatch(theme, fill, {}, 34), least);
+  });
+  return box("scale", "Δ", ...shades, withUnit(view, ""));
+}
+
+// Offer the parts of a profile's samples, by kind.
+function offerParts({ part, tree: { view }, state: { x } }) {
+  if (part.view !== view) {
+    const groups = new Map();
+    for (const { id, kind, text } of view.parts) {
+      if (!groups.has(kind)) groups.set(kind, el("optgroup", { label: kind }));
+      groups.get(kind).append(el("option", { value: id }, clipped(text, 60)));
+    }
+    part.replaceChildren(el("option", { value: "" }, "all samples"), ...groups.values());
+    part.hidden = !view.parts[1];
+    part.view = view;
+  }
+  part.value = x;
+}
+
+function legend(app) {
+  const { tree: { view }, theme, state, legend } = app, match = state.q || (state.f && !state.p);
+  const of = [view, theme, state.c, state.w, state.x, !!match];
+  if (of.every((part, at) => part === app.told?.[at])) return;
+  app.told = of;
   const key = (...parts) => el("span", {}, ...parts);
   const about = (list, id) => list.find((option) => option[0] === id)[2];
-  const swatch = (colour, kind) => {
-    const mark = el("i", { class: kind });
-    mark.style.backgroundColor = colour;
-    return mark;
-  };
+  const whole = (value) => withUnit(view, number(view, value, true)), { delta } = moveOf(view.tree, 0);
+  const only = state.x && ", only " + printable(state.x).replace(/^=/, "below ");
   legend.replaceChildren(
     ...(state.c === "kind"
-      ? view.groups.map(([id, label]) => key(swatch(theme.group(id), ""), label))
-      : [key("▼ less", ...theme.ramp.map((colour) => swatch(colour, "ramp")), "more ▲")]),
-    ...["gone", "new"].map((kind, at) => key(swatch(theme.neutral, kind), `${kind}: only in ${view.labels[at]}`)),
+      ? view.groups.map(([id, label]) => key(swatch(theme, theme.group(id)), label))
+      : [scaleOf(view, theme, state.c)]),
+    key(swatch(theme, theme.neutral, { gone: true }), "gone: only in " + view.labels[0]),
+    key(swatch(theme, theme.neutral, { fresh: true }), "new: only in " + view.labels[1]),
     view.marks ? "~ within noise" : "",
-    ...(state.q ? [key(swatch(theme.match, ""), "match")] : []),
-    el("p", {}, `Values ${view.mode}, ${view.labels.join(" → ")}. Width: ${about(WIDTHS, state.w)}. `,
-      `Colour: ${about(COLOURS, state.c)}.`),
+    ...(match ? [key(swatch(theme, theme.match), "match")] : []),
+    el("p", {}, `${printable(view.title)}${only}: values ${view.mode}, ${view.labels.join(" → ")}; the total's Δ is ${whole(delta)}. `,
+      `Width: ${about(WIDTHS, state.w)}. Colour: ${about(COLOURS, state.c)}`,
+      state.c === "kind" ? "." : `; shades from 5, 20 and 50% of the largest, ±${whole(largestOf(view, state.c)).slice(1)}.`),
   );
 }
 
@@ -87,7 +131,7 @@ function tooltip(tree, i) {
   const points = 100 * (tree.new[i] / totals[1] - tree.base[i] / totals[0]) || 0, size = Math.abs(points);
   const own = ratio(move.from, move.to), told = (list) => list.filter(Boolean);
   const moved = told([
-    change(view, move).replace(/ ?~/, ""), own !== "–" && "own ratio " + own, chance(view, move),
+    change(view, move).replace(/\s?~/, ""), own !== "–" && "own ratio " + own, chance(view, move),
   ]);
   return [
     el("b", {}, clipped(name, 500) + (name[500] ? ` (${name.length} characters)` : "")),

@@ -1,37 +1,61 @@
 // State in, picture out.
 
 // The tree that a state asks for; those made once are kept.
-function treeFor({ trees, tree, names }, { r, p, f }) {
-  const whole = r ? (trees.r ??= pivoted(tree, tree.name[0], false, true)) : tree;
-  const name = p ? names.lastIndexOf(f, names.length - 2) : -1;
-  return name < 0 ? whole : (trees[[r, p, name]] ??= pivoted(whole, name, p === "callers"));
+function treeFor(view, { r, p, f, x }) {
+  const { trees, place } = view, part = x && view.parts.find(({ id }) => id === x);
+  const all = part ? (trees["part " + x] ??= partial(view, part)) : view.tree;
+  const whole = r ? (trees["r " + x] ??= pivoted(all, all.name[0], false, true)) : all;
+  const name = p ? place.get(f) : undefined;
+  return name === undefined ? whole : (trees[`${p} ${name} ${r} ${x}`] ??= pivoted(whole, name, p === "callers"));
 }
 
 // Go to another state; whatever the patch doesn't say stays.
 function update(app, patch, quietly) {
-  const state = (app.state = { ...app.state, ...patch }), view = app.views[state.view];
+  const last = app.state, before = !quietly && fragmentOf(app.views, last, app.tree);
+  const state = (app.state = { ...last, ...patch }), view = app.views[state.view];
+  const lost = state.x && !view.parts.some(({ id }) => id === state.x) && `${printable(state.x)} is not in this report: all samples are shown. `;
+  if (lost) state.x = "";
+  if (!view.place.has(state.f)) state.p = "";
   const tree = treeFor(view, state), layout = layoutOf(tree, state.w);
   const other = tree !== app.tree;
-  if (tree === view.tree || tree === view.trees.r) state.p = state.f = "";
+  if (patch.q && !state.p) state.f = "";
   if (state.c === "kind" && !view.groups.length) state.c = START.c;
-  if ((other && app.tree && !("z" in patch)) || state.z >= tree.size) state.z = 0;
+  const sought = ["q", "f", "p"].some((key) => state[key] !== app.sought?.[key]);
+  if (other || sought) app.hits = searched(tree, (app.sought = state));
+  Object.assign(app, { tree, layout, hit: -1, notice: "" });
+  if (other && !("z" in patch)) state.z = 0;
+  if (state.z.map) [state.z, app.notice] = frameAt(tree, state.z);
+  else if (patch.f && !state.p && !state.z) toHeaviest(app);
   while (state.z && !layout.width[state.z]) state.z = tree.parent[state.z];
   if (other || "z" in patch) app.at = state.z;
-  Object.assign(app, { tree, layout, hit: -1, hits: state.q ? searched(tree, state.q) : null });
+  app.notice = (lost || "") + app.notice;
   refresh(app);
-  if (!quietly) remember(app.views, state);
+  if (!quietly) remember(app, STEPS_BACK.some((key) => state[key] !== last[key]) && before);
+}
+
+// Zoom to the heaviest frame of the function that the state names, and say how many there are.
+function toHeaviest(app) {
+  const { tree, state, hits } = app, name = clipped(printable(state.f), 120);
+  if (!hits) app.notice = `${name} is not in ${printable(tree.view.title)} of this report. `;
+  else if (!hits.nodes.length) app.notice = `${name} is in folded frames alone. `;
+  else {
+    state.z = heaviest(tree, state.f);
+    if (hits.nodes[1]) app.notice = `The heaviest of ${hits.nodes.length} frames (n: next). `;
+  }
 }
 
 function refresh(app) {
-  const { state, section, table, scroll, trail, search } = app;
+  const { state, section, table, scroll, trail, search, tree } = app;
   const held = [table, scroll, trail].some((part) => part.contains(document.activeElement));
   for (const [made, key, value] of app.choices) {
     made.ariaPressed = String(state[key] === value);
-    made.disabled = value === "kind" && !app.tree.view.groups.length;
+    made.disabled = value === "kind" && !tree.view.groups.length;
   }
   app.select.selectedIndex = state.view;
+  offerParts(app);
   search.value = state.q;
   app.found.value = app.hits?.words ?? "";
+  app.status.textContent = app.notice + sentence(tree, state.z);
   app.tip.hidden = true;
   table.hidden = !state.t;
   scroll.hidden = !!state.t;
@@ -46,7 +70,7 @@ function refresh(app) {
 
 // Where one is: the pivot, the frames above the zoom, ways on and back.
 function fillTrail(app) {
-  const { tree, state: { z, p }, trail } = app, path = [];
+  const { tree, state: { z, p, f: sought }, trail } = app, path = [];
   for (let i = z; i >= 0; i = tree.parent[i]) {
     if (i && path.length > 2) continue; // the root and the last three
     const name = clipped(shortOf(tree, i), 48), cut = path.length === 2 && tree.depth[i] > 1;
@@ -55,18 +79,19 @@ function fillTrail(app) {
     path.unshift(crumb);
   }
   const f = tree.view.names[tree.name[z]], ways = [];
-  if (z || p) ways.push(button("reset", () => reset(app), "0 or Escape"));
-  if (ways[0] && f) {
+  if (z || sought) ways.push(button("reset", () => reset(app), "0 or Escape"));
+  if ((z || p) && f) {
     const pivot = (text, p, title) => button(text, () => update(app, { p, f }), title);
     ways.unshift(pivot("callers", "callers", "who calls this function (c)"),
       pivot("merged callees", "merged", "what it calls, wherever it is called (m)"));
+    if (rowFor(app, f)) ways.unshift(button("row", () => toRow(app, f), "its row in a table (o)"));
   }
   const head = { callers: "Callers of ", merged: "All calls, merged, of " }[p] ?? "";
-  const note = p ? "from the frames kept here, without those that are folded" : z ? "" : "Click a frame to zoom.";
+  const note = p || z ? "" : "Click a frame to zoom.";
   trail.replaceChildren(el("span", {}, head, ...path), ...ways, el("span", { class: "flame-note" }, note));
 }
 
-const reset = (app) => (app.state.z ? update(app, { z: 0 }) : app.state.p && update(app, { p: "" }));
+const reset = (app) => (app.state.z ? update(app, { z: 0 }) : app.state.f && update(app, { p: "", f: "" }));
 
 const rowTop = ({ state, count }, row) => (state.l ? count - 1 - row : row) * ROW;
 
@@ -78,11 +103,13 @@ function arrange(app, move) {
   Object.assign(app, { from: left[z], to: left[z] + width[z] });
   app.rows = visible(tree, layout, app.from, app.to, pixels);
   // Zooming must not make the page jump: rows of the whole picture stay reserved.
-  app.count = Math.max(app.rows.length, Math.min(visible(tree, layout, 0, width[0], pixels).length, 30), 4);
+  if (layout.pixels !== pixels) Object.assign(layout, { pixels, deep: visible(tree, layout, 0, width[0], pixels).length });
+  app.count = Math.max(app.rows.length, Math.min(layout.deep, 30), 4);
   app.space.style.height = app.count * ROW + "px";
   const y = rowTop(app, tree.depth[z]);
   if (move) scroll.scrollTop = l ? y + 3 * ROW - scroll.clientHeight : y - 2 * ROW;
   draw(app);
+  placeCursor(app);
 }
 
 function draw(app) {
@@ -98,7 +125,6 @@ function draw(app) {
   paint(context, app, Math.max(0, state.l ? last - end : row(0)), state.l ? last - row(0) : end);
   context.fillStyle = theme.faint;
   if (!rows.length) context.fillText("Nothing has a width here.", PAD, ROW);
-  placeCursor(app);
 }
 
 // Where a frame is in the scrolled space; false if it can't be seen.

@@ -51,7 +51,10 @@ function listen(app) {
   on("blur", () => leave(app));
   on("focus", () => canvas.matches(":focus-visible") && point(app, app.at));
   app.scroll.addEventListener("scroll", () => draw(app));
-  addEventListener("scroll", () => (canvas.matches(":focus-visible") ? placeTip(app) : (app.tip.hidden = true)));
+  addEventListener("scroll", () => {
+    if (!canvas.matches(":focus-visible")) app.tip.hidden = true;
+    else if (!app.tip.hidden) requestAnimationFrame(() => placeTip(app));
+  });
 }
 
 // The next frame for an arrow key: child, parent, or neighbour in the row.
@@ -69,7 +72,7 @@ function nextMatch(app, step) {
   if (!(boxOf(app, i)?.width > 8)) update(app, { z: i });
   app.hit = hit;
   point(app, i);
-  app.status.prepend(`match ${hit + 1} of ${length}: `);
+  app.status.textContent = `match ${hit + 1} of ${length}: ${sentence(app.tree, i)}`;
 }
 
 const pivotTo = (p) => (app) => {
@@ -82,6 +85,7 @@ const PRESSED = {
   0: reset, Escape: reset,
   i: (app) => flip(app, "l", "flame"), r: (app) => flip(app, "r", "1"), t: (app) => flip(app, "t", "1"),
   c: pivotTo("callers"), m: pivotTo("merged"),
+  o: (app) => toRow(app, app.tree.view.names[app.tree.name[app.at]]),
 };
 WIDTHS.forEach(([w], at) => (PRESSED[at + 1] = (app) => update(app, { w })));
 
@@ -137,7 +141,7 @@ function flames(section) {
   };
   const follow = () => {
     const asked = stateOf(views, location.hash);
-    update(app, asked ?? app.state, true);
+    if (asked || !app.tree) update(app, asked ?? app.state, true);
     if (asked) section.parentElement.scrollIntoView();
   };
   document.addEventListener("themechange", retheme);
@@ -145,9 +149,15 @@ function flames(section) {
     matchMedia(query).addEventListener("change", retheme);
   }
   document.addEventListener("keydown", (event) => press(app, event));
-  addEventListener("hashchange", follow);
+  addEventListener("hashchange", () => history.state?.flame || follow());
+  addEventListener("popstate", ({ state }) => {
+    const past = state?.flame && stateOf(views, state.flame);
+    if (past) update(app, past, true);
+  });
   listen(app);
   follow();
+  // The picture first, then what leads to it.
+  setTimeout(() => linkNames(app));
   // Deferred: to change the observed height at once would be a loop.
   const resized = () => app.scroll.clientWidth !== app.width && arrange(app);
   new ResizeObserver(() => requestAnimationFrame(resized)).observe(app.scroll);

@@ -1,0 +1,45 @@
+"""The page of 500 000 stacks a side: opened within a second, a click seen at once."""
+
+from __future__ import annotations
+
+from statistics import median
+
+import pytest
+
+from tests.benchmarks.inputs import make
+
+OPEN, CLICK = 1000, 50  # milliseconds
+# When the page is there and its script at rest.
+LOADED = "() => performance.getEntriesByType('navigation')[0].loadEventEnd"
+# From a click on a frame until its picture is painted: a message that is sent in a
+# frame arrives when the frame is done.
+CLICKED = """async ([x, y]) => {
+  const canvas = document.querySelector(".flame-space canvas");
+  const { left, top } = canvas.getBoundingClientRect();
+  const painted = () => new Promise((done) => requestAnimationFrame(() => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = done;
+    port2.postMessage(0);
+  }));
+  await painted();
+  const start = performance.now();
+  canvas.dispatchEvent(new MouseEvent("click", { clientX: left + x, clientY: top + y }));
+  await painted();
+  return performance.now() - start;
+}"""
+PLACES = [(60, 28), (60, 47), (300, 66), (200, 85), (100, 104)]
+
+
+@pytest.mark.whole
+def test_a_page_of_500_000_stacks_is_quick(opened, written, tmp_path):
+    pair = make(tmp_path, 500_000)
+    path = written(pair.base, pair.new)
+    opening, clicks = [], []
+    for _ in range(3):
+        with opened(path, fragment="#cpu;", reduced_motion="reduce") as page:
+            page.locator("a.flame-to").first.wait_for(state="attached")
+            opening.append(page.evaluate(LOADED))
+            clicks += (page.evaluate(CLICKED, place) for place in PLACES)
+            assert page.evaluate("location.hash").count(",") >= 4
+    assert median(opening) <= OPEN, opening
+    assert median(clicks) <= CLICK, clicks

@@ -29,8 +29,8 @@ _SCRIPT = re.compile(
     r"""
     (?P<whole> "(?:\\.|[^"\\\n])*" | `(?:\\.|[^`\\])*`
         | /(?![/*\s])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\[\n])+/ )
-    | (?P<comment> //[^\n]* )
-    | [ ]+
+    | (?P<end> ;\s*(?=\}) )
+    | (?: //[^\n]* | \s )+
     """,
     re.VERBOSE,
 )
@@ -78,7 +78,7 @@ def _style() -> str:
         f":root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}\n"
         f"@media screen{{:root[data-theme=dark]{{color-scheme:dark;{dark}}}}}\n"
     )
-    return colours + chart_css() + "".join(map(_terse_style, _assets(".css")))
+    return _terse_style("".join((colours, chart_css(), *_assets(".css"))))
 
 
 @cache
@@ -91,26 +91,24 @@ def _script() -> str:
 def _terse_script(code: str) -> str:
     """Return a script without comments and needless spaces, which are for its readers.
 
-    Lines are joined where the script can't end a statement, and strings and patterns
-    stay what they are. The scripts are written so that a division has a space behind
-    its sign, a pattern has none, and no template stands within another or has lines.
+    Strings and patterns stay what they are. The scripts are written so that each
+    statement ends with its semicolon or block, a division has a space behind its sign,
+    a pattern has none, and no template stands within another.
     """
 
     def kept(match: re.Match[str]) -> str:
-        if match["whole"] or match["comment"]:
+        if match["whole"] or match["end"]:
             return match["whole"] or ""
         before, after = code[match.start() - 1], code[match.end() : match.end() + 1]
         joins = _WORD.match(before) and _WORD.match(after)
         return " " if joins or before + after in ("++", "--") else ""
 
-    lines = (line.strip() for line in _SCRIPT.sub(kept, code).splitlines())
-    dense = "\n".join(line for line in lines if line)
-    return re.sub(r"(?<=[;{,(\[?:&|=])\n|\n(?=[)\].?:&|,}])", "", dense)
+    return _SCRIPT.sub(kept, code.strip())
 
 
 def _terse_style(rules: str) -> str:
     """Return rules of a style sheet without needless spaces, those in strings kept."""
-    dense = re.sub(r"\s*([{};,])\s*", r"\1", rules)
+    dense = re.sub(r"\s*([{};,])\s*", r"\1", rules).replace(";}", "}")
     return re.sub(r"(?<=[{;])([a-z-]+): ", r"\1:", dense)
 
 

@@ -110,9 +110,9 @@ function partsOf(view) {
 // smaller change to be beyond noise: what would do for all of them does for a part.
 function markOfPart(part, whole, i) {
   if (part.base[i] === whole.base[i] && part.new[i] === whole.new[i]) return whole.mark[i];
-  const size = Math.abs(moveOf(part, i).delta), needs = needsOf(whole.view, whole.mark[i]);
-  if (whole.mark[i] > 0) return needs && size >= needs ? 0 : whole.mark[i];
-  return whole.mark[i] === 0 && size >= Math.abs(moveOf(whole, i).delta) ? 0 : UNJUDGED;
+  const own = whole.mark[i], needs = needsOf(whole.view, own);
+  if (!(own > 0)) return UNJUDGED;
+  return needs && Math.abs(moveOf(part, i).delta) >= needs ? 0 : own;
 }
 
 // The whole tree with a part of the samples.

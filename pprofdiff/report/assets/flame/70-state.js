@@ -27,7 +27,7 @@ function frameAt(tree, path) {
     while (c < tree.end[i] && (wanted === "" ? tree.name[c] >= 0 : tree.name[c] !== wanted)) c = tree.end[c];
     if (c >= tree.end[i]) {
       const lost = name ? clipped(printable(name), 120) : "What was folded";
-      return [i, `${lost} is not there in this report: this is the nearest frame of that address. `];
+      return [i, `${lost} is not there in this report: this is the nearest frame. `];
     }
     i = c;
   }

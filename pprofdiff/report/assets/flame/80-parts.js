@@ -72,7 +72,7 @@ function scaleOf(view, theme, colour) {
   const shades = theme.ramp.map((fill, at) => {
     const step = Math.abs(at - 4) - 1, sign = Math.sign(at - 4);
     const least = step > 0 ? number(view, sign * STEPS[step] * most, true) : ["<0", small, ">0"][sign + 1];
-    return el("span", {}, swatch(theme, fill, {}, 34), least);
+    return el("span", {}, swatch(theme, fill, {}, 36), least);
   });
   return box("scale", "Δ", ...shades, withUnit(view, ""));
 }

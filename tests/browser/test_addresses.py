@@ -92,7 +92,7 @@ def test_names_in_findings_and_tables_lead_to_their_function(opened, written):
             view, name = named(link)
             follow(page, link)
             assert re.match(rf"(The heaviest.*\. )?{re.escape(name)}: ", status(page))
-            shown = page.locator(".flames select option:checked").inner_text()
+            shown = page.locator("[aria-label=profile] option:checked").inner_text()
             assert view.partition("/")[0] == shown.partition(" ")[0]
             assert page.locator(".flames output").inner_text().startswith("matched: ")
 

@@ -20,6 +20,7 @@ from pprofdiff.analysis.profiles.tree import (
     inclusive,
     noise_limit,
 )
+from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profiles.profile import ValueType
 from pprofdiff.report.html.flame import budgets, embedded, packed, varints
@@ -119,7 +120,8 @@ def by_formula(diff, rows):
     for base, new in rows:
         needs = limit
         if limit is not None:
-            (needs,) = model.needs(*np.array([[base], [new]], np.int64), limit).tolist()
+            row = Runs.single(*np.array([[base], [new]], np.int64))
+            (needs,) = model.needs(row, limit).tolist()
         delta = abs(new * fresh - base * old)
         found.append((needs, limit is not None and delta >= needs))
     return found

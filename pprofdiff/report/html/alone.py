@@ -19,7 +19,7 @@ def flame_page(diff: ProfileDiff, budget: int = 1_500) -> str:
     Of the tree it has the `budget` heaviest functions at most.
     """
     text: str = template("flame.html.j2").render(
-        **shell(),
+        **shell(notebook=True),
         labels=[printable(side.label) for side in (diff.base, diff.new)],
         name=printable(diff.name),
         flames=[embedded(packed(diff, budget=budget, cap=_CAP))],

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
+from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -40,9 +41,12 @@ _POLICY = (
 )
 
 
-def shell() -> dict[str, Any]:
-    """Return what every page of ours has: style, script, and the policy for both."""
-    style, script = _style(), _script()
+def shell(*, notebook: bool = False) -> dict[str, Any]:
+    """Return what every page of ours has: style, script, and the policy for both.
+
+    The style sheet has the rules for a frame in a `notebook` where that is set.
+    """
+    style, script = _style(notebook=notebook), _script()
     policy = _POLICY.format(script=_hash(script), style=_hash(style))
     return {
         "style": Markup(style),  # noqa: S704 - our own
@@ -69,7 +73,7 @@ def template(name: str) -> Template:
 
 
 @cache
-def _style() -> str:
+def _style(*, notebook: bool) -> str:
     """Return the style sheet: both themes' colours (paper is light), then the rules."""
     light, dark = css_variables("light"), css_variables("dark")
     colours = (
@@ -78,13 +82,14 @@ def _style() -> str:
         f":root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}\n"
         f"@media screen{{:root[data-theme=dark]{{color-scheme:dark;{dark}}}}}\n"
     )
-    return _terse_style("".join((colours, chart_css(), *_assets(".css"))))
+    folders = ("flame", "", "notebook") if notebook else ("flame", "")
+    return _terse_style("".join((colours, chart_css(), *_assets(".css", folders))))
 
 
 @cache
 def _script() -> str:
     """Return all scripts as one, which shares no names with anything else."""
-    code = _terse_script("".join(_assets(".js")))
+    code = _terse_script("".join(_assets(".js", ("flame", ""))))
     return f'(() => {{\n"use strict";\n{code}\n}})();\n'
 
 
@@ -107,22 +112,24 @@ def _terse_script(code: str) -> str:
 
 
 def _terse_style(rules: str) -> str:
-    """Return rules of a style sheet without needless spaces, those in strings kept."""
-    dense = re.sub(r"\s*([{};,])\s*", r"\1", rules).replace(";}", "}")
+    """Return rules of a style sheet without comments and needless spaces.
+
+    Spaces in strings are kept.
+    """
+    dense = re.sub(r"/\*.*?\*/", "", rules, flags=re.DOTALL)
+    dense = re.sub(r"\s*([{};,])\s*", r"\1", dense).replace(";}", "}")
     return re.sub(r"(?<=[{;])([a-z-]+): ", r"\1:", dense)
 
 
-def _assets(ending: str) -> list[str]:
-    """Return the assets of a kind in the order of their names, folders first."""
+def _assets(ending: str, folders: Sequence[str]) -> list[str]:
+    """Return the assets of a kind, folder by folder, in the order of their names."""
     top = files("pprofdiff.report") / _ASSETS
-    assets = [
-        (folder is top, entry.name, entry)
-        for folder in (top / "flame", top)
-        for entry in folder.iterdir()
-        if entry.name.endswith(ending)
-    ]
-    assets.sort(key=lambda item: item[:2])
-    return [entry.read_text("utf-8") for _, _, entry in assets]
+    texts = []
+    for folder in folders:
+        entries = (top / folder if folder else top).iterdir()
+        named = {entry.name: entry for entry in entries if entry.name.endswith(ending)}
+        texts += [named[name].read_text("utf-8") for name in sorted(named)]
+    return texts
 
 
 def _hash(text: str) -> str:

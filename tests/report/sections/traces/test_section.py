@@ -64,7 +64,7 @@ def test_nothing_but_names_is_cut(monkeypatch, cli, story, columns):
     words = ["base/trace.out", "new/trace.out", "--full"]
     _, _, whole = cli(*words).out.partition("\ngoroutine time")
     _, _, cut = drawn(words, columns, monkeypatch).partition("\ngoroutine time")
-    numbers = r"(?<![^ ])[+−<]?[\d.,]+[%×]?(?= |$)"
+    numbers = r"(?<![^ \n])[+−<]?[\d.,]+[%×]?(?= |$)"
     tables = [text.partition("\n!")[0].partition("\nnext")[0] for text in (whole, cut)]
     found = [re.findall(numbers, table, re.MULTILINE) for table in tables]
     assert found[0] == found[1]

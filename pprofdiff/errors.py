@@ -5,6 +5,7 @@
     PprofDiffError                 anything this package raises on purpose
     ├── FormatError                the bytes are not what they should be
     │   └── DamagedError           they begin as they should, and are cut or broken
+    ├── ClusterError               the machines that read a fleet did not finish
     ├── FetchError                 a file or URL could not be read
     ├── IncompatibleProfilesError  the two sides cannot be subtracted
     ├── MeasureError               a side cannot be built, or does not run
@@ -14,6 +15,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "ClusterError",
     "DamagedError",
     "FetchError",
     "FormatError",
@@ -34,6 +36,10 @@ class FormatError(PprofDiffError):
 
 class DamagedError(FormatError):
     """The bytes begin like an input that can be read here, and are cut or broken."""
+
+
+class ClusterError(PprofDiffError):
+    """The workers that read a fleet's profiles are not to be had, or did not finish."""
 
 
 class FetchError(PprofDiffError):

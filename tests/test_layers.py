@@ -43,9 +43,10 @@ MAY = {
     "plots": _ANALYSIS,
     "report": _PLOTS | {"loaders"},
     "notebook": _REPORT,
-    "api": _REPORT | _INPUTS | {"notebook"},
+    "api": _REPORT | _INPUTS | {"notebook", "fleet"},
     "measure": _ANALYSIS | _INPUTS,
-    "cli": _REPORT | _INPUTS | {"demo", "api", "measure"},
+    "fleet": _ANALYSIS | _INPUTS,
+    "cli": _REPORT | _INPUTS | {"demo", "api", "measure", "fleet"},
     "__init__": {"api", "errors", "_version"},
     "__main__": {"cli"},
 }

@@ -36,7 +36,8 @@ class Options(NamedTuple):
     `pair_names` are (base, new) names of functions that are one;
     `source` are the two folders of ``--source``, `git` the two refs of ``--git``;
     `seconds` and `timeout` are those of a fetch; `fail_on` holds rules as typed;
-    `same_within` is a share of base, None where it is not typed.
+    `same_within` is a share of base, None where it is not typed; so is `max_skipped` of
+    a fleet's objects. `by` tells hosts of a fleet, `scheduler` is a cluster's address.
     """
 
     base: tuple[str, ...] = ()
@@ -94,6 +95,9 @@ class Options(NamedTuple):
     fail_on: tuple[str, ...] = ()
     strict: bool = False
     only_if_changed: bool = False
+    by: str = ""
+    scheduler: str = ""
+    max_skipped: float | None = None
 
     @property
     def patterns(self) -> bool:
@@ -168,6 +172,7 @@ _ROWS = "Rows"
 _VALUE = "Which value"
 _OUT = "Output"
 _FETCH = "URLs"
+_FLEET = "Fleets: many profiles, s3://…, gs://…, 'DIR/**/*.pb.gz', @LIST (pip install 'pprofdiff[fleet]')"
 _GATE = "Gate"
 
 # fmt: off
@@ -238,6 +243,9 @@ FLAGS = (
     Flag(_FETCH, "seconds", "int", "seconds", "N", "length of a live profile"),
     Flag(_FETCH, "timeout", "float", "timeout", "N", "seconds until a fetch is given up"),
     Flag(_FETCH, "max_size", "size", "max_size", "SIZE", "largest input, decompressed (1GB)", ours=True),
+    Flag(_FLEET, "by", "str", "by", "HOST", "a label, a path part HOST=…, or a pattern '/(?P<host>[^/]+)/' for paths", ours=True),
+    Flag(_FLEET, "scheduler", "str", "scheduler", "ADDRESS", "read on this Dask cluster, such as tcp://10.0.0.1:8786", ours=True),
+    Flag(_FLEET, "max_skipped", "percent", "max_skipped", "PERCENT", "largest share of objects that may be damaged or missing (1%)", ours=True),
 )
 
 MEASURE_FLAGS = (

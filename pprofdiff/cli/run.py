@@ -20,7 +20,7 @@ from pprofdiff.cli.screen import Screen
 from pprofdiff.cli.settings import with_settings
 from pprofdiff.errors import PprofDiffError, UsageError
 from pprofdiff.inputs.model import ReadOptions
-from pprofdiff.inputs.places import displayed
+from pprofdiff.inputs.places import displayed, of_fleet
 from pprofdiff.inputs.sides import Loaded, load_sides
 from pprofdiff.kinds import KindId
 from pprofdiff.model.side import Capture, Side
@@ -297,6 +297,8 @@ def compared(
 
 def _loaded(options: Options, screen: Screen, waiting: Waiting) -> Loaded:
     """Read what was named; with ``--state``, traces alone, as profiles."""
+    if options.by or any(map(of_fleet, (*options.base, *options.new))):
+        return _fleets(options, waiting)
     how = ReadOptions(
         seconds=options.seconds,
         timeout=options.timeout,
@@ -319,6 +321,34 @@ def _loaded(options: Options, screen: Screen, waiting: Waiting) -> Loaded:
         base=None if loaded.base is None else by_state(loaded.base, state),
         new=by_state(loaded.new, state),
     )
+
+
+def _fleets(options: Options, waiting: Waiting) -> Loaded:
+    """Read the profiles of two fleets."""
+    from pprofdiff.fleet.sides import MAX_SKIPPED, FleetOptions, load_fleets
+
+    if not options.base:
+        raise UsageError("give two fleets: pprofdiff BASE NEW")
+    if options.state:
+        raise UsageError("--state is of traces, and fleets are of pprof profiles")
+    how = FleetOptions(
+        by=options.by or None,
+        scheduler=options.scheduler,
+        max_skipped=(
+            MAX_SKIPPED if options.max_skipped is None else options.max_skipped
+        ),
+        labels=bool(options.tagfocus or options.tagignore),
+        max_size=options.max_size,
+        anonymous=options.no_paths,
+        progress=waiting.say,
+    )
+    loaded = load_fleets(options.base, options.new, how)
+    if not options.no_paths:
+        return loaded
+    from pprofdiff.inputs.trimpath import without_paths
+
+    base = None if loaded.base is None else without_paths(loaded.base)
+    return replace(loaded, base=base, new=without_paths(loaded.new))
 
 
 def _told(loaded: Loaded, screen: Screen) -> Loaded:

@@ -65,7 +65,7 @@ def locate(argument: str) -> Place:
     if named is not None:
         return Place(argument, None, *named)
     label, equals, rest = argument.partition("=")
-    if equals and _is_label(label):
+    if equals and is_label(label):
         if not rest:
             msg = f"{displayed(argument)}: nothing follows the label"
             raise UsageError(msg)
@@ -75,6 +75,27 @@ def locate(argument: str) -> Place:
         if not re.search(r"[/\\]", label):
             raise FetchError(_missing(rest))
     raise FetchError(_missing(argument))
+
+
+def of_fleet(argument: str) -> bool:
+    """Tell whether `argument` names many objects, or a store that is no web server.
+
+    That is a pattern such as ``**/*.pb.gz``, ``@FILE`` for a list, or a URL such as
+    ``s3://…``. A path that exists is itself.
+    """
+    rest = argument
+    label, equals, after = argument.partition("=")
+    if equals and is_label(label) and not re.search(r"[/\\]", label):
+        rest = after
+    for text in (argument, rest):
+        if os.path.exists(text):
+            return False
+        scheme = _SCHEME.match(text)
+        if scheme:
+            return scheme[1].lower() not in ("http", "https")
+        if text.startswith("@"):
+            return True
+    return not _HOST_PORT.match(rest) and re.search(r"[*?\[]", rest) is not None
 
 
 def is_host(text: str) -> bool:
@@ -122,7 +143,7 @@ def _sort(target: str) -> tuple[Sort, str] | None:
     return (Sort.URL, f"http://{target}") if _HOST_PORT.match(target) else None
 
 
-def _is_label(text: str) -> bool:
+def is_label(text: str) -> bool:
     """Tell whether `text` may stand before `=`: it is not the beginning of a URL."""
     return bool(text) and not re.search(r"[?:#]", text)
 

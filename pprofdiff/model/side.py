@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, overload
 
 if TYPE_CHECKING:
     from pprofdiff.kinds import KindId
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from pprofdiff.model.profiles.profile import Profile
     from pprofdiff.model.traces.trace import Trace
 
-__all__ = ["Capture", "Side"]
+__all__ = ["Capture", "Fleet", "HostSums", "Side"]
 
 Content_co = TypeVar("Content_co", covariant=True)
 
@@ -48,12 +49,64 @@ class Capture(Generic[Content_co]):
     saved_to: str | None = None
 
 
+class HostSums(NamedTuple):
+    """What the profiles of one kind of one host add up to.
+
+    `duration_ns` is the sum of their durations, 0 where they tell none; `total` that of
+    their values, in the default sample type.
+    """
+
+    profiles: int
+    duration_ns: int
+    total: int
+
+    def plus(self, other: HostSums) -> HostSums:
+        """Return the sums of both."""
+        return HostSums(*(a + b for a, b in zip(self, other, strict=True)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fleet:
+    """What the captures of a side are sums of: profiles of many hosts.
+
+    A capture is one host's, or of a fixed group of hosts, and its `Capture.run` numbers
+    that.
+
+    Attributes
+    ----------
+    place
+        Where the profiles are, as people know it.
+    hosts
+        What each (host, kind of profile) adds up to.
+    skipped
+        How many objects were left out, by reason.
+
+    """
+
+    place: str
+    hosts: Mapping[tuple[str, str], HostSums]
+    skipped: Mapping[str, int]
+
+    @property
+    def names(self) -> list[str]:
+        """The hosts, by name."""
+        return sorted({host for host, _ in self.hosts})
+
+    def of(self, kind: str) -> list[HostSums]:
+        """Return what each host adds up to in one kind of profile."""
+        return [sums for (_, own), sums in self.hosts.items() if own == kind]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """What was captured of one build, under the word for it in tables."""
+    """What was captured of one build, under the word for it in tables.
+
+    `fleet` is None unless the captures are sums of many hosts' profiles.
+    """
 
     label: str
     captures: tuple[Capture[Any], ...] = ()
+    fleet: Fleet | None = None
 
     @overload
     def of(self, kind: Literal["profile"]) -> tuple[Capture[Profile], ...]: ...

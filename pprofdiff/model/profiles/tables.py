@@ -26,7 +26,7 @@ from pprofdiff.model.profiles.profile import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["joined", "pruned"]
+__all__ = ["joined", "pruned", "with_used_strings"]
 
 Array = NDArray[Any]
 
@@ -225,6 +225,36 @@ def pruned(profile: Profile) -> Profile:
         ),
         mappings=tuple(profile.mappings[i] for i in mapped.tolist()),
         stack_locations=_places(used, len(profile.locations))[profile.stack_locations],
+    )
+
+
+def with_used_strings(profile: Profile) -> Profile:
+    """Return the profile without the strings that no function and no label uses."""
+    functions, labels = profile.functions, profile.labels
+    used = np.zeros(len(profile.strings), np.bool_)
+    used[0] = True
+    for column in (
+        *(functions.name, functions.system_name, functions.filename),
+        *(labels.key, labels.text, labels.unit),
+    ):
+        used[column] = True
+    chosen = np.flatnonzero(used)
+    place = _places(chosen, len(used))
+    return replace(
+        profile,
+        strings=tuple(profile.strings[i] for i in chosen.tolist()),
+        functions=replace(
+            functions,
+            name=place[functions.name],
+            system_name=place[functions.system_name],
+            filename=place[functions.filename],
+        ),
+        labels=replace(
+            labels,
+            key=place[labels.key],
+            text=place[labels.text],
+            unit=place[labels.unit],
+        ),
     )
 
 

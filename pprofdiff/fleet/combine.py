@@ -1,0 +1,78 @@
+"""Parts of one side added up: a tree of these is what many profiles come to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from pprofdiff.fleet.hosts import GROUPS, group_of
+from pprofdiff.fleet.partial import Key, Part, added
+from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.side import HostSums
+
+__all__ = ["combine", "tree"]
+
+# Parts that are added up at once: fewer levels, and memory for no more than so many.
+_BRANCHES = 8
+
+T = TypeVar("T")
+Leaf = TypeVar("Leaf")
+
+
+def combine(parts: Sequence[Part]) -> Part:
+    """Return the sum of parts, in whatever way they were cut: integers are exact.
+
+    Of up to `GROUPS` hosts each stays apart; of more, profiles are those of groups.
+    """
+    hosts: dict[tuple[str, str], HostSums] = {}
+    skipped: dict[str, int] = {}
+    first: dict[str, str] = {}
+    for part in parts:
+        for own, sums in part.hosts.items():
+            hosts[own] = hosts[own].plus(sums) if own in hosts else sums
+        for reason, count in part.skipped.items():
+            skipped[reason] = skipped.get(reason, 0) + count
+        for reason, name in part.first.items():
+            first.setdefault(reason, name)
+    grouped = any(part.grouped for part in parts)
+    grouped = grouped or len({host for host, _ in hosts}) > GROUPS
+    profiles: dict[Key, list[Profile]] = {}
+    for part in parts:
+        rename = grouped and not part.grouped
+        for key, profile in part.profiles.items():
+            unit = group_of(key.unit) if rename else key.unit
+            profiles.setdefault(key._replace(unit=unit), []).append(profile)
+    return Part(
+        {
+            key: several[0] if len(several) == 1 else added(several)
+            for key, several in profiles.items()
+        },
+        hosts,
+        skipped,
+        first,
+        grouped,
+    )
+
+
+def tree(
+    tasks: Sequence[Leaf],
+    read: Callable[[Leaf], T],
+    join: Callable[[list[T]], T],
+) -> T:
+    """Return what all tasks (at least one) come to: read, then joined, eight by eight.
+
+    Tasks are read in order, each branch is joined before the next is begun.
+    """
+    if len(tasks) == 1:
+        return join([read(tasks[0])])
+    size = 1
+    while size * _BRANCHES < len(tasks):
+        size *= _BRANCHES
+    if size == 1:
+        return join([read(task) for task in tasks])
+    return join(
+        [
+            tree(tasks[start : start + size], read, join)
+            for start in range(0, len(tasks), size)
+        ]
+    )

@@ -1,0 +1,142 @@
+"""Tasks to parts: in this process, on workers of this machine, or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from pprofdiff.errors import ClusterError, UsageError
+from pprofdiff.fleet.combine import combine, tree
+from pprofdiff.fleet.partial import Part, Task, read_part
+from pprofdiff.inputs.places import without_login
+from pprofdiff.units import printable
+
+__all__ = ["HERE", "parts_of"]
+
+HERE = 200
+"""Up to so many objects are read in this process: workers take longer to start."""
+
+# Seconds that a scheduler may take to answer, and its workers to come.
+_PATIENCE = 30
+
+
+def parts_of(
+    sides: Sequence[Sequence[Task]],
+    *,
+    scheduler: str = "",
+    workers: int | None = None,
+    progress: Callable[[str], None],
+) -> list[Part]:
+    """Return the sum of each side's tasks.
+
+    Parameters
+    ----------
+    sides
+        The tasks of each side, at least one.
+    scheduler
+        Address of a Dask scheduler, "" for none.
+    workers
+        How many processes of this machine to start where there is no scheduler: 0 to
+        read in this one, None to start one a processor for more than `HERE` objects.
+    progress
+        Gets what is being done now.
+
+    Raises
+    ------
+    ClusterError
+        Workers cannot be had, die, or go away.
+    UsageError
+        Dask is not installed, and a scheduler was named.
+
+    """
+    count = sum(len(task.paths) for side in sides for task in side)
+    few = count <= HERE if workers is None else workers == 0
+    if not scheduler and few:
+        return _read_here(sides, count, progress)
+    try:
+        import dask  # noqa: F401
+        import distributed  # noqa: F401
+    except ImportError:
+        if not scheduler:
+            return _read_here(sides, count, progress)
+        raise UsageError(
+            "--scheduler needs Dask: pip install 'pprofdiff[fleet]'"
+        ) from None
+    progress(f"reading {count:,} objects")
+    return _read_there(sides, scheduler, workers)
+
+
+def _read_here(
+    sides: Sequence[Sequence[Task]], count: int, progress: Callable[[str], None]
+) -> list[Part]:
+    done = 0
+
+    def read(task: Task) -> Part:
+        nonlocal done
+        progress(f"reading: {done:,} of {count:,} objects")
+        part = read_part(task)
+        done += len(task.paths)
+        return part
+
+    return [tree(tasks, read, combine) for tasks in sides]
+
+
+def _read_there(
+    sides: Sequence[Sequence[Task]], scheduler: str, workers: int | None
+) -> list[Part]:
+    """Have workers read; they are asked for one graph of both sides."""
+    from dask import delayed
+    from distributed import CancelledError, KilledWorker
+
+    read, join = delayed(read_part, pure=False), delayed(combine, pure=False)
+    with _client(scheduler, workers) as client:
+        roots = [tree(tasks, read, join) for tasks in sides]
+        try:
+            parts: list[Part] = client.gather(client.compute(roots))
+        except KilledWorker as error:
+            times = len(getattr(error, "allowed_failures", [])) or "several"
+            raise ClusterError(
+                "workers died again and again on the same objects, "
+                f"{times} times: give each more memory, or name fewer objects"
+            ) from None
+        except (CancelledError, OSError) as error:
+            raise ClusterError(_gone(scheduler, error)) from None
+        return parts
+
+
+def _gone(scheduler: str, error: BaseException) -> str:
+    where = printable(without_login(scheduler)) if scheduler else "the workers here"
+    lines = str(error).strip().splitlines()
+    return f"{where}: went away while reading ({type(error).__name__}" + (
+        f": {printable(lines[0])})" if lines else ")"
+    )
+
+
+@contextmanager
+def _client(scheduler: str, workers: int | None) -> Iterator[Any]:
+    """Yield a client of a scheduler, or of processes that end with the block."""
+    from distributed import Client, LocalCluster
+
+    if scheduler:
+        try:
+            client = Client(scheduler, timeout=_PATIENCE, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            told = printable(without_login(scheduler))
+            raise ClusterError(
+                f"{told}: no Dask scheduler answers there ({type(error).__name__})"
+            ) from None
+        with client:
+            yield client
+        return
+    with (
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address=None,
+            silence_logs=50,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client

@@ -1,0 +1,229 @@
+"""Some profiles of one side, read and added up by host: the work of one task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pprofdiff.analysis.profiles.kinds import kind_name
+from pprofdiff.errors import DamagedError, FormatError
+from pprofdiff.fleet.hosts import HostRule
+from pprofdiff.inputs.gunzip import decompress
+from pprofdiff.inputs.recognition import Foreign, binary_kind
+from pprofdiff.loaders.profiles.pprof import decode
+from pprofdiff.model.profiles.merge import merge
+from pprofdiff.model.profiles.profile import Labels, Profile, ValueType
+from pprofdiff.model.profiles.tables import with_used_strings
+from pprofdiff.model.side import HostSums
+
+__all__ = ["Key", "Part", "Task", "added", "read_part"]
+
+# Objects asked for at a time: a store's latency is paid once for so many.
+_AT_ONCE = 10
+_HEAD = 1 << 16
+
+
+class Key(NamedTuple):
+    """What profiles have in common that are added up.
+
+    `unit` is a host, or a group of hosts.
+    """
+
+    unit: str
+    kind: str
+    sample_types: tuple[ValueType, ...]
+    period_type: ValueType | None
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Objects of one store to read, and what is wanted of them.
+
+    `labels` says whether samples keep their labels: which of them are distinct may grow
+    with the number of profiles, as the ids of requests do.
+    """
+
+    store: Any
+    paths: tuple[str, ...]
+    rule: HostRule
+    labels: bool
+    max_size: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Profiles added up, and counts of what was read.
+
+    Attributes
+    ----------
+    profiles
+        The sums, exact in int64.
+    hosts
+        What each (host, kind) adds up to.
+    skipped
+        How many objects were left out, by reason.
+    first
+        For each reason, the name of an object.
+    grouped
+        Whether the units of `profiles` are groups of hosts.
+
+    """
+
+    profiles: Mapping[Key, Profile]
+    hosts: Mapping[tuple[str, str], HostSums] = field(default_factory=dict)
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    first: Mapping[str, str] = field(default_factory=dict)
+    grouped: bool = False
+
+
+class _Left(Exception):  # noqa: N818 - an object that is left out is no error
+    """An object that is left out; its text is the reason, as counted."""
+
+
+def read_part(task: Task) -> Part:
+    """Return the sums of a task's objects by host.
+
+    What cannot be read is counted, never raised: one object of thousands must not cost
+    all others.
+    """
+    profiles: dict[Key, list[Profile]] = {}
+    hosts: dict[tuple[str, str], HostSums] = {}
+    skipped: dict[str, int] = {}
+    first: dict[str, str] = {}
+    for path, data in _bytes_of(task):
+        try:
+            profile = _profile(data, path, task.max_size)
+            shares = list(_by_host(profile, path, task.rule))
+        except _Left as left:
+            reason = str(left)
+            skipped[reason] = skipped.get(reason, 0) + 1
+            first.setdefault(reason, path)
+            continue
+        kind = kind_name(profile)
+        for host, share in shares:
+            own = share if task.labels else replace(share, labels=Labels.none())
+            # Comments and pages of all profiles have no bound.
+            own = replace(own, comments=(), doc_url="")
+            key = Key(host, kind, own.sample_types, own.period_type)
+            profiles.setdefault(key, []).append(own)
+            sums = _sums(own)
+            before = hosts.get((host, kind))
+            hosts[host, kind] = sums if before is None else before.plus(sums)
+    return Part(
+        {key: added(several) for key, several in profiles.items()},
+        hosts,
+        skipped,
+        first,
+    )
+
+
+def added(profiles: list[Profile]) -> Profile:
+    """Return the sum of profiles of one `Key`, with no string that is not used."""
+    return with_used_strings(merge(profiles))
+
+
+def _sums(profile: Profile) -> HostSums:
+    column = profile.sample_index()
+    total = int(profile.values[:, column].sum())
+    return HostSums(1, profile.duration_ns or 0, total)
+
+
+def _bytes_of(task: Task) -> Iterator[tuple[str, bytes | Exception]]:
+    """Yield (path, bytes), or what kept an object from being read."""
+    for start in range(0, len(task.paths), _AT_ONCE):
+        paths = list(task.paths[start : start + _AT_ONCE])
+        try:
+            blocks = task.store.cat_ranges(paths, None, None, on_error="return")
+        except Exception as error:  # noqa: BLE001 - stores have errors of their own
+            blocks = [error] * len(paths)
+        yield from zip(paths, blocks, strict=True)
+
+
+def _profile(data: bytes | Exception, path: str, max_size: int) -> Profile:
+    """Return the profile that an object holds; raises `_Left`."""
+    if isinstance(data, Exception):
+        raise _Left(_unread(data))
+    if not data:
+        raise _Left("empty")
+    try:
+        plain = decompress(data, path, max_size)
+    except DamagedError:
+        raise _Left("damaged") from None
+    except FormatError:
+        raise _Left("too large") from None
+    if not plain:
+        raise _Left("empty")
+    kind = binary_kind(plain[:_HEAD], whole=len(plain) <= _HEAD)
+    if kind != "profile":
+        raise _Left(_foreign(kind))
+    try:
+        profile = decode(plain, path)
+    except DamagedError:
+        raise _Left("damaged") from None
+    if not profile.sample_types:
+        raise _Left("without sample types")
+    return profile
+
+
+def _unread(error: Exception) -> str:
+    """Return why an object cannot be read, without what a store's library says.
+
+    That may hold addresses that are signed.
+    """
+    if isinstance(error, FileNotFoundError):
+        return "vanished"
+    if isinstance(error, PermissionError):
+        return "not permitted"
+    if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
+        return "timed out"
+    return "unreadable"
+
+
+def _foreign(kind: str | None) -> str:
+    """Return what an object is that is no profile."""
+    if kind == "trace":
+        return "an execution trace"
+    if isinstance(kind, Foreign):
+        return "not a profile"
+    return "not a profile" if kind is None else str(kind)
+
+
+def _by_host(
+    profile: Profile, path: str, rule: HostRule
+) -> Iterator[tuple[str, Profile]]:
+    """Yield (host, its samples) of one profile; raises `_Left` where it has none.
+
+    What a profile says of itself goes with each share, so that one profile of several
+    hosts counts for each of them.
+    """
+    host = rule.of_path(path)
+    if host:
+        yield host, profile
+        return
+    texts = _label_texts(profile, rule.keys)
+    if texts is None or (texts == 0).any():
+        raise _Left("without a host")
+    for text in sorted(set(texts.tolist())):
+        samples = np.flatnonzero(texts == text)
+        whole = len(samples) == len(profile)
+        yield profile.strings[text], profile if whole else profile.take(samples)
+
+
+def _label_texts(profile: Profile, keys: tuple[str, ...]) -> Any:  # noqa: ANN401
+    """Return each sample's text (int32 position, 0 for none) under the first key.
+
+    None where no sample has any of the keys.
+    """
+    labels = profile.labels
+    for key in keys:
+        if key not in profile.strings:
+            continue
+        of_key = (labels.key == profile.strings.index(key)) & (labels.text != 0)
+        if of_key.any():
+            texts = np.zeros(len(profile), np.int32)
+            texts[labels.sample[of_key]] = labels.text[of_key]
+            return texts
+    return None

@@ -1,0 +1,199 @@
+"""What two arguments name -> two sides whose runs are hosts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from pprofdiff.errors import FormatError, UsageError
+from pprofdiff.fleet.engine import parts_of
+from pprofdiff.fleet.hosts import HostRule, host_rule
+from pprofdiff.fleet.partial import Key, Part, Task, added
+from pprofdiff.fleet.sources import Source, source_of
+from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE
+from pprofdiff.inputs.sides import Loaded
+from pprofdiff.model.profiles.merge import merge
+from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.side import Capture, Fleet, Side
+from pprofdiff.units import printable
+
+__all__ = ["MAX_SKIPPED", "FleetOptions", "load_fleets"]
+
+MAX_SKIPPED = 0.01
+"""The share of objects that may be left out unless another is given."""
+
+# Objects of a task: their sums take 1 s or so, and a few hundred kilobytes to send.
+_AT_ONCE = 50
+
+
+def _silent(_message: str) -> None:
+    """Drop the message."""
+
+
+class FleetOptions(NamedTuple):
+    """How profiles of many hosts are read.
+
+    Attributes
+    ----------
+    by
+        What tells hosts: see `hosts.host_rule`.
+    scheduler, workers
+        Where to read: see `engine.parts_of`.
+    max_skipped
+        The largest share of a side's objects that may be left out.
+    labels
+        Whether samples keep their labels.
+    max_size
+        Bytes that one object may hold, decompressed.
+    anonymous
+        Leave out names of hosts and places.
+    progress
+        Gets what is being done now.
+
+    """
+
+    by: str | None = None
+    scheduler: str = ""
+    workers: int | None = None
+    max_skipped: float = MAX_SKIPPED
+    labels: bool = False
+    max_size: int = DEFAULT_MAX_SIZE
+    anonymous: bool = False
+    progress: Callable[[str], None] = _silent
+
+
+def load_fleets(
+    base: Sequence[str], new: Sequence[str], options: FleetOptions
+) -> Loaded:
+    """Return both sides, with a capture for each kind of each host, or group of hosts.
+
+    `Side.fleet` says of how many profiles and hosts they are.
+
+    Raises
+    ------
+    FetchError, UsageError
+        As `sources.source_of` and `hosts.host_rule` do.
+    FormatError
+        More of a side's objects than `options.max_skipped` are no profiles that can be
+        read, or all are.
+    ClusterError
+        As `engine.parts_of` does.
+
+    """
+    options.progress("listing objects")
+    if sum(argument == "@-" for argument in (*base, *new)) > 1:
+        raise UsageError("@-: standard input can be read only once")
+    sources = source_of(tuple(base), "base"), source_of(tuple(new), "new")
+    rule = host_rule(
+        options.by,
+        (
+            path
+            for source in sources
+            for objects in source.objects
+            for path in objects.paths
+        ),
+    )
+    tasks = [_tasks(source, rule, options) for source in sources]
+    parts = parts_of(
+        tasks,
+        scheduler=options.scheduler,
+        workers=options.workers,
+        progress=options.progress,
+    )
+    told = [
+        _noted(source, part, word, options)
+        for source, part, word in zip(sources, parts, ("base", "new"), strict=True)
+    ]
+    first, second = (
+        _side(source, part, word, options)
+        for source, part, word in zip(sources, parts, ("base", "new"), strict=True)
+    )
+    return Loaded(first, second, tuple(note for note in told if note))
+
+
+def _tasks(source: Source, rule: HostRule, options: FleetOptions) -> list[Task]:
+    """Cut a side's objects into tasks, those of one host side by side."""
+    tasks = []
+    for objects in source.objects:
+        paths = sorted(objects.paths, key=lambda path: (rule.of_path(path) or "", path))
+        tasks += [
+            Task(
+                objects.store,
+                tuple(paths[start : start + _AT_ONCE]),
+                rule,
+                options.labels,
+                options.max_size,
+            )
+            for start in range(0, len(paths), _AT_ONCE)
+        ]
+    return tasks
+
+
+def _noted(source: Source, part: Part, word: str, options: FleetOptions) -> str:
+    """Return what was left out, in a line, "" for nothing; raises FormatError."""
+    left = sum(part.skipped.values())
+    if not left:
+        return ""
+    label = source.label or word
+    reasons = ", ".join(
+        f"{count:,} {reason}"
+        for reason, count in sorted(
+            part.skipped.items(), key=lambda item: (-item[1], item[0])
+        )
+    )
+    told = f"{label}: {left:,} of {len(source):,} objects left out: {reasons}"
+    if not options.anonymous:
+        reason = max(part.skipped, key=lambda one: (part.skipped[one], one))
+        told += f" (such as {printable(part.first[reason])})"
+    if not part.profiles:
+        raise FormatError(f"{told}; fleets are of pprof profiles")
+    if left > options.max_skipped * len(source):
+        raise FormatError(
+            f"{told}: more than --max-skipped {100 * options.max_skipped:g}%"
+        )
+    return told
+
+
+def _side(source: Source, part: Part, word: str, options: FleetOptions) -> Side:
+    """Return the side that a part makes; runs are numbered by name."""
+    units = sorted({key.unit for key in part.profiles}, key=_natural)
+    run_of = {unit: run for run, unit in enumerate(units)}
+    by_kind: dict[tuple[int, str], list[Profile]] = defaultdict(list)
+    for key, profile in sorted(part.profiles.items(), key=_order):
+        by_kind[run_of[key.unit], key.kind].append(profile)
+    captures = tuple(
+        Capture(
+            f"host {run + 1}" if options.anonymous else printable(units[run]),
+            "profile",
+            several[0] if len(several) == 1 else added([merge(several)]),
+            run,
+            told=True,
+        )
+        for (run, _), several in sorted(by_kind.items(), key=lambda item: item[0])
+    )
+    place = "objects" if options.anonymous else source.place
+    hosts: Mapping[tuple[str, str], object] = part.hosts
+    names = sorted({host for host, _ in hosts})
+    shown = {
+        name: f"host {number}" if options.anonymous else name
+        for number, name in enumerate(names, 1)
+    }
+    fleet = Fleet(
+        place,
+        {(shown[host], kind): sums for (host, kind), sums in part.hosts.items()},
+        dict(part.skipped),
+    )
+    return Side(source.label or word, captures, fleet)
+
+
+def _order(item: tuple[Key, Profile]) -> tuple[str, str, str]:
+    key = item[0]
+    return key.unit, key.kind, repr(key.sample_types)
+
+
+def _natural(name: str) -> tuple[str, int, str]:
+    """Return what sorts names by the number that they end in: host2 before host10."""
+    head = name.rstrip("0123456789")
+    digits = name[len(head) :]
+    return head, int(digits or 0), name

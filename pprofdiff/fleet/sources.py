@@ -1,0 +1,182 @@
+"""Arguments -> the objects that they name, in any store that fsspec knows.
+
+Credentials are found as each store's own library finds them. What is shown of a name
+has no login in it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pprofdiff.errors import FetchError, UsageError
+from pprofdiff.inputs.places import is_label, without_login
+from pprofdiff.units import printable
+
+__all__ = ["Objects", "Source", "source_of"]
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::?//|[A-Za-z][A-Za-z0-9+.-]*::")
+_MAGIC = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """Objects of one store: an fsspec file system, and paths within it, rising."""
+
+    store: Any
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What one side's arguments name; `place` is how people know it."""
+
+    label: str | None
+    place: str
+    objects: tuple[Objects, ...]
+
+    def __len__(self) -> int:
+        """Return the number of objects."""
+        return sum(len(one.paths) for one in self.objects)
+
+
+def source_of(arguments: tuple[str, ...], word: str) -> Source:
+    """Return the objects that one side's arguments name, each once.
+
+    An argument is a URL or a path, with ``*``, ``**``, ``?`` and ``[…]`` in it or not,
+    a folder (all that is in it), ``@FILE``, whose lines are names, or ``@-``, names on
+    standard input; each may follow ``label=``. `word` names the side in errors.
+
+    Raises
+    ------
+    FetchError
+        Nothing is there, or the store does not say what is.
+    UsageError
+        A store's library is not installed, or nothing knows the scheme.
+
+    """
+    labels: list[str] = []
+    places: list[str] = []
+    stores: dict[int, tuple[Any, set[str]]] = {}
+    for argument in arguments:
+        label, target = _labelled(argument)
+        labels += [label] if label else []
+        places.append(printable(without_login(target)))
+        for store, paths in _listed(target):
+            stores.setdefault(id(store), (store, set()))[1].update(paths)
+    if len(set(labels)) > 1:
+        first, second, *_ = map(printable, dict.fromkeys(labels))
+        raise UsageError(
+            f"one side is labelled both {first} and {second}; give it one label"
+        )
+    objects = tuple(
+        Objects(store, tuple(sorted(paths)))
+        for store, paths in stores.values()
+        if paths
+    )
+    place = ", ".join(places)
+    if not objects:
+        raise FetchError(f"{place}: no object of {word} has such a name")
+    return Source(labels[0] if labels else None, place, objects)
+
+
+def _labelled(argument: str) -> tuple[str | None, str]:
+    """Return (label, target) of an argument; a path with ``=`` in it has no label."""
+    label, equals, rest = argument.partition("=")
+    plain = equals and rest and is_label(label) and not re.search(r"[/\\@*?\[]", label)
+    if not plain or os.path.exists(argument) or _SCHEME.match(argument):
+        return None, argument
+    named = _SCHEME.match(rest) or rest.startswith(("@", "/", ".")) or _there(rest)
+    return (label, rest) if named else (None, argument)
+
+
+def _there(path: str) -> bool:
+    """Return whether a local path, or the folder that its pattern begins in, exists."""
+    before = _MAGIC.split(path, maxsplit=1)[0]
+    return os.path.exists(before if before == path else os.path.dirname(before) or ".")
+
+
+def _listed(target: str) -> Iterator[tuple[Any, list[str]]]:
+    """Yield (store, paths) of one argument."""
+    if target.startswith("@") and not os.path.exists(target):
+        yield from _of_list(target)
+        return
+    store, path = _opened(target)
+    try:
+        if _MAGIC.search(path) and not _is_file(store, path):
+            names = store.glob(path, detail=True)
+            yield store, [n for n, about in names.items() if about["type"] == "file"]
+        elif _is_file(store, path):
+            yield store, [path]
+        else:
+            yield store, store.find(path)
+    except FileNotFoundError:
+        return
+    except Exception as error:  # noqa: BLE001 - each store has errors of its own
+        raise FetchError(f"{_told(target)}: {_reason(error)}") from None
+
+
+def _is_file(store: Any, path: str) -> bool:  # noqa: ANN401 - an fsspec store
+    """Return whether an object has just this name; of a pattern, only locally."""
+    if _MAGIC.search(path):
+        return os.path.isfile(path) and "file" in _protocols(store)
+    return bool(store.isfile(path))
+
+
+def _protocols(store: Any) -> tuple[str, ...]:  # noqa: ANN401 - likewise
+    names = store.protocol
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def _of_list(target: str) -> Iterator[tuple[Any, list[str]]]:
+    """Yield (store, paths) of the names in a list."""
+    name = target[1:]
+    try:
+        if name == "-":
+            lines = sys.stdin.buffer.read().splitlines()
+        else:
+            with open(name, "rb") as file:
+                lines = file.read().splitlines()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise FetchError(f"{printable(name)}: {reason}") from None
+    stores: dict[int, tuple[Any, list[str]]] = {}
+    for line in lines:
+        text = line.decode("utf-8", "surrogateescape").strip()
+        if text:
+            store, path = _opened(text)
+            stores.setdefault(id(store), (store, []))[1].append(path)
+    yield from stores.values()
+
+
+def _opened(target: str) -> tuple[Any, str]:
+    """Return (store, path within it); raises UsageError."""
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise UsageError(
+            "many profiles at once need more: pip install 'pprofdiff[fleet]'"
+        ) from None
+    try:
+        store, path = url_to_fs(target)
+    except ImportError as error:
+        raise UsageError(f"{_told(target)}: {_reason(error)}") from None
+    except FileNotFoundError:
+        raise FetchError(f"{_told(target)}: no such file") from None
+    except Exception as error:  # noqa: BLE001 - each store has errors of its own
+        raise UsageError(f"{_told(target)}: {_reason(error)}") from None
+    return store, path
+
+
+def _told(target: str) -> str:
+    return printable(without_login(target))
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line of what a library says."""
+    lines = str(error).strip().splitlines()
+    return printable(lines[0]) if lines else type(error).__name__

@@ -1,0 +1,1 @@
+"""Fleets: made ones, real stores, real workers."""

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "compare_sides"]
 
+_ADDED = "merged-input"
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
@@ -74,6 +76,11 @@ class Comparison:
     pairs: int = 0
 
     @property
+    def of_fleets(self) -> bool:
+        """Whether runs are hosts, or groups of hosts, of one build each."""
+        return self.base.fleet is not None and self.new.fleet is not None
+
+    @property
     def profiles(self) -> tuple[ProfileDiff, ...]:
         """The comparisons of profiles, most telling first."""
         return tuple(self.results.get("profile", ()))
@@ -103,7 +110,9 @@ class Comparison:
         for kind in KINDS.values():
             if kind.caveats and (self.base.of(kind.id) or self.new.of(kind.id)):
                 result = self.results.get(kind.id)
-                yield from resolve(kind.caveats)(self.base, self.new, result)
+                told = resolve(kind.caveats)(self.base, self.new, result)
+                # That a fleet's profiles are added up goes without saying.
+                yield from (c for c in told if not self.of_fleets or c.id != _ADDED)
 
 
 def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Comparison:

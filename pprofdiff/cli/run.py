@@ -329,6 +329,8 @@ def _fleets(options: Options, waiting: Waiting) -> Loaded:
 
     if not options.base:
         raise UsageError("give two fleets: pprofdiff BASE NEW")
+    if options.rps:
+        raise UsageError("--rps is of one process: give a fleet --work BASE:NEW")
     if options.state:
         raise UsageError("--state is of traces, and fleets are of pprof profiles")
     how = FleetOptions(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,10 +17,11 @@ from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.granularity import Granularity
+from pprofdiff.analysis.runs.hosts import fleet_caveats
 from pprofdiff.analysis.runs.outliers import outlying_runs
 from pprofdiff.analysis.runs.turns import one_after_the_other
 from pprofdiff.kinds import KINDS, resolve
-from pprofdiff.model.side import Side
+from pprofdiff.model.side import Fleet, Side
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gate.rules import Gate
@@ -119,8 +120,7 @@ def report_of(
     lost = (Caveat("unread", line) for line in unread)
     caveats = (
         *comparison.caveats(),
-        *outlying_runs(comparison),
-        *one_after_the_other(comparison.base, comparison.new),
+        *_of_runs(comparison),
     )
     for caveat in (*lost, *warnings, *caveats):
         told.setdefault(caveat.text, caveat)
@@ -173,11 +173,54 @@ def judged(report: ReportModel, gate: Gate) -> ReportModel:
     return report._replace(verdict=verdict, warnings=tuple(told.values()))
 
 
+def _of_runs(comparison: Comparison) -> Iterator[Caveat]:
+    """Yield doubts about runs; of fleets, about hosts."""
+    base, new = comparison.base, comparison.new
+    if comparison.of_fleets:
+        yield from fleet_caveats(base, new)
+    else:
+        yield from outlying_runs(comparison)
+        yield from one_after_the_other(base, new)
+
+
 def _inputs(side: Side) -> tuple[Input, ...]:
-    """Return a side's files, kind by kind."""
-    return tuple(
+    """Return a side's files, kind by kind; of a fleet, one entry a kind."""
+    entries = tuple(
         entry
         for kind in KINDS.values()
         if kind.inputs and (captures := side.of(kind.id))
         for entry in resolve(kind.inputs)(captures)
     )
+    return entries if side.fleet is None else _of_fleet(entries, side.fleet)
+
+
+def _of_fleet(entries: Sequence[Input], fleet: Fleet) -> tuple[Input, ...]:
+    """Return one entry for all hosts' profiles of a kind."""
+    kinds: dict[str, list[Input]] = {}
+    for entry in entries:
+        kinds.setdefault(entry.kind, []).append(entry)
+    return tuple(_added(several, fleet) for several in kinds.values())
+
+
+def _added(several: Sequence[Input], fleet: Fleet) -> Input:
+    hosts = fleet.of(several[0].kind)
+    profiles = sum(sums.profiles for sums in hosts)
+    spans = [entry.duration_ns for entry in several if entry.duration_ns]
+    times = [entry.time_ns for entry in several if entry.time_ns]
+    builds = {entry.build_id for entry in several}
+    samples = sum(entry.counts["samples"] for entry in several)
+    amount = f"{_many(profiles, 'profile')} of {_many(len(hosts), 'host')}"
+    if several[0].amount:
+        amount += f", {samples:,} samples"
+    return several[0]._replace(
+        path=fleet.place,
+        build_id=builds.pop() if len(builds) == 1 else None,
+        duration_ns=sum(spans) or None,
+        time_ns=min(times, default=None),
+        amount=amount,
+        counts={"samples": samples, "profiles": profiles, "hosts": len(hosts)},
+    )
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s' if count != 1 else ''}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import log
+from typing import Literal
 
 import numpy as np
 
@@ -21,6 +22,10 @@ _MORE_RUNS = "measure each side several times, in turns (a folder a run)"
 _WORK = (
     "the work is not known: --work BASE:NEW (operations while profiled), --rps "
     "BASE:NEW, a load generator's summary or bench.txt beside the profiles gives it"
+)
+_WORK_OF_FLEETS = (
+    "the work is not known: --work BASE:NEW (operations of all hosts while profiled) "
+    "gives what an operation costs"
 )
 _NOTHING = (
     "a benchmark, a load generator's summary or CPU profiles with --work tell what an "
@@ -54,12 +59,15 @@ def outcome(comparison: Comparison) -> Outcome:
     """
     told = list(measures(comparison))
     diff = cpu_of(comparison)
-    alike = None if diff is None else scaled_alike(diff)
+    # How much work hosts get tells nothing of their build.
+    alike = None if diff is None or comparison.of_fleets else scaled_alike(diff)
     speeds = [m for m in told if m.more_is]
     benchmarks = timed(comparison)
     factor = None if diff is None or alike is None else _factor(diff, alike)
     if not speeds:
         needs = _NOTHING if diff is None else _WORK
+        if diff is not None and comparison.of_fleets:
+            needs = _WORK_OF_FLEETS
         shares = diff is not None and diff.normalization.mode == "composition"
         return Outcome("unknown", tuple(told), (), factor, needs, shares)
     share = busy(comparison) if _by_prior(speeds[0]) else None
@@ -76,7 +84,7 @@ def outcome(comparison: Comparison) -> Outcome:
     elif alike is not None and alike.alike and _machine(comparison, first, told):
         verdict, needs = "unknown", _MACHINE
     elif verdict == "unknown":
-        needs = _more_runs(first)
+        needs = _more_runs(first, "hosts" if comparison.of_fleets else "runs")
     ordered = (first, *(m for m in told if m is not first))
     known = any(m.id in ("time", "cpu", "task") for m in told)
     return Outcome(
@@ -90,7 +98,7 @@ def _by_prior(measure: Measure) -> bool:
     return measure.id in _CLOCK and freedom < TOTAL_FREEDOM
 
 
-def _more_runs(measure: Measure) -> str:
+def _more_runs(measure: Measure, noun: Literal["runs", "hosts"]) -> str:
     """Return what it takes to tell, from how far the runs that there are differ.
 
     An interval narrows with the square root of runs. It is to be as narrow as the
@@ -98,15 +106,17 @@ def _more_runs(measure: Measure) -> str:
     """
     have = min(measure.runs)
     if have < _SEVERAL:
-        return _MORE_RUNS
+        return _MORE_RUNS if noun == "runs" else "compare more hosts of each build"
     moved, same = abs(log(measure.ratio)), log(1 + measure.same_within)
     reach, goal = log(measure.high / measure.ratio), moved
     if moved < same:
         reach, goal = log(measure.narrow[1] / measure.ratio), same
     wanted = wanted_runs(have, times_as_many(reach, goal))
+    turns = ", in turns" if noun == "runs" else ""
     if wanted is None:
-        return f"runs differ too much: over {MOST_RUNS} a side would tell, in turns"
-    return f"about {wanted} runs a side, in turns, would tell"
+        return f"{noun} differ too much: over {MOST_RUNS} a side would tell{turns}"
+    turns = turns and f"{turns},"
+    return f"about {wanted} {noun} a side{turns} would tell"
 
 
 def _factor(diff: ProfileDiff, alike: ScaledAlike) -> float | None:

@@ -336,6 +336,10 @@ def _all(comparison: Comparison) -> Iterator[Measure]:
         _unchanged_code,
         _about,
     ):
+        if comparison.of_fleets and figure is _unchanged_code:
+            # Unlike hosts share no ratio of code: of 20 splits of hosts of one build
+            # into sides of 20, 9 were told apart by it.
+            continue
         measure = figure(comparison)
         # Operations a second that benchmarks tell are their time, said again.
         if measure is not None and (measure.id != "throughput" or benchmarks is None):

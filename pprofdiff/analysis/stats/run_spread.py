@@ -201,9 +201,13 @@ def spread_of(
 def _residuals(
     sides: Sequence[Floats], totals: Sequence[Floats]
 ) -> tuple[Floats, Floats, Floats]:
-    """Return Pearson's squared residuals of shares, their freedom, and means a run.
+    """Return squared residuals of shares over their means, freedom, and means a run.
 
-    Of sides in which a row has fewer than `_LEAST` samples nothing is taken.
+    They are Pearson's where runs are equally long. A long run moves the sum over runs
+    by more than a short one: each counts as it does there, as in the variance of a
+    ratio of sums (Cochran 1977, Sampling Techniques, 6.3), and the freedom is that of
+    so many equal runs as have the sum's variance. Of sides in which a row has fewer
+    than `_LEAST` samples nothing is taken.
     """
     rows = len(sides[0])
     squares, freedom, count = np.zeros(rows), np.zeros(rows), np.zeros(rows)
@@ -211,12 +215,17 @@ def _residuals(
         sums = counts.sum(axis=1)
         told = sums >= _LEAST
         mean = sums[told, None] * (total / max(total.sum(), 1.0))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            parts = np.where(mean > 0, np.square(counts[told] - mean) / mean, 0.0)
-        squares[told] += parts.sum(axis=1)
-        freedom[told] += counts.shape[1] - 1
+        equal = _equal_runs(total)
+        parts = np.square(counts[told] - mean).sum(axis=1) / sums[told]
+        squares[told] += equal * parts
+        freedom[told] += equal - 1
         count += sums
     return squares, freedom, count / sum(map(len, totals))
+
+
+def _equal_runs(total: Floats) -> float:
+    """Return how many equal runs have a sum that varies as much as that of these."""
+    return float(np.square(total.sum()) / max(np.square(total).sum(), 1.0))
 
 
 def _of_totals(sides: Sequence[RunCounts], *, in_turns: bool) -> tuple[float, int]:

@@ -14,10 +14,12 @@ from pprofdiff.report.rows import Sentence
 __all__ = ["noise_sentence"]
 
 
-def noise_sentence(diff: ProfileDiff) -> Iterator[Sentence]:
+def noise_sentence(diff: ProfileDiff, hosts: int | None = None) -> Iterator[Sentence]:
     """Yield what ``~`` means here, and the length of profile that would tell.
 
-    Nothing is yielded where no group is within noise, or chance has no model.
+    Of fleets, `hosts` is how many the smaller one has, and it is the number of hosts
+    that would tell. Nothing is yielded where no group is within noise, or chance has no
+    model.
     """
     model = diff.model
     sums, groups = diff.category_sums, judged_groups(diff)
@@ -36,14 +38,20 @@ def noise_sentence(diff: ProfileDiff) -> Iterator[Sentence]:
     largest, runs = groups[row], together(sums.group_runs, [row])
     reach = float(model.reach(runs)[0])
     scale = scale_of(diff)
+    given = "at this length" if hosts is None else "of so many hosts"
     text = (
-        f"within noise: at this length {largest.label} must move by "
+        f"within noise: {given} {largest.label} must move by "
         f"{scale.number(reach)} {scale.unit} to be told from chance"
     )
     spans = [s.profile.duration_ns for s in (diff.base, diff.new)]
     lengths = [span for span in spans if span]
     times = float(model.lengths_needed(runs)[0])
-    if len(lengths) == 2 and 1 < times < 1000:
+    if hosts is not None and 1 < times < 1000:
+        text += (
+            f"; its {scale.number(largest.delta, signed=True)} would need about "
+            f"{times * hosts:,.0f} a side"
+        )
+    elif len(lengths) == 2 and 1 < times < 1000:
         text += (
             f"; its {scale.number(largest.delta, signed=True)} would need profiles "
             f"of about {_span(times * max(lengths) / 1e9)}"

@@ -74,6 +74,13 @@ def _tops(diff: ProfileDiff) -> tuple[str, ...]:
     return ("cum", "flat") if diff.is_cpu else ("cum",)
 
 
+def _hosts(report: ReportModel, diff: ProfileDiff) -> int | None:
+    """Return how many hosts the smaller fleet has, None where there are no fleets."""
+    fleets = report.comparison.base.fleet, report.comparison.new.fleet
+    counts = [len(fleet.of(diff.name)) for fleet in fleets if fleet is not None]
+    return min(counts, default=None)
+
+
 def _parts(
     report: ReportModel, diff: ProfileDiff, scope: Scope
 ) -> Iterator[SectionPart]:
@@ -93,7 +100,7 @@ def _parts(
             modelled = report.comparison.modelled if diff.is_cpu else None
             yield from payer_tables(diff, labels, modelled, rows)
         if diff.is_cpu and diff.grouped:
-            yield from noise_sentence(diff)
+            yield from noise_sentence(diff, _hosts(report, diff))
     if scope.joined:
         yield from renamed(diff)
 

@@ -43,10 +43,10 @@ MAY = {
     "plots": _ANALYSIS,
     "report": _PLOTS | {"loaders"},
     "notebook": _REPORT,
-    "api": _REPORT | _INPUTS | {"notebook", "fleet"},
+    "api": _REPORT | _INPUTS | {"notebook", "fleets"},
     "measure": _ANALYSIS | _INPUTS,
-    "fleet": _ANALYSIS | _INPUTS,
-    "cli": _REPORT | _INPUTS | {"demo", "api", "measure", "fleet"},
+    "fleets": _ANALYSIS | _INPUTS,
+    "cli": _REPORT | _INPUTS | {"demo", "api", "measure", "fleets"},
     "__init__": {"api", "errors", "_version"},
     "__main__": {"cli"},
 }

@@ -1,8 +1,8 @@
-"""What a notebook or script uses: `load`, `diff`, `compare` and `load_many`.
+"""What a notebook or script uses: `load`, `diff`, `compare`, `fleet` and `load_many`.
 
 `calls` has these; `profiles`, `gclogs`, `benchmarks` and `traces` have what `load` and
 `diff` return of a kind, `comparison` and `builds` what `compare` and `load_many`
-return. What all loaded inputs share is in `loaded`, what all comparisons can do in
+return; `fleets` is of many hosts. What all loaded inputs share is in `loaded`, what all comparisons can do in
 `reported`. Nothing is changed in place: every method returns something new.
 """
 
@@ -12,6 +12,7 @@ from pprofdiff.api.benchmarks import Benchmarks, BenchmarksDiff, LoadSummary
 from pprofdiff.api.builds import Builds
 from pprofdiff.api.calls import compare, diff, load, load_many
 from pprofdiff.api.comparison import Comparison
+from pprofdiff.api.fleets import FleetComparison, fleet
 from pprofdiff.api.gclogs import GCLog, GCLogDiff
 from pprofdiff.api.profiles import Diff, Profile, Summary
 from pprofdiff.api.traces import Trace, TraceDiff
@@ -22,6 +23,7 @@ __all__ = [
     "Builds",
     "Comparison",
     "Diff",
+    "FleetComparison",
     "GCLog",
     "GCLogDiff",
     "LoadSummary",
@@ -31,6 +33,7 @@ __all__ = [
     "TraceDiff",
     "compare",
     "diff",
+    "fleet",
     "load",
     "load_many",
 ]

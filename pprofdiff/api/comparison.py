@@ -20,7 +20,7 @@ from pprofdiff.inputs.sides import load_sides
 from pprofdiff.kinds import KINDS, KindId
 from pprofdiff.model.side import Side
 
-__all__ = ["Comparison", "Paths", "compare_paths"]
+__all__ = ["Comparison", "Paths", "compare_paths", "words_of"]
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -111,14 +111,15 @@ def compare_paths(base: Paths, new: Paths, settings: Settings = DEFAULTS) -> Com
     Raises FetchError or FormatError for what cannot be read, UsageError where nothing
     pairs.
     """
-    loaded = load_sides(_words(base), _words(new))
+    loaded = load_sides(words_of(base), words_of(new))
     if loaded.base is None:
         raise UsageError("base: there is nothing on this side")
     data = analysis.compare_sides(loaded.base, loaded.new, settings)
     return Comparison(data, loaded.notes, loaded.unread)
 
 
-def _words(paths: Paths) -> tuple[str, ...]:
+def words_of(paths: Paths) -> tuple[str, ...]:
+    """Return what was given for a side as the words that a command has for it."""
     if isinstance(paths, str | os.PathLike):
         return (os.fspath(paths),)
     return tuple(os.fspath(path) for path in paths)

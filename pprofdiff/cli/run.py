@@ -325,7 +325,7 @@ def _loaded(options: Options, screen: Screen, waiting: Waiting) -> Loaded:
 
 def _fleets(options: Options, waiting: Waiting) -> Loaded:
     """Read the profiles of two fleets."""
-    from pprofdiff.fleet.sides import MAX_SKIPPED, FleetOptions, load_fleets
+    from pprofdiff.fleets.sides import MAX_SKIPPED, FleetOptions, load_fleets
 
     if not options.base:
         raise UsageError("give two fleets: pprofdiff BASE NEW")

@@ -30,8 +30,8 @@ def _few(side: Side, fleet: Fleet) -> Iterator[Caveat]:
     if count == 1:
         yield Caveat(
             "one-host",
-            f"{side.label} is one host: how far hosts of one build differ is not known, "
-            "so that another host looks like a change",
+            f"{side.label} is one host: nothing shows how far hosts of one build "
+            "differ, so that another host looks like a change",
         )
     elif count < _FEW:
         yield Caveat(

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from pprofdiff.errors import ClusterError, UsageError
-from pprofdiff.fleet.combine import combine, tree
-from pprofdiff.fleet.partial import Part, Task, read_part
+from pprofdiff.fleets.combine import combine, tree
+from pprofdiff.fleets.partial import Part, Task, read_part
 from pprofdiff.inputs.places import without_login
 from pprofdiff.units import printable
 

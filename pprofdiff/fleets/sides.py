@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from pprofdiff.errors import FormatError, UsageError
-from pprofdiff.fleet.engine import parts_of
-from pprofdiff.fleet.hosts import HostRule, host_rule
-from pprofdiff.fleet.partial import Key, Part, Task, added
-from pprofdiff.fleet.sources import Source, source_of
+from pprofdiff.fleets.engine import parts_of
+from pprofdiff.fleets.hosts import HostRule, host_rule
+from pprofdiff.fleets.partial import Key, Part, Task, added
+from pprofdiff.fleets.sources import Source, source_of
 from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE
 from pprofdiff.inputs.sides import Loaded
 from pprofdiff.model.profiles.merge import merge

@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pprofdiff.fleet import sides
-from pprofdiff.fleet.combine import combine, tree
-from pprofdiff.fleet.hosts import GROUPS, HostRule, group_of
-from pprofdiff.fleet.partial import Task, read_part
-from pprofdiff.fleet.sides import FleetOptions, load_fleets
-from pprofdiff.fleet.sources import source_of
+from pprofdiff.fleets import sides
+from pprofdiff.fleets.combine import combine, tree
+from pprofdiff.fleets.hosts import GROUPS, HostRule, group_of
+from pprofdiff.fleets.partial import Task, read_part
+from pprofdiff.fleets.sides import FleetOptions, load_fleets
+from pprofdiff.fleets.sources import source_of
 from pprofdiff.model.profiles.merge import merge
 from pprofdiff.model.profiles.profile import Labels, stack_names
-from tests.fleet import making
+from tests.fleets import making
 
 
 def table(profile):

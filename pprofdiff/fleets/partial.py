@@ -10,7 +10,7 @@ import numpy as np
 
 from pprofdiff.analysis.profiles.kinds import kind_name
 from pprofdiff.errors import DamagedError, FormatError
-from pprofdiff.fleet.hosts import HostRule
+from pprofdiff.fleets.hosts import HostRule
 from pprofdiff.inputs.gunzip import decompress
 from pprofdiff.inputs.recognition import Foreign, binary_kind
 from pprofdiff.loaders.profiles.pprof import decode

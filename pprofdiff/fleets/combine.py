@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from pprofdiff.fleet.hosts import GROUPS, group_of
-from pprofdiff.fleet.partial import Key, Part, added
+from pprofdiff.fleets.hosts import GROUPS, group_of
+from pprofdiff.fleets.partial import Key, Part, added
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import HostSums
 

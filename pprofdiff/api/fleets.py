@@ -1,0 +1,139 @@
+"""Two builds on many hosts compared, as the command line does it: `FleetComparison`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pprofdiff.analysis import comparison as analysis
+from pprofdiff.analysis.outcome.model import SAME_WITHIN
+from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.work import counted
+from pprofdiff.api.comparison import Comparison, Paths, words_of
+from pprofdiff.errors import UsageError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FleetComparison", "fleet"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FleetComparison(Comparison):
+    """Everything that two builds' profiles of many hosts tell, kind by kind.
+
+    A run is a host, or a group of hosts where there are more than 64. `notes` say what
+    was left out.
+    """
+
+    def __repr__(self) -> str:
+        """Return one line: the two sides, and of how many hosts they are."""
+        sides = [
+            f"{side.label!r} ({len(side.fleet.names):,} hosts)"
+            for side in (self.data.base, self.data.new)
+            if side.fleet is not None
+        ]
+        kinds = ", ".join(self.profiles)
+        return f"<FleetComparison {' → '.join(sides)}: {kinds}>"
+
+    @cached_property
+    def hosts(self) -> pd.DataFrame:
+        """What was read of each host: one row a side, host and kind of profile.
+
+        ============== ============================================= ============
+        column         meaning                                       type
+        ============== ============================================= ============
+        side           base or new                                   categorical
+        host           its name                                      string
+        kind           of profile, such as cpu                       string
+        profiles       how many                                      int64
+        seconds        the sum of their durations; 0 where they      float64
+                       tell none
+        total          the sum of their values, raw, in the default  int64
+                       sample type
+        ============== ============================================= ============
+        """
+        import pandas as pd
+
+        words = "base", "new"
+        rows = [
+            (word, host, kind, sums.profiles, sums.duration_ns / 1e9, sums.total)
+            for word, side in zip(words, (self.data.base, self.data.new), strict=True)
+            if side.fleet is not None
+            for (host, kind), sums in sorted(side.fleet.hosts.items())
+        ]
+        names = ["side", "host", "kind", "profiles", "seconds", "total"]
+        frame = pd.DataFrame(rows, columns=names)
+        frame["side"] = pd.Categorical(frame["side"], words)
+        return frame
+
+
+def fleet(  # noqa: PLR0913 - the options of a comparison, by keyword
+    base: Paths,
+    new: Paths,
+    *,
+    by: str | None = None,
+    scheduler: str = "",
+    workers: int | None = None,
+    max_skipped: float = 0.01,
+    labels: bool = False,
+    normalize: bool = False,
+    work: tuple[float, float] | None = None,
+    pair_names: Mapping[str, str] | None = None,
+    pairing: bool = True,
+    same_within: float = SAME_WITHIN,
+) -> FleetComparison:
+    """Compare two builds by the pprof profiles of all hosts that ran them.
+
+    Parameters
+    ----------
+    base, new
+        Patterns or names of objects, ``s3://bucket/build=41/**/*.pb.gz``, in any store
+        that fsspec knows; folders, or lists of names as ``@names.txt``.
+    by
+        What tells hosts, which are the unit that builds are judged by: a label of
+        samples or a part ``KEY=…`` of paths, or a pattern for paths with a group. None
+        for parts such as ``host=…``.
+    scheduler
+        Address of a Dask scheduler, "" for processes of this machine.
+    workers
+        How many processes to start here, 0 for none; None for as many as processors
+        where there is enough to read. A script that starts some has an
+        ``if __name__ == "__main__":`` around the call, as `multiprocessing` asks.
+    max_skipped
+        The largest share of objects that may be damaged, missing or no profiles.
+    labels
+        Whether samples keep their labels.
+    normalize, work, pair_names, pairing, same_within
+        As of `compare`; `work` are the operations of all hosts.
+
+    Raises
+    ------
+    FetchError, FormatError, UsageError
+        Nothing is there or can be read; more is left out than `max_skipped`; hosts are
+        not told; or nothing pairs.
+    ClusterError
+        Workers cannot be had, or went away.
+
+    """
+    from pprofdiff.fleets.sides import FleetOptions, load_fleets
+
+    if not 0 < same_within < 1:
+        raise UsageError("same_within= is a share of base, such as 0.02")
+    if not 0 <= max_skipped < 1:
+        raise UsageError("max_skipped= is a share of objects, such as 0.01")
+    how = FleetOptions(by, scheduler, workers, max_skipped, labels)
+    loaded = load_fleets(words_of(base), words_of(new), how)
+    if loaded.base is None:
+        raise UsageError("base: there is nothing on this side")
+    settings = Settings(
+        normalize=normalize,
+        work=None if work is None else counted(work),
+        pair_names=tuple((pair_names or {}).items()),
+        pairing=pairing,
+        same_within=same_within,
+    )
+    data = analysis.compare_sides(loaded.base, loaded.new, settings)
+    return FleetComparison(data, loaded.notes, loaded.unread)

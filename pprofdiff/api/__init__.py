@@ -2,8 +2,9 @@
 
 `calls` has these; `profiles`, `gclogs`, `benchmarks` and `traces` have what `load` and
 `diff` return of a kind, `comparison` and `builds` what `compare` and `load_many`
-return; `fleets` is of many hosts. What all loaded inputs share is in `loaded`, what all comparisons can do in
-`reported`. Nothing is changed in place: every method returns something new.
+return; `fleets` has both of many hosts. What all loaded inputs share is in `loaded`,
+what all comparisons can do in `reported`. Nothing is changed in place: every method
+returns something new.
 """
 
 from __future__ import annotations

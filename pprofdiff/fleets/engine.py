@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from pprofdiff.errors import ClusterError, UsageError
@@ -95,10 +96,10 @@ def _read_there(
         try:
             parts: list[Part] = client.gather(client.compute(roots))
         except KilledWorker as error:
-            times = len(getattr(error, "allowed_failures", [])) or "several"
             raise ClusterError(
-                "workers died again and again on the same objects, "
-                f"{times} times: give each more memory, or name fewer objects"
+                f"{error.allowed_failures + 1} workers died, one after the other, on "
+                "the same objects: give each more memory, or find the object with "
+                "fewer of them"
             ) from None
         except (CancelledError, OSError) as error:
             raise ClusterError(_gone(scheduler, error)) from None
@@ -129,14 +130,36 @@ def _client(scheduler: str, workers: int | None) -> Iterator[Any]:
         with client:
             yield client
         return
-    with (
-        LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address=None,
-            silence_logs=50,
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
+    with ExitStack() as stack:
+        with _interrupts_for_us_alone():
+            cluster = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address=None,
+                silence_logs=50,
+            )
+            stack.enter_context(cluster)
+        yield stack.enter_context(Client(cluster, set_as_default=False))
+
+
+@contextmanager
+def _interrupts_for_us_alone() -> Iterator[None]:
+    """Have the threads and processes that are started not see Ctrl-C, which waits.
+
+    A terminal sends it to all of them: workers would say so, each with a traceback. A
+    thread has the signals blocked that are blocked where it starts, and so have the
+    processes that it starts.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing.resource_tracker import ensure_running
+
+    # Whoever starts it has the signal unblocked after.
+    ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -185,7 +185,7 @@ def _unread(error: Exception) -> str:
 def _foreign(kind: str | None) -> str:
     """Return what an object is that is no profile."""
     if kind == "trace":
-        return "an execution trace"
+        return "not a profile but a trace"
     if isinstance(kind, Foreign):
         return "not a profile"
     return "not a profile" if kind is None else str(kind)

@@ -1,0 +1,160 @@
+"""Real workers in processes of their own: whatever becomes of them, sums are the same."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from pprofdiff.errors import ClusterError
+from pprofdiff.fleets import sides
+from pprofdiff.fleets.combine import combine, tree
+from pprofdiff.fleets.engine import parts_of
+from pprofdiff.fleets.hosts import HostRule
+from pprofdiff.fleets.partial import Task, read_part
+from pprofdiff.fleets.sources import source_of
+from tests.fleets import making
+from tests.fleets.test_sums import table
+
+distributed = pytest.importorskip("distributed")
+# Its sockets and loops are closed by threads that end after the test.
+pytestmark = pytest.mark.filterwarnings(
+    "default::ResourceWarning", "default::pytest.PytestUnraisableExceptionWarning"
+)
+
+
+@pytest.fixture(scope="module")
+def tasks(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cluster")
+    making.write(folder, range(24), count=5, samples=1500)
+    (objects,) = source_of((str(folder),), "base").objects
+    return [
+        Task(
+            objects.store, objects.paths[start : start + 5], HostRule(("host",)),
+            labels=False, max_size=1 << 30,
+        )
+        for start in range(0, len(objects.paths), 5)
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def expected(tasks):
+    return summary(tree(tasks, read_part, combine))
+
+
+@pytest.fixture
+def cluster():
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1",
+        dashboard_address=None, silence_logs=50,
+    ) as cluster:  # fmt: skip
+        yield cluster
+
+
+def summary(part):
+    sums = {key.unit: table(profile) for key, profile in part.profiles.items()}
+    return sums, dict(part.hosts), dict(part.skipped)
+
+
+def silent(_message):
+    pass
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_the_number_of_workers_changes_nothing(tasks, expected, workers):
+    both = parts_of([tasks, tasks[:3]], workers=workers, progress=silent)
+    assert summary(both[0]) == expected
+    assert sum(sums.profiles for sums in both[1].hosts.values()) == 15
+
+
+def test_a_worker_that_is_killed_changes_no_number(tasks, expected, cluster):
+    killed = []
+
+    def kill():
+        with distributed.Client(cluster, set_as_default=False) as watcher:
+            pids = watcher.run(os.getpid)
+            while not killed:
+                busy = [w for w, keys in watcher.processing().items() if keys]
+                if busy:
+                    os.kill(pids[busy[0]], signal.SIGKILL)
+                    killed.append(pids[busy[0]])
+                time.sleep(0.01)
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    (part,) = parts_of([tasks], scheduler=cluster.scheduler_address, progress=silent)
+    thread.join()
+    assert killed
+    assert summary(part) == expected
+
+
+def die(_task):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_task_that_kills_every_worker_is_one_line(tasks, cluster, monkeypatch):
+    monkeypatch.setattr("pprofdiff.fleets.engine.read_part", die)
+    with pytest.raises(
+        ClusterError, match="^4 workers died, one after the other"
+    ) as error:
+        parts_of([tasks[:1]], scheduler=cluster.scheduler_address, progress=silent)
+    assert "\n" not in str(error.value)
+
+
+PROGRAM = """
+import distributed, sys, time
+from pprofdiff.cli.main import main
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_ctrl_c_ends_workers_too(tasks, tmp_path):
+    folder = os.path.dirname(os.path.dirname(tasks[0].paths[0]))
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM + "\n")
+    words = [f"{folder}/**/*.gz"] * 2
+    with subprocess.Popen(
+        [sys.executable, program, *words], text=True, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        # 240 objects: workers of this machine are started.
+        deadline = time.monotonic() + 60
+        while not (children := descendants(process.pid)):
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+            time.sleep(0.05)
+        time.sleep(0.5)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+    assert (process.returncode, out, err) == (2, "", "pprofdiff: interrupted\n")
+    assert not [pid for pid in children if alive(pid)]
+
+
+def descendants(pid):
+    told = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    children = [int(line) for line in told.stdout.split()]
+    return children + [c for child in children for c in descendants(child)]
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_few_objects_start_no_worker(tasks, monkeypatch):
+    monkeypatch.setattr("pprofdiff.fleets.engine._read_there", None)
+    (part,) = parts_of([tasks], progress=silent)
+    assert len(part.hosts) == 24
+    assert sides._AT_ONCE * 4 == 200

@@ -1,0 +1,187 @@
+"""Objects that are damaged, empty, foreign or gone: counted by reason, never hidden."""
+
+from __future__ import annotations
+
+import gzip
+import os
+
+import pytest
+
+from pprofdiff.cli.main import main
+from pprofdiff.errors import FetchError, FormatError, UsageError
+from pprofdiff.fleets.engine import parts_of
+from pprofdiff.fleets.hosts import HostRule
+from pprofdiff.fleets.partial import Task, read_part
+from pprofdiff.fleets.sides import FleetOptions, load_fleets
+from pprofdiff.fleets.sources import source_of
+from tests.conftest import DATA
+from tests.fleets import making
+
+TRACE = DATA / "health-check/base/trace.out"
+
+
+@pytest.fixture
+def fleet(tmp_path):
+    making.write(tmp_path / "base", range(12), count=2, samples=200)
+    making.write(tmp_path / "new", range(12), count=2, samples=200)
+    return tmp_path
+
+
+def put(folder, name, data):
+    place = folder / "host=x"
+    place.mkdir(exist_ok=True)
+    (place / name).write_bytes(data)
+
+
+def damage(folder):
+    whole = (folder / "host=h00000/0.pb.gz").read_bytes()
+    put(folder, "cut.pb.gz", whole[: len(whole) // 2])
+    put(folder, "broken.pb.gz", gzip.compress(gzip.decompress(whole)[:-40]))
+    put(folder, "empty.pb.gz", b"")
+    put(folder, "empty-inside.pb.gz", gzip.compress(b""))
+    put(folder, "page.html", b"<html>no</html>")
+    put(folder, "trace.out", TRACE.read_bytes())
+    put(folder, "gone.pb.gz", b"")
+    os.remove(folder / "host=x/gone.pb.gz")
+    os.symlink(folder / "nowhere", folder / "host=x/gone.pb.gz")
+
+
+def test_each_reason_is_counted(fleet):
+    damage(fleet / "new")
+    how = FleetOptions(max_skipped=0.5)
+    loaded = load_fleets([f"{fleet}/base"], [f"{fleet}/new"], how)
+    assert loaded.base.fleet.skipped == {}
+    reasons = dict(loaded.new.fleet.skipped)
+    vanished = reasons.pop("vanished", 0)
+    assert reasons == {
+        "damaged": 2, "empty": 2, "not a profile": 1, "not a profile but a trace": 1,
+    }  # fmt: skip
+    # A broken link is listed by some versions of fsspec.
+    (note,) = loaded.notes
+    assert note.startswith(f"new: {6 + vanished} of {30 + vanished} objects left out: ")
+    assert "2 damaged, 2 empty" in note
+    assert "host=x/" in note
+    assert loaded.new.fleet.names == [f"h{n:05}" for n in range(12)]
+
+
+def test_what_is_listed_and_then_gone_has_vanished(fleet):
+    (objects,) = source_of((f"{fleet}/base",), "base").objects
+    os.remove(objects.paths[3])
+    part = read_part(
+        Task(objects.store, objects.paths, HostRule(("host",)), False, 1 << 30)
+    )
+    assert part.skipped == {"vanished": 1}
+    assert part.first == {"vanished": objects.paths[3]}
+    assert sum(sums.profiles for sums in part.hosts.values()) == 23
+
+
+def test_what_a_store_says_is_not_repeated(fleet):
+    class Store:
+        def cat_ranges(self, paths, starts, ends, on_error):
+            return [
+                PermissionError("key=SECRET"), TimeoutError("SECRET"),
+                ValueError("https://signed?SECRET"),
+            ]  # fmt: skip
+
+    part = read_part(
+        Task(Store(), ("a", "b", "c"), HostRule(("host",)), False, 1 << 30)
+    )
+    assert part.skipped == {"not permitted": 1, "timed out": 1, "unreadable": 1}
+    assert "SECRET" not in repr(part)
+
+
+def test_too_large_inside_is_left_out(fleet):
+    how = FleetOptions(max_size=2000)
+    with pytest.raises(FormatError, match=r"24 of 24 objects left out: 24 too large"):
+        load_fleets([f"{fleet}/base"], [f"{fleet}/new"], how)
+
+
+def test_more_than_may_be_skipped_is_an_error_in_one_line(fleet, capsys):
+    put(fleet / "new", "cut.pb.gz", b"\x1f\x8b\x08\0\0")
+    words = [f"{fleet}/base/**/*.gz", f"{fleet}/new/**/*.gz"]
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == (
+        f"pprofdiff: new: 1 of 25 objects left out: 1 damaged "
+        f"(such as {fleet}/new/host=x/cut.pb.gz): more than --max-skipped 1%\n"
+    )
+    assert main([*words, "--max-skipped=4%"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    told = " ".join(out.split())
+    assert "24 profiles of 12 hosts" in told
+    assert "! new: 1 of 25 objects left out: 1 damaged" in told
+
+
+def test_nothing_but_others_is_an_error(fleet, capsys):
+    (fleet / "traces/host=a").mkdir(parents=True)
+    (fleet / "traces/host=a/trace.out").write_bytes(TRACE.read_bytes())
+    assert main([f"{fleet}/traces/**", f"{fleet}/new/**", "--max-skipped=99%"]) == 2
+    assert capsys.readouterr().err == (
+        "pprofdiff: base: 1 of 1 objects left out: 1 not a profile but a trace "
+        f"(such as {fleet}/traces/host=a/trace.out); fleets are of pprof profiles\n"
+    )
+
+
+def test_a_pattern_that_nothing_matches_is_an_error(fleet, capsys):
+    assert main([f"{fleet}/bass/**/*.gz", f"{fleet}/new/**/*.gz"]) == 2
+    assert capsys.readouterr().err == (
+        f"pprofdiff: {fleet}/bass/**/*.gz: no object of base has such a name\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nosuch://x/*"], "Protocol not known"),
+        (["@{}/none.txt"], "no such file"),
+        (["{}/new/**", "--rps=1:2"], "--rps is of one process"),
+        (["{}/new/**", "--state=running"], "--state is of traces"),
+        (["{}/new/**", "--by=(?P<host"], "--by (?P<host: missing"),
+        (["{}/new/**", "--by=host=.*"], "a pattern needs a group"),
+        (["{}/new/**", "--scheduler=tcp://127.0.0.1:9"], "no Dask scheduler answers"),
+    ],
+)
+def test_what_cannot_be_is_one_line(fleet, capsys, monkeypatch, words, said):
+    monkeypatch.setattr("pprofdiff.fleets.engine._PATIENCE", 1)
+    words = [word.replace("{}", str(fleet)) for word in words]
+    assert main([f"{fleet}/base/**", *words]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_without_a_host_nothing_is_guessed(fleet):
+    loose = fleet / "loose"
+    loose.mkdir()
+    for number, file in enumerate(sorted((fleet / "base").rglob("*.gz"))):
+        (loose / f"{number}.pb.gz").write_bytes(file.read_bytes())
+    with pytest.raises(UsageError, match="of which host is it"):
+        load_fleets([str(loose)], [f"{fleet}/new"], FleetOptions())
+    with pytest.raises(FormatError, match="24 without a host"):
+        load_fleets([str(loose)], [f"{fleet}/new"], FleetOptions(by="host"))
+
+
+def test_a_login_is_not_shown(fleet, capsys):
+    assert main(["nosuch://me:SECRET@host/**", f"{fleet}/new/**"]) == 2
+    assert "SECRET" not in capsys.readouterr().err
+
+
+def test_a_list_that_is_empty_names_nothing(fleet):
+    (fleet / "names.txt").write_text("\n\n")
+    with pytest.raises(FetchError, match="no object of base"):
+        load_fleets([f"@{fleet}/names.txt"], [f"{fleet}/new"], FleetOptions())
+
+
+def test_progress_says_how_much_is_read(fleet):
+    (objects,) = source_of((f"{fleet}/base",), "base").objects
+    rule = HostRule(("host",))
+    tasks = [
+        Task(objects.store, paths, rule, False, 1 << 30)
+        for paths in (objects.paths[:10], objects.paths[10:])
+    ]
+    said = []
+    parts_of([tasks], progress=said.append)
+    assert said == ["reading: 0 of 24 objects", "reading: 10 of 24 objects"]

@@ -20,6 +20,7 @@ HERE = 200
 
 # Seconds that a scheduler may take to answer, and its workers to come.
 _PATIENCE = 30
+_ANY = "127.0.0.1:0"
 
 
 def parts_of(
@@ -132,13 +133,22 @@ def _client(scheduler: str, workers: int | None) -> Iterator[Any]:
         return
     with ExitStack() as stack:
         with _interrupts_for_us_alone():
-            cluster = LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                host="127.0.0.1",
-                dashboard_address=None,
-                silence_logs=50,
-            )
+            try:
+                cluster = LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    host="127.0.0.1",
+                    dashboard_address=None,
+                    silence_logs=50,
+                    # Without these, both open a port for a web page, one that is known.
+                    scheduler_kwargs={"dashboard": False, "dashboard_address": _ANY},
+                    worker_dashboard_address=_ANY,
+                )
+            except (OSError, RuntimeError) as error:
+                raise ClusterError(
+                    f"no worker starts on this machine ({error}): a script has its "
+                    'call under if __name__ == "__main__":; workers=0 reads without'
+                ) from None
             stack.enter_context(cluster)
         yield stack.enter_context(Client(cluster, set_as_default=False))
 

@@ -57,7 +57,7 @@ def merge(profiles: Sequence[Profile]) -> Profile:
     alike = _alike(profiles)
     if len(alike) == 1:
         return alike[0]
-    return pruned(_summed(joined(alike), len(alike[0].sample_types)))
+    return pruned(_summed(joined(alike)))
 
 
 def merge_apart(profiles: Sequence[Profile]) -> Profile:
@@ -68,15 +68,25 @@ def merge_apart(profiles: Sequence[Profile]) -> Profile:
     `merge` raises.
     """
     alike = _alike(profiles)
-    types = alike[0].sample_types
-    wide = []
-    for number, profile in enumerate(alike):
-        values = np.zeros((len(profile), 1 + len(alike), len(types)), np.int64)
-        values[:, 0] = values[:, 1 + number] = profile.values
-        repeated = types * (1 + len(alike))
-        flat = values.reshape(len(profile), len(repeated))
-        wide.append(replace(profile, sample_types=repeated, values=flat))
-    return pruned(_summed(joined(wide), len(types)))
+    types, count = alike[0].sample_types, len(alike)
+    own = np.repeat(np.arange(count), [len(profile) for profile in alike])
+    profile = joined(alike)
+    some = np.flatnonzero(profile.values.any(axis=1))
+    profile, own = _taken(profile, some), own[some]
+    first, group = _equal_samples(profile)
+    # Only now, as the samples of all profiles are many more than the distinct ones.
+    values = np.empty((len(first), 1 + count, len(types)), np.int64)
+    cells = group * count + own
+    for column in range(len(types)):
+        apart = sums(cells, profile.values[:, column], len(first) * count)
+        values[:, 1:, column] = apart.reshape(len(first), count)
+    values[:, 0] = values[:, 1:].sum(axis=1)
+    left = np.flatnonzero(values[:, 0].any(axis=1))
+    flat = values[left].reshape(len(left), (1 + count) * len(types))
+    merged = _taken(profile, first[left])
+    return pruned(
+        replace(merged, sample_types=types * (1 + count), values=flat),
+    )
 
 
 def _alike(profiles: Sequence[Profile]) -> list[Profile]:
@@ -177,21 +187,25 @@ def _labelled(profile: Profile) -> Profile:
     return replace(profile, strings=tuple(strings), labels=marked)
 
 
-def _summed(profile: Profile, types: int) -> Profile:
-    """Return the profile with equal samples added up, and without those that are 0.
-
-    A sample is 0 if its first `types` values are.
-    """
-    profile = _taken(profile, np.flatnonzero(profile.values.any(axis=1)))
-    first, group = unique_rows(
+def _equal_samples(
+    profile: Profile,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Group samples of one stack and equal labels; (first, group) as `unique_rows`."""
+    return unique_rows(
         profile.stack_offsets, profile.stack_locations, _label_sets(profile)
     )
+
+
+def _summed(profile: Profile) -> Profile:
+    """Return the profile with equal samples added up, and without those that are 0."""
+    profile = _taken(profile, np.flatnonzero(profile.values.any(axis=1)))
+    first, group = _equal_samples(profile)
     if len(first) == len(group):
         return profile
     values = np.empty((len(first), profile.values.shape[1]), np.int64)
     for column in range(values.shape[1]):
         values[:, column] = sums(group, profile.values[:, column], len(first))
-    left = np.flatnonzero(values[:, :types].any(axis=1))
+    left = np.flatnonzero(values.any(axis=1))
     return _taken(profile, first[left]).with_values(values[left])
 
 

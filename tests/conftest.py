@@ -50,6 +50,7 @@ SLOW = (
     "cli/test_unread",
     "cli/test_whole",
     "field",
+    "fleets",
     "inputs/sources",
     "inputs/test_fetch",
     "inputs/test_logins",

@@ -1,0 +1,108 @@
+"""Fleets in a real S3 server: the same sums, and failures in one line."""
+
+from __future__ import annotations
+
+import os
+
+import fsspec
+import pytest
+
+from pprofdiff.cli.main import main
+from pprofdiff.errors import FetchError
+from pprofdiff.fleets.hosts import HostRule
+from pprofdiff.fleets.partial import Task, read_part
+from pprofdiff.fleets.sides import FleetOptions, load_fleets
+from pprofdiff.fleets.sources import source_of
+from tests.fleets import making, s3
+from tests.fleets.test_cluster import summary
+from tests.fleets.test_sums import table
+
+pytest.importorskip("s3fs")
+pytestmark = pytest.mark.filterwarnings(
+    # The library's sessions are closed when its loop ends.
+    "default::ResourceWarning",
+    "default::pytest.PytestUnraisableExceptionWarning",
+)
+
+
+@pytest.fixture(scope="module")
+def store(request, tmp_path_factory):
+    """Return (address, folder that its bucket `fleet` is)."""
+    binary = s3.program(build=request.config.getoption("--whole"))
+    root = tmp_path_factory.mktemp("s3")
+    making.write(root / "fleet/build=1", range(12), count=3, samples=200)
+    making.write(root / "fleet/build=2", range(12, 24), count=3, samples=200)
+    with s3.served(binary, root) as address:
+        yield address, root / "fleet"
+
+
+@pytest.fixture
+def bucket(store, monkeypatch):
+    address, folder = store
+    for name, value in s3.settings(address).items():
+        monkeypatch.setenv(name, value)
+    fsspec.get_filesystem_class("s3").clear_instance_cache()
+    return folder
+
+
+def test_sums_are_those_of_the_files(bucket):
+    words = ["s3://fleet/build=1/**/*.pb.gz"]
+    loaded = load_fleets(words, [str(bucket / "build=1")], FleetOptions())
+    base, new = loaded.base, loaded.new
+    assert base.fleet.hosts == new.fleet.hosts
+    assert [c.path for c in base.captures] == [f"h{n:05}" for n in range(12)]
+    for one, other in zip(base.captures, new.captures, strict=True):
+        assert table(one.content) == table(other.content)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_the_command_reads_it(bucket, capsys, monkeypatch, workers):
+    monkeypatch.setattr("pprofdiff.fleets.engine.HERE", 200 if workers == 0 else 0)
+    assert main([f"s3://fleet/build={n}/**/*.pb.gz" for n in (1, 2)]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    told = " ".join(out.split())
+    assert (
+        "base s3://fleet/build=1/**/*.pb.gz cpu go1.26 360.0 s 36 profiles of 12 hosts"
+        in told
+    )
+    assert s3.SECRET not in out
+
+
+def test_a_list_of_objects_of_which_one_has_vanished(bucket, tmp_path):
+    names = [f"s3://fleet/{p.relative_to(bucket)}" for p in bucket.glob("build=1/*/*")]
+    (tmp_path / "names.txt").write_text("\n".join([*names, "s3://fleet/host=a/no"]))
+    how = FleetOptions(max_skipped=0.1)
+    loaded = load_fleets([f"@{tmp_path}/names.txt"], ["s3://fleet/build=2"], how)
+    assert loaded.base.fleet.skipped == {"vanished": 1}
+    assert sum(s.profiles for s in loaded.base.fleet.hosts.values()) == 36
+
+
+def test_what_vanishes_between_listing_and_reading(bucket):
+    (objects,) = source_of(("s3://fleet/build=1/host=h00000/*",), "base").objects
+    task = Task(objects.store, objects.paths, HostRule(("host",)), False, 1 << 30)
+    before = summary(read_part(task))
+    assert before[2] == {}
+    os.rename(bucket / "build=1/host=h00000/1.pb.gz", bucket / "kept")
+    try:
+        part = read_part(task)
+    finally:
+        os.rename(bucket / "kept", bucket / "build=1/host=h00000/1.pb.gz")
+    assert part.skipped == {"vanished": 1}
+    assert part.first == {"vanished": "fleet/build=1/host=h00000/1.pb.gz"}
+
+
+def test_a_wrong_secret_is_one_line_without_it(bucket, capsys, monkeypatch):
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "WRONGSECRET")
+    fsspec.get_filesystem_class("s3").clear_instance_cache()
+    assert main(["s3://fleet/build=1/**", "s3://fleet/build=2/**"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("pprofdiff: s3://fleet/build=1/**: ")
+    assert err.count("\n") == 1
+    assert "WRONG" not in err
+
+
+def test_a_bucket_that_is_not_there(bucket):
+    with pytest.raises(FetchError, match="s3://nobucket"):
+        load_fleets(["s3://nobucket/**"], ["s3://fleet/build=2/**"], FleetOptions())

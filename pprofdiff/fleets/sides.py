@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from pprofdiff.analysis.profiles.compare import place_in_report
 from pprofdiff.errors import FormatError, UsageError
 from pprofdiff.fleets.engine import parts_of
 from pprofdiff.fleets.hosts import HostRule, host_rule
@@ -170,7 +171,7 @@ def _side(source: Source, part: Part, word: str, options: FleetOptions) -> Side:
             run,
             told=True,
         )
-        for (run, _), several in sorted(by_kind.items(), key=lambda item: item[0])
+        for (run, _), several in sorted(by_kind.items(), key=_in_report)
     )
     place = "objects" if options.anonymous else source.place
     hosts: Mapping[tuple[str, str], object] = part.hosts
@@ -190,6 +191,11 @@ def _side(source: Source, part: Part, word: str, options: FleetOptions) -> Side:
 def _order(item: tuple[Key, Profile]) -> tuple[str, str, str]:
     key = item[0]
     return key.unit, key.kind, repr(key.sample_types)
+
+
+def _in_report(item: tuple[tuple[int, str], object]) -> tuple[int, tuple[int, str]]:
+    (run, kind), _ = item
+    return run, place_in_report(kind)
 
 
 def _natural(name: str) -> tuple[str, int, str]:

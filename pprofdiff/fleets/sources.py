@@ -109,7 +109,9 @@ def _listed(target: str) -> Iterator[tuple[Any, list[str]]]:
     try:
         if _MAGIC.search(path) and not _is_file(store, path):
             names = store.glob(path, detail=True)
-            yield store, [n for n, about in names.items() if about["type"] == "file"]
+            files = [n for n, about in names.items() if about["type"] == "file"]
+            # A pattern that folders alone match names all that is in them.
+            yield store, files or [n for folder in names for n in store.find(folder)]
         elif _is_file(store, path):
             yield store, [path]
         else:

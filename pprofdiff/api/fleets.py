@@ -69,12 +69,27 @@ class FleetComparison(Comparison):
         frame["side"] = pd.Categorical(frame["side"], words)
         return frame
 
+    @cached_property
+    def groups(self) -> pd.DataFrame:
+        """The functions that moved in the CPU profiles, in each group.
+
+        One row for each function that moved beyond noise over all, or in one group, and
+        each group: ``function``, ``group`` ("" for all), ``base_hosts``, ``new_hosts``
+        (int64), ``base``, ``new``, ``delta`` (% of the group's total, float64), and
+        ``noise`` (whether the change is within noise, None where that is not known).
+        Empty without ``group_by``. A group that one side lacks has NaN there.
+        """
+        from pprofdiff.api.fleetframes import groups_frame
+
+        return groups_frame(self.data)
+
 
 def fleet(  # noqa: PLR0913 - the options of a comparison, by keyword
     base: Paths,
     new: Paths,
     *,
     by: str | None = None,
+    group_by: str = "",
     scheduler: str = "",
     workers: int | None = None,
     max_skipped: float = 0.01,
@@ -96,6 +111,9 @@ def fleet(  # noqa: PLR0913 - the options of a comparison, by keyword
         What tells hosts, which are the unit that builds are judged by: a label of
         samples or a part ``KEY=…`` of paths, or a pattern for paths with a group. None
         for parts such as ``host=…``.
+    group_by
+        What tells groups beside hosts, in the same words; "" for none. See
+        `FleetComparison.groups`.
     scheduler
         Address of a Dask scheduler, "" for processes of this machine.
     workers
@@ -124,7 +142,7 @@ def fleet(  # noqa: PLR0913 - the options of a comparison, by keyword
         raise UsageError("same_within= is a share of base, such as 0.02")
     if not 0 <= max_skipped < 1:
         raise UsageError("max_skipped= is a share of objects, such as 0.01")
-    how = FleetOptions(by, scheduler, workers, max_skipped, labels)
+    how = FleetOptions(by, scheduler, workers, max_skipped, labels, group_by=group_by)
     loaded = load_fleets(words_of(base), words_of(new), how)
     if loaded.base is None:
         raise UsageError("base: there is nothing on this side")

@@ -297,7 +297,8 @@ def compared(
 
 def _loaded(options: Options, screen: Screen, waiting: Waiting) -> Loaded:
     """Read what was named; with ``--state``, traces alone, as profiles."""
-    if options.by or any(map(of_fleet, (*options.base, *options.new))):
+    named = any(map(of_fleet, (*options.base, *options.new)))
+    if named or options.by or options.group_by:
         return _fleets(options, waiting)
     how = ReadOptions(
         seconds=options.seconds,
@@ -343,6 +344,7 @@ def _fleets(options: Options, waiting: Waiting) -> Loaded:
         max_size=options.max_size,
         anonymous=options.no_paths,
         progress=waiting.say,
+        group_by=options.group_by,
     )
     loaded = load_fleets(options.base, options.new, how)
     if not options.no_paths:
@@ -396,18 +398,33 @@ def _filtered(side: Side, options: Options) -> tuple[Side, list[str]]:
     """Return a side with the patterns applied, and which of them matched nothing."""
     if not options.patterns:
         return side, []
+    captures, notes = _with_patterns(side.captures, options)
+    fleet = side.fleet
+    if fleet is not None:
+        groups = {
+            name: group._replace(captures=_with_patterns(group.captures, options)[0])
+            for name, group in fleet.groups.items()
+        }
+        fleet = replace(fleet, groups=groups)
+    return replace(side, captures=captures, fleet=fleet), notes
+
+
+def _with_patterns(
+    given: Sequence[Capture[Any]], options: Options
+) -> tuple[tuple[Capture[Any], ...], list[str]]:
+    """Return captures with the patterns applied, and which of them matched nothing."""
     from pprofdiff.analysis.profiles.filters import filtered
 
     captures: list[Capture[Any]] = []
     notes: list[str] = []
-    for capture in side.captures:
+    for capture in given:
         if capture.kind == "profile":
             left = filtered(capture.content, options.filters)
             captures.append(replace(capture, content=left.profile))
             notes += left.warnings
         else:
             captures.append(capture)
-    return replace(side, captures=tuple(captures)), notes
+    return tuple(captures), notes
 
 
 def _draw(parts: list[Part | Block], options: Options, screen: Screen) -> None:

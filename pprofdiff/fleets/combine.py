@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from pprofdiff.fleets.hosts import GROUPS, group_of
-from pprofdiff.fleets.partial import Key, Part, added
+from pprofdiff.fleets.partial import Key, Part, added, few_groups
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import HostSums
 
@@ -34,6 +34,11 @@ def combine(parts: Sequence[Part]) -> Part:
             skipped[reason] = skipped.get(reason, 0) + count
         for reason, name in part.first.items():
             first.setdefault(reason, name)
+    members: dict[str, frozenset[str]] = {}
+    for part in parts:
+        for group, names in part.members.items():
+            members[group] = members.get(group, frozenset()) | names
+    few_groups(members)
     grouped = any(part.grouped for part in parts)
     grouped = grouped or len({host for host, _ in hosts}) > GROUPS
     profiles: dict[Key, list[Profile]] = {}
@@ -51,6 +56,7 @@ def combine(parts: Sequence[Part]) -> Part:
         skipped,
         first,
         grouped,
+        members,
     )
 
 

@@ -53,7 +53,9 @@ class HostRule:
         return None
 
 
-def host_rule(by: str | None, paths: Iterable[str]) -> HostRule:
+def host_rule(
+    by: str | None, paths: Iterable[str] = (), flag: str = "--by"
+) -> HostRule:
     """Return how hosts are told, from what was asked for.
 
     Parameters
@@ -62,6 +64,8 @@ def host_rule(by: str | None, paths: Iterable[str]) -> HostRule:
         A key, or a pattern with a group; None for a usual key that every path has.
     paths
         The paths of all objects.
+    flag
+        What `by` was typed as.
 
     Raises
     ------
@@ -84,11 +88,11 @@ def host_rule(by: str | None, paths: Iterable[str]) -> HostRule:
     try:
         groups = re.compile(by).groups
     except re.error as error:
-        raise UsageError(f"--by {printable(by)}: {error}") from None
+        raise UsageError(f"{flag} {printable(by)}: {error}") from None
     if not groups:
         raise UsageError(
-            f"--by {printable(by)}: a pattern needs a group that is the host, such as "
-            "'host=(?P<host>[^/]+)'"
+            f"{flag} {printable(by)}: a pattern needs a group that is the name, "
+            "such as 'host=(?P<host>[^/]+)'"
         )
     return HostRule(pattern=by)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sized
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pprofdiff.analysis.profiles.kinds import kind_name
-from pprofdiff.errors import DamagedError, FormatError
+from pprofdiff.errors import DamagedError, FormatError, UsageError
 from pprofdiff.fleets.hosts import HostRule
 from pprofdiff.inputs.gunzip import decompress
 from pprofdiff.inputs.recognition import Foreign, binary_kind
@@ -19,7 +19,13 @@ from pprofdiff.model.profiles.profile import Labels, Profile, ValueType
 from pprofdiff.model.profiles.tables import with_used_strings
 from pprofdiff.model.side import HostSums
 
-__all__ = ["Key", "Part", "Task", "added", "read_part"]
+__all__ = ["NO_GROUP", "Key", "Part", "Task", "added", "few_groups", "read_part"]
+
+NO_GROUP = "(none)"
+"""The group of samples that nothing tells the group of."""
+
+MOST_GROUPS = 33
+"""So many groups, one of them all samples: each takes as much memory as a side."""
 
 # Objects asked for at a time: a store's latency is paid once for so many.
 _AT_ONCE = 10
@@ -29,10 +35,12 @@ _HEAD = 1 << 16
 class Key(NamedTuple):
     """What profiles have in common that are added up.
 
-    `unit` is a host, or a group of hosts.
+    `unit` is a host, or some hosts. `group` is what samples are grouped by beside, ""
+    for all of them.
     """
 
     unit: str
+    group: str
     kind: str
     sample_types: tuple[ValueType, ...]
     period_type: ValueType | None
@@ -51,6 +59,7 @@ class Task:
     rule: HostRule
     labels: bool
     max_size: int
+    group: HostRule | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +77,9 @@ class Part:
     first
         For each reason, the name of an object.
     grouped
-        Whether the units of `profiles` are groups of hosts.
+        Whether the units of `profiles` are of several hosts.
+    members
+        The hosts of each group.
 
     """
 
@@ -77,6 +88,7 @@ class Part:
     skipped: Mapping[str, int] = field(default_factory=dict)
     first: Mapping[str, str] = field(default_factory=dict)
     grouped: bool = False
+    members: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 class _Left(Exception):  # noqa: N818 - an object that is left out is no error
@@ -93,6 +105,7 @@ def read_part(task: Task) -> Part:
     hosts: dict[tuple[str, str], HostSums] = {}
     skipped: dict[str, int] = {}
     first: dict[str, str] = {}
+    members: dict[str, set[str]] = {}
     for path, data in _bytes_of(task):
         try:
             profile = _profile(data, path, task.max_size)
@@ -104,20 +117,57 @@ def read_part(task: Task) -> Part:
             continue
         kind = kind_name(profile)
         for host, share in shares:
-            own = share if task.labels else replace(share, labels=Labels.none())
-            # Comments and pages of all profiles have no bound.
-            own = replace(own, comments=(), doc_url="")
-            key = Key(host, kind, own.sample_types, own.period_type)
-            profiles.setdefault(key, []).append(own)
-            sums = _sums(own)
+            sums = _sums(share)
             before = hosts.get((host, kind))
             hosts[host, kind] = sums if before is None else before.plus(sums)
+            for group, samples in _by_group(share, path, task.group):
+                own = _stripped(samples, labels=task.labels)
+                key = Key(host, group, kind, own.sample_types, own.period_type)
+                profiles.setdefault(key, []).append(own)
+                members.setdefault(group, set()).add(host)
+                few_groups(members)
     return Part(
         {key: added(several) for key, several in profiles.items()},
         hosts,
         skipped,
         first,
+        members={group: frozenset(names) for group, names in members.items()},
     )
+
+
+def few_groups(groups: Sized) -> None:
+    """Raise UsageError for more groups than a comparison of each is worth."""
+    if len(groups) > MOST_GROUPS:
+        raise UsageError(
+            f"--group-by makes more than {MOST_GROUPS - 1} groups: name what has fewer "
+            "values, such as a region or a version"
+        )
+
+
+def _stripped(profile: Profile, *, labels: bool) -> Profile:
+    """Return a profile without what has no bound where many are added up."""
+    kept = profile.labels if labels else Labels.none()
+    return replace(profile, labels=kept, comments=(), doc_url="")
+
+
+def _by_group(
+    profile: Profile, path: str, rule: HostRule | None
+) -> Iterator[tuple[str, Profile]]:
+    """Yield ("", all samples), and (group, its samples) where there is a rule."""
+    yield "", profile
+    if rule is None:
+        return
+    group = rule.of_path(path)
+    if group:
+        yield group, profile
+        return
+    texts = _label_texts(profile, rule.keys)
+    if texts is None:
+        yield NO_GROUP, profile
+        return
+    for text in sorted(set(texts.tolist())):
+        samples = np.flatnonzero(texts == text)
+        yield profile.strings[text] if text else NO_GROUP, profile.take(samples)
 
 
 def added(profiles: list[Profile]) -> Profile:

@@ -16,7 +16,7 @@ from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE
 from pprofdiff.inputs.sides import Loaded
 from pprofdiff.model.profiles.merge import merge
 from pprofdiff.model.profiles.profile import Profile
-from pprofdiff.model.side import Capture, Fleet, Side
+from pprofdiff.model.side import Capture, Fleet, HostGroup, Side
 from pprofdiff.units import printable
 
 __all__ = ["MAX_SKIPPED", "FleetOptions", "load_fleets"]
@@ -30,6 +30,9 @@ _AT_ONCE = 50
 
 def _silent(_message: str) -> None:
     """Drop the message."""
+
+
+_Groups = dict[str, dict[tuple[int, str], list[Profile]]]
 
 
 class FleetOptions(NamedTuple):
@@ -51,6 +54,8 @@ class FleetOptions(NamedTuple):
         Leave out names of hosts and places.
     progress
         Gets what is being done now.
+    group_by
+        What tells groups beside hosts, as `by`; "" for none.
 
     """
 
@@ -62,6 +67,7 @@ class FleetOptions(NamedTuple):
     max_size: int = DEFAULT_MAX_SIZE
     anonymous: bool = False
     progress: Callable[[str], None] = _silent
+    group_by: str = ""
 
 
 def load_fleets(
@@ -115,6 +121,8 @@ def load_fleets(
 
 def _tasks(source: Source, rule: HostRule, options: FleetOptions) -> list[Task]:
     """Cut a side's objects into tasks, those of one host side by side."""
+    by = options.group_by
+    group = host_rule(by, flag="--group-by") if by else None
     tasks = []
     for objects in source.objects:
         paths = sorted(objects.paths, key=lambda path: (rule.of_path(path) or "", path))
@@ -125,6 +133,7 @@ def _tasks(source: Source, rule: HostRule, options: FleetOptions) -> list[Task]:
                 rule,
                 options.labels,
                 options.max_size,
+                group,
             )
             for start in range(0, len(paths), _AT_ONCE)
         ]
@@ -160,19 +169,22 @@ def _side(source: Source, part: Part, word: str, options: FleetOptions) -> Side:
     """Return the side that a part makes; runs are numbered by name."""
     units = sorted({key.unit for key in part.profiles}, key=_natural)
     run_of = {unit: run for run, unit in enumerate(units)}
-    by_kind: dict[tuple[int, str], list[Profile]] = defaultdict(list)
+    by_group: _Groups = defaultdict(lambda: defaultdict(list))
     for key, profile in sorted(part.profiles.items(), key=_order):
-        by_kind[run_of[key.unit], key.kind].append(profile)
-    captures = tuple(
-        Capture(
-            f"host {run + 1}" if options.anonymous else printable(units[run]),
-            "profile",
-            several[0] if len(several) == 1 else added([merge(several)]),
-            run,
-            told=True,
+        by_group[key.group][run_of[key.unit], key.kind].append(profile)
+    captures = {
+        group: tuple(
+            Capture(
+                f"host {run + 1}" if options.anonymous else printable(units[run]),
+                "profile",
+                several[0] if len(several) == 1 else added([merge(several)]),
+                run,
+                told=True,
+            )
+            for (run, _), several in sorted(by_kind.items(), key=_in_report)
         )
-        for (run, _), several in sorted(by_kind.items(), key=_in_report)
-    )
+        for group, by_kind in by_group.items()
+    }
     place = "objects" if options.anonymous else source.place
     hosts: Mapping[tuple[str, str], object] = part.hosts
     names = sorted({host for host, _ in hosts})
@@ -184,13 +196,19 @@ def _side(source: Source, part: Part, word: str, options: FleetOptions) -> Side:
         place,
         {(shown[host], kind): sums for (host, kind), sums in part.hosts.items()},
         dict(part.skipped),
+        options.group_by,
+        {
+            group: HostGroup(len(part.members[group]), captures[group])
+            for group in sorted(captures)
+            if group
+        },
     )
-    return Side(source.label or word, captures, fleet)
+    return Side(source.label or word, captures[""], fleet)
 
 
-def _order(item: tuple[Key, Profile]) -> tuple[str, str, str]:
+def _order(item: tuple[Key, Profile]) -> tuple[str, str, str, str]:
     key = item[0]
-    return key.unit, key.kind, repr(key.sample_types)
+    return key.unit, key.group, key.kind, repr(key.sample_types)
 
 
 def _in_report(item: tuple[tuple[int, str], object]) -> tuple[int, tuple[int, str]]:

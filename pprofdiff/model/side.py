@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, overload
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pprofdiff.model.profiles.profile import Profile
     from pprofdiff.model.traces.trace import Trace
 
-__all__ = ["Capture", "Fleet", "HostSums", "Side"]
+__all__ = ["Capture", "Fleet", "HostGroup", "HostSums", "Side"]
 
 Content_co = TypeVar("Content_co", covariant=True)
 
@@ -80,12 +80,18 @@ class Fleet:
         What each (host, kind of profile) adds up to.
     skipped
         How many objects were left out, by reason.
+    grouped_by
+        What the profiles are grouped by beside their hosts, "" for nothing.
+    groups
+        The same profiles by group: region, version, endpoint.
 
     """
 
     place: str
     hosts: Mapping[tuple[str, str], HostSums]
     skipped: Mapping[str, int]
+    grouped_by: str = ""
+    groups: Mapping[str, HostGroup] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -95,6 +101,16 @@ class Fleet:
     def of(self, kind: str) -> list[HostSums]:
         """Return what each host adds up to in one kind of profile."""
         return [sums for (_, own), sums in self.hosts.items() if own == kind]
+
+
+class HostGroup(NamedTuple):
+    """Some of a fleet's profiles: of so many hosts, with captures as `Side` has them.
+
+    One profile may be of several groups, each of which has some of its samples.
+    """
+
+    hosts: int
+    captures: tuple[Capture[Profile], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -125,3 +125,70 @@ def test_without_paths_nothing_names_a_host(fleet, capsys, tmp_path):
     text = out + (tmp_path / "x.json").read_text("utf-8")
     assert "h000" not in text
     assert str(fleet) not in text
+
+
+@pytest.fixture(scope="module")
+def regions(tmp_path_factory):
+    """One function costs more in region us alone; new has a region more."""
+    folder = tmp_path_factory.mktemp("regions")
+    for region, first, planted in (("eu", 0, 0.0), ("us", 100, 0.05)):
+        for build, more, extra in ((1, 0, 0.0), (2, 20, planted)):
+            place = folder / f"build={build}/region={region}"
+            hosts = range(first + more, first + more + 12)
+            making.write(place, hosts, samples=1500, planted=extra)
+    making.write(folder / "build=2/region=ap", range(300, 302), samples=100)
+    return folder
+
+
+def test_groups_tell_where_a_function_moved(regions, capsys):
+    words = [f"{regions}/build=1/**/*.gz", f"{regions}/build=2/**/*.gz"]
+    assert main([*words, "--group-by=region"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    head, _, table = out.partition("By region (flat, % of each group's CPU)")
+    assert head
+    rows = [line.split() for line in table.splitlines()[1:8]]
+    first = next(i for i, row in enumerate(rows) if row and row[-1].endswith(".Write"))
+    whole, ap, eu, us = rows[first : first + 4]
+    assert whole[-3:-1] == ["24,", "26"]
+    assert ap == ["0,", "2", "ap"]
+    assert eu[2] == "~"
+    assert us[2] == "▲"
+    assert [row[-1] for row in (eu, us)] == ["eu", "us"]
+    assert 3 < float(us[3]) < 7
+
+
+@pytest.mark.parametrize("by", ["region", "region=([^/]+)"])
+def test_groups_as_a_frame_add_up(regions, by):
+    told = pprofdiff.fleet(
+        f"{regions}/build=1/**", f"{regions}/build=2/**", group_by=by
+    )
+    frame = told.groups[told.groups["function"] == making.PLANTED].set_index("group")
+    assert frame.index.tolist() == ["", "ap", "eu", "us"]
+    assert frame.loc["us", "noise"] is False
+    assert frame.loc["eu", "noise"] is True
+    assert frame["base"].isna().tolist() == [False, True, False, False]
+    assert frame.loc["us", ["base_hosts", "new_hosts"]].tolist() == [12, 12]
+    fleet = told.data.new.fleet
+    whole = told["cpu"].data.totals[1]
+    parts = [
+        c.content.values[:, 1].sum() for g in fleet.groups.values() for c in g.captures
+    ]
+    assert sum(parts) == whole
+
+
+def test_too_many_groups_are_refused(regions, capsys, monkeypatch):
+    monkeypatch.setattr("pprofdiff.fleets.partial.MOST_GROUPS", 9)
+    words = [f"{regions}/build=1/**/*.gz", f"{regions}/build=2/**/*.gz"]
+    assert main([*words, "--group-by=host=(.*)"]) == 2
+    assert capsys.readouterr().err == (
+        "pprofdiff: --group-by makes more than 8 groups: name what has fewer values, "
+        "such as a region or a version\n"
+    )
+
+
+def test_without_groups_there_is_no_table(fleet, compared, capsys):
+    assert compared.groups.empty
+    words = [f"{fleet}/build=1/**/*.gz", f"{fleet}/build=2/**/*.gz"]
+    assert main([*words, "--group-by=region"]) == 0
+    assert "(none)" in capsys.readouterr().out

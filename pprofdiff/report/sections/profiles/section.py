@@ -19,6 +19,7 @@ from pprofdiff.report.sections.profiles.functions import (
     owned_most,
     renamed,
 )
+from pprofdiff.report.sections.profiles.groups import groups_of_fleet
 from pprofdiff.report.sections.profiles.headline import headline
 from pprofdiff.report.sections.profiles.noise import noise_sentence
 from pprofdiff.report.sections.profiles.owners import group_table, payer_tables
@@ -96,6 +97,8 @@ def _parts(
         yield from movers(diff, labels, "cum", scope.granularity, rows)
         if diff.is_cpu:
             yield from movers(diff, labels, "flat", scope.granularity, rows)
+        if diff.is_cpu:
+            yield from groups_of_fleet(report)
         if diff.grouped:
             modelled = report.comparison.modelled if diff.is_cpu else None
             yield from payer_tables(diff, labels, modelled, rows)

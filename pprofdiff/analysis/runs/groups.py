@@ -1,0 +1,101 @@
+"""The functions that moved, in each group of a fleet: everywhere, or in one region."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.profiles.compare import compare_sides
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.kinds import is_cpu
+from pprofdiff.analysis.settings import Settings
+from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.side import Capture, Side
+
+Captures = tuple[Capture[Profile], ...]
+
+__all__ = ["GroupDiff", "GroupValue", "group_diffs", "moved_functions", "value_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class GroupDiff:
+    """The CPU of one group of both fleets compared, by shares of its total.
+
+    `hosts` are (base, new). `diff` is None where one side has no such group.
+    """
+
+    name: str
+    hosts: tuple[int, int]
+    diff: ProfileDiff | None
+
+
+class GroupValue(NamedTuple):
+    """A function's raw flat value in a group, and whether its change is noise."""
+
+    base: int
+    new: int
+    noise: bool | None
+
+
+def group_diffs(comparison: Comparison) -> Iterator[GroupDiff]:
+    """Yield all of two fleets' CPU, under the name "", then each group by name.
+
+    Nothing is yielded where nothing is grouped, or a side has no CPU profiles.
+    """
+    base, new = comparison.base.fleet, comparison.new.fleet
+    if base is None or new is None or not (base.groups or new.groups):
+        return
+    whole = _of_cpu(comparison, comparison.base.captures, comparison.new.captures)
+    if whole is None:
+        return
+    yield GroupDiff("", (len(base.of("cpu")), len(new.of("cpu"))), whole)
+    for group in sorted({*base.groups, *new.groups}):
+        here = base.groups.get(group), new.groups.get(group)
+        hosts = tuple(0 if one is None else one.hosts for one in here)
+        diff = None
+        if here[0] is not None and here[1] is not None:
+            diff = _of_cpu(comparison, here[0].captures, here[1].captures)
+        yield GroupDiff(group, (hosts[0], hosts[1]), diff)
+
+
+def _of_cpu(
+    comparison: Comparison, base: Captures, new: Captures
+) -> ProfileDiff | None:
+    """Return the CPU of some captures compared by shares; None where a side has none.
+
+    The work that is known is that of all.
+    """
+    old, current = (
+        Side(side.label, tuple(c for c in captures if is_cpu(c.content)))
+        for side, captures in ((comparison.base, base), (comparison.new, new))
+    )
+    diffs = compare_sides(old, current, Settings(identity=comparison.identity))
+    return diffs[0] if diffs else None
+
+
+def moved_functions(diff: ProfileDiff, most: int) -> list[str]:
+    """Return the functions whose flat value moved beyond noise, most of it first."""
+    table = diff.table("functions")
+    judged = table.judge("flat")
+    if judged is None:
+        return []
+    order: NDArray[np.int64] = np.argsort(-np.abs(judged.delta), kind="stable")
+    told = order[~judged.noise[order]][:most]
+    return [table.names[row] for row in told.tolist()]
+
+
+def value_of(diff: ProfileDiff, function: str) -> GroupValue:
+    """Return a function's value in a comparison; of none, 0 on both sides."""
+    table = diff.table("functions")
+    if function not in table.names:
+        return GroupValue(0, 0, None)
+    row = table.names.index(function)
+    base, new = table.raw("flat")
+    judged = table.judge("flat")
+    noise = None if judged is None else bool(judged.noise[row])
+    return GroupValue(int(base[row]), int(new[row]), noise)

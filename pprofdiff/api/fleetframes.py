@@ -1,0 +1,37 @@
+"""Groups of fleets as a DataFrame; imported only when somebody asks for one."""
+
+from __future__ import annotations
+
+from math import nan
+
+import pandas as pd
+
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.runs.groups import group_diffs, moved_functions, value_of
+
+__all__ = ["groups_frame"]
+
+_COLUMNS = (
+    *("function", "group", "base_hosts", "new_hosts"),
+    *("base", "new", "delta", "noise"),
+)
+
+
+def groups_frame(comparison: Comparison) -> pd.DataFrame:
+    """Return one row a function and group; columns as `FleetComparison.groups` says."""
+    rows: list[tuple[object, ...]] = []
+    groups = list(group_diffs(comparison))
+    names: dict[str, None] = {}
+    for group in groups:
+        if group.diff is not None:
+            count = len(group.diff.table("functions").names)
+            names |= dict.fromkeys(moved_functions(group.diff, count))
+    for name in names:
+        for group in groups:
+            shares: tuple[object, ...] = (nan, nan, nan, None)
+            if group.diff is not None:
+                value = value_of(group.diff, name)
+                base, new = group.diff.normalization.scaled(value.base, value.new)
+                shares = (base, new, new - base, value.noise)
+            rows.append((name, group.name, *group.hosts, *shares))
+    return pd.DataFrame(rows, columns=list(_COLUMNS))

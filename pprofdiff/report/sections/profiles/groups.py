@@ -1,0 +1,93 @@
+"""Where functions moved: in each region, version or endpoint of a fleet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.runs.groups import (
+    GroupDiff,
+    group_diffs,
+    moved_functions,
+    value_of,
+)
+from pprofdiff.report.model import ReportModel
+from pprofdiff.report.rows import (
+    Cell,
+    Column,
+    Row,
+    Sentence,
+    Table,
+    name_column,
+    sides,
+)
+from pprofdiff.report.sections.profiles.cells import delta_cell, value_cells
+from pprofdiff.report.sections.profiles.named import row_cells
+
+__all__ = ["groups_of_fleet"]
+
+# Functions that are told group by group: a screen's worth with ten groups.
+_FUNCTIONS = 3
+
+
+def groups_of_fleet(report: ReportModel) -> Iterator[Table | Sentence]:
+    """Yield the functions that moved most, each with its values in every group.
+
+    Of a function that moved in no group by itself, and over all groups together, that
+    is the first row of it. Nothing is yielded where nothing is grouped.
+    """
+    fleet = report.comparison.new.fleet
+    if fleet is None or not fleet.grouped_by:
+        return
+    groups = list(group_diffs(report.comparison))
+    functions = _functions(groups)
+    title = f"By {fleet.grouped_by} (flat, % of each group's CPU)"
+    if not functions:
+        yield Sentence(f"{title}: nothing beyond noise in any.", key="fleet_groups")
+        return
+    rows = [_row(group, function) for function in functions for group in groups]
+    columns = (
+        *sides(report.labels),
+        Column("Δ", "delta"),
+        Column("hosts", "text"),
+        name_column(fleet.grouped_by),
+    )
+    yield Table("fleet_groups", columns, tuple(rows), title=title, code=True)
+
+
+def _functions(groups: list[GroupDiff]) -> list[str]:
+    """Return the functions that moved in all, then those that did in one group."""
+    names: dict[str, None] = {}
+    for group in groups:
+        if group.diff is not None:
+            most = 1 if group.name else _FUNCTIONS
+            names |= dict.fromkeys(moved_functions(group.diff, most))
+    return list(names)[:_FUNCTIONS]
+
+
+def _row(group: GroupDiff, function: str) -> Row:
+    """Return a group's row, that of all under the function's name.
+
+    What one side alone has is not compared.
+    """
+    hosts = Cell(", ".join(f"{count:,}" for count in group.hosts))
+    cells, name = (Cell(""), Cell(""), Cell("")), Cell(group.name)
+    if group.diff is not None:
+        value = value_of(group.diff, function)
+        cells = (
+            *value_cells(group.diff, value.base, value.new),
+            delta_cell(group.diff, value.base, value.new, noise=value.noise),
+        )
+        if not group.name:
+            name = _named(group.diff, function)
+    if not group.name:
+        return Row(function, "function", (*cells, hosts, name))
+    return Row(f"{function}/{group.name}", "figure", (*cells, hosts, name), level=1)
+
+
+def _named(diff: ProfileDiff, function: str) -> Cell:
+    table = diff.table("functions")
+    if function not in table.names:
+        return Cell(function)
+    (cell,) = row_cells(table, [table.names.index(function)], {})
+    return cell

@@ -4,6 +4,7 @@
     python -m tests.benchmarks --sizes 50000      one size
     python -m tests.benchmarks --stages           where pprofdiff's own time goes
     python -m tests.benchmarks --traces           execution traces, for long
+    python -m tests.benchmarks --fleet            many hosts' profiles, by workers
 
 How to read the tables. Every row is one input: two profiles, base and new. The
 programs run in turn, one warm-up each and then --rounds times; the one that goes first
@@ -61,6 +62,8 @@ def main() -> int:
     try:
         if options.traces:
             return _traces(options)
+        if options.fleet:
+            return _fleet(options)
         inputs = _inputs(options)
         if options.stages:
             named = [(name, base, new) for _, name, base, new in inputs]
@@ -121,6 +124,8 @@ def _options() -> argparse.Namespace:
     )
     add("--stages", action="store_true", help="only: pprofdiff's time by layer")
     add("--traces", action="store_true", help="only: execution traces")
+    add("--fleet", action="store_true", help="only: many profiles of many hosts")
+    add("--profiles", default="1000,10000", metavar="N,N", help="a side of a fleet")
     add("--megabytes", default="10,36", metavar="N,N", help="traces (default: 10,36)")
     add("--workloads", default="channels,syscalls,gc", help="of traces (default: all)")
     return parser.parse_args()  # fmt: skip
@@ -138,6 +143,18 @@ def _traces(options: argparse.Namespace) -> int:
         options.rounds,
     )
     print(f"\n{traces(rows)}\n\nload at the end: {_load()}")
+    return 0
+
+
+def _fleet(options: argparse.Namespace) -> int:
+    """Measure fleets and print the table; return the exit status."""
+    from tests.benchmarks.fleets import table as fleets
+
+    pprof = options.pprof or _pprof()
+    print(_setting(options, "pprof"), flush=True)
+    sizes = [int(size) for size in options.profiles.split(",") if size]
+    print(f"\n{fleets(options.python, pprof, options.inputs, sizes)}")
+    print(f"\nload at the end: {_load()}")
     return 0
 
 

@@ -19,6 +19,7 @@ from pprofdiff.fleets.hosts import HostRule
 from pprofdiff.fleets.partial import Task, read_part
 from pprofdiff.fleets.sources import source_of
 from tests.fleets import making
+from tests.fleets.s3 import free_port
 from tests.fleets.test_sums import table
 
 distributed = pytest.importorskip("distributed")
@@ -104,6 +105,34 @@ def test_a_task_that_kills_every_worker_is_one_line(tasks, cluster, monkeypatch)
     ) as error:
         parts_of([tasks[:1]], scheduler=cluster.scheduler_address, progress=silent)
     assert "\n" not in str(error.value)
+
+
+def started(*words):
+    return subprocess.Popen(
+        [sys.executable, "-m", *words], stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_cluster_that_goes_away_is_one_line(tasks):
+    port = free_port()
+    address = f"tcp://127.0.0.1:{port}"
+    host = ("--host", "127.0.0.1", "--no-dashboard")
+    scheduler = started("distributed.cli.dask_scheduler", *host, "--port", str(port))
+    worker = started("distributed.cli.dask_worker", address, *host, "--nthreads", "1")
+    try:
+        with distributed.Client(address, set_as_default=False, timeout=60) as client:
+            client.wait_for_workers(1, timeout=60)
+        # While it reads: the first of two hundred tasks takes longer than this.
+        threading.Timer(1.0, scheduler.kill).start()
+        with pytest.raises(ClusterError, match="went away while reading") as error:
+            parts_of([tasks * 8], scheduler=address, progress=silent)
+        assert "\n" not in str(error.value)
+    finally:
+        for process in (worker, scheduler):
+            process.kill()
+            process.wait()
 
 
 PROGRAM = """

@@ -34,7 +34,7 @@ def compared(fleet):
 
 def test_one_row_a_side_and_kind(fleet, capsys):
     words = [f"old={fleet}/build=1/**/*.gz", f"now={fleet}/build=2/**/*.gz"]
-    assert main(words) == 0
+    assert main([*words, "--full"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     rows = [" ".join(line.split()) for line in out.splitlines()]
@@ -52,6 +52,16 @@ def test_one_row_a_side_and_kind(fleet, capsys):
     text = " ".join(rows)
     assert "run" not in {word.strip(".,;:") for word in text.split()}
     assert "added up" not in text
+
+
+def test_a_line_a_side_says_how_much_it_holds(fleet, capsys):
+    assert main([f"old={fleet}/build=1/**/*.gz", f"now={fleet}/build=2/**/*.gz"]) == 0
+    out, _ = capsys.readouterr()
+    rows = [line for line in out.splitlines() if line.startswith(("old  ", "now  "))]
+    assert [row.partition(" hosts")[0] for row in rows] == [
+        "old  cpu 280.0 s, 28 profiles of 14",
+        "now  cpu 300.0 s, 30 profiles of 15",
+    ]
 
 
 def test_the_document_counts_hosts(fleet, tmp_path):

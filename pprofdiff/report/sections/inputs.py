@@ -62,12 +62,16 @@ def inputs_table(
 
 
 def inputs_in_short(report: ReportModel) -> Iterator[tuple[str, str]]:
-    """Yield each side's label, and where its files are and what they hold."""
+    """Yield each side's label, and where its files are and what they hold.
+
+    Of fleets, what they hold comes first: places in a store are long.
+    """
     for label, entries in zip(report.labels, report.inputs, strict=True):
         if not entries:
             continue
         versions = dict.fromkeys(e.go_version for e in entries if e.go_version)
-        words = [_folder([entry.path for entry in entries]), *versions]
+        place = _folder([entry.path for entry in entries])
+        words = [place, *versions]
         kinds: dict[str, list[Input]] = {}
         for entry in entries:
             kinds.setdefault(entry.kind, []).append(entry)
@@ -79,6 +83,9 @@ def inputs_in_short(report: ReportModel) -> Iterator[tuple[str, str]]:
             _kind_in_words(kind, several, count=not alike)
             for kind, several in kinds.items()
         ]
+        if report.comparison.of_fleets:
+            yield label, "; ".join([*told, *versions, place])
+            continue
         rich = [text for text in told if " " in text]
         plain = ", ".join(text for text in told if " " not in text)
         yield label, "; ".join(filter(None, ["  ".join(words), *rich, plain]))

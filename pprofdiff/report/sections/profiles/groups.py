@@ -28,13 +28,18 @@ __all__ = ["groups_of_fleet"]
 
 # Functions that are told group by group: a screen's worth with ten groups.
 _FUNCTIONS = 3
+# Groups of one function that are told in short, for each row that tables have there.
+_GROUPS = 2
 
 
-def groups_of_fleet(report: ReportModel) -> Iterator[Table | Sentence]:
+def groups_of_fleet(
+    report: ReportModel, most: int | None = None
+) -> Iterator[Table | Sentence]:
     """Yield the functions that moved most, each with its values in every group.
 
     Of a function that moved in no group by itself, and over all groups together, that
-    is the first row of it. Nothing is yielded where nothing is grouped.
+    is the first row of it. With `most`, which is how many rows tables have in short,
+    one function is told. Nothing is yielded where nothing is grouped.
     """
     fleet = report.comparison.new.fleet
     if fleet is None or not fleet.grouped_by:
@@ -45,6 +50,8 @@ def groups_of_fleet(report: ReportModel) -> Iterator[Table | Sentence]:
     if not functions:
         yield Sentence(f"{title}: nothing beyond noise in any.", key="fleet_groups")
         return
+    if most is not None:
+        functions, groups = functions[:1], groups[: 1 + _GROUPS * most]
     rows = [_row(group, function) for function in functions for group in groups]
     columns = (
         *sides(report.labels),

@@ -119,6 +119,8 @@ def _short_parts(
         if diff.grouped:
             yield group_table(diff, labels, categories)
         yield moved_most(diff, labels, scope.granularity, rows)
+        if diff.is_cpu:
+            yield from groups_of_fleet(report, rows)
     if scope.joined:
         yield from renamed(diff)
 

@@ -263,12 +263,8 @@ def _cost_reach(
         shown += np.square(away) @ np.square(share) * len(totals) / (len(totals) - 1)
         freedom += len(totals) - 1
     drawn = freedom + ROW_FREEDOM
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = (freedom * shown / expected + ROW_FREEDOM) / drawn
-    variance = np.where(
-        expected > 0, expected * np.maximum(ratio, 1 / _DISPERSION), 0.0
-    )
-    return reach(drawn)[0] * np.sqrt(variance)
+    variance = (freedom * shown + ROW_FREEDOM * expected) / drawn
+    return reach(drawn)[0] * np.sqrt(np.maximum(variance, expected / _DISPERSION))
 
 
 def _agreement(rows: ControlRows, whole: _Whole) -> _Agreement | None:

@@ -95,6 +95,7 @@ def choose(
     work: Work | None,
     share: bool,
     counts: Counts,
+    of_fleets: bool = False,
 ) -> Normalization:
     """Choose how two sides are compared.
 
@@ -116,6 +117,8 @@ def choose(
         Whether new is to be scaled to the total of base.
     counts
         What the values count: see `Counts`.
+    of_fleets
+        Whether values are sums over hosts: more hosts have more of anything.
 
     Raises
     ------
@@ -129,11 +132,14 @@ def choose(
         base, new = totals
         factor = base / new if new else 0.0
         return Normalization("share", 1.0, factor, "-normalize: new scaled to base")
-    if counts == "moment":
+    if counts == "moment" and not of_fleets:
         return Normalization("absolute", 1.0, 1.0, "a snapshot is not a rate")
-    done = None if work is None else work.done(durations_ns)
+    done = None if work is None or counts == "moment" else work.done(durations_ns)
     if work is not None and done is not None:
         return Normalization("per_work", 1 / done[0], 1 / done[1], work.reason)
+    if of_fleets and counts != "cost" and min(totals) > 0:
+        reason = "more hosts have more of it"
+        return Normalization("composition", 100 / totals[0], 100 / totals[1], reason)
     if counts == "cost" and min(totals) > 0:
         reason = _UNKNOWN if work is None else _SINCE_START
         return Normalization("composition", 100 / totals[0], 100 / totals[1], reason)

@@ -298,7 +298,8 @@ def compared(
 def _loaded(options: Options, screen: Screen, waiting: Waiting) -> Loaded:
     """Read what was named; with ``--state``, traces alone, as profiles."""
     named = any(map(of_fleet, (*options.base, *options.new)))
-    if named or options.by or options.group_by:
+    asked = options.by or options.group_by or options.scheduler
+    if named or asked or options.max_skipped is not None:
         return _fleets(options, waiting)
     how = ReadOptions(
         seconds=options.seconds,

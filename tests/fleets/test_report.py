@@ -202,3 +202,25 @@ def test_without_groups_there_is_no_table(fleet, compared, capsys):
     words = [f"{fleet}/build=1/**/*.gz", f"{fleet}/build=2/**/*.gz"]
     assert main([*words, "--group-by=region"]) == 0
     assert "(none)" in capsys.readouterr().out
+
+
+def test_more_hosts_of_the_same_are_no_change(tmp_path):
+    """Live memory of twice as many hosts is twice as large, which says nothing."""
+    for build, hosts in (("1", 12), ("2", 24)):
+        for host in range(hosts):
+            place = tmp_path / build / f"host={host}"
+            place.mkdir(parents=True)
+            for kind in ("heap", "mutex", "goroutine"):
+                file = DATA / f"syncpool/base/{kind}.pb.gz"
+                (place / file.name).write_bytes(file.read_bytes())
+    told = pprofdiff.fleet(f"{tmp_path}/1", f"{tmp_path}/2")
+    assert {"heap", "mutex", "goroutine"} <= told.profiles.keys()
+    for diff in told.profiles.values():
+        assert diff.functions["delta_flat_scaled"].abs().max() < 1e-9
+    assert told.findings.empty
+
+
+def test_what_is_of_fleets_alone_makes_a_fleet_of_folders(fleet, capsys):
+    words = [f"{fleet}/build=1", f"{fleet}/build=2", "--max-skipped=2%"]
+    assert main(words) == 0
+    assert "28 profiles of 14 hosts" in capsys.readouterr().out

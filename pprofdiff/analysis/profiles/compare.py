@@ -42,7 +42,8 @@ def compare_sides(
     for old, current in _pairs(base.of("profile"), new.of("profile")):
         sides = side(base.label, old), side(new.label, current)
 
-        subtract = partial(_subtract, *sides, settings)
+        fleets = base.fleet is not None and new.fleet is not None
+        subtract = partial(_subtract, *sides, settings, of_fleets=fleets)
         try:
             first = subtract(settings.sample_type)
         except UsageError as error:
@@ -63,6 +64,8 @@ def _subtract(
     new: ProfileSide,
     settings: Settings,
     sample_type: str | int | None,
+    *,
+    of_fleets: bool,
 ) -> ProfileDiff:
     diff = compare(
         base,
@@ -71,6 +74,7 @@ def _subtract(
         normalize=settings.normalize,
         work=settings.work,
         identity=settings.identity,
+        of_fleets=of_fleets,
     )
     in_turns = len(base.runs) == len(new.runs) == settings.pairs
     return replace(diff, in_turns=in_turns)

@@ -381,6 +381,7 @@ def compare(
     normalize: bool = False,
     work: Work | None = None,
     identity: Identity | None = None,
+    of_fleets: bool = False,
 ) -> ProfileDiff:
     """Subtract base from new in one sample type.
 
@@ -397,6 +398,8 @@ def compare(
     identity
         Which function of base is which of new; None to decide it from these two
         profiles alone.
+    of_fleets
+        Whether the runs of both sides are hosts.
 
     Raises
     ------
@@ -418,6 +421,7 @@ def compare(
         work=work,
         share=normalize,
         counts=counts_of(new.profile, compared),
+        of_fleets=of_fleets,
     )
     caveats = comparability(base, new, work, normalization)
     if identity is None:

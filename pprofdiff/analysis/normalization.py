@@ -137,11 +137,10 @@ def choose(
     done = None if work is None or counts == "moment" else work.done(durations_ns)
     if work is not None and done is not None:
         return Normalization("per_work", 1 / done[0], 1 / done[1], work.reason)
-    if of_fleets and counts != "cost" and min(totals) > 0:
-        reason = "more hosts have more of it"
-        return Normalization("composition", 100 / totals[0], 100 / totals[1], reason)
-    if counts == "cost" and min(totals) > 0:
+    if (counts == "cost" or of_fleets) and min(totals) > 0:
         reason = _UNKNOWN if work is None else _SINCE_START
+        if counts != "cost":
+            reason = "more hosts have more of it"
         return Normalization("composition", 100 / totals[0], 100 / totals[1], reason)
     base_ns, new_ns = durations_ns
     if base_ns and new_ns:

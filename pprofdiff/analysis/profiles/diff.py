@@ -373,7 +373,7 @@ class ProfileDiff:
         )
 
 
-def compare(
+def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     base: ProfileSide,
     new: ProfileSide,
     *,

@@ -12,6 +12,7 @@ from math import erfc, sqrt
 
 import numpy as np
 import pytest
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.normalization import Normalization

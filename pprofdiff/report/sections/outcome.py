@@ -7,7 +7,7 @@ from typing import NamedTuple
 from pprofdiff.analysis.outcome.model import Measure, Outcome
 from pprofdiff.analysis.stats.calibration import BUSY_SIGMA, TOTAL_SIGMA
 from pprofdiff.report.rows import Sentence
-from pprofdiff.units import percent, times
+from pprofdiff.units import SMALL, inverse, percent, times
 
 __all__ = ["Told", "told_outcome"]
 
@@ -87,7 +87,7 @@ def _with_interval(measure: Measure) -> str:
         low, high = 1 / high, 1 / low
     ratio = 1 / measure.ratio if flipped else measure.ratio
     if _many(ratio) or _fewer(measure, ratio) or low <= 0:
-        span = f"{_number(low)} to {_number(high)}×"
+        span = _span(ratio, low, high)
     else:
         span = f"{_percent(low)} to {_percent(high)}"
     return f"{_amount(measure)} ({span})"
@@ -126,8 +126,12 @@ def _many(ratio: float) -> bool:
     return ratio >= _MANY
 
 
-def _number(ratio: float) -> str:
-    return times(ratio).removesuffix("×")
+def _span(ratio: float, low: float, high: float) -> str:
+    """Return two bounds in the form that the ratio between them has."""
+    if ratio < SMALL:
+        return f"{inverse(low)} to {inverse(high)}"
+    least = f"{low:.2g}" if low < SMALL else times(low).removesuffix("×")
+    return f"{least} to {times(high)}"
 
 
 def _basis(measure: Measure, *, busy: bool) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.traces.interval_rows import sums_by_owner
-from pprofdiff.model.csr import Offsets, chunks, slices
+from pprofdiff.analysis.traces.interval_rows import lengths
+from pprofdiff.model.csr import Offsets, chunks
 from pprofdiff.model.traces.trace import State, Trace
 
 __all__ = ["GoroutineChunk", "goroutine_chunks"]
@@ -65,14 +65,10 @@ class GoroutineChunk:
         """Return which of `goroutines` some rows are of (int64)."""
         return np.searchsorted(self.last, rows)
 
-    def durations(self) -> Column:
-        """Return how long each row lasts (int64 ns); a row GONE lasts 0."""
-        start = self.start_ns
-        lasts = np.empty_like(start)
-        np.subtract(start[1:], start[:-1], out=lasts[:-1])
-        lasts[self.last] = self.trace.end_ns - start[self.last]
-        lasts[np.flatnonzero(self.state == State.GONE)] = 0
-        return lasts
+    def durations(self, here: slice) -> Column:
+        """Return how long the rows `here` last (int64 ns); a row GONE lasts 0."""
+        first = self.rows.start
+        return lengths(self.trace, slice(first + here.start, first + here.stop))
 
     def durations_of(self, rows: Column) -> Column:
         """Return how long some rows last (int64 ns), as `durations` does for all."""
@@ -92,17 +88,6 @@ class GoroutineChunk:
         gone = np.flatnonzero(self.state == State.GONE)
         restarts: Column = gone[self.last[self.owner_of(gone)] != gone] + 1
         return restarts
-
-    def sums(self, values: Column, rows: NDArray[np.bool_]) -> Column:
-        """Return the sum of the values of each goroutine (int64).
-
-        `values` has one a row, of which those that the mask `rows` marks count.
-        """
-        total = np.zeros(len(self.goroutines), np.int64)
-        for here in slices(len(values)):
-            offsets = np.clip(self.offsets, here.start, here.stop) - here.start
-            total += sums_by_owner(offsets, values[here] * rows[here])
-        return total
 
 
 def goroutine_chunks(trace: Trace) -> Iterator[GoroutineChunk]:

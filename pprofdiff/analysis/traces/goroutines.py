@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.traces.goroutine_chunks import GoroutineChunk, goroutine_chunks
+from pprofdiff.analysis.traces.interval_rows import owners_of, sums_by_owner
 from pprofdiff.analysis.traces.range_times import ASSIST, SWEEP, range_times
 from pprofdiff.model.csr import first_in_row, last_in_row, slices
 from pprofdiff.model.traces.trace import State, Trace
@@ -171,9 +172,7 @@ def stats(trace: Trace) -> GoroutineStats:
     away = np.zeros(size, np.int64)
     for chunk in goroutine_chunks(trace):
         here = chunk.goroutines
-        lasts = chunk.durations()
-        states[:, here] = _state_sums(chunk, lasts)
-        _add_blocks(chunk, lasts, column_of, block)
+        states[:, here] = _time_sums(chunk, column_of, block)
         started[here] = _started(chunk)
         ended[here] = _ended(chunk)
         away[here] = _away(chunk)
@@ -205,8 +204,9 @@ def _block_reasons(trace: Trace) -> tuple[tuple[str, ...], Column]:
     The columns (int64) are those of all `Trace.reasons`, -1 for one that is none.
     """
     occurs = np.zeros(len(trace.reasons), np.bool_)
-    for chunk in goroutine_chunks(trace):
-        occurs[chunk.reason[chunk.state == S.WAITING]] = True
+    rows = trace.intervals
+    for here in slices(len(rows)):
+        occurs[rows.reason[here][rows.state[here] == S.WAITING]] = True
     column_of = np.full(len(occurs), -1, np.int64)
     chosen = [i for i in np.flatnonzero(occurs) if trace.reasons[i] != FOREVER]
     column_of[chosen] = np.arange(len(chosen))
@@ -244,23 +244,26 @@ def _away(chunk: GoroutineChunk) -> Column:
     return total
 
 
-def _state_sums(chunk: GoroutineChunk, lasts: Column) -> Column:
+def _time_sums(chunk: GoroutineChunk, column_of: Column, block: Column) -> Column:
     """Return exec, sched wait, syscall and syscall block times (4, goroutines).
 
-    `lasts` are the durations of the rows.
+    Times of waiting are added to `block` (goroutines, reasons), in place.
     """
-    state = chunk.state
     order = (S.RUNNING, S.RUNNABLE, S.SYSCALL, S.SYSCALL_BLOCKED)
-    sums: Column = np.array([chunk.sums(lasts, state == one) for one in order])
-    return sums
-
-
-def _add_blocks(
-    chunk: GoroutineChunk, lasts: Column, column_of: Column, block: Column
-) -> None:
-    """Add the times of waiting to `block` (goroutines, reasons), in place."""
-    for here in slices(len(lasts)):
-        column = column_of[chunk.reason[here]]
-        rows = np.flatnonzero((chunk.state[here] == S.WAITING) & (column >= 0))
-        owner = chunk.goroutines[chunk.owner_of(rows + here.start)]
-        np.add.at(block, (owner, column[rows]), lasts[here][rows])
+    total = np.zeros((len(order), len(chunk.goroutines)), np.int64)
+    cells = block.reshape(-1)
+    for here in slices(len(chunk.state)):
+        lasts, state = chunk.durations(here), chunk.state[here]
+        # The goroutines that have rows here.
+        a = int(np.searchsorted(chunk.last, here.start))
+        b = int(np.searchsorted(chunk.first, here.stop))
+        offsets = np.clip(chunk.offsets[a : b + 1], here.start, here.stop) - here.start
+        for place, one in enumerate(order):
+            total[place, a:b] += sums_by_owner(offsets, lasts * (state == one))
+        rows = np.flatnonzero(state == S.WAITING)
+        column = column_of[chunk.reason[here][rows]]
+        if (column < 0).any():
+            rows, column = rows[column >= 0], column[column >= 0]
+        owner = chunk.goroutines[owners_of(offsets, rows) + a]
+        np.add.at(cells, owner * block.shape[1] + column, lasts[rows])
+    return total

@@ -15,6 +15,8 @@ from pprofdiff.model.traces.trace import State, Trace
 
 __all__ = [
     "RowsInState",
+    "lengths",
+    "owners_of",
     "previous",
     "ranges_of",
     "row_at",
@@ -35,6 +37,37 @@ def ranges_of(trace: Trace, kind: RangeKind) -> tuple[Ranges, Column]:
     """
     ranges = trace.ranges.take(np.flatnonzero(trace.ranges.kind == kind))
     return ranges, np.where(ranges.end_ns < 0, trace.end_ns, ranges.end_ns)
+
+
+def lengths(trace: Trace, here: slice) -> Column:
+    """Return how long some rows of `Trace.intervals` last (int64 ns); GONE lasts 0.
+
+    `here` has a start and a stop; the last row of a goroutine ends with the trace.
+    """
+    rows = trace.intervals
+    start = rows.start_ns
+    lasts = np.empty(here.stop - here.start, np.int64)
+    after = start[here.start + 1 : here.stop + 1]
+    np.subtract(after, start[here.start :][: len(after)], out=lasts[: len(after)])
+    a, b = np.searchsorted(rows.offsets, (here.start, here.stop), "right").tolist()
+    last = rows.offsets[a:b] - 1
+    lasts[last - here.start] = trace.end_ns - start[last]
+    lasts[rows.state[here] == State.GONE] = 0
+    return lasts
+
+
+def owners_of(offsets: Offsets, rows: Column) -> Column:
+    """Return the owners of some rows, which rise (int64).
+
+    Rows ``offsets[i]:offsets[i+1]`` are those of owner i.
+    """
+    if not len(rows):
+        return np.zeros(0, np.int64)
+    # Only owners between the first and the last of these are looked at.
+    low, high = np.searchsorted(offsets, rows[[0, -1]], "right").tolist()
+    ends = np.searchsorted(rows, offsets[low:high])
+    counts = np.diff(ends, prepend=0, append=len(rows))
+    return np.repeat(np.arange(low - 1, high), counts)
 
 
 def sums_by_owner(offsets: Offsets, values: Column) -> Column:

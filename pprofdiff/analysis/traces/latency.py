@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.stats.calibration import FEWEST_BLOCKS
-from pprofdiff.analysis.traces.goroutine_chunks import GoroutineChunk, goroutine_chunks
 from pprofdiff.analysis.traces.goroutines import root_name
-from pprofdiff.analysis.traces.interval_rows import ranges_of
+from pprofdiff.analysis.traces.interval_rows import owners_of, ranges_of
 from pprofdiff.analysis.traces.processors import all_processors_busy
 from pprofdiff.analysis.traces.quantiles import (
     GroupQuantiles,
@@ -19,7 +20,7 @@ from pprofdiff.analysis.traces.quantiles import (
     grouped_quantiles,
 )
 from pprofdiff.analysis.traces.quantiles import quantiles as quantiles_of
-from pprofdiff.analysis.traces.time_sets import union
+from pprofdiff.analysis.traces.time_sets import TimeSet, union
 from pprofdiff.model.csr import grouped, slices
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State, Trace
@@ -27,7 +28,15 @@ from pprofdiff.model.traces.trace import State, Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FIXED_CAUSES", "Waits", "blocks", "by_cause", "by_group", "runnable"]
+__all__ = [
+    "FIXED_CAUSES",
+    "Waits",
+    "blocks",
+    "by_cause",
+    "by_group",
+    "runnable",
+    "together",
+]
 
 Column = NDArray[np.int64]
 
@@ -38,33 +47,88 @@ _CREATED, _PREEMPTED, _YIELDED, _STOPPED, _CALL, _UNKNOWN = range(len(FIXED_CAUS
 _NONE = 255
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Waits:
     """Runnable intervals, one row each, by goroutine, then in the order they happened.
 
-    A wait begins at `start_ns` and lasts `duration_ns`. `goroutine` is an index of
-    `Trace.goroutines`; `cause`, an index of `causes`, tells what made the goroutine
-    runnable. `cut` marks waits of which the trace shows only a part, and waits that did
-    not lead to running; their durations are no latencies.
+    A wait lasts `duration_ns` (int64). `goroutine` (int32) is an index of
+    `Trace.goroutines`. `cut` marks waits of which the trace shows only a part, and
+    waits that did not lead to running; their durations are no latencies.
 
-    `gc_mark_ns`, `stw_ns` and `busy_ns` say for how much of the wait the GC was
-    marking, the world was stopped, and no processor was idle. Each is at most
-    `duration_ns`; they overlap one another.
+    `traces` are what the waits are of: first all those of the first trace, then those
+    of the second, and so on; goroutines count so too. The other columns are made when
+    they are asked for.
     """
 
-    causes: tuple[str, ...]
-    start_ns: Column
     duration_ns: Column
     goroutine: NDArray[np.int32]
-    cause: NDArray[np.uint16]
     cut: NDArray[np.bool_]
-    gc_mark_ns: Column
-    stw_ns: Column
-    busy_ns: Column
+    traces: tuple[Trace, ...]
+
+    @cached_property
+    def causes(self) -> tuple[str, ...]:
+        """What makes goroutines runnable, in words."""
+        words = [[*map(_unblocked, trace.reasons)] for trace in self.traces]
+        if len(words) > 1:
+            words = [sorted({word for some in words for word in some})]
+        return (*FIXED_CAUSES, *words[0])
+
+    @cached_property
+    def cause(self) -> NDArray[np.uint16]:
+        """What made the goroutine runnable, an index of `causes` (uint16)."""
+        column = np.empty(len(self), np.uint16)
+        place = {cause: i for i, cause in enumerate(self.causes)}
+        for part in self._parts():
+            words = (*FIXED_CAUSES, *map(_unblocked, part.trace.reasons))
+            places = np.array([place[word] for word in words], np.uint16)
+            column[part.waits] = places[_causes(part)]
+        return column
+
+    @cached_property
+    def start_ns(self) -> Column:
+        """When the wait began (int64)."""
+        column = np.empty(len(self), np.int64)
+        for part in self._parts():
+            column[part.waits] = part.trace.intervals.start_ns[part.rows]
+        return column
+
+    @cached_property
+    def gc_mark_ns(self) -> Column:
+        """For how much of the wait the GC was marking (int64)."""
+        return self._overlaps(lambda trace: _times_of(trace, RangeKind.GC_MARK))
+
+    @cached_property
+    def stw_ns(self) -> Column:
+        """For how much of the wait the world was stopped (int64)."""
+        return self._overlaps(lambda trace: _times_of(trace, RangeKind.STOP_THE_WORLD))
+
+    @cached_property
+    def busy_ns(self) -> Column:
+        """For how much of the wait no processor was idle (int64)."""
+        return self._overlaps(all_processors_busy)
+
+    def _overlaps(self, times_of: Callable[[Trace], TimeSet]) -> Column:
+        """Return how much of each wait lies in times of its trace (int64 ns)."""
+        column = np.empty(len(self), np.int64)
+        times = [times_of(trace) for trace in self.traces]
+        for part in self._parts():
+            start = part.trace.intervals.start_ns[part.rows]
+            end = start + self.duration_ns[part.waits]
+            column[part.waits] = times[part.place].overlap(start, end)
+        return column
+
+    def _parts(self) -> Iterator[_Part]:
+        """Yield all waits, some thousand at a time."""
+        first = 0
+        for place, trace in enumerate(self.traces):
+            for rows, goroutine in _runnable_rows(trace):
+                here = slice(first, first + len(rows))
+                yield _Part(trace, place, rows, goroutine, here)
+                first = here.stop
 
     def __len__(self) -> int:
         """Return the number of intervals."""
-        return len(self.start_ns)
+        return len(self.duration_ns)
 
     @property
     def latencies_ns(self) -> Column:
@@ -103,57 +167,82 @@ def blocked_reason(cause: str) -> str | None:
     return cause.removeprefix(_UNBLOCKED) if cause.startswith(_UNBLOCKED) else None
 
 
+class _Part(NamedTuple):
+    """Some waits of one trace, `traces[place]`, in order: the slice `waits` of all.
+
+    `rows` (int64) are their rows of `Trace.intervals`, `goroutine` (int64) is whose.
+    """
+
+    trace: Trace
+    place: int
+    rows: Column
+    goroutine: Column
+    waits: slice
+
+
+def _runnable_rows(trace: Trace) -> Iterator[tuple[Column, Column]]:
+    """Yield runnable rows of `Trace.intervals`, in order, and their goroutines."""
+    intervals = trace.intervals
+    for here in slices(len(intervals)):
+        rows = np.flatnonzero(intervals.state[here] == State.RUNNABLE)
+        rows += here.start
+        yield rows, owners_of(intervals.offsets, rows)
+
+
+def _unblocked(reason: str) -> str:
+    """Return the cause of a wait of a goroutine that was blocked."""
+    return f"{_UNBLOCKED}{reason}" if reason else "unblocked"
+
+
+def _times_of(trace: Trace, kind: RangeKind) -> TimeSet:
+    """Return when ranges of a kind were on."""
+    ranges, end = ranges_of(trace, kind)
+    return union(ranges.start_ns, end)
+
+
 def runnable(trace: Trace) -> Waits:
     """Return all intervals in which goroutines were runnable."""
-    size = int(np.count_nonzero(trace.intervals.state == State.RUNNABLE))
-    unblocked = (
-        f"{_UNBLOCKED}{text}" if text else "unblocked" for text in trace.reasons
-    )
+    intervals = trace.intervals
+    offsets, start_ns, state = intervals.offsets, intervals.start_ns, intervals.state
+    size = int(np.count_nonzero(state == State.RUNNABLE))
     waits = Waits(
-        causes=(*FIXED_CAUSES, *unblocked),
-        start_ns=np.empty(size, np.int64),
         duration_ns=np.empty(size, np.int64),
         goroutine=np.empty(size, np.int32),
-        cause=np.empty(size, np.uint16),
         cut=np.empty(size, np.bool_),
-        gc_mark_ns=np.empty(size, np.int64),
-        stw_ns=np.empty(size, np.int64),
-        busy_ns=np.empty(size, np.int64),
-    )
-    marking, marked = ranges_of(trace, RangeKind.GC_MARK)
-    stops, stopped = ranges_of(trace, RangeKind.STOP_THE_WORLD)
-    causes_of_delay = (
-        (waits.gc_mark_ns, union(marking.start_ns, marked)),
-        (waits.stw_ns, union(stops.start_ns, stopped)),
-        (waits.busy_ns, all_processors_busy(trace)),
+        traces=(trace,),
     )
     first = 0
-    for chunk in goroutine_chunks(trace):
-        first += _put_waits(chunk, waits, first)
-    for here in slices(size):
-        start = waits.start_ns[here]
-        for column, times in causes_of_delay:
-            column[here] = times.overlap(start, start + waits.duration_ns[here])
+    for rows, goroutine in _runnable_rows(trace):
+        here = slice(first, first + len(rows))
+        after = rows + 1
+        ends = after == offsets[1:][goroutine]
+        after[ends] = rows[ends]
+        lasts = start_ns[after] - start_ns[rows]
+        lasts[ends] = trace.end_ns - start_ns[rows[ends]]
+        cut = state[after] != State.RUNNING
+        begins = np.flatnonzero(rows == offsets[goroutine])
+        cut[begins] |= ~trace.goroutines.born[goroutine[begins]]
+        waits.duration_ns[here] = lasts
+        waits.goroutine[here] = goroutine
+        waits.cut[here] = cut
+        first = here.stop
     return waits
 
 
-def _put_waits(chunk: GoroutineChunk, waits: Waits, first: int) -> int:
-    """Put the waits of some goroutines at row `first`; return how many they are."""
-    trace, state = chunk.trace, chunk.state
-    rows = np.flatnonzero(state == State.RUNNABLE)
-    place = chunk.owner_of(rows)
-    goroutine = chunk.goroutines[place]
-    begins, ends = rows == chunk.first[place], rows == chunk.last[place]
-    before = np.where(begins, np.uint8(_NONE), state[rows - 1])
-    after = state[np.minimum(rows + 1, len(state) - 1)]
-    born = trace.goroutines.born[goroutine]
-    here = slice(first, first + len(rows))
-    waits.start_ns[here] = chunk.start_ns[rows]
-    waits.duration_ns[here] = chunk.durations()[rows]
-    waits.goroutine[here] = goroutine
-    waits.cut[here] = ends | (after != State.RUNNING) | (begins & ~born)
-    waits.cause[here] = _causes(trace, rows + chunk.rows.start, before, born)
-    return len(rows)
+def together(parts: Sequence[Waits]) -> Waits:
+    """Return the waits of several traces as one table."""
+    traces = tuple([trace for part in parts for trace in part.traces])
+    sizes = [sum(len(t.goroutines) for t in part.traces) for part in parts]
+    before = np.cumsum([0, *sizes[:-1]])
+    goroutine = [
+        part.goroutine + np.int32(n) for part, n in zip(parts, before, strict=True)
+    ]
+    return Waits(
+        duration_ns=np.concatenate([part.duration_ns for part in parts]),
+        goroutine=np.concatenate(goroutine),
+        cut=np.concatenate([part.cut for part in parts]),
+        traces=traces,
+    )
 
 
 def by_group(waits: Waits, trace: Trace) -> GroupQuantiles:
@@ -184,21 +273,18 @@ def blocks(trace: Trace, time_ns: Column) -> Column:
     return np.searchsorted(begins, time_ns, "right").astype(np.int64)
 
 
-def _causes(
-    trace: Trace,
-    rows: Column,
-    before: NDArray[np.uint8],
-    born: NDArray[np.bool_],
-) -> NDArray[np.uint16]:
-    """Return the cause of each row, as a place in `Waits.causes`."""
+def _causes(part: _Part) -> NDArray[np.uint16]:
+    """Return the cause of each wait: of the fixed ones, then by reason."""
+    trace, rows = part.trace, part.rows
     intervals, reasons = trace.intervals, trace.reasons
-    why = intervals.reason[rows]
+    begins = rows == intervals.offsets[part.goroutine]
+    before = np.where(begins, np.uint8(_NONE), intervals.state[rows - 1])
     cause = np.full(len(rows), _UNKNOWN, np.uint16)
-    cause[(before == _NONE) & born] = _CREATED
+    cause[begins & trace.goroutines.born[part.goroutine]] = _CREATED
     stops = {"preempted": _PREEMPTED, "runtime.Gosched": _YIELDED}
     stopped = np.array([stops.get(text, _STOPPED) for text in reasons], np.uint16)
     ran = before == State.RUNNING
-    cause[ran] = stopped[why[ran]]
+    cause[ran] = stopped[intervals.reason[rows[ran]]]
     cause[(before == State.SYSCALL) | (before == State.SYSCALL_BLOCKED)] = _CALL
     blocked = before == State.WAITING
     cause[blocked] = intervals.reason[rows[blocked] - 1] + len(FIXED_CAUSES)

@@ -82,12 +82,12 @@ def on_cpu(*traces: Trace, period_ns: int = _PERIOD_NS) -> OnCPU | None:
 def _of_one(trace: Trace, period_ns: int) -> OnCPU | None:
     samples, wall = trace.samples, trace.end_ns - trace.start_ns
     edge = int(wall * _EDGE)
-    running = processors(trace).goroutine_ns
-    if not len(samples) or running < _FEWEST * period_ns:
-        return None
-    if samples.time_ns[0] > trace.start_ns + edge:
+    if not len(samples) or samples.time_ns[0] > trace.start_ns + edge:
         return None
     if samples.time_ns[-1] < trace.end_ns - edge:
+        return None
+    running = processors(trace).goroutine_ns
+    if running < _FEWEST * period_ns:
         return None
     rows = trace.intervals
     own = np.flatnonzero(samples.goroutine >= 0)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.traces.goroutine_chunks import goroutine_chunks
 from pprofdiff.analysis.traces.interval_rows import (
+    lengths,
     previous,
     rows_in_state,
     sums_by_owner,
@@ -129,9 +129,10 @@ def _spent(trace: Trace) -> Column:
 
 def _ran(trace: Trace) -> int:
     """Return how long goroutines run, all together."""
+    rows = trace.intervals
     return sum(
-        int(chunk.durations()[chunk.state == State.RUNNING].sum())
-        for chunk in goroutine_chunks(trace)
+        int((lengths(trace, here) * (rows.state[here] == State.RUNNING)).sum())
+        for here in slices(len(rows))
     )
 
 

@@ -21,7 +21,7 @@ from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.traces.collector import Collections, Cycles, stops
 from pprofdiff.analysis.traces.goroutines import TIMES, Times
 from pprofdiff.analysis.traces.groups import Groups
-from pprofdiff.analysis.traces.latency import FIXED_CAUSES, Waits
+from pprofdiff.analysis.traces.latency import Waits, together
 from pprofdiff.analysis.traces.mutators import Utilisation
 from pprofdiff.analysis.traces.processors import Concurrency, Processors
 from pprofdiff.analysis.traces.quantiles import GroupQuantiles, grouped_quantiles
@@ -73,8 +73,7 @@ class SeveralTraces(TraceSide):
     @cached_property
     def waits(self) -> Waits:
         """All intervals in which goroutines were runnable."""
-        sizes = [len(run.trace.goroutines) for run in self.runs]
-        return _waits([run.waits for run in self.runs], sizes)
+        return together([run.waits for run in self.runs])
 
     @cached_property
     def group_waits(self) -> GroupQuantiles:
@@ -256,33 +255,3 @@ def _matrix(
         columns = np.array([names.index(n) for n in getattr(part, named)], np.int64)
         np.add.at(total, np.ix_(row, columns), getattr(part, values))
     return tuple(names), total
-
-
-def _waits(parts: Sequence[Waits], goroutines: Sequence[int]) -> Waits:
-    """Return the waits of all traces; `goroutines` is how many each trace has."""
-    fixed = len(FIXED_CAUSES)
-    causes = [
-        *FIXED_CAUSES,
-        *sorted({c for part in parts for c in part.causes[fixed:]}),
-    ]
-    place = {cause: i for i, cause in enumerate(causes)}
-    before = np.cumsum([0, *goroutines[:-1]])
-
-    def joined(field: str) -> Column:
-        return np.concatenate([getattr(part, field) for part in parts])
-
-    return Waits(
-        causes=tuple(causes),
-        start_ns=joined("start_ns"),
-        duration_ns=joined("duration_ns"),
-        goroutine=np.concatenate(
-            [p.goroutine + np.int32(n) for p, n in zip(parts, before, strict=True)]
-        ),
-        cause=np.concatenate(
-            [np.array([place[c] for c in p.causes], np.uint16)[p.cause] for p in parts]
-        ),
-        cut=np.concatenate([part.cut for part in parts]),
-        gc_mark_ns=joined("gc_mark_ns"),
-        stw_ns=joined("stw_ns"),
-        busy_ns=joined("busy_ns"),
-    )

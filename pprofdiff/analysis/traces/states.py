@@ -159,6 +159,8 @@ def _of_chunk(
 ) -> Iterator[KeyedSums]:
     """Yield the times of some goroutines by stack, name and reason, in parts."""
     begins = _rows(chunk, request.state)
+    if not len(begins):
+        return
     calls = (
         _call_lengths(chunk, begins, request) if request.state == "syscall" else None
     )
@@ -202,12 +204,14 @@ def _before(chunk: GoroutineChunk, marked: NDArray[np.bool_]) -> NDArray[np.bool
 
 def _call_lengths(chunk: GoroutineChunk, rows: Column, request: _Request) -> Column:
     """Return how long the system calls last that begin at some rows, all there are."""
-    if not len(rows):
-        return np.zeros(0, np.int64)
-    counts = _calls(chunk)
-    if request.without_processor:
-        counts = chunk.state == S.SYSCALL_BLOCKED
-    return np.add.reduceat(np.where(counts, chunk.durations(), 0), rows)
+    counted = np.flatnonzero(
+        chunk.state == S.SYSCALL_BLOCKED if request.without_processor else _calls(chunk)
+    )
+    total = np.zeros(len(rows), np.int64)
+    # Rows in a call come after the row that begins it, and before the next such row.
+    call = np.searchsorted(rows, counted, "right") - 1
+    np.add.at(total, call, chunk.durations_of(counted))
+    return total
 
 
 def _next_row(chunk: GoroutineChunk, rows: Column) -> tuple[Column, NDArray[np.bool_]]:

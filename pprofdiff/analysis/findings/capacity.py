@@ -50,12 +50,14 @@ def overcommitted(case: Case) -> Iterator[Finding]:
     diff = case.trace
     if diff is None or min(len(side.waits) for side in diff.sides) < WAITS:
         return
-    base, new = (_waiting_beside_idle(side) for side in diff.sides)
     late = max(side.latency.p99_ns or 0 for side in diff.sides)
     limits = [_limit(side) for side in diff.sides]
+    if late < _TOO_LONG_NS or max(limits) < 2:
+        return
+    base, new = (_waiting_beside_idle(side) for side in diff.sides)
     differ = limits[0] != limits[1]
     same = abs(new - base) < _POINTS and not differ
-    if max(base, new) < _IDLE or late < _TOO_LONG_NS or max(limits) < 2 or same:
+    if max(base, new) < _IDLE or same:
         return
     got = _got(case, diff)
     if differ and got is not None and got[limits.index(max(limits))] >= max(limits) - 1:

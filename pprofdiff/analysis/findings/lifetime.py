@@ -27,6 +27,7 @@ from pprofdiff.analysis.findings.wording import arrow, short
 from pprofdiff.analysis.stats.calibration import GC_LIFE_SURE, SHARE, WAITS
 from pprofdiff.analysis.traces.interval_rows import ranges_of
 from pprofdiff.analysis.traces.range_times import ASSIST, STOPPED, SWEEP
+from pprofdiff.model.csr import sums
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.units import percent
 
@@ -79,7 +80,7 @@ def life_waiting(case: Case) -> Iterator[Finding]:
     in_gc = _of_life(diff, pair, marking)
     decides = (in_gc[1] - in_gc[0]) / (shares[1] - shares[0]) >= _MOST
     base, new = (
-        side.group_waits.row(side.groups.names[row]).p99_ns
+        side.waits.quantiles(side.groups.group_of == row).p99_ns
         for side, row in sides_of(diff, pair)
     )
     late = (
@@ -117,7 +118,7 @@ def _costs_so(diff: TraceDiff, life: _Life) -> bool:
 def _marking(diff: TraceDiff, pair: GroupPair) -> tuple[int, int]:
     """Return how long a group's goroutines were runnable while GC was marking."""
     base, new = (
-        int(side.waits.gc_mark_ns[_of_group(side, row)].sum())
+        side.waits.while_marking_ns(side.groups.group_of == row)
         for side, row in sides_of(diff, pair)
     )
     return base, new
@@ -133,18 +134,11 @@ def _both(diff: TraceDiff) -> Iterator[GroupPair]:
 
 
 def _counts(side: TraceSide, goroutine: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return how many of something goroutines of each group have."""
+    """Return how many of something goroutines of each group have, -1 being none."""
     groups = side.groups
-    counts: NDArray[np.int64] = np.bincount(
-        groups.group_of[goroutine], minlength=len(groups)
-    )
-    return counts
-
-
-def _of_group(side: TraceSide, row: int) -> NDArray[np.bool_]:
-    """Mark the waits of the goroutines of a root function."""
-    marked: NDArray[np.bool_] = side.groups.group_of[side.waits.goroutine] == row
-    return marked
+    some = goroutine[goroutine >= 0]
+    of_each = np.bincount(some, minlength=len(groups.group_of))
+    return sums(groups.group_of, of_each, len(groups))
 
 
 def _of_life(

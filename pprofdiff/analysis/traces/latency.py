@@ -135,9 +135,22 @@ class Waits:
         """Return the durations of the waits that are seen from begin to end."""
         return self.duration_ns[~self.cut]
 
-    def quantiles(self) -> Quantiles:
-        """Return the quantiles of the latencies."""
-        return quantiles_of(self.latencies_ns)
+    def quantiles(self, goroutines: NDArray[np.bool_] | None = None) -> Quantiles:
+        """Return the quantiles of the latencies, of all goroutines or those marked."""
+        if goroutines is None:
+            return quantiles_of(self.latencies_ns)
+        return quantiles_of(self.duration_ns[goroutines[self.goroutine] & ~self.cut])
+
+    def while_marking_ns(self, goroutines: NDArray[np.bool_]) -> int:
+        """Return how long the goroutines marked waited while the GC was marking."""
+        times = [_times_of(trace, RangeKind.GC_MARK) for trace in self.traces]
+        total = 0
+        for part in self._parts():
+            some = np.flatnonzero(goroutines[self.goroutine[part.waits]])
+            start = part.trace.intervals.start_ns[part.rows[some]]
+            end = start + self.duration_ns[part.waits][some]
+            total += int(times[part.place].overlap(start, end).sum())
+        return total
 
     def to_frame(self, trace: Trace) -> pd.DataFrame:
         """Return one row a wait of the trace that these are of.

@@ -80,17 +80,18 @@ def load_sides(
         named = from_within(named[0], within), from_within(named[1], within)
     words = "base", "new"
     notes = _unused(named, words)
+    # Two traces at once take twice the memory, and hardly less time.
+    size = sum(
+        len(one.data) for side in named for one in side.inputs if one.kind != "trace"
+    )
+    # What is read of a side is let go of as soon as it is decoded.
+    first_side, second_side = [(named[0], words[0])], [(named[1], words[1])]
+    del named
     first, second = both(
-        lambda one: decoded(*one, options, kinds),
-        (named[0], words[0]),
-        (named[1], words[1]),
-        # Two traces at once take twice the memory, and hardly less time.
-        size=sum(
-            len(one.data)
-            for side in named
-            for one in side.inputs
-            if one.kind != "trace"
-        ),
+        lambda side: decoded(*side.pop(), options, kinds),
+        first_side,
+        second_side,
+        size=size,
     )
     old, current = first.side, second.side
     if options.anonymous:

@@ -8,7 +8,14 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["UNKNOWN", "byte_table", "lookup", "membership", "transition_tables"]
+__all__ = [
+    "UNKNOWN",
+    "byte_table",
+    "lookup",
+    "membership",
+    "rows_in",
+    "transition_tables",
+]
 
 Byte = TypeVar("Byte", bound=int)
 # The state of a goroutine or processor that was never mentioned.
@@ -37,6 +44,13 @@ def lookup(table: NDArray[np.int8], values: NDArray[np.uint8]) -> NDArray[np.int
     """
     entries = values.tobytes().translate(table.tobytes())
     return np.frombuffer(bytearray(entries), np.int8)
+
+
+def rows_in(table: NDArray[np.int8], values: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Return where the table's entry for a value is not 0 (int64, rising)."""
+    entries = values.tobytes().translate(table.tobytes())
+    # numpy finds what is true much faster than what is not 0.
+    return np.flatnonzero(np.frombuffer(entries, np.int8) != 0)
 
 
 def transition_tables(

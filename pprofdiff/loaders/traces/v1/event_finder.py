@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.loaders.profiles.wire import varints
-from pprofdiff.loaders.traces.byte_tables import lookup, membership
+from pprofdiff.loaders.traces.byte_tables import membership, rows_in
 from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.loaders.traces.pointer_jumping import TABLES, follow_jumps
 from pprofdiff.loaders.traces.v1.schema import ARGUMENTS, LENGTH_PREFIXED, V1Type
@@ -160,7 +160,7 @@ def _skip_texts(
     Return the numbers that would begin a text whose end lies within a number.
     """
     size = len(ends)
-    rows = np.flatnonzero(lookup(_SPECIAL, numbers.lead))
+    rows = rows_in(_SPECIAL, numbers.lead)
     lead = numbers.lead[rows]
     last = np.full(len(rows), size, np.int64)
     stacks = lead == _STACK

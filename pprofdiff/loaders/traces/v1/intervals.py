@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.loaders.traces.byte_tables import lookup, membership
+from pprofdiff.loaders.traces.byte_tables import lookup, membership, rows_in
 from pprofdiff.loaders.traces.clock_order import HappensBefore, enforce_happens_before
 from pprofdiff.loaders.traces.owner_rows import first_of_each
 from pprofdiff.loaders.traces.v1.context import NOBODY, V1Context
@@ -182,7 +182,7 @@ def goroutines_of(trace: OrderedTrace, functions: NDArray[np.int32]) -> Goroutin
     seen[superseded] = trace.time[transitions.row[first[superseded] + 1]]
     seen[~superseded & ~born] = trace.time[trace.context.begun]
     named = np.zeros(len(first), np.int32)
-    shows = np.flatnonzero(lookup(_SHOWS_STACK, transitions.type))
+    shows = rows_in(_SHOWS_STACK, transitions.type)
     name = functions[trace.stack[transitions.row[shows]]]
     owner, name = transitions.owner[shows][name > 0], name[name > 0]
     # The last of several values assigned to one place is kept.

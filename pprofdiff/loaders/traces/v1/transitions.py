@@ -18,6 +18,7 @@ from pprofdiff.loaders.traces.byte_tables import (
     UNKNOWN,
     lookup,
     membership,
+    rows_in,
     transition_tables,
 )
 from pprofdiff.loaders.traces.damage import Damage
@@ -115,7 +116,7 @@ def _by_goroutine(
     events: V1Events, context: V1Context
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return rows and goroutines of all transitions: by goroutine, then by row."""
-    row = np.flatnonzero(lookup(_CHANGES_STATE, events.type))
+    row = rows_in(_CHANGES_STATE, events.type)
     owner = context.goroutine[row]
     named = lookup(_NAMES_OWNER, events.type[row]).view(np.bool_)
     owner[named] = context.ids.goroutines.require(events.first_argument(row[named]))
@@ -141,7 +142,7 @@ def _numbers(
 ) -> NDArray[np.int32]:
     """Return the sequence number after each transition (int32)."""
     number = _FIRST[types].astype(np.int32)
-    numbered = np.flatnonzero(lookup(_NUMBERED, types))
+    numbered = rows_in(_NUMBERED, types)
     numbers = events.second[row[numbered]]
     if len(numbers) and int(numbers.max()) >= 1 << 30:
         raise Damage("a goroutine's events are not in sequence")

@@ -156,16 +156,16 @@ def _goroutines(
         how = lookup(_GOROUTINE, events.type[here])
         a, b = np.searchsorted(says, (here.start, here.stop)).tolist()
         how[says[a:b] - here.start] = np.where(takes[a:b], _CREATES, 0)
-        rows = np.flatnonzero(how)
+        rows = np.flatnonzero(how != 0)
         how = how[rows]
         rows += here.start
         keep = _of_threads(events, rows)
         rows, how = rows[keep], how[keep]
         values = np.full(len(rows), NOBODY, np.int32)
         numbers = np.full(len(rows), NUMBERED, np.uint32)
-        named = how != _LEAVES
+        named = np.flatnonzero(how != _LEAVES)
         values[named] = goroutines.require(events.argument(0, rows[named]))
-        started = how == _TAKES
+        started = np.flatnonzero(how == _TAKES)
         numbers[started] += events.argument(1, rows[started]).astype(np.uint32)
         value.add(rows, values, here)
         seq.add(rows, numbers, here)

@@ -58,7 +58,7 @@ def decode_v2(
 
 
 def _trace(recorder: Recorder, missing: Missing | None) -> Trace:
-    """Put the generations together; empties the recorder."""
+    """Put the generations together, in the recorder's memory."""
     goroutines = _goroutines(recorder)
     offsets, columns = rows_by_owner(
         recorder.interval_counts, recorder.intervals, len(goroutines)

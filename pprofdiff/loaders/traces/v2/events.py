@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.loaders.traces.byte_tables import lookup, membership
+from pprofdiff.loaders.traces.byte_tables import lookup, membership, rows_in
 from pprofdiff.loaders.traces.v2.schema import FIRST_EXPERIMENTAL, EventType
 from pprofdiff.loaders.traces.wide_values import WideValues
 
@@ -74,7 +74,7 @@ class Events:
         wanted = membership(types)
         if FREQUENT.isdisjoint(types):
             return self.rare[lookup(wanted, self.type[self.rare]).view(np.bool_)]
-        return np.flatnonzero(lookup(wanted, self.type))
+        return rows_in(wanted, self.type)
 
     def thread_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the thread (int64, an id) of each of these rows."""

@@ -232,27 +232,24 @@ class _RowWriter:
             rows = np.flatnonzero(changes.changed)
             owner, effect, event = owner[rows], effect[rows], event[rows]
             state, first_mention = state[rows], first_mention[rows]
-        time = events.time[event]
-        processor = context.processor[event]
-        time[first_mention] = generation.since
-        by = context.goroutine[event]
-        by[(by == owner) | (effect == SWITCH_STARTS)] = -1
-        stack, reason = events.stack[event], events.reason[event]
-        thread = generation.thread[event]
+        here = slice(self._size, self._size + len(owner))
+        rows_of = [column[here] for column in self._columns]
+        time, to, reason, stack, processor, thread, by = rows_of
+        to[:] = state
+        # Straight into place, without an array between.
+        for column, values in (
+            (time, events.time),
+            (reason, events.reason),
+            (stack, events.stack),
+            (processor, context.processor),
+            (thread, generation.thread),
+            (by, context.goroutine),
+        ):
+            np.take(values, event, out=column, mode="clip")
+        time[np.flatnonzero(first_mention)] = generation.since
+        by[np.flatnonzero((by == owner) | (effect == SWITCH_STARTS))] = -1
         calls = np.flatnonzero(effect == STATUS_SYSCALL)
         thread[calls] = generation.threads.find(events.argument(1, event[calls]))
-        columns: list[NDArray[Any]] = [
-            time,
-            state,
-            reason,
-            stack,
-            processor,
-            thread,
-            by,
-        ]
-        here = slice(self._size, self._size + len(owner))
-        for column, values in zip(self._columns, columns, strict=True):
-            column[here] = values
         self._size = here.stop
         owners, counts = counts_of_each(owner)
         self._owners.append(owners)

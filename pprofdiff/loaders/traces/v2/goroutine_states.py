@@ -15,6 +15,7 @@ from pprofdiff.loaders.traces.byte_tables import (
     UNKNOWN,
     lookup,
     membership,
+    rows_in,
     transition_tables,
 )
 from pprofdiff.loaders.traces.damage import Damage
@@ -223,10 +224,10 @@ class _AllEffects:
         yield Effects(target, events.argument(1, switch) + NUMBERED, switch, 1)
         for here in slices(len(events.type)):
             types = events.type[here]
-            named = np.flatnonzero(lookup(_NAMED, types)) + here.start
+            named = rows_in(_NAMED, types) + here.start
             target = self.goroutines.require(events.argument(0, named))
             yield Effects(target, events.argument(1, named) + NUMBERED, named)
-            own = np.flatnonzero(lookup(_OWN, types)) + here.start
+            own = rows_in(_OWN, types) + here.start
             owner = context.goroutine[own]
             if len(owner) and int(owner.min()) < 0:
                 raise Damage("an event of a goroutine on a thread that runs none")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.loaders.traces.byte_tables import byte_table, lookup, membership
+from pprofdiff.loaders.traces.byte_tables import byte_table, membership, rows_in
 from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.loaders.traces.limits import LATEST_TIME
 from pprofdiff.loaders.traces.v2.batches import Batch
@@ -180,14 +180,14 @@ def _decode(
         units = tokens.values[elapsed]
     begins = np.searchsorted(head, tokens.starts)
     counts = np.diff(begins, append=len(head))
-    at = np.flatnonzero(lookup(_STACK, types))
+    at = rows_in(_STACK, types)
     place = np.take(_STACK, types[at])
     stack = np.zeros(len(types), np.int32)
     stack[at] = tables.stacks(tokens.values[elapsed[at] + place])
-    at = np.flatnonzero(lookup(_REASONED, types))
+    at = rows_in(_REASONED, types)
     reason = np.zeros(len(types), np.uint16)
     reason[at] = reasons(tables.strings(tokens.values[elapsed[at] + 1]))
-    rare = np.flatnonzero(lookup(_RARE, types))
+    rare = rows_in(_RARE, types)
     rare_arguments = tokens.values[elapsed[rare] + np.arange(1, _MOST + 1)[:, None]]
     return _Decoded(
         type=types,

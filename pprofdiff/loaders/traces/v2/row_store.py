@@ -10,7 +10,6 @@ is never written to takes none.
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from pprofdiff.loaders.traces.owner_rows import first_of_each
-from pprofdiff.model.csr import Offsets, chunks, expand, offsets_of
+from pprofdiff.model.csr import Offsets, chunks, expand, offsets_of, slices
 from pprofdiff.model.traces.table import Table
 
 __all__ = [
@@ -71,10 +70,9 @@ class RowStore:
         """Keep the first `rows` of those that `room` made room for."""
         self.size += rows
 
-    def drained(self) -> Iterator[NDArray[Any]]:
-        """Yield one column after the other, and forget it."""
-        while self._columns:
-            yield self._columns.pop(0)[: self.size]
+    def columns(self) -> list[NDArray[Any]]:
+        """Return the rows that were kept."""
+        return [column[: self.size] for column in self._columns]
 
 
 def _empty(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -115,7 +113,7 @@ def processor_store() -> RowStore:
 def rows_by_owner(
     parts: list[OwnerCounts], store: RowStore, owners: int
 ) -> tuple[Offsets, list[NDArray[Any]]]:
-    """Return the rows of all generations by owner; empties the store.
+    """Return the rows of all generations by owner, in the memory of the store.
 
     `parts` are the generations, in the order of their rows in the store. The offsets
     (int64, owners + 1) and the columns are returned.
@@ -123,9 +121,9 @@ def rows_by_owner(
     totals = np.zeros(owners, np.int64)
     for part in parts:
         np.add.at(totals, part.owner, part.count)
-    offsets = offsets_of(totals)
+    offsets, columns = offsets_of(totals), store.columns()
     if len(parts) == 1:
-        return offsets, [column.copy() for column in store.drained()]
+        return offsets, columns
     free = offsets[:-1].copy()
     places = []
     for part in parts:
@@ -134,27 +132,38 @@ def rows_by_owner(
         np.add.at(free, part.owner, part.count)
     first = np.concatenate(places)
     count = np.concatenate([part.count for part in parts])
-    if len(first) * _LONG_BLOCK < store.size:
-        return offsets, [_copied(column, first, count) for column in store.drained()]
-    source = np.empty(store.size, np.int64)
-    ends = offsets_of(count)
-    for low, high in chunks(ends):
-        rows = np.arange(ends[low], ends[high])
-        source[expand(first[low:high], count[low:high])] = rows
-    return offsets, [column.take(source) for column in store.drained()]
+    source: NDArray[np.integer] | None = None
+    if len(first) * _LONG_BLOCK >= store.size:
+        source = np.empty(store.size, np.int32 if store.size < 1 << 31 else np.int64)
+        ends = offsets_of(count)
+        for low, high in chunks(ends):
+            rows = np.arange(ends[low], ends[high])
+            source[expand(first[low:high], count[low:high])] = rows
+    # The first touch of memory takes longer than to move what is in it.
+    spare = np.empty(store.size * max(c.itemsize for c in columns), np.uint8)
+    for column in columns:
+        before = spare[: column.nbytes].view(column.dtype)
+        before[:] = column
+        if source is None:
+            _move_blocks(before, column, first, count)
+        else:
+            for here in slices(store.size):
+                np.take(before, source[here], out=column[here], mode="clip")
+    return offsets, columns
 
 
-def _copied(
-    column: NDArray[Any], first: NDArray[np.int64], count: NDArray[np.int64]
-) -> NDArray[Any]:
-    """Return a column with each block of `count` rows moved to its place `first`."""
-    whole = np.empty_like(column)
+def _move_blocks(
+    rows: NDArray[Any],
+    to: NDArray[Any],
+    first: NDArray[np.int64],
+    count: NDArray[np.int64],
+) -> None:
+    """Copy each block of `count` rows, one after the other, to its place `first`."""
     start = np.cumsum(count) - count
-    for to, at, rows in zip(
+    for place, at, size in zip(
         first.tolist(), start.tolist(), count.tolist(), strict=True
     ):
-        whole[to : to + rows] = column[at : at + rows]
-    return whole
+        to[place : place + size] = rows[at : at + size]
 
 
 def _before_in_owner(

@@ -10,8 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pprofdiff.analysis.traces.goroutines import TIMES, stats
 from pprofdiff.analysis.traces.latency import blocks, by_cause, by_group, runnable
+from pprofdiff.analysis.traces.quantiles import quantiles
 from pprofdiff.loaders.profiles.pprof import decode
+from pprofdiff.model import csr
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import ProcessorState, State
 from tests.traces import oracle
@@ -120,6 +123,33 @@ def test_every_wait_and_what_held_it_up(trace):
         waits.gc_mark_ns, waits.stw_ns, waits.busy_ns,
     )  # fmt: skip
     assert list(zip(*(c.tolist() for c in columns), strict=True)) == expected
+
+
+@given(traces(), st.integers(1, 5))
+@SOME
+def test_waits_do_not_depend_on_how_many_rows_are_looked_at_at_once(trace, rows):
+    whole, names = runnable(trace), ("duration_ns", "goroutine", "cut", "start_ns")
+    names += ("cause", "gc_mark_ns", "stw_ns", "busy_ns")
+    expected = [getattr(whole, name).tolist() for name in names]
+    totals = [getattr(stats(trace), name).tolist() for name in (*TIMES, "block_ns")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csr, "_ROWS", rows)
+        waits = runnable(trace)
+        assert [getattr(waits, name).tolist() for name in names] == expected
+        parts = [getattr(stats(trace), name).tolist() for name in (*TIMES, "block_ns")]
+        assert parts == totals
+
+
+@given(traces(), st.data())
+@SOME
+def test_waits_of_some_goroutines(trace, data):
+    size = len(trace.goroutines)
+    some = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)))
+    some = some.astype(np.bool_)
+    waits = runnable(trace)
+    rows = some[waits.goroutine]
+    assert waits.while_marking_ns(some) == waits.gc_mark_ns[rows].sum()
+    assert waits.quantiles(some) == quantiles(waits.duration_ns[rows & ~waits.cut])
 
 
 @given(traces())

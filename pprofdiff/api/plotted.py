@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from pprofdiff.analysis.profiles.diff import ProfileDiff
+    from pprofdiff.analysis.traces.moments import MomentId
     from pprofdiff.notebook.flames import FlameGraph
 
 __all__ = ["PlottedLogs", "PlottedProfiles", "PlottedTraces"]
@@ -91,6 +92,19 @@ class PlottedTraces:
     def plot_mmu(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
         """Draw the least share left to the program; see `plots.mmu`."""
         return _drawn(plots.mmu, self, ax, options)
+
+    def plot_moment(
+        self,
+        which: MomentId = "wait",
+        ax: Axes | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> Axes:
+        """Draw processors and goroutines around the worst moment; see `plots.moment`.
+
+        That is the longest ``wait`` for a processor, the longest ``stop`` of the world,
+        or the 10 ms that left least to the program, ``mutator``.
+        """
+        return _drawn(plots.moment, self, ax, {"which": which, **options})
 
     def plot_states(self, ax: Axes | None = None, **options: Any) -> Axes:  # noqa: ANN401
         """Draw time of goroutines by state and root function; see `plots.states`."""

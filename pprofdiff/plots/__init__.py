@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pprofdiff.plots.flames import flamegraph, flamegraph_in_words
     from pprofdiff.plots.goroutines import states, states_in_words
     from pprofdiff.plots.heaps import heap, heap_in_words, heaps_of
+    from pprofdiff.plots.lanes import moment, moment_in_words
     from pprofdiff.plots.mutators import mmu, mmu_in_words
     from pprofdiff.plots.pagecharts import Chart, charts, run_charts
     from pprofdiff.plots.pictures import picture
@@ -55,6 +56,8 @@ __all__ = [
     "latency_in_words",
     "mmu",
     "mmu_in_words",
+    "moment",
+    "moment_in_words",
     "movers",
     "movers_in_words",
     "pauses",
@@ -79,6 +82,7 @@ _MODULES = {
     "flames": ("flamegraph", "flamegraph_in_words"),
     "goroutines": ("states", "states_in_words"),
     "heaps": ("heap", "heap_in_words", "heaps_of"),
+    "lanes": ("moment", "moment_in_words"),
     "mutators": ("mmu", "mmu_in_words"),
     "pagecharts": ("Chart", "charts", "run_charts"),
     "pictures": ("picture",),

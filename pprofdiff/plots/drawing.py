@@ -43,6 +43,9 @@ CLASSES = (
     "worse",
     "better",
     "neutral",
+    "group_gc",
+    "group_sched",
+    "group_syscall",
 )
 """Colours of charts that have classes: ``c-base`` is a fill, ``s-base`` a stroke."""
 

@@ -9,6 +9,7 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.runs.headline import headline_runs
 from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.analysis.traces.moments import MOMENTS, MomentPair, moment_pair
 from pprofdiff.palette import Theme
 from pprofdiff.plots.drawing import svg
 from pprofdiff.plots.durations import (
@@ -18,6 +19,13 @@ from pprofdiff.plots.durations import (
     pauses_in_words,
 )
 from pprofdiff.plots.heaps import heap_in_words, heaps_of
+from pprofdiff.plots.lanes import (
+    TITLES,
+    lanes_height,
+    moment_in_short,
+    moment_in_words,
+    moment_of,
+)
 from pprofdiff.plots.mutators import mmu, mmu_in_words
 from pprofdiff.plots.runplot import runs_in_words, runs_of
 
@@ -26,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Chart", "ChartId", "ChartKind", "chart_kinds", "charts", "run_charts"]
 
-ChartId = Literal["heap", "pauses", "latency", "mmu", "runs"]
+ChartId = Literal["heap", "pauses", "latency", "mmu", "runs", "wait", "stop", "mutator"]
 
 # Charts are as wide as a phone shows without making their small text smaller than
 # 11 px; three of them stand beside each other on a screen.
@@ -36,12 +44,17 @@ _RUNS_WIDTH, _RUNS_HEIGHT = _SIZE[0], 130
 
 
 class Chart(NamedTuple):
-    """One chart: its id, its title, a sentence that tells its numbers, and the SVG."""
+    """One chart: its id, its title, a sentence that tells its numbers, and the SVG.
+
+    `brief` is what is said of it where it is in sight only after a click, "" for one
+    that always is.
+    """
 
     id: ChartId
     title: str
     words: str
     svg: str
+    brief: str = ""
 
 
 class ChartKind(NamedTuple):
@@ -65,12 +78,30 @@ def charts(diff: GCDiff | TraceDiff, prefix: str) -> tuple[Chart, ...]:
     ----------
     diff
         Two GC logs compared (charts ``heap``, ``pauses``) or two execution traces
-        (``latency``, ``mmu``, ``heap``).
+        (``latency``, ``mmu``, ``heap``, and the moments ``wait``, ``stop``,
+        ``mutator``).
     prefix
         What ids in the SVG begin with, before the chart's id; no other charts of the
         page may have the same.
     """
-    return tuple(_chart(kind, diff, prefix) for kind in chart_kinds(diff))
+    drawn = tuple(_chart(kind, diff, prefix) for kind in chart_kinds(diff))
+    if isinstance(diff, GCDiff):
+        return drawn
+    pairs = (moment_pair(diff, moment) for moment in MOMENTS)
+    return (*drawn, *(_moment_chart(p, prefix) for p in pairs if p is not None))
+
+
+def _moment_chart(pair: MomentPair, prefix: str) -> Chart:
+    """Return the lanes of one moment, as high as there are lanes."""
+    words = moment_in_words(pair)
+    drawn = svg(
+        lambda figure: moment_of(pair, pair.id, figure.subplots(), "light", {}),
+        title=TITLES[pair.id],
+        description=words,
+        prefix=f"{prefix}-{pair.id}",
+        size=(_SIZE[0], lanes_height(pair)),
+    )
+    return Chart(pair.id, TITLES[pair.id], words, drawn, moment_in_short(pair))
 
 
 def run_charts(comparison: Comparison) -> tuple[Chart, ...]:

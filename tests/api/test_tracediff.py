@@ -138,3 +138,7 @@ def test_a_plot_takes_the_object():
         ax = Figure().subplots()
         assert getattr(d, f"plot_{name}")(ax) is ax
         assert ax.has_data()
+    for which in ("wait", "stop", "mutator"):
+        ax = Figure().subplots()
+        assert d.plot_moment(which, ax) is ax
+        assert ax.has_data()

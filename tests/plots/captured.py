@@ -114,6 +114,7 @@ PLOTS = {
     "pauses": pools,
     "latency": partial(trace_diff, "health-check"),
     "mmu": partial(trace_diff, "health-check"),
+    "moment": partial(trace_diff, "health-check"),
     "states": partial(trace_diff, "health-check"),
     "waterfall": partial(profile_diff, "syncpool", "cpu"),
     "movers": partial(profile_diff, "syncpool", "cpu"),

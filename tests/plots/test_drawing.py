@@ -62,6 +62,7 @@ def test_the_page_has_the_charts_it_should(page):
     assert ids.count("heap") == 11
     assert ids.count("pauses") == 6
     assert ids.count("latency") == ids.count("mmu") == 5
+    assert ids.count("wait") == ids.count("stop") == ids.count("mutator") == 5
 
 
 def test_charts_are_small(page):

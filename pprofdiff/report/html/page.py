@@ -52,8 +52,8 @@ class Comparison(NamedTuple):
     """One section: where links to it lead, title, mode, first sentence, the rest.
 
     `short` is what those links say, `told` whether the rest is shown at first: where it
-    is not, title and first sentence are all. `view` is the address of its flame graph,
-    "" for what has none.
+    is not, title and first sentence are all. `folded` are charts that a click shows.
+    `view` is the address of its flame graph, "" for what has none.
     """
 
     anchor: str
@@ -64,6 +64,7 @@ class Comparison(NamedTuple):
     chunks: list[Chunk]
     told: bool
     charts: tuple[Chart, ...] = ()
+    folded: tuple[Chart, ...] = ()
     view: str = ""
 
 
@@ -212,6 +213,7 @@ def _comparison(section: Section, number: int, *, told: bool) -> Comparison:
     """Return one section as the template draws it."""
     parts = drawn(section.parts)
     keys = _SHOWN
+    every = charts(section)
     if section.kind == "benchmark":
         keys = frozenset(part.key for part in section.parts if isinstance(part, Table))
     return Comparison(
@@ -222,7 +224,8 @@ def _comparison(section: Section, number: int, *, told: bool) -> Comparison:
         lead=printable(section.lead or _in_short(section)),
         chunks=split(parts, shown=keys, title=printable(section.measure)),
         told=told,
-        charts=charts(section),
+        charts=tuple(chart for chart in every if not chart.brief),
+        folded=tuple(chart for chart in every if chart.brief),
         view="" if section.diff is None else address(section.diff),
     )
 

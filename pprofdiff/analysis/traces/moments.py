@@ -1,0 +1,518 @@
+"""The worst moments of two traces: what processors and goroutines did around them.
+
+A moment is the longest wait for a processor, the longest stop of the world, or the
+window that left the least to the program. The moments of base and new are cut from
+their traces with one length, and begin at the same distance from the edge, so that the
+two can be drawn under each other on one time scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.analysis.traces.goroutines import root_name
+from pprofdiff.analysis.traces.interval_rows import ranges_of, row_at, rows_within
+from pprofdiff.analysis.traces.mutators import Utilisation
+from pprofdiff.analysis.traces.roots import is_system, is_tracing
+from pprofdiff.analysis.traces.series import value_at
+from pprofdiff.analysis.traces.side import TraceSide
+from pprofdiff.analysis.traces.time_sets import clipped, union
+from pprofdiff.model.csr import distinct
+from pprofdiff.model.traces.table import Table
+from pprofdiff.model.traces.timeline import RangeKind
+from pprofdiff.model.traces.trace import State, Trace
+
+__all__ = [
+    "GC_ROOTS",
+    "GOROUTINES",
+    "MOMENTS",
+    "PROCESSORS",
+    "WINDOW_NS",
+    "Lane",
+    "Look",
+    "Moment",
+    "MomentId",
+    "MomentPair",
+    "Slices",
+    "moment_pair",
+    "thinned",
+    "worst_window",
+]
+
+Column = NDArray[np.int64]
+Codes = NDArray[np.uint8]
+
+MomentId = Literal["wait", "stop", "mutator"]
+
+MOMENTS: tuple[MomentId, ...] = ("wait", "stop", "mutator")
+"""The ids of moments, in the order of a report."""
+
+WINDOW_NS = 10_000_000
+"""The window of which the worst is a moment: one of the report's table of MMU."""
+
+PROCESSORS, GOROUTINES = 12, 4
+"""The most lanes of processors, and of goroutines, that a moment has."""
+
+GC_ROOTS = frozenset(
+    ("runtime.gcBgMarkWorker", "runtime.bgsweep", "runtime.bgscavenge")
+)
+"""Root functions of goroutines that do nothing but work of the GC."""
+
+# The stop with which a trace begins is not the program's.
+_OF_TRACE = "start trace"
+# What is around a moment is as long as half of it.
+_AROUND = 1.5
+# A goroutine runs for some tens of microseconds at a time: some stand beside a short
+# moment.
+_SHORTEST_NS = 500_000
+
+
+class Look(IntEnum):
+    """What a lane shows: of two things at once the greater.
+
+    SYSCALL is a system call with or without a processor, RUNTIME a goroutine of the
+    runtime that runs, GC a mark worker, assist or sweep, MARKING a concurrent mark
+    phase of the whole program.
+    """
+
+    NOTHING = 0
+    WAITING = 1
+    SYSCALL = 2
+    RUNTIME = 3
+    PROGRAM = 4
+    GC = 5
+    MARKING = 6
+    STOPPED = 7
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slices(Table):
+    """What a lane shows, in the order of time; no two slices overlap.
+
+    Slice i lasts from `start_ns` to `end_ns` (int64), relative to the begin of the
+    moment. `look` (uint8) is a `Look`. `several` (bool) marks slices that stand for
+    many too narrow to draw, and for the gaps between them; their look is that of most
+    of their time.
+    """
+
+    start_ns: Column
+    end_ns: Column
+    look: Codes
+    several: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lane:
+    """One row of a moment: ``P3``, ``G18`` with its root function, or ``GC``."""
+
+    kind: Literal["gc", "processor", "goroutine"]
+    label: str
+    name: str
+    slices: Slices
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moment:
+    """One side's moment.
+
+    It lasts `duration_ns`. `name` is the root function of the goroutine that waits, the
+    reason of the stop, or "". `share` is what a window left to the program, else None.
+    `lanes` are GC, processors and goroutines from the top; `processors` is how many
+    processors the trace has. `traced_ns` is when the trace begins and ends, relative to
+    the begin of the moment.
+
+    `program`, `gc` and `other` are the shares of GOMAXPROCS × `duration_ns` in which
+    goroutines of the program ran, GC worked, and other goroutines ran or were in system
+    calls; None where the trace does not tell GOMAXPROCS. `stopped_ns` is how long the
+    world was stopped meanwhile.
+    """
+
+    label: str
+    duration_ns: int
+    name: str
+    share: float | None
+    lanes: tuple[Lane, ...]
+    processors: int
+    traced_ns: tuple[int, int]
+    program: float | None
+    gc: float | None
+    other: float | None
+    stopped_ns: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MomentPair:
+    """A moment of base and of new, None where a side has none.
+
+    `low_ns` and `high_ns` are the ends of what is shown, relative to the begin of
+    either moment.
+    """
+
+    id: MomentId
+    low_ns: int
+    high_ns: int
+    sides: tuple[Moment | None, Moment | None]
+
+
+class _Event(NamedTuple):
+    """Where a moment is: the trace, its begin and end, whose it is (-1: nobody's)."""
+
+    side: TraceSide
+    start_ns: int
+    end_ns: int
+    goroutine: int = -1
+    name: str = ""
+    share: float | None = None
+
+    @property
+    def duration_ns(self) -> int:
+        """How long it lasts."""
+        return self.end_ns - self.start_ns
+
+
+def moment_pair(diff: TraceDiff, moment: MomentId) -> MomentPair | None:
+    """Return a moment of both sides, None where neither side has one.
+
+    Waits and stops are those whose begin and end are in a trace, of all traces of a
+    side, as in the report's tables; windows are those of the longest trace.
+    """
+    if moment == "mutator":
+        events = _worst_windows(diff)
+    else:
+        find = _longest_wait if moment == "wait" else _longest_stop
+        events = [_longest(map(find, side.parts)) for side in diff.sides]
+    lengths = [event.duration_ns for event in events if event is not None]
+    if not lengths:
+        return None
+    shown = max(int(max(lengths) * _AROUND), _SHORTEST_NS)
+    low = -((shown - max(lengths)) // 2)
+    base, new = (event and _moment(event, low, low + shown) for event in events)
+    return MomentPair(moment, low, low + shown, (base, new))
+
+
+def thinned(slices: Slices, narrowest_ns: float) -> Slices:
+    """Return slices of which those next to each other that are shorter are one.
+
+    Slices and gaps of at least `narrowest_ns` stay. So there are no more than twice as
+    many slices as that fits into the time.
+    """
+    if not len(slices):
+        return slices
+    length = slices.end_ns - slices.start_ns
+    short = length < narrowest_ns
+    first = np.ones(len(slices), np.bool_)
+    near = slices.start_ns[1:] - slices.end_ns[:-1] < narrowest_ns
+    first[1:] = ~(short[1:] & short[:-1] & near)
+    begins = np.flatnonzero(first)
+    last = np.append(begins[1:], len(slices)) - 1
+    spent = np.stack(
+        [
+            np.add.reduceat(np.where(slices.look == look, length, 0), begins)
+            for look in Look
+        ]
+    )
+    return Slices(
+        slices.start_ns[begins],
+        slices.end_ns[last],
+        spent.argmax(axis=0).astype(np.uint8),
+        slices.several[begins] | (last > begins),
+    )
+
+
+def worst_window(series: Utilisation, window_ns: int) -> int | None:
+    """Return when the window with the least mean share begins, in ns; None for none.
+
+    Of several it is the first. The window is as long as the series where it is longer.
+    """
+    if not series.duration_ns:
+        return None
+    time, share = series.time_ns - series.time_ns[0], series.share
+    last = int(time[-1]) - min(window_ns, int(time[-1]))
+    # The mean of a window that moves turns only where one of its edges meets a change.
+    left = distinct(np.concatenate((time, time - window_ns, [0, last])))
+    left = left[(left >= 0) & (left <= last)]
+    total = np.zeros(len(time))
+    np.cumsum(share[:-1] * np.diff(time), out=total[1:])
+    window = int(time[-1]) - last
+    gained = np.interp(left + window, time, total) - np.interp(left, time, total)
+    return int(left[int(gained.argmin())] + series.time_ns[0])
+
+
+def _longest(events: map[_Event | None]) -> _Event | None:
+    known = [event for event in events if event is not None]
+    return max(known, key=lambda event: event.duration_ns, default=None)
+
+
+def _longest_wait(side: TraceSide) -> _Event | None:
+    """Return the longest wait for a processor that a trace shows all of."""
+    waits = side.waits
+    length = np.where(waits.cut, 0, waits.duration_ns)
+    if not length.any():
+        return None
+    row = int(length.argmax())
+    start, goroutine = int(waits.start_ns[row]), int(waits.goroutine[row])
+    name = _root(side.trace, goroutine)
+    return _Event(side, start, start + int(length[row]), goroutine, name)
+
+
+def _longest_stop(side: TraceSide) -> _Event | None:
+    """Return the longest stop of the world that a trace shows all of.
+
+    The stop with which a trace begins is left out.
+    """
+    stops, end = ranges_of(side.trace, RangeKind.STOP_THE_WORLD)
+    own = np.array([name == _OF_TRACE for name in side.trace.strings], np.bool_)
+    whole = stops.seen & (stops.end_ns >= 0) & ~own[stops.name]
+    length = np.where(whole, end - stops.start_ns, 0)
+    if not length.any():
+        return None
+    row = int(length.argmax())
+    name = side.trace.strings[int(stops.name[row])]
+    place = int(stops.start_ns[row]), int(end[row]), int(stops.goroutine[row])
+    return _Event(side, *place, name)
+
+
+def _worst_windows(diff: TraceDiff) -> list[_Event | None]:
+    """Return the windows with the least share of the program, None where GC took none.
+
+    None at all where a side has no trace that is as long.
+    """
+    events: list[_Event | None] = []
+    shares = diff.mmu.get(WINDOW_NS, (None, None))
+    for side, share in zip(diff.sides, shares, strict=True):
+        start = worst_window(side.utilisation, WINDOW_NS)
+        if share is None or share >= 1 or start is None:
+            events.append(None)
+        else:
+            one = side.longest
+            end = min(start + WINDOW_NS, one.trace.end_ns)
+            events.append(_Event(one, start, end, share=share))
+    return events
+
+
+def _root(trace: Trace, goroutine: int) -> str:
+    return root_name(trace.strings[int(trace.goroutines.name[goroutine])])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shown(Table):
+    """What lanes show in a window, unsorted; times are the trace's."""
+
+    goroutine: NDArray[np.int64]
+    processor: NDArray[np.int64]
+    start_ns: Column
+    end_ns: Column
+    look: Codes
+
+
+def _moment(event: _Event, low: int, high: int) -> Moment:
+    """Return a moment with its lanes from `low` to `high`, relative to its begin."""
+    trace = event.side.trace
+    ends = event.start_ns + low, event.start_ns + high
+    shown = _shown(trace, *ends)
+    lanes = [_collector_lane(trace, ends)]
+    every = [
+        _lane("processor", f"P{trace.processors[p]}", "", shown.take(_on(shown, p)))
+        for p in range(len(trace.processors))
+    ]
+    spent = _spent(every, event)
+    stopped = int(_times(lanes, event)[Look.STOPPED])
+    lanes += sorted(_busiest(every), key=lambda lane: int(lane.label[1:]))
+    lanes += [
+        _lane(
+            "goroutine",
+            f"G{trace.goroutines.id[g]}",
+            _root(trace, g),
+            shown.take(np.flatnonzero(shown.goroutine == g)),
+        )
+        for g in _concerned(trace, event, shown)
+    ]
+    limit = int(value_at(trace.gomaxprocs, np.array([event.start_ns]))[0])
+    whole = limit * event.duration_ns if limit > 0 else 0
+    program, gc, other = (time / whole if whole else None for time in spent)
+    return Moment(
+        label=event.side.label,
+        duration_ns=event.duration_ns,
+        name=event.name,
+        share=event.share,
+        lanes=tuple(_moved(lane, event.start_ns) for lane in lanes),
+        processors=len(trace.processors),
+        traced_ns=(trace.start_ns - event.start_ns, trace.end_ns - event.start_ns),
+        program=program,
+        gc=gc,
+        other=other,
+        stopped_ns=stopped,
+    )
+
+
+def _shown(trace: Trace, low: int, high: int) -> _Shown:
+    """Return what goroutines do in a window, on which processor; -1 for none."""
+    size = len(trace.goroutines)
+    goroutines = np.arange(size)
+    _, row, start, end = rows_within(
+        trace, goroutines, np.full(size, low), np.full(size, high)
+    )
+    owner = np.searchsorted(trace.intervals.offsets, row, "right") - 1
+    state = trace.intervals.state[row]
+    look = np.zeros(len(row), np.uint8)
+    look[state == State.RUNNABLE] = Look.WAITING
+    look[(state == State.SYSCALL) | (state == State.SYSCALL_BLOCKED)] = Look.SYSCALL
+    ran = state == State.RUNNING
+    look[ran] = _running_looks(trace)[trace.goroutines.name[owner[ran]]]
+    on = ran | (state == State.SYSCALL)
+    processor = np.where(on, trace.intervals.processor[row], -1).astype(np.int64)
+    some = look != Look.NOTHING
+    parts = [_Shown(owner, processor, start, end, look).take(some)]
+    parts += [_assisting(trace, low, high), _sweeping(trace, low, high)]
+    return _Shown.concatenate(parts)
+
+
+def _running_looks(trace: Trace) -> Codes:
+    """Return, for each string, how a goroutine of that root function looks (uint8)."""
+    return np.array(
+        [
+            Look.GC
+            if name in GC_ROOTS
+            else Look.RUNTIME
+            if is_system(name) or is_tracing(name)
+            else Look.PROGRAM
+            for name in trace.strings
+        ],
+        np.uint8,
+    )
+
+
+def _assisting(trace: Trace, low: int, high: int) -> _Shown:
+    """Return when goroutines run mark assists in a window."""
+    assists, end = ranges_of(trace, RangeKind.MARK_ASSIST)
+    period, row, start, end = rows_within(
+        trace, assists.goroutine, *clipped(assists.start_ns, end, low, high)
+    )
+    ran = trace.intervals.state[row] == State.RUNNING
+    row, start, end = row[ran], start[ran], end[ran]
+    goroutine = assists.goroutine[period[ran]].astype(np.int64)
+    processor = trace.intervals.processor[row].astype(np.int64)
+    return _Shown(goroutine, processor, start, end, _all(Look.GC, len(row)))
+
+
+def _sweeping(trace: Trace, low: int, high: int) -> _Shown:
+    """Return when processors sweep in a window."""
+    sweeps, end = ranges_of(trace, RangeKind.SWEEP)
+    start, end = clipped(sweeps.start_ns, end, low, high)
+    some = end > start
+    return _Shown(
+        sweeps.goroutine[some].astype(np.int64),
+        sweeps.processor[some].astype(np.int64),
+        start[some],
+        end[some],
+        _all(Look.GC, int(some.sum())),
+    )
+
+
+def _all(look: Look, size: int) -> Codes:
+    return np.full(size, look, np.uint8)
+
+
+def _on(shown: _Shown, processor: int) -> Column:
+    return np.flatnonzero(shown.processor == processor)
+
+
+def _collector_lane(trace: Trace, ends: tuple[int, int]) -> Lane:
+    """Return the lane of mark phases and stops of the world."""
+    parts = []
+    for kind, look in (
+        (RangeKind.GC_MARK, Look.MARKING),
+        (RangeKind.STOP_THE_WORLD, Look.STOPPED),
+    ):
+        ranges, end = ranges_of(trace, kind)
+        start, end = clipped(ranges.start_ns, end, *ends)
+        nobody = np.full(len(start), -1)
+        parts.append(_Shown(nobody, nobody, start, end, _all(look, len(start))))
+    return _lane("gc", "GC", "", _Shown.concatenate(parts))
+
+
+def _lane(
+    kind: Literal["gc", "processor", "goroutine"], label: str, name: str, shown: _Shown
+) -> Lane:
+    return Lane(kind, label, name, _painted(shown))
+
+
+def _painted(shown: _Shown) -> Slices:
+    """Return what is seen where greater looks lie on lesser ones."""
+    edges = distinct(np.concatenate((shown.start_ns, shown.end_ns)))
+    if len(edges) < 2:
+        nothing = np.zeros(0, np.int64)
+        return Slices(nothing, nothing, _all(Look.GC, 0), np.zeros(0, np.bool_))
+    seen = np.zeros(len(edges), np.uint8)
+    for look in distinct(shown.look).tolist():
+        some = shown.look == look
+        times = union(shown.start_ns[some], shown.end_ns[some])
+        seen[:-1][times.overlap(edges[:-1], edges[1:]) > 0] = look
+    # The last edge ends what is seen before it.
+    changes = np.append(True, seen[1:] != seen[:-1])
+    changes[-1] = True
+    start, seen = edges[changes], seen[changes]
+    end, some = np.append(start[1:], start[-1]), seen != Look.NOTHING
+    several = np.zeros(int(some.sum()), np.bool_)
+    return Slices(start[some], end[some], seen[some], several)
+
+
+def _busiest(lanes: Sequence[Lane]) -> list[Lane]:
+    """Return the lanes with most in them, the fullest first."""
+    spent = [-int((lane.slices.end_ns - lane.slices.start_ns).sum()) for lane in lanes]
+    return [lanes[place] for place in np.argsort(spent, kind="stable")[:PROCESSORS]]
+
+
+def _times(lanes: Sequence[Lane], event: _Event) -> Column:
+    """Return how long lanes show each `Look` during a moment (int64 ns)."""
+    times = np.zeros(len(Look), np.int64)
+    for lane in lanes:
+        rows = lane.slices
+        start, end = clipped(rows.start_ns, rows.end_ns, event.start_ns, event.end_ns)
+        np.add.at(times, rows.look, end - start)
+    return times
+
+
+def _spent(lanes: Sequence[Lane], event: _Event) -> tuple[int, int, int]:
+    """Return the time of processors for program, GC and others during a moment."""
+    times = _times(lanes, event)
+    other = int(times[Look.SYSCALL] + times[Look.RUNTIME])
+    return int(times[Look.PROGRAM]), int(times[Look.GC]), other
+
+
+def _concerned(trace: Trace, event: _Event, shown: _Shown) -> list[int]:
+    """Return the goroutines that are shown.
+
+    First whose moment it is and who made that one runnable, then those of the program
+    that wait for processors or assist the GC longest during the moment.
+    """
+    first = [event.goroutine] if event.goroutine >= 0 else []
+    if first:
+        rows = trace.intervals
+        owner, time = np.array(first), np.array([event.start_ns])
+        row = int(row_at(rows.offsets, rows.start_ns, owner, time)[0])
+        if row >= 0 and rows.start_ns[row] == event.start_ns and rows.by[row] >= 0:
+            first.append(int(rows.by[row]))
+    start, end = clipped(shown.start_ns, shown.end_ns, event.start_ns, event.end_ns)
+    looks = _running_looks(trace)[trace.goroutines.name[shown.goroutine]]
+    waits = (shown.look == Look.WAITING) | (shown.look == Look.GC)
+    some = waits & (looks == Look.PROGRAM) & (shown.goroutine >= 0)
+    spent = np.zeros(len(trace.goroutines), np.int64)
+    np.add.at(spent, shown.goroutine[some], (end - start)[some])
+    order = np.argsort(-spent, kind="stable")[: GOROUTINES + len(first)]
+    first += order[spent[order] > 0].tolist()
+    return list(dict.fromkeys(first))[:GOROUTINES]
+
+
+def _moved(lane: Lane, begin: int) -> Lane:
+    """Return a lane with times relative to the begin of a moment."""
+    rows = lane.slices
+    slices = replace(rows, start_ns=rows.start_ns - begin, end_ns=rows.end_ns - begin)
+    return replace(lane, slices=slices)

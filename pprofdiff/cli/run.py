@@ -24,7 +24,7 @@ from pprofdiff.inputs.places import displayed, of_fleet
 from pprofdiff.inputs.sides import Loaded, load_sides
 from pprofdiff.kinds import KindId
 from pprofdiff.model.side import Capture, Side
-from pprofdiff.report.files import github_summary, renderer_for, replace_file
+from pprofdiff.report.files import Writer, github_summary, replace_file, writer_for
 from pprofdiff.report.model import ReportModel, Scope, report_of
 from pprofdiff.report.rows import Part
 from pprofdiff.report.sections.verdict import verdict_lines
@@ -76,7 +76,9 @@ def run(options: Options, screen: Screen) -> int:
     return 1 if report.verdict.outcome == "fail" else 0
 
 
-def _write(outputs: Sequence[tuple[str, Callable[[], bytes]]]) -> list[Exception]:
+def _write(
+    outputs: Sequence[tuple[str, Callable[[], bytes | Iterable[bytes]]]],
+) -> list[Exception]:
     """Make each output by itself; return what kept some from being made."""
     failed: list[Exception] = []
     for path, made in outputs:
@@ -183,11 +185,11 @@ def _shown(
     return report_parts(report, scope)
 
 
-def _renderers(options: Options) -> list[tuple[str, Callable[[ReportModel], bytes]]]:
+def _renderers(options: Options) -> list[tuple[str, Writer]]:
     """Return each output file and what makes it; refuses unknown endings early."""
     if not options.outputs and not options.github_summary:
         return []
-    files = [(path, renderer_for(path)) for path in options.outputs]
+    files = [(path, writer_for(path)) for path in options.outputs]
     return [*files, github_summary()] if options.github_summary else files
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,10 @@ from pprofdiff.units import printable
 if TYPE_CHECKING:
     from pprofdiff.report.model import ReportModel
 
-__all__ = ["github_summary", "renderer_for", "replace_file"]
+__all__ = ["Writer", "github_summary", "renderer_for", "replace_file", "writer_for"]
 
 Renderer = Callable[["ReportModel"], bytes]
+Writer = Callable[["ReportModel"], bytes | Iterable[bytes]]
 
 
 def _json(report: ReportModel) -> bytes:
@@ -60,6 +61,15 @@ def _pprof(report: ReportModel) -> bytes:
     return render(report)
 
 
+def _perfetto(report: ReportModel) -> Iterable[bytes]:
+    from pprofdiff.report.perfetto import render
+
+    return render(report)
+
+
+# What is made part by part, as it may be long; looked at before the table below.
+_STREAMED: dict[str, Writer] = {".perfetto.json": _perfetto}
+
 # The one table to extend for another kind of file.
 _RENDERERS: dict[str, Renderer] = {
     ".html": _html,
@@ -72,6 +82,17 @@ _RENDERERS: dict[str, Renderer] = {
 }
 
 
+def writer_for(path: str) -> Writer:
+    """Return what makes a file of this name, at once or part by part.
+
+    Raises UsageError for an ending that nothing writes.
+    """
+    for ending, writer in _STREAMED.items():
+        if path.endswith(ending):
+            return writer
+    return renderer_for(path)
+
+
 def renderer_for(path: str) -> Renderer:
     """Return what makes the bytes of a file of this name.
 
@@ -80,7 +101,7 @@ def renderer_for(path: str) -> Renderer:
     for ending, renderer in _RENDERERS.items():
         if path.endswith(ending):
             return renderer
-    known = ", ".join(_RENDERERS)
+    known = ", ".join((*_RENDERERS, *_STREAMED))
     raise UsageError(
         f"-o {printable(path)}: the ending says what to write; there are {known}"
     )
@@ -108,26 +129,28 @@ def github_summary() -> tuple[str, Renderer]:
     return path, added
 
 
-def replace_file(path: str, data: bytes) -> None:
+def replace_file(path: str, data: bytes | Iterable[bytes]) -> None:
     """Put data at a path: what is there stays until all of it is written.
 
+    Data may be made part by part as it is written.
     A pipe or device, such as /dev/stdout, is written to: there is nothing to keep safe.
     A link stays a link: what it points to is replaced. Nothing unfinished is left,
     whatever ends it. Raises FetchError where it cannot be written.
     """
+    parts = (data,) if isinstance(data, bytes) else data
     try:
         if os.path.exists(path) and not os.path.isfile(path):
             with open(path, "wb") as file:
-                file.write(data)
+                file.writelines(parts)
         else:
-            _replace(os.path.realpath(path), data)
+            _replace(os.path.realpath(path), parts)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         where = printable(path)
         raise FetchError(f"{where}: cannot be written: {reason}") from error
 
 
-def _replace(target: str, data: bytes) -> None:
+def _replace(target: str, parts: Iterable[bytes]) -> None:
     """Write data beside a file, and put it in its place with its mode."""
     mode = None
     with suppress(FileNotFoundError):
@@ -138,7 +161,7 @@ def _replace(target: str, data: bytes) -> None:
     unfinished = os.path.join(os.path.dirname(target), name)
     try:
         with open(unfinished, "xb") as file:
-            file.write(data)
+            file.writelines(parts)
         if mode is not None:
             os.chmod(unfinished, mode)
         os.replace(unfinished, target)

@@ -15,7 +15,7 @@ import pytest
 from pprofdiff.api import diff
 from pprofdiff.errors import FetchError, UsageError
 from pprofdiff.report import csv
-from pprofdiff.report.files import renderer_for, replace_file
+from pprofdiff.report.files import renderer_for, replace_file, writer_for
 from pprofdiff.report.json import document as report_json
 from pprofdiff.report.markdown import comment as markdown
 from pprofdiff.report.pprof import profile as pprof
@@ -38,9 +38,9 @@ def held(tmp_path):
 @pytest.mark.parametrize("path", ["x.htm", "x.JSON ", "x", "x.gz", "json", "x.pb", ""])
 def test_an_ending_that_nothing_writes(path):
     with pytest.raises(
-        UsageError, match=r"\.html, \.md, \.json, \.csv, \.svg, \.png, \.pb\.gz"
+        UsageError, match=r"\.html, \.md, \.json, \.csv, \.svg, \.png, \.pb\.gz, \.perf"
     ):
-        renderer_for(path)
+        writer_for(path)
 
 
 @pytest.mark.parametrize(
@@ -60,6 +60,21 @@ def test_the_ending_says_what_is_written(path, writer, syncpool):
     assert isinstance(data, bytes)
     assert data == writer(report)
     assert data
+
+
+def test_what_ends_between_two_parts_leaves_what_is_there(tmp_path):
+    path = tmp_path / "x.json"
+    replace_file(str(path), (part for part in (b"one, ", b"two")))
+    assert path.read_bytes() == b"one, two"
+
+    def broken():
+        yield b"three"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        replace_file(str(path), broken())
+    assert path.read_bytes() == b"one, two"
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_name_moves_no_cursor():

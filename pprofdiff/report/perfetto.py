@@ -1,0 +1,267 @@
+"""Two execution traces as slices of time that ui.perfetto.dev shows: Trace Event JSON.
+
+Base and new are a process each, both from time 0. Their threads are the GC, stops of
+the world, processors with what runs on them, and the goroutines that waited longest for
+a processor. Times are microseconds with three decimals, which is every nanosecond.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.traces.compare import TraceDiff
+from pprofdiff.analysis.traces.goroutine_chunks import GoroutineChunk, goroutine_chunks
+from pprofdiff.analysis.traces.goroutines import root_name
+from pprofdiff.analysis.traces.interval_rows import ranges_of
+from pprofdiff.analysis.traces.side import TraceSide
+from pprofdiff.errors import UsageError
+from pprofdiff.model.csr import distinct, slices
+from pprofdiff.model.traces.timeline import RangeKind
+from pprofdiff.model.traces.trace import State, Trace
+from pprofdiff.report.model import ReportModel
+from pprofdiff.units import printable, scaled
+
+__all__ = ["GOROUTINES", "MOST", "render"]
+
+Column = NDArray[np.int64]
+
+MOST = 1_000_000
+"""The most slices of a side: what runs later is left out. They are about 100 MB."""
+
+GOROUTINES = 10
+"""How many goroutines of a side have a thread: those that waited longest at a time."""
+
+# Threads of a process, in the order of the page: then processors, then goroutines.
+_GC, _STOPS, _FIRST_PROCESSOR = 1, 2, 10
+_SLICE = (
+    ',\n{"ph":"X","pid":%d,"tid":%d,"ts":%d.%03d,"dur":%d.%03d,"cat":"%s","name":%s,'
+    '"args":{"goroutine":%d}}'
+)
+_BINS = 4096
+_STATES = {
+    State.RUNNABLE: "waiting for a processor",
+    State.RUNNING: "running",
+    State.SYSCALL: "system call",
+    State.SYSCALL_BLOCKED: "system call, no processor",
+    State.WAITING: "blocked",
+}
+
+
+def render(report: ReportModel) -> Iterator[bytes]:
+    """Return the parts of the file, each in proportion to what is made at a time.
+
+    Of several traces a side the longest is shown. Raises UsageError where no traces are
+    compared.
+    """
+    diff: TraceDiff | None = report.comparison.results.get("trace")
+    if diff is None:
+        raise UsageError(
+            "a .perfetto.json shows execution traces, and there are none of both sides"
+        )
+    return _document(diff)
+
+
+def _document(diff: TraceDiff) -> Iterator[bytes]:
+    sides = enumerate(diff.sides, 1)
+    events = (part for pid, side in sides for part in _side(pid, side.longest))
+    yield b'{"displayTimeUnit":"ns","traceEvents":[\n'
+    # Each event but the first has a comma before it.
+    yield next(events).removeprefix(b",\n")
+    yield from events
+    yield b"\n]}\n"
+
+
+def _side(pid: int, side: TraceSide) -> Iterator[bytes]:
+    """Yield all events of a side."""
+    trace = side.trace
+    role = ("base", "new")[pid - 1]
+    label = printable(side.label)
+    name = role if label == role else f"{role}: {label}"
+    until, kept, left = _cut(trace)
+    yield _named(pid, 0, "process_name", name)
+    yield _sorted(pid, 0, "process_sort_index", pid)
+    if left:
+        at = scaled(until - trace.start_ns, "ns")
+        words = (
+            f"cut here: {left:,} more slices begin after {at} of "
+            f"{scaled(side.wall_ns, 'ns')}; processors have their first {kept:,}"
+        )
+        yield _named(pid, 0, "process_labels", words, key="labels")
+        mark = {"ph": "i", "s": "p", "pid": pid, "tid": _GC, "name": words}
+        yield b",\n" + _text({**mark, "ts": (until - trace.start_ns) / 1000})
+    yield from _collector(pid, trace)
+    for p, number in enumerate(trace.processors.tolist()):
+        yield _thread(pid, _FIRST_PROCESSOR + p, f"P{number}")
+    for chunk in goroutine_chunks(trace):
+        yield from _on_processors(pid, chunk, until)
+    yield from _goroutines(pid, side, until)
+
+
+def _cut(trace: Trace) -> tuple[int, int, int]:
+    """Return from when on slices of processors are too many.
+
+    With it is how many of them begin before, and how many from then on. It is after the
+    end of the trace where they are not too many, else one of 4096 even steps.
+    """
+    edges = np.linspace(trace.start_ns, trace.end_ns + 1, _BINS + 1).astype(np.int64)
+    counts = np.zeros(_BINS, np.int64)
+    for chunk in goroutine_chunks(trace):
+        rows = np.flatnonzero(_busy(chunk.state))
+        place = np.searchsorted(edges, chunk.start_ns[rows], "right") - 1
+        counts += np.bincount(np.clip(place, 0, _BINS - 1), minlength=_BINS)
+    total = np.cumsum(counts)
+    if total[-1] <= MOST:
+        return trace.end_ns + 1, int(total[-1]), 0
+    kept = int(np.searchsorted(total, MOST, "right"))
+    before = int(total[kept - 1]) if kept else 0
+    return int(edges[kept]), before, int(total[-1]) - before
+
+
+def _busy(state: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Return which states have a processor."""
+    busy: NDArray[np.bool_] = (state == State.RUNNING) | (state == State.SYSCALL)
+    return busy
+
+
+def _collector(pid: int, trace: Trace) -> Iterator[bytes]:
+    """Yield mark phases and stops of the world."""
+    for tid, kind, thread in (
+        (_GC, RangeKind.GC_MARK, "GC"),
+        (_STOPS, RangeKind.STOP_THE_WORLD, "stop the world"),
+    ):
+        ranges, end = ranges_of(trace, kind)
+        names = [trace.strings[i] or "GC marking" for i in ranges.name.tolist()]
+        ids = np.append(trace.goroutines.id, -1)[ranges.goroutine]
+        order = np.argsort(ranges.start_ns, kind="stable")
+        yield _thread(pid, tid, thread)
+        yield _slices(
+            (pid, np.full(len(order), tid)),
+            (ranges.start_ns[order] - trace.start_ns, (end - ranges.start_ns)[order]),
+            ["gc"] * len(order),
+            [_quoted(names[i]) for i in order.tolist()],
+            ids[order],
+        )
+
+
+def _on_processors(pid: int, chunk: GoroutineChunk, until: int) -> Iterator[bytes]:
+    """Yield what the goroutines of a chunk do on processors before a time."""
+    trace = chunk.trace
+    names = _roots(trace)
+    processor = trace.intervals.processor[chunk.rows]
+    rows = np.flatnonzero(_busy(chunk.state) & (processor >= 0))
+    start = chunk.start_ns[rows]
+    rows = rows[start < until]
+    for here in slices(len(rows)):
+        some = rows[here]
+        goroutine = chunk.goroutines[chunk.owner_of(some)]
+        ran = chunk.state[some] == State.RUNNING
+        text = names[trace.goroutines.name[goroutine]]
+        yield _slices(
+            (pid, processor[some].astype(np.int64) + _FIRST_PROCESSOR),
+            (chunk.start_ns[some] - trace.start_ns, chunk.durations_of(some)),
+            np.where(ran, "running", "syscall").tolist(),
+            np.where(ran, text, _quoted("system call")).tolist(),
+            trace.goroutines.id[goroutine],
+        )
+
+
+def _goroutines(pid: int, side: TraceSide, until: int) -> Iterator[bytes]:
+    """Yield all states of the goroutines with the longest waits before a time."""
+    trace, rows = side.trace, side.trace.intervals
+    chosen = _longest_waits(side)
+    reasons = np.array([_quoted(f"blocked: {t}") for t in trace.reasons], object)
+    for place, g in enumerate(chosen):
+        tid = _FIRST_PROCESSOR + len(trace.processors) + place
+        name = root_name(trace.strings[int(trace.goroutines.name[g])])
+        number = int(trace.goroutines.id[g])
+        yield _thread(pid, tid, f"G{number} {printable(name)}")
+        whole = slice(*rows.offsets[g : g + 2].tolist())
+        start, state = rows.start_ns[whole], rows.state[whole]
+        end = np.append(start[1:], trace.end_ns)
+        some = np.flatnonzero((state != State.GONE) & (start < until))
+        for here in slices(len(some)):
+            at = some[here]
+            words = np.empty(len(at), object)
+            for one, text in _STATES.items():
+                words[state[at] == one] = _quoted(text)
+            why = rows.reason[whole][at]
+            told = (state[at] == State.WAITING) & (why > 0)
+            words[told] = reasons[why[told]]
+            yield _slices(
+                (pid, np.full(len(at), tid)),
+                (start[at] - trace.start_ns, (end - start)[at]),
+                ["goroutine"] * len(at),
+                words.tolist(),
+                np.full(len(at), number),
+            )
+
+
+def _longest_waits(side: TraceSide) -> list[int]:
+    """Return the goroutines whose longest wait for a processor is longest."""
+    waits = side.waits
+    longest = np.zeros(len(side.trace.goroutines), np.int64)
+    whole = ~waits.cut
+    np.maximum.at(longest, waits.goroutine[whole], waits.duration_ns[whole])
+    order = np.argsort(-longest, kind="stable")[:GOROUTINES]
+    return [g for g in order.tolist() if longest[g]]
+
+
+def _roots(trace: Trace) -> NDArray[np.object_]:
+    """Return each string as the quoted name of a goroutine that begins with it."""
+    roots = distinct(trace.goroutines.name)
+    names = np.full(len(trace.strings), "", object)
+    for i in roots.tolist():
+        names[i] = _quoted(root_name(trace.strings[i]))
+    return names
+
+
+def _slices(
+    place: tuple[int, Column],
+    times_ns: tuple[Column, Column],
+    categories: Sequence[str],
+    names: Sequence[str],
+    goroutines: Column,
+) -> bytes:
+    """Return slices as text: process and threads, starts and durations, and the rest.
+
+    All are formatted at once. A name is a JSON string.
+    """
+    size = len(names)
+    start, duration = times_ns
+    columns = np.empty((size, 9), object)
+    columns[:, 0] = place[0]
+    for i, values in enumerate(
+        (place[1], start // 1000, start % 1000, duration // 1000, duration % 1000), 1
+    ):
+        columns[:, i] = values.tolist()
+    columns[:, 6], columns[:, 7] = categories, names
+    columns[:, 8] = goroutines.tolist()
+    return (_SLICE * size % tuple(columns.ravel().tolist())).encode()
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(printable(text))
+
+
+def _thread(pid: int, tid: int, name: str) -> bytes:
+    """Return a thread's name and its place, which is that of its number."""
+    order = _sorted(pid, tid, "thread_sort_index", tid)
+    return _named(pid, tid, "thread_name", name) + order
+
+
+def _named(pid: int, tid: int, what: str, name: str, key: str = "name") -> bytes:
+    event = {"ph": "M", "pid": pid, "tid": tid, "name": what, "args": {key: name}}
+    return b",\n" + _text(event)
+
+
+def _sorted(pid: int, tid: int, what: str, place: int) -> bytes:
+    event = {"ph": "M", "pid": pid, "tid": tid, "name": what}
+    return b",\n" + _text({**event, "args": {"sort_index": place}})
+
+
+def _text(event: dict[str, object]) -> bytes:
+    return json.dumps(event, separators=(",", ":")).encode()

@@ -94,6 +94,8 @@ def mmu(
     set_ticks(ax, "y", shares, [f"{share:.0%}" for share in shares])
     longest = max(side.longest.wall_ns for side in diff.sides)
     mark_log_times(ax, 0.7 * _SHORTEST_NS, max(longest, 10 * _SHORTEST_NS) * 1.12)
+    # The word of the shortest window stands beside that of 0 %, and below it.
+    ax.tick_params(axis="x", pad=8)
     lines = []
     for side, name in zip(diff.sides, SIDES, strict=True):
         lines.append(_add_curve(ax, side, colour(name, theme), kwargs))

@@ -83,7 +83,10 @@ def named(fragment):
 
 def test_names_in_findings_and_tables_lead_to_their_function(opened, written):
     with opened(written(*STORY)) as page:
-        findings, tables = linked(page, "#summary"), linked(page, "main .table")
+        findings, tables = (
+            linked(page, ":is(#summary, #why)"),
+            linked(page, "main .table"),
+        )
         assert len(findings) >= 4
         assert len(tables) >= 100
         assert {named(link)[0] for link in tables} >= {"cpu", "allocs/alloc_space"}
@@ -99,8 +102,9 @@ def test_names_in_findings_and_tables_lead_to_their_function(opened, written):
 
 def test_a_click_on_a_name_shows_its_frames_and_back_returns(opened, written):
     with opened(written(*STORY), reduced_motion="reduce") as page:
-        link = page.locator("#summary a.flame-to").first
+        link = page.locator(":is(#summary, #why) a.flame-to").first
         view, name = named(link.get_attribute("href"))
+        link.scroll_into_view_if_needed()
         before = page.evaluate("scrollY")
         link.click()
         assert status(page).startswith(f"{name}: ")
@@ -146,7 +150,7 @@ def test_a_section_link_leaves_the_zoom_and_back_still_undoes_it(opened, first):
     with opened(first) as page:
         page.locator(".flame-space canvas").first.click(position={"x": 60, "y": 28})
         zoomed = current(page)
-        page.locator("nav a").first.click()
+        page.locator("nav a[href='#part0']").click()
         assert current(page) == zoomed
         page.locator(".flame-space canvas").first.click(position={"x": 60, "y": 66})
         page.go_back()

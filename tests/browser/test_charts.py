@@ -118,11 +118,13 @@ def test_the_swatch_of_what_is_gone_is_hatched(opened, picture):
             words: inside(page, page.evaluate(SWATCH, words))
             for words in ("less", "more", "gone", "new")
         }
-    background = palette.colour("background", theme)
-    assert fills["less"] == {palette.colour("better_3", theme)}
-    assert fills["more"] == {palette.colour("worse_3", theme)}
-    assert fills["new"] == {background}
-    assert {background, palette.colour("faint", theme)} <= fills["gone"]
+    # A swatch of what changed has all shades, from left to right: this is the first.
+    assert fills["less"] == {palette.colour("better_1", theme)}
+    assert fills["more"] == {palette.colour("worse_4", theme)}
+    neutral = palette.colour("neutral", theme)
+    assert fills["new"] == {neutral}
+    assert palette.colour("faint", theme) in fills["gone"]
+    assert fills["gone"] & {neutral, palette.colour("background", theme)}
 
 
 def test_frames_that_are_gone_are_hatched(opened, picture):

@@ -119,7 +119,7 @@ def test_the_page_opens_draws_and_says_nothing(firefox, written):
     firefox.do("Navigate", url=path.as_uri())
     firefox.until("return document.querySelectorAll('a.flame-to').length > 100", True)
     assert firefox.run(DRAWN) > 20
-    firefox.run("document.querySelector('#summary a.flame-to').click()")
+    firefox.run("document.querySelector(':is(#summary, #why) a.flame-to').click()")
     address, name = firefox.run(SHOWN)
     assert address.startswith("#cpu;f=")
     assert address.endswith(name)

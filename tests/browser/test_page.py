@@ -71,13 +71,16 @@ def test_the_flame_graph_comes_second_and_begins_on_the_first_screen(
             "[...document.querySelectorAll('main>section')].map(s=>s.id)"
         )
         assert ids[:2] == ["summary", "flame"]
-        frames = page.locator("#flame canvas").bounding_box()
+        frames = page.locator("#flame canvas[role=application]").bounding_box()
         assert frames["y"] < 700
 
 
 def test_a_wide_window_is_the_flame_graphs(opened, written):
     with opened(written(*sides("syncpool")), width=1920) as page:
-        assert page.locator("#flame canvas").bounding_box()["width"] > 1800
+        assert (
+            page.locator("#flame canvas[role=application]").bounding_box()["width"]
+            > 1800
+        )
         assert page.locator("#summary").bounding_box()["width"] < 1300
 
 

@@ -22,7 +22,9 @@ PAIR = re.compile(
     rf"(?<![\w.,−+])(?P<base><?{NUMBER})(?P<base_unit>{_UNIT}) → "
     rf"(?P<new><?{NUMBER})(?P<new_unit>{_UNIT})"
 )
-TIMES = rf"(?P<times>{NUMBER})×"
+# ``1.73×``, or ``1/31,000`` of what is far less.
+RATIO = rf"(?:{NUMBER}×|1/{NUMBER})"
+TIMES = rf"(?P<times>{RATIO})"
 _SIZES = {
     "ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9,
     "B": 1, "kB": 1024, "MB": 1024**2, "GB": 1024**3, "TB": 1024**4,
@@ -86,7 +88,12 @@ def way(match):
 
 
 def times_of(text):
-    return Span.of(text)
+    """Read a ratio; a fraction's divisor has two digits that count."""
+    if not text.startswith("1/"):
+        return Span.of(text.removesuffix("×"))
+    divisor = float(text[2:].replace(",", ""))
+    half = 0.5 * 10.0 ** (len(f"{divisor:.0f}") - 2) * (1 + 1e-9)
+    return Span(1 / (divisor + half), 1 / (divisor - half))
 
 
 WAYS = {"worse": 1, "better": -1, "neutral": 0}
@@ -135,8 +142,8 @@ def test_how_often_gc_runs_is_the_product_of_its_factors(case):
             continue
         often = times_of(re.search(rf"GC runs {TIMES}", finding.title)["times"])
         product = re.search(
-            rf"GC CPU [a-z ]+ ({NUMBER})× = allocation ({NUMBER})× ÷ "
-            rf"bytes a cycle ({NUMBER})× × CPU a cycle ({NUMBER})×",
+            rf"GC CPU [a-z ]+ ({RATIO}) = allocation ({RATIO}) ÷ "
+            rf"bytes a cycle ({RATIO}) × CPU a cycle ({RATIO})",
             finding.text,
         )
         if product is None:

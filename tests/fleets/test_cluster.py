@@ -21,6 +21,7 @@ from pprofdiff.fleets.sources import source_of
 from tests.fleets import making
 from tests.fleets.s3 import free_port
 from tests.fleets.test_sums import table
+from tests.signals import heard
 
 distributed = pytest.importorskip("distributed")
 # Its sockets and loops are closed by threads that end after the test.
@@ -148,7 +149,7 @@ def test_ctrl_c_ends_workers_too(tasks, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM + "\n")
     words = [f"{folder}/**/*.gz"] * 2
-    with subprocess.Popen(
+    with heard("SIGINT"), subprocess.Popen(
         [sys.executable, program, *words], text=True, start_new_session=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as process:  # fmt: skip

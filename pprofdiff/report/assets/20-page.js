@@ -42,7 +42,7 @@ function shortcuts(dialog) {
 
 // What a link leads to is open, with all that it is in.
 function reveal() {
-  const there = document.getElementById(location.hash.slice(1));
+  const there = location.hash ? document.getElementById(location.hash.slice(1)) : null;
   const within = there?.querySelector(":scope > .part");
   if (within) within.open = true;
   for (let at = there; at; at = at.parentElement) if (at.localName === "details") at.open = true;

@@ -100,7 +100,8 @@ def miscounted_by_go(trace: Trace) -> Column:
     time with a processor.
 
     In formats up to 1.21, calls that keep their processor may overlap on it, too, as
-    their times come from several clocks.
+    their times come from several clocks, and so do the calls of deviation 3, which Go's
+    reader gives a processor.
     """
     intervals = trace.intervals
     rows = _losses(trace)
@@ -127,7 +128,9 @@ def _ends(trace: Trace, losses: Column) -> tuple[Column, Column]:
     if trace.version < _STRICT:
         kept = np.flatnonzero(intervals.state == State.SYSCALL)
         kept = kept[~np.isin(kept, begins)]
-        begins, last = np.append(begins, kept), np.append(last, kept)
+        entered = calls_entered_before(trace)[1]
+        begins = np.concatenate([begins, kept, entered])
+        last = np.concatenate([last, kept, entered])
     ends = (
         last + 1
         < intervals.offsets[1:][np.searchsorted(intervals.offsets, last, "right") - 1]

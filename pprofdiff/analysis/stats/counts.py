@@ -140,7 +140,9 @@ class CountModel(NamedTuple):
         ratio, freedom = spread.of_rows(*self._samples(runs))
         # Counts vary no less than Poisson's law says.
         ratio = np.maximum(ratio, counted / (own[0] + own[1]))
-        return _Parts((own[0] * ratio, own[1] * ratio), common, freedom, spread.freedom)
+        own = own[0] * ratio, own[1] * ratio
+        freedom = _freedom(own[0] + own[1], counted, freedom)
+        return _Parts(own, common, freedom, spread.freedom)
 
     def _beyond_counting(self, base: Column, new: Column) -> tuple[Floats, Floats]:
         """Return the variance of each row that one run a side is taken to have.
@@ -342,6 +344,19 @@ class CountModel(NamedTuple):
         rest -= np.square(whole) - np.square(counting)
         with np.errstate(divide="ignore"):
             return np.where(rest > 0, np.square(counting) / rest, np.inf)
+
+
+def _freedom(variance: Floats, counted: Floats, told: Floats) -> Floats:
+    """Return the degrees of freedom of variances of which counting alone is known.
+
+    What rows vary by beyond counting is estimated, and so uncertain, with the freedom
+    `told`. It is taken for one standard error of the whole variance larger than it
+    seems: where runs show none, there may be some.
+    """
+    beyond = variance - counted + variance * np.sqrt(2 / told)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom: Floats = told * np.square(np.maximum(variance / beyond, 1.0))
+    return freedom
 
 
 def _chances(

@@ -52,6 +52,44 @@ def test_runs_of_one_build_are_told_apart_in_few_draws(runs, factor):
     assert poisson > 29 or factor < 0.1
 
 
+@pytest.mark.parametrize(("runs", "part"), [(5, 0.25), (10, 0.80)])
+def test_a_row_that_varies_by_counting_alone_is_told_by_counting(runs, part):
+    """Its few runs would need a larger change if all of its variance were estimated."""
+    chance = np.random.default_rng(runs)
+    found = 0
+    for _ in range(200):
+        base, new = (runs_of(chance, runs, 0.03) for _ in range(2))
+        new[70] = chance.poisson(21.0, runs)
+        known = [RunCounts(side, np.ones(runs)) for side in (base, new)]
+        by = Normalization("per_work", 1 / runs, 1 / runs, "")
+        model = CountModel.of((1.0, 1.0), by)
+        model = model._replace(spread=spread_of(known, totals=True))
+        columns = (tuple(side.T.astype(np.int64)) for side in (base, new))
+        found += not model.rows(Runs(*columns)).noise[70]
+    assert found >= part * 200
+
+
+@pytest.mark.parametrize("runs", [5, 10])
+def test_rows_unlike_the_others_are_told_apart_in_few_draws(runs):
+    """Three rows differ by a factor of 1.8 from run to run, the others by counting.
+
+    Three runs do not show which rows these are.
+    """
+    chance, alarms = np.random.default_rng(runs), 0
+    sigma = np.zeros((len(ROWS), 1))
+    sigma[[65, 80, 105]] = 0.6
+    for _ in range(200):
+        base, new = (
+            chance.poisson(
+                ROWS[:, None] * np.exp(sigma * chance.normal(0, 1, (len(ROWS), runs)))
+            ).astype(float)
+            for _ in range(2)
+        )
+        known = [RunCounts(side, np.ones(runs)) for side in (base, new)]
+        alarms += bool(told(base, new, spread_of(known, totals=True)))
+    assert alarms <= 19
+
+
 @pytest.mark.parametrize("runs", [3, 5, 10])
 def test_a_row_that_changed_much_is_told(runs):
     chance = np.random.default_rng(runs)

@@ -13,7 +13,7 @@ def outcome_of(verdict, ratio, bounds, narrow=None):
     """Return an outcome that rests on one figure."""
     measure = Measure(
         *("time", "time an operation", "s", 1.0, ratio, ratio, *bounds),
-        narrow or bounds, "slower", "test",
+        narrow or bounds, bounds, "slower", "test",
     )  # fmt: skip
     return Outcome(verdict, (measure,))
 

@@ -26,8 +26,8 @@ __all__ = ["Timed", "cpu_of", "measures", "timed"]
 # Fewer whole user tasks a side do not tell how long one takes.
 _FEW_TASKS = 20
 
-# How far 95 and 90 % intervals of a known deviation reach.
-_QUANTILE, _NEAR_QUANTILE = reach(inf)
+# How far intervals of a known deviation reach.
+_KNOWN = reach(inf)
 
 _Runs = list[list[float]]
 
@@ -61,8 +61,14 @@ def timed(comparison: Comparison) -> Timed | None:
     sigma = max(ratio.sigma for ratio in each.values())
     middle = float(logs.mean())
     first = each[names[0]]
-    wide = log(first.high / first.ratio) / first.sigma
-    near = log(first.narrow[1] / first.ratio) / first.sigma
+    part = sigma / first.sigma
+
+    def bounds(low: float, high: float) -> tuple[float, float]:
+        """Return bounds of the first benchmark as those of all."""
+        below, above = (part * log(bound / first.ratio) for bound in (low, high))
+        return exp(middle + below), exp(middle + above)
+
+    low, high = bounds(first.low, first.high)
     means = [
         exp(float(np.mean([np.mean(np.log(np.concatenate(runs))) for runs in side])))
         for side in ([s[name] for name in names] for s in (base, new))
@@ -75,9 +81,10 @@ def timed(comparison: Comparison) -> Timed | None:
         base=means[0],
         new=means[1],
         ratio=exp(middle),
-        low=exp(middle - wide * sigma),
-        high=exp(middle + wide * sigma),
-        narrow=(exp(middle - near * sigma), exp(middle + near * sigma)),
+        low=low,
+        high=high,
+        narrow=bounds(*first.narrow),
+        wide=bounds(*first.wide),
         more_is="slower",
         source=f"the geometric mean of {len(names)} benchmarks"
         if several
@@ -213,7 +220,8 @@ def _unchanged_code(comparison: Comparison) -> Measure | None:
         ratio=found.cost,
         low=found.low,
         high=found.high,
-        narrow=_narrower(found.cost, found.low, found.high),
+        narrow=_spread(found.cost, found.low, found.high, _KNOWN.of_90),
+        wide=_spread(found.cost, found.low, found.high, _KNOWN.of_99),
         more_is="slower",
         source=f"{found.rows} functions of the CPU profile",
         runs=_runs(diff),
@@ -242,9 +250,10 @@ def _about(comparison: Comparison) -> Measure | None:
     )
     work = shared.ratio * new_s / base_s
     cost = ratio_of_sums(cpu.totals[0], cpu.totals[1] / work, _runs(cpu))
-    wide = _QUANTILE * hypot(cost.sigma, shared.sigma)
-    near = _NEAR_QUANTILE * hypot(cost.sigma, shared.sigma)
-    middle = log(cost.ratio)
+    sigma, middle = hypot(cost.sigma, shared.sigma), log(cost.ratio)
+    wide, usual, narrow = (
+        (exp(middle - far * sigma), exp(middle + far * sigma)) for far in _KNOWN
+    )
     return Measure(
         id="about",
         figure="CPU per operation, of which there were about as many as allocations",
@@ -252,9 +261,10 @@ def _about(comparison: Comparison) -> Measure | None:
         base=None,
         new=None,
         ratio=cost.ratio,
-        low=exp(middle - wide),
-        high=exp(middle + wide),
-        narrow=(exp(middle - near), exp(middle + near)),
+        low=usual[0],
+        high=usual[1],
+        narrow=narrow,
+        wide=wide,
         more_is="slower",
         source=f"the CPU profile and about {times(work)} the work, which "
         f"{shared.rows} call sites that both builds share allocate for",
@@ -267,9 +277,11 @@ def _runs(diff: ProfileDiff) -> tuple[int, int]:
     return len(diff.base.runs), len(diff.new.runs)
 
 
-def _narrower(ratio: float, low: float, high: float) -> tuple[float, float]:
-    """Return the 90 % interval of a 95 % one, on the scale of logarithms."""
-    part = _NEAR_QUANTILE / _QUANTILE
+def _spread(
+    ratio: float, low: float, high: float, deviations: float
+) -> tuple[float, float]:
+    """Return a 95 % interval so many deviations wide, on the scale of logarithms."""
+    part = deviations / _KNOWN.of_95
     return ratio * (low / ratio) ** part, ratio * (high / ratio) ** part
 
 
@@ -309,6 +321,7 @@ def _figure(
         ratio.low,
         ratio.high,
         ratio.narrow,
+        ratio.wide,
         what.more_is,
         source,
         runs,

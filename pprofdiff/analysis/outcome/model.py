@@ -21,8 +21,9 @@ class Measure(NamedTuple):
     new ÷ base, `low` and `high` bound it with 95 % confidence. `more_is` says what a
     larger figure means: ``slower``, ``faster``, or "" where it means neither. `narrow`
     bounds the ratio with 90 %, which is asked where builds are called the same:
-    `same_within` is how far from 1 it may reach then. Where `in_turns` is set, a run of
-    base is compared with the run of new beside it in time.
+    `same_within` is how far from 1 it may reach then. `wide` bounds it with 99 %, which
+    is asked of a figure that moves alone. Where `in_turns` is set, a run of base is
+    compared with the run of new beside it in time.
     """
 
     id: str
@@ -34,6 +35,7 @@ class Measure(NamedTuple):
     low: float
     high: float
     narrow: tuple[float, float]
+    wide: tuple[float, float]
     more_is: Literal["slower", "faster", ""]
     source: str
     runs: tuple[int, int] = (1, 1)
@@ -50,6 +52,12 @@ class Measure(NamedTuple):
         """Whether the figure surely differs by no more than `same_within`."""
         low, high = self.narrow
         return low >= 1 - self.same_within and high <= 1 + self.same_within
+
+    @property
+    def sure(self) -> bool:
+        """Whether the figure moved beyond its 99 % interval."""
+        low, high = self.wide
+        return low > 1 or high < 1
 
     @property
     def width(self) -> float:

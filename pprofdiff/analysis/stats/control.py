@@ -264,7 +264,7 @@ def _cost_reach(
         freedom += len(totals) - 1
     drawn = freedom + ROW_FREEDOM
     variance = (freedom * shown + ROW_FREEDOM * expected) / drawn
-    return reach(drawn)[0] * np.sqrt(np.maximum(variance, expected / _DISPERSION))
+    return reach(drawn).of_95 * np.sqrt(np.maximum(variance, expected / _DISPERSION))
 
 
 def _agreement(rows: ControlRows, whole: _Whole) -> _Agreement | None:

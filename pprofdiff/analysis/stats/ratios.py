@@ -114,7 +114,7 @@ def _judged(
 ) -> Judgement:
     """Return the judgement of changes whose deviation is known."""
     z = normal(delta / sigma, freedom)
-    reaches = np.array([reach(of)[0] for of in freedom.tolist()]) * sigma
+    reaches = np.array([reach(of).of_95 for of in freedom.tolist()]) * sigma
     p = two_sided(z)
     q = np.full(len(p), np.nan)
     q[known] = false_discovery_rates(p[known])

@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 from math import isinf
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["normal", "reach", "student"]
+__all__ = ["Reach", "normal", "reach", "student"]
 
 Floats = NDArray[np.float64]
 
-# Student's t at 97.5 and 95 % for 1, 2, … degrees of freedom.
+# Student's t at 99.5, 97.5 and 95 % for 1, 2, … degrees of freedom.
+_T995 = (63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169)
 _T975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 _T95 = (6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812)
-_Z975, _Z95 = 1.959964, 1.644854
+_Z995, _Z975, _Z95 = 2.575829, 1.959964, 1.644854
 
 
-def reach(freedom: float) -> tuple[float, float]:
-    """Return how many deviations 95 and 90 % intervals reach on either side.
+class Reach(NamedTuple):
+    """How many deviations 99, 95 and 90 % intervals reach on either side."""
+
+    of_99: float
+    of_95: float
+    of_90: float
+
+
+def reach(freedom: float) -> Reach:
+    """Return how many deviations intervals reach on either side.
 
     `freedom` is a whole number from 1 on, or infinite where the deviation is known.
     """
     if isinf(freedom):
-        return _Z975, _Z95
+        return Reach(_Z995, _Z975, _Z95)
     whole = int(freedom)
     if whole <= len(_T975):
-        return _T975[whole - 1], _T95[whole - 1]
-    return _expanded(_Z975, whole), _expanded(_Z95, whole)
+        return Reach(_T995[whole - 1], _T975[whole - 1], _T95[whole - 1])
+    return Reach(*(_expanded(z, whole) for z in (_Z995, _Z975, _Z95)))
 
 
 def _expanded(z: float, freedom: int) -> float:
@@ -39,7 +49,9 @@ def _expanded(z: float, freedom: int) -> float:
     first = (z**3 + z) / 4
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
     third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-    return z + first / freedom + second / freedom**2 + third / freedom**3
+    fourth = (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160
+    below = z + first / freedom + second / freedom**2
+    return below + third / freedom**3 + fourth / freedom**4
 
 
 def normal(t: Floats, freedom: Floats) -> Floats:

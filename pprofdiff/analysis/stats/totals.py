@@ -24,19 +24,23 @@ from pprofdiff.analysis.stats.calibration import (
     TOTAL_PRIOR,
     TOTAL_SIGMA,
 )
-from pprofdiff.analysis.stats.student import reach
+from pprofdiff.analysis.stats.student import Reach, reach
 from pprofdiff.analysis.stats.turns import squares_of_runs
 
 __all__ = ["Ratio", "mean_of_runs", "ratio_of_runs", "ratio_of_sums"]
 
 
 class Ratio(NamedTuple):
-    """New ÷ base, its 95 and its 90 % interval, and the deviation of its logarithm."""
+    """New ÷ base, its 95 % interval, and the deviation of its logarithm.
+
+    `narrow` is its 90 % interval, `wide` its 99 % one.
+    """
 
     ratio: float
     low: float
     high: float
     narrow: tuple[float, float]
+    wide: tuple[float, float]
     sigma: float
 
 
@@ -96,13 +100,9 @@ def ratio_of_sums(
     return _ratio(log(new / base), sigma, reach(inf))
 
 
-def _ratio(middle: float, sigma: float, reaches: tuple[float, float]) -> Ratio:
+def _ratio(middle: float, sigma: float, reaches: Reach) -> Ratio:
     """Return the ratio of a logarithm, its deviation, and how far intervals reach."""
-    wide, narrow = reaches
-    return Ratio(
-        exp(middle),
-        exp(middle - wide * sigma),
-        exp(middle + wide * sigma),
-        (exp(middle - narrow * sigma), exp(middle + narrow * sigma)),
-        sigma,
+    wide, usual, narrow = (
+        (exp(middle - far * sigma), exp(middle + far * sigma)) for far in reaches
     )
+    return Ratio(exp(middle), *usual, narrow, wide, sigma)

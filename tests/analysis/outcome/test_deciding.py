@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -139,3 +141,55 @@ def test_swapped_sides_turn_the_answer_around(counts, work, measured):
         assert (one.base, one.new) == (other.new, other.base)
     assert set(back.contrary) == set(there.contrary)
     assert (back.needs, back.alike is None) == (there.needs, there.alike is None)
+
+
+# Runs of one side, of which time differs by so much that +6 % tells nothing.
+CLOCK = (1.0, 1.4, 0.8, 1.2, 0.7)
+STEPS = (0, 20, -20, 10, -10)
+
+
+def runs(samples, times, stopped=0):
+    """Return runs: CPU samples of each, and the time that an operation took.
+
+    So many samples of each are of goroutines that were stopped.
+    """
+    return tuple(
+        replace(capture, path=f"{i}/{capture.path}", run=i)
+        for i, (count, time) in enumerate(zip(samples, times, strict=True))
+        for capture in (
+            *cpu(
+                {"main.f": count - stopped, "runtime.asyncPreempt": stopped},
+                duration_ns=round(time * 1e10),
+            ),
+            *bench({"A": time * 1e7}),
+        )
+    )
+
+
+def slower_by(part, steps=STEPS, stopped=0):
+    """Return what is said of runs whose CPU grew by a part, and whose time hides it."""
+    base = runs([1000 + step for step in steps], CLOCK, stopped)
+    new = [round((1000 + step) * (1 + part)) for step in steps[::-1]]
+    return outcome(told(base, runs(new, CLOCK[::-1], stopped)))
+
+
+def test_a_second_figure_decides_where_it_is_surer():
+    """Each look at runs of one build has a chance of its own to alarm."""
+    said = slower_by(0.06)
+    assert (said.verdict, said.headline.id) == ("slower", "cpu")
+    assert said.headline.sure
+    said = slower_by(0.025)
+    figures = {measure.id: measure for measure in said.measures}
+    assert figures["cpu"].verdict == "slower"
+    assert not figures["cpu"].sure
+    assert (said.verdict, said.headline.id) == ("unknown", "time")
+    assert (
+        "CPU per operation moved, but a figure that moves alone needs 99%" in said.needs
+    )
+
+
+def test_the_first_figure_decides_on_a_busy_machine_by_cpu():
+    """There the clock stands second, however many runs there are."""
+    said = slower_by(0.025, stopped=100)
+    assert (said.verdict, said.headline.id) == ("slower", "cpu")
+    assert not said.headline.sure

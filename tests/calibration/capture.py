@@ -119,8 +119,11 @@ def measure(
     making.rename(out)
 
 
-def plan(workload: Workload, place: Path) -> Plan:
-    """Return the workload's plan, made by pilot runs where there is none yet."""
+def plan(workload: Workload, place: Path, seconds: float = _SECONDS) -> Plan:
+    """Return the workload's plan, made by pilot runs where there is none yet.
+
+    A run is to take so many seconds of CPU.
+    """
     path = place / "plan.json"
     if path.exists():
         return Plan(**json.loads(path.read_text("utf-8")))
@@ -136,7 +139,7 @@ def plan(workload: Workload, place: Path) -> Plan:
         return cpu_share([run / "cpu.pb.gz" for run in runs], workload.planted)
 
     _, samples = share(0, workload.pilot, "first")
-    operations = round(workload.pilot * _PILOTS * _SECONDS * 100 / samples)
+    operations = round(workload.pilot * _PILOTS * seconds * 100 / samples)
     before, _ = share(0, operations, UNCHANGED)
     after, _ = share(workload.trial, operations, "trial")
     rounds = round(workload.trial * _LARGE / max(added(before, after), 0.02))
@@ -168,13 +171,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--workloads", nargs="+", default=list(WORKLOADS))
     parser.add_argument("--conditions", nargs="+", default=list(CONDITIONS))
     parser.add_argument("--sizes", nargs="*", type=int, default=SIZES)
+    parser.add_argument("--seconds", type=float, default=_SECONDS, help="CPU of a run")
     parser.add_argument("--minutes", type=float, default=float("inf"))
     asked = parser.parse_args(arguments)
     until = time.monotonic() + 60 * asked.minutes
     for condition in asked.conditions:
         for name in asked.workloads:
             place, workload = asked.folder / name, WORKLOADS[name]
-            planned = plan(workload, place)
+            planned = plan(workload, place, asked.seconds)
             print(f"{name}, {condition}: {planned}", flush=True)
             with beside(CONDITIONS[condition]):
                 for build, number in order(asked.runs, asked.sizes):

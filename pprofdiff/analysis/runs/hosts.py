@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pprofdiff.analysis.profiles.caveats import Caveat
-from pprofdiff.analysis.runs.turns import starts_of
+from pprofdiff.analysis.runs.turns import began_first
 from pprofdiff.model.side import Fleet, Side
 
 __all__ = ["fleet_caveats"]
@@ -13,7 +13,6 @@ __all__ = ["fleet_caveats"]
 # Of fewer hosts a side, t reaches 7 % further than the normal distribution, and one
 # host that is unlike all others is a tenth of its side.
 _FEW = 10
-_SEVERAL = 2
 
 
 def fleet_caveats(base: Side, new: Side) -> Iterator[Caveat]:
@@ -43,14 +42,11 @@ def _few(side: Side, fleet: Fleet) -> Iterator[Caveat]:
 
 def _one_hour_and_another(base: Side, new: Side) -> Iterator[Caveat]:
     """Yield a doubt where one build's hosts were all profiled before the other's."""
-    starts = [sorted(starts_of(side).values()) for side in (base, new)]
-    if min(map(len, starts)) < _SEVERAL:
-        return
-    for number, side in enumerate((base, new)):
-        if starts[number][-1] < starts[1 - number][0]:
-            yield Caveat(
-                "one_after_the_other",
-                f"profiles of all hosts of {side.label} began first: another hour has "
-                "another load, which looks like a change; compare builds that ran at "
-                "the same time",
-            )
+    first = began_first(base, new)
+    if first is not None:
+        yield Caveat(
+            "one_after_the_other",
+            f"profiles of all hosts of {first.label} began first: another hour has "
+            "another load, which looks like a change; compare builds that ran at the "
+            "same time",
+        )

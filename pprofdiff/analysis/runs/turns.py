@@ -10,7 +10,7 @@ from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.kinds import is_cpu
 from pprofdiff.model.side import Side
 
-__all__ = ["one_after_the_other", "starts_of", "taken_in_turns"]
+__all__ = ["began_first", "one_after_the_other", "starts_of", "taken_in_turns"]
 
 # A pair less has t reach further than drift is worth: of four, 1.3 times as far as the
 # runs of both sides together; of five, 1.2 times.
@@ -50,23 +50,33 @@ def taken_in_turns(base: Side, new: Side) -> int:
     return len(sides[0]) if apart.all() else 0
 
 
+def began_first(base: Side, new: Side) -> Side | None:
+    """Return the side all of whose runs began before those of the other.
+
+    None where there is none, or fewer than two runs of a side tell when they began.
+    """
+    starts = [sorted(starts_of(side).values()) for side in (base, new)]
+    if min(map(len, starts)) < _SEVERAL:
+        return None
+    if starts[0][-1] < starts[1][0]:
+        return base
+    return new if starts[1][-1] < starts[0][0] else None
+
+
 def one_after_the_other(base: Side, new: Side) -> Iterator[Caveat]:
     """Yield a doubt where all runs of one side began before those of the other.
 
     On virtual machines 24 runs of one build, of which the first half was compared with
     the second, were told apart in up to half of such comparisons.
     """
-    starts = [sorted(starts_of(side).values()) for side in (base, new)]
-    if min(map(len, starts)) < _SEVERAL:
-        return
-    for number, side in enumerate((base, new)):
-        if starts[number][-1] < starts[1 - number][0]:
-            yield Caveat(
-                "one_after_the_other",
-                f"all runs of {side.label} were taken first: a machine that slows or "
-                "speeds up meanwhile looks like a change; take turns (base, new, new, "
-                "base …), as pprofdiff measure does",
-            )
+    first = began_first(base, new)
+    if first is not None:
+        yield Caveat(
+            "one_after_the_other",
+            f"all runs of {first.label} were taken first: a machine that slows or "
+            "speeds up meanwhile looks like a change; take turns (base, new, new, "
+            "base …), as pprofdiff measure does",
+        )
 
 
 def _profile_starts(side: Side) -> Iterator[tuple[int, int]]:

@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 from pprofdiff.analysis.gate.rules import Gate
-from pprofdiff.analysis.runs.turns import taken_in_turns
-from pprofdiff.model.side import Side
+from pprofdiff.analysis.runs.hosts import fleet_caveats
+from pprofdiff.analysis.runs.turns import began_first, taken_in_turns
+from pprofdiff.model.side import Fleet, Side
 from pprofdiff.report.model import report_of
 from pprofdiff.report.sections.outcome import told_outcome
 from tests.analysis.outcome.evidence import bench, cpu, told
 
 PAIRS = [(0, 1), (3, 2), (5, 4), (6, 7), (9, 8)]
+HOSTS = [("a", "cpu"), ("b", "cpu")]
 TIMES = [[pair[0] for pair in PAIRS], [pair[1] for pair in PAIRS]]
 
 
@@ -53,6 +55,34 @@ def test_blocks_of_one_run_a_side_are_pairs():
 )
 def test_other_runs_are_none(base, new):
     assert pairs(base, new) == 0
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "first"),
+    [
+        ([0, 1, 2], [3, 4], "base"),
+        ([3, 4], [2, 0, 1], "new"),
+        ([0, 1, 3], [2, 4], None),
+        ([0, 1, 2], [2, 3], None),  # Two began together.
+        ([0, 1, 2], [3], None),  # One run shows no order.
+        ([0, 1, 2], [3, None], None),  # Nor does the one that tells.
+        ([0, None, 2], [3, 4], "base"),
+    ],
+)
+def test_one_side_began_first(base, new, first):
+    told = began_first(side("base", base), side("new", new))
+    assert (None if told is None else told.label) == first
+
+
+def test_hosts_of_another_hour_are_doubted():
+    sides = [
+        replace(side(label, times), fleet=Fleet("", dict.fromkeys(HOSTS), {}))
+        for label, times in (("base", [4, 5]), ("new", [1, 2]))
+    ]
+    (doubt,) = (w for w in fleet_caveats(*sides) if w.id == "one_after_the_other")
+    assert doubt.text.startswith("profiles of all hosts of new began first")
+    together = sides[0], replace(sides[0], label="new")
+    assert "one_after_the_other" not in {w.id for w in fleet_caveats(*together)}
 
 
 def test_outcome_and_gate_take_the_drift_out():

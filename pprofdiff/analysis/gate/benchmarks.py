@@ -20,6 +20,7 @@ from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_TEST
 from pprofdiff.analysis.stats.shifts import constant, shift_bounds
 from pprofdiff.analysis.stats.totals import mean_of_runs, ratio_of_runs
+from pprofdiff.analysis.stats.turns import all_paired
 from pprofdiff.units import Scale
 
 __all__ = ["BENCH"]
@@ -141,11 +142,10 @@ def _chance(
     positive = min(*base, *new) > 0
     if positive and tidy(row.unit).unit in _TIMES:
         old, now = map(mean_of_runs, row.runs)
-        runs = [len(side) for side in row.runs]
-        in_turns = runs == [known.pairs, known.pairs]
+        in_turns = all_paired(*row.runs, known.pairs)
         told = ratio_of_runs(*row.runs, known.sigma, in_turns=in_turns)
         bounds = old * (told.low - 1), old * (told.high - 1)
-        return _Chance((old, now), bounds, by_ratio=True, runs=min(runs))
+        return _Chance((old, now), bounds, by_ratio=True, runs=min(map(len, row.runs)))
     relative = relative and positive
     between = shift_bounds(base, new, ratio=relative)
     if between is not None and relative:

@@ -23,6 +23,7 @@ from pprofdiff.analysis.stats.calibration import GC_PAUSES
 from pprofdiff.analysis.stats.durations import Durations, quantile
 from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Runs
+from pprofdiff.analysis.stats.turns import all_paired
 from pprofdiff.units import scale_for
 
 if TYPE_CHECKING:
@@ -77,9 +78,8 @@ def _pauses(asked: Asked, judged: Judged) -> Measured:
         mean_of_runs([quantile(run, rank) for run in side]) or 0.0
         for side in (base, new)
     ]
-    pauses = Runs(
-        tuple(base), tuple(new), len(base) == len(new) == judged.comparison.pairs
-    )
+    in_turns = all_paired(base, new, judged.comparison.pairs)
+    pauses = Runs(tuple(base), tuple(new), in_turns)
     chance = _chance(asked.limit, rank, pauses, (quantiles[0], quantiles[1]))
     return [
         Figure(

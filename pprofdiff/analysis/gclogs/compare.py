@@ -20,6 +20,7 @@ from pprofdiff.analysis.side import cpu_seconds
 from pprofdiff.analysis.stats.calibration import GC_WORK
 from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Change
+from pprofdiff.analysis.stats.turns import all_paired
 from pprofdiff.analysis.work import Work
 from pprofdiff.model.gclogs import GCLog
 from pprofdiff.model.side import Capture, Side
@@ -268,8 +269,7 @@ def compare_logs(
             for known, span, side in zip(seconds, spans, (base, new), strict=True)
         ]
         rates = work.per_second((took[0], took[1]))
-    in_turns = len(base.runs) == len(new.runs) == pairs
-    return GCDiff(base, new, rates, in_turns)
+    return GCDiff(base, new, rates, all_paired(base.runs, new.runs, pairs))
 
 
 def _length(span: Span | None, side: GCSide) -> float:

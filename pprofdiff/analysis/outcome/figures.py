@@ -18,6 +18,7 @@ from pprofdiff.analysis.side import age_seconds, cpu_seconds
 from pprofdiff.analysis.stats.control import control
 from pprofdiff.analysis.stats.student import reach
 from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs, ratio_of_sums
+from pprofdiff.analysis.stats.turns import all_paired
 from pprofdiff.model.side import Side
 from pprofdiff.units import times
 
@@ -49,9 +50,8 @@ def timed(comparison: Comparison) -> Timed | None:
     if not names:
         return None
     clock = clock_sigma(comparison)
-    in_turns = all(
-        len(side[name]) == comparison.pairs for name in names for side in (base, new)
-    )
+    pairs = comparison.pairs
+    in_turns = all(all_paired(base[name], new[name], pairs) for name in names)
     each = {
         name: ratio_of_runs(base[name], new[name], clock, in_turns=in_turns)
         for name in names
@@ -135,7 +135,7 @@ def _tasks(comparison: Comparison) -> Measure | None:
     base, new = (
         [[one.total_ns / one.count] for one in side if one.total_ns] for side in parts
     )
-    in_turns = len(base) == len(new) == comparison.pairs
+    in_turns = all_paired(base, new, comparison.pairs)
     told = ratio_of_runs(base, new, clock, in_turns=in_turns)
     runs = len(base), len(new)
     return _figure(what, seconds, told, f"{source}, by run", runs)

@@ -11,6 +11,7 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
 from pprofdiff.analysis.profiles.kinds import is_heap, kind_name
 from pprofdiff.analysis.profiles.side import ProfileSide, side
 from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.stats.turns import all_paired
 from pprofdiff.errors import UsageError
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
@@ -76,8 +77,7 @@ def _subtract(
         identity=settings.identity,
         of_fleets=of_fleets,
     )
-    in_turns = len(base.runs) == len(new.runs) == settings.pairs
-    return replace(diff, in_turns=in_turns)
+    return replace(diff, in_turns=all_paired(base.runs, new.runs, settings.pairs))
 
 
 def caveats(

@@ -9,12 +9,30 @@ the smaller of two variances would alarm too often.
 
 from __future__ import annotations
 
+from collections.abc import Sized
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["squares_of_runs"]
+__all__ = ["all_paired", "squares_of_runs"]
 
 Floats = NDArray[np.float64]
+
+
+def all_paired(base: Sized, new: Sized, pairs: int) -> bool:
+    """Return whether a measure has a value of every run, and runs were taken in turns.
+
+    Where a run lacks the measure, those that have it no longer stand beside each other.
+
+    Parameters
+    ----------
+    base, new
+        The runs that have the measure.
+    pairs
+        How many pairs all runs of both sides make, 0 where not taken in turns.
+
+    """
+    return len(base) == len(new) == pairs > 0
 
 
 def squares_of_runs(

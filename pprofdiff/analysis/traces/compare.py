@@ -18,6 +18,7 @@ from pprofdiff.analysis.side import cpu_seconds, stacks_of
 from pprofdiff.analysis.stats.durations import Durations
 from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Change, Runs
+from pprofdiff.analysis.stats.turns import all_paired
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.latency import blocks
 from pprofdiff.analysis.traces.mutators import distribution, mmu
@@ -386,8 +387,7 @@ def compare_sides(base: Side, new: Side, settings: Settings) -> TraceDiff:
         (cpu_seconds(base), cpu_seconds(new)),
         settings.identity,
     )
-    numbers = [len(side) for side in diff.runs]
-    return replace(diff, in_turns=numbers == [settings.pairs] * len(numbers))
+    return replace(diff, in_turns=all_paired(*diff.runs, settings.pairs))
 
 
 def caveats(_base: Side, _new: Side, result: TraceDiff | None) -> list[Caveat]:

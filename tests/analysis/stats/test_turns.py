@@ -10,7 +10,7 @@ from pprofdiff.analysis.stats.calibration import ALPHA, Spread
 from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.analysis.stats.totals import ratio_of_runs
-from pprofdiff.analysis.stats.turns import squares_of_runs
+from pprofdiff.analysis.stats.turns import all_paired, squares_of_runs
 
 SPREAD = Spread(0.5, 0.0)
 
@@ -48,6 +48,20 @@ def test_a_figure_that_a_run_lacks_is_not_compared_in_pairs():
     assert squares[0] == 0
     assert freedom.tolist() == [2, 2]
     assert squares[1] == 4
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "pairs", "paired"),
+    [
+        ([1, 2], [3, 4], 2, True),
+        ([1, 2], [3], 2, False),
+        ([1], [3], 2, False),  # A run of each side lacks the measure.
+        ([1, 2], [3, 4], 0, False),
+        ([], [], 0, False),
+    ],
+)
+def test_runs_are_paired_where_every_run_has_the_measure(base, new, pairs, paired):
+    assert all_paired(base, new, pairs) is paired
 
 
 def test_unchanged_sides_alarm_as_often_as_stated():

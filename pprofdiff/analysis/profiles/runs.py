@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.analysis.profiles.tables import STOPPED
+from pprofdiff.analysis.stats.medians import weighted_median
 from pprofdiff.analysis.stats.run_spread import RunCounts
 from pprofdiff.analysis.work import Work
 from pprofdiff.model.profiles.profile import Profile
@@ -81,9 +82,7 @@ def shared_ratio(
     if len(pairs) < _SEVERAL:
         return None
     ratios = pairs[:, 1] / pairs[:, 0]
-    order = np.argsort(ratios)
-    passed = np.cumsum(np.minimum(pairs.sum(axis=1), _CAPPED)[order])
-    return float(ratios[order][np.searchsorted(passed, passed[-1] / 2)])
+    return weighted_median(ratios, np.minimum(pairs.sum(axis=1), _CAPPED))
 
 
 def _leaves(profile: Profile, names: Sequence[str]) -> NDArray[np.int64]:

@@ -37,6 +37,7 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.stats.calibration import ROW_FREEDOM
 from pprofdiff.analysis.stats.control_rows import ControlRows, control_rows
 from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.analysis.stats.medians import weighted_median
 from pprofdiff.analysis.stats.student import reach
 
 __all__ = ["Control", "control"]
@@ -277,7 +278,7 @@ def _agreement(rows: ControlRows, whole: _Whole) -> _Agreement | None:
     plain = np.minimum(rows.base, rows.new) < 1
     if plain.all():
         return None
-    middle = _median(logs[~plain], np.minimum(counts, _CAPPED)[~plain])
+    middle = weighted_median(logs[~plain], np.minimum(counts, _CAPPED)[~plain])
     while True:
         # Of a log ratio, at the split of a row's samples that is expected of it.
         variance = (1 + exp(middle)) ** 2 / (exp(middle) * counts) + whole.row_spread
@@ -320,13 +321,6 @@ def _readings(rows: ControlRows, logs: Floats, weights: Floats) -> _Readings | N
     explained = np.square(others @ logs) / sums + np.square(moved @ logs) / inside
     chi_square = np.where(left, np.maximum(squares - explained, 0.0), np.inf)
     return _Readings(chi_square, ratio, others / sums[:, None])
-
-
-def _median(values: Floats, weights: Floats) -> float:
-    """Return the weighted median."""
-    order = np.argsort(values)
-    passed = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(passed, passed[-1] / 2)])
 
 
 def _doubt(estimated: Control) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from pprofdiff.analysis.profiles.tables import STOPPED
 from pprofdiff.analysis.stats.medians import weighted_median
 from pprofdiff.analysis.stats.run_spread import RunCounts
 from pprofdiff.analysis.work import Work
+from pprofdiff.model.csr import expand, offsets_of
 from pprofdiff.model.profiles.profile import Profile
 
 __all__ = ["Exposure", "counts_by_run", "exposures_of", "shared_ratio"]
@@ -28,6 +30,9 @@ def counts_by_run(
     side: ProfileSide, column: int, worth: float, exposure: Exposure
 ) -> RunCounts:
     """Return a side's samples by leaf function and run.
+
+    Functions of one name are one row, in the order of `Profile.function_names`. The
+    last row is of samples that end in no function.
 
     Parameters
     ----------
@@ -67,9 +72,9 @@ def shared_ratio(
     """
     of_sides = []
     for side, column, one in zip((base, new), columns, worth, strict=True):
-        counts = counts_by_run(side, column, one, None).counts.sum(axis=1)
+        counts = counts_by_run(side, column, one, None).counts[:-1].sum(axis=1)
         names = dict.fromkeys(side.profile.function_names())
-        of_sides.append(dict(zip(names, counts.tolist(), strict=False)))
+        of_sides.append(dict(zip(names, counts.tolist(), strict=True)))
     pairs = np.array(
         [
             (old, of_sides[1][name])
@@ -92,7 +97,12 @@ def _leaves(profile: Profile, names: Sequence[str]) -> NDArray[np.int64]:
     sampled tells how busy the machine is.
     """
     stopping = np.array([*(name == STOPPED for name in names), False], np.bool_)
-    frames = profile.frames()
+    # No more than the first two frames count, and a location is a frame or more.
+    counts = np.minimum(np.diff(profile.stack_offsets), 2)
+    first_two = profile.stack_locations[expand(profile.stack_offsets[:-1], counts)]
+    offsets = offsets_of(counts)
+    tops = replace(profile, stack_offsets=offsets, stack_locations=first_two)
+    frames = tops.frames()
     function = np.append(profile.locations.line_function, -1)
     first, ends = frames.offsets[:-1], frames.offsets[1:]
     lines = np.append(frames.line, -1)

@@ -200,10 +200,10 @@ class CountModel(NamedTuple):
         Of as many runs as `spread` knows, rows show how far they differ by themselves.
         """
         base, new = _sums(runs)
-        told = self._told(base, new)
-        z, low, high = self._moved(runs, 1.0)
+        told, parts = self._told(base, new), self._parts(runs)
+        z, low, high = self._moved(base, new, parts, 1.0)
         if self.spread.factor != 1:
-            other, *bounds = self._moved(runs, self.spread.factor)
+            other, *bounds = self._moved(base, new, parts, self.spread.factor)
             # Chance takes the factor, or anything up to it, that explains most.
             nearer = np.where(np.abs(other) < np.abs(z), other, z)
             z = np.where(z * other > 0, nearer, 0.0)
@@ -226,12 +226,11 @@ class CountModel(NamedTuple):
         )
 
     def _moved(
-        self, runs: Runs[Column], factor: float
+        self, base: Column, new: Column, parts: _Parts, factor: float
     ) -> tuple[Floats, Floats, Floats]:
         """Return new less base times a factor: in deviations, and its bounds."""
-        base, new = _sums(runs)
         old, now = self.by.scaled(base, new)
-        sigma, freedom = self._parts(runs).at(factor)
+        sigma, freedom = parts.at(factor)
         delta = now - factor * old if factor != 1 else self.by.delta(base, new)
         reach = student(LIMIT, freedom) * sigma
         return normal(delta / sigma, freedom), delta - reach, delta + reach

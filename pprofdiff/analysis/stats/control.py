@@ -25,7 +25,7 @@ it are taken not to change together.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, log
+from math import exp, inf, log
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -45,8 +45,8 @@ __all__ = ["Control", "control"]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-# The normal distribution's quantile of a 95 % interval.
-_QUANTILE = 1.96
+# How far a 95 % interval of a known deviation reaches.
+_QUANTILE = reach(inf).of_95
 # Readings whose chi square is within the 95 % point of one degree of the best's.
 _AS_GOOD = 3.84
 # A change is plain where chi square falls by this: one in 2000 by chance, and about a

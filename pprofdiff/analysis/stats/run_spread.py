@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import exp, log, sqrt
+from math import exp, inf, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ from pprofdiff.analysis.stats.calibration import (
     TOTAL_PRIOR,
     TOTAL_SIGMA,
 )
+from pprofdiff.analysis.stats.student import reach
 from pprofdiff.analysis.stats.turns import squares_of_runs
 
 __all__ = ["ONE_RUN", "RunCounts", "RunSpread", "one_run", "spread_of"]
@@ -43,8 +44,6 @@ Floats = NDArray[np.float64]
 _LEAST, _COUNTING = 10.0, 5.0
 # So many rows show how counts vary, which is no less than Poisson's law says.
 _ROWS = 10
-# The normal distribution's quantile of a 95 % interval.
-_REACH = 1.960
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +122,7 @@ def one_run(totals: tuple[float, float], ratio: float) -> RunSpread:
         New over base that most functions share, scaled; 1 where nothing tells.
 
     """
-    most = _REACH * TOTAL_SIGMA * sqrt(2)
+    most = reach(inf).of_95 * TOTAL_SIGMA * sqrt(2)
     factor = exp(min(max(log(ratio), -most), most))
     base, new = (np.full(1, float(total)) for total in totals)
     return RunSpread(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import erfc, exp, sqrt
+from math import erfc, exp, inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.stats.calibration import ALPHA, DISPERSION
+from pprofdiff.analysis.stats.student import reach
 from pprofdiff.goruntime.names import is_runtime_like
 
 __all__ = ["ScaledAlike", "functions_alike", "scaled_alike"]
@@ -59,8 +60,9 @@ def scaled_alike(diff: ProfileDiff) -> ScaledAlike | None:
         return None
     p = _chance(counts, totals)
     ratio = diff.totals[1] / diff.totals[0]
-    reach = exp(1.96 * sqrt(DISPERSION * float((1 / totals).sum())))
-    return ScaledAlike(ratio, ratio / reach, ratio * reach, p, p >= ALPHA)
+    sigma = sqrt(DISPERSION * float((1 / totals).sum()))
+    factor = exp(reach(inf).of_95 * sigma)
+    return ScaledAlike(ratio, ratio / factor, ratio * factor, p, p >= ALPHA)
 
 
 def functions_alike(diff: ProfileDiff) -> bool:

@@ -87,10 +87,10 @@ def _figure(
 ) -> Figure:
     """Return a row's figures in the rule's unit, and how sure their change is.
 
-    Of times they are the runs' geometric means, as the outcome's, and their interval
-    says how far runs differ; `sigma` is the prior for
-    that. Of other units they are medians, and chance is what the U
-    test makes of it; where all values of each side are equal there is none.
+    Of times they are the runs' geometric means, as the outcome's are, and the interval
+    is that of their ratio; `known` says which runs are pairs, and how far runs differ
+    where they are too few to show it. Of other units they are medians, and the interval
+    is that of the U test; where all values of each side are equal it is a point.
     """
     base, new = row.tidy_base, row.tidy_new
     if base is None or new is None:

@@ -48,16 +48,35 @@ class Asked:
 class Figure(NamedTuple):
     """One thing that was measured on both sides.
 
-    `base` and `new` are what the limit is held against, in `unit`; `noise` tells
-    whether their difference may be chance, None where nothing tells. `unsure` says why
-    then. `scale` writes the numbers, if they need no other `words`; `more` is whether
-    more of it is worse. `file` and `line` say where a function is, "" and 0 if unknown.
+    Attributes
+    ----------
+    what
+        What was measured, such as a function or a benchmark; "" where `words` say it.
+    base, new
+        What the limit is held against, in `unit`.
+    scale
+        How `text` writes them.
+    noise
+        Whether their difference may be chance, None where nothing tells.
+    unsure
+        Why nothing tells, in words.
+    more
+        Whether more of it is worse.
+    words
+        The whole `text`, "" where it is made of the numbers.
+    file, line
+        Where a function is, "" and 0 if unknown.
+    bounds
+        The interval of new less base, in `unit`; its upper end may be infinite. None
+        where no model has one: then `noise` decides.
+    by_ratio
+        Whether `bounds` are those of a ratio of whole runs: how far that differs from
+        run to run, one run a side does not show.
+    runs
+        How many runs a side `bounds` rest on, 0 where more would not narrow them.
+    assumed
+        Whether one run a side is taken to vary as other programs' runs did.
 
-    `bounds` is the interval of new less base, in `unit`, None where no model has one:
-    then `noise` decides. Its upper end may be infinite. `by_ratio` is whether it is
-    that of a ratio, which runs differ in as a whole. `runs` is how many runs a side it
-    rests on, 0 where more would not narrow it.
-    `assumed` says that one run a side is taken to vary as other programs' runs did.
     """
 
     what: str

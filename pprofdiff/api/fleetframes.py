@@ -7,7 +7,7 @@ from math import nan
 import pandas as pd
 
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.runs.groups import group_diffs, moved_functions, value_of
+from pprofdiff.analysis.runs.groups import group_diffs
 
 __all__ = ["groups_frame"]
 
@@ -23,15 +23,15 @@ def groups_frame(comparison: Comparison) -> pd.DataFrame:
     groups = list(group_diffs(comparison))
     names: dict[str, None] = {}
     for group in groups:
-        if group.diff is not None:
-            count = len(group.diff.table("functions").names)
-            names |= dict.fromkeys(moved_functions(group.diff, count))
+        if group.functions is not None:
+            names |= dict.fromkeys(group.functions.moved())
     for name in names:
         for group in groups:
             shares: tuple[object, ...] = (nan, nan, nan, None)
-            if group.diff is not None:
-                value = value_of(group.diff, name)
-                base, new = group.diff.normalization.scaled(value.base, value.new)
+            if group.functions is not None:
+                value = group.functions.value(name)
+                by = group.functions.diff.normalization
+                base, new = by.scaled(value.base, value.new)
                 shares = (base, new, new - base, value.noise)
             rows.append((name, group.name, *group.hosts, *shares))
     return pd.DataFrame(rows, columns=list(_COLUMNS))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -14,24 +15,25 @@ from pprofdiff.analysis.profiles.compare import compare_sides
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.kinds import is_cpu
 from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.stats.judgement import Judgement
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
 
 Captures = tuple[Capture[Profile], ...]
 
-__all__ = ["GroupDiff", "GroupValue", "group_diffs", "moved_functions", "value_of"]
+__all__ = ["GroupDiff", "GroupFunctions", "GroupValue", "group_diffs"]
 
 
 @dataclass(frozen=True, eq=False)
 class GroupDiff:
     """The CPU of one group of both fleets compared, by shares of its total.
 
-    `hosts` are (base, new). `diff` is None where one side has no such group.
+    `hosts` are (base, new). `functions` is None where one side has no such group.
     """
 
     name: str
     hosts: tuple[int, int]
-    diff: ProfileDiff | None
+    functions: GroupFunctions | None
 
 
 class GroupValue(NamedTuple):
@@ -40,6 +42,42 @@ class GroupValue(NamedTuple):
     base: int
     new: int
     noise: bool | None
+
+
+@dataclass(frozen=True, eq=False)
+class GroupFunctions:
+    """The functions of a group's comparison, by their flat values; judged once."""
+
+    diff: ProfileDiff
+
+    def moved(self, most: int | None = None) -> list[str]:
+        """Return the functions that moved beyond noise, what moved most first."""
+        judged = self._judged
+        if judged is None:
+            return []
+        order: NDArray[np.int64] = np.argsort(-np.abs(judged.delta), kind="stable")
+        names = self.diff.table("functions").names
+        return [names[row] for row in order[~judged.noise[order]][:most].tolist()]
+
+    def value(self, function: str) -> GroupValue:
+        """Return a function's value; of one that neither side has, 0 on both."""
+        row = self._rows.get(function)
+        if row is None:
+            return GroupValue(0, 0, None)
+        base, new = self.diff.table("functions").raw("flat")
+        judged = self._judged
+        noise = None if judged is None else bool(judged.noise[row])
+        return GroupValue(int(base[row]), int(new[row]), noise)
+
+    @cached_property
+    def _judged(self) -> Judgement | None:
+        return self.diff.table("functions").judge("flat")
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        """The first row of each name."""
+        names = self.diff.table("functions").names
+        return {names[row]: row for row in reversed(range(len(names)))}
 
 
 def group_diffs(comparison: Comparison) -> Iterator[GroupDiff]:
@@ -53,14 +91,16 @@ def group_diffs(comparison: Comparison) -> Iterator[GroupDiff]:
     whole = _of_cpu(comparison, comparison.base.captures, comparison.new.captures)
     if whole is None:
         return
-    yield GroupDiff("", (len(base.of("cpu")), len(new.of("cpu"))), whole)
+    hosts = len(base.of("cpu")), len(new.of("cpu"))
+    yield GroupDiff("", hosts, GroupFunctions(whole))
     for group in sorted({*base.groups, *new.groups}):
         here = base.groups.get(group), new.groups.get(group)
-        hosts = tuple(0 if one is None else one.hosts for one in here)
+        old, now = (0 if one is None else one.hosts for one in here)
         diff = None
         if here[0] is not None and here[1] is not None:
             diff = _of_cpu(comparison, here[0].captures, here[1].captures)
-        yield GroupDiff(group, (hosts[0], hosts[1]), diff)
+        functions = None if diff is None else GroupFunctions(diff)
+        yield GroupDiff(group, (old, now), functions)
 
 
 def _of_cpu(
@@ -76,26 +116,3 @@ def _of_cpu(
     )
     diffs = compare_sides(old, current, Settings(identity=comparison.identity))
     return diffs[0] if diffs else None
-
-
-def moved_functions(diff: ProfileDiff, most: int) -> list[str]:
-    """Return the functions whose flat value moved beyond noise, most of it first."""
-    table = diff.table("functions")
-    judged = table.judge("flat")
-    if judged is None:
-        return []
-    order: NDArray[np.int64] = np.argsort(-np.abs(judged.delta), kind="stable")
-    told = order[~judged.noise[order]][:most]
-    return [table.names[row] for row in told.tolist()]
-
-
-def value_of(diff: ProfileDiff, function: str) -> GroupValue:
-    """Return a function's value in a comparison; of none, 0 on both sides."""
-    table = diff.table("functions")
-    if function not in table.names:
-        return GroupValue(0, 0, None)
-    row = table.names.index(function)
-    base, new = table.raw("flat")
-    judged = table.judge("flat")
-    noise = None if judged is None else bool(judged.noise[row])
-    return GroupValue(int(base[row]), int(new[row]), noise)

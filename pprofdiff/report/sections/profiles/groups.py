@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.runs.groups import (
-    GroupDiff,
-    group_diffs,
-    moved_functions,
-    value_of,
-)
+from pprofdiff.analysis.runs.groups import GroupDiff, group_diffs
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import (
     Cell,
@@ -66,9 +61,9 @@ def _functions(groups: list[GroupDiff]) -> list[str]:
     """Return the functions that moved in all, then those that did in one group."""
     names: dict[str, None] = {}
     for group in groups:
-        if group.diff is not None:
+        if group.functions is not None:
             most = 1 if group.name else _FUNCTIONS
-            names |= dict.fromkeys(moved_functions(group.diff, most))
+            names |= dict.fromkeys(group.functions.moved(most))
     return list(names)[:_FUNCTIONS]
 
 
@@ -79,14 +74,14 @@ def _row(group: GroupDiff, function: str) -> Row:
     """
     hosts = Cell(", ".join(f"{count:,}" for count in group.hosts))
     cells, name = (Cell(""), Cell(""), Cell("")), Cell(group.name)
-    if group.diff is not None:
-        value = value_of(group.diff, function)
+    if group.functions is not None:
+        diff, value = group.functions.diff, group.functions.value(function)
         cells = (
-            *value_cells(group.diff, value.base, value.new),
-            delta_cell(group.diff, value.base, value.new, noise=value.noise),
+            *value_cells(diff, value.base, value.new),
+            delta_cell(diff, value.base, value.new, noise=value.noise),
         )
         if not group.name:
-            name = _named(group.diff, function)
+            name = _named(diff, function)
     if not group.name:
         return Row(function, "function", (*cells, hosts, name))
     return Row(f"{function}/{group.name}", "figure", (*cells, hosts, name), level=1)

@@ -7,7 +7,7 @@ tell the interval of their ratio, as they do for totals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from pprofdiff.analysis.stats.totals import mean_of_runs
@@ -78,21 +78,22 @@ def run_ratios(runs: TraceRuns, *, in_turns: bool = False) -> tuple[RunRatio, ..
     """
     if min(map(len, runs)) < 1 or max(map(len, runs)) == 1:
         return ()
-    values = [
-        [
-            {name: figure.of(trace) or 0.0 for name, figure in FIGURES.items()}
-            for trace in s
-        ]
-        for s in (side.values() for side in runs)
-    ]
-    told = [name for name in FIGURES if all(run[name] > 0 for s in values for run in s)]
-    base, new = ([{name: run[name] for name in told} for run in s] for s in values)
+    sides = [[_figures(trace) for trace in side.values()] for side in runs]
+    told = [name for name in FIGURES if all(name in run for s in sides for run in s)]
+    base, new = ([{name: run[name] for name in told} for run in side] for side in sides)
     changes = changes_of(base, new, in_turns=in_turns)
-    means = [
-        {name: mean_of_runs([[run[name]] for run in s]) for name in told}
-        for s in (base, new)
-    ]
     return tuple(
-        RunRatio(name, FIGURES[name].unit, means[0][name], means[1][name], change)
+        RunRatio(name, FIGURES[name].unit, _mean(base, name), _mean(new, name), change)
         for name, change in changes.items()
     )
+
+
+def _figures(trace: TraceSide) -> dict[str, float]:
+    """Return the figures of a trace that are known and above 0, by name."""
+    values = ((name, figure.of(trace)) for name, figure in FIGURES.items())
+    return {name: value for name, value in values if value is not None and value > 0}
+
+
+def _mean(runs: Sequence[Mapping[str, float]], figure: str) -> float:
+    """Return the geometric mean of a figure over runs that all have it."""
+    return mean_of_runs([[run[figure]] for run in runs])

@@ -86,15 +86,13 @@ class Scope(NamedTuple):
 
     `granularity` is that of the rows: functions, lines or files. `joined` lists
     functions paired under two names. Tables of functions and call sites get up to
-    `rows` rows, None for a screen's worth; groups of runtime costs up to `parts`
-    categories, None for all. `full` asks for every section; else the report is an
-    answer, with what carries it.
+    `rows` rows, None for a screen's worth. `full` asks for every section; else the
+    report is an answer, with what carries it.
     """
 
     granularity: Granularity = "functions"
     joined: bool = False
     rows: int | None = None
-    parts: int | None = None
     full: bool = False
 
 

@@ -13,6 +13,7 @@ from pprofdiff.analysis.account.model import Account, Amount, Part
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.figures import cpu_of
 from pprofdiff.analysis.profiles.by_run import merged
+from pprofdiff.analysis.profiles.categories import BACKGROUND_MARK
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.side import TraceSide
@@ -33,14 +34,7 @@ _SLEEP, _MOSTLY = "sleep", 0.5
 _ACTIVE = "exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns"
 # CPU that the runtime spends beside goroutines: its own workers, and between two.
 _BESIDE_GROUPS = {"sched"}
-_BESIDE = {
-    "gc.mark.dedicated",
-    "gc.mark.fractional",
-    "gc.mark.idle",
-    "gc.mark.bg",
-    "gc.sweep.bg",
-    "gc.scavenge.bg",
-}
+_BESIDE = {*BACKGROUND_MARK, "gc.sweep.bg", "gc.scavenge.bg"}
 # Counts may be so many deviations off before CPU and running time contradict.
 _DEVIATIONS = 3
 

@@ -14,16 +14,11 @@ from typing import NamedTuple
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.model import Fact, Finding
 from pprofdiff.analysis.gclogs.side import GCSide
+from pprofdiff.analysis.profiles.categories import BACKGROUND_MARK
 
 __all__ = ["Marking", "busy", "marking"]
 
-_MARK = (
-    "gc.mark.dedicated",
-    "gc.mark.fractional",
-    "gc.mark.idle",
-    "gc.mark.bg",
-    "gc.mark.assist",
-)
+_MARK = (*BACKGROUND_MARK, "gc.mark.assist")
 # Beyond so many standard errors of the sample count, and a part of the log's figure:
 # the log's window and the profile's are not the same seconds.
 _ERRORS, _PART = 3.0, 0.25

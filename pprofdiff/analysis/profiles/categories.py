@@ -14,10 +14,25 @@ from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import sums
 
-__all__ = ["Blame", "Categories", "blame", "categories", "leaf_kinds"]
+__all__ = [
+    "BACKGROUND_MARK",
+    "Blame",
+    "Categories",
+    "blame",
+    "categories",
+    "leaf_kinds",
+]
 
 Column = NDArray[np.int64]
 Pair = tuple[Column, Column]
+
+BACKGROUND_MARK = (
+    "gc.mark.dedicated",
+    "gc.mark.fractional",
+    "gc.mark.idle",
+    "gc.mark.bg",
+)
+"""The categories of marking by the collector's workers, which no call makes."""
 
 # A category and two functions share one integer: 2**28 functions are more than a
 # profile's 2 GB can name.

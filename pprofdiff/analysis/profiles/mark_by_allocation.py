@@ -15,16 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.profiles.categories import BACKGROUND_MARK
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 
-__all__ = ["BACKGROUND_MARK", "MarkByAllocation", "apportion_mark"]
-
-BACKGROUND_MARK = (
-    "gc.mark.dedicated",
-    "gc.mark.fractional",
-    "gc.mark.idle",
-    "gc.mark.bg",
-)
+__all__ = ["MarkByAllocation", "apportion_mark"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

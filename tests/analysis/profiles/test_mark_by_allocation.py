@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.profiles.mark_by_allocation import (
-    BACKGROUND_MARK,
-    apportion_mark,
-)
+from pprofdiff.analysis.profiles.categories import BACKGROUND_MARK
+from pprofdiff.analysis.profiles.mark_by_allocation import apportion_mark
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profiles.profile import ValueType
 from tests.analysis.building import compared, given, profile

@@ -19,6 +19,7 @@ from pprofdiff.analysis.stats.durations import Durations
 from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Change, Runs
 from pprofdiff.analysis.stats.turns import all_paired
+from pprofdiff.analysis.traces.goroutines import STATE_TIMES
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.latency import blocks
 from pprofdiff.analysis.traces.mutators import distribution, mmu
@@ -144,16 +145,9 @@ class TraceDiff:
     @cached_property
     def states(self) -> tuple[StateTime, ...]:
         """Time of the program's goroutines in each state; time blocked is by reason."""
-        columns = {
-            "running": "exec_ns",
-            "runnable": "sched_wait_ns",
-            "syscall": "syscall_ns",
-            "syscall_block": "syscall_block_ns",
-            "unknown": "unknown_ns",
-        }
         rows = [
             StateTime(state, "", *(side.of_program(column) for side in self.sides))
-            for state, column in columns.items()
+            for state, column in STATE_TIMES.items()
         ]
         base, new = (_blocked(side) for side in self.sides)
         blocked = [

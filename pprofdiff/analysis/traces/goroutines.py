@@ -28,6 +28,7 @@ __all__ = [
     "BLOCK_REASONS",
     "FOREVER",
     "INACTIVE",
+    "STATE_TIMES",
     "TIMES",
     "GoroutineStats",
     "Times",
@@ -48,6 +49,14 @@ TIMES = {
     "syscall_ns": "Syscall execution time",
     "syscall_block_ns": "Block time (syscall)",
     "unknown_ns": "Unknown time",
+}
+# The columns of the states that have no reasons, by the words that reports have.
+STATE_TIMES = {
+    "running": "exec_ns",
+    "runnable": "sched_wait_ns",
+    "syscall": "syscall_ns",
+    "syscall_block": "syscall_block_ns",
+    "unknown": "unknown_ns",
 }
 # Go takes a goroutine that blocks for this reason for ended.
 FOREVER = "forever"

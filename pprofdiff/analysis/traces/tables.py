@@ -16,6 +16,7 @@ import numpy as np
 from pprofdiff.analysis.stats.calibration import TRACED, TRACED_LEAST
 from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Mark, Runs
+from pprofdiff.analysis.traces.goroutines import STATE_TIMES
 from pprofdiff.analysis.traces.side import TraceSide
 
 __all__ = ["TABLES", "RowChange", "TableName", "changes_of", "times_of"]
@@ -36,14 +37,6 @@ TableName = Literal[
 ]
 
 K = TypeVar("K", bound=Hashable)
-
-_STATES = {
-    "running": "exec_ns",
-    "runnable": "sched_wait_ns",
-    "syscall": "syscall_ns",
-    "syscall_block": "syscall_block_ns",
-    "unknown": "unknown_ns",
-}
 
 
 class RowChange(NamedTuple):
@@ -134,7 +127,7 @@ def times_of(
 
 
 def _states(side: TraceSide) -> dict[str, int]:
-    times = {state: side.of_program(column) for state, column in _STATES.items()}
+    times = {state: side.of_program(column) for state, column in STATE_TIMES.items()}
     reasons = {
         f"blocked.{name}": side.of_program("block_ns", place)
         for place, name in enumerate(side.groups.reasons)

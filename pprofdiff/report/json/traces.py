@@ -8,6 +8,7 @@ from typing import Any
 
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.traces.compare import GroupPair, TraceDiff
+from pprofdiff.analysis.traces.goroutines import STATE_TIMES
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.quantiles import (
     GroupQuantiles,
@@ -25,14 +26,6 @@ _SUMS = (
     *("count", "exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns"),
     *("total_ns", "unknown_ns"),
 )
-# The shares of a group's life, by the words that `states` has for them.
-_LIFE = {
-    "running": "exec_ns",
-    "runnable": "sched_wait_ns",
-    "syscall": "syscall_ns",
-    "syscall_block": "syscall_block_ns",
-    "unknown": "unknown_ns",
-}
 _QUANTILES = tuple(field.name for field in fields(Quantiles))
 _NO_DURATIONS: Row = dict.fromkeys(_QUANTILES) | {"count": 0, "total_ns": 0}
 
@@ -165,7 +158,8 @@ def _rows(side: TraceSide, groups: Groups) -> list[Row]:
             "capacity_share": _share(sums["exec_ns"], capacity),
             "life_share": {
                 **{
-                    word: _share(sums[f], sums["total_ns"]) for word, f in _LIFE.items()
+                    state: _share(sums[column], sums["total_ns"])
+                    for state, column in STATE_TIMES.items()
                 },
                 "blocked": _share(sum(block[i]), sums["total_ns"]),
             },

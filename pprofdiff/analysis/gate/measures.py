@@ -11,7 +11,7 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.model import Findings
 from pprofdiff.analysis.gate.limits import Limit
 from pprofdiff.errors import UsageError
-from pprofdiff.units import Scale
+from pprofdiff.units import Scale, times
 
 __all__ = ["Asked", "Figure", "Judged", "Kind", "Measured", "Missing"]
 
@@ -145,8 +145,8 @@ class Figure(NamedTuple):
         return self.scale.number(delta, signed=True)
 
     def _factor(self, delta: float) -> str:
-        times = 1 + delta / self.base
-        return f"{times:,.0f}×" if abs(times) >= _MANY else f"{times:,.1f}×"
+        ratio = 1 + delta / self.base
+        return times(ratio) if ratio >= 0 else f"−{times(-ratio)}"
 
     def _percent(self, delta: float) -> str:
         percent = 100 * delta / abs(self.base)

@@ -8,6 +8,7 @@ unit for a whole column, a true minus, three digits that count.
 from __future__ import annotations
 
 from functools import cache
+from math import floor, log10
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -161,6 +162,13 @@ class Scale(NamedTuple):
         if value < 0:
             return f"−{digits}"
         return f"+{digits}" if signed else digits
+
+    def telling(self, value: float) -> Scale:
+        """Return the scale with the decimals that two digits of a small value need."""
+        size = abs(value) / self.size
+        if size == 0 or size.is_integer() or size >= 10 ** (1 - self.decimals):
+            return self
+        return self._replace(decimals=1 - floor(log10(size)))
 
     def text(self, value: float, *, signed: bool = False) -> str:
         """Return the value with its unit, such as ``+1.25 s`` or ``12,408``."""

@@ -181,3 +181,13 @@ def test_a_ratio_never_reads_as_nothing_nor_as_a_power_of_ten(ratio):
         numbers = [float(n) for n in text.replace(",", "").rstrip("×").split("/")]
         value = numbers[0] / (numbers[1] if len(numbers) > 1 else 1)
         assert value == pytest.approx(ratio, rel=0.06)
+
+
+@pytest.mark.parametrize(
+    ("decimals", "value", "written"),
+    [(0, 4.36, "4.4"), (0, 0.0951, "0.095"), (0, 3, "3"), (0, 43.6, "44"), (0, 0, "0"),
+     (2, 0.0123, "0.012"), (2, 0.123, "0.12"), (2, -0.00123, "−0.0012")],
+)  # fmt: skip
+def test_a_small_value_beside_a_large_one_keeps_two_digits(decimals, value, written):
+    scale = Scale(1, "ms", decimals)
+    assert scale.telling(value).number(value) == written

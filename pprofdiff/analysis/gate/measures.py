@@ -121,7 +121,8 @@ class Figure(NamedTuple):
         """
         if self.words:
             return self.words
-        sides = f"{self.scale.number(self.base)} → {self.scale.text(self.new)}"
+        base, new = (self.scale.telling(side) for side in (self.base, self.new))
+        sides = f"{base.number(self.base)} → {new.text(self.new)}"
         if self.unit == "pp":
             points = self.scale.number(self.delta, signed=True)
             return f"{sides}, {points} points{self._span(self._amount)}"

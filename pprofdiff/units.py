@@ -249,4 +249,4 @@ def times(ratio: float, *, significant: int | None = None) -> str:
         return f"{ratio:.{significant}g}×"
     if ratio >= 9.995:
         return f"{ratio:.1f}×"
-    return f"{ratio:.2f}×" if ratio >= 0.095 else f"{ratio:.2g}×"
+    return f"{ratio:.2f}×" if ratio >= 0.095 else f"{ratio:#.2g}×"

@@ -321,8 +321,8 @@ class Reason(NamedTuple):
     @property
     def title(self) -> str:
         """The sentence that says what changed, with its amount and severity."""
-        of_which = "of which " if self.level and self.amount else ""
-        amount = f"{of_which}{self.amount}, " if self.amount else ""
+        of_that = "Of that " if self.level and self.amount else ""
+        amount = f"{of_that}{self.amount}, " if self.amount else ""
         return f"{self.finding.title}. {amount}{self.finding.severity}"
 
     @property

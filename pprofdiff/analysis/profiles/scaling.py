@@ -13,6 +13,7 @@ __all__ = [
     "in_words",
     "mode_in_words",
     "scale_in_mode",
+    "change_scale_of",
     "scale_of",
     "scaled_totals",
     "unit_words",
@@ -27,6 +28,8 @@ MODES: Final = {
 }
 """What scaled numbers are, by `Normalization.mode`."""
 
+# What counts are of, where the sample type says one of them.
+_COUNTED = {"goroutine": "goroutines", "threadcreate": "threads"}
 _SUFFIXES = {"per_second": "/s", "per_work": "/op"}
 _NANOSECONDS = ("nanoseconds", "ns")
 
@@ -40,6 +43,13 @@ def scale_of(diff: ProfileDiff) -> Scale:
         return scale
     exact = scale.size == 1 and mode not in _SUFFIXES
     return scale._replace(decimals=0 if exact else _decimals(values, scale.size))
+
+
+def change_scale_of(diff: ProfileDiff) -> Scale:
+    """Return the scale for a difference that stands alone: shares differ by points."""
+    scale = scale_of(diff)
+    points = diff.normalization.mode == "composition"
+    return scale._replace(unit="points") if points else scale
 
 
 def scale_in_mode(
@@ -65,7 +75,7 @@ def scale_in_mode(
     if _is_time_per_second(unit, mode):
         return Scale(1e9, "cores" if cpu else "s/s", 2)
     scale = scale_for(values, unit)
-    return scale._replace(unit=(scale.unit or noun) + _SUFFIXES.get(mode, ""))
+    return scale._replace(unit=(scale.unit or _COUNTED.get(noun, noun)) + _SUFFIXES.get(mode, ""))
 
 
 def _decimals(values: Iterable[float], size: float) -> int:

@@ -141,7 +141,7 @@ class Counts(NamedTuple):
         """What got worse, and what did not, in words."""
         if self.few == self.all:
             return (
-                f"{self.all} medians",
+                "1 median" if self.all == 1 else f"{self.all} medians",
                 f"fewer than {SAMPLES_FOR_TEST} values a side: no test tells chance",
             )
         rest = self.all - self.worse - self.better - self.few

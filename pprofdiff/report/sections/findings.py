@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from pprofdiff.analysis.findings.model import Explained, Finding, Findings
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.profiles.scaling import change_scale_of, scale_of
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import MARKS, Reason, Sentence, SourceNote
 from pprofdiff.report.sections.changed_lines import source_notes
@@ -50,7 +50,10 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
     adds_up = cpu is not None and cpu.normalization.mode != "composition"
     if findings.explained is not None and cpu is not None and adds_up and claimed:
         whole = len(shown) == len(_shown(findings, told, len(told)))
-        rest.append(Sentence(_together(findings.explained, cpu, whole=whole)))
+        alone = _alone(shown, told)
+        plural = "Together they" if whole else "All causes together"
+        who = f"{alone} explains" if alone else f"{plural} explain"
+        rest.append(Sentence(_together(findings.explained, cpu, who)))
     return Why(
         warnings=tuple(
             Sentence(f"{finding.title}. {finding.advice}", "warning")
@@ -111,21 +114,30 @@ def _reason(
         return Reason(number, finding, level=level)
     sign = MARKS["more" if finding.explains > 0 else "less"]
     # Without a space, so that no line ends between the sign and its number.
-    amount = f"{sign}{scale_of(cpu).text(finding.explains, signed=True)}"
+    amount = f"{sign}{change_scale_of(cpu).text(finding.explains, signed=True)}"
     return Reason(number, finding, amount, level)
 
 
-def _together(explained: Explained, cpu: ProfileDiff, *, whole: bool) -> str:
-    """Return how much of the change all findings explain together.
+def _alone(shown: Sequence[Finding], told: Sequence[Finding]) -> str:
+    """Return the number of the one cause that explains anything; "" if more do."""
+    ids = _ids(told)
+    amounts = [f for f in told if f.explains and f.parent not in ids]
+    causes = [f for f in shown if f.parent not in _ids(shown)]
+    if len(amounts) != 1 or amounts[0] not in causes:
+        return ""
+    return f"Cause {causes.index(amounts[0]) + 1}"
 
-    They are "they" where the `whole` of them stands above.
+
+def _together(explained: Explained, cpu: ProfileDiff, who: str) -> str:
+    """Return how much of the change all findings explain; `who` says which they are.
+
+    `who` is the sentence's subject with its verb.
     """
     scale = scale_of(cpu)
     told = scale.text(explained.explained, signed=True)
     total = scale.text(explained.total, signed=True)
     rest = scale.text(explained.total - explained.explained, signed=True)
-    who = "Together they" if whole else "All causes together"
-    words = f"{who} explain {told}; in all the CPU changed by {total}."
+    words = f"{who} {told}; in all the CPU changed by {total}."
     if not explained.left:
         return f"{words} The rest, {rest}, is within noise in every group."
     groups = "; ".join(

@@ -50,9 +50,14 @@ def folded(
     if left:
         rows = [row for table in left for row in table.rows]
         yield Sentence(
-            f"({len(left):,} more tables, of {len(rows):,} rows: {counted(rows)})"
+            f"({_number(len(left), 'more table')}, of {_number(len(rows), 'row')}: "
+            f"{counted(rows)})"
         )
     cut = limit is not None and any(len(table.rows) > limit for table in shown)
     if left or cut:
         text = "Shown is what changed most; -o x.json has all benchmarks."
         yield Sentence(text, "legend")
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

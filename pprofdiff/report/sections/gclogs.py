@@ -51,6 +51,8 @@ _LINE = "gc N @T U%: s+m+t ms clock, S+A/D/I+T ms cpu, H0->H1->H2 MB, G MB goal,
 _ALIKE = 0.05
 # From here on a bound of an interval has no decimals.
 _MANY = 99.5
+# Below it decimals have an exponent.
+_TINY = 1e-4
 
 Value = float | None
 
@@ -288,7 +290,7 @@ def _table(gc: GCDiff, key: str, figures: tuple[Figure, ...]) -> Table:
     columns = (
         name_column(""),
         *sides((gc.base.label, gc.new.label)),
-        Column("ratio", "ratio", signs=False),
+        Column("ratio", "ratio"),
         *([Column("95%", "interval")] if several else []),
         Column("fields", "source", "<"),
     )
@@ -312,13 +314,15 @@ def _interval(change: Change | None) -> str:
     if change is None or change.low is None or change.high is None:
         return ""
     bounds = exp(change.low), exp(change.high)
-    return " to ".join(map(_bound, bounds))
+    # Bounds have the form of the ratio between them.
+    small = 0 < bounds[0] and exp(change.delta) < SMALL
+    return " to ".join(inverse(b) if small else _bound(b) for b in bounds)
 
 
 def _bound(ratio: float) -> str:
     if ratio >= _MANY:
         return f"{ratio:,.0f}"
-    return inverse(ratio) if 0 < ratio < SMALL else f"{ratio:.2g}"
+    return inverse(ratio) if 0 < ratio < _TINY else f"{ratio:.2g}"
 
 
 def _factors(gc: GCDiff) -> Iterator[Sentence]:
@@ -345,8 +349,15 @@ def _factors(gc: GCDiff) -> Iterator[Sentence]:
 
 
 def gc_tiles(section: Section) -> Iterator[Tile]:
-    """Yield how many cycles there are."""
+    """Yield how often GC runs under load; else how many cycles there are."""
     gc: GCDiff = section.compared
-    base, new = gc.base.whole.cycles, gc.new.whole.cycles
-    change = Cell(times(new / base) if base else "")
-    yield Tile("GC cycles, whole logs", f"{base:,} → {new:,}", change)
+    often, *_ = RATES
+    base, new = often.of_sides(gc)
+    if base and new:
+        words = often.words(base, new)
+        change = _ratio(base, new, gc.changes.get(often.path), worse=often.worse)
+        yield Tile("GC cycles a second, under load", " → ".join(words), change)
+        return
+    counts = gc.base.whole.cycles, gc.new.whole.cycles
+    change = Cell(times(counts[1] / counts[0]) if counts[0] else "")
+    yield Tile("GC cycles, whole logs", f"{counts[0]:,} → {counts[1]:,}", change)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from pprofdiff.analysis.profiles.scaling import change_scale_of
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import (
     Cell,
@@ -18,7 +19,7 @@ from pprofdiff.report.rows import (
     signed,
 )
 from pprofdiff.report.sections import tiles
-from pprofdiff.units import percent
+from pprofdiff.units import percent, scale_for
 
 __all__ = ["at_a_glance"]
 
@@ -70,29 +71,43 @@ def _row(section: Section) -> Row:
         if diff.normalization.mode == "composition":
             values, change = Cell(""), Cell("")
     moved = _moved_most(section)
-    if not moved and not values.text and diff is not None and diff.model is not None:
-        moved = "nothing beyond noise"
-    cells = values, change, Cell(name, detail=moved)
-    return Row(section.id, "figure", cells)
+    if moved is not None:
+        told = replace(moved, text=name)
+    elif not values.text and diff is not None and diff.model is not None:
+        told = Cell(name, detail="nothing beyond noise")
+    else:
+        told = Cell(name)
+    return Row(section.id, "figure", (values, change, told))
 
 
-def _moved_most(section: Section) -> str:
-    """Return the delta with its unit, and the name, of the row that moved most.
+def _moved_most(section: Section) -> Cell | None:
+    """Return a cell of which row moved most: its delta, with the name in the detail.
 
-    It is one of the first tables that answer in short what moved; "" where no row of
+    It is one of the first tables that answer in short what moved; None where no row of
     them moved beyond noise.
     """
     for key in section.tops:
         tables = [p for p in section.parts if isinstance(p, Table) and p.key == key]
         moved = [
-            (abs(cell.value or 0.0), cell, table.columns[at].unit, row)
+            (abs(cell.value or 0.0), cell, row)
             for table in tables
             for at in (table.place("delta"),)
             for row in table.rows
             if (cell := row.cells[at]).value and cell.mark != "noise"
         ]
         if moved:
-            _, cell, unit, row = max(moved, key=lambda one: one[0])
-            name = row.cells[tables[0].names].text
-            return f"{signed(cell)} {unit}".rstrip() + f"  {name}"
-    return ""
+            _, cell, row = max(moved, key=lambda one: one[0])
+            amount = f"{signed(cell)} {_unit(section)}".rstrip()
+            detail = f"{amount}  {row.cells[tables[0].names].text}"
+            return Cell("", cell.value, mark=cell.mark, detail=detail)
+    return None
+
+
+def _unit(section: Section) -> str:
+    """Return the unit of a delta; what is counted is named by the section's own row."""
+    diff = section.diff
+    if diff is None:
+        return ""
+    scale = change_scale_of(diff)
+    counted = diff.normalization.mode == "absolute" and not scale_for((), diff.unit).unit
+    return "" if counted else scale.unit

@@ -16,6 +16,9 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-Þ0-9])")
 _CLAUSE = re.compile(r"(?<=;)\s+")
 _PHRASE = re.compile(r"(?<=,)\s+")
 _WORD = re.compile(r"\s+")
+# A word, or a number and its unit: no line ends between them.
+_UNIT = r"(?:%|points|[nµm]?s|[kMGTP]?B|cores)(?:/op|/s)?"
+_TOKEN = re.compile(rf"\s*\S*\d {_UNIT}(?![\w/])\S*|\s*\S+")
 # A number whose unit is left out, or a parenthesis that does not end, tells nothing.
 _DANGLING = re.compile(r"(?:[\d→]|\d\S*|\([^\s)]*) …$")
 
@@ -67,11 +70,11 @@ def begun(text: str, room: int) -> str:
 def broken(text: str, room: int, *, whole: bool) -> list[str]:
     """Return a text's lines of `room` columns, broken at spaces.
 
-    A word that is longer than a line goes on in the next one, or sticks out where it is
-    to stay `whole`.
+    A number stays with its unit. A word that is longer than a line goes on in the next
+    one, or sticks out where it is to stay `whole`.
     """
     lines, line = [], ""
-    for word in re.findall(r"\s*\S+", text):
+    for word in _TOKEN.findall(text):
         if line and columns(line) + columns(word) > room:
             lines.append(line)
             line = word.lstrip()

@@ -220,7 +220,8 @@ def _headings(
             ("" if i < tall - len(texts) else texts[i - tall + len(texts)], "strong")
             for texts in told
         ]
-        yield _row(cells, align, widths)
+        if any(text for text, _ in cells):
+            yield _row(cells, align, widths)
 
 
 def _stacked(block: Grid, width: int) -> Iterator[Line]:

@@ -25,6 +25,7 @@ from pprofdiff.report.sections.changed_lines import changed_parts
 from pprofdiff.report.sections.findings import Why, why
 from pprofdiff.report.sections.glance import at_a_glance
 from pprofdiff.report.sections.inputs import cautions, inputs_in_short
+from pprofdiff.report.sections.marks import marks_told
 from pprofdiff.report.sections.next_steps import next_steps
 from pprofdiff.report.sections.outcome import told_outcome
 from pprofdiff.report.sections.verdict import rulings
@@ -109,14 +110,19 @@ def _parts(
     verdict = rulings(report.verdict)
     if verdict is not None:
         yield from _verdict(verdict, room)
-    yield from _close(account_parts(report, room.account))
+    account = list(account_parts(report, room.account))
+    yield from _close(account)
     reasons = why(report, room.causes)
     yield from _causes(reasons, room)
     yield from _changed(report, room)
     if told:
-        yield from _first_section(report, told[0], room)
-        others = _chosen(told[1:], room.others)
-        yield from _close(list(at_a_glance(report, others)))
+        moved = _moved(told[0], room)
+        glance = list(at_a_glance(report, _chosen(told[1:], room.others)))
+        shown = [p for p in (*account, *moved, *glance) if isinstance(p, Table)]
+        yield from _with_legend(
+            [*_first_section(report, told[0], moved), *_close(glance)],
+            list(marks_told(shown)),
+        )
     yield from _warnings(report, room)
     yield from _inputs(report)
     names = list(dict.fromkeys(section.short for section in told))
@@ -213,18 +219,33 @@ def _changed(report: ReportModel, room: _Room) -> Iterator[Block]:
     yield from _close(parts)
 
 
+def _moved(section: Section, room: _Room) -> list[SectionPart]:
+    """Return what an answer shows of the section that comes first."""
+    if section.short_parts is None:
+        return []
+    return list(section.short_parts(room.rows, room.categories))
+
+
+def _with_legend(
+    blocks: Sequence[Block], legend: Sequence[Sentence]
+) -> Iterator[Block]:
+    """Yield blocks, what their marks mean right below the last of them."""
+    yield from blocks[:-1]
+    told = [sentence_block(sentence) for sentence in legend]
+    for last in blocks[-1:]:
+        inside = last.blocks if isinstance(last, Close) else (last,)
+        yield Close((*inside, *told))
+
+
 def _first_section(
-    report: ReportModel, section: Section, room: _Room
-) -> Iterator[Part | Block]:
-    """Yield what is told of the section that comes first."""
+    report: ReportModel, section: Section, parts: Sequence[SectionPart]
+) -> Iterator[Block]:
+    """Yield the title of the section that comes first, and its parts."""
     mode = f" ({section.mode})" if section.mode else ""
     head: list[Part] = [Heading(f"{section.heading}{mode}")]
     matters = any(f.severity != "info" for f in report.findings.found)
     if section.lead and not matters:
         head.append(Sentence(section.lead))
-    parts: list[SectionPart] = []
-    if section.short_parts is not None:
-        parts += section.short_parts(room.rows, room.categories)
     yield from _close([*head, *parts[:1]])
     for part in parts[1:]:
         yield from _close([part])

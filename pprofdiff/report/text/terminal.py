@@ -38,7 +38,10 @@ def render(parts: Iterable[Part | Block], *, color: bool, fit: bool) -> str:
     """
     drawn = io.StringIO()
     console = Console(
-        file=drawn, highlight=False, no_color=not color, force_terminal=True
+        file=drawn,
+        highlight=False,
+        color_system="auto" if color else None,
+        force_terminal=True,
     )
     page = Page(console.width, fit=True) if fit else PAGE
     told = list(lines(laid_out(parts), page))

@@ -159,7 +159,10 @@ def _over_runs(diff: TraceDiff, table: Table) -> Table:
         told = "" if change is None else f"{times(change.low)} to {times(change.high)}"
         cells.insert(place, Cell(told))
         rows.append(replace(row, cells=tuple(cells)))
-    columns = [*table.columns]
+    columns = [
+        replace(column, signs=True) if column.role == "ratio" else column
+        for column in table.columns
+    ]
     columns.insert(place, Column("ratio over runs, 95 %", "interval"))
     return replace(table, columns=tuple(columns), rows=tuple(rows))
 

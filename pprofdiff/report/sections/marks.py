@@ -1,0 +1,47 @@
+"""What the marks of tables mean, those that stand in them and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pprofdiff.report.rows import MARKS, Mark, Sentence, Table
+
+__all__ = ["marks_told"]
+
+
+def marks_told(tables: Iterable[Table]) -> Iterator[Sentence]:
+    """Yield a sentence on the marks of changes, and on changes without one.
+
+    Nothing is yielded where the tables have no changes.
+    """
+    seen = {mark for table in tables for mark in _marks(table)}
+    signs = [MARKS[mark] for mark in ("more", "less") if mark in seen]
+    words = []
+    if signs:
+        words.append(f"{' '.join(signs)} beyond chance")
+    if "noise" in seen:
+        words.append(f"{MARKS['noise']} within noise")
+    if "" in seen:
+        words.append("no mark: not known how much is chance")
+    if words:
+        text = "; ".join(words)
+        yield Sentence(f"{text[0].upper()}{text[1:]}.", "legend")
+
+
+def _marks(table: Table) -> Iterator[Mark]:
+    """Yield the mark of each change as it is drawn, "" for one without a sign.
+
+    Where a table has no deltas, its ratios are the changes. What moved most in a row,
+    told behind its name, is a change too; rows of means sum up what is marked.
+    """
+    place = table.place("delta")
+    if place < 0:
+        place = table.place("ratio")
+    for row in table.rows:
+        if place >= 0 and row.role != "mean":
+            cell = row.cells[place]
+            if (cell.text or cell.mark) and cell.value != 0:
+                yield cell.mark if table.columns[place].signs else ""
+        name = row.cells[table.names]
+        if name.value:
+            yield name.mark

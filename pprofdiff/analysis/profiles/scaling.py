@@ -10,10 +10,10 @@ from pprofdiff.units import Scale, scale_for
 
 __all__ = [
     "MODES",
+    "change_scale_of",
     "in_words",
     "mode_in_words",
     "scale_in_mode",
-    "change_scale_of",
     "scale_of",
     "scaled_totals",
     "unit_words",
@@ -75,7 +75,9 @@ def scale_in_mode(
     if _is_time_per_second(unit, mode):
         return Scale(1e9, "cores" if cpu else "s/s", 2)
     scale = scale_for(values, unit)
-    return scale._replace(unit=(scale.unit or _COUNTED.get(noun, noun)) + _SUFFIXES.get(mode, ""))
+    return scale._replace(
+        unit=(scale.unit or _COUNTED.get(noun, noun)) + _SUFFIXES.get(mode, "")
+    )
 
 
 def _decimals(values: Iterable[float], size: float) -> int:

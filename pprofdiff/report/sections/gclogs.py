@@ -315,7 +315,7 @@ def _interval(change: Change | None) -> str:
         return ""
     bounds = exp(change.low), exp(change.high)
     # Bounds have the form of the ratio between them.
-    small = 0 < bounds[0] and exp(change.delta) < SMALL
+    small = bounds[0] > 0 and exp(change.delta) < SMALL
     return " to ".join(inverse(b) if small else _bound(b) for b in bounds)
 
 

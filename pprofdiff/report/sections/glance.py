@@ -72,12 +72,12 @@ def _row(section: Section) -> Row:
             values, change = Cell(""), Cell("")
     moved = _moved_most(section)
     if moved is not None:
-        told = replace(moved, text=name)
+        label = replace(moved, text=name)
     elif not values.text and diff is not None and diff.model is not None:
-        told = Cell(name, detail="nothing beyond noise")
+        label = Cell(name, detail="nothing beyond noise")
     else:
-        told = Cell(name)
-    return Row(section.id, "figure", (values, change, told))
+        label = Cell(name)
+    return Row(section.id, "figure", (values, change, label))
 
 
 def _moved_most(section: Section) -> Cell | None:
@@ -109,5 +109,7 @@ def _unit(section: Section) -> str:
     if diff is None:
         return ""
     scale = change_scale_of(diff)
-    counted = diff.normalization.mode == "absolute" and not scale_for((), diff.unit).unit
+    counted = (
+        diff.normalization.mode == "absolute" and not scale_for((), diff.unit).unit
+    )
     return "" if counted else scale.unit

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from unicodedata import combining, east_asian_width
 
-__all__ = ["begun", "broken", "clipped", "columns", "middle_cut", "named_short"]
+__all__ = [
+    "begun",
+    "broken",
+    "clipped",
+    "columns",
+    "middle_cut",
+    "named_short",
+    "told_apart",
+]
 
 _ELLIPSIS = "…"
 _NUMBER = frozenset("0123456789.,")
@@ -53,6 +61,40 @@ def middle_cut(text: str, room: int) -> str:
     while 0 < tail < len(text) and text[tail - 1] in _NUMBER and text[tail] in _NUMBER:
         tail += 1
     return f"{text[:head]}{_ELLIPSIS}{text[tail:]}"
+
+
+def told_apart(texts: Sequence[str], room: int) -> list[str]:
+    """Return texts in `room` columns as `middle_cut` does, unlike ones still unlike.
+
+    Of those that would become alike, more goes before the place where they differ.
+    """
+    cut = [middle_cut(text, room) for text in texts]
+    alike: dict[str, set[str]] = {}
+    for short, text in zip(cut, texts, strict=True):
+        alike.setdefault(short, set()).add(text)
+    for i, (short, text) in enumerate(zip(cut, texts, strict=True)):
+        others = sorted(alike[short])
+        if len(others) > 1:
+            cut[i] = _cut_before(text, _alike_up_to(others), room)
+    return cut
+
+
+def _alike_up_to(texts: Sequence[str]) -> int:
+    """Return how many characters all texts have in common at their beginning."""
+    together = zip(*texts, strict=False)
+    return next(
+        (i for i, chars in enumerate(together) if len(set(chars)) > 1),
+        min(map(len, texts)),
+    )
+
+
+def _cut_before(text: str, place: int, room: int) -> str:
+    """Return a text in `room` columns of which `place` and what follows is shown."""
+    # A word's beginning tells more than its middle: `(*Builder).Wri` has `WriteByte`.
+    names = [m.start() for m in re.finditer(r"(?<=\W)\w", text[: place + 1])]
+    start = max([p for p in names if place - p <= room // 3], default=place)
+    head = begun(text[:start], max(room // 4, 1))
+    return f"{head}{begun(text[start:], room - columns(head))}"
 
 
 def begun(text: str, room: int) -> str:

@@ -17,6 +17,7 @@ from pprofdiff.report.text.fitting import (
     columns,
     middle_cut,
     named_short,
+    told_apart,
 )
 from pprofdiff.report.text.layout import (
     Block,
@@ -114,8 +115,9 @@ def _grid(block: Grid, page: Page) -> Iterator[Line]:
         return
     if any(block.headings):
         yield from _headings(block.headings, block.align, widths)
-    for row in block.rows:
-        yield _row(_fitted(block, row, widths), block.align, widths)
+    names = _names(block, widths[block.flexible])
+    for row, name in zip(block.rows, names, strict=True):
+        yield _row(_fitted(block, row, widths, name), block.align, widths)
 
 
 class _Room(NamedTuple):
@@ -170,15 +172,34 @@ class _Room(NamedTuple):
         return widths
 
 
-def _fitted(block: Grid, row: Sequence[Word], widths: Sequence[int]) -> list[Span]:
-    """Return a row's cells, names in the room that they have."""
+def _fitted(
+    block: Grid, row: Sequence[Word], widths: Sequence[int], name: str
+) -> list[Span]:
+    """Return a row's cells, words in the room that they have; `name` is its name."""
     cells = []
     for i, (word, width) in enumerate(zip(row, widths, strict=True)):
-        text = word.whole
+        text = name if i == block.flexible else word.whole
         if i in block.words and columns(text) > width:
             text = _fitting(word, width)
         cells.append((text, word.style))
     return cells
+
+
+def _names(block: Grid, room: int) -> list[str]:
+    """Return the names of rows in `room` columns: unlike ones are cut to be unlike."""
+    words = [row[block.flexible] for row in block.rows]
+    names = [
+        word.whole if columns(word.whole) <= room else _fitting(word, room)
+        for word in words
+    ]
+    cut = [i for i, word in enumerate(words) if word.indent + columns(word.text) > room]
+    # Rows of several levels are told apart by what they are parts of.
+    for indent in {words[i].indent for i in cut}:
+        places = [i for i in cut if words[i].indent == indent]
+        told = told_apart([words[i].text for i in places], room - indent)
+        for i, text in zip(places, told, strict=True):
+            names[i] = f"{' ' * indent}{text}"
+    return names
 
 
 def _fitting(word: Word, room: int) -> str:

@@ -14,6 +14,7 @@ from pprofdiff.report.text.fitting import (
     columns,
     middle_cut,
     named_short,
+    told_apart,
 )
 from pprofdiff.report.text.layout import Grid, Word
 from pprofdiff.report.text.lines import Page, lines
@@ -119,3 +120,40 @@ def test_a_table_has_every_number_in_any_width(rows, width, first):
             )
             assert match, (number, text)
             at = match.end()
+
+
+@given(st.lists(names, min_size=2, max_size=6, unique=True), st.integers(8, 40))
+def test_names_that_become_alike_are_cut_elsewhere(texts, room):
+    told = told_apart(texts, room)
+    assert all(columns(short) <= room for short in told)
+    plain = [middle_cut(text, room) for text in texts]
+    for short, cut in zip(told, plain, strict=True):
+        if plain.count(cut) == 1:
+            assert short == cut
+
+
+def test_unlike_names_stay_unlike():
+    for one, other in [
+        (
+            "(*Builder).WriteString ← main.sentence",
+            "(*Builder).WriteByte ← main.sentence",
+        ),
+        ("goroutines running at once, mean", "goroutines runnable at once, mean"),
+        ("lz4.(*CompressorHC).CompressBlock", "lz4.(*Compressor).CompressBlock"),
+        (
+            "reflect.unsafe_NewArray ← yaml.sequence",
+            "reflect.unsafe_New ← yaml.sequence",
+        ),
+    ]:
+        assert middle_cut(one, 20) == middle_cut(other, 20)
+        assert len(set(told_apart([one, other], 20))) == 2
+
+
+def test_no_line_ends_between_a_number_and_its_unit():
+    text = (
+        "GC runs 0.24× as often, of which ▼−31.67 points, and 2.17 → 4.26 ms (1.96×)."
+    )
+    for room in range(20, 90):
+        told = broken(text, room, whole=True)
+        assert any("▼−31.67 points," in line for line in told)
+        assert any("4.26 ms" in line for line in told)

@@ -6,6 +6,7 @@ The tables are those of the text report, so that the two cannot disagree.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -22,6 +23,7 @@ from pprofdiff.report.sections.answer import Answer, answer
 from pprofdiff.report.sections.changed_lines import changed_parts
 from pprofdiff.report.sections.findings import Why, why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
+from pprofdiff.report.sections.marks import marks_told
 from pprofdiff.report.sections.verdict import rulings, unread_warnings, verdict_lines
 from pprofdiff.units import printable
 
@@ -94,7 +96,7 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
     lines = list(changed_parts(report))
     if lines:
         yield _Piece("", "changed lines", _drawn(lines), 1)
-    yield from _tops(report, shown_sections)
+    yield from _tops(report, shown_sections, account)
     if any(r.finding.text or r.finding.advice or r.notes for r in others):
         yield _Piece("The other findings in full", "", _listed(others), 2)
     for number, section in enumerate(shown_sections):
@@ -322,11 +324,16 @@ def _mode(report: ReportModel, section: Section) -> str:
     return section.mode
 
 
-def _tops(report: ReportModel, shown_sections: Sequence[Section]) -> Iterator[_Piece]:
+def _tops(
+    report: ReportModel,
+    shown_sections: Sequence[Section],
+    above: Sequence[SectionPart],
+) -> Iterator[_Piece]:
     """Yield what moved most in the first comparison, if that is of profiles.
 
     Of its first key that has any, the tables of dearer and of cheaper rows stand
-    together; without any, a sentence for each key.
+    together, and below them what their marks mean, and those of tables `above`; without
+    any, a sentence for each key.
     """
     first = shown_sections[0] if shown_sections else None
     if first is None or first.diff is None:
@@ -335,11 +342,18 @@ def _tops(report: ReportModel, shown_sections: Sequence[Section]) -> Iterator[_P
     for key in first.tops:
         moved = [p for p in parts if p.key == key and isinstance(p, Table)]
         if moved:
-            tables = [table.first(_ROWS) for table in moved]
+            tables = [
+                replace(table.first(_ROWS), title=f"{table.title}, {first.measure}")
+                for table in moved
+            ]
             names = [row.key for table in tables for row in table.rows]
             urls = _urls(report, first.diff, names)
             for table in tables:
                 yield _Piece("", _name_of([table]), markup.table(table, urls), 0)
+            before = [part for part in above if isinstance(part, Table)]
+            legend = _drawn(marks_told([*before, *tables]))
+            if legend:
+                yield _Piece("", "what the marks mean", legend, 0)
             return
     for part in parts:
         if part.key in first.tops:

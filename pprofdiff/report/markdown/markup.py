@@ -58,6 +58,7 @@ _RISKY = re.compile(
     r"[^\W\d_]\.[^\W\d_]"  # main.run; www.example.com
     r"|:(?=.)"  # :emoji:; https://example.com
     r"|[!%](?=\w)"  # GitLab's merge requests and milestones
+    r"|^--(?=[a-z])"  # a flag
     r"|\b[A-Za-z]+-\d"  # GH-1
     r"|\b(?=[a-f]*\d)[0-9a-f]{7,40}\b"  # a commit
 )
@@ -66,6 +67,11 @@ _RISKY = re.compile(
 _BELOW = re.compile(r"<[\d.]+[%×]?|1/\d[\d,]*")
 _PER_OP = re.compile(r"(?<=[^\W\d_])/(?:op|s)\b")
 _LONG = re.compile(f"[^ ]{{{_LONGEST_NAME + 1},}}")
+# What one types: --work BASE:NEW.
+_FLAG, _VALUE = (
+    re.compile(r"\(?--[a-z-]+"),
+    re.compile(r"[A-Z]+(?:(?::|\.\.)[A-Z]+)?[.,;:)]*"),
+)
 _SPACES = re.compile("( +)")
 # A list's mark, or what makes one of a number.
 _LIST = re.compile(r"^(?:([0-9]*)([-+.)])(?=[-+ ]|$))")
@@ -264,7 +270,12 @@ def _written(text: str, code: _Span) -> str:
 
 
 def _closed(words: list[str], at: int) -> int:
-    """Return where the name that begins at a word ends: with its brackets closed."""
+    """Return where the name that begins at a word ends: with its brackets closed.
+
+    A flag ends with its value.
+    """
+    if _FLAG.fullmatch(words[at]) and _VALUE.fullmatch("".join(words[at + 2 : at + 3])):
+        return at + 3
     depth = 0
     for end in range(at, min(at + 2 * _REACH, len(words)), 2):
         depth += words[end].count("[") - words[end].count("]")

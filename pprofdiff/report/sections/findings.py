@@ -43,7 +43,7 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
     told = [f for f in findings.found if f.id != _FIRST]
     shown = _shown(findings, told, most)
     rest = []
-    others = [f.title for f in told if f not in shown]
+    others = [_clause(f) for f in told if f not in shown]
     if others:
         rest.append(Sentence(f"{'; '.join(others)}.", "also"))
     claimed = any(finding.explains for finding in shown)
@@ -63,6 +63,15 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
         reasons=tuple(_reasons(report, shown, cpu)),
         rest=tuple(rest),
     )
+
+
+def _clause(finding: Finding) -> str:
+    """Return a title as a part of a sentence; names keep their first letter."""
+    first, _, rest = finding.title.partition(" ")
+    names = (*finding.names, *finding.functions)
+    if not first.isalpha() or not first.istitle() or first in names:
+        return finding.title
+    return f"{first.lower()} {rest}"
 
 
 def _shown(findings: Findings, told: Sequence[Finding], most: int) -> list[Finding]:

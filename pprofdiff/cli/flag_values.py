@@ -27,7 +27,7 @@ def _bool(value: str, _flag: Flag) -> bool:
     known = {"": True, "true": True, "1": True, "t": True}
     known |= {"false": False, "0": False, "f": False}
     if value.lower() not in known:
-        raise ValueError("is true or false")
+        raise ValueError("must be true or false")
     return known[value.lower()]
 
 
@@ -35,14 +35,14 @@ def _int(value: str, _flag: Flag) -> int:
     try:
         return int(value)
     except ValueError:
-        raise ValueError("is a whole number") from None
+        raise ValueError("must be a whole number") from None
 
 
 def _float(value: str, _flag: Flag) -> float:
     try:
         return float(value.removesuffix("s"))
     except ValueError:
-        raise ValueError("is a number") from None
+        raise ValueError("must be a number") from None
 
 
 def _work(value: str, flag: Flag) -> tuple[float, float]:
@@ -52,7 +52,8 @@ def _work(value: str, flag: Flag) -> tuple[float, float]:
     except ValueError:
         did = "did" if flag.name == "work" else "did in a second"
         raise ValueError(
-            f"is two numbers, the operations that base and new {did}, such as 8000:9500"
+            f"must be two numbers, the operations that base and new {did}, "
+            "such as 8000:9500"
         ) from None
     return base, new
 
@@ -65,7 +66,7 @@ def _window(value: str, _flag: Flag) -> tuple[tuple[float | None, float | None],
         spans = ()
     if len(spans) not in (1, 2):
         raise ValueError(
-            "is FROM:TO, seconds since the start, one for both sides or "
+            "must be FROM:TO, seconds since the start, one for both sides or "
             "one for each, such as 10:40 or 10:40,12:"
         )
     return spans
@@ -82,21 +83,25 @@ def _span(value: str) -> tuple[float | None, float | None]:
 def _pair(value: str, _flag: Flag) -> str:
     key, _, suffix = value.partition("=")
     if key != "suffix" or not suffix:
-        raise ValueError("is suffix=WORD: suffix=Old compares BenchmarkXOld with X")
+        raise ValueError(
+            "must be suffix=WORD: suffix=Old compares BenchmarkXOld with X"
+        )
     return suffix
 
 
 def _pairs(value: str, _flag: Flag) -> tuple[str, str]:
     old, _, new = value.partition("=")
     if not old or not new:
-        raise ValueError("is OLD=NEW: the names of one function in base and in new")
+        raise ValueError(
+            "must be OLD=NEW: the names of one function in base and in new"
+        )
     return old, new
 
 
 def _size(value: str, _flag: Flag) -> int:
     match = re.fullmatch(r"(\d+)\s*([kmgt]?)i?b?", value.strip().lower())
     if match is None:
-        raise ValueError("is a size, such as 500MB or 2GB")
+        raise ValueError("must be a size, such as 500MB or 2GB")
     return int(match[1]) * _SIZES[match[2]]
 
 
@@ -110,7 +115,7 @@ def share(value: str) -> float:
     except ValueError:
         part = 0.0
     if not 0 < part < 1:
-        raise ValueError("is a percentage between 0 and 100, such as 2%")
+        raise ValueError("must be a percentage between 0 and 100, such as 2%")
     return part
 
 
@@ -122,7 +127,7 @@ def _duration(value: str, _flag: Flag) -> float:
 
 def _choice(value: str, flag: Flag) -> str:
     if value not in flag.value.split():
-        raise ValueError(f"is one of {', '.join(flag.value.split())}")
+        raise ValueError(f"must be one of {', '.join(flag.value.split())}")
     return value
 
 

@@ -88,6 +88,7 @@ def _run(words: list[str]) -> int:
         return run_measure(words[1:], screen)
     from pprofdiff.cli.arguments import help_text, parse
 
+    _must_be_no_command(words)
     options = parse(words)
     if options.view == "help":
         screen.write(help_text())
@@ -98,6 +99,19 @@ def _run(words: list[str]) -> int:
     from pprofdiff.cli.run import run
 
     return run(options._replace(within=within), screen)
+
+
+def _must_be_no_command(words: list[str]) -> None:
+    """Refuse a first word that is a command misspelt, and no file."""
+    word = words[0] if words else ""
+    if not word.isalpha() or os.path.exists(word):
+        return
+    from difflib import get_close_matches
+
+    from pprofdiff.errors import UsageError
+
+    for near in get_close_matches(word, ("measure", "demo"), n=1, cutoff=0.75):
+        raise UsageError(f"{word}: no such file; did you mean pprofdiff {near}?")
 
 
 def _without_logins(message: str, words: list[str]) -> str:

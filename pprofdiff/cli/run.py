@@ -84,6 +84,9 @@ def _write(
     for path, made in outputs:
         try:
             replace_file(path, made())
+        except UsageError as error:
+            # It is of what was asked for: the writer does not know its file's name.
+            failed.append(UsageError(f"{printable(path)}: {error}"))
         except Exception as error:  # noqa: BLE001 - told when all else is done
             failed.append(error)
     return failed
@@ -138,8 +141,8 @@ def _page_url(options: Options) -> str:
 
     if not web(options.page_url):
         raise UsageError(
-            f"--page-url {printable(options.page_url)}: is the address of the page "
-            "that -o x.html makes, such as https://example.com/report.html"
+            f"--page-url {printable(options.page_url)}: must be the address of the "
+            "page that -o x.html makes, such as https://example.com/report.html"
         )
     return options.page_url
 
@@ -255,7 +258,9 @@ def _must_have_profiles(options: Options, loaded: Loaded) -> None:
     for side, names in ((loaded.base, options.base), (loaded.new, options.new)):
         if side is not None and not side.of("profile"):
             told = ", ".join(map(displayed, names))
-            raise UsageError(f"{told}: there is no pprof profile in it")
+            instead = "; --state running makes one of a trace: running, runnable, …"
+            traces = instead if side.of("trace") else ""
+            raise UsageError(f"{told}: there is no pprof profile in it{traces}")
 
 
 def compared(

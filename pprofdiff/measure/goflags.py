@@ -137,10 +137,10 @@ def seconds_of(text: str) -> float:
     """
     parts = _DURATION.fullmatch(text)
     if parts is None or not text:
-        raise ValueError("is a time, such as 90s or 5m")
+        raise ValueError("must be a time, such as 90s or 5m")
     hours, minutes, last, unit = parts.groups()
     seconds = 3600.0 * int(hours or 0) + 60.0 * int(minutes or 0)
     seconds += float(last or 0) * (1e-3 if unit == "ms" else 1.0)
     if not seconds > 0:
-        raise ValueError("is a time, more than 0")
+        raise ValueError("must be a time, more than 0")
     return seconds

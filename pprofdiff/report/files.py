@@ -146,7 +146,9 @@ def replace_file(path: str, data: bytes | Iterable[bytes]) -> None:
             _replace(os.path.realpath(path), parts)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        where = printable(path)
+        where, folder = printable(path), os.path.dirname(path)
+        if isinstance(error, FileNotFoundError) and folder:
+            reason = f"there is no folder {printable(folder)}; make it first"
         raise FetchError(f"{where}: cannot be written: {reason}") from error
 
 

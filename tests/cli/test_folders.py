@@ -83,7 +83,7 @@ FORMS = {
 )  # fmt: skip
 def test_a_value_that_is_none_is_answered_with_the_form(cli, here, flag, value):
     said = complaint(cli(f"--{flag}={value}", *LOGS))
-    assert re.match(rf"-{flag}={re.escape(value)}: is {FORMS[flag]}", said)
+    assert re.match(rf"-{flag}={re.escape(value)}: must be {FORMS[flag]}", said)
 
 
 @pytest.mark.parametrize("flag", WRONG)
@@ -118,7 +118,7 @@ def test_a_window_without_a_collection_says_when_they_started(cli, here, value):
 @pytest.mark.parametrize("value", ["40:10", "20:20", "nan:", ":nan", "10:40,20:15"])
 def test_a_window_that_ends_before_it_begins_is_none(cli, here, value):
     assert complaint(cli(f"--window={value}", *LOGS)).startswith(
-        f"-window={value}: is "
+        f"-window={value}: must be "
     )
 
 

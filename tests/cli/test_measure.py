@@ -359,7 +359,7 @@ def bad(cli, *words):
         (("--", "/etc"), r"/etc: name packages from here"),
         (("HEAD", "HEAD", "--", "./store"), r"3 refs: give BASE and NEW"),
         (("--rounds", "0"), r"--rounds 0: must be 1 or more"),
-        (("--time", "soon"), r"-time=soon: is a time"),
+        (("--time", "soon"), r"-time=soon: must be a time"),
         (("--trace",), r"--trace needs -o-runs DIR"),
         (("--work", "1:1"), r"leave out --work"),
         (("-o-runs", "store"), r"-o-runs store: is not empty"),

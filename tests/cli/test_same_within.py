@@ -72,17 +72,19 @@ WRONG = ("", "0", "100%", "-1%", "nan", "inf", "2pp", "1e400")
 @pytest.mark.parametrize("value", WRONG)
 def test_it_is_a_percentage(cli, sides, value):
     told = complaint(cli(*sides, f"--same-within={value}"))
-    assert told.startswith(f"-same_within={value}: is a percentage between 0 and 100")
+    assert told.startswith(
+        f"-same_within={value}: must be a percentage between 0 and 100"
+    )
     Path("pprofdiff.toml").write_text(f'same-within = "{value}"', "utf-8")
     told = complaint(cli(*sides))
-    assert told.startswith("pprofdiff.toml: same-within is a percentage between 0")
+    assert told.startswith("pprofdiff.toml: same-within must be a percentage between 0")
 
 
 @pytest.mark.parametrize("value", ["true", "[2]", "0", "nan"])
 def test_other_kinds_of_values_are_none_either(cli, sides, value):
     Path("pprofdiff.toml").write_text(f"same-within = {value}", "utf-8")
     told = complaint(cli(*sides))
-    assert told.startswith("pprofdiff.toml: same-within is a percentage between 0")
+    assert told.startswith("pprofdiff.toml: same-within must be a percentage between 0")
 
 
 def test_other_views_have_no_verdict(cli, sides):

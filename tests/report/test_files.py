@@ -225,8 +225,8 @@ def test_what_fails_is_told_for_each(cli, data_folder, tmp_path):
     done = cli(*logs, rule, *(f"-o={name}" for name in names))
     assert (plainly.status, done.status, done.out) == (1, 2, plainly.out)
     assert [line.partition(",")[0] for line in done.err.splitlines()] == [
-        "pprofdiff: a .csv has functions",
-        "pprofdiff: a .pb.gz is a profile",
+        f"pprofdiff: {names[0]}: a .csv has functions",
+        f"pprofdiff: {names[2]}: a .pb.gz is a profile",
     ]
     assert [name.exists() for name in names] == [False, True, False, True]
 

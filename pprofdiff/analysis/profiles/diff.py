@@ -456,8 +456,8 @@ def _column_of(side: ProfileSide, sample_type: ValueType) -> int:
         return side.profile.sample_types.index(sample_type)
     known = ", ".join(f"{t.type}/{t.unit}" for t in side.profile.sample_types)
     raise IncompatibleProfilesError(
-        f"{side.runs[0].path} has no {sample_type.type}/{sample_type.unit} to "
-        f"subtract; it has: {known or 'no values'}"
+        f"{side.runs[0].path} has no {sample_type.type}/{sample_type.unit} as the "
+        f"other side has; it has: {known or 'no values'}; give two profiles of one kind"
     )
 
 

@@ -451,7 +451,9 @@ def test_what_is_no_address_of_a_page_is_refused(cli, data_folder, monkeypatch):
     monkeypatch.chdir(data_folder)
     done = cli(*CASES["heap"], "-q", "--page-url=x) y")
     assert (done.status, done.out) == (2, "")
-    assert done.err.startswith("pprofdiff: --page-url x) y: is the address of the page")
+    assert done.err.startswith(
+        "pprofdiff: --page-url x) y: must be the address of the page"
+    )
     assert done.err.count("\n") == 1
 
 
@@ -461,6 +463,8 @@ def test_what_cannot_be_compared_is_said_before_all(load_capture, data_folder):
     sides = Side("base", (Capture("a", "profile", base),)), Side("new", (twice,))
     page = render(report_of(compare_sides(*sides)))
     _, _, first, second, *_ = page.split("\n\n")
-    assert first.startswith("**!** new probably did 2.00× the work of base. Give --rps")
+    assert first.startswith(
+        "**!** new probably did 2.00× the work of base. Give `--rps"
+    )
     assert second.startswith("**")
     assert page.count("probably did") == 1

@@ -52,7 +52,9 @@ def decode_v2(
         why = str(damage)
     if not recorder.syncs:
         what = why or "it ends after its header"
-        raise DamagedError(f"{name}: no whole part of this trace can be read: {what}")
+        raise DamagedError(
+            f"{name}: no whole part of this trace can be read: {what}; trace again"
+        )
     missing = None if why is None else Missing(read, len(data), why)
     return _trace(recorder, missing)
 

@@ -13,7 +13,7 @@ from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.cli.arguments import flags_help, parse_beside
 from pprofdiff.cli.options import MEASURE_FLAGS, Options
 from pprofdiff.cli.progress import Waiting
-from pprofdiff.cli.run import compared, run
+from pprofdiff.cli.run import compared, refuse_early, run
 from pprofdiff.cli.screen import Screen
 from pprofdiff.cli.settings import with_settings
 from pprofdiff.errors import MeasureError, UsageError
@@ -36,6 +36,7 @@ def run_measure(words: list[str], screen: Screen) -> int:
         screen.write(_help())
         return 0
     options = with_settings(options, "")
+    refuse_early(options)
     request = _request(options, chosen, refs, go_words)
     listener = _Progress(screen, shown=options.progress)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -18,13 +19,19 @@ from pprofdiff.cli.options import Options, active
 from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.screen import Screen
 from pprofdiff.cli.settings import with_settings
-from pprofdiff.errors import PprofDiffError, UsageError
+from pprofdiff.errors import FetchError, PprofDiffError, UsageError
 from pprofdiff.inputs.model import ReadOptions
 from pprofdiff.inputs.places import displayed, of_fleet
 from pprofdiff.inputs.sides import Loaded, load_sides
 from pprofdiff.kinds import KindId
 from pprofdiff.model.side import Capture, Side
-from pprofdiff.report.files import Writer, github_summary, replace_file, writer_for
+from pprofdiff.report.files import (
+    Writer,
+    github_summary,
+    no_folder,
+    replace_file,
+    writer_for,
+)
 from pprofdiff.report.model import ReportModel, Scope, report_of
 from pprofdiff.report.rows import Part
 from pprofdiff.report.sections.verdict import verdict_lines
@@ -39,7 +46,7 @@ if TYPE_CHECKING:
     from pprofdiff.report.pprof.view import ViewOptions
     from pprofdiff.report.text.layout import Block
 
-__all__ = ["compared", "run"]
+__all__ = ["compared", "refuse_early", "run"]
 
 _TRACES: tuple[KindId, ...] = ("trace",)
 _PPROF_VIEWS = ("top", "peek", "proto")
@@ -194,6 +201,32 @@ def _renderers(options: Options) -> list[tuple[str, Writer]]:
         return []
     files = [(path, writer_for(path)) for path in options.outputs]
     return [*files, github_summary()] if options.github_summary else files
+
+
+def refuse_early(options: Options) -> None:
+    """Refuse what can be seen to be impossible before there is anything to compare.
+
+    A measurement takes minutes, which a misspelt rule must not cost.
+
+    Raises
+    ------
+    UsageError
+        A rule, an ending, an address or a pattern is none.
+    FetchError
+        An output is to be in a folder that is not there.
+
+    """
+    from pprofdiff.analysis.profiles.regexp import matcher
+
+    _gate(options)
+    _renderers(options)
+    _page_url(options)
+    for name in ("focus", "ignore", "hide", "show", "show_from", "explain"):
+        matcher(getattr(options, name), name)
+    for path in options.outputs:
+        folder = os.path.dirname(path)
+        if folder and not os.path.isdir(folder):
+            raise FetchError(no_folder(path))
 
 
 def _pprof_view(options: Options, screen: Screen) -> int:

@@ -13,7 +13,14 @@ from pprofdiff.units import printable
 if TYPE_CHECKING:
     from pprofdiff.report.model import ReportModel
 
-__all__ = ["Writer", "github_summary", "renderer_for", "replace_file", "writer_for"]
+__all__ = [
+    "Writer",
+    "github_summary",
+    "no_folder",
+    "renderer_for",
+    "replace_file",
+    "writer_for",
+]
 
 Renderer = Callable[["ReportModel"], bytes]
 Writer = Callable[["ReportModel"], bytes | Iterable[bytes]]
@@ -145,11 +152,18 @@ def replace_file(path: str, data: bytes | Iterable[bytes]) -> None:
         else:
             _replace(os.path.realpath(path), parts)
     except (OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError) and os.path.dirname(path):
+            raise FetchError(no_folder(path)) from error
         reason = getattr(error, "strerror", None) or str(error)
-        where, folder = printable(path), os.path.dirname(path)
-        if isinstance(error, FileNotFoundError) and folder:
-            reason = f"there is no folder {printable(folder)}; make it first"
+        where = printable(path)
         raise FetchError(f"{where}: cannot be written: {reason}") from error
+
+
+def no_folder(path: str) -> str:
+    """Return what is said of a path in a folder that is not there."""
+    folder = printable(os.path.dirname(path))
+    where = printable(path)
+    return f"{where}: cannot be written: there is no folder {folder}; make it first"
 
 
 def _replace(target: str, parts: Iterable[bytes]) -> None:

@@ -343,6 +343,8 @@ def bad(cli, *words):
     """Return the last line of what a measurement that is refused says."""
     done = cli("measure", *SHORT, "--rounds", 1, *words)
     assert (done.status, done.out) == (2, "")
+    # It costs nobody the time of a measurement.
+    assert "measured" not in done.err
     return done.err.splitlines()[-1]
 
 
@@ -364,6 +366,11 @@ def bad(cli, *words):
         (("--work", "1:1"), r"leave out --work"),
         (("-o-runs", "store"), r"-o-runs store: is not empty"),
         (("--git", "a..b"), r"leave out --git"),
+        (("--fail-on", "totl:+5%"), r"--fail-on totl:\+5%: there is no rule totl"),
+        (("-o", "x.htm"), r"-o x.htm: the ending says what to write"),
+        (("-o", "none/x.md"), r"none/x.md: cannot be written: there is no folder none"),
+        (("--focus", "("), r"focus: '\(' is not a regular expression"),
+        (("--page-url", "x"), r"--page-url x: must be the address"),
     ],
 )  # fmt: skip
 def test_bad_requests_are_one_line(cli, repo, words, told):

@@ -46,6 +46,8 @@ Column = NDArray[np.int64]
 
 # The share of durations that a quantile leaves above it, by its name.
 _SHARES = {"p50": 0.5, "p90": 0.1, "p99": 0.01, "p99.9": 0.001, "p99.99": 0.0001}
+# What is left before the shortest duration and behind the longest, of the axis between.
+_ROOM = 0.14, 0.15
 _COLUMNS = 240
 # With no more than this each duration is a dot.
 _FEW = 60
@@ -231,8 +233,9 @@ def _span(sides: _Sides) -> tuple[float, float]:
     if not ends:
         return 1e3, 1e6
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    room = (max(high / low, 10.0)) ** 0.06
-    return low / room, high * room
+    whole = max(high / low, 10.0)
+    # Behind the longest stand the words of a quantile that is near it.
+    return low / whole ** _ROOM[0], high * whole ** _ROOM[1]
 
 
 def _add_curve(

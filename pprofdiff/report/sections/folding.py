@@ -55,7 +55,7 @@ def folded(
         )
     cut = limit is not None and any(len(table.rows) > limit for table in shown)
     if left or cut:
-        text = "Shown is what changed most; -o x.json has all benchmarks."
+        text = "Shown is what changed most; --full or -o x.json has all benchmarks."
         yield Sentence(text, "legend")
 
 

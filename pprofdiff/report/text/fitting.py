@@ -21,14 +21,13 @@ _NUMBER = frozenset("0123456789.,")
 # A name of a title is not cut below this, which tells most functions from others.
 _TELLING = 30
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-Þ0-9])")
-_CLAUSE = re.compile(r"(?<=;)\s+")
-_PHRASE = re.compile(r"(?<=,)\s+")
+_CLAUSE = re.compile(r"(?<=[;,])\s+")
 _WORD = re.compile(r"\s+")
 # A word, or a number and its unit: no line ends between them.
 _UNIT = r"(?:%|points|[nµm]?s|[kMGTP]?B|cores)(?:/op|/s)?"
 _TOKEN = re.compile(rf"\s*\S*\d {_UNIT}(?![\w/])\S*|\s*\S+")
 # A number whose unit is left out, or a parenthesis that does not end, tells nothing.
-_DANGLING = re.compile(r"(?:[\d→]|\d\S*|\([^\s)]*) …$")
+_DANGLING = re.compile(r"(?:[\d→]|\d[^\s;,)]*|\([^\s)]*) …$")
 
 
 def columns(text: str) -> int:
@@ -147,7 +146,7 @@ def clipped(text: str, fits: Callable[[str], bool]) -> str:
     """Return as many whole sentences of a text as fit; else clauses, or words."""
     if fits(text):
         return text
-    for between in (_SENTENCE, _CLAUSE, _PHRASE, _WORD):
+    for between in (_SENTENCE, _CLAUSE, _WORD):
         end = "" if between is _SENTENCE else f" {_ELLIPSIS}"
         for shorter in _beginnings(text, between, end):
             if fits(shorter) and not _DANGLING.search(shorter):

@@ -70,6 +70,10 @@ def test_sentences_stay_whole_then_clauses():
         clipped(one, lambda some: len(some) <= 40) == "B, which is new, takes 3 ms; …"
     )
     assert clipped(one, lambda some: len(some) <= 20) == "B, which is new, …"
+    ended = "99 % end within 4 ms (0.58×); goroutines of main.run wait for longer"
+    assert clipped(ended, lambda some: len(some) <= 50) == (
+        "99 % end within 4 ms (0.58×); …"
+    )
     bare = "C takes 4 → 5 ms of CPU"
     assert clipped(bare, lambda some: len(some) <= 17) == "C takes …"
 

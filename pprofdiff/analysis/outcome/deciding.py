@@ -33,9 +33,8 @@ _NOTHING = (
     "operation costs"
 )
 _MACHINE = (
-    "an operation took longer or shorter, and cost the same CPU in the same groups: "
-    "the machine gave less or more, or the program waited for something outside; a "
-    "trace of each side tells"
+    "the time of an operation changed by more than its CPU: the machine gave less or "
+    "more, or the program waited for something outside; a trace of each side tells"
 )
 # From so many runs on they show how far runs differ.
 _SEVERAL = 2

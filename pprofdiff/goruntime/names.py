@@ -272,6 +272,7 @@ def has_runtime_head(name: str) -> bool:
     return name.startswith(rules().heads) and name not in rules().program
 
 
+@lru_cache(_NAMES_CACHED)
 def is_runtime_like(name: str) -> bool:
     """Tell whether some rule knows the symbol `name`: the runtime and its circle.
 

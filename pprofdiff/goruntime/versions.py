@@ -31,11 +31,9 @@ def infer_go_version(names: Iterable[str]) -> tuple[str | None, str | None]:
     each other, as in a profile merged from two builds.
     """
     table = rules()
-    first, last = -1, len(table.releases)
-    for name in names:
-        if name.startswith(table.heads):
-            begin, end = _bounds(name)
-            first, last = max(first, begin), min(last, end)
+    bounds = set(map(_bounds, names))
+    first = max((begin for begin, _ in bounds), default=-1)
+    last = min((end for _, end in bounds), default=len(table.releases))
     if first > last:
         return None, None
     return (

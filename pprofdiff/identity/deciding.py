@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from posixpath import basename
 from types import MappingProxyType
 
 import numpy as np
@@ -425,7 +424,7 @@ class _Shifts:
             other = int(partner[row])
             old, now = int(sides[0].start[row]), int(sides[1].start[other])
             if old and now and not symbols[0][row].kinds:
-                files = basename(sides[0].files[row]), basename(sides[1].files[other])
+                files = sides[0].file_names[row], sides[1].file_names[other]
                 self.anchors[files].append((old, now))
         for anchors in self.anchors.values():
             anchors.sort()
@@ -444,8 +443,8 @@ class _Shifts:
         (shift,) = shifts
         row, other = equal[0]
         files = (
-            basename(self.sides[0].files[row]),
-            basename(self.sides[1].files[other]),
+            self.sides[0].file_names[row],
+            self.sides[1].file_names[other],
         )
         anchors = self.anchors.get(files, ())
         first, last = min(old for old, _ in starts), max(old for old, _ in starts)

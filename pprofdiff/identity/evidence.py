@@ -149,6 +149,11 @@ class SideEvidence:
         return len(self.names)
 
     @cached_property
+    def file_names(self) -> list[str]:
+        """The source file of each function without its folder."""
+        return [file.rpartition("/")[2] for file in self.files]
+
+    @cached_property
     def samples(self) -> Column:
         """How many samples each function is in (int64)."""
         counts = np.zeros(len(self) + 1, np.int64)

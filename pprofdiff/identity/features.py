@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from posixpath import basename
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,7 @@ from pprofdiff.identity.evidence import BODY, Entries, SideEvidence
 from pprofdiff.identity.symbols import Symbol, words
 from pprofdiff.model.csr import expand, offsets_of
 
-__all__ = ["FEATURES", "features", "heaviest", "known_relations"]
+__all__ = ["FEATURES", "Features", "heaviest", "known_relations"]
 
 Column = NDArray[np.int64]
 Matrix = NDArray[np.float64]
@@ -96,16 +95,8 @@ def heaviest(entries: Entries, most: int) -> Entries:
     return entries.take(order[np.arange(len(slots)) - begins < most])
 
 
-def features(
-    sides: Sides,
-    symbols: Symbols,
-    partner: Column,
-    relations: tuple[Entries, Entries],
-    pairs: tuple[Column, Column],
-    *,
-    numbers: bool,
-) -> Matrix:
-    """Return what is known of candidate pairs, float64 of shape (pairs, `FEATURES`).
+class Features:
+    """What is known of candidate pairs of two sides' functions.
 
     Parameters
     ----------
@@ -113,37 +104,58 @@ def features(
         What the stacks of base and of new show.
     symbols
         The names of each side's functions, taken apart.
-    partner
-        The new row of each of base's functions, -1 where it is unpaired (int64).
-    relations
-        What is known of each side's unpaired functions, see `known_relations`.
-    pairs
-        The rows of base and of new.
-    numbers
-        Whether closures' numbers count: by then, other evidence has shown which of a
-        function's closures were renumbered, if it can.
 
     """
-    x = dict.fromkeys(FEATURES, np.zeros(len(pairs[0])))
-    x["bias"] = np.ones(len(pairs[0]))
-    x |= _alike(sides, relations, pairs)
-    x |= _lines(sides, symbols, partner, pairs)
-    x |= _names(symbols, pairs)
-    if numbers:
-        x["number expected"] = _numbers(symbols, partner, pairs)
-    samples = [
-        np.maximum(side.samples, 1)[rows]
-        for side, rows in zip(sides, pairs, strict=True)
-    ]
-    fewer = np.minimum(*samples)
-    shares = [
-        np.log(own / max(int(side.samples.max(initial=1)), 1))
-        for side, own in zip(sides, samples, strict=True)
-    ]
-    apart = np.minimum(np.abs(shares[0] - shares[1]), _APART)
-    x["share apart"] = apart * fewer / (fewer + _FEW)
-    x["few"] = 1 / np.sqrt(fewer)
-    return np.stack([x[name] for name in FEATURES], axis=1)
+
+    def __init__(self, sides: Sides, symbols: Symbols) -> None:
+        self._sides = sides
+        self._symbols = symbols
+        self._files = _files(sides, symbols)
+
+    def of(
+        self,
+        partner: Column,
+        relations: tuple[Entries, Entries],
+        pairs: tuple[Column, Column],
+        *,
+        numbers: bool,
+    ) -> Matrix:
+        """Return what is known of pairs, float64 of shape (pairs, `FEATURES`).
+
+        Parameters
+        ----------
+        partner
+            The new row of each of base's functions, -1 where it is unpaired (int64).
+        relations
+            What is known of each side's unpaired functions, see `known_relations`.
+        pairs
+            The rows of base and of new.
+        numbers
+            Whether closures' numbers count: by then, other evidence has shown which of
+            a function's closures were renumbered, if it can.
+
+        """
+        sides, symbols = self._sides, self._symbols
+        x = dict.fromkeys(FEATURES, np.zeros(len(pairs[0])))
+        x["bias"] = np.ones(len(pairs[0]))
+        x |= _alike(sides, relations, pairs)
+        x |= _lines(sides, self._files, partner, pairs)
+        x |= _names(symbols, pairs)
+        if numbers:
+            x["number expected"] = _numbers(symbols, partner, pairs)
+        samples = [
+            np.maximum(side.samples, 1)[rows]
+            for side, rows in zip(sides, pairs, strict=True)
+        ]
+        fewer = np.minimum(*samples)
+        shares = [
+            np.log(own / max(int(side.samples.max(initial=1)), 1))
+            for side, own in zip(sides, samples, strict=True)
+        ]
+        apart = np.minimum(np.abs(shares[0] - shares[1]), _APART)
+        x["share apart"] = apart * fewer / (fewer + _FEW)
+        x["few"] = 1 / np.sqrt(fewer)
+        return np.stack([x[name] for name in FEATURES], axis=1)
 
 
 def _alike(
@@ -172,41 +184,58 @@ def _alike(
     return x
 
 
-def _lines(
-    sides: Sides, symbols: Symbols, partner: Column, pairs: tuple[Column, Column]
-) -> dict[str, Floats]:
-    """Return whether a function begins where its neighbours in the file say."""
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Files:
+    """The source files of both sides, a number for each name in each package.
+
+    `of_base` and `of_new` (int64) have the file of each function, 0 where it is
+    unknown. Files of one name in any package have the same number in `name` (int64).
+    """
+
+    of_base: Column
+    of_new: Column
+    name: Column
+
+
+def _files(sides: Sides, symbols: Symbols) -> _Files:
+    """Return numbers for the source files of both sides."""
     ids: dict[tuple[str, str], int] = {("", ""): 0}
-    files = [
+    base, new = (
         np.array(
             [
-                ids.setdefault((symbol.package, basename(file)), len(ids))
-                if file
-                else 0
-                for symbol, file in zip(names, side.files, strict=True)
+                ids.setdefault((symbol.package, file), len(ids)) if file else 0
+                for symbol, file in zip(names, side.file_names, strict=True)
             ],
             np.int64,
         )
         for names, side in zip(symbols, sides, strict=True)
-    ]
+    )
+    names = [ids.setdefault(("", name), len(ids)) for _, name in [*ids]]
+    return _Files(base, new, np.array(names, np.int64))
+
+
+def _lines(
+    sides: Sides, files: _Files, partner: Column, pairs: tuple[Column, Column]
+) -> dict[str, Floats]:
+    """Return whether a function begins where its neighbours in the file say."""
     base, new = pairs
-    own = files[0][base], files[1][new]
+    own = files.of_base[base], files.of_new[new]
     named = (own[0] > 0) & (own[1] > 0)
-    bare = np.array([ids.setdefault(("", name), len(ids)) for _, name in [*ids]])
-    same = bare[own[0]] == bare[own[1]]
+    same = files.name[own[0]] == files.name[own[1]]
     starts = sides[0].start[base], sides[1].start[new]
     # Functions that are paired say how far the source of their files moved.
     rows = np.flatnonzero(partner >= 0)
     lined = (sides[0].start[rows] > 0) & (sides[1].start[partner[rows]] > 0)
     rows = rows[lined]
     partners = partner[rows]
-    place = files[0][rows] * len(ids) + files[1][partners]
+    size = len(files.name)
+    place = files.of_base[rows] * size + files.of_new[partners]
     key = place * _SPAN + sides[0].start[rows]
     order = np.argsort(key, kind="stable")
     moved = (sides[1].start[partners] - sides[0].start[rows])[order]
     place, key = np.append(place[order], -1), key[order]
     moved = np.append(moved, 0)
-    wanted = own[0] * len(ids) + own[1]
+    wanted = own[0] * size + own[1]
     at = np.searchsorted(key, wanted * _SPAN + starts[0], "right")
     known = named & (starts[0] > 0) & (starts[1] > 0)
     before = known & (at > 0) & (place[at - 1] == wanted)

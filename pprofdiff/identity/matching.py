@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.identity.evidence import BODY, Entries, SideEvidence
-from pprofdiff.identity.features import FEATURES, features, heaviest, known_relations
+from pprofdiff.identity.features import FEATURES, Features, heaviest, known_relations
 from pprofdiff.identity.rows import by_key
 from pprofdiff.identity.symbols import Symbol
 
@@ -158,18 +158,16 @@ class Matcher:
             for side, own in zip(sides, lone, strict=True)
         )
         self._entries = base, new
+        self._features = Features(sides, symbols)
 
     def candidates(self, *, numbers: bool) -> Candidates:
         """Return the pairs of unpaired functions that may be one, with features."""
         return self.of(*self._pairs(), numbers=numbers)
 
     def of(self, base: Column, new: Column, *, numbers: bool) -> Candidates:
-        """Return what is known of the given pairs; see `features` for `numbers`."""
+        """Return what is known of the given pairs; see `Features.of` for `numbers`."""
         relations = self._known(0), self._known(1)
-        pairs = base, new
-        known = features(
-            self.sides, self.symbols, self.partner, relations, pairs, numbers=numbers
-        )
+        known = self._features.of(self.partner, relations, (base, new), numbers=numbers)
         return Candidates(base, new, known)
 
     def _known(self, side: int) -> Entries:

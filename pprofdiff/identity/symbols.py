@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from pprofdiff.goruntime.names import (
@@ -21,6 +22,7 @@ _CHAIN = re.compile(rf"(?:(?:{_PART})\d+)+$")
 _LINK = re.compile(rf"({_PART})(\d+)")
 _INNERMOST = re.compile(r"(?:\([^()]*\)\.)?[^.()·]+$")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_NAMES_CACHED = 1 << 16
 
 
 class Symbol(NamedTuple):
@@ -52,11 +54,19 @@ class Symbol(NamedTuple):
 
 def symbol_of(name: str, packages: Mapping[str, str]) -> Symbol:
     """Take a symbol apart; `packages` gives the present path of those that moved."""
-    path = canonical_path(package_of(name))
+    symbol = _taken_apart(name)
+    path = packages.get(symbol.package)
+    return symbol if path is None else symbol._replace(package=path)
+
+
+# Most functions are on both sides.
+@lru_cache(_NAMES_CACHED)
+def _taken_apart(name: str) -> Symbol:
+    """Take a symbol apart, its package under its own path."""
     plain = strip_type_arguments(name)
     end = package_end(plain)
     rest = under_init(plain[end + 1 :] if end else plain)
-    chain = _CHAIN.search(rest, 1)
+    chain = _CHAIN.search(rest, 1) if rest[-1:].isdecimal() else None
     links = _LINK.findall(chain.group()) if chain else []
     prefix = rest[: chain.start()] if chain else rest
     function = prefix.removesuffix("-fm")
@@ -64,7 +74,7 @@ def symbol_of(name: str, packages: Mapping[str, str]) -> Symbol:
         innermost = _INNERMOST.search(prefix)
         function = innermost.group() if innermost else prefix
     return Symbol(
-        packages.get(path, path),
+        canonical_path(package_of(name)),
         function,
         function.rpartition(".")[2],
         # Of nested closures, compilers write .1 or .func1.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,8 +12,10 @@ from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Direction, Fact, Finding
 from pprofdiff.analysis.findings.wording import listed_functions
-from pprofdiff.analysis.profiles.graph import walk
+from pprofdiff.analysis.profiles.graph import by_location, calls_of
 from pprofdiff.goruntime.names import is_runtime_like
+from pprofdiff.model.csr import distinct, grouped, sums
+from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.units import percent
 
 __all__ = ["inlining"]
@@ -33,12 +35,24 @@ _SHARE = 0.05
 _NAMED = 3
 
 
-class _Calls(NamedTuple):
-    """Calls of one side by key: values of samples that have them inlined, or called."""
+class _Inlined(NamedTuple):
+    """Calls that one side has inlined somewhere, between functions of the program.
+
+    `key` (rising) is of caller and callee, rows of the union; `value` is the sum of the
+    samples that have the call inlined. `most` is more than those that have it as a
+    call can be, by callee.
+    """
 
     key: Column
-    inlined: Column
-    called: Column
+    value: Column
+    most: Column
+
+    def of(self, keys: Column) -> Column:
+        """Return the values of other keys, 0 for those that are not here."""
+        if not len(self.key):
+            return np.zeros(len(keys), np.int64)
+        at = np.minimum(np.searchsorted(self.key, keys), len(self.key) - 1)
+        return np.where(self.key[at] == keys, self.value[at], 0)
 
 
 def inlining(case: Case) -> Iterator[Finding]:
@@ -46,59 +60,85 @@ def inlining(case: Case) -> Iterator[Finding]:
     cpu = case.cpu
     if cpu is None or cpu.other_release:
         return
-    base, new = _calls(cpu, 0), _calls(cpu, 1)
-    _, at, now = np.intersect1d(base.key, new.key, return_indices=True)
+    own = np.array([not is_runtime_like(name) for name in cpu.names], np.bool_)
+    sides = [_inlined(cpu, side, own) for side in (0, 1)]
+    keys = distinct(np.concatenate([side.key for side in sides]))
+    keys = keys[_possible(cpu, sides, keys)]
+    if len(keys) < _SEVERAL:
+        return
+    inlined = [side.of(keys) for side in sides]
+    whole = [inlined[side] + _called(cpu, side, keys) for side in (0, 1)]
     least = [_SAMPLES * worth for worth in cpu.model.worth]
-    whole = [
-        (side.inlined + side.called)[rows] for side, rows in ((base, at), (new, now))
-    ]
-    parts = [
-        side.inlined[rows] / np.maximum(total, 1)
-        for side, rows, total in ((base, at, whole[0]), (new, now, whole[1]))
-    ]
     enough = (whole[0] >= least[0]) & (whole[1] >= least[1])
+    parts = [part / np.maximum(of, 1) for part, of in zip(inlined, whole, strict=True)]
     gained = enough & (parts[0] <= 1 - _MOSTLY) & (parts[1] >= _MOSTLY)
     lost = enough & (parts[1] <= 1 - _MOSTLY) & (parts[0] >= _MOSTLY)
     changed = gained if gained.sum() >= lost.sum() else lost
     if changed.sum() < _SEVERAL:
         return
-    yield from _finding(cpu, base.key[at][changed], more=changed is gained)
+    yield from _finding(cpu, keys[changed], more=changed is gained)
 
 
-def _calls(cpu: CPUComparison, side: int) -> _Calls:
-    """Return the calls between functions outside the runtime, by caller and callee."""
-    functions = cpu.diff.paired_functions
-    union = functions.union[side][functions.sides[side].ids]
-    profile = (cpu.diff.base, cpu.diff.new)[side].profile
-    last = np.zeros(len(profile.locations.line_function), np.bool_)
-    last[profile.locations.line_offsets[1:] - 1] = True
-    own = np.array([not is_runtime_like(name) for name in cpu.names], np.bool_)
+def _inlined(cpu: CPUComparison, side: int, own: NDArray[np.bool_]) -> _Inlined:
+    """Return the inlined calls of one side between `own` functions."""
+    profile, union = _lines(cpu, side)
+    locations, size = profile.locations, len(own)
+    values = cpu.diff.values[side]
+    inner = np.ones(len(union), np.bool_)
+    last = locations.line_offsets[1:] - 1
+    inner[last] = False
+    line = np.flatnonzero(inner)
+    callee, caller = union[line], union[line + 1]
+    chosen = own[callee] & own[caller]
+    key, place = grouped((caller * size + callee)[chosen])
+    of_line = np.repeat(by_location(profile, values), np.diff(locations.line_offsets))
+    value = sums(place, of_line[line[chosen]], len(key))
+    # Values of a profile that is a difference may be negative.
+    most = sums(union[last], by_location(profile, np.abs(values)), size)
+    return _Inlined(key, value, most)
+
+
+def _possible(
+    cpu: CPUComparison, sides: Sequence[_Inlined], keys: Column
+) -> NDArray[np.bool_]:
+    """Return which calls may be inlined on one side and mostly not on the other."""
+    inlined = [side.of(keys) for side in sides]
+    mostly, hardly = [], []
+    for side, value, worth in zip(sides, inlined, cpu.model.worth, strict=True):
+        mostly.append(value >= _MOSTLY * _SAMPLES * worth)
+        whole = value + side.most[keys % len(cpu.names)]
+        hardly.append(value / np.maximum(whole, 1) <= 1 - _MOSTLY)
+    return (hardly[0] & mostly[1]) | (hardly[1] & mostly[0])
+
+
+def _called(cpu: CPUComparison, side: int, keys: Column) -> Column:
+    """Return the sum of the samples that have calls as calls, by `keys`."""
+    profile, union = _lines(cpu, side)
     size = len(cpu.names)
-    keys, inlined, values = [], [], []
-    for start, stop, frames in walk(profile):
-        ids, offsets = union[frames.line], frames.offsets
-        inner = np.ones(max(len(ids) - 1, 0), np.bool_)
-        ends = offsets[1:-1] - 1
-        inner[ends[(ends >= 0) & (ends < len(inner))]] = False
-        some = np.flatnonzero(inner & own[ids[:-1]] & own[ids[1:]])
-        keys.append(ids[some + 1] * size + ids[some])
-        inlined.append(~last[frames.line[some]])
-        row = np.repeat(np.arange(stop - start), np.diff(offsets))
-        values.append(cpu.diff.values[side][start:stop][row[some]])
-    if not keys:
-        none = np.zeros(0, np.int64)
-        return _Calls(none, none, none)
-    key, at = np.unique(np.concatenate(keys), return_inverse=True)
-    flag, value = np.concatenate(inlined), np.concatenate(values)
-    sums = [np.zeros(len(key), np.int64) for _ in range(2)]
-    np.add.at(sums[0], at[flag], value[flag])
-    np.add.at(sums[1], at[~flag], value[~flag])
-    return _Calls(key, sums[0], sums[1])
+    callees = np.zeros(size, np.bool_)
+    callees[keys % size] = True
+    last = np.zeros(len(union), np.bool_)
+    last[profile.locations.line_offsets[1:] - 1] = True
+    total = np.zeros(len(keys), np.int64)
+    for calls in calls_of(profile, callees[union] & last):
+        key = union[calls.caller] * size + union[calls.line]
+        at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
+        there = (keys[at] == key) & (calls.caller >= 0)
+        values = cpu.diff.values[side][calls.sample[there]]
+        total += sums(at[there], values, len(keys))
+    return total
+
+
+def _lines(cpu: CPUComparison, side: int) -> tuple[Profile, Column]:
+    """Return a side's profile, and the function of each line: a row of the union."""
+    functions = cpu.diff.paired_functions
+    profile = (cpu.diff.base, cpu.diff.new)[side].profile
+    return profile, functions.union[side][functions.sides[side].ids]
 
 
 def _finding(cpu: CPUComparison, keys: Column, *, more: bool) -> Iterator[Finding]:
     size = len(cpu.names)
-    callers, callees = np.unique(keys // size), keys % size
+    callers, callees = keys // size, keys % size
     chosen = np.zeros(size, np.bool_)
     chosen[callees] = True
     chosen[callers] = True

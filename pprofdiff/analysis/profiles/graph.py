@@ -7,15 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.model.csr import Offsets, count_in_row, offsets_of, once_per_row
+from pprofdiff.model.csr import (
+    Offsets,
+    count_in_row,
+    expand,
+    offsets_of,
+    once_per_row,
+    sums,
+)
 from pprofdiff.model.csr import chunks as row_chunks
 from pprofdiff.model.profiles.profile import Frames, Profile
 
-__all__ = ["Edges", "edges", "flat_and_cum", "walk"]
+__all__ = [
+    "Edges",
+    "LineCalls",
+    "by_location",
+    "calls_of",
+    "edges",
+    "flat_and_cum",
+    "walk",
+]
 
 # What looks on while stacks are summed: gets offsets, and the key of each frame.
 Watch = Callable[[Offsets, NDArray[np.int64]], None]
@@ -54,6 +70,56 @@ def walk(profile: Profile) -> Iterator[tuple[int, int, Frames]]:
         lines = np.repeat(starts[items] - ends[:-1], inlined)
         lines += np.arange(len(lines))
         yield start, stop, Frames(ends[offsets], lines)
+
+
+class LineCalls(NamedTuple):
+    """Frames with what calls them, one row each.
+
+    `line` and `caller` are rows of `Locations.line_function`, -1 for no caller;
+    `sample` is whose stack it is (all int64). `inlined` says whether the line is
+    inlined into its caller (bool).
+    """
+
+    line: Values
+    caller: Values
+    sample: Values
+    inlined: Mask
+
+
+def calls_of(profile: Profile, chosen: Mask) -> Iterator[LineCalls]:
+    """Yield the frames of all stacks whose line is chosen, some at a time.
+
+    `chosen` is bool, one for each row of `Locations.line_function`. What has no chosen
+    line is not expanded to frames: of few lines, this takes a part of what `walk` does.
+    """
+    ends, items = profile.locations.line_offsets, profile.stack_locations
+    located = count_in_row(chosen, ends) > 0
+    counts = np.diff(ends)
+    for start in range(0, len(items), _FRAMES_AT_ONCE):
+        at = start + np.flatnonzero(located[items[start : start + _FRAMES_AT_ONCE]])
+        line = expand(ends[items[at]], counts[items[at]])
+        at = np.repeat(at, counts[items[at]])
+        line, at = line[chosen[line]], at[chosen[line]]
+        sample = np.searchsorted(profile.stack_offsets, at, "right") - 1
+        inlined = line + 1 < ends[items[at] + 1]
+        last = at + 1 == profile.stack_offsets[sample + 1]
+        above = ends[items[np.where(last, at, at + 1)]]
+        caller = np.where(inlined, line + 1, np.where(last, -1, above))
+        yield LineCalls(line, caller, sample, inlined)
+
+
+def by_location(profile: Profile, values: Values) -> Values:
+    """Return the sum of the samples' values (int64) at each location.
+
+    A sample counts as often as the location is in its stack.
+    """
+    size = len(profile.locations.line_offsets) - 1
+    total = np.zeros(size, np.int64)
+    for start, stop in row_chunks(profile.stack_offsets, _FRAMES_AT_ONCE):
+        offsets = profile.stack_offsets[start : stop + 1]
+        items = profile.stack_locations[int(offsets[0]) : int(offsets[-1])]
+        total += sums(items, np.repeat(values[start:stop], np.diff(offsets)), size)
+    return total
 
 
 def flat_and_cum(

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.attribution import owned
 from pprofdiff.analysis.profiles.by_run import merged, together
-from pprofdiff.analysis.profiles.graph import walk
+from pprofdiff.analysis.profiles.graph import calls_of
 from pprofdiff.analysis.profiles.rows import PairedRows
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.names import package_of
+from pprofdiff.model.csr import distinct
 from pprofdiff.model.profiles.profile import Profile
 
 __all__ = ["Split", "splits_of"]
@@ -113,13 +114,11 @@ def _calls(
     """
     of_line = functions.union[side][functions.sides[side].ids]
     size = len(chosen) + 1
-    for _, _, frames in walk(profile):
-        rows = of_line[frames.line]
-        caller = np.append(rows[1:], -1)
-        ends = frames.offsets[1:][np.diff(frames.offsets) > 0]
-        caller[ends - 1] = -1
-        at = chosen[rows] & (caller != rows)
-        for key in np.unique(rows[at] * size + caller[at] + 1).tolist():
+    for calls in calls_of(profile, chosen[of_line]):
+        part = of_line[calls.line]
+        caller = np.where(calls.caller < 0, -1, of_line[calls.caller])
+        keys = (part * size + caller + 1)[part != caller]
+        for key in distinct(keys).tolist():
             yield key // size, key % size - 1
 
 

@@ -163,4 +163,5 @@ def _changes(paths: Paths, context: Column, rows: Column) -> Bools:
         path = np.where(path > 0, context[paths.parent[path]], 0)
     cum[number[0]] = False
     every = np.concatenate([cum, flat, np.eye(len(rows), dtype=np.bool_)])
-    return np.unique(every[every.any(axis=1)], axis=0)
+    # Asked for more than the rows, numpy does not import its masked arrays.
+    return np.unique(every[every.any(axis=1)], axis=0, return_index=True)[0]

@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 def two_sided(z: Floats) -> Floats:
     """Return the chance of a normal deviate as far from 0 as each z."""
-    return np.array([erfc(abs(v) / sqrt(2)) for v in z.tolist()], np.float64)
+    return np.array(list(map(erfc, (np.abs(z) / sqrt(2)).tolist())), np.float64)
 
 
 def false_discovery_rates(p: Floats) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import FrozenInstanceError, replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,7 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.profiles import graph as module
-from pprofdiff.analysis.profiles.graph import Edges, edges, flat_and_cum
+from pprofdiff.analysis.profiles.graph import (
+    Edges,
+    by_location,
+    calls_of,
+    edges,
+    flat_and_cum,
+)
 from pprofdiff.analysis.profiles.nodes import (
     GRANULARITIES,
     frame_keys,
@@ -198,6 +205,42 @@ def test_edges_are_those_of_the_loop(profile, granularity, data):
         profile, ids, weights, counted=counted, callers=~everywhere, callees=callee
     )
     assert len(to_callees) == sum(pair[1] < 2 for pair in want)
+
+
+@pytest.mark.parametrize("at_once", [1, 1 << 18])
+@given(profile=profiles(), data=st.data())
+@settings(deadline=None)
+def test_calls_of_lines_are_those_of_the_loop(at_once, profile, data):
+    lines = np.arange(len(profile.locations.line_function))
+    chosen = np.array(
+        data.draw(st.lists(st.booleans(), min_size=len(lines), max_size=len(lines))),
+        np.bool_,
+    )
+    want = [
+        (line, caller, sample, inlined)
+        for sample, stack in enumerate(stacks(profile, lines))
+        for (line, inlined), (caller, _) in pairwise([*stack, (-1, False)])
+        if chosen[line]
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_FRAMES_AT_ONCE", at_once)
+        got = [
+            row
+            for calls in calls_of(profile, chosen)
+            for row in zip(*(column.tolist() for column in calls), strict=True)
+        ]
+    assert got == want
+
+
+@given(profiles())
+@settings(deadline=None)
+def test_values_by_location_are_those_of_the_loop(profile):
+    want = [0] * (len(profile.locations.line_offsets) - 1)
+    bounds, values = profile.stack_offsets.tolist(), profile.values[:, 0]
+    for sample, value in enumerate(values.tolist()):
+        for place in profile.stack_locations[bounds[sample] : bounds[sample + 1]]:
+            want[place] += value
+    assert by_location(profile, values).tolist() == want
 
 
 def test_edges_are_changed_by_replacing_a_column():

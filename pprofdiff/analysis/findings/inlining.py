@@ -12,7 +12,7 @@ from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Direction, Fact, Finding
 from pprofdiff.analysis.findings.wording import listed_functions
-from pprofdiff.analysis.profiles.graph import by_location, calls_of
+from pprofdiff.analysis.profiles.graph import by_location, calls_between
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.model.csr import distinct, grouped, sums
 from pprofdiff.model.profiles.profile import Profile
@@ -108,24 +108,29 @@ def _possible(
         mostly.append(value >= _MOSTLY * _SAMPLES * worth)
         whole = value + side.most[keys % len(cpu.names)]
         hardly.append(value / np.maximum(whole, 1) <= 1 - _MOSTLY)
-    return (hardly[0] & mostly[1]) | (hardly[1] & mostly[0])
+    possible: NDArray[np.bool_] = (hardly[0] & mostly[1]) | (hardly[1] & mostly[0])
+    return possible
 
 
 def _called(cpu: CPUComparison, side: int, keys: Column) -> Column:
     """Return the sum of the samples that have calls as calls, by `keys`."""
     profile, union = _lines(cpu, side)
     size = len(cpu.names)
-    callees = np.zeros(size, np.bool_)
+    ends = profile.locations.line_offsets
+    # A location is called in its last line, which nothing inlines, and calls in its
+    # first.
+    callee, caller = union[ends[1:] - 1], union[ends[:-1]]
+    callees, callers = (np.zeros(size, np.bool_) for _ in range(2))
     callees[keys % size] = True
-    last = np.zeros(len(union), np.bool_)
-    last[profile.locations.line_offsets[1:] - 1] = True
+    callers[keys // size] = True
     total = np.zeros(len(keys), np.int64)
-    for calls in calls_of(profile, callees[union] & last):
-        key = union[calls.caller] * size + union[calls.line]
+    for calls in calls_between(profile, callees[callee], callers[caller]):
+        key = caller[calls.caller] * size + callee[calls.callee]
         at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
         there = (keys[at] == key) & (calls.caller >= 0)
-        values = cpu.diff.values[side][calls.sample[there]]
-        total += sums(at[there], values, len(keys))
+        item = calls.item[there]
+        sample = np.searchsorted(profile.stack_offsets, item, "right") - 1
+        total += sums(at[there], cpu.diff.values[side][sample], len(keys))
     return total
 
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from pprofdiff.model.csr import (
     Offsets,
     count_in_row,
-    expand,
     offsets_of,
     once_per_row,
     sums,
@@ -25,9 +24,9 @@ from pprofdiff.model.profiles.profile import Frames, Profile
 
 __all__ = [
     "Edges",
-    "LineCalls",
+    "PlaceCalls",
     "by_location",
-    "calls_of",
+    "calls_between",
     "edges",
     "flat_and_cum",
     "walk",
@@ -72,40 +71,36 @@ def walk(profile: Profile) -> Iterator[tuple[int, int, Frames]]:
         yield start, stop, Frames(ends[offsets], lines)
 
 
-class LineCalls(NamedTuple):
-    """Frames with what calls them, one row each.
+class PlaceCalls(NamedTuple):
+    """Locations of stacks with what calls them, one row each.
 
-    `line` and `caller` are rows of `Locations.line_function`, -1 for no caller;
-    `sample` is whose stack it is (all int64). `inlined` says whether the line is
-    inlined into its caller (bool).
+    `callee` and `caller` are rows of `Locations`, -1 for no caller; `item` is the place
+    of the callee in `Profile.stack_locations` (all integers).
     """
 
-    line: Values
-    caller: Values
-    sample: Values
-    inlined: Mask
+    callee: NDArray[np.integer]
+    caller: NDArray[np.integer]
+    item: Values
 
 
-def calls_of(profile: Profile, chosen: Mask) -> Iterator[LineCalls]:
-    """Yield the frames of all stacks whose line is chosen, some at a time.
+def calls_between(
+    profile: Profile, callees: Mask, callers: Mask
+) -> Iterator[PlaceCalls]:
+    """Yield the calls from one location of a stack to the next, some at a time.
 
-    `chosen` is bool, one for each row of `Locations.line_function`. What has no chosen
-    line is not expanded to frames: of few lines, this takes a part of what `walk` does.
+    Both masks are bool, one for each location: calls are of a callee in `callees`, by a
+    caller in `callers` or by none, where the callee is the root of its stack.
     """
-    ends, items = profile.locations.line_offsets, profile.stack_locations
-    located = count_in_row(chosen, ends) > 0
-    counts = np.diff(ends)
+    items = profile.stack_locations
+    roots = np.zeros(len(items) + 1, np.bool_)
+    roots[profile.stack_offsets[1:] - 1] = True
     for start in range(0, len(items), _FRAMES_AT_ONCE):
-        at = start + np.flatnonzero(located[items[start : start + _FRAMES_AT_ONCE]])
-        line = expand(ends[items[at]], counts[items[at]])
-        at = np.repeat(at, counts[items[at]])
-        line, at = line[chosen[line]], at[chosen[line]]
-        sample = np.searchsorted(profile.stack_offsets, at, "right") - 1
-        inlined = line + 1 < ends[items[at] + 1]
-        last = at + 1 == profile.stack_offsets[sample + 1]
-        above = ends[items[np.where(last, at, at + 1)]]
-        caller = np.where(inlined, line + 1, np.where(last, -1, above))
-        yield LineCalls(line, caller, sample, inlined)
+        at = start + np.flatnonzero(callees[items[start : start + _FRAMES_AT_ONCE]])
+        above = items[np.minimum(at + 1, len(items) - 1)]
+        caller = np.where(roots[at], -1, above)
+        kept = roots[at] | callers[above]
+        at = at[kept]
+        yield PlaceCalls(items[at], caller[kept], at)
 
 
 def by_location(profile: Profile, values: Values) -> Values:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.attribution import owned
 from pprofdiff.analysis.profiles.by_run import merged, together
-from pprofdiff.analysis.profiles.graph import calls_of
+from pprofdiff.analysis.profiles.graph import calls_between
 from pprofdiff.analysis.profiles.rows import PairedRows
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judgement import Runs
@@ -113,13 +113,26 @@ def _calls(
     A function that calls itself is not its own caller.
     """
     of_line = functions.union[side][functions.sides[side].ids]
-    size = len(chosen) + 1
-    for calls in calls_of(profile, chosen[of_line]):
-        part = of_line[calls.line]
-        caller = np.where(calls.caller < 0, -1, of_line[calls.caller])
-        keys = (part * size + caller + 1)[part != caller]
-        for key in distinct(keys).tolist():
-            yield key // size, key % size - 1
+    locations = profile.locations
+    first, last = locations.line_offsets[:-1], locations.line_offsets[1:] - 1
+    inlined = chosen[of_line]
+    inlined[last] = False
+    if inlined.any():
+        sampled = np.bincount(profile.stack_locations, minlength=len(first)) > 0
+        inlined &= np.repeat(sampled, np.diff(locations.line_offsets))
+        line = np.flatnonzero(inlined)
+        yield from _distinct(of_line[line], of_line[line + 1], len(chosen))
+    every = np.ones(len(first), np.bool_)
+    for calls in calls_between(profile, chosen[of_line[last]], every):
+        caller = np.where(calls.caller < 0, -1, of_line[first[calls.caller]])
+        yield from _distinct(of_line[last[calls.callee]], caller, len(chosen))
+
+
+def _distinct(callee: Column, caller: Column, size: int) -> Iterator[tuple[int, int]]:
+    """Yield the distinct pairs of two functions, which are below `size`."""
+    keys = (callee * (size + 1) + caller + 1)[callee != caller]
+    for key in distinct(keys).tolist():
+        yield key // (size + 1), key % (size + 1) - 1
 
 
 def _judged(

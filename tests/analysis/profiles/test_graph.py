@@ -15,7 +15,7 @@ from pprofdiff.analysis.profiles import graph as module
 from pprofdiff.analysis.profiles.graph import (
     Edges,
     by_location,
-    calls_of,
+    calls_between,
     edges,
     flat_and_cum,
 )
@@ -210,23 +210,21 @@ def test_edges_are_those_of_the_loop(profile, granularity, data):
 @pytest.mark.parametrize("at_once", [1, 1 << 18])
 @given(profile=profiles(), data=st.data())
 @settings(deadline=None)
-def test_calls_of_lines_are_those_of_the_loop(at_once, profile, data):
-    lines = np.arange(len(profile.locations.line_function))
-    chosen = np.array(
-        data.draw(st.lists(st.booleans(), min_size=len(lines), max_size=len(lines))),
-        np.bool_,
-    )
-    want = [
-        (line, caller, sample, inlined)
-        for sample, stack in enumerate(stacks(profile, lines))
-        for (line, inlined), (caller, _) in pairwise([*stack, (-1, False)])
-        if chosen[line]
-    ]
+def test_calls_between_locations_are_those_of_the_loop(at_once, profile, data):
+    size = len(profile.locations.line_offsets) - 1
+    flags = st.lists(st.booleans(), min_size=size, max_size=size)
+    callees, callers = (np.array(data.draw(flags), np.bool_) for _ in range(2))
+    want = []
+    for start, stop in pairwise(profile.stack_offsets.tolist()):
+        stack = [*profile.stack_locations[start:stop].tolist(), -1]
+        for item, (callee, caller) in enumerate(pairwise(stack), start):
+            if callees[callee] and (caller < 0 or callers[caller]):
+                want.append((callee, caller, item))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_FRAMES_AT_ONCE", at_once)
         got = [
             row
-            for calls in calls_of(profile, chosen)
+            for calls in calls_between(profile, callees, callers)
             for row in zip(*(column.tolist() for column in calls), strict=True)
         ]
     assert got == want

@@ -17,6 +17,8 @@ from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pprofdiff.model.traces.trace import Trace
 
 __all__ = [
@@ -148,10 +150,12 @@ class _TraceStacks:
         files = [strings[i] for i in stacks.file.tolist()]
         return names, files, np.zeros(len(names), np.int64)
 
-    def frames(self) -> tuple[NDArray[np.int64], ...]:
-        """Return (offsets, function, line, weight)."""
+    def frames(
+        self, _wanted: NDArray[np.bool_]
+    ) -> Iterator[tuple[NDArray[np.int64], ...]]:
+        """Yield (offsets, function, line, weight) of all stacks."""
         stacks = self._trace.stacks
-        return (
+        yield (
             stacks.offsets,
             stacks.frame.astype(np.int64),
             stacks.line[stacks.frame],

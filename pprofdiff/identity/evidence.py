@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.model.csr import once_per_row
+from pprofdiff.model.csr import chunks, count_in_row, offsets_of, once_per_row, sums
 from pprofdiff.model.profiles.profile import Profile
 
 __all__ = [
@@ -36,6 +36,8 @@ CALLERS, CALLEES, ABOVE, BELOW, BODY = range(5)
 
 # Functions this many frames away, or fewer, count as above or below.
 _FAR = 4
+# Stack items worked on at a time: temporaries stay within a few megabytes.
+_ITEMS_AT_ONCE = 1 << 18
 # Lines of a body, counted from where the function begins.
 _LINES = 1 << 14
 
@@ -46,11 +48,12 @@ class Stacks(Protocol):
     def functions(self) -> tuple[list[str], list[str], Column]:
         """Return name, source file and first line (0: unknown) of each function."""
 
-    def frames(self) -> tuple[Column, ...]:
-        """Return (offsets, function, line, weight): leaf first, a weight a stack.
+    def frames(self, wanted: Bools) -> Iterator[tuple[Column, ...]]:
+        """Yield (offsets, function, line, weight): leaf first, a weight a stack.
 
         Functions are positions in `functions()`, -1 for none; a name may stand there
-        more than once.
+        more than once. `wanted` has a bool for each position, and one for none: stacks
+        without a wanted function may be left out.
         """
 
 
@@ -65,15 +68,26 @@ class _OfProfile:
         files = [strings[i] for i in functions.filename.tolist()]
         return self._profile.function_names(), files, functions.start_line
 
-    def frames(self) -> tuple[Column, ...]:
-        locations = self._profile.locations
-        frames = self._profile.frames()
-        return (
-            frames.offsets,
-            locations.line_function[frames.line].astype(np.int64),
-            locations.line_number[frames.line],
-            self._weights(),
-        )
+    def frames(self, wanted: Bools) -> Iterator[tuple[Column, ...]]:
+        profile, locations = self._profile, self._profile.locations
+        weights = self._weights()
+        some = wanted[locations.line_function]
+        located = count_in_row(some, locations.line_offsets) > 0
+        for start, stop in chunks(profile.stack_offsets, _ITEMS_AT_ONCE):
+            offsets = profile.stack_offsets[start : stop + 1]
+            places = profile.stack_locations[int(offsets[0]) : int(offsets[-1])]
+            offsets = offsets - offsets[0]
+            chosen = count_in_row(located[places], offsets) > 0
+            depths = np.diff(offsets)
+            frames = profile.frames_of(
+                offsets_of(depths[chosen]), places[np.repeat(chosen, depths)]
+            )
+            yield (
+                frames.offsets,
+                locations.line_function[frames.line].astype(np.int64),
+                locations.line_number[frames.line],
+                weights[start:stop][chosen],
+            )
 
     def _weights(self) -> Column:
         """Return how many samples each stack stands for, 1 where nothing tells."""
@@ -140,7 +154,9 @@ class SideEvidence:
                 elif line and not start[row]:
                     self.files[row], start[row] = file, line
                 ids.append(row)
-            self._ids.append(np.array([*ids, -1], np.int64))
+            self._ids.append(np.array(ids, np.int64))
+        # Frames without a function are the one after the last.
+        self._ids = [np.append(ids, len(place)) for ids in self._ids]
         self.start = np.array(start, np.int64)
         self.rows = place
 
@@ -157,17 +173,18 @@ class SideEvidence:
     def samples(self) -> Column:
         """How many samples each function is in (int64)."""
         counts = np.zeros(len(self) + 1, np.int64)
-        for offsets, function, _, weight in self._frames():
+        every = np.ones(len(self) + 1, np.bool_)
+        for offsets, function, _, weight in self._frames(every):
             once = once_per_row(offsets, function, len(self) + 1)
-            sample = np.repeat(np.arange(len(weight)), np.diff(offsets))
-            np.add.at(counts, function[once], weight[sample[once]])
+            weights = np.repeat(weight, np.diff(offsets))
+            counts += sums(function[once], weights[once], len(counts))
         return counts[:-1]
 
     def entries(self, wanted: Bools) -> Entries:
         """Return what the samples show of the wanted functions, one bool a function."""
         wanted = np.append(wanted, False)
         parts = [np.zeros((4, 0), np.int64)]
-        for offsets, function, line, weight in self._frames():
+        for offsets, function, line, weight in self._frames(wanted):
             at = np.flatnonzero(wanted[function])
             sample = np.repeat(np.arange(len(weight)), np.diff(offsets))[at]
             for kind, step in _STEPS:
@@ -191,12 +208,10 @@ class SideEvidence:
             )
         return Entries(*_summed(np.concatenate(parts, axis=1)))
 
-    def _frames(self) -> Iterator[tuple[Column, Column, Column, Column]]:
+    def _frames(self, wanted: Bools) -> Iterator[tuple[Column, Column, Column, Column]]:
         for stacks, ids in zip(self._stacks, self._ids, strict=True):
-            offsets, function, line, weight = stacks.frames()
-            # Frames without a function are the one after the last.
-            rows = ids[function]
-            yield offsets, np.where(rows < 0, len(self), rows), line, weight
+            for offsets, function, line, weight in stacks.frames(wanted[ids]):
+                yield offsets, ids[function], line, weight
 
 
 _STEPS = (

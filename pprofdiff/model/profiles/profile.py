@@ -223,18 +223,22 @@ class Profile:
 
     def frames(self) -> Frames:
         """Return all stacks as frames; a location gives one frame for each line."""
+        return self.frames_of(self.stack_offsets, self.stack_locations)
+
+    def frames_of(self, offsets: Offsets, places: Index) -> Frames:
+        """Return as frames some stacks of the profile's locations (`places`)."""
         counts = np.diff(self.locations.line_offsets)
         if (counts == 1).all():
-            return Frames(self.stack_offsets, self.stack_locations)
+            return Frames(offsets, places)
         starts = self.locations.line_offsets[:-1].astype(np.int32)
-        located = counts.astype(np.int32)[self.stack_locations]
+        located = counts.astype(np.int32)[places]
         ends = np.zeros(len(located) + 1, np.int64)
         np.cumsum(located, out=ends[1:])
-        shift = starts[self.stack_locations]
+        shift = starts[places]
         shift -= ends[:-1].astype(np.int32)
         lines = np.repeat(shift, located)
         lines += np.arange(int(ends[-1]), dtype=np.int32)
-        return Frames(ends[self.stack_offsets], lines)
+        return Frames(ends[offsets], lines)
 
     def function_names(self) -> list[str]:
         """Return the name of each function, by position."""

@@ -151,7 +151,7 @@ class _TraceStacks:
         return names, files, np.zeros(len(names), np.int64)
 
     def frames(
-        self, _wanted: NDArray[np.bool_]
+        self, _wanted: NDArray[np.bool_] | None
     ) -> Iterator[tuple[NDArray[np.int64], ...]]:
         """Yield (offsets, function, line, weight) of all stacks."""
         stacks = self._trace.stacks

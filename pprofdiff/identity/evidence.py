@@ -48,12 +48,12 @@ class Stacks(Protocol):
     def functions(self) -> tuple[list[str], list[str], Column]:
         """Return name, source file and first line (0: unknown) of each function."""
 
-    def frames(self, wanted: Bools) -> Iterator[tuple[Column, ...]]:
+    def frames(self, wanted: Bools | None) -> Iterator[tuple[Column, ...]]:
         """Yield (offsets, function, line, weight): leaf first, a weight a stack.
 
         Functions are positions in `functions()`, -1 for none; a name may stand there
         more than once. `wanted` has a bool for each position, and one for none: stacks
-        without a wanted function may be left out.
+        without a wanted function may be left out. None wants all.
         """
 
 
@@ -68,25 +68,27 @@ class _OfProfile:
         files = [strings[i] for i in functions.filename.tolist()]
         return self._profile.function_names(), files, functions.start_line
 
-    def frames(self, wanted: Bools) -> Iterator[tuple[Column, ...]]:
+    def frames(self, wanted: Bools | None) -> Iterator[tuple[Column, ...]]:
         profile, locations = self._profile, self._profile.locations
         weights = self._weights()
-        some = wanted[locations.line_function]
-        located = count_in_row(some, locations.line_offsets) > 0
+        if wanted is not None:
+            some = wanted[locations.line_function]
+            located = count_in_row(some, locations.line_offsets) > 0
         for start, stop in chunks(profile.stack_offsets, _ITEMS_AT_ONCE):
             offsets = profile.stack_offsets[start : stop + 1]
             places = profile.stack_locations[int(offsets[0]) : int(offsets[-1])]
-            offsets = offsets - offsets[0]
-            chosen = count_in_row(located[places], offsets) > 0
-            depths = np.diff(offsets)
-            frames = profile.frames_of(
-                offsets_of(depths[chosen]), places[np.repeat(chosen, depths)]
-            )
+            offsets, weight = offsets - offsets[0], weights[start:stop]
+            if wanted is not None:
+                chosen = count_in_row(located[places], offsets) > 0
+                depths = np.diff(offsets)
+                places = places[np.repeat(chosen, depths)]
+                offsets, weight = offsets_of(depths[chosen]), weight[chosen]
+            frames = profile.frames_of(offsets, places)
             yield (
                 frames.offsets,
                 locations.line_function[frames.line].astype(np.int64),
                 locations.line_number[frames.line],
-                weights[start:stop][chosen],
+                weight,
             )
 
     def _weights(self) -> Column:
@@ -173,11 +175,10 @@ class SideEvidence:
     def samples(self) -> Column:
         """How many samples each function is in (int64)."""
         counts = np.zeros(len(self) + 1, np.int64)
-        every = np.ones(len(self) + 1, np.bool_)
-        for offsets, function, _, weight in self._frames(every):
+        for offsets, function, _, weight in self._frames(None):
             once = once_per_row(offsets, function, len(self) + 1)
-            weights = np.repeat(weight, np.diff(offsets))
-            counts += sums(function[once], weights[once], len(counts))
+            weights = np.repeat(weight, np.diff(offsets)) * once
+            counts += sums(function, weights, len(counts))
         return counts[:-1]
 
     def entries(self, wanted: Bools) -> Entries:
@@ -208,9 +209,12 @@ class SideEvidence:
             )
         return Entries(*_summed(np.concatenate(parts, axis=1)))
 
-    def _frames(self, wanted: Bools) -> Iterator[tuple[Column, Column, Column, Column]]:
+    def _frames(
+        self, wanted: Bools | None
+    ) -> Iterator[tuple[Column, Column, Column, Column]]:
         for stacks, ids in zip(self._stacks, self._ids, strict=True):
-            for offsets, function, line, weight in stacks.frames(wanted[ids]):
+            of_stacks = None if wanted is None else wanted[ids]
+            for offsets, function, line, weight in stacks.frames(of_stacks):
                 yield offsets, ids[function], line, weight
 
 

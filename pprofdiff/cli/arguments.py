@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from pprofdiff.analysis.gate.forms import RULES
 from pprofdiff.cli.flag_values import flag_value
 from pprofdiff.cli.options import (
     FLAGS,
@@ -275,6 +274,8 @@ def flags_help(flags: Sequence[Flag]) -> list[str]:
 
 def _rules_help() -> list[str]:
     """Return the table of rules, and what a limit is."""
+    from pprofdiff.analysis.gate.forms import RULES
+
     return [
         "Rules of --fail-on trip where new is worse than base by more than LIMIT:",
         *(f"  {rule.form:<36} {rule.help}" for rule in RULES),

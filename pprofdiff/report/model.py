@@ -17,7 +17,6 @@ from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.granularity import Granularity
-from pprofdiff.analysis.runs.hosts import fleet_caveats
 from pprofdiff.analysis.runs.outliers import outlying_runs
 from pprofdiff.analysis.runs.turns import one_after_the_other
 from pprofdiff.kinds import KINDS, resolve
@@ -175,6 +174,8 @@ def _of_runs(comparison: Comparison) -> Iterator[Caveat]:
     """Yield doubts about runs; of fleets, about hosts."""
     base, new = comparison.base, comparison.new
     if comparison.of_fleets:
+        from pprofdiff.analysis.runs.hosts import fleet_caveats
+
         yield from fleet_caveats(base, new)
     else:
         yield from outlying_runs(comparison)

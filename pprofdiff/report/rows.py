@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pprofdiff.analysis.findings.model import Finding
 from pprofdiff.analysis.gate.model import Verdict
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.source.model import ChangedLines
 from pprofdiff.kinds import KindId
-from pprofdiff.model.source import Commit
 from pprofdiff.units import printable
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.source.model import ChangedLines
+    from pprofdiff.model.source import Commit
 
 __all__ = [
     "LEADS",

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from pprofdiff.model.benchmarks import Result
+from typing import TYPE_CHECKING
+
 from pprofdiff.model.side import Side
+
+if TYPE_CHECKING:
+    from pprofdiff.model.benchmarks import Result
 
 __all__ = ["SECONDS", "BenchmarkKey", "key_of", "times_by_run", "written"]
 

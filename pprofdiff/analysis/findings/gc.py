@@ -13,7 +13,6 @@ from pprofdiff.analysis.findings.marking import marking
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.releases import collectors
 from pprofdiff.analysis.findings.wording import arrow, listed, short, times
-from pprofdiff.analysis.gclogs.pace import Pace, pace_of
 from pprofdiff.analysis.profiles.groups import judged_categories
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model import csr
@@ -21,6 +20,7 @@ from pprofdiff.units import percent
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gclogs.compare import Factors, GCDiff
+    from pprofdiff.analysis.gclogs.pace import Pace
 
 __all__ = ["assist", "cpu_only", "dearer", "forced", "frequency"]
 
@@ -84,6 +84,8 @@ def _claim(case: Case, factor: float) -> Claim | None:
 
 def _heap_reason(gc: GCDiff, *, more: bool) -> tuple[str, str]:
     """Return why fewer or more bytes fit between two cycles, and what to do of it."""
+    from pprofdiff.analysis.gclogs.pace import pace_of
+
     base, new = pace_of(gc.base), pace_of(gc.new)
     if base is not None and new is not None:
         ratio = new.effective / base.effective if base.effective > 0 else 0.0

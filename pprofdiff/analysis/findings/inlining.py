@@ -119,17 +119,16 @@ def _called(cpu: CPUComparison, side: int, keys: Column) -> Column:
     ends = profile.locations.line_offsets
     # A location is called in its last line, which nothing inlines, and calls in its
     # first.
-    callee, caller = union[ends[1:] - 1], union[ends[:-1]]
+    called, calling = union[ends[1:] - 1], union[ends[:-1]]
     callees, callers = (np.zeros(size, np.bool_) for _ in range(2))
     callees[keys % size] = True
     callers[keys // size] = True
     total = np.zeros(len(keys), np.int64)
-    for calls in calls_between(profile, callees[callee], callers[caller]):
-        key = caller[calls.caller] * size + callee[calls.callee]
+    for callee, by, item in calls_between(profile, callees[called], callers[calling]):
+        key = calling[by] * size + called[callee]
         at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
-        there = (keys[at] == key) & (calls.caller >= 0)
-        item = calls.item[there]
-        sample = np.searchsorted(profile.stack_offsets, item, "right") - 1
+        there = (keys[at] == key) & (by >= 0)
+        sample = np.searchsorted(profile.stack_offsets, item[there], "right") - 1
         total += sums(at[there], cpu.diff.values[side][sample], len(keys))
     return total
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import sqrt
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.model import Fact, Finding
-from pprofdiff.analysis.gclogs.side import GCSide
 from pprofdiff.analysis.profiles.categories import BACKGROUND_MARK
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.gclogs.side import GCSide
 
 __all__ = ["Marking", "busy", "marking"]
 

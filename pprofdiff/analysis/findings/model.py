@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.groups import JudgedSum
-from pprofdiff.analysis.source.model import SourceOfFinding
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.source.model import SourceOfFinding
 
 __all__ = [
     "DIRECTIONS",

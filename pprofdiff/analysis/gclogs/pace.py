@@ -8,11 +8,12 @@ A pace that falls below that is a limit's, or one that the program set later.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pprofdiff.analysis.gclogs.side import GCSide
+if TYPE_CHECKING:
+    from pprofdiff.analysis.gclogs.side import GCSide
 
 __all__ = ["Pace", "pace_of"]
 

@@ -21,7 +21,6 @@ from pprofdiff.analysis.profiles.categories import (
     leaf_kinds,
 )
 from pprofdiff.analysis.profiles.caveats import Caveat, comparability
-from pprofdiff.analysis.profiles.frames import blame_frame, categories_frame
 from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.kinds import (
     counts_of,
@@ -41,7 +40,6 @@ from pprofdiff.analysis.profiles.runs import (
 )
 from pprofdiff.analysis.profiles.side import ProfileSide
 from pprofdiff.analysis.profiles.splits import Split, splits_of
-from pprofdiff.analysis.profiles.stacks import stack_table
 from pprofdiff.analysis.profiles.tables import Table
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judge import Judge
@@ -278,6 +276,8 @@ class ProfileDiff:
 
     @cached_property
     def _stacks(self) -> Table:
+        from pprofdiff.analysis.profiles.stacks import stack_table
+
         return stack_table(
             self.paired_functions, *self._samples, self.normalization, self.model
         )
@@ -361,6 +361,8 @@ class ProfileDiff:
     @property
     def categories(self) -> pd.DataFrame:
         """One row a runtime category; see `frames.categories_frame`."""
+        from pprofdiff.analysis.profiles.frames import categories_frame
+
         return categories_frame(
             self.category_sums, self.totals, self.normalization, self.model
         )
@@ -368,6 +370,8 @@ class ProfileDiff:
     @property
     def blame(self) -> pd.DataFrame:
         """One row for each category and call site; see `frames.blame_frame`."""
+        from pprofdiff.analysis.profiles.frames import blame_frame
+
         return blame_frame(
             self.blame_sums, self.paired_functions.names, self.normalization
         )

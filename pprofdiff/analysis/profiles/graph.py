@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,6 @@ from pprofdiff.model.profiles.profile import Frames, Profile
 
 __all__ = [
     "Edges",
-    "PlaceCalls",
     "by_location",
     "calls_between",
     "edges",
@@ -71,25 +69,25 @@ def walk(profile: Profile) -> Iterator[tuple[int, int, Frames]]:
         yield start, stop, Frames(ends[offsets], lines)
 
 
-class PlaceCalls(NamedTuple):
-    """Locations of stacks with what calls them, one row each.
-
-    `callee` and `caller` are rows of `Locations`, -1 for no caller; `item` is the place
-    of the callee in `Profile.stack_locations` (all integers).
-    """
-
-    callee: NDArray[np.integer]
-    caller: NDArray[np.integer]
-    item: Values
-
-
 def calls_between(
     profile: Profile, callees: Mask, callers: Mask
-) -> Iterator[PlaceCalls]:
+) -> Iterator[tuple[Values, Values, Values]]:
     """Yield the calls from one location of a stack to the next, some at a time.
 
-    Both masks are bool, one for each location: calls are of a callee in `callees`, by a
-    caller in `callers` or by none, where the callee is the root of its stack.
+    Parameters
+    ----------
+    profile
+        The samples' stacks.
+    callees, callers
+        Which calls are wanted (bool, one a location): those of a callee by a caller, or
+        by none, where the callee is the root of its stack.
+
+    Yields
+    ------
+    callee, caller, item
+        Locations, -1 for no caller, and the callee's place in
+        `Profile.stack_locations`; int64, one element a call.
+
     """
     items = profile.stack_locations
     roots = np.zeros(len(items) + 1, np.bool_)
@@ -100,7 +98,7 @@ def calls_between(
         caller = np.where(roots[at], -1, above)
         kept = roots[at] | callers[above]
         at = at[kept]
-        yield PlaceCalls(items[at], caller[kept], at)
+        yield items[at].astype(np.int64), caller[kept].astype(np.int64), at
 
 
 def by_location(profile: Profile, values: Values) -> Values:

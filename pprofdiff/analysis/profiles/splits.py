@@ -123,9 +123,9 @@ def _calls(
         line = np.flatnonzero(inlined)
         yield from _distinct(of_line[line], of_line[line + 1], len(chosen))
     every = np.ones(len(first), np.bool_)
-    for calls in calls_between(profile, chosen[of_line[last]], every):
-        caller = np.where(calls.caller < 0, -1, of_line[first[calls.caller]])
-        yield from _distinct(of_line[last[calls.callee]], caller, len(chosen))
+    for callee, by, _ in calls_between(profile, chosen[of_line[last]], every):
+        caller = np.where(by < 0, -1, of_line[first[by]])
+        yield from _distinct(of_line[last[callee]], caller, len(chosen))
 
 
 def _distinct(callee: Column, caller: Column, size: int) -> Iterator[tuple[int, int]]:

@@ -20,14 +20,14 @@ a number of events     int                         `priors.EventModel`
 
 Every threshold stands in `calibration`. With one run a side the models say what happens
 within a run; values of several runs are pooled. Those of `ratios` take each run's
-figure for one observation.
+figure for one observation. A model is imported when it is first asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,17 +35,10 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.stats.calibration import Prior, Spread
 from pprofdiff.analysis.stats.counts import CountModel
-from pprofdiff.analysis.stats.durations import (
-    BootstrapModel,
-    CeilingModel,
-    Durations,
-    ExceedanceModel,
-)
 from pprofdiff.analysis.stats.judgement import Change, Judgement, Observed, Runs
-from pprofdiff.analysis.stats.means import MeanModel
-from pprofdiff.analysis.stats.priors import EventModel, PriorModel
-from pprofdiff.analysis.stats.ratios import LevelModel, RatioModel
-from pprofdiff.analysis.stats.samples import MedianModel
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.stats.durations import Durations
 
 __all__ = ["Judge", "Model", "beyond_runs"]
 
@@ -90,46 +83,64 @@ class Judge(Generic[V]):
     @staticmethod
     def of_quantile(rank: int) -> Judge[Durations]:
         """Judge a quantile, in thousandths, of independent durations."""
+        from pprofdiff.analysis.stats.durations import ExceedanceModel
+
         return Judge(ExceedanceModel(rank))
 
     @staticmethod
     def of_ceiling(rank: int, limit_ns: float) -> Judge[Durations]:
         """Judge whether new's quantile, in thousandths, is above a limit."""
+        from pprofdiff.analysis.stats.durations import CeilingModel
+
         return Judge(CeilingModel(rank, limit_ns))
 
     @staticmethod
     def of_quantiles(ranks: Sequence[int]) -> Judge[Durations]:
         """Judge quantiles of durations that hang together in blocks, one row each."""
+        from pprofdiff.analysis.stats.durations import BootstrapModel
+
         return Judge(BootstrapModel(tuple(ranks)))
 
     @staticmethod
     def of_mean() -> Judge[NDArray[np.float64]]:
         """Judge a mean of independent draws."""
+        from pprofdiff.analysis.stats.means import MeanModel
+
         return Judge(MeanModel())
 
     @staticmethod
     def of_ratios(spreads: Sequence[Spread]) -> Judge[NDArray[np.float64]]:
         """Judge ratios of figures that are known run by run, one spread a figure."""
+        from pprofdiff.analysis.stats.ratios import RatioModel
+
         return Judge(RatioModel(tuple(spreads)))
 
     @staticmethod
     def of_level(spread: Spread, limit: float) -> Judge[NDArray[np.float64]]:
         """Judge whether a figure of new, known run by run, is above a limit."""
+        from pprofdiff.analysis.stats.ratios import LevelModel
+
         return Judge(LevelModel(spread, limit))
 
     @staticmethod
     def of_benchmark() -> Judge[Sequence[float]]:
         """Judge the median of a benchmark's values."""
+        from pprofdiff.analysis.stats.samples import MedianModel
+
         return Judge(MedianModel())
 
     @staticmethod
     def of_figure(prior: Prior) -> Judge[Observed]:
         """Judge a figure of which runs are known to differ as much as a prior says."""
+        from pprofdiff.analysis.stats.priors import PriorModel
+
         return Judge(PriorModel(prior))
 
     @staticmethod
     def of_events() -> Judge[int]:
         """Judge how many events, such as GC cycles, there were."""
+        from pprofdiff.analysis.stats.priors import EventModel
+
         return Judge(EventModel())
 
 

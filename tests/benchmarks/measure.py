@@ -17,6 +17,8 @@ from statistics import median
 __all__ = ["BenchmarkError", "Run", "Spread", "compared", "run"]
 
 ROOT = Path(__file__).resolve().parents[2]
+# What an installed command does without: pip compiles its modules, and it buffers.
+_NOT_SET = {"PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"}
 
 
 class BenchmarkError(Exception):
@@ -48,6 +50,7 @@ class Spread:
 
 def run(command: list[str]) -> Run:
     """Run a command once, its output thrown away; raises BenchmarkError if it fails."""
+    settings = {k: v for k, v in os.environ.items() if k not in _NOT_SET}
     with tempfile.TemporaryFile() as errors:
         start = time.perf_counter()
         process = subprocess.Popen(
@@ -56,6 +59,7 @@ def run(command: list[str]) -> Run:
             stdout=subprocess.DEVNULL,
             stderr=errors,
             cwd=ROOT,
+            env=settings,
         )
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - start

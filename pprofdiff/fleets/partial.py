@@ -19,7 +19,19 @@ from pprofdiff.model.profiles.profile import Labels, Profile, ValueType
 from pprofdiff.model.profiles.tables import with_used_strings
 from pprofdiff.model.side import HostSums
 
-__all__ = ["NO_GROUP", "Key", "Part", "Task", "added", "few_groups", "read_part"]
+__all__ = [
+    "NO_GROUP",
+    "Key",
+    "LeftOut",
+    "Part",
+    "Task",
+    "added",
+    "few_groups",
+    "profiles_of",
+    "read_part",
+    "shares_by",
+    "sums_of",
+]
 
 NO_GROUP = "(none)"
 """The group of samples that nothing tells the group of."""
@@ -95,6 +107,39 @@ class _Left(Exception):  # noqa: N818 - an object that is left out is no error
     """An object that is left out; its text is the reason, as counted."""
 
 
+class LeftOut:
+    """Counts the objects that are left out.
+
+    Attributes
+    ----------
+    skipped
+        How many, by reason.
+    first
+        For each reason, the name of the first.
+
+    """
+
+    def __init__(self) -> None:
+        self.skipped: dict[str, int] = {}
+        self.first: dict[str, str] = {}
+
+    def count(self, reason: str, path: str) -> None:
+        """Count one object."""
+        self.skipped[reason] = self.skipped.get(reason, 0) + 1
+        self.first.setdefault(reason, path)
+
+
+def profiles_of(task: Task, left: LeftOut) -> Iterator[tuple[str, Profile]]:
+    """Yield (path, profile) of a task's objects; what holds none is counted."""
+    for path, data in _bytes_of(task):
+        try:
+            profile = _profile(data, path, task.max_size)
+        except _Left as reason:
+            left.count(str(reason), path)
+            continue
+        yield path, profile
+
+
 def read_part(task: Task) -> Part:
     """Return the sums of a task's objects by host.
 
@@ -103,21 +148,16 @@ def read_part(task: Task) -> Part:
     """
     profiles: dict[Key, list[Profile]] = {}
     hosts: dict[tuple[str, str], HostSums] = {}
-    skipped: dict[str, int] = {}
-    first: dict[str, str] = {}
+    left = LeftOut()
     members: dict[str, set[str]] = {}
-    for path, data in _bytes_of(task):
-        try:
-            profile = _profile(data, path, task.max_size)
-            shares = list(_by_host(profile, path, task.rule))
-        except _Left as left:
-            reason = str(left)
-            skipped[reason] = skipped.get(reason, 0) + 1
-            first.setdefault(reason, path)
+    for path, profile in profiles_of(task, left):
+        shares = shares_by(profile, path, task.rule)
+        if shares is None:
+            left.count("without a host", path)
             continue
         kind = kind_name(profile)
         for host, share in shares:
-            sums = _sums(share)
+            sums = sums_of(share)
             before = hosts.get((host, kind))
             hosts[host, kind] = sums if before is None else before.plus(sums)
             for group, samples in _by_group(share, path, task.group):
@@ -129,8 +169,8 @@ def read_part(task: Task) -> Part:
     return Part(
         {key: added(several) for key, several in profiles.items()},
         hosts,
-        skipped,
-        first,
+        left.skipped,
+        left.first,
         members={group: frozenset(names) for group, names in members.items()},
     )
 
@@ -175,7 +215,8 @@ def added(profiles: list[Profile]) -> Profile:
     return with_used_strings(merge(profiles))
 
 
-def _sums(profile: Profile) -> HostSums:
+def sums_of(profile: Profile) -> HostSums:
+    """Return what one profile adds to its host's sums."""
     column = profile.sample_index()
     total = int(profile.values[:, column].sum())
     return HostSums(1, profile.duration_ns or 0, total)
@@ -241,25 +282,29 @@ def _foreign(kind: str | None) -> str:
     return "not a profile" if kind is None else str(kind)
 
 
-def _by_host(
+def shares_by(
     profile: Profile, path: str, rule: HostRule
-) -> Iterator[tuple[str, Profile]]:
-    """Yield (host, its samples) of one profile; raises `_Left` where it has none.
+) -> list[tuple[str, Profile]] | None:
+    """Return (name, its samples) for each name that a rule tells in one profile.
 
+    The path tells one for all samples, else labels do; None where samples have none.
     What a profile says of itself goes with each share, so that one profile of several
     hosts counts for each of them.
     """
-    host = rule.of_path(path)
-    if host:
-        yield host, profile
-        return
+    name = rule.of_path(path)
+    if name:
+        return [(name, profile)]
     texts = _label_texts(profile, rule.keys)
     if texts is None or (texts == 0).any():
-        raise _Left("without a host")
+        return None
+    shares = []
     for text in sorted(set(texts.tolist())):
         samples = np.flatnonzero(texts == text)
         whole = len(samples) == len(profile)
-        yield profile.strings[text], profile if whole else profile.take(samples)
+        shares.append(
+            (profile.strings[text], profile if whole else profile.take(samples))
+        )
+    return shares
 
 
 def _label_texts(profile: Profile, keys: tuple[str, ...]) -> Any:  # noqa: ANN401

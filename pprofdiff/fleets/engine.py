@@ -5,7 +5,8 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from pprofdiff.errors import ClusterError, UsageError
 from pprofdiff.fleets.combine import combine, tree
@@ -13,7 +14,7 @@ from pprofdiff.fleets.partial import Part, Task, read_part
 from pprofdiff.inputs.places import without_login
 from pprofdiff.units import printable
 
-__all__ = ["HERE", "parts_of"]
+__all__ = ["HERE", "Where", "parts_of", "reduced"]
 
 HERE = 200
 """Up to so many objects are read in this process: workers take longer to start."""
@@ -21,6 +22,27 @@ HERE = 200
 # Seconds that a scheduler may take to answer, and its workers to come.
 _PATIENCE = 30
 _ANY = "127.0.0.1:0"
+
+P = TypeVar("P")
+
+
+class Reads(Protocol):
+    """A task that reads objects."""
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The names of the objects."""
+
+
+T = TypeVar("T", bound=Reads)
+
+
+class Where(NamedTuple):
+    """Where to read: `scheduler`, `workers` and `progress` of `parts_of`."""
+
+    scheduler: str
+    workers: int | None
+    progress: Callable[[str], None]
 
 
 def parts_of(
@@ -52,50 +74,72 @@ def parts_of(
         Dask is not installed, and a scheduler was named.
 
     """
+    where = Where(scheduler, workers, progress)
+    return reduced(sides, read_part, combine, where)
+
+
+def reduced(
+    sides: Sequence[Sequence[T]],
+    read: Callable[[T], P],
+    join: Callable[[Sequence[P]], P],
+    where: Where,
+) -> list[P]:
+    """Return what each side's tasks come to, read and joined as `parts_of` does it.
+
+    `read` and `join` go to workers: functions of modules. Raises what it raises.
+    """
     count = sum(len(task.paths) for side in sides for task in side)
-    few = count <= HERE if workers is None else workers == 0
-    if not scheduler and few:
-        return _read_here(sides, count, progress)
+    few = count <= HERE if where.workers is None else where.workers == 0
+    here = partial(_read_here, sides, count, read, join, where.progress)
+    if not where.scheduler and few:
+        return here()
     try:
         import dask  # noqa: F401
         import distributed  # noqa: F401
     except ImportError:
-        if not scheduler:
-            return _read_here(sides, count, progress)
+        if not where.scheduler:
+            return here()
         raise UsageError(
             "--scheduler needs Dask: pip install 'pprofdiff[fleet]'"
         ) from None
-    progress(f"reading {count:,} objects")
-    return _read_there(sides, scheduler, workers)
+    where.progress(f"reading {count:,} objects")
+    return _read_there(sides, read, join, where)
 
 
 def _read_here(
-    sides: Sequence[Sequence[Task]], count: int, progress: Callable[[str], None]
-) -> list[Part]:
+    sides: Sequence[Sequence[T]],
+    count: int,
+    read: Callable[[T], P],
+    join: Callable[[Sequence[P]], P],
+    progress: Callable[[str], None],
+) -> list[P]:
     done = 0
 
-    def read(task: Task) -> Part:
+    def counted(task: T) -> P:
         nonlocal done
         progress(f"reading: {done:,} of {count:,} objects")
-        part = read_part(task)
+        part = read(task)
         done += len(task.paths)
         return part
 
-    return [tree(tasks, read, combine) for tasks in sides]
+    return [tree(tasks, counted, join) for tasks in sides]
 
 
 def _read_there(
-    sides: Sequence[Sequence[Task]], scheduler: str, workers: int | None
-) -> list[Part]:
-    """Have workers read; they are asked for one graph of both sides."""
+    sides: Sequence[Sequence[T]],
+    read: Callable[[T], P],
+    join: Callable[[Sequence[P]], P],
+    where: Where,
+) -> list[P]:
+    """Have workers read; they are asked for one graph of all sides."""
     from dask import delayed
     from distributed import CancelledError, KilledWorker
 
-    read, join = delayed(read_part, pure=False), delayed(combine, pure=False)
-    with _client(scheduler, workers) as client:
-        roots = [tree(tasks, read, join) for tasks in sides]
+    later, joined = delayed(read, pure=False), delayed(join, pure=False)
+    with _client(where.scheduler, where.workers) as client:
+        roots = [tree(tasks, later, joined) for tasks in sides]
         try:
-            parts: list[Part] = client.gather(client.compute(roots))
+            parts: list[P] = client.gather(client.compute(roots))
         except KilledWorker as error:
             raise ClusterError(
                 f"{error.allowed_failures + 1} workers died, one after the other, on "
@@ -103,7 +147,7 @@ def _read_there(
                 "fewer of them"
             ) from None
         except (CancelledError, OSError) as error:
-            raise ClusterError(_gone(scheduler, error)) from None
+            raise ClusterError(_gone(where.scheduler, error)) from None
         return parts
 
 

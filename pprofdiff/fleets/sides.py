@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence, Sized
+from typing import NamedTuple, Protocol
 
 from pprofdiff.analysis.profiles.compare import place_in_report
 from pprofdiff.errors import FormatError, UsageError
@@ -19,7 +19,7 @@ from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Fleet, HostGroup, Side
 from pprofdiff.units import printable
 
-__all__ = ["MAX_SKIPPED", "FleetOptions", "load_fleets"]
+__all__ = ["MAX_SKIPPED", "FleetOptions", "load_fleets", "noted", "tasks_of"]
 
 MAX_SKIPPED = 0.01
 """The share of objects that may be left out unless another is given."""
@@ -101,7 +101,7 @@ def load_fleets(
             for path in objects.paths
         ),
     )
-    tasks = [_tasks(source, rule, options) for source in sources]
+    tasks = [tasks_of(source, rule, options) for source in sources]
     parts = parts_of(
         tasks,
         scheduler=options.scheduler,
@@ -109,7 +109,7 @@ def load_fleets(
         progress=options.progress,
     )
     told = [
-        _noted(source, part, word, options)
+        noted(source, part, word, options)
         for source, part, word in zip(sources, parts, ("base", "new"), strict=True)
     ]
     first, second = (
@@ -119,7 +119,7 @@ def load_fleets(
     return Loaded(first, second, tuple(note for note in told if note))
 
 
-def _tasks(source: Source, rule: HostRule, options: FleetOptions) -> list[Task]:
+def tasks_of(source: Source, rule: HostRule, options: FleetOptions) -> list[Task]:
     """Cut a side's objects into tasks, those of one host side by side."""
     by = options.group_by
     group = host_rule(by, flag="--group-by") if by else None
@@ -140,8 +140,27 @@ def _tasks(source: Source, rule: HostRule, options: FleetOptions) -> list[Task]:
     return tasks
 
 
-def _noted(source: Source, part: Part, word: str, options: FleetOptions) -> str:
-    """Return what was left out, in a line, "" for nothing; raises FormatError."""
+class Read(Protocol):
+    """What was read of some objects."""
+
+    @property
+    def profiles(self) -> Sized:
+        """What profiles there were."""
+
+    @property
+    def skipped(self) -> Mapping[str, int]:
+        """How many objects were left out, by reason."""
+
+    @property
+    def first(self) -> Mapping[str, str]:
+        """For each reason, the name of an object."""
+
+
+def noted(source: Source, part: Read, word: str, options: FleetOptions) -> str:
+    """Return what was left out, in a line, "" for nothing; raises FormatError.
+
+    `word` is what the objects are called that have no label.
+    """
     left = sum(part.skipped.values())
     if not left:
         return ""

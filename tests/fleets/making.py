@@ -71,10 +71,13 @@ def planted_share():
     return own, float(profile.values[own, 1].sum() / profile.values[:, 1].sum())
 
 
-def profiles_of(seed, *, count=1, samples=2000, planted=0.0, nature=Nature()):
-    """Yield `count` profiles of one host.
+def profiles_of(
+    seed, *, count=1, samples=2000, planted=0.0, nature=Nature(), again=None, start_s=0
+):
+    """Yield `count` profiles of one host, one a minute.
 
-    `planted` is how much of all CPU `PLANTED` has more than in the program.
+    `planted` is how much of all CPU `PLANTED` has more than in the program. `again` is
+    a seed for other counts of the same host; `start_s` is when the first one begins.
     """
     rng = np.random.default_rng(seed)
     profile, (leaf, groups) = program(), _leaves()
@@ -86,13 +89,15 @@ def profiles_of(seed, *, count=1, samples=2000, planted=0.0, nature=Nature()):
     for group in groups:
         shares[group] *= np.exp(nature.group * rng.standard_normal())
     load = np.exp(nature.load * rng.standard_normal())
+    if again is not None:
+        rng = np.random.default_rng((again, *np.atleast_1d(seed)))
     for number in range(count):
         counts = rng.poisson(shares / shares.sum() * samples * load)
         some = np.flatnonzero(counts)
         values = np.stack((counts[some], counts[some] * PERIOD), axis=1)
         yield replace(
             profile.take(some).with_values(values),
-            time_ns=1_700_000_000_000_000_000 + 60_000_000_000 * number,
+            time_ns=(1_700_000_000 + start_s + 60 * number) * 1_000_000_000,
             duration_ns=10_000_000_000,
             period=PERIOD,
         )

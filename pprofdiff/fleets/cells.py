@@ -1,0 +1,150 @@
+"""Sums of samples by step, host and function: compact columns in place of stacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.profiles.kinds import is_cpu, is_state
+from pprofdiff.analysis.profiles.prune import pruned_frames
+from pprofdiff.analysis.profiles.rows import SampleValues, summed_rows
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.csr import grouped, sums
+from pprofdiff.model.profiles.merge import merge_apart
+from pprofdiff.model.profiles.profile import Profile, ValueType
+
+__all__ = ["Cell", "CellSums", "joined", "same", "summed"]
+
+Column = NDArray[np.int64]
+
+
+class Cell(NamedTuple):
+    """What samples are added up by, beside their function.
+
+    `unit` is a host, or some hosts; `step` a build, or the second since 1970 that a
+    window of time begins with.
+    """
+
+    kind: str
+    sample_type: ValueType
+    unit: str
+    step: str | int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellSums:
+    """Sums of profiles by cell and function, exact in int64.
+
+    Attributes
+    ----------
+    cells
+        What there are sums of; one that stands twice is the sum of both.
+    totals
+        The sum of each cell's samples (int64).
+    categories
+        By category of ``rules().categories``: int64 of shape (cells, categories), 0
+        where stacks have no runtime categories.
+    names
+        Functions, each once, with one for samples without a stack.
+    entries
+        Positions in `cells` and `names`, as ``cell * len(names) + name``, rising.
+    flat, cum
+        The sums of each entry (int64), not both 0.
+
+    """
+
+    cells: tuple[Cell, ...]
+    totals: Column
+    categories: Column
+    names: tuple[str, ...]
+    entries: Column
+    flat: Column
+    cum: Column
+
+
+def summed(several: Sequence[tuple[Cell, Profile]]) -> CellSums:
+    """Return the sums of profiles (at least one), whose sample types are all the same.
+
+    Which function, and which category, is asked once for a stack that several have.
+    """
+    order = sorted(several, key=lambda one: repr(one[0]))
+    cells = tuple(dict.fromkeys(cell for cell, _ in order))
+    of_profile = [cells.index(cell) for cell, _ in order]
+    first = order[0][1]
+    column, types = first.sample_index(), len(first.sample_types)
+    # The first columns that `merge_apart` returns are those of the sum.
+    merged = merge_apart([profile for _, profile in order])
+    apart = merged.values.reshape(len(merged), 1 + len(order), types)[:, 1:, column]
+    starts = np.searchsorted(of_profile, np.arange(len(cells)))
+    by_cell = np.add.reduceat(apart, starts, axis=1)
+    plain = pruned_frames(merged) if merged.drop_frames else merged
+    classified = is_cpu(first) or is_state(first)
+    rows = summed_rows(
+        SampleValues(plain, by_cell.sum(axis=1), by_run=by_cell),
+        "functions",
+        classified=classified,
+    )
+    known = len(rules().categories)
+    categories = np.zeros((len(cells), known), np.int64)
+    if rows.attribution is not None:
+        for number, values in enumerate(by_cell.T):
+            categories[number] = sums(rows.attribution.category, values, known)
+    flat, cum = (
+        (rows.flat[:, None], rows.cum[:, None])
+        if rows.by_run is None
+        else (rows.by_run.flat, rows.by_run.cum)
+    )
+    # Two functions may have one name.
+    place = {name: i for i, name in enumerate(dict.fromkeys(rows.rows.names))}
+    name = np.array([place[one] for one in rows.rows.names], np.int64)
+    own, cell = np.nonzero((flat != 0) | (cum != 0))
+    return CellSums(
+        cells,
+        by_cell.sum(axis=0),
+        categories,
+        tuple(place),
+        *_entries(cell * len(place) + name[own], flat[own, cell], cum[own, cell]),
+    )
+
+
+def same(cell: Cell) -> Cell:
+    """Return the cell."""
+    return cell
+
+
+def joined(
+    several: Sequence[CellSums], renamed: Callable[[Cell], Cell] = same
+) -> CellSums:
+    """Return the sum of sums, of which cells that get one name are one cell."""
+    cells: dict[Cell, int] = {}
+    names: dict[str, int] = {}
+    of_cells, of_names = [], []
+    for one in several:
+        new = (cells.setdefault(renamed(cell), len(cells)) for cell in one.cells)
+        of_cells.append(np.fromiter(new, np.int64, len(one.cells)))
+        same = (names.setdefault(name, len(names)) for name in one.names)
+        of_names.append(np.fromiter(same, np.int64, len(one.names)))
+    totals = np.zeros(len(cells), np.int64)
+    categories = np.zeros((len(cells), len(rules().categories)), np.int64)
+    keys = [np.zeros(0, np.int64)]
+    for one, cell, name in zip(several, of_cells, of_names, strict=True):
+        np.add.at(totals, cell, one.totals)
+        np.add.at(categories, cell, one.categories)
+        own, called = np.divmod(one.entries, max(len(one.names), 1))
+        keys.append(cell[own] * len(names) + name[called])
+    none = np.zeros(0, np.int64)
+    flat = np.concatenate([none, *(one.flat for one in several)])
+    cum = np.concatenate([none, *(one.cum for one in several)])
+    entries = _entries(np.concatenate(keys), flat, cum)
+    return CellSums(tuple(cells), totals, categories, tuple(names), *entries)
+
+
+def _entries(keys: Column, flat: Column, cum: Column) -> tuple[Column, Column, Column]:
+    """Return distinct keys, rising, and the sums of each."""
+    distinct, place = grouped(keys)
+    count = len(distinct)
+    return distinct, sums(place, flat, count), sums(place, cum, count)

@@ -1,0 +1,133 @@
+"""Which step of a series a profile is of: a window of time, or a build."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from pprofdiff.errors import UsageError
+from pprofdiff.fleets.hosts import HostRule, host_rule
+from pprofdiff.fleets.partial import shares_by
+from pprofdiff.model.profiles.profile import Profile
+
+__all__ = [
+    "MOST_STEPS",
+    "MOST_WINDOWS",
+    "WIDTHS",
+    "StepRule",
+    "in_order",
+    "step_rule",
+    "width_for",
+    "window_name",
+]
+
+MOST_WINDOWS = 48
+"""Where no width is given, time is cut into so many windows at most.
+
+A day in half hours; more would be narrower than a character of a terminal's curve.
+"""
+
+MOST_STEPS = 400
+"""So many steps at most: looking for changes takes the square of their number."""
+
+# Seconds, each a multiple of the one before, so that windows may be joined later.
+WIDTHS = (
+    *(1, 5, 10, 30, 60, 300, 900, 1_800, 3_600, 3 * 3_600, 6 * 3_600),
+    *(12 * 3_600, 86_400, 7 * 86_400, 28 * 86_400, 364 * 86_400),
+)
+_SECOND = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class StepRule:
+    """How a profile's step is told: by `builds`, or, if that is None, by its time.
+
+    `width_s` is a window's width in seconds, 0 where it is to be chosen.
+    """
+
+    builds: HostRule | None = None
+    width_s: int = 0
+
+    def shares(
+        self, profile: Profile, path: str
+    ) -> list[tuple[str | int, Profile]] | None:
+        """Return (step, its samples); None where a profile does not tell.
+
+        A window is the second since 1970 that it begins with.
+        """
+        if self.builds is not None:
+            told = shares_by(profile, path, self.builds)
+            return None if told is None else [*told]
+        if profile.time_ns is None or profile.time_ns <= 0:
+            return None
+        width = self.width_s or WIDTHS[0]
+        return [(profile.time_ns // _SECOND // width * width, profile)]
+
+    @property
+    def lacking(self) -> str:
+        """Why a profile without a step is left out."""
+        return "without a time" if self.builds is None else "without a build"
+
+
+def step_rule(over: str, every: float | None) -> StepRule:
+    """Return how steps are told, from what was asked for.
+
+    Parameters
+    ----------
+    over
+        ``time``, or a key or pattern as for hosts.
+    every
+        A window's width in seconds, None for one that is chosen.
+
+    Raises
+    ------
+    UsageError
+        `over` is neither, or `every` is no width of a window.
+
+    """
+    if over == "time":
+        if every is None:
+            return StepRule()
+        if every < 1 or every != int(every):
+            raise UsageError("--every is a whole number of seconds or more, as 15m")
+        return StepRule(None, int(every))
+    if every is not None:
+        raise UsageError("--every is the width of windows: it goes with --over time")
+    return StepRule(host_rule(over, flag="--over"))
+
+
+def width_for(starts: Iterable[int], width: int) -> int:
+    """Return the least of `WIDTHS`, from `width` on, with few enough windows.
+
+    `starts` are seconds. Of a part of them it is never more than of all.
+    """
+    seconds = list(starts)
+    if not seconds:
+        return width
+    low, high = min(seconds), max(seconds)
+    for wider in WIDTHS:
+        if wider >= width and high // wider - low // wider < MOST_WINDOWS:
+            return wider
+    return WIDTHS[-1]
+
+
+def in_order(steps: Iterable[str], ranks: dict[str, int]) -> list[str]:
+    """Return builds by their rank, those of one rank by the numbers in their names."""
+    return sorted(steps, key=lambda name: (ranks.get(name, len(ranks)), _numbers(name)))
+
+
+def _numbers(name: str) -> list[tuple[int, int, str]]:
+    """Return what sorts 1.9 before 1.10."""
+    parts = re.split(r"([0-9]+)", name)
+    return [(0, int(p), "") if p.isdecimal() else (1, 0, p) for p in parts if p]
+
+
+def window_name(start_s: int, width_s: int, *, one_day: bool) -> str:
+    """Return what a window is called: when it begins, UTC."""
+    start = datetime.fromtimestamp(start_s, UTC)
+    if width_s % 86_400 == 0:
+        return f"{start:%Y-%m-%d}"
+    clock = f"{start:%H:%M}" if width_s % 60 == 0 else f"{start:%H:%M:%S}"
+    return clock if one_day else f"{start:%m-%d} {clock}"

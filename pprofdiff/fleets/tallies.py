@@ -1,0 +1,174 @@
+"""Some profiles read and added up step by step: the work of one task of a series."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import NamedTuple
+
+from pprofdiff.analysis.profiles.kinds import kind_name
+from pprofdiff.fleets.cells import Cell, CellSums, joined, same, summed
+from pprofdiff.fleets.hosts import GROUPS, group_of
+from pprofdiff.fleets.partial import LeftOut, Task, profiles_of, shares_by
+from pprofdiff.fleets.steps import StepRule, width_for
+from pprofdiff.model.profiles.profile import Labels, Profile
+
+__all__ = ["Tally", "TallyTask", "combine_tallies", "read_tally"]
+
+Counts = Mapping[tuple[str | int, str], int]
+
+
+class TallyTask(NamedTuple):
+    """Objects to read, and how steps are told; None for one step, called ``""``."""
+
+    objects: Task
+    steps: StepRule | None = None
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The objects' names."""
+        return self.objects.paths
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """What some profiles add up to.
+
+    Attributes
+    ----------
+    sums
+        By cell and function.
+    profiles
+        How many profiles each (step, host) has.
+    width_s
+        Seconds of a window of time, 0 for builds.
+    chosen
+        Whether the width was not given: windows are joined where they are many.
+    grouped
+        Whether the units of `sums` are of several hosts.
+    skipped, first
+        As `partial.LeftOut` has them.
+
+    """
+
+    sums: CellSums
+    profiles: Counts
+    width_s: int = 0
+    chosen: bool = False
+    grouped: bool = False
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    first: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_tally(task: TallyTask) -> Tally:
+    """Return the sums of a task's objects; what cannot be read is counted."""
+    left = LeftOut()
+    alike: dict[object, list[tuple[Cell, Profile]]] = {}
+    profiles: dict[tuple[str | int, str], int] = {}
+    for path, profile in profiles_of(task.objects, left):
+        kind = kind_name(profile)
+        sample_type = profile.sample_types[profile.sample_index()]
+        key = kind, sample_type, profile.sample_types, profile.period_type
+        for step, host, share in _shares(task, profile, path, left):
+            cell = Cell(kind, sample_type, host, step)
+            bare = replace(share, labels=Labels.none(), comments=(), doc_url="")
+            alike.setdefault(key, []).append((cell, bare))
+            profiles[step, host] = profiles.get((step, host), 0) + 1
+    width, chosen = 0, False
+    if task.steps is not None and task.steps.builds is None:
+        width, chosen = task.steps.width_s or 1, not task.steps.width_s
+    if chosen:
+        # Before functions are looked at: fewer cells take less time.
+        width = width_for(_seconds(profiles), width)
+        profiles = _wider(profiles, width)
+        alike = {
+            key: [(_in_window(cell, width), profile) for cell, profile in several]
+            for key, several in alike.items()
+        }
+    sums = joined([summed(several) for several in alike.values()])
+    return Tally(sums, profiles, width, chosen, skipped=left.skipped, first=left.first)
+
+
+def _shares(
+    task: TallyTask, profile: Profile, path: str, left: LeftOut
+) -> list[tuple[str | int, str, Profile]]:
+    """Return (step, host, samples) of one profile; none where one is not told."""
+    rule = task.objects.rule
+    if shares_by(profile, path, rule) is None:
+        left.count("without a host", path)
+        return []
+    steps: list[tuple[str | int, Profile]] = [("", profile)]
+    if task.steps is not None:
+        told = task.steps.shares(profile, path)
+        if told is None:
+            left.count(task.steps.lacking, path)
+            return []
+        steps = told
+    return [
+        (step, host, share)
+        for step, own in steps
+        for host, share in shares_by(own, path, rule) or ()
+    ]
+
+
+def combine_tallies(parts: Sequence[Tally]) -> Tally:
+    """Return the sum of tallies (at least one), in whatever way they were cut.
+
+    Of up to `GROUPS` hosts each stays apart. Windows of a width that was not given are
+    joined where they would be more than `steps.MOST_WINDOWS`.
+    """
+    profiles: dict[tuple[str | int, str], int] = {}
+    skipped: dict[str, int] = {}
+    first: dict[str, str] = {}
+    for part in parts:
+        for key, count in part.profiles.items():
+            profiles[key] = profiles.get(key, 0) + count
+        for reason, count in part.skipped.items():
+            skipped[reason] = skipped.get(reason, 0) + count
+        for reason, name in part.first.items():
+            first.setdefault(reason, name)
+    width = max(part.width_s for part in parts)
+    chosen = any(part.chosen for part in parts)
+    if chosen:
+        width = width_for(_seconds(profiles), width)
+        profiles = _wider(profiles, width)
+    grouped = len({host for _, host in profiles}) > GROUPS
+
+    sums = joined(
+        [
+            _regrouped(part.sums) if grouped and not part.grouped else part.sums
+            for part in parts
+        ],
+        partial(_in_window, width=width) if chosen else same,
+    )
+    return Tally(sums, profiles, width, chosen, grouped, skipped, first)
+
+
+def _regrouped(sums: CellSums) -> CellSums:
+    """Return sums of which each cell is called by its host's group."""
+    return replace(
+        sums,
+        cells=tuple(cell._replace(unit=group_of(cell.unit)) for cell in sums.cells),
+    )
+
+
+def _seconds(profiles: Counts) -> set[int]:
+    return {step for step, _ in profiles if isinstance(step, int)}
+
+
+def _wider(profiles: Counts, width: int) -> dict[tuple[str | int, str], int]:
+    """Return the counts of wider windows."""
+    added: dict[tuple[str | int, str], int] = {}
+    for (step, host), count in profiles.items():
+        key = _window(step, width), host
+        added[key] = added.get(key, 0) + count
+    return added
+
+
+def _in_window(cell: Cell, width: int) -> Cell:
+    return cell._replace(step=_window(cell.step, width))
+
+
+def _window(step: str | int, width: int) -> str | int:
+    return step // width * width if isinstance(step, int) else step

@@ -1,0 +1,205 @@
+"""At which steps a share changed: proposed by ruptures, judged by hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.series.curves import Shares, between
+from pprofdiff.analysis.stats.discoveries import two_sided
+from pprofdiff.analysis.stats.student import normal, student
+from pprofdiff.errors import UsageError
+
+__all__ = [
+    "ALARMS",
+    "Change",
+    "Proposed",
+    "changes_at",
+    "need_ruptures",
+    "penalty",
+    "proposed",
+]
+
+Floats = NDArray[np.float64]
+
+ALARMS = 0.05
+"""How many of the series in which nothing changed may show a change."""
+
+_Z = 1.959964
+
+
+class Change(NamedTuple):
+    """A share that is another one from a step on.
+
+    Attributes
+    ----------
+    step
+        The first step with the new share.
+    before, after
+        The share over all steps since the change before, and until the next.
+    low, high
+        95 % interval of their difference.
+    q
+        The rate of false discoveries at which this is one.
+
+    """
+
+    step: int
+    before: float
+    after: float
+    low: float
+    high: float
+    q: float
+
+    @property
+    def delta(self) -> float:
+        """How much the share changed."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """Where one row may have changed.
+
+    `steps` are the first steps of new shares, rising; `p` has the chance of each, after
+    correction for the number of steps at which a change might have been seen.
+    """
+
+    steps: tuple[int, ...] = ()
+    p: tuple[float, ...] = ()
+
+
+def need_ruptures() -> None:
+    """Raise UsageError where what looks for changes is not installed."""
+    from importlib.util import find_spec
+
+    if find_spec("ruptures") is None:
+        raise UsageError("--over looks for changes: pip install 'pprofdiff[fleet]'")
+
+
+def penalty(steps: int) -> float:
+    """Return how much better a curve has to fit for each change that it has.
+
+    One more change makes the sum of squared deviations less by the square of a normal
+    deviate, whatever the step it is at; the largest of ``steps - 1`` such squares is
+    above this in `ALARMS` of the series in which nothing changed (Bonferroni).
+    """
+    return NormalDist().inv_cdf(1 - ALARMS / (2 * max(steps - 1, 1))) ** 2
+
+
+def proposed(shares: Shares) -> list[Proposed]:
+    """Return where each row may have changed; nothing is judged over rows yet."""
+    least = penalty(shares.shares.shape[1])
+    variance = shares.variance * np.square(shares.shaken)[:, None]
+    known = np.logical_and.reduce(np.isfinite(variance) & (variance > 0), axis=1)
+    worth = known & (_furthest(shares.shares, variance, known) >= least)
+    none = Proposed()
+    return [
+        _judged(shares, row, _cut(shares.shares[row], 1 / variance[row], least))
+        if told
+        else none
+        for row, told in enumerate(worth.tolist())
+    ]
+
+
+def _furthest(shares: Floats, variance: Floats, known: NDArray[np.bool_]) -> Floats:
+    """Return how much better each row fits with the best run of steps apart.
+
+    To look at all runs at once takes less than a search does, which most rows need not.
+    """
+    rows, steps = shares.shape
+    weight = np.where(known[:, None], 1 / np.where(known[:, None], variance, 1.0), 0.0)
+    sums = np.zeros((2, rows, steps + 1))
+    centre = (weight * shares).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-300)
+    np.cumsum(weight, axis=1, out=sums[0][:, 1:])
+    np.cumsum(weight * (shares - centre[:, None]), axis=1, out=sums[1][:, 1:])
+    best = np.zeros(rows)
+    for length in range(1, steps):
+        inside, pulled = (one[:, length:] - one[:, :-length] for one in sums)
+        outside = sums[0][:, -1:] - inside
+        with np.errstate(invalid="ignore", divide="ignore"):
+            gain = np.square(pulled) * (1 / inside + 1 / outside)
+        best = np.maximum(best, np.nan_to_num(gain, posinf=0.0).max(axis=1))
+    return best
+
+
+def _cut(shares: Floats, weight: Floats, least: float) -> list[int]:
+    """Return the first steps of new shares: the best fit for its number of changes."""
+    import ruptures
+
+    signal = np.column_stack((shares, weight))
+    search = ruptures.Pelt(custom_cost=_cost(), min_size=1, jump=1)
+    ends: list[int] = search.fit(signal).predict(pen=least)
+    return ends[:-1]
+
+
+def _cost() -> Any:  # noqa: ANN401 - of a class of a library without types
+    from ruptures.base import BaseCost
+
+    class Weighted(BaseCost):  # type: ignore[misc]
+        """Squared deviations from the mean, each divided by its variance."""
+
+        model = "weighted"
+        min_size = 1
+
+        def fit(self, signal: Floats) -> Weighted:
+            """Take (value, weight) of each step."""
+            self.signal = signal
+            value, weight = signal.T
+            value = value - np.average(value, weights=weight)
+            self.sums = np.zeros((3, len(value) + 1))
+            each = (weight, weight * value, weight * value * value)
+            np.cumsum(np.array(each), axis=1, out=self.sums[:, 1:])
+            return self
+
+        def error(self, start: int, end: int) -> float:
+            """Return the cost of steps ``start:end``."""
+            weight, pulled, squares = self.sums[:, end] - self.sums[:, start]
+            return float(squares - pulled * pulled / weight)
+
+    return Weighted()
+
+
+def _judged(shares: Shares, row: int, steps: Sequence[int]) -> Proposed:
+    """Return the chance of each change, by how far units differ in it."""
+    count = shares.shares.shape[1]
+    chances = []
+    for first, middle, end in _runs(steps, count):
+        told = between(shares, row, slice(first, middle), slice(middle, end))
+        if not told.freedom:
+            chances.append(1.0)
+            continue
+        deviation = told.deviation * float(shares.shaken[row])
+        t = (told.after - told.before) / deviation if deviation else 0.0
+        z = normal(np.array([t]), np.array([float(told.freedom)]))
+        chances.append(min(float(two_sided(z)[0]) * (count - 1), 1.0))
+    return Proposed(tuple(steps), tuple(chances))
+
+
+def _runs(steps: Sequence[int], count: int) -> list[tuple[int, int, int]]:
+    """Return (begin of the run before, the step, end of the run after) of each step."""
+    ends = [0, *steps, count]
+    return list(zip(ends[:-2], ends[1:-1], ends[2:], strict=True))
+
+
+def changes_at(
+    shares: Shares, row: int, steps: Sequence[int], rates: Sequence[float]
+) -> tuple[Change, ...]:
+    """Return the changes of a row at steps that were chosen, with their rates."""
+    changes = []
+    runs = _runs(steps, shares.shares.shape[1])
+    for (first, middle, end), rate in zip(runs, rates, strict=True):
+        told = between(shares, row, slice(first, middle), slice(middle, end))
+        freedom = np.array([float(told.freedom)])
+        reach = float(student(_Z, freedom)[0]) * told.deviation
+        reach *= float(shares.shaken[row])
+        delta = told.after - told.before
+        changes.append(
+            Change(middle, told.before, told.after, delta - reach, delta + reach, rate)
+        )
+    return tuple(changes)

@@ -1,0 +1,299 @@
+"""All curves of a series, judged together: groups, categories, functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.profiles.tables import STOPPED
+from pprofdiff.analysis.series.changes import (
+    ALARMS,
+    Change,
+    Proposed,
+    changes_at,
+    need_ruptures,
+    proposed,
+)
+from pprofdiff.analysis.series.curves import Shares, shares_of
+from pprofdiff.analysis.stats.discoveries import false_discovery_rates
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.series import Measured, Series
+
+__all__ = ["LEAST", "Curve", "CurveSort", "JudgedSeries", "KindCurves", "judge_series"]
+
+Floats = NDArray[np.float64]
+CurveSort = Literal["group", "category", "function"]
+
+LEAST = 0.001
+"""Functions that have less of the total at every step are not looked at.
+
+What they could add is less than what hosts make of the total from day to day.
+"""
+
+_LEAST_STEPS = 2
+# Functions looked at together: some megabytes for 64 hosts and 48 steps.
+_AT_ONCE = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """One share of the total, step by step.
+
+    Attributes
+    ----------
+    sort, key, label
+        What of: the id of a group or category of runtime costs, or a function's name.
+    raw
+        Sums, in the unit of the sample type: int64, one a step.
+    shares
+        Of each step's total: float64, NaN for a step without profiles.
+    deviation
+        The standard deviation of each share, as hosts spread that were measured again;
+        NaN where that is not known.
+    changes
+        Where it changed, rising; positions are steps of the series.
+
+    """
+
+    sort: CurveSort
+    key: str
+    label: str
+    raw: NDArray[np.int64]
+    shares: Floats
+    deviation: Floats
+    changes: tuple[Change, ...]
+
+    @property
+    def levels(self) -> list[tuple[int, float]]:
+        """The share from each step on until the next: (step, share), the first at 0.
+
+        Between two changes the share is one.
+        """
+        if not self.changes:
+            return []
+        first = self.changes[0]
+        return [(0, first.before), *((one.step, one.after) for one in self.changes)]
+
+    @property
+    def largest(self) -> float:
+        """The largest change, with its sign; 0 without one."""
+        return max((one.delta for one in self.changes), key=abs, default=0.0)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The first and last share that are known."""
+        known = self.shares[np.isfinite(self.shares)]
+        return float(known[0]), float(known[-1])
+
+    @property
+    def span(self) -> float:
+        """How far the share went."""
+        return float(np.nanmax(self.shares) - np.nanmin(self.shares))
+
+
+@dataclass(frozen=True, eq=False)
+class KindCurves:
+    """The curves of one kind of profile.
+
+    `functions` come by their largest change, then by how far they went; there are
+    those that have `LEAST` of the total at some step. `hosts` are the units at most.
+    """
+
+    measured: Measured
+    groups: tuple[Curve, ...]
+    categories: tuple[Curve, ...]
+    functions: tuple[Curve, ...]
+
+    @property
+    def curves(self) -> tuple[Curve, ...]:
+        """All of them."""
+        return (*self.groups, *self.categories, *self.functions)
+
+    @property
+    def changed(self) -> tuple[Curve, ...]:
+        """The functions that changed."""
+        return tuple(curve for curve in self.functions if curve.changes)
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedSeries:
+    """A series, and the curves of each kind of profile in it."""
+
+    series: Series
+    kinds: tuple[KindCurves, ...]
+
+    @cached_property
+    def steps(self) -> dict[int, list[tuple[KindCurves, Curve, Change]]]:
+        """What changed at each step where anything did, largest first."""
+        at: dict[int, list[tuple[KindCurves, Curve, Change]]] = {}
+        for kind in self.kinds:
+            for curve in kind.functions:
+                for change in curve.changes:
+                    at.setdefault(change.step, []).append((kind, curve, change))
+        for told in at.values():
+            told.sort(key=lambda one: -abs(one[2].delta))
+        return dict(sorted(at.items()))
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Rows that are looked at together: what they are of, their sums, and shares."""
+
+    sort: CurveSort
+    names: list[tuple[str, str]]
+    raw: NDArray[np.int64]
+    shares: Shares
+    told: list[Proposed]
+
+
+def judge_series(series: Series) -> JudgedSeries:
+    """Return the curves of a series and where they changed.
+
+    All curves are judged together: `changes.ALARMS` of the changes that are told may
+    be false, and of series in which nothing changed as many show one.
+
+    Raises UsageError where ruptures is not installed.
+    """
+    need_ruptures()
+    blocks = [list(_blocks(kind)) for kind in series.kinds]
+    # A row in which no step was proposed was tried all the same.
+    tried = [told.p or (1.0,) for own in blocks for block in own for told in block.told]
+    chances = np.array([p for row in tried for p in row], np.float64)
+    rates = iter(false_discovery_rates(chances).tolist())
+    return JudgedSeries(
+        series,
+        tuple(
+            _kind(measured, own, rates)
+            for measured, own in zip(series.kinds, blocks, strict=True)
+        ),
+    )
+
+
+def _kind(
+    measured: Measured, blocks: Sequence[_Block], rates: Iterator[float]
+) -> KindCurves:
+    """Return the curves of one kind; takes as many rates as its rows have."""
+    curves: dict[CurveSort, list[Curve]] = {"group": [], "category": [], "function": []}
+    for block in blocks:
+        curves[block.sort] += _curves(measured, block, rates)
+    functions = _undiluted(curves["function"])
+    functions.sort(key=lambda curve: (-abs(curve.largest), -curve.span, curve.key))
+    return KindCurves(
+        measured, tuple(curves["group"]), tuple(curves["category"]), tuple(functions)
+    )
+
+
+def _undiluted(functions: list[Curve]) -> list[Curve]:
+    """Return functions without the changes that follow from larger ones of others.
+
+    Where one has more of the total, all others have less of it, each by the same part:
+    a change whose interval holds that is none of the function itself.
+    """
+    steps: dict[int, list[tuple[Change, int]]] = {}
+    for place, curve in enumerate(functions):
+        for change in curve.changes:
+            steps.setdefault(change.step, []).append((change, place))
+    follows: set[tuple[int, int]] = set()
+    for step, several in steps.items():
+        before = after = 0.0
+        for change, place in sorted(several, key=lambda one: -abs(one[0].delta)):
+            part = (1 - after) / (1 - before) if before < 1 else 1.0
+            expected = change.before * (part - 1)
+            if expected * change.delta > 0 and change.low <= expected <= change.high:
+                follows.add((place, step))
+                continue
+            before, after = before + change.before, after + change.after
+    return [
+        replace(
+            curve,
+            changes=tuple(
+                one for one in curve.changes if (place, one.step) not in follows
+            ),
+        )
+        for place, curve in enumerate(functions)
+    ]
+
+
+def _curves(
+    measured: Measured, block: _Block, rates: Iterator[float]
+) -> Iterator[Curve]:
+    present = _present(measured)
+    count = measured.totals.shape[1]
+    for row, ((key, label), told) in enumerate(
+        zip(block.names, block.told, strict=True)
+    ):
+        own = [next(rates) for _ in told.p or (1.0,)]
+        kept = [
+            (step, rate)
+            for step, rate in zip(told.steps, own, strict=False)
+            if rate <= ALARMS and key != STOPPED
+        ]
+        changes = changes_at(
+            block.shares, row, [step for step, _ in kept], [rate for _, rate in kept]
+        )
+        whole = np.full((2, count), np.nan)
+        whole[0, present] = block.shares.shares[row]
+        whole[1, present] = np.sqrt(block.shares.variance[row])
+        yield Curve(
+            block.sort,
+            key,
+            label,
+            block.raw[row],
+            whole[0],
+            whole[1],
+            tuple(one._replace(step=int(present[one.step])) for one in changes),
+        )
+
+
+def _present(measured: Measured) -> NDArray[np.int64]:
+    """Return the steps at which anything was measured."""
+    return np.flatnonzero(measured.totals.sum(axis=0) > 0)
+
+
+def _blocks(measured: Measured) -> Iterator[_Block]:
+    """Yield the rows of one kind, some at a time."""
+    present = _present(measured)
+    totals = measured.totals[:, present]
+
+    def block(
+        sort: CurveSort, names: list[tuple[str, str]], own: NDArray[np.int64]
+    ) -> _Block:
+        shares = shares_of(own[:, :, present], totals)
+        return _Block(sort, names, own.sum(axis=1), shares, proposed(shares))
+
+    if len(present) < _LEAST_STEPS:
+        return
+    if measured.categories is not None:
+        yield from _of_categories(measured.categories, block)
+    whole = totals.sum(axis=0)
+    share = measured.by_step(measured.flat)[:, present] / whole
+    told = np.flatnonzero(share.max(axis=1) >= LEAST)
+    for start in range(0, len(told), _AT_ONCE):
+        rows = told[start : start + _AT_ONCE]
+        names = [(measured.functions[i], measured.functions[i]) for i in rows.tolist()]
+        yield block("function", names, measured.flat_of(rows))
+
+
+def _of_categories(
+    sums: NDArray[np.int64], block: Callable[..., _Block]
+) -> Iterator[_Block]:
+    """Yield groups of runtime costs, then their categories, those that have a value."""
+    known = rules()
+    place = {category: i for i, category in enumerate(known.categories)}
+    groups = [
+        (group, sums[[place[category] for category in group.categories]].sum(axis=0))
+        for group in known.groups
+    ]
+    some = [(group, own) for group, own in groups if own.any()]
+    if some:
+        names = [(group.id, group.label) for group, _ in some]
+        yield block("group", names, np.array([own for _, own in some]))
+    rows = np.flatnonzero(sums.any(axis=(1, 2)))
+    ids = [known.categories[i] for i in rows.tolist()]
+    if ids:
+        yield block("category", [(name, name) for name in ids], sums[rows])

@@ -14,7 +14,7 @@ from pprofdiff.errors import UsageError
 from pprofdiff.report.model import ReportModel
 from pprofdiff.units import printable
 
-__all__ = ["render"]
+__all__ = ["cell", "render"]
 
 _WORDS = (
     "comparison",
@@ -46,11 +46,11 @@ def render(report: ReportModel) -> str:
         numbers = rows.columns()
         if i == 0:
             writer.writerow((*_WORDS, *numbers))
-        head = [_word(text) for text in (diff.name, diff.sample_type.type, diff.unit)]
+        head = [cell(text) for text in (diff.name, diff.sample_type.type, diff.unit)]
         words = zip(
-            map(_word, rows.names),
-            [_word(name or "") for name in rows.base_names],
-            map(_word, rows.files),
+            map(cell, rows.names),
+            [cell(name or "") for name in rows.base_names],
+            map(cell, rows.files),
             [STATUSES[status] for status in rows.status().tolist()],
             strict=True,
         )
@@ -61,6 +61,6 @@ def render(report: ReportModel) -> str:
     return out.getvalue()
 
 
-def _word(text: str) -> str:
+def cell(text: str) -> str:
     """Return a name as a cell that is shown, and not run."""
     return f"'{printable(text)}" if text.startswith(_FORMULA) else printable(text)

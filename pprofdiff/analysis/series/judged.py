@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -192,31 +193,45 @@ def _undiluted(functions: list[Curve]) -> list[Curve]:
     """Return functions without the changes that follow from larger ones of others.
 
     Where one has more of the total, all others have less of it, each by the same part:
-    a change whose interval holds that is none of the function itself.
+    a change is the function's own where it is beyond that, of so many functions.
     """
-    steps: dict[int, list[tuple[Change, int]]] = {}
-    for place, curve in enumerate(functions):
-        for change in curve.changes:
-            steps.setdefault(change.step, []).append((change, place))
-    follows: set[tuple[int, int]] = set()
-    for step, several in steps.items():
-        before = after = 0.0
-        for change, place in sorted(several, key=lambda one: -abs(one[0].delta)):
-            part = (1 - after) / (1 - before) if before < 1 else 1.0
-            expected = change.before * (part - 1)
-            if expected * change.delta > 0 and change.low <= expected <= change.high:
-                follows.add((place, step))
-                continue
-            before, after = before + change.before, after + change.after
+    chance = ALARMS / max(len(functions), 1)
+    wider = NormalDist().inv_cdf(1 - chance / 2) / NormalDist().inv_cdf(0.975)
+    every = [(curve, i) for curve in functions for i in range(len(curve.changes))]
+    every.sort(key=lambda one: -abs(one[0].changes[one[1]].delta))
+    own: dict[str, Floats] = {}
+    follows: set[tuple[str, int]] = set()
+    for curve, i in every:
+        change = curve.changes[i]
+        others = [shares for key, shares in own.items() if key != curve.key]
+        before, after = _around(curve, i, others)
+        expected = change.before * ((1 - after) / (1 - before) - 1)
+        reach = wider * (change.high - change.low) / 2
+        if expected * change.delta > 0 and abs(change.delta - expected) <= reach:
+            follows.add((curve.key, change.step))
+        else:
+            own[curve.key] = curve.shares
     return [
         replace(
             curve,
             changes=tuple(
-                one for one in curve.changes if (place, one.step) not in follows
+                one for one in curve.changes if (curve.key, one.step) not in follows
             ),
         )
-        for place, curve in enumerate(functions)
+        for curve in functions
     ]
+
+
+def _around(curve: Curve, place: int, others: Sequence[Floats]) -> tuple[float, float]:
+    """Return what other functions have before and after a change of a curve."""
+    if not others:
+        return 0.0, 0.0
+    whole = np.sum(others, axis=0)
+    ends = [0, *(change.step for change in curve.changes), len(whole)]
+    before, after = (
+        float(np.nanmean(whole[ends[place + i] : ends[place + i + 1]])) for i in (0, 1)
+    )
+    return before, after
 
 
 def _curves(

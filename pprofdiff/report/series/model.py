@@ -1,0 +1,62 @@
+"""`SeriesReport`: all that a writer of a series may show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.analysis.series.judged import JudgedSeries
+
+__all__ = ["SeriesReport", "series_report"]
+
+# Of fewer hosts one that is unlike all others is a tenth of all, as for two fleets.
+_FEW = 10
+
+
+class SeriesReport(NamedTuple):
+    """A series that was judged, and what to know before one believes it."""
+
+    judged: JudgedSeries
+    warnings: tuple[Caveat, ...]
+
+
+def series_report(judged: JudgedSeries, notes: Sequence[str] = ()) -> SeriesReport:
+    """Return the report of a series; `notes` say what was left out."""
+    told = [Caveat("input", note) for note in notes]
+    return SeriesReport(judged, (*told, *_caveats(judged)))
+
+
+def _caveats(judged: JudgedSeries) -> Iterator[Caveat]:
+    series = judged.series
+    hosts = min((step.hosts for step in series.steps if step.profiles), default=0)
+    if hosts == 1:
+        yield Caveat(
+            "one-host",
+            "there are steps of one host: nothing shows how far hosts differ, so that "
+            "no change is told there",
+        )
+    elif hosts < _FEW:
+        yield Caveat(
+            "few-hosts",
+            f"there are steps of {hosts} hosts, which hardly show how far hosts "
+            f"differ; {_FEW} or more do",
+        )
+    if not judged.steps:
+        return
+    if series.width_s:
+        yield Caveat(
+            "load",
+            "the load of an hour moves shares as a build does: what changed may be "
+            "either",
+        )
+    if any(
+        0 in (change.before, change.after)
+        for told in judged.steps.values()
+        for _, _, change in told
+    ):
+        yield Caveat(
+            "names",
+            "functions are followed by their names: one that was renamed is gone at a "
+            "step, and another one is new there",
+        )

@@ -1,0 +1,261 @@
+"""What is said of a series: which functions changed at which step, and the curves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from pprofdiff.analysis.series.changes import Change
+from pprofdiff.analysis.series.judged import Curve, KindCurves
+from pprofdiff.model.series import Series
+from pprofdiff.report.rows import (
+    Cell,
+    Column,
+    Part,
+    Row,
+    RowRole,
+    SectionPart,
+    Sentence,
+    Step,
+    Steps,
+    Table,
+    Tone,
+    name_column,
+)
+from pprofdiff.report.sections.named import function_cells
+from pprofdiff.report.series.model import SeriesReport
+
+__all__ = [
+    "FUNCTIONS",
+    "change_words",
+    "headline",
+    "kind_tables",
+    "over_words",
+    "series_parts",
+    "steps_told",
+]
+
+FUNCTIONS = 10
+"""Functions whose curves are shown, those that moved most."""
+
+# Steps, and functions of a step, that are told in a sentence before the tables.
+_STEPS, _OF_STEP = 6, 3
+# Characters of a curve: as many as there are windows of time.
+_WIDE = 48
+_BARS = "▁▂▃▄▅▆▇█"
+# What is no more than so many deviations of a share looks flat.
+_FLAT = 8
+
+
+def series_parts(report: SeriesReport, *, full: bool = False) -> Iterator[Part]:
+    """Yield what a terminal shows: what changed, the curves, what to know.
+
+    `full` has all functions, not those that moved most, and all categories.
+    """
+    yield Sentence(headline(report), "outcome")
+    for words in steps_told(report):
+        yield Sentence(words)
+    for kind in report.judged.kinds:
+        yield from kind_tables(report, kind, full=full)
+    for caveat in report.warnings:
+        yield Sentence(caveat.text, "warning")
+    yield Sentence(over_words(report.judged.series), "legend")
+    yield Steps(tuple(_next(report)))
+
+
+def headline(report: SeriesReport) -> str:
+    """Return what changed, in a line."""
+    series = report.judged.series
+    changed = report.judged.steps
+    first, last = series.steps[0].name, series.steps[-1].name
+    head = f"{first} → {last}, {len(series.steps)} {_steps_noun(series)}"
+    if not changed:
+        return f"{head}: no function changed beyond how hosts differ"
+    names = {(kind.measured.kind, c.key) for t in changed.values() for kind, c, _ in t}
+    count = f"{len(names)} function{'s' if len(names) > 1 else ''} changed"
+    at = [series.steps[step].name for step in changed]
+    where = ", ".join(at[:_STEPS]) + (", …" if len(at) > _STEPS else "")
+    return f"{head}: {count}, at {where}"
+
+
+def _steps_noun(series: Series) -> str:
+    return f"windows of {_width(series.width_s)}" if series.width_s else "builds"
+
+
+def _width(seconds: int) -> str:
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds % size == 0:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"
+
+
+def steps_told(report: SeriesReport) -> Iterator[str]:
+    """Yield a sentence for each step at which functions changed, largest changes."""
+    judged = report.judged
+    largest = sorted(
+        judged.steps, key=lambda step: -abs(judged.steps[step][0][2].delta)
+    )
+    for step in sorted(largest[:_STEPS]):
+        told = judged.steps[step]
+        names = function_cells([curve.key for _, curve, _ in told])
+        several = len(judged.kinds) > 1
+        words = [
+            (f"{kind.measured.kind} " if several else "")
+            + f"{name.text} {change_words(change)}"
+            for (kind, _, change), name in zip(told, names, strict=True)
+        ]
+        more = len(words) - _OF_STEP
+        rest = f"; {more} more" if more > 0 else ""
+        yield f"{judged.series.steps[step].name}: {'; '.join(words[:_OF_STEP])}{rest}."
+
+
+def change_words(change: Change) -> str:
+    """Return a change with its interval, in percent of the total."""
+    low, high = (_points(end) for end in (change.low, change.high))
+    return (
+        f"{_percent(change.before)} → {_percent(change.after)} of the total "
+        f"({_points(change.delta)} points, 95% interval {low} to {high})"
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f}%"
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:+.2f}".replace("-", "−")
+
+
+def kind_tables(
+    report: SeriesReport, kind: KindCurves, *, full: bool = False
+) -> Iterator[SectionPart]:
+    """Yield the tables of one kind of profile: groups, then functions."""
+    series, name = report.judged.series, kind.measured.kind
+    of = f"% of each {'window' if series.width_s else 'build'}'s total"
+    if kind.groups:
+        rows = tuple(_rows_of_groups(series, kind, full=full))
+        yield Table(
+            f"{name}_groups", _columns(series, "group"), rows,
+            title=f"{name} by group, {of}",
+        )  # fmt: skip
+    most = len(kind.functions) if full else FUNCTIONS
+    shown = kind.functions[:most]
+    if shown:
+        cells = function_cells([curve.key for curve in shown])
+        rows = tuple(
+            _row(series, curve, cell, "function")
+            for curve, cell in zip(shown, cells, strict=True)
+        )
+        yield Table(
+            f"{name}_functions", _columns(series, "function"), rows,
+            title=f"{name} by function (flat), {of}: what moved most",
+            total=len(kind.functions), code=True,
+        )  # fmt: skip
+
+
+def _columns(series: Series, noun: str) -> tuple[Column, ...]:
+    first, last = series.steps[0].name, series.steps[-1].name
+    return (
+        Column(first, "text"),
+        Column(last, "text"),
+        Column("change", "delta"),
+        Column("at", "text", "<"),
+        Column("curve", "text", "<"),
+        name_column(noun),
+    )
+
+
+def _rows_of_groups(series: Series, kind: KindCurves, *, full: bool) -> Iterator[Row]:
+    """Yield groups, and below each the categories that changed, or all of them."""
+    from pprofdiff.goruntime.rules import rules
+
+    parts = {curve.key: curve for curve in kind.categories}
+    of_group = {group.id: group.categories for group in rules().groups}
+    for curve in kind.groups:
+        yield _row(series, curve, Cell(curve.label), "group")
+        own = [parts[key] for key in of_group[curve.key] if key in parts]
+        if len(own) > 1:
+            for part in own:
+                if full or part.changes:
+                    yield _row(series, part, Cell(part.label), "category", 1)
+
+
+def _row(
+    series: Series, curve: Curve, name: Cell, role: RowRole, level: int = 0
+) -> Row:
+    first, last = curve.ends
+    cells = (
+        Cell(f"{100 * first:.2f}", first),
+        Cell(f"{100 * last:.2f}", last),
+        _change_cell(curve),
+        Cell(", ".join(series.steps[one.step].name for one in curve.changes)),
+        Cell(drawn_curve(curve)),
+        name,
+    )
+    return Row(f"{curve.sort}:{curve.key}", role, cells, level)
+
+
+def _change_cell(curve: Curve) -> Cell:
+    """Return the largest change; of none, that all is noise."""
+    if not curve.changes:
+        known = bool(np.isfinite(curve.deviation).all())
+        return Cell("", mark="noise" if known else "")
+    delta = curve.largest
+    tone: Tone = "worse" if delta > 0 else "better"
+    return Cell(_points(delta), delta, mark="more" if delta > 0 else "less", tone=tone)
+
+
+def drawn_curve(curve: Curve) -> str:
+    """Return a curve of bars, a character a step, a space where nothing was measured.
+
+    What hosts explain looks flat.
+    """
+    shares = curve.shares
+    if len(shares) > _WIDE:
+        cuts = np.linspace(0, len(shares), _WIDE + 1).astype(int)
+        parts = [shares[a:b][np.isfinite(shares[a:b])] for a, b in pairwise(cuts)]
+        shares = np.array([part.mean() if len(part) else np.nan for part in parts])
+    known = shares[np.isfinite(shares)]
+    spread = curve.deviation[np.isfinite(curve.deviation)]
+    noise = _FLAT * float(np.median(spread)) if len(spread) else 0.0
+    low, high = float(known.min()), float(known.max())
+    reach = max(high - low, noise) or 1.0
+    begin = (low + high - reach) / 2
+    return "".join(
+        " " if np.isnan(share)
+        else _BARS[min(int(len(_BARS) * (share - begin) / reach), len(_BARS) - 1)]
+        for share in shares.tolist()
+    )  # fmt: skip
+
+
+def over_words(series: Series) -> str:
+    """Return what was read, and what a change is."""
+    steps = [step for step in series.steps if step.profiles]
+    hosts = [step.hosts for step in steps]
+    few, many = min(hosts), max(hosts)
+    each = f"{few:,}" if few == many else f"{few:,} to {many:,}"
+    gaps = len(series.steps) - len(steps)
+    when = " Times are UTC." if series.width_s else ""
+    lacking = f"; {gaps} windows have no profile" if gaps else ""
+    return (
+        f"{series.profiles:,} profiles of {series.hosts:,} hosts, {each} at a step"
+        f"{lacking}. A change is a step from which on a share is another one, beyond "
+        f"how far hosts differ; 5% of what is told may be false.{when}"
+    )
+
+
+def _next(report: SeriesReport) -> Sequence[Step]:
+    """Return what leads on: the two sides of the largest change, and files."""
+    series, changed = report.judged.series, report.judged.steps
+    steps = []
+    plain = series.over.replace("-", "").replace("_", "").isalnum()
+    if changed and not series.width_s and plain:
+        step = max(changed, key=lambda one: abs(changed[one][0][2].delta))
+        before, after = (series.steps[i].name for i in (step - 1, step))
+        flag = f"'…/{series.over}={before}/**' '…/{series.over}={after}/**'"
+        steps.append(Step(flag, "why: these two compared"))
+    steps.append(Step("-o curves.html", "the curves drawn"))
+    steps.append(Step("-o curves.json", "every curve, for a script"))
+    return steps

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pprofdiff.plots.buildbars import builds, builds_in_words
+    from pprofdiff.plots.curveplot import curves, curves_in_words
     from pprofdiff.plots.drawing import chart_css, image, svg
     from pprofdiff.plots.durations import (
         latency,
@@ -46,6 +47,8 @@ __all__ = [
     "builds_in_words",
     "chart_css",
     "charts",
+    "curves",
+    "curves_in_words",
     "flamegraph",
     "flamegraph_in_words",
     "heap",
@@ -77,6 +80,7 @@ __all__ = [
 
 _MODULES = {
     "buildbars": ("builds", "builds_in_words"),
+    "curveplot": ("curves", "curves_in_words"),
     "drawing": ("chart_css", "image", "svg"),
     "durations": ("latency", "latency_in_words", "pauses", "pauses_in_words"),
     "flames": ("flamegraph", "flamegraph_in_words"),

@@ -30,7 +30,7 @@ from pprofdiff.units import Scale
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Many", "builds", "builds_in_words", "scale_of_builds"]
+__all__ = ["Many", "apart", "builds", "builds_in_words", "scale_of_builds"]
 
 Floats = NDArray[np.float64]
 
@@ -180,7 +180,7 @@ def _add_names(ax: Axes, groups: Sequence[_Group], top: float, theme: Theme) -> 
         low = high
     gap = 1.08 * top * max(text_size("")[1] / room(ax)[1], 0.054)
     x = len(groups[0].values) - 1 + 0.36
-    for one, middle, place in zip(groups, middles, _apart(middles, gap), strict=True):
+    for one, middle, place in zip(groups, middles, apart(middles, gap), strict=True):
         text = ax.annotate(
             one.label,
             (x, middle),
@@ -202,7 +202,7 @@ def _add_names(ax: Axes, groups: Sequence[_Group], top: float, theme: Theme) -> 
         literal(text)
 
 
-def _apart(places: Sequence[float], gap: float) -> list[float]:
+def apart(places: Sequence[float], gap: float) -> list[float]:
     """Return rising places moved apart by at least `gap`, as little as may be."""
     moved = list(places)
     for _ in range(50):

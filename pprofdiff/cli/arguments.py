@@ -201,6 +201,8 @@ def _agree(chosen: dict[str, object], field: str, value: str) -> None:
 
 def _with_sides(options: Options, places: list[str]) -> Options:
     """Return the options with base and new told apart."""
+    if options.over:
+        return _with_steps(options, places)
     if options.pair and (options.base or len(places) > 1):
         raise UsageError("--pair compares benchmarks of one file: give one")
     if options.base:
@@ -217,14 +219,27 @@ def _with_sides(options: Options, places: list[str]) -> Options:
         )
     raise UsageError(
         f"{len(places)} profiles: which are base and which new? "
-        "pprofdiff -diff_base=B1 -diff_base=B2 N1 N2"
+        "pprofdiff -diff_base=B1 -diff_base=B2 N1 N2; or, of many builds in order: "
+        "--over build"
     )
+
+
+def _with_steps(options: Options, places: list[str]) -> Options:
+    """Return the options with all places, which have the steps of a series."""
+    if options.base:
+        raise UsageError("-diff_base is of two builds: leave it out with --over")
+    if not places:
+        raise UsageError(
+            "give the profiles of all steps: pprofdiff --over build 'DIR/build=*/**'"
+        )
+    return options._replace(new=tuple(places))
 
 
 def help_text() -> str:
     """Return what ``--help`` prints, made from the table of flags."""
     lines = [
         "usage: pprofdiff [flags] BASE NEW",
+        "       pprofdiff --over STEP [flags] PROFILES...",
         "       pprofdiff measure [flags] [BASE] [NEW] [-- go test flags and packages]",
         "       pprofdiff demo",
         "",
@@ -238,6 +253,8 @@ def help_text() -> str:
     ]
     lines += [*flags_help(FLAGS), "", *_rules_help()]
     lines += [
+        "",
+        *_steps_help(),
         "",
         "*: of -top and -peek only.",
         "Exit status: 0 done, 1 a rule of --fail-on tripped, 2 error: nothing is",
@@ -254,6 +271,7 @@ def help_text() -> str:
         "  pprofdiff -top -diff_base=base/cpu.pb.gz new/cpu.pb.gz",
         "  pprofdiff base/cpu.pb.gz new/cpu.pb.gz --explain gc.mark",
         "  pprofdiff base/cpu.pb.gz new/cpu.pb.gz --list 'lineproto[.]'",
+        "  pprofdiff --over build 's3://profiles/api/build=*/**'",
         "  pprofdiff base/ new/ --fail-on 'package:ingest:+20%' --fail-on total:+5%",
     ]
     return "\n".join(lines) + "\n"
@@ -288,6 +306,18 @@ def _rules_help() -> list[str]:
         "  within, and else cannot tell, which is said. What matches none is no pass.",
         'Kept: fail-on = ["…"], strict = true, same-within = "1%" in pprofdiff.toml,',
         "  or under [tool.pprofdiff] in pyproject.toml, of the working directory.",
+    ]
+
+
+def _steps_help() -> list[str]:
+    """Return what --over compares, and why steps are told as they are."""
+    return [
+        "--over shows shares of many builds, or windows of time, as curves, and the",
+        "  steps at which they changed. Objects tell their build, as they tell their",
+        "  host: a shell makes one list of several patterns. Builds are in the order of",
+        "  the arguments, then of the numbers in their names, 1.9 before 1.10. Commits",
+        "  are named one by one: 's3://…/build=a1f/**' 's3://…/build=07c/**' …",
+        "  --over time takes the time that each profile has in it.",
     ]
 
 

@@ -98,6 +98,10 @@ def _run(words: list[str]) -> int:
     if options.view == "version":
         screen.write(f"pprofdiff {__version__}\n")
         return 0
+    if options.over:
+        from pprofdiff.cli.over import run_over
+
+        return run_over(options, screen)
     from pprofdiff.cli.run import run
 
     return run(options._replace(within=within), screen)

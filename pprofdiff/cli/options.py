@@ -37,7 +37,9 @@ class Options(NamedTuple):
     `source` are the two folders of ``--source``, `git` the two refs of ``--git``;
     `seconds` and `timeout` are those of a fetch; `fail_on` holds rules as typed;
     `same_within` is a share of base, None where it is not typed; so is `max_skipped` of
-    a fleet's objects. `by` tells hosts of a fleet, `group_by` groups of samples, `scheduler` is a cluster's address.
+    a fleet's objects. `by` tells hosts of a fleet, `group_by` groups of samples,
+    `scheduler` is a cluster's address. With `over`, what tells steps, all places are
+    `new`; `every` is a window's width in seconds.
     """
 
     base: tuple[str, ...] = ()
@@ -99,6 +101,8 @@ class Options(NamedTuple):
     group_by: str = ""
     scheduler: str = ""
     max_skipped: float | None = None
+    over: str = ""
+    every: float | None = None
 
     @property
     def patterns(self) -> bool:
@@ -246,6 +250,8 @@ FLAGS = (
     Flag(_FETCH, "max_size", "size", "max_size", "SIZE", "largest input, decompressed (1GB)", ours=True),
     Flag(_FLEET, "by", "str", "by", "HOST", "a label, a path part HOST=…, or a pattern '/(?P<host>[^/]+)/' for paths", ours=True),
     Flag(_FLEET, "group_by", "str", "group_by", "PART", "as --by: functions that moved, in each region, version or endpoint", ours=True, views="report"),
+    Flag(_FLEET, "over", "str", "over", "STEP", "more than two: time, or what tells builds, as --by; see below", ours=True, views="report"),
+    Flag(_FLEET, "every", "duration", "every", "WIDTH", "of --over time: a window, such as 15m (48 windows at most)", ours=True, views="report"),
     Flag(_FLEET, "scheduler", "str", "scheduler", "ADDRESS", "read on this Dask cluster, such as tcp://10.0.0.1:8786", ours=True),
     Flag(_FLEET, "max_skipped", "percent", "max_skipped", "PERCENT", "largest share of objects that may be damaged or missing (1%)", ours=True),
 )

@@ -15,6 +15,7 @@ from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.side import stacks_of
 from pprofdiff.analysis.work import Work, counted, rated
+from pprofdiff.cli.drawn import draw
 from pprofdiff.cli.options import Options, active
 from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.screen import Screen
@@ -75,7 +76,7 @@ def run(options: Options, screen: Screen) -> int:
             failed = _write([(p, partial(render, report)) for p, render in renderers])
     # Who reads the report (head, less) may leave: the verdict stays.
     with suppress(BrokenPipeError):
-        _draw(shown, options, screen)
+        draw(shown, options.color, screen)
         _tell(report, options, screen, free=not shown)
     _tell_failed(failed, screen)
     if failed or report.verdict.unread:
@@ -466,18 +467,3 @@ def _with_patterns(
         else:
             captures.append(capture)
     return tuple(captures), notes
-
-
-def _draw(parts: list[Part | Block], options: Options, screen: Screen) -> None:
-    """Put a report on the screen: drawn on a terminal, plain everywhere else."""
-    if not parts:
-        return
-    color, terminal = screen.wants_color(options.color), screen.out.isatty()
-    if color or terminal:
-        from pprofdiff.report.text.terminal import render as drawn
-
-        screen.write(drawn(parts, color=color, fit=terminal))
-        return
-    from pprofdiff.report.text.plain import render
-
-    screen.write(render(parts))

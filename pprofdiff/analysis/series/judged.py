@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
@@ -29,6 +29,8 @@ __all__ = ["LEAST", "Curve", "CurveSort", "JudgedSeries", "KindCurves", "judge_s
 
 Floats = NDArray[np.float64]
 CurveSort = Literal["group", "category", "function"]
+
+_SORTS: tuple[CurveSort, ...] = ("group", "category", "function")
 
 LEAST = 0.001
 """Functions that have less of the total at every step are not looked at.
@@ -162,10 +164,7 @@ def judge_series(series: Series) -> JudgedSeries:
     """
     need_ruptures()
     blocks = [list(_blocks(kind)) for kind in series.kinds]
-    # A row in which no step was proposed was tried all the same.
-    tried = [told.p or (1.0,) for own in blocks for block in own for told in block.told]
-    chances = np.array([p for row in tried for p in row], np.float64)
-    rates = iter(false_discovery_rates(chances).tolist())
+    rates = {sort: iter(_rates(blocks, sort)) for sort in _SORTS}
     return JudgedSeries(
         series,
         tuple(
@@ -175,13 +174,30 @@ def judge_series(series: Series) -> JudgedSeries:
     )
 
 
+def _rates(blocks: Sequence[Sequence[_Block]], sort: CurveSort) -> list[float]:
+    """Return the rate of false discoveries of each step that was proposed.
+
+    Groups, categories and functions are a third of the alarms each: of a few groups
+    less has to be seen than of hundreds of functions. A row in which no step was
+    proposed was tried all the same.
+    """
+    told = [
+        t for own in blocks for block in own if block.sort == sort for t in block.told
+    ]
+    chances = [p for one in told for p in one.p or (1.0,)]
+    rates = false_discovery_rates(np.array(chances, np.float64)) * len(_SORTS)
+    return [min(float(rate), 1.0) for rate in rates]
+
+
 def _kind(
-    measured: Measured, blocks: Sequence[_Block], rates: Iterator[float]
+    measured: Measured,
+    blocks: Sequence[_Block],
+    rates: Mapping[CurveSort, Iterator[float]],
 ) -> KindCurves:
     """Return the curves of one kind; takes as many rates as its rows have."""
     curves: dict[CurveSort, list[Curve]] = {"group": [], "category": [], "function": []}
     for block in blocks:
-        curves[block.sort] += _curves(measured, block, rates)
+        curves[block.sort] += _curves(measured, block, rates[block.sort])
     functions = _undiluted(curves["function"])
     functions.sort(key=lambda curve: (-abs(curve.largest), -curve.span, curve.key))
     return KindCurves(

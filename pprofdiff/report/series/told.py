@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -55,14 +55,19 @@ def series_parts(report: SeriesReport, *, full: bool = False) -> Iterator[Part]:
     `full` has all functions, not those that moved most, and all categories.
     """
     yield Sentence(headline(report), "outcome")
-    for words in steps_told(report):
+    for words in (*steps_told(report), *_both_sides(report)):
         yield Sentence(words)
     for kind in report.judged.kinds:
         yield from kind_tables(report, kind, full=full)
     for caveat in report.warnings:
         yield Sentence(caveat.text, "warning")
     yield Sentence(over_words(report.judged.series), "legend")
-    yield Steps(tuple(_next(report)))
+    yield Steps(
+        (
+            Step("-o curves.html", "the curves drawn"),
+            Step("-o curves.json", "every curve, for a script"),
+        )
+    )
 
 
 def headline(report: SeriesReport) -> str:
@@ -150,7 +155,7 @@ def kind_tables(
         )
         yield Table(
             f"{name}_functions", _columns(series, "function"), rows,
-            title=f"{name} by function (flat), {of}: what moved most",
+            title=f"{name} by function (flat, those that moved most), {of}",
             total=len(kind.functions), code=True,
         )  # fmt: skip
 
@@ -246,16 +251,13 @@ def over_words(series: Series) -> str:
     )
 
 
-def _next(report: SeriesReport) -> Sequence[Step]:
-    """Return what leads on: the two sides of the largest change, and files."""
+def _both_sides(report: SeriesReport) -> Iterator[str]:
+    """Yield what to type to compare the builds around the largest change."""
     series, changed = report.judged.series, report.judged.steps
-    steps = []
     plain = series.over.replace("-", "").replace("_", "").isalnum()
     if changed and not series.width_s and plain:
         step = max(changed, key=lambda one: abs(changed[one][0][2].delta))
-        before, after = (series.steps[i].name for i in (step - 1, step))
-        flag = f"'…/{series.over}={before}/**' '…/{series.over}={after}/**'"
-        steps.append(Step(flag, "why: these two compared"))
-    steps.append(Step("-o curves.html", "the curves drawn"))
-    steps.append(Step("-o curves.json", "every curve, for a script"))
-    return steps
+        sides = (
+            f"'…/{series.over}={series.steps[i].name}/**'" for i in (step - 1, step)
+        )
+        yield f"Why: pprofdiff {' '.join(sides)} compares these two."

@@ -1,0 +1,75 @@
+"""``--over``: many builds, or windows of time, read, judged, shown and written."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from pprofdiff.cli.drawn import draw
+from pprofdiff.cli.options import FLAGS, Options
+from pprofdiff.cli.progress import Waiting
+from pprofdiff.cli.screen import Screen
+from pprofdiff.errors import PprofDiffError, UsageError
+from pprofdiff.report.files import replace_file
+from pprofdiff.report.series.files import series_writer_for
+from pprofdiff.units import printable
+
+__all__ = ["run_over"]
+
+# What a series takes; all else is of two builds.
+_TAKEN = frozenset(
+    (
+        *("over", "every", "by", "scheduler", "max_skipped", "max_size", "no_paths"),
+        *("outputs", "color", "progress", "quiet", "full", "new", "within"),
+    )
+)
+
+
+def run_over(options: Options, screen: Screen) -> int:
+    """Do what the options say and return the exit status."""
+    _refuse_others(options)
+    writers = [(path, series_writer_for(path)) for path in options.outputs]
+    from pprofdiff.analysis.series.changes import need_ruptures
+    from pprofdiff.analysis.series.judged import judge_series
+    from pprofdiff.fleets.over import load_series
+    from pprofdiff.fleets.sides import MAX_SKIPPED, FleetOptions
+    from pprofdiff.report.series.model import series_report
+    from pprofdiff.report.series.told import series_parts
+
+    need_ruptures()
+    failed: list[PprofDiffError] = []
+    with Waiting(screen.messages, enabled=options.progress) as waiting:
+        how = FleetOptions(
+            by=options.by or None,
+            scheduler=options.scheduler,
+            max_skipped=(
+                MAX_SKIPPED if options.max_skipped is None else options.max_skipped
+            ),
+            max_size=options.max_size,
+            anonymous=options.no_paths,
+            progress=waiting.say,
+        )
+        loaded = load_series(options.new, options.over, how, every=options.every)
+        waiting.say("comparing")
+        report = series_report(judge_series(loaded.series), loaded.notes)
+        parts = [] if options.quiet else list(series_parts(report, full=options.full))
+        waiting.say("writing")
+        for path, writer in writers:
+            try:
+                replace_file(path, writer(report))
+            except PprofDiffError as error:
+                failed.append(error)
+    with suppress(BrokenPipeError):
+        draw(parts, options.color, screen)
+    for reason in failed:
+        screen.say(f"pprofdiff: {printable(str(reason))}")
+    return 2 if failed else 0
+
+
+def _refuse_others(options: Options) -> None:
+    """Refuse flags that are of two builds."""
+    plain = Options()
+    for flag in FLAGS:
+        field = flag.field
+        if field not in _TAKEN and getattr(options, field) != getattr(plain, field):
+            typed = flag.name.replace("_", "-")
+            raise UsageError(f"-{typed} is of two builds: leave it out with --over")

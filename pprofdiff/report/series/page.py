@@ -1,0 +1,90 @@
+"""A series as one page: what changed, the curves drawn, and their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from pprofdiff.analysis.series.judged import JudgedSeries, KindCurves
+from pprofdiff.plots.curveplot import CurvesOf, curves, curves_in_words
+from pprofdiff.plots.drawing import Size, svg
+from pprofdiff.report.html.parts import Drawn, drawn
+from pprofdiff.report.html.shell import shell, template
+from pprofdiff.report.rows import Sentence
+from pprofdiff.report.series.model import SeriesReport
+from pprofdiff.report.series.told import (
+    headline,
+    kind_tables,
+    over_words,
+    steps_told,
+)
+from pprofdiff.units import printable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["render"]
+
+# Two beside each other on a screen, one on a phone, whose text stays large enough.
+_SIZE: Size = (420, 260)
+
+
+class Drawing(NamedTuple):
+    """A chart, and what it shows in words."""
+
+    svg: str
+    words: str
+
+
+class KindPart(NamedTuple):
+    """What the page has of one kind of profile; `anchor` is where links to it lead."""
+
+    anchor: str
+    name: str
+    charts: tuple[Drawing, ...]
+    tables: list[Drawn]
+
+
+def render(report: SeriesReport) -> str:
+    """Return the page, the same bytes for the same report."""
+    series = report.judged.series
+    text = template("series.html.j2").render(
+        **shell(),
+        ends=[printable(series.steps[i].name) for i in (0, -1)],
+        answer=printable(headline(report)),
+        told=[printable(words) for words in steps_told(report)],
+        kinds=[
+            KindPart(
+                f"part{i}",
+                printable(kind.measured.kind),
+                tuple(_charts(report, kind, f"part{i}")),
+                drawn(kind_tables(report, kind, full=True)),
+            )
+            for i, kind in enumerate(report.judged.kinds)
+        ],
+        place=printable(series.place),
+        over=over_words(series),
+        warnings=drawn(Sentence(one.text, "warning") for one in report.warnings),
+    )
+    return text.lstrip() + "\n"
+
+
+def _draw(judged: JudgedSeries, which: CurvesOf, kind: str, figure: Figure) -> None:
+    curves(judged, figure.subplots(), which=which, kind=kind)
+
+
+def _charts(report: SeriesReport, kind: KindCurves, prefix: str) -> Iterator[Drawing]:
+    some: list[CurvesOf] = ["functions"] if kind.functions else []
+    some += ["groups"] if kind.groups else []
+    name = kind.measured.kind
+    for which in some:
+        words = curves_in_words(report.judged, which=which, kind=name)
+        made = svg(
+            partial(_draw, report.judged, which, name),
+            title=f"{name} by {which.removesuffix('s')}",
+            description=words,
+            prefix=f"{prefix}-{which}",
+            size=_SIZE,
+        )
+        yield Drawing(made, words)

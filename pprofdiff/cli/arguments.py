@@ -314,9 +314,9 @@ def _steps_help() -> list[str]:
     return [
         "--over shows shares of many builds, or windows of time, as curves, and the",
         "  steps at which they changed. Objects tell their build, as they tell their",
-        "  host: a shell makes one list of several patterns. Builds are in the order of",
-        "  the arguments, then of the numbers in their names, 1.9 before 1.10. Commits",
-        "  are named one by one: 's3://…/build=a1f/**' 's3://…/build=07c/**' …",
+        "  host: a shell makes one list of several patterns. Builds come in the order",
+        "  of the arguments, then of the numbers in their names, 1.9 before 1.10;",
+        "  commits are named one by one: 's3://…/build=a1f/**' 's3://…/build=07c/**' …",
         "  --over time takes the time that each profile has in it.",
     ]
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from pprofdiff.analysis import comparison as analysis
 from pprofdiff.analysis.outcome.model import SAME_WITHIN
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted
 from pprofdiff.api.comparison import Comparison, Paths, words_of
+from pprofdiff.api.series import FleetSeries
 from pprofdiff.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from pprofdiff.fleets.sides import FleetOptions
 
 __all__ = ["FleetComparison", "fleet"]
 
@@ -84,10 +88,42 @@ class FleetComparison(Comparison):
         return groups_frame(self.data)
 
 
-def fleet(  # noqa: PLR0913 - the options of a comparison, by keyword
+@overload
+def fleet(
     base: Paths,
     new: Paths,
     *,
+    by: str | None = ...,
+    group_by: str = ...,
+    scheduler: str = ...,
+    workers: int | None = ...,
+    max_skipped: float = ...,
+    labels: bool = ...,
+    normalize: bool = ...,
+    work: tuple[float, float] | None = ...,
+    pair_names: Mapping[str, str] | None = ...,
+    pairing: bool = ...,
+    same_within: float = ...,
+) -> FleetComparison: ...
+@overload
+def fleet(
+    base: Paths,
+    *,
+    over: str,
+    every: float | timedelta | None = ...,
+    by: str | None = ...,
+    scheduler: str = ...,
+    workers: int | None = ...,
+    max_skipped: float = ...,
+) -> FleetSeries: ...
+
+
+def fleet(  # noqa: PLR0913 - the options of a comparison, by keyword
+    base: Paths,
+    new: Paths | None = None,
+    *,
+    over: str = "",
+    every: float | timedelta | None = None,
     by: str | None = None,
     group_by: str = "",
     scheduler: str = "",
@@ -99,14 +135,24 @@ def fleet(  # noqa: PLR0913 - the options of a comparison, by keyword
     pair_names: Mapping[str, str] | None = None,
     pairing: bool = True,
     same_within: float = SAME_WITHIN,
-) -> FleetComparison:
+) -> FleetComparison | FleetSeries:
     """Compare two builds by the pprof profiles of all hosts that ran them.
+
+    With `over`, compare many builds in order, or windows of time: shares of the total
+    become curves, with the steps at which they changed.
 
     Parameters
     ----------
     base, new
         Patterns or names of objects, ``s3://bucket/build=41/**/*.pb.gz``, in any store
         that fsspec knows; folders, or lists of names as ``@names.txt``.
+        With `over`, `base` names all objects, and there is no `new`.
+    over
+        ``time``, or what tells builds, in the words of `by`. Builds are in the order of
+        the names in `base`, then of the numbers in their own.
+    every
+        The width of a window of time, in seconds or as a timedelta; None for one that
+        makes 48 windows at most.
     by
         What tells hosts, which are the unit that builds are judged by: a label of
         samples or a part ``KEY=…`` of paths, or a pattern for paths with a group. None
@@ -125,7 +171,8 @@ def fleet(  # noqa: PLR0913 - the options of a comparison, by keyword
     labels
         Whether samples keep their labels.
     normalize, work, pair_names, pairing, same_within
-        As of `compare`; `work` are the operations of all hosts.
+        As of `compare`; `work` are the operations of all hosts. None of them, nor
+        `group_by` and `labels`, means anything with `over`.
 
     Raises
     ------
@@ -138,12 +185,22 @@ def fleet(  # noqa: PLR0913 - the options of a comparison, by keyword
     """
     from pprofdiff.fleets.sides import FleetOptions, load_fleets
 
+    if not over and new is None:
+        raise UsageError("give two fleets, or over= for many builds or windows of time")
+    if over:
+        given = (new, group_by, work, pair_names, labels, normalize, not pairing)
+        if any(one for one in given):
+            raise UsageError("over= goes with by, every, scheduler, workers alone")
+    elif every is not None:
+        raise UsageError('every= is the width of windows: it goes with over="time"')
     if not 0 < same_within < 1:
         raise UsageError("same_within= is a share of base, such as 0.02")
     if not 0 <= max_skipped < 1:
         raise UsageError("max_skipped= is a share of objects, such as 0.01")
     how = FleetOptions(by, scheduler, workers, max_skipped, labels, group_by=group_by)
-    loaded = load_fleets(words_of(base), words_of(new), how)
+    if over:
+        return _series(words_of(base), over, every, how)
+    loaded = load_fleets(words_of(base), words_of(new or ()), how)
     if loaded.base is None:
         raise UsageError("base: there is nothing on this side")
     settings = Settings(
@@ -155,3 +212,21 @@ def fleet(  # noqa: PLR0913 - the options of a comparison, by keyword
     )
     data = analysis.compare_sides(loaded.base, loaded.new, settings)
     return FleetComparison(data, loaded.notes, loaded.unread)
+
+
+def _series(
+    places: Sequence[str],
+    over: str,
+    every: float | timedelta | None,
+    how: FleetOptions,
+) -> FleetSeries:
+    from pprofdiff.analysis.series.changes import need_ruptures
+    from pprofdiff.analysis.series.judged import judge_series
+    from pprofdiff.fleets.over import load_series
+
+    need_ruptures()
+    if not places:
+        raise UsageError("fleet: there is nothing to read")
+    seconds = every.total_seconds() if isinstance(every, timedelta) else every
+    loaded = load_series(places, over, how, every=seconds)
+    return FleetSeries(judge_series(loaded.series), loaded.notes)

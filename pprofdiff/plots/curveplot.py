@@ -195,13 +195,15 @@ def curves_in_words(
     )
     if not changed:
         return f"{head}: none changed."
+    spelled = distinct_names([curve.key for curve in changed])
+    labels = spelled if which == "functions" else [curve.label for curve in changed]
     told = "; ".join(
-        f"{curve.label} "
+        f"{label} "
         + ", ".join(
             f"{_POINTS.text(one.delta, signed=True)} at {names[one.step]}"
             for one in curve.changes
         )
-        for curve in changed
+        for curve, label in zip(changed, labels, strict=True)
     )
     return f"{head}. Changed: {told}."
 

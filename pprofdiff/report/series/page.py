@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["render"]
 
 # Two beside each other on a screen, one on a phone, whose text stays large enough.
-_SIZE: Size = (420, 260)
+_SIZE: Size = (360, 240)
 
 
 class Drawing(NamedTuple):
@@ -59,7 +59,7 @@ def render(report: SeriesReport) -> str:
                 f"part{i}",
                 printable(kind.measured.kind),
                 tuple(_charts(report, kind, f"part{i}")),
-                drawn(kind_tables(report, kind, full=True)),
+                drawn(kind_tables(report, kind)),
             )
             for i, kind in enumerate(report.judged.kinds)
         ],

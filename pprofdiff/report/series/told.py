@@ -58,7 +58,8 @@ def series_parts(report: SeriesReport, *, full: bool = False) -> Iterator[Part]:
     for words in (*steps_told(report), *_both_sides(report)):
         yield Sentence(words)
     for kind in report.judged.kinds:
-        yield from kind_tables(report, kind, full=full)
+        most = None if full else FUNCTIONS
+        yield from kind_tables(report, kind, most=most, categories=full)
     for caveat in report.warnings:
         yield Sentence(caveat.text, "warning")
     yield Sentence(over_words(report.judged.series), "legend")
@@ -134,18 +135,24 @@ def _points(share: float) -> str:
 
 
 def kind_tables(
-    report: SeriesReport, kind: KindCurves, *, full: bool = False
+    report: SeriesReport,
+    kind: KindCurves,
+    *,
+    most: int | None = None,
+    categories: bool = False,
 ) -> Iterator[SectionPart]:
-    """Yield the tables of one kind of profile: groups, then functions."""
+    """Yield the tables of one kind of profile: groups, then functions.
+
+    `most` functions are shown, None for all; `categories` that did not change, too.
+    """
     series, name = report.judged.series, kind.measured.kind
     of = f"% of each {'window' if series.width_s else 'build'}'s total"
     if kind.groups:
-        rows = tuple(_rows_of_groups(series, kind, full=full))
+        rows = tuple(_rows_of_groups(series, kind, every=categories))
         yield Table(
             f"{name}_groups", _columns(series, "group"), rows,
             title=f"{name} by group, {of}",
         )  # fmt: skip
-    most = len(kind.functions) if full else FUNCTIONS
     shown = kind.functions[:most]
     if shown:
         cells = function_cells([curve.key for curve in shown])
@@ -156,7 +163,7 @@ def kind_tables(
         yield Table(
             f"{name}_functions", _columns(series, "function"), rows,
             title=f"{name} by function (flat, those that moved most), {of}",
-            total=len(kind.functions), code=True,
+            total=len(kind.functions), code=True, one_unit=True,
         )  # fmt: skip
 
 
@@ -172,7 +179,7 @@ def _columns(series: Series, noun: str) -> tuple[Column, ...]:
     )
 
 
-def _rows_of_groups(series: Series, kind: KindCurves, *, full: bool) -> Iterator[Row]:
+def _rows_of_groups(series: Series, kind: KindCurves, *, every: bool) -> Iterator[Row]:
     """Yield groups, and below each the categories that changed, or all of them."""
     from pprofdiff.goruntime.rules import rules
 
@@ -183,7 +190,7 @@ def _rows_of_groups(series: Series, kind: KindCurves, *, full: bool) -> Iterator
         own = [parts[key] for key in of_group[curve.key] if key in parts]
         if len(own) > 1:
             for part in own:
-                if full or part.changes:
+                if every or part.changes:
                     yield _row(series, part, Cell(part.label), "category", 1)
 
 
@@ -206,7 +213,7 @@ def _change_cell(curve: Curve) -> Cell:
     """Return the largest change; of none, that all is noise."""
     if not curve.changes:
         known = bool(np.isfinite(curve.deviation).all())
-        return Cell("", mark="noise" if known else "")
+        return Cell("", 0.0 if known else None, mark="noise" if known else "")
     delta = curve.largest
     tone: Tone = "worse" if delta > 0 else "better"
     return Cell(_points(delta), delta, mark="more" if delta > 0 else "less", tone=tone)

@@ -1,0 +1,33 @@
+"""A fleet step by step as a card: what changed, and the functions that moved most."""
+
+from __future__ import annotations
+
+from pprofdiff.notebook import ROWS, Card
+from pprofdiff.report.rows import Sentence, Table
+from pprofdiff.report.series.model import SeriesReport
+from pprofdiff.report.series.told import (
+    headline,
+    kind_tables,
+    over_words,
+    steps_told,
+)
+from pprofdiff.units import printable
+
+__all__ = ["series_card"]
+
+
+def series_card(report: SeriesReport) -> Card:
+    """Return the headline, each step that changed, and the first kind's functions."""
+    series = report.judged.series
+    kind = report.judged.kinds[0]
+    parts = kind_tables(report, kind, most=ROWS)
+    tables = [part for part in parts if isinstance(part, Table)]
+    warnings = [Sentence(one.text).text for one in report.warnings]
+    return Card(
+        labels=(series.steps[0].name, series.steps[-1].name),
+        kind=kind.measured.kind,
+        lead=headline(report),
+        table=tables[-1],
+        below=" ".join([over_words(series), *warnings]),
+        findings=tuple((0, printable(words)) for words in steps_told(report)),
+    )

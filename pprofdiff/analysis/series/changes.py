@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.series.curves import Shares, between
+from pprofdiff.analysis.series.moderation import Moderation
 from pprofdiff.analysis.stats.discoveries import two_sided
 from pprofdiff.analysis.stats.student import normal, student
 from pprofdiff.errors import UsageError
@@ -92,15 +94,23 @@ def penalty(steps: int) -> float:
     return NormalDist().inv_cdf(1 - ALARMS / (2 * max(steps - 1, 1))) ** 2
 
 
-def proposed(shares: Shares) -> list[Proposed]:
-    """Return where each row may have changed; nothing is judged over rows yet."""
+def proposed(shares: Shares, moderated: Moderation) -> list[Proposed]:
+    """Return where each row may have changed; nothing is judged over rows yet.
+
+    `moderated` is what rows tell together of how far units differ.
+    """
     least = penalty(shares.shares.shape[1])
     variance = shares.variance * np.square(shares.shaken)[:, None]
     known = np.logical_and.reduce(np.isfinite(variance) & (variance > 0), axis=1)
     worth = known & (_furthest(shares.shares, variance, known) >= least)
     none = Proposed()
     return [
-        _judged(shares, row, _cut(shares.shares[row], 1 / variance[row], least))
+        _judged(
+            shares,
+            row,
+            _cut(shares.shares[row], 1 / variance[row], least),
+            moderated,
+        )
         if told
         else none
         for row, told in enumerate(worth.tolist())
@@ -165,19 +175,26 @@ def _cost() -> Any:  # noqa: ANN401 - of a class of a library without types
     return Weighted()
 
 
-def _judged(shares: Shares, row: int, steps: Sequence[int]) -> Proposed:
-    """Return the chance of each change, by how far units differ in it."""
+def _judged(
+    shares: Shares, row: int, steps: Sequence[int], moderated: Moderation
+) -> Proposed:
+    """Return the chance of each change, by how far units differ in it.
+
+    So many changes could have been put at so many sets of steps (Bonferroni).
+    """
     count = shares.shares.shape[1]
+    ways = comb(count - 1, len(steps))
     chances = []
     for first, middle, end in _runs(steps, count):
         told = between(shares, row, slice(first, middle), slice(middle, end))
         if not told.freedom:
             chances.append(1.0)
             continue
-        deviation = told.deviation * float(shares.shaken[row])
-        t = (told.after - told.before) / deviation if deviation else 0.0
-        z = normal(np.array([t]), np.array([float(told.freedom)]))
-        chances.append(min(float(two_sided(z)[0]) * (count - 1), 1.0))
+        deviation, freedom = moderated.deviation(told)
+        deviation *= float(shares.shaken[row])
+        t = told.even * (told.after - told.before) / deviation if deviation else 0.0
+        z = normal(np.array([t]), np.array([freedom]))
+        chances.append(min(float(two_sided(z)[0]) * ways, 1.0))
     return Proposed(tuple(steps), tuple(chances))
 
 
@@ -188,15 +205,19 @@ def _runs(steps: Sequence[int], count: int) -> list[tuple[int, int, int]]:
 
 
 def changes_at(
-    shares: Shares, row: int, steps: Sequence[int], rates: Sequence[float]
+    shares: Shares,
+    row: int,
+    steps: Sequence[int],
+    rates: Sequence[float],
+    moderated: Moderation,
 ) -> tuple[Change, ...]:
     """Return the changes of a row at steps that were chosen, with their rates."""
     changes = []
     runs = _runs(steps, shares.shares.shape[1])
     for (first, middle, end), rate in zip(runs, rates, strict=True):
         told = between(shares, row, slice(first, middle), slice(middle, end))
-        freedom = np.array([float(told.freedom)])
-        reach = float(student(_Z, freedom)[0]) * told.deviation
+        deviation, freedom = moderated.deviation(told)
+        reach = float(student(_Z, np.array([freedom]))[0]) * deviation
         reach *= float(shares.shaken[row])
         delta = told.after - told.before
         changes.append(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,11 @@ __all__ = ["Shares", "between", "shares_of"]
 
 Floats = NDArray[np.float64]
 
-# Of fewer steps, the median of differences says little about all of them.
-_SEVERAL = 8
+# Of fewer steps, the median of differences says little of a row: it is off by a third.
+_SEVERAL = 24
+# Beyond this, how far steps shake is what deviations are of. A median of so many
+# differences tells as little as the mean of 0.37 times as many squares.
+_SHAKEN, _OF_MEDIANS = 1.5, 0.37
 # The median of |z| of the normal distribution.
 _MEDIAN = 0.6745
 
@@ -33,6 +36,8 @@ class Shares:
         Of a share, as units that are measured again at another step spread about it:
         float64 of shape (rows, steps). Where a unit is of one step alone, all that it
         differs from others counts. NaN where no step has two units.
+    freedom
+        The degrees of freedom of that variance.
     shaken
         What a deviation is to be multiplied by where shares go up and down from step
         to step further than units explain, all together (float64, at least 1).
@@ -43,6 +48,7 @@ class Shares:
     totals: Floats
     shares: Floats
     variance: Floats
+    freedom: float
     shaken: Floats
 
 
@@ -61,7 +67,21 @@ def shares_of(own: NDArray[np.int64], totals: NDArray[np.int64]) -> Shares:
     whole = weights.sum(axis=0)
     shares = values.sum(axis=1) / whole
     variance = _variance(values, weights, shares)
-    return Shares(values, weights, shares, variance, _shaken(shares, variance))
+    freedom = _freedom(weights)
+    return Shares(values, weights, shares, variance, freedom, _shaken(shares, variance))
+
+
+def _freedom(weights: Floats) -> float:
+    """Return how many deviations there are, less the means that they are from.
+
+    Units of unlike sizes count as fewer of one size (Kish 1965, 11.7).
+    """
+    seen = weights > 0
+    again = int((seen.sum(axis=1) > 1).sum())
+    left = int(seen.sum()) - again - weights.shape[1] + bool(again)
+    parts = weights / weights.sum(axis=0)
+    alike = 1 / np.square(parts).sum(axis=0) / seen.sum(axis=0)
+    return float(max(left * alike.mean(), 0.0))
 
 
 def _variance(values: Floats, weights: Floats, shares: Floats) -> Floats:
@@ -75,13 +95,13 @@ def _variance(values: Floats, weights: Floats, shares: Floats) -> Floats:
     left = np.where(seen, pull - np.where(again, own, 0.0)[:, :, None], 0.0)
     # Less of a unit's spread is left where it is of few steps.
     left *= np.sqrt(np.where(again, times / np.maximum(times - 1, 1), 1.0))[:, None]
-    units = seen.sum(axis=0)
+    units = np.maximum(seen.sum(axis=0), 1)
     several = units > 1
     if not several.any():
         return np.full(shares.shape, np.nan)
-    of_step = np.square(left).sum(axis=1) * np.where(
-        several, units / np.maximum(units - 1, 1), 0.0
-    )
+    # What the share would be without a unit: the jackknife.
+    left /= np.maximum(1 - weights / whole, 1e-12)
+    of_step = np.square(left).sum(axis=1) * np.where(several, 1 - 1 / units, 0.0)
     # A step with few units hardly shows its own spread, that of all steps does.
     sizes = np.square(weights / whole).sum(axis=0)
     common = of_step[:, several].sum(axis=1) / sizes[several].sum()
@@ -92,17 +112,21 @@ def _variance(values: Floats, weights: Floats, shares: Floats) -> Floats:
 def _shaken(shares: Floats, variance: Floats) -> Floats:
     """Return how much further shares go from step to step than their variance says.
 
-    The load of an hour moves all hosts alike. By the median, so that some steps may
-    be changes.
+    The load of an hour moves all hosts alike. By the median, so that some steps may be
+    changes. Few steps hardly tell a row's own: there it is what half of the rows have.
     """
     rows, steps = shares.shape
-    if steps < _SEVERAL:
+    if not rows:
         return np.ones(rows)
     spread = np.sqrt(variance[:, 1:] + variance[:, :-1])
     with np.errstate(invalid="ignore", divide="ignore"):
         far = np.abs(np.diff(shares, axis=1)) / spread
     far[~np.isfinite(far)] = 0.0
-    factor: Floats = np.maximum(np.median(far, axis=1) / _MEDIAN, 1.0)
+    own = np.median(far, axis=1) / _MEDIAN
+    common = max(float(np.median(own)), 1.0)
+    if steps < _SEVERAL:
+        return np.full(rows, common)
+    factor: Floats = np.maximum(own, common)
     return factor
 
 
@@ -112,13 +136,29 @@ class Between:
 
     `deviation` is that of their difference over units, each of which counts once
     however many steps it was measured at; `freedom` its degrees of freedom, 0 where
-    there are no two units on each side.
+    there are no two units on each side. `expected` is what `Shares.variance` makes of
+    it, if nothing else lets units differ from themselves, with `expected_freedom`.
     """
 
     before: float
     after: float
     deviation: float
+    expected: float
     freedom: int
+    expected_freedom: float
+
+    @property
+    def even(self) -> float:
+        """What makes the difference as rare as a normal deviate, 1 where much is seen.
+
+        Counts of rare samples are skewed; their powers of 2/3 are not (Anscombe 1953,
+        Journal of the Royal Statistical Society B 15(2)).
+        """
+        if self.before == self.after:
+            return 1.0
+        middle = ((self.before + self.after) / 2) ** (1 / 3)
+        far = abs(self.after) ** (2 / 3) - abs(self.before) ** (2 / 3)
+        return float(1.5 * middle * far / (self.after - self.before))
 
 
 def between(shares: Shares, row: int, first: slice, second: slice) -> Between:
@@ -128,7 +168,7 @@ def between(shares: Shares, row: int, first: slice, second: slice) -> Between:
     step is no evidence twice.
     """
     pull = np.zeros(shares.totals.shape[0])
-    ratios, alike = [], []
+    ratios, alike, expected = [], [], 0.0
     for steps, sign in ((first, -1), (second, 1)):
         own = shares.own[row, :, steps].sum(axis=1)
         weights = shares.totals[:, steps].sum(axis=1)
@@ -136,12 +176,24 @@ def between(shares: Shares, row: int, first: slice, second: slice) -> Between:
         ratio = float(own.sum() / weights.sum())
         ratios.append(ratio)
         # So many units of one size vary as much as these do (Kish 1965, 11.7).
-        alike.append(int(1 / float(np.square(part).sum()) + 1e-9))
+        alike.append(round(1 / float(np.square(part).sum())))
         # What the ratio would be without a unit: the jackknife.
         without = np.maximum(1 - part, 1e-12)
         pull += sign * (own - ratio * weights) / weights.sum() / without
+        sizes = shares.totals[:, steps].sum(axis=0) / weights.sum()
+        expected += float((np.square(sizes) * shares.variance[row, steps]).sum())
     few = min(alike)
+    most = shares.freedom
+    if shares.shaken[row] > _SHAKEN and shares.totals.shape[1] >= _SEVERAL:
+        most = min(most, _OF_MEDIANS * (shares.totals.shape[1] - 1))
     if few < 2:
-        return Between(ratios[0], ratios[1], float("nan"), 0)
+        return Between(ratios[0], ratios[1], nan, nan, 0, 0.0)
     variance = float(np.square(pull).sum()) * (few - 1) / few
-    return Between(ratios[0], ratios[1], sqrt(variance), few - 1)
+    return Between(
+        ratios[0],
+        ratios[1],
+        sqrt(variance),
+        sqrt(expected),
+        few - 1,
+        most,
+    )

@@ -21,6 +21,7 @@ from pprofdiff.analysis.series.changes import (
     proposed,
 )
 from pprofdiff.analysis.series.curves import Shares, shares_of
+from pprofdiff.analysis.series.moderation import Moderation, moderation
 from pprofdiff.analysis.stats.discoveries import false_discovery_rates
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.series import Measured, Series
@@ -151,7 +152,15 @@ class _Block:
     names: list[tuple[str, str]]
     raw: NDArray[np.int64]
     shares: Shares
+
+
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    """A block, where its rows may have changed, and how far units differ."""
+
+    block: _Block
     told: list[Proposed]
+    moderated: Moderation
 
 
 def judge_series(series: Series) -> JudgedSeries:
@@ -163,7 +172,7 @@ def judge_series(series: Series) -> JudgedSeries:
     Raises UsageError where ruptures is not installed.
     """
     need_ruptures()
-    blocks = [list(_blocks(kind)) for kind in series.kinds]
+    blocks = [_tried(list(_blocks(kind))) for kind in series.kinds]
     rates = {sort: iter(_rates(blocks, sort)) for sort in _SORTS}
     return JudgedSeries(
         series,
@@ -174,7 +183,16 @@ def judge_series(series: Series) -> JudgedSeries:
     )
 
 
-def _rates(blocks: Sequence[Sequence[_Block]], sort: CurveSort) -> list[float]:
+def _tried(blocks: list[_Block]) -> list[_Tried]:
+    """Return where the rows of one kind may have changed."""
+    functions = [block.shares for block in blocks if block.sort == "function"]
+    moderated = moderation(functions)
+    return [
+        _Tried(block, proposed(block.shares, moderated), moderated) for block in blocks
+    ]
+
+
+def _rates(blocks: Sequence[Sequence[_Tried]], sort: CurveSort) -> list[float]:
     """Return the rate of false discoveries of each step that was proposed.
 
     Groups, categories and functions are a third of the alarms each: of a few groups
@@ -182,7 +200,11 @@ def _rates(blocks: Sequence[Sequence[_Block]], sort: CurveSort) -> list[float]:
     proposed was tried all the same.
     """
     told = [
-        t for own in blocks for block in own if block.sort == sort for t in block.told
+        proposal
+        for own in blocks
+        for tried in own
+        if tried.block.sort == sort
+        for proposal in tried.told
     ]
     chances = [p for one in told for p in one.p or (1.0,)]
     rates = false_discovery_rates(np.array(chances, np.float64)) * len(_SORTS)
@@ -191,13 +213,14 @@ def _rates(blocks: Sequence[Sequence[_Block]], sort: CurveSort) -> list[float]:
 
 def _kind(
     measured: Measured,
-    blocks: Sequence[_Block],
+    blocks: Sequence[_Tried],
     rates: Mapping[CurveSort, Iterator[float]],
 ) -> KindCurves:
     """Return the curves of one kind; takes as many rates as its rows have."""
     curves: dict[CurveSort, list[Curve]] = {"group": [], "category": [], "function": []}
-    for block in blocks:
-        curves[block.sort] += _curves(measured, block, rates[block.sort])
+    for tried in blocks:
+        sort = tried.block.sort
+        curves[sort] += _curves(measured, tried, rates[sort])
     functions = _undiluted(curves["function"])
     functions.sort(key=lambda curve: (-abs(curve.largest), -curve.span, curve.key))
     return KindCurves(
@@ -251,12 +274,13 @@ def _around(curve: Curve, place: int, others: Sequence[Floats]) -> tuple[float, 
 
 
 def _curves(
-    measured: Measured, block: _Block, rates: Iterator[float]
+    measured: Measured, tried: _Tried, rates: Iterator[float]
 ) -> Iterator[Curve]:
+    block = tried.block
     present = _present(measured)
     count = measured.totals.shape[1]
     for row, ((key, label), told) in enumerate(
-        zip(block.names, block.told, strict=True)
+        zip(block.names, tried.told, strict=True)
     ):
         own = [next(rates) for _ in told.p or (1.0,)]
         kept = [
@@ -265,7 +289,11 @@ def _curves(
             if rate <= ALARMS and key != STOPPED
         ]
         changes = changes_at(
-            block.shares, row, [step for step, _ in kept], [rate for _, rate in kept]
+            block.shares,
+            row,
+            [step for step, _ in kept],
+            [rate for _, rate in kept],
+            tried.moderated,
         )
         whole = np.full((2, count), np.nan)
         whole[0, present] = block.shares.shares[row]
@@ -295,7 +323,7 @@ def _blocks(measured: Measured) -> Iterator[_Block]:
         sort: CurveSort, names: list[tuple[str, str]], own: NDArray[np.int64]
     ) -> _Block:
         shares = shares_of(own[:, :, present], totals)
-        return _Block(sort, names, own.sum(axis=1), shares, proposed(shares))
+        return _Block(sort, names, own.sum(axis=1), shares)
 
     if len(present) < _LEAST_STEPS:
         return

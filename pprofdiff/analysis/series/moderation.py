@@ -1,0 +1,90 @@
+"""How far deviations of differences are those of their row, or of all rows alike.
+
+Few hosts hardly tell a row's own deviation; hundreds of rows tell how far rows differ
+in theirs (Smyth 2004, Statistical Applications in Genetics 3(1), section 6.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, isfinite, isinf, log
+from typing import NamedTuple
+
+import numpy as np
+
+from pprofdiff.analysis.series.curves import Between, Shares, between
+
+__all__ = ["ALONE", "Moderation", "moderation"]
+
+# Of fewer rows, how far they differ is not known either.
+_SEVERAL = 20
+
+
+class Moderation(NamedTuple):
+    """What all rows tell of a row's variance: `scale` times the one that is expected.
+
+    That counts as `freedom` degrees of freedom beside the row's own, as far as what is
+    expected has so many.
+    """
+
+    scale: float
+    freedom: float
+
+    def deviation(self, told: Between) -> tuple[float, float]:
+        """Return the deviation of a difference, and its degrees of freedom.
+
+        It is never less than the row's own: units that respond in unlike ways.
+        """
+        if not self.freedom:
+            return told.deviation, float(told.freedom)
+        expected = self.scale * told.expected**2
+        own = told.deviation**2
+        both = self.freedom + told.freedom
+        part = 1.0 if isinf(both) else self.freedom / both
+        variance = max(part * expected + (1 - part) * own, own)
+        return variance**0.5, max(min(both, told.expected_freedom), 1.0)
+
+
+ALONE = Moderation(1.0, 0.0)
+"""Each row's own deviation alone."""
+
+
+def moderation(several: Sequence[Shares]) -> Moderation:
+    """Return what rows tell together, by their first and second half of the steps."""
+    logs, freedom = [], 0
+    for shares in several:
+        rows, steps = shares.shares.shape
+        half = slice(0, steps // 2), slice(steps // 2, steps)
+        for row in range(rows):
+            told = between(shares, row, *half)
+            if told.freedom and told.deviation > 0 and told.expected > 0:
+                freedom = told.freedom
+                logs.append(2 * log(told.deviation / told.expected))
+    if len(logs) < _SEVERAL:
+        return ALONE
+    from scipy.special import digamma, polygamma
+
+    each = np.array(logs) - float(digamma(freedom / 2)) + log(freedom / 2)
+    spread = float(each.var(ddof=1)) - float(polygamma(1, freedom / 2))
+    mean = float(each.mean())
+    more = _solved(spread) if spread > 0 else inf
+    if isfinite(more):
+        mean += float(digamma(more / 2)) - log(more / 2)
+    # Less than what steps show is no evidence: halves are of more steps than most runs.
+    return Moderation(max(float(np.exp(mean)), 1.0), more)
+
+
+def _solved(spread: float) -> float:
+    """Return the degrees of freedom whose logarithms of variances spread so far.
+
+    That is twice the inverse of the trigamma function, which falls.
+    """
+    from scipy.optimize import brentq
+    from scipy.special import polygamma
+
+    low, high = 1e-3, 1e4
+    if spread <= float(polygamma(1, high)):
+        return inf
+    if spread >= float(polygamma(1, low)):
+        return 0.0
+    return 2 * float(brentq(lambda x: float(polygamma(1, x)) - spread, low, high))

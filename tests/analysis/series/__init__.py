@@ -1,0 +1,1 @@
+"""Curves of fleets, and the steps at which they changed."""

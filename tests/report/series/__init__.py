@@ -1,0 +1,1 @@
+"""What is said of a fleet step by step."""

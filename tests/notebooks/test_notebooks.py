@@ -246,4 +246,4 @@ def test_its_commands_run(path, folder, cli):
 
 
 def test_there_is_one_for_each_story():
-    assert [path.stem[:3] for path in NOTEBOOKS] == [f"{i:02}-" for i in range(6)]
+    assert [path.stem[:3] for path in NOTEBOOKS] == [f"{i:02}-" for i in range(7)]

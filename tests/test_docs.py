@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -108,6 +109,8 @@ def examples():
 def test_an_example_of_the_help(folder, cli, monkeypatch, command):
     monkeypatch.chdir(folder / "syncpool")
     Path("bench.txt").symlink_to(folder / "zstd" / "new" / "bench.txt")
+    with ZipFile(folder / "fleet.zip") as archive:
+        archive.extractall("fleet")
     program, *words = shlex.split(command)
     assert program == "pprofdiff"
     done = cli(*words)

@@ -271,7 +271,7 @@ def help_text() -> str:
         "  pprofdiff -top -diff_base=base/cpu.pb.gz new/cpu.pb.gz",
         "  pprofdiff base/cpu.pb.gz new/cpu.pb.gz --explain gc.mark",
         "  pprofdiff base/cpu.pb.gz new/cpu.pb.gz --list 'lineproto[.]'",
-        "  pprofdiff --over build 's3://profiles/api/build=*/**'",
+        "  pprofdiff --over build 'fleet/build=*/**'",
         "  pprofdiff base/ new/ --fail-on 'package:ingest:+20%' --fail-on total:+5%",
     ]
     return "\n".join(lines) + "\n"
@@ -317,7 +317,7 @@ def _steps_help() -> list[str]:
         "  host: a shell makes one list of several patterns. Builds come in the order",
         "  of the arguments, then of the numbers in their names, 1.9 before 1.10;",
         "  commits are named one by one: 's3://…/build=a1f/**' 's3://…/build=07c/**' …",
-        "  --over time takes the time that each profile has in it.",
+        "  With time, a step is a window, and profiles tell when they were begun.",
     ]
 
 

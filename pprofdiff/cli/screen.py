@@ -29,6 +29,7 @@ _ASCII = str.maketrans(
         "↳": "`",
     }
     | {mark: str(digit) for digit, mark in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")}
+    | {bar: str(height) for height, bar in enumerate("▁▂▃▄▅▆▇█", 1)}
 )
 
 

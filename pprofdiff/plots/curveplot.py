@@ -167,7 +167,7 @@ def _name(ax: Axes, named: Sequence[tuple[Curve, float, str]], theme: Theme) -> 
 
 def _mark_steps(ax: Axes, names: Sequence[str]) -> None:
     """Name as many steps as have room, evenly."""
-    words = [shortened(name, 16) for name in names]
+    words = [shortened(name, _LONGEST) for name in names]
     left, right = ax.get_xlim()
     each = room(ax)[0] / (right - left)
     widest = max(text_size(word)[0] for word in words) + _BETWEEN

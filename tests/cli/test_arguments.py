@@ -78,7 +78,8 @@ def test_every_flag_in_every_spelling(flag):
             for place in (0, 1, 2):
                 options = parsed([*PAIR[:place], *words, *PAIR[place:]])
                 assert getattr(options, flag.field) == meant
-                assert (options.base, options.new) == (("a.pb.gz",), ("b.pb.gz",))
+                sides = ((), tuple(PAIR)) if options.over else ((PAIR[0],), (PAIR[1],))
+                assert (options.base, options.new) == sides
 
 
 @pytest.mark.parametrize(

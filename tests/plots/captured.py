@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
+
+import pytest
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.gclogs.compare import compare_logs
 from pprofdiff.analysis.traces.compare import compare_traces
-from pprofdiff.api import diff, load, load_many
+from pprofdiff.api import diff, fleet, load, load_many
 from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.model.side import Capture, Side
 
@@ -90,6 +93,20 @@ def some_builds(labels=LABELS):
     )
 
 
+@cache
+def _fleet():
+    pytest.importorskip("ruptures")
+    return fleet(f"zip://**/*.gz::{DATA}/fleet.zip", over="build", workers=0).data
+
+
+def a_fleet(labels=LABELS):
+    """Return six builds of the notebook's fleet, the first and last by these labels."""
+    judged = _fleet()
+    first, *steps, last = judged.series.steps
+    steps = (replace(first, name=labels[0]), *steps, replace(last, name=labels[1]))
+    return replace(judged, series=replace(judged.series, steps=steps))
+
+
 def measured_runs(labels=LABELS, base=(100, 104, 98, 170), new=(121, 118)):
     """Return benchmark A run so often on each side, in ns an operation, compared."""
     sides = [
@@ -121,6 +138,7 @@ PLOTS = {
     "scatter": partial(profile_diff, "syncpool", "cpu"),
     "flamegraph": partial(profile_diff, "zstd", "cpu"),
     "builds": some_builds,
+    "curves": a_fleet,
     "runs": measured_runs,
 }
 """Every plot, and what makes its subject of the sides' labels."""

@@ -48,6 +48,8 @@ def subjects():
     for name in ("pauses", "heap"):
         yield name, "pools", pools, {}
     yield "builds", "releases", some_builds, {}
+    yield "curves", "functions", PLOTS["curves"], {}
+    yield "curves", "groups", PLOTS["curves"], {"which": "groups"}
     yield "runs", "benchmark", PLOTS["runs"], {}
 
 

@@ -15,6 +15,7 @@ from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tree import call_tree, inclusive, noise_limit
 from pprofdiff.goruntime.readable import short, with_path
 from pprofdiff.loaders.profiles.encode import compress, encode
+from pprofdiff.units import times
 from tests.building import MS, Frame, Place, Sample, built
 from tests.conftest import DATA
 from tests.report.html.unpacking import names_of
@@ -175,6 +176,46 @@ def test_frames_say_what_the_judge_said(opened, page_file, diff):
             words = "within noise (needs ±" if noise[name] else "beyond noise"
             assert words in status(page), name
     assert said == noise
+
+
+@pytest.fixture(scope="module")
+def unlike(written, tmp_path_factory):
+    """Return a page, and base and new of its functions, which moved by any factor."""
+    sizes = {
+        "main.rare": (62_500, 2), "main.rarer": (20_000_000, 3), "main.less": (220, 2),
+        "main.tenth": (1_000, 94), "main.twentieth": (10_000, 501), "main.same": (7, 7),
+        "main.more": (400, 691), "main.tenfold": (300, 2_994), "main.many": (3, 312),
+        "main.most": (2, 62_500), "main.edge": (9_996, 100), "main.over": (10_005, 100),
+    }  # fmt: skip
+    folder = tmp_path_factory.mktemp("unlike")
+    for side in (0, 1):
+        rows = [Sample((place(f),), (1, both[side] * MS)) for f, both in sizes.items()]
+        (folder / "ab"[side]).write_bytes(compress(encode(built(rows))))
+    return written(folder / "a", folder / "b", "--work=1:1"), sizes
+
+
+def test_a_factor_is_written_as_in_the_rest_of_the_report(opened, unlike):
+    path, sizes = unlike
+    with opened(path, fragment="#cpu;t=1") as page:
+        told = {}
+        for number in range(1, len(sizes) + 1):
+            name, *_, ratio, _ = row(page, number)
+            told[name.split("\n")[0]] = ratio
+        assert told == {name: times(new / base) for name, (base, new) in sizes.items()}
+        assert {told["main.rare"], told["main.most"]} == {"1/31,000", "31,250×"}
+
+
+def test_what_nearly_vanished_is_no_minus_100_percent(opened, unlike):
+    """Less than a hundredth is told as a part: as a percentage it would be all."""
+    path, sizes = unlike
+    with opened(path) as page:
+        for name, (base, new) in sizes.items():
+            go(page, f=name)
+            words = status(page)
+            assert "100.0%" not in words
+            assert "0.00×" not in words
+            factor = times(new / base)
+            assert (f" {factor}, " in words) == (new / base < 0.01 or new / base >= 10)
 
 
 def test_what_is_merged_of_several_frames_is_not_judged(opened, page_file):

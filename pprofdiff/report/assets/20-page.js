@@ -2,18 +2,18 @@
 
 const THEMES = ["system", "light", "dark"];
 
+// The style sheet's first condition says when the page is dark.
 function theme() {
   const button = document.getElementById("theme");
+  const { media } = [...document.styleSheets[0].cssRules].find((rule) => rule.media);
+  const conditions = [media.mediaText, "not all", "screen"];
   let at = 0;
-  const set = (next) => {
-    at = next;
-    const name = THEMES[at];
-    if (at) document.documentElement.dataset.theme = name;
-    else delete document.documentElement.dataset.theme;
-    button.lastElementChild.textContent = name;
+  button.addEventListener("click", () => {
+    at = (at + 1) % 3;
+    media.mediaText = conditions[at];
+    button.lastElementChild.textContent = THEMES[at];
     document.dispatchEvent(new Event("themechange"));
-  };
-  button.addEventListener("click", () => set((at + 1) % THEMES.length));
+  });
 }
 
 function help(keys) {

@@ -35,6 +35,8 @@ _SCRIPT = re.compile(
     """,
     re.VERBOSE,
 )
+# Where the page is dark, unless the reader chooses: its script rewrites this condition.
+_DARK = "screen and (prefers-color-scheme:dark)"
 _POLICY = (
     "default-src 'none'; script-src '{script}'; style-src '{style}'; "
     "img-src data:; base-uri 'none'; form-action 'none'"
@@ -78,9 +80,7 @@ def _style(*, notebook: bool) -> str:
     light, dark = css_variables("light"), css_variables("dark")
     colours = (
         f":root{{color-scheme:light;{light}}}\n"
-        "@media screen and (prefers-color-scheme:dark){"
-        f":root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}\n"
-        f"@media screen{{:root[data-theme=dark]{{color-scheme:dark;{dark}}}}}\n"
+        f"@media {_DARK}{{:root{{color-scheme:dark;{dark}}}}}\n"
     )
     folders = ("flame", "", "notebook") if notebook else ("flame", "")
     return _terse_style("".join((colours, chart_css(), *_assets(".css", folders))))

@@ -41,11 +41,16 @@ function change(view, { from, to, delta, beyond, gone, fresh }) {
   if (word || !delta) return word || "=";
   const mark = delta > 0 ? "▲ " : "▼ ";
   if (from <= 0 || to < 0) return mark + number(view, delta, true);
-  return mark + (to < 10 * from ? percent(delta, from, true) : ratio(from, to));
+  return mark + (to < 10 * from && from < 100 * to ? percent(delta, from, true) : ratio(from, to));
 }
 
-const ratio = (from, to) =>
-  from > 0 && to > 0 ? grouped((to / from).toFixed(to < from * 100 ? 2 : 0)) + "×" : "–";
+// New ÷ base as all of the report writes it: 1.73×, 0.094×, 31,000×; a small one is 1/110.
+function ratio(from, to) {
+  if (!(from > 0 && to > 0)) return "–";
+  const size = to / from, digits = (of) => grouped(String(+of.toPrecision(2)));
+  if (size < 0.01) return "1/" + digits(1 / size);
+  return (size < 0.095 ? digits(size) : grouped(size.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0))) + "×";
+}
 
 // How large a change would have been beyond noise by a mark, 0 if none would.
 const needsOf = ({ reach }, mark) => reach * 10 ** ((mark - 1) / 24);

@@ -5,92 +5,64 @@ const FEW = NARROW ? 5 : Infinity;
 
 function tables(root) {
   for (const table of root.querySelectorAll("table")) {
-    const body = table.tBodies[0];
-    const rows = [...body.rows];
-    const few = Math.min(Number(table.dataset.seen), FEW);
-    const view = { rows, filter: "", few, all: !table.dataset.seen };
-    for (const heading of table.querySelectorAll("th[data-sort]")) {
-      sortable(heading, body, view, () => show(view));
-    }
-    if (table.dataset.seen) {
+    const body = table.tBodies[0], { seen } = table.dataset, rows = [...body.rows];
+    const view = { rows, filter: "", few: Math.min(Number(seen), FEW), all: !seen };
+    for (const heading of table.querySelectorAll("th[data-sort]")) sortable(heading, body, view);
+    if (seen) {
       table.parentElement.before(controls(view));
       show(view);
     }
   }
 }
 
-function sortable(heading, body, view, done) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.append(...heading.childNodes);
-  heading.append(button);
-  const column = heading.cellIndex;
-  const numbers = heading.classList.contains("number");
-  button.addEventListener("click", () => {
-    const down = heading.ariaSort
-      ? heading.ariaSort === "ascending"
-      : numbers;
+function sortable(heading, body, view) {
+  const column = heading.cellIndex, numbers = heading.classList.contains("number");
+  const click = () => {
+    const down = heading.ariaSort ? heading.ariaSort === "ascending" : numbers;
     for (const other of heading.parentElement.cells) other.ariaSort = null;
     heading.ariaSort = down ? "descending" : "ascending";
     const order = numbers ? byValue(column) : byText(column);
     view.rows.sort(down ? (a, b) => order(b, a) : order);
     body.append(...view.rows);
-    done();
-  });
+    show(view);
+  };
+  heading.append(el("button", { type: "button", click }, ...heading.childNodes));
 }
 
 const byValue = (column) => (a, b) =>
-  Number(a.cells[column].dataset.value) - Number(b.cells[column].dataset.value) || 0;
+  a.cells[column].dataset.value - b.cells[column].dataset.value || 0;
 
 const byText = (column) => (a, b) =>
   a.cells[column].textContent < b.cells[column].textContent ? -1 : 1;
 
 function controls(view) {
-  const line = document.createElement("div");
-  line.className = "rows";
-  const field = document.createElement("input");
-  field.type = "search";
-  field.placeholder = "Filter by name (regexp)";
-  field.ariaLabel = "Filter the rows by name";
-  const more = document.createElement("button");
-  more.type = "button";
-  const count = document.createElement("span");
-  count.role = "status";
-  line.append(field, more, count);
-  view.more = more;
-  view.count = count;
-  field.addEventListener("input", () => {
-    view.filter = field.value;
-    show(view);
+  const field = el("input", {
+    type: "search", placeholder: "Filter by name (regexp)", "aria-label": "Filter the rows by name",
+    input: () => {
+      view.filter = field.value;
+      show(view);
+    },
   });
-  more.addEventListener("click", () => {
+  view.more = button("", () => {
     view.all = !view.all;
     show(view);
   });
-  return line;
+  view.count = el("span", { role: "status" });
+  return el("div", { class: "rows" }, field, view.more, view.count);
 }
 
-function show(view) {
-  if (!view.more) return;
-  const wanted = pattern(view.filter);
+// A filter that is no pattern is looked for as it stands.
+function show({ rows, filter, few, all, more, count }) {
+  if (!more) return;
+  const test = matcher(filter), wanted = test.call ? test : (name) => name.includes(filter);
   let found = 0;
-  for (const row of view.rows) {
-    const name = row.querySelector("th");
-    const fits = wanted.test(name.textContent) || wanted.test(name.title);
+  for (const row of rows) {
+    const { textContent, title } = row.querySelector("th"), fits = wanted(textContent) || wanted(title);
     found += fits;
-    row.hidden = !fits || (!view.all && found > view.few);
+    row.hidden = !fits || (!all && found > few);
   }
-  const seen = Math.min(found, view.few);
-  view.more.hidden = found <= seen;
-  view.more.textContent = view.all ? `Show ${seen}` : `Show all ${found}`;
-  view.count.textContent = view.filter ? `${found} of ${view.rows.length} rows` : "";
-}
-
-// A pattern that is no regular expression is looked for as it stands.
-function pattern(text) {
-  try {
-    return new RegExp(text, text === text.toLowerCase() ? "i" : "");
-  } catch {
-    return new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"), "i");
-  }
+  const seen = Math.min(found, few);
+  more.hidden = found <= seen;
+  more.textContent = all ? `Show ${seen}` : `Show all ${found}`;
+  count.textContent = filter ? `${found} of ${rows.length} rows` : "";
 }

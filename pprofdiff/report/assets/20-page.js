@@ -17,15 +17,8 @@ function theme() {
 }
 
 function help(keys) {
-  const dialog = document.getElementById("keys");
-  const list = dialog.querySelector("dl");
-  for (const [key, meaning] of keys) {
-    const term = document.createElement("dt");
-    term.textContent = key;
-    const text = document.createElement("dd");
-    text.textContent = meaning;
-    list.append(term, text);
-  }
+  const dialog = document.getElementById("keys"), list = dialog.querySelector("dl");
+  for (const [key, meaning] of keys) list.append(el("dt", {}, key), el("dd", {}, meaning));
   document.getElementById("help").addEventListener("click", () => dialog.showModal());
   return dialog;
 }
@@ -46,7 +39,7 @@ function reveal() {
   const within = there?.querySelector(":scope > .part");
   if (within) within.open = true;
   for (let at = there; at; at = at.parentElement) if (at.localName === "details") at.open = true;
-  if (within) there.scrollIntoView();
+  there?.scrollIntoView();
 }
 
 // On a phone the first section tells; of the others the first sentence does.

@@ -11,11 +11,13 @@ from pprofdiff.analysis.profiles.scaling import in_words
 from pprofdiff.errors import UsageError
 from pprofdiff.plots import Chart, run_charts
 from pprofdiff.report.html.account import account_steps
+from pprofdiff.report.html.asked import asked
 from pprofdiff.report.html.flame import address, budgets, embedded, packed
+from pprofdiff.report.html.furthest import has_moved, moved_furthest
 from pprofdiff.report.html.parts import Chunk, drawn, split, told_of, view_of
 from pprofdiff.report.html.shell import shell, template
 from pprofdiff.report.model import ReportModel, Scope
-from pprofdiff.report.rows import Code, Row, Section, Table, Tile, signed
+from pprofdiff.report.rows import Code, Section, Table, Tile, signed
 from pprofdiff.report.sections import charts, sections, tiles
 from pprofdiff.report.sections.account import account_parts
 from pprofdiff.report.sections.answer import answer
@@ -143,6 +145,7 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
     first = answer(report, told, shown)
     others = [reason for reason in told.reasons if reason is not first.reason]
     news = _with_news(shown)
+    anchors = [f"part{number}" for number in range(len(shown))]
     text = template("page.html.j2").render(
         **shell(),
         labels=[printable(label) for label in report.labels],
@@ -163,9 +166,10 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
             _tile(t) for section in shown if section in news for t in tiles(section)
         ],
         parts=[
-            _comparison(section, i, told=section in news)
-            for i, section in enumerate(shown)
+            _comparison(section, anchor, told=section in news)
+            for section, anchor in zip(shown, anchors, strict=True)
         ],
+        asked=list(asked(shown, anchors)),
         whole_account=drawn(account_parts(report)),
         flames=flames,
         listings=_listings(report),
@@ -190,7 +194,7 @@ def _with_news(shown: Sequence[Section]) -> list[Section]:
     news = [
         section
         for section in shown
-        if any(_moved(row) for table in _tables(section) for row in table.rows)
+        if any(has_moved(row) for table in _tables(section) for row in table.rows)
     ]
     return news or list(shown[:1])
 
@@ -209,7 +213,7 @@ def _tile(tile: Tile) -> ShownTile:
     return ShownTile(tile.name, tile.values, signed(change), change.tone)
 
 
-def _comparison(section: Section, number: int, *, told: bool) -> Comparison:
+def _comparison(section: Section, anchor: str, *, told: bool) -> Comparison:
     """Return one section as the template draws it."""
     parts = drawn(section.parts)
     keys = _SHOWN
@@ -217,7 +221,7 @@ def _comparison(section: Section, number: int, *, told: bool) -> Comparison:
     if section.kind == "benchmark":
         keys = frozenset(part.key for part in section.parts if isinstance(part, Table))
     return Comparison(
-        anchor=f"part{number}",
+        anchor=anchor,
         short=printable(section.short),
         title=printable(section.heading),
         mode=printable(section.mode),
@@ -241,15 +245,13 @@ def _in_short(section: Section) -> str:
     ]
     if totals:
         return f"{'; '.join(totals)}."
-    rows = [row for table in _tables(section) for row in table.rows]
-    return f"{sum(map(_moved, rows))} of {len(rows)} rows are marked as moved."
+    shown = list(_tables(section))
+    rows = [row for table in shown for row in table.rows]
+    counted = f"{sum(map(has_moved, rows))} of {len(rows)} rows are marked as moved"
+    furthest = next(filter(None, map(moved_furthest, shown)), "")
+    return f"{counted}, furthest {furthest}." if furthest else f"{counted}."
 
 
 def _tables(section: Section) -> Iterator[Table]:
     """Yield the tables of a section."""
     return (part for part in section.parts if isinstance(part, Table))
-
-
-def _moved(row: Row) -> bool:
-    """Return whether a figure of a row moved beyond what chance makes of it."""
-    return any(cell.mark in ("more", "less") for cell in row.cells)

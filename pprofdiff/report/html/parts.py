@@ -8,6 +8,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from pprofdiff.plots.axes import shortened
+from pprofdiff.report.html.furthest import has_moved, moved_furthest
 from pprofdiff.report.rows import (
     LEADS,
     Cell,
@@ -138,9 +139,9 @@ class DrawnTable(NamedTuple):
     """A table below its title.
 
     `key` says what it is about and `moved` how many of its rows did, as far as its
-    marks tell. The first `seen` rows are shown until one asks for more. Where `barred`,
-    bars stand before the column at `place`; `code` tells that rows are names of the
-    program.
+    marks tell, `furthest` which of them did so furthest. The first `seen` rows are
+    shown until one asks for more. Where `barred`, bars stand before the column at
+    `place`; `code` tells that rows are names of the program.
     """
 
     key: str
@@ -152,6 +153,7 @@ class DrawnTable(NamedTuple):
     place: int
     code: bool
     moved: int
+    furthest: str
     kind: str = "table"
 
     @property
@@ -245,7 +247,8 @@ def _table(table: Table) -> DrawnTable:
         barred=bool(bars),
         place=table.names or len(headings),
         code=table.code,
-        moved=sum(any(map(_has_moved, row.cells)) for row in table.rows),
+        moved=sum(map(has_moved, table.rows)),
+        furthest=moved_furthest(table),
     )
 
 
@@ -310,17 +313,14 @@ def _bars(table: Table) -> list[Bars | None]:
     ]
 
 
-def _has_moved(cell: Cell) -> bool:
-    """Return whether a figure is more or less than base's beyond what chance makes."""
-    return cell.mark in ("more", "less")
-
-
 class Chunk(NamedTuple):
     """Parts that belong to one table, and whether they are in sight at first.
 
-    `title` names them where they are not, with `note` on what is in them.
+    `key` is the table's, "" where one before has the same; `title` names the parts
+    where they are not in sight, with `note` on what is in them.
     """
 
+    key: str
     title: str
     note: str
     blocks: tuple[Drawn, ...]
@@ -344,14 +344,22 @@ def split(parts: Sequence[Drawn], *, shown: Container[str], title: str) -> list[
         tuple(part for _, part in chunk)
         for _, chunk in groupby(keyed, lambda pair: pair[0])
     )
-    return [_chunk(blocks, shown, title) for blocks in chunks]
+    keys: set[str] = set()
+    made = []
+    for blocks in chunks:
+        chunk = _chunk(blocks, shown, title)
+        made.append(chunk._replace(key="") if chunk.key in keys else chunk)
+        keys.add(chunk.key)
+    return made
 
 
 def _chunk(blocks: tuple[Drawn, ...], shown: Container[str], title: str) -> Chunk:
     table = next((block for block in blocks if isinstance(block, DrawnTable)), None)
     if table is None:
-        return Chunk(title, "", blocks, shown=True)
+        return Chunk("", title, "", blocks, shown=True)
     many = len(table.rows)
     rows = f"{many} row{'' if many == 1 else 's'}"
     note = f"{rows}, {table.moved} marked" if table.moved else rows
-    return Chunk(table.named or title, note, blocks, shown=table.key in shown)
+    if table.furthest and many > 1:
+        note += f"; furthest: {table.furthest}"
+    return Chunk(table.key, table.named or title, note, blocks, table.key in shown)

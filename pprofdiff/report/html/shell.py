@@ -117,7 +117,7 @@ def _terse_style(rules: str) -> str:
     Spaces in strings are kept.
     """
     dense = re.sub(r"/\*.*?\*/", "", rules, flags=re.DOTALL)
-    dense = re.sub(r"\s*([{};,])\s*", r"\1", dense).replace(";}", "}")
+    dense = re.sub(r"\s*([{};,>]|!important)\s*", r"\1", dense).replace(";}", "}")
     return re.sub(r"(?<=[{;])([a-z-]+): ", r"\1:", dense)
 
 

@@ -33,13 +33,15 @@ const sharesOf = ({ totals }, base, fresh) => [percent(base, totals[0]), percent
 const moveOf = (tree, i) => compared(tree.view, tree.base[i], tree.new[i], tree.mark[i]);
 const selfMoveOf = (tree, i) => compared(tree.view, tree.selfBase[i], tree.selfNew[i], tree.selfMark[i]);
 
+const signOf = ({ delta, beyond }) => (beyond === false ? "~ " : delta > 0 ? "▲ " : delta < 0 ? "▼ " : "");
+
 // The change of a row in few characters: "▲ +12%", "gone", "~".
 function change(view, { from, to, delta, beyond, gone, fresh }) {
   if (!from && !to) return "";
   const word = gone ? "gone" : fresh ? "new" : "";
   if (beyond === false) return word ? word + " ~" : "~";
   if (word || !delta) return word || "=";
-  const mark = delta > 0 ? "▲ " : "▼ ";
+  const mark = signOf({ delta });
   if (from <= 0 || to < 0) return mark + number(view, delta, true);
   return mark + (to < 10 * from && from < 100 * to ? percent(delta, from, true) : ratio(from, to));
 }

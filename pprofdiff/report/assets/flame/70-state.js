@@ -117,9 +117,17 @@ function searched(tree, state) {
   const { view } = tree, names = wanted(view, state), nodes = [];
   if (!names?.map) return names && { nodes, words: names };
   names[names.length - 1] = false; // "all"
-  const drawn = [0, 0, 0, 0], unseen = [0, 0, 0, 0];
+  const drawn = [0, 0, 0, 0], unseen = [0, 0, 0, 0], each = new Map();
   for (let i = 0, until = 0; i < tree.size; i++) {
-    if (!names[tree.name[i]]) continue;
+    const name = tree.name[i];
+    if (!names[name]) continue;
+    if (!each.has(name)) each.set(name, { base: 0, fresh: 0, until: 0 });
+    const own = each.get(name);
+    if (i >= own.until) {
+      own.base += tree.base[i];
+      own.fresh += tree.new[i];
+      own.until = tree.end[i];
+    }
     drawn[2] += tree.selfBase[i];
     drawn[3] += tree.selfNew[i];
     if (i < until) continue;
@@ -135,7 +143,18 @@ function searched(tree, state) {
     for (let column = 0; column < 4; column++) unseen[column] += view.hidden[column](name);
   }
   nodes.sort(byDelta(tree));
-  return { names, nodes, words: summed(tree, state, count, drawn, unseen) };
+  return { names, nodes, words: summed(tree, state, count, drawn, unseen), moves: movesOf(tree, state, each) };
+}
+
+// The functions that moved furthest of those found in frames, noise last: [name, move].
+function movesOf({ view }, { p, x }, each) {
+  const moves = [...each].map(([name, { base, fresh }]) => {
+    if (p || x) return [name, compared(view, base, fresh, UNJUDGED)];
+    const [b, n] = view.hidden.map((column) => column(name));
+    return [name, compared(view, base + b, fresh + n, view.ofNames?.[name] ?? UNJUDGED)];
+  });
+  const noise = ({ beyond }) => beyond === false;
+  return moves.sort(([, a], [, b]) => noise(a) - noise(b) || Math.abs(b.delta) - Math.abs(a.delta)).slice(0, 6);
 }
 
 // What `count` functions add up to. One function's sums are exact, and so are all of a tree

@@ -47,6 +47,7 @@ function toolbar(app) {
   });
   app.part = el("select", { "aria-label": "samples shown", change: () => update(app, { x: app.part.value }) });
   app.found = el("output", { class: "flame-note" });
+  app.moves = el("p", { class: "flame-note" });
   return box("bar", app.select, app.part, choice(app, "w", "Width", WIDTHS), choice(app, "c", "Colour", COLOURS),
     choice(app, "", "View", [["flame", "root below", "flame instead of icicle (i)", "l"],
       ["1", "collapse recursion", "a frame that calls itself is one frame (r)", "r"],
@@ -115,11 +116,20 @@ function legend(app) {
   );
 }
 
+// What moved of the functions that a search found, as links to them.
+function listMoves({ moves, hits, tree: { view } }) {
+  const list = hits?.moves?.[1] ? hits.moves : [];
+  const told = ([name, move], at) => [at ? "; " : "Furthest: ", linkTo(view, view.names[name], view.short[name]), ` ${signOf(move)}${valuesOf(view, move)}`];
+  moves.hidden = !list[0];
+  moves.replaceChildren(...list.flatMap(told));
+}
+
+const valuesOf = (view, { from, to }) => `${number(view, from)} → ${withUnit(view, number(view, to))}`;
+
 // A frame in one sentence, for the status line.
 function sentence(tree, i) {
   const { view } = tree, move = moveOf(tree, i);
-  const values = `${number(view, move.from)} → ${withUnit(view, number(view, move.to))}`;
-  return `${clipped(titleOf(tree, i), 300)}: ${values}, ${change(view, move)}, ${chance(view, move)}`;
+  return `${clipped(titleOf(tree, i), 300)}: ${valuesOf(view, move)}, ${change(view, move)}, ${chance(view, move)}`;
 }
 
 function tooltip(tree, i) {

@@ -55,6 +55,7 @@ function refresh(app) {
   offerParts(app);
   search.value = state.q;
   app.found.value = app.hits?.words ?? "";
+  listMoves(app);
   app.status.textContent = app.notice + sentence(tree, state.z);
   app.tip.hidden = true;
   table.hidden = !state.t;

@@ -120,7 +120,7 @@ function build(section, views) {
   app.status = el("p", { class: "flame-note", "aria-live": "polite" });
   app.tip = el("div", { class: "flame-tip", role: "tooltip" });
   const bar = toolbar(app), line = box("line", app.trail, app.found, app.search);
-  section.append(bar, line, app.scroll, app.table, app.status, app.legend, app.tip);
+  section.append(bar, line, app.moves, app.scroll, app.table, app.status, app.legend, app.tip);
   return app;
 }
 

@@ -13,9 +13,12 @@ function calledIn({ names, shown, short, place }) {
 function linkOf(app, text, own) {
   const view = [own, ...app.views].find((each) => each && (each.called ??= calledIn(each)).has(text));
   if (!view) return null;
-  const name = view.called.get(text), href = functionAt(view, name);
-  const link = el("a", { class: "flame-to", href, title: `${clipped(view.shown[view.place.get(name)], 500)}: in the flame graph` }, text);
-  return Object.assign(link, { view, name });
+  return linkTo(view, view.called.get(text), text);
+}
+
+function linkTo(view, name, text) {
+  const title = `${clipped(view.shown[view.place.get(name)], 500)}: in the flame graph`;
+  return Object.assign(el("a", { class: "flame-to", href: functionAt(view, name), title }, text), { view, name });
 }
 
 // A text in pieces, links among them; null where it names no function. A lone word is a name

@@ -1,0 +1,62 @@
+"""What readers ask first and folded tables tell: a line each, which leads there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from pprofdiff.report.html.furthest import largest, moved_furthest
+from pprofdiff.report.rows import Section, Table, signed
+from pprofdiff.report.sections import tiles
+
+__all__ = ["Asked", "asked"]
+
+
+# Who pays for the runtime's work, and whose goroutines wait for a processor.
+_TABLES = ("payers", "goroutines.runnable")
+
+
+class Asked(NamedTuple):
+    """A table's title, where it is, what it says, and what leads to it.
+
+    `anchor` is the id of its place. Names in `told` are looked for first in the flame
+    graph whose address begins with `view`.
+    """
+
+    lead: str
+    title: str
+    anchor: str
+    told: str
+    view: str
+
+
+def asked(sections: Sequence[Section], anchors: Iterable[str]) -> Iterator[Asked]:
+    """Yield who pays for GC, and who waits for a processor, where a section tells.
+
+    `anchors` are the ids of the sections' places.
+    """
+    for section, anchor in zip(sections, anchors, strict=True):
+        for table in section.parts:
+            if isinstance(table, Table) and table.key in _TABLES and table.rows:
+                most, furthest = largest(table), moved_furthest(table)
+                yield Asked(
+                    lead=_totals(section) if section.diff is None else "",
+                    title=table.heading,
+                    anchor=f"{anchor}-{table.key}",
+                    told=_told(most, furthest),
+                    view="" if section.diff is None else section.diff.name,
+                )
+
+
+def _told(most: str, furthest: str) -> str:
+    if most == furthest:
+        return f"most, and moved furthest: {most}"
+    return f"most: {most}" + (f"; moved furthest: {furthest}" if furthest else "")
+
+
+def _totals(section: Section) -> str:
+    """Return the totals of a section as sentences: what, base → new, by how much."""
+    told = (
+        f"{one.name} {one.values} ({signed(one.change)})." for one in tiles(section)
+    )
+    return " ".join(f"{text[:1].upper()}{text[1:]}" for text in told)

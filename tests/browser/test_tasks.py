@@ -1,0 +1,211 @@
+"""Five questions of people who see a page for the first time, answered by clicks."""
+
+from __future__ import annotations
+
+import re
+import time
+from itertools import pairwise
+
+import pytest
+
+import pprofdiff
+from tests.browser.test_flame import read, scaled
+from tests.conftest import DATA
+
+PAIRS = DATA.parent / "field/pairs"
+FOLDERS = {
+    "syncpool": DATA / "syncpool",
+    "health-check": DATA / "health-check",
+    "rss-search": DATA / "rss-search",
+    "gomaxprocs-16-chi": PAIRS / "gomaxprocs-16-chi",
+    "third-nats-busy": PAIRS / "third-nats-busy",
+}
+WITH_JSON = {
+    "health-check": DATA / "health-check",
+    "json-standard": PAIRS / "json-standard",
+    "third-nats-busy": PAIRS / "third-nats-busy",
+}
+# What a person has for each: reading, and some clicks.
+MINUTE = 60.0
+SCREEN = 800
+
+
+@pytest.fixture
+def seen(opened, written):
+    """Return a function: a folder of two sides in, its page out, just opened."""
+
+    def visit(folder, **more):
+        path = written(folder / "base", folder / "new")
+        return opened(path, reduced_motion="reduce", **more)
+
+    return visit
+
+
+def top(where):
+    """Return how far down the window a part of the page begins."""
+    return where.bounding_box()["y"]
+
+
+def in_sight(where):
+    box = where.bounding_box()
+    return box is not None and 0 <= box["y"] < box["y"] + box["height"] <= SCREEN
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_is_it_slower_and_by_how_much(seen, name):
+    """The first heading says so, with its interval or with what would be needed."""
+    with seen(FOLDERS[name]) as page:
+        answer = page.locator("#summary h2")
+        assert in_sight(answer)
+        verdict = r"^(Slower|Faster|The same|Cannot tell|No outcome)\b"
+        assert re.search(verdict, answer.inner_text())
+        assert re.search(r"\d%|not costs", answer.inner_text())
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_which_line_or_setting(seen, name):
+    """The first cause stands below it; what it names is a click from its frames."""
+    with seen(FOLDERS[name]) as page:
+        cause = page.locator("#summary p.strong")
+        assert in_sight(cause)
+        links = page.locator("#summary .answer a.flame-to")
+        told = page.locator("#summary .answer").inner_text()
+        if "GOGC=" in told or "No group" in told or not links.count():
+            return
+        links.first.click()
+        assert page.locator(".flame-trail [aria-current]").inner_text() != "all"
+        assert in_sight(page.locator(".flame-trail"))
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_who_pays_for_gc(seen, name):
+    """A line of the first screen names who pays most; a click shows all who do."""
+    with seen(FOLDERS[name]) as page:
+        line = page.locator("#summary > p", has_text="Pays for GC")
+        assert in_sight(line)
+        begun = time.monotonic()
+        line.get_by_role("link").first.click()
+        table = page.locator("details:has(> summary:has-text('Pays for GC')) table")
+        assert in_sight(table.locator("tbody tr").first)
+        assert time.monotonic() - begun < MINUTE
+        name_of, *figures = re.search(
+            r"most(?:, and moved furthest)?: (.*?) ([\d.,]+) → ([\d.,]+) ",
+            line.inner_text(),
+        ).groups()
+        rows = [
+            (row.locator("th").inner_text(), row.locator("td.number").all_inner_texts())
+            for row in table.locator("tbody tr").all()
+        ]
+        (own,) = [cells for name, cells in rows if name.strip() == name_of]
+        assert own[:2] == figures
+        largest = max(max(map(float_of, cells[:2])) for _, cells in rows)
+        assert max(map(float_of, figures)) == largest
+
+
+def float_of(text):
+    return float(re.sub(r"[^\d.]", "", text) or 0)
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_is_the_wait_for_a_processor_worse_and_where(seen, name):
+    """A line of the first screen says how long a wait is and whose; a click, of all."""
+    with seen(FOLDERS[name]) as page:
+        line = page.locator("#summary > p", has_text="time runnable")
+        assert in_sight(line)
+        told = line.inner_text()
+        assert re.match(r"Wait for a processor, p99 [\d.,]+ → [\d.,]+ [mµ]?s \(", told)
+        begun = time.monotonic()
+        line.get_by_role("link", name="Goroutines by root function").click()
+        table = page.locator(
+            "details:has(> summary:has-text('time runnable')) table"
+        ).last
+        assert in_sight(table.locator("tbody tr").first)
+        assert time.monotonic() - begun < MINUTE
+        names = table.locator("tbody th").all_inner_texts()
+        most = re.search(r"most(?:, and moved furthest)?: (\S+) [\d.,]+ →", told)[1]
+        assert most in names
+
+
+@pytest.mark.parametrize("name", WITH_JSON)
+def test_what_moved_in_a_package(seen, name):
+    """Its name in the search gives its sum, and the functions of it that moved."""
+    folder = WITH_JSON[name]
+    cpu = pprofdiff.diff(folder / "base/cpu.pb.gz", folder / "new/cpu.pb.gz").data
+    whole = cpu.functions[["base_cum", "new_cum"]]
+    table = whole[["encoding/json" in name for name in whole.index]]
+    stacks = cpu.stacks[["encoding/json" in stack for stack in cpu.stacks.index]]
+    with seen(folder) as page:
+        begun = time.monotonic()
+        page.get_by_label("search frames").fill("encoding/json")
+        words = page.locator(".flames output").inner_text()
+        wanted = scaled(cpu, stacks["base_flat"].sum(), stacks["new_flat"].sum())
+        delta, slack = read(re.search(r"Δ ([+−]?[\d.]+)", words)[1])
+        assert abs(delta - (wanted[1] - wanted[0])) <= slack
+        assert words.endswith(f"{len(table)} functions")
+        line = page.locator(".flames p", has_text="Furthest:")
+        assert in_sight(line)
+        links = line.locator("a.flame-to").all()
+        told = re.findall(r" ([▲▼~])? ?([\d.,]+) → ([\d.,]+) ", line.inner_text())
+        assert len(links) == len(told) == min(len(table), 6)
+        moved = []
+        for link, (mark, *sides) in zip(links, told, strict=True):
+            row = table.loc[link.evaluate("link => link.name")]
+            values = scaled(cpu, row["base_cum"], row["new_cum"])
+            for text, value in zip(sides, values, strict=True):
+                number, slack = read(text)
+                assert abs(number - value) <= slack
+            moved.append((mark == "~", -abs(values[1] - values[0])))
+        assert moved == sorted(moved)
+        title = links[0].get_attribute("title")
+        links[0].click()
+        shown = page.locator(".flame-trail [aria-current]").inner_text()
+        assert shown.removeprefix("… › ") in title
+        assert time.monotonic() - begun < MINUTE
+        page.go_back()
+        assert page.get_by_label("search frames").input_value() == "encoding/json"
+
+
+def test_a_table_gives_the_rows_of_a_package(seen):
+    with seen(WITH_JSON["health-check"]) as page:
+        field = page.get_by_role("searchbox", name="Filter the rows").first
+        field.fill("encoding/json")
+        rows = page.locator("#part0 table[data-seen]").first.locator("tbody tr:visible")
+        assert rows.count() == 7
+        names = [row.locator("th").get_attribute("title") for row in rows.all()]
+        assert all("encoding/json." in name for name in names)
+        field.fill("(*encodeState).(")
+        assert rows.count() == 0
+        field.fill("(*encodeState")
+        assert rows.count() == 2
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_folded_table_says_what_moved_furthest_in_it(seen, name):
+    """The row that its line names is there, marked, and none moved further."""
+    with seen(FOLDERS[name]) as page:
+        folds = page.locator("details.fold:has(> summary small:has-text('furthest'))")
+        assert folds.count() >= 3
+        for fold in folds.all():
+            note = fold.locator("> summary small").inner_text()
+            told = re.search(r"furthest: (.*) ([\d.,–]+) → ([\d.,–]+)", note).groups()
+            fold.evaluate("fold => fold.open = true")
+            rows = []
+            for row in fold.locator("tbody tr").all():
+                texts = row.locator("td.number").all_inner_texts()
+                rows.append((row.locator("th").inner_text().strip(), texts))
+            assert [cells for label, cells in rows if same(label, told[0])]
+
+
+def same(label, short):
+    """Return whether a label is what a short one with a gap in its middle is of."""
+    head, _, tail = short.partition("…")
+    return label.startswith(head) and label.endswith(tail)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_what_is_asked_first_stands_before_the_flame_graph(seen, width):
+    with seen(FOLDERS["syncpool"], width=width) as page:
+        parts = [page.locator("#summary h2"), *page.locator("#summary > p").all()]
+        parts.append(page.locator("#flame"))
+        assert len(parts) == 4
+        assert all(top(a) < top(b) for a, b in pairwise(parts))

@@ -268,3 +268,27 @@ def test_a_link_in_the_page_leads_to_its_section(opened, written):
                 "innerHeight + scrollY >= document.body.scrollHeight - 2"
             )
             assert 0 <= top < 120 or end, target
+
+
+def test_paper_has_small_letters_whole_tables_and_says_what_it_leaves_out(
+    opened, written
+):
+    """Nothing that a click would show is promised, and no column runs off the sheet."""
+    sheet = 700
+    with opened(written(*sides("health-check")), width=sheet, theme="dark") as page:
+        page.emulate_media(media="print")
+        assert page.evaluate("document.documentElement.scrollWidth") <= sheet
+        for button in page.locator("main :is(button, input):not(th *)").all():
+            assert not button.is_visible()
+        for table in page.locator(".table:visible").all():
+            wide = table.evaluate("table => [table.scrollWidth, table.clientWidth]")
+            assert wide[0] <= wide[1]
+            rows = table.locator("tbody tr")
+            shown, whole = rows.locator("visible=true").count(), rows.count()
+            told = table.evaluate("(t) => t.previousElementSibling?.innerText ?? ''")
+            assert (f"{shown} of {whole} rows" in told) == (shown < whole)
+        sizes = page.evaluate(
+            "[...document.querySelectorAll('main .table td, main p')]"
+            ".map((part) => parseFloat(getComputedStyle(part).fontSize))"
+        )
+        assert max(sizes) <= 13

@@ -64,5 +64,6 @@ function show({ rows, filter, few, all, more, count }) {
   const seen = Math.min(found, few);
   more.hidden = found <= seen;
   more.textContent = all ? `Show ${seen}` : `Show all ${found}`;
-  count.textContent = filter ? `${found} of ${rows.length} rows` : "";
+  const told = filter || all ? found : seen;
+  count.textContent = told < rows.length ? `${told} of ${rows.length} rows` : "";
 }

@@ -216,6 +216,7 @@ def _tile(tile: Tile) -> ShownTile:
 def _comparison(section: Section, anchor: str, *, told: bool) -> Comparison:
     """Return one section as the template draws it."""
     parts = drawn(section.parts)
+    lead = printable(section.lead or _in_short(section))
     keys = _SHOWN
     every = charts(section)
     if section.kind == "benchmark":
@@ -225,7 +226,7 @@ def _comparison(section: Section, anchor: str, *, told: bool) -> Comparison:
         short=printable(section.short),
         title=printable(section.heading),
         mode=printable(section.mode),
-        lead=printable(section.lead or _in_short(section)),
+        lead=f"{lead[:1].upper()}{lead[1:]}",
         chunks=split(parts, shown=keys, title=printable(section.measure)),
         told=told,
         charts=tuple(chart for chart in every if not chart.brief),

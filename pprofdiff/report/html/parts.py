@@ -362,4 +362,6 @@ def _chunk(blocks: tuple[Drawn, ...], shown: Container[str], title: str) -> Chun
     note = f"{rows}, {table.moved} marked" if table.moved else rows
     if table.furthest and many > 1:
         note += f"; furthest: {table.furthest}"
-    return Chunk(table.key, table.named or title, note, blocks, table.key in shown)
+    named = table.named or title
+    named = f"{named[:1].upper()}{named[1:]}"
+    return Chunk(table.key, named, note, blocks, table.key in shown)

@@ -70,6 +70,7 @@ function swatch(theme, colour, move = {}, w = 22) {
 // The shades with the least change that each stands for.
 function scaleOf(view, theme, colour) {
   const most = largestOf(view, colour), small = view.marks ? "0, ~" : "0";
+  if (!most) return el("span", {}, swatch(theme, theme.neutral), "nothing here moved beyond noise");
   const shades = theme.ramp.map((fill, at) => {
     const step = Math.abs(at - 4) - 1, sign = Math.sign(at - 4);
     const least = step > 0 ? number(view, sign * STEPS[step] * most, true) : ["<0", small, ">0"][sign + 1];
@@ -112,7 +113,7 @@ function legend(app) {
     ...(match ? [key(swatch(theme, theme.match), "match")] : []),
     el("p", {}, `${printable(view.title)}${only}: values ${view.mode}, ${view.labels.join(" → ")}; the total's Δ is ${whole(delta)}. `,
       `Width: ${about(WIDTHS, state.w)}. Colour: ${about(COLOURS, state.c)}`,
-      state.c === "kind" ? "." : `; shades from 5, 20 and 50% of the largest, ±${whole(largestOf(view, state.c)).slice(1)}.`),
+      state.c === "kind" || !largestOf(view, state.c) ? "." : `; shades from 5, 20 and 50% of the largest, ±${whole(largestOf(view, state.c)).slice(1)}.`),
   );
 }
 

@@ -100,9 +100,10 @@ def log_card(side: GCSide, label: str) -> Card:
         for figure in figures:
             value = figure.of(values)
             if figure.key in _OF_LOG and value is not None:
+                _, text, unit = figure.words(0, value)
                 cells = (
                     Cell(figure.name),
-                    Cell(figure.words(0, value)[1], value, figure.unit),
+                    Cell(text, value, figure.unit, suffix=unit),
                     Cell(figure.fields),
                 )
                 rows.append(Row(figure.key, "figure", cells))

@@ -121,6 +121,8 @@ class Cell:
         An aside behind a label, such as ``runtime.gcBgMarkWorker`` behind GC.
     remark
         What must be known of a name, such as ``(was f)``; part of the name.
+    suffix
+        The unit behind the text, where each row has its own.
     full
         The name in full where the text is a shorter one: what a pointer over it shows.
 
@@ -133,6 +135,7 @@ class Cell:
     tone: Tone = ""
     detail: str = ""
     remark: str = ""
+    suffix: str = ""
     full: str = ""
 
     def __post_init__(self) -> None:
@@ -142,14 +145,15 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """The text and its remark."""
-        return f"{self.text}  {self.remark}" if self.remark else self.text
+        """The text with its unit, and its remark."""
+        text = f"{self.text} {self.suffix}" if self.suffix else self.text
+        return f"{text}  {self.remark}" if self.remark else text
 
 
 def signed(cell: Cell) -> str:
     """Return a cell's text behind the sign of its mark."""
     sign = MARKS[cell.mark]
-    return f"{sign} {cell.text}".rstrip() if sign else cell.label
+    return f"{sign} {cell.text} {cell.suffix}".rstrip() if sign else cell.label
 
 
 @dataclass(frozen=True, slots=True)

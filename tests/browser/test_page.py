@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.conftest import STORIES
@@ -292,3 +294,32 @@ def test_paper_has_small_letters_whole_tables_and_says_what_it_leaves_out(
             ".map((part) => parseFloat(getComputedStyle(part).fontSize))"
         )
         assert max(sizes) <= 13
+
+
+@pytest.mark.parametrize("story", FOLDERS)
+def test_figures_stand_below_one_another_and_units_beside(opened, written, story):
+    """Of each table of trace and log: a unit in the heading, or in a column of its own.
+
+    No number that is counted, a time or a size shares its cell with a unit.
+    """
+    with opened(written(*sides(story))) as page:
+        unfolded(page)
+        units = set()
+        for title in ("gctrace", "trace"):
+            part = page.locator(f"section:has(h2:text-matches('^{title}, '))")
+            for table in part.locator(".table table").all():
+                heads = table.locator("thead :is(th, td)").all_inner_texts()
+                places = [
+                    i for i, head in enumerate(heads) if head[:4] in ("base", "new")
+                ]
+                for row in table.locator("tbody tr").all():
+                    cells = row.locator("th, td").all_inner_texts()
+                    for place in places:
+                        assert re.fullmatch(
+                            r"[−+]?[\d,.]+%?|–|\d+ to \d+", cells[place]
+                        )
+                    if len(places) == 2 and heads[places[1] + 1] == "":
+                        units.add(cells[places[1] + 1])
+                units |= {word for head in heads for word in head.split()[1:]}
+        assert units >= {"ms", "MB"}
+        assert "GB" not in units

@@ -46,7 +46,7 @@ def _told(table: Table, row: Row) -> str:
     if min(name, base, new) < 0:
         return ""
     cells = row.cells
-    values = f"{cells[base].text} → {cells[new].text} {table.columns[new].unit}"
+    values = f"{cells[base].text} → {cells[new].label} {table.columns[new].unit}"
     return f"{shortened(cells[name].text, _NAME)} {values}".rstrip()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
+from dataclasses import replace
 from itertools import groupby
 from math import isfinite
 from typing import NamedTuple
@@ -222,6 +223,8 @@ def view_of(reason: Reason) -> str:
 
 
 def _table(table: Table) -> DrawnTable:
+    furthest = moved_furthest(table)
+    table = _with_units(table)
     flat = not any(row.strong for row in table.rows)
     headings = tuple(
         Heading(
@@ -248,8 +251,48 @@ def _table(table: Table) -> DrawnTable:
         place=table.names or len(headings),
         code=table.code,
         moved=sum(map(has_moved, table.rows)),
-        furthest=moved_furthest(table),
+        furthest=furthest,
     )
+
+
+def _with_units(table: Table) -> Table:
+    """Return a table whose rows' units are in its headings, or in a column of theirs.
+
+    So numbers stand below one another. A unit that all rows have is that of base, new
+    and delta; else it stands behind new, for all of its row.
+    """
+    base, new = table.place("base"), table.place("new")
+    units = {
+        row.cells[new].suffix for row in table.rows if not _nothing(row, base, new)
+    }
+    if new < 0 or not any(units):
+        return table
+    columns = list(table.columns)
+    bare = [replace(row.cells[new], suffix="") for row in table.rows]
+    rows = [list(row.cells) for row in table.rows]
+    for cells, cell in zip(rows, bare, strict=True):
+        cells[new] = cell
+    if len(units) == 1:
+        (unit,) = units
+        sides = ("base", "new", "delta")
+        columns = [replace(c, unit=unit) if c.role in sides else c for c in columns]
+    else:
+        columns.insert(new + 1, Column("", "text", "<"))
+        for cells, row in zip(rows, table.rows, strict=True):
+            cells.insert(new + 1, Cell(row.cells[new].suffix, tone="faint"))
+    return replace(
+        table,
+        columns=tuple(columns),
+        rows=tuple(
+            replace(row, cells=tuple(cells))
+            for row, cells in zip(table.rows, rows, strict=True)
+        ),
+    )
+
+
+def _nothing(row: Row, base: int, new: int) -> bool:
+    """Return whether both sides of a row are 0, which is so in any unit."""
+    return row.cells[base].value == row.cells[new].value == 0
 
 
 def _sortable(table: Table, column: int) -> bool:

@@ -6,9 +6,9 @@ time cannot be mistaken for one another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from math import exp, log
+from math import exp, floor, log, log10
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -33,7 +33,7 @@ from pprofdiff.report.rows import (
     sides,
 )
 from pprofdiff.report.sections.folding import first
-from pprofdiff.units import SMALL, inverse, percent, scale_for, times
+from pprofdiff.units import SMALL, Scale, inverse, percent, scale_for, times
 
 __all__ = [
     "RATES",
@@ -49,6 +49,8 @@ _MIB = 1 << 20
 _LINE = "gc N @T U%: s+m+t ms clock, S+A/D/I+T ms cpu, H0->H1->H2 MB, G MB goal, P P"
 # A ratio this near to 1 is not marked, however sure it is.
 _ALIKE = 0.05
+# Numbers this large are in a larger unit, however small others of their table are.
+_LONG = 1e6
 # From here on a bound of an interval has no decimals.
 _MANY = 99.5
 # Below it decimals have an exponent.
@@ -67,7 +69,7 @@ class Figure(NamedTuple):
     name: str
     fields: str
     path: str
-    words: Callable[[float, float], tuple[str, str]]
+    words: Callable[[float, float], _Words]
     worse: bool = False
     level: int = 0
 
@@ -97,9 +99,13 @@ class Figure(NamedTuple):
         return base, new
 
 
-def _ms(base: float, new: float) -> tuple[str, str]:
+# Base and new as written, and their unit behind both: "" for none.
+_Words = tuple[str, str, str]
+
+
+def _ms(base: float, new: float) -> _Words:
     """Return exact milliseconds of whole microseconds."""
-    return _exact(base), f"{_exact(new)} ms"
+    return _exact(base), _exact(new), "ms"
 
 
 def _exact(us: float) -> str:
@@ -107,34 +113,54 @@ def _exact(us: float) -> str:
     return digits.removesuffix(".")
 
 
-def _counted(base: float, new: float) -> tuple[str, str]:
-    return f"{base:,.0f}", f"{new:,.0f}"
+def _counted(base: float, new: float) -> _Words:
+    return f"{base:,.0f}", f"{new:,.0f}", ""
 
 
-def _rate(base: float, new: float) -> tuple[str, str]:
-    scale = scale_for((base, new), "")
-    return scale.number(base), scale.number(new)
+def _rate(base: float, new: float) -> _Words:
+    return _scaled(base, new, "")
 
 
-def _share(base: float, new: float) -> tuple[str, str]:
-    return percent(base, 1), percent(new, 1)
+def _share(base: float, new: float) -> _Words:
+    return percent(base, 1), percent(new, 1), ""
 
 
-def _percent(base: float, new: float) -> tuple[str, str]:
-    return f"{base:.0f}", f"{new:.0f} %"
+def _percent(base: float, new: float) -> _Words:
+    return f"{base:.0f}", f"{new:.0f}", "%"
 
 
-def _bytes(base: float, new: float) -> tuple[str, str]:
-    scale = scale_for((base * _MIB, new * _MIB), "bytes")
-    return scale.number(base * _MIB), scale.text(new * _MIB)
+def _bytes(base: float, new: float) -> _Words:
+    return _scaled(base * _MIB, new * _MIB, "bytes")
 
 
-def _time(base: float, new: float) -> tuple[str, str]:
-    scale = scale_for((base, new), "us")
-    return scale.number(base), scale.text(new)
+def _of_all(sizes: Sequence[float]) -> Scale:
+    """Return the scale for all sizes of a table: what is of one kind is in one unit.
+
+    It is that of the smallest, unless the largest would be a million of it.
+    """
+    least, most = (_MIB * of(sizes, default=0.0) for of in (min, max))
+    scale = scale_for((least,), "bytes")
+    return scale if most < _LONG * scale.size else scale_for((most,), "bytes")
 
 
-_UNITS: dict[Callable[[float, float], tuple[str, str]], str] = {
+def _in_scale(base: float, new: float, scale: Scale) -> _Words:
+    """Return two values in a scale, three digits or more of the larger one."""
+    top = max(base, new) / scale.size
+    decimals = max(0, 2 - floor(log10(top))) if top and scale.unit != "B" else 0
+    fitting = scale._replace(decimals=decimals)
+    return fitting.number(base), fitting.number(new), scale.unit
+
+
+def _time(base: float, new: float) -> _Words:
+    return _scaled(base, new, "us")
+
+
+def _scaled(base: float, new: float, unit: str) -> _Words:
+    scale = scale_for((base, new), unit)
+    return scale.number(base), scale.number(new), scale.unit
+
+
+_UNITS: dict[Callable[[float, float], _Words], str] = {
     _ms: "us",
     _time: "us",
     _counted: "count",
@@ -272,16 +298,20 @@ def _table(gc: GCDiff, key: str, figures: tuple[Figure, ...]) -> Table:
     """Return the figures that either side has, each in a unit of its own."""
     rows = []
     several = gc.several_runs
-    for figure in figures:
-        base, new = figure.of_sides(gc)
-        if not base and not new:
-            continue
+    known = [(figure, *figure.of_sides(gc)) for figure in figures]
+    known = [one for one in known if any(one[1:])]
+    scale = _of_all([v for f, *pair in known if f.words is _bytes for v in pair if v])
+    for figure, base, new in known:
         words = figure.words(base or 0, new or 0)
+        if figure.words is _bytes:
+            words = _in_scale(_MIB * (base or 0), _MIB * (new or 0), scale)
         change = gc.changes.get(figure.path)
         cells = (
             Cell(figure.name),
             Cell("–" if base is None else words[0], base, figure.unit),
-            Cell("–" if new is None else words[1], new, figure.unit),
+            Cell("–", None, figure.unit)
+            if new is None
+            else Cell(words[1], new, figure.unit, suffix=words[2]),
             _ratio(base, new, change, worse=figure.worse),
             *([Cell(_interval(change), tone="faint")] if several else []),
             Cell(figure.fields, tone="faint"),

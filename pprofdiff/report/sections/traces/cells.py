@@ -43,9 +43,13 @@ def compared(
     """
     base, new = pair
     scale = _scale(pair, unit)
-    last = _number(new, scale)
-    last = f"{last} {scale.unit}".rstrip() if any(pair) else last
-    cells = Cell(name), Cell(_number(base, scale), base, unit), Cell(last, new, unit)
+    first, last = (_number(value, scale) for value in pair)
+    suffix = scale.unit if any(pair) else ""
+    cells = (
+        Cell(name),
+        Cell(first, base, unit),
+        Cell(last, new, unit, suffix=suffix),
+    )
     if base is None or new is None:
         return (*cells, Cell(""), Cell(""))
     delta = new - base
@@ -92,15 +96,16 @@ def _rewritten(row: Row, scale: Scale) -> Row:
     if not cells:
         return row
     base, new = cells[0].value, cells[1].value
-    last = _number(new, scale)
-    texts = [_number(base, scale), f"{last} {scale.unit}" if base or new else last]
+    texts = [_number(base, scale), _number(new, scale)]
     if base is not None and new is not None:
         texts.append(_delta(base, new, scale))
     told = iter(texts)
     return replace(
         row,
         cells=tuple(
-            replace(cell, text=next(told)) if cell.unit == "ns" else cell
+            replace(cell, text=next(told), suffix=scale.unit if cell.suffix else "")
+            if cell.unit == "ns"
+            else cell
             for cell in row.cells
         ),
     )

@@ -113,14 +113,14 @@ def test_by_operation_every_heading_says_so(monkeypatch, cli):
     ],
 )
 def test_small_numbers_beside_large_ones_keep_two_digits(pair, cells):
-    assert [cell.text for cell in compared("x", pair, "ns")[1:]] == cells
+    assert [cell.label for cell in compared("x", pair, "ns")[1:]] == cells
 
 
 def test_times_of_a_table_are_in_one_unit():
     pairs = {"p50": (128, 576), "longest": (11_123_000, 12_901_000), "none": (None, 7)}
     rows = [figure(name, name, pair, "ns") for name, pair in pairs.items()]
     rows.insert(1, figure("waits", "waits", (29, 35), ""))
-    texts = [[cell.text for cell in row.cells[1:4]] for row in in_one_unit(rows)]
+    texts = [[cell.label for cell in row.cells[1:4]] for row in in_one_unit(rows)]
     assert texts == [
         ["0.13", "0.58 µs", "+0.45"],
         ["29", "35", "+6"],
@@ -138,7 +138,7 @@ def test_a_column_of_a_trace_has_one_unit_of_time(story):
     seen = set()
     for table in tables:
         for column in zip(*(row.cells for row in table.rows), strict=True):
-            ends = (re.search(r"\d ([nµm]?s)$", cell.text) for cell in column)
+            ends = (re.search(r"\d ([nµm]?s)$", cell.label) for cell in column)
             units = {end[1] for end in ends if end}
             assert len(units) <= 1, (table.key, units)
             seen |= units

@@ -362,7 +362,12 @@ def test_everything_can_be_reached_by_keyboard(opened, page_file):
         assert page.get_by_role("tooltip").is_visible()
         page.keyboard.press("Enter")
         assert "z=" in page.evaluate("location.hash")
-        for key, part in (("2", "w=new"), ("4", "w=delta"), ("i", "l=flame")):
+        for key, part in (
+            ("2", "w=new"),
+            ("4", "w=delta"),
+            ("5", "w=both"),
+            ("i", "l=flame"),
+        ):
             page.keyboard.press(key)
             assert part in page.evaluate("location.hash")
         page.keyboard.press("c")
@@ -711,6 +716,63 @@ def test_a_part_of_the_samples_is_shown_alone(
         assert status(page).startswith("handler=nobody is not in this report")
 
 
+@pytest.fixture(scope="module")
+def pair_file(written, tmp_path_factory):
+    """Return a page of 200 ms of base and 300 ms of new, of three functions."""
+    folder = tmp_path_factory.mktemp("pair")
+    sides = {"main.a": 100, "main.b": 100}, {"main.a": 200, "main.c": 100}
+    for side, functions in zip("ab", sides, strict=True):
+        rows = [
+            Sample((place(f), place("main.main")), (1, value * MS))
+            for f, value in functions.items()
+        ]
+        (folder / side).write_bytes(compress(encode(built(rows))))
+    return written(folder / "a", folder / "b", "--work=1:1")
+
+
+def named_at(page, x, row):
+    """Return what the pointer is told of a place of the picture, "" for nothing."""
+    canvas = page.locator(".flame-space canvas")
+    canvas.evaluate("canvas => canvas.scrollIntoView({ block: 'center' })")
+    box = canvas.bounding_box()
+    page.mouse.move(box["x"] + x, box["y"] + 19 * row + 9)
+    tip = page.get_by_role("tooltip")
+    return tip.locator("b").inner_text() if tip.is_visible() else ""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_base_and_new_stand_beside_each_other_on_one_scale(opened, pair_file, width):
+    with opened(pair_file, width=width, reduced_motion="reduce") as page:
+        page.get_by_role("button", name="both").click()
+        whole = page.locator(".flame-space canvas").bounding_box()["width"]
+        room = (whole - 9) / 2
+        second = whole - room
+        # Pixels of each millisecond are the same: 300 of them fill the room.
+        at = [ms / 300 * room for ms in (50, 150, 199, 205)]
+        assert [named_at(page, x, 1) for x in at] == ["main.main"] * 3 + [""]
+        assert [named_at(page, x, 2) for x in at] == ["main.a", "main.b", "main.b", ""]
+        right = [second + ms / 300 * room for ms in (50, 150, 205, 299)]
+        names = ["main.a", "main.a", "main.c", "main.c"]
+        assert [named_at(page, x, 2) for x in right] == names
+        assert (
+            "Width: base left, new right" in page.locator(".flame-legend").inner_text()
+        )
+        # One zoom for both: the frame fills the side that has more of it.
+        named_at(page, right[0], 2)
+        page.mouse.down()
+        page.mouse.up()
+        assert page.evaluate("location.hash") == "#cpu;w=both;z=main.main,main.a"
+        assert named_at(page, 0.48 * room, 2) == "main.a"
+        assert named_at(page, 0.52 * room, 2) == ""
+        assert named_at(page, second + 0.98 * room, 2) == "main.a"
+        go(page, w="both", f="main.c")
+        assert named_at(page, second + 0.98 * room, 2) == "main.c"
+        assert named_at(page, 0.5 * room, 2) == ""
+        page.get_by_role("application").focus()
+        page.keyboard.press("ArrowUp")
+        assert status(page).startswith("main.main: ")
+
+
 def test_a_renamed_function_is_one_frame(opened, written):
     pair = DATA.parent / "field/pairs/lru-v2"
     with opened(written(pair / "base", pair / "new")) as page:
@@ -730,7 +792,7 @@ def test_a_renamed_function_is_one_frame(opened, written):
 @pytest.mark.parametrize(
     "view",
     [
-        "", "t=1", "z=target.answer;q=e", "f=runtime.mallocgc", "z=main.gone",
+        "", "t=1", "w=both", "z=target.answer;q=e", "f=runtime.mallocgc", "z=main.gone",
         "p=callers;f=runtime.mallocgc", "x=%3Druntime.mcall;c=self",
     ],
 )  # fmt: skip

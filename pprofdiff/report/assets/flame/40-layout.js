@@ -6,7 +6,22 @@ const WIDTHS = [
   ["new", "new", "new"],
   ["base", "base", "base"],
   ["delta", "|Δ|", "increases and decreases of self values, added up"],
+  ["both", "both", "base left, new right, on one scale"],
 ];
+const GAP = 9;
+
+// The pictures beside each other, each with the frames to paint: one, or base and new.
+function panesOf(tree, { w, z }, pixels) {
+  const modes = w === "both" ? ["base", "new"] : [w], layouts = modes.map((mode) => layoutOf(tree, mode));
+  const room = (pixels + GAP) / modes.length - GAP, most = Math.max(...layouts.map(({ width }) => width[z]));
+  return layouts.map((layout, at) => {
+    // Zooming must not make the page jump: rows of the whole picture stay reserved.
+    const { left: { [z]: from }, width: { [z]: own, 0: all } } = layout, width = (room * own) / most || 0;
+    if (layout.pixels !== room) Object.assign(layout, { pixels: room, deep: visible(tree, layout, 0, all, room).length });
+    const side = modes[1] && tree.view.labels[at], to = from + own;
+    return { layout, from, to, width, side, x: at * (room + GAP), rows: visible(tree, layout, from, to, width) };
+  });
+}
 
 // Widths and left edges of all nodes; a parent is as wide as its children at least.
 function layoutOf(tree, mode) {

@@ -3,7 +3,7 @@
 const FLAME_KEYS = [
   ["/", "search frames by regexp"], ["n N", "next, previous match"],
   ["0 Esc", "reset the zoom, then leave a pivot"],
-  ["1 2 3 4", "width: larger, new, base, |Δ|"], ["i", "icicle or flame"], ["r", "collapse recursion"],
+  ["1 … 5", "width: larger, new, base, |Δ|, both"], ["i", "icicle or flame"], ["r", "collapse recursion"],
   ["c m", "callers, merged callees of the frame"], ["t", "tree table"],
   ["o", "the function's row in the page's tables"],
   ["← ↑ → ↓ Enter", "move between frames, zoom"],

@@ -1,14 +1,13 @@
 // The tree as an ARIA treegrid: rows are made when they are opened, a hundred at a time.
 
 const BATCH = 100;
-const MARKS = { less: "▼ ", same: "~ ", more: "▲ " };
 
 function rowOf(app, i, level) {
   const { tree } = app, { view } = tree, move = moveOf(tree, i), title = clipped(titleOf(tree, i), 300);
   const kind = move.beyond === false || !move.delta ? "same" : move.delta > 0 ? "more" : "less";
   const zoom = button("zoom", () => update(app, { t: "", z: i }), "in the flame graph (z)", { tabindex: -1 });
   const row = gridRow(i, level, tree.end[i] > i + 1, [el("span", { title }, shortOf(tree, i)), zoom],
-    number(view, move.from), number(view, move.to), MARKS[kind] + number(view, move.delta, true),
+    number(view, move.from), number(view, move.to), signOf(move) + number(view, move.delta, true),
     move.gone ? "-gone" : move.fresh ? "+new" : ratio(move.from, move.to),
     sharesOf(view, tree.base[i], tree.new[i]).join(" → "));
   row.className = kind + (app.hits?.names?.[tree.name[i]] ? " match" : "");

@@ -16,7 +16,7 @@ function update(app, patch, quietly) {
   const lost = state.x && !view.parts.some(({ id }) => id === state.x) && `${printable(state.x)} is not in this report: all samples are shown. `;
   if (lost) state.x = "";
   if (!view.place.has(state.f)) state.p = "";
-  const tree = treeFor(view, state), layout = layoutOf(tree, state.w);
+  const tree = treeFor(view, state), layout = layoutOf(tree, state.w === "both" ? "max" : state.w);
   const other = tree !== app.tree;
   if (patch.q && !state.p) state.f = "";
   if (state.c === "kind" && !view.groups.length) state.c = START.c;
@@ -98,14 +98,11 @@ const rowTop = ({ state, count }, row) => (state.l ? count - 1 - row : row) * RO
 
 // Find what is in the window and make room for its rows; scroll to where the zoom begins.
 function arrange(app, move) {
-  const { tree, layout, scroll, state: { z, l } } = app, { left, width } = layout;
-  const pixels = (app.width = scroll.clientWidth);
+  const { tree, scroll, state: { z, l } } = app, pixels = (app.pixels = scroll.clientWidth);
   if (!pixels) return;
-  Object.assign(app, { from: left[z], to: left[z] + width[z] });
-  app.rows = visible(tree, layout, app.from, app.to, pixels);
-  // Zooming must not make the page jump: rows of the whole picture stay reserved.
-  if (layout.pixels !== pixels) Object.assign(layout, { pixels, deep: visible(tree, layout, 0, width[0], pixels).length });
-  app.count = Math.max(app.rows.length, Math.min(layout.deep, 30), 4);
+  app.panes = panesOf(tree, app.state, pixels);
+  app.count = Math.max(4, ...app.panes.map(({ rows, layout }) => Math.max(rows.length, Math.min(layout.deep, 30))));
+  Object.assign(app, app.panes[0]); // the one that the pointer is in
   app.space.style.height = app.count * ROW + "px";
   const y = rowTop(app, tree.depth[z]);
   if (move) scroll.scrollTop = l ? y + 3 * ROW - scroll.clientHeight : y - 2 * ROW;
@@ -114,26 +111,32 @@ function arrange(app, move) {
 }
 
 function draw(app) {
-  const { canvas, scroll: { clientHeight, scrollTop }, theme, state, rows, width, tree } = app;
-  if (!rows || !width) return;
+  const { canvas, scroll: { clientHeight, scrollTop }, theme, state, panes, pixels, tree } = app;
+  if (!panes) return;
   const context = canvas.getContext("2d"), ratio = devicePixelRatio;
-  Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(clientHeight * ratio) });
+  Object.assign(canvas, { width: Math.round(pixels * ratio), height: Math.round(clientHeight * ratio) });
   canvas.style.height = clientHeight + "px";
   context.scale(ratio, ratio);
   theme.hatch ??= hatching(context, theme["frame-text"], ratio);
   const row = (y) => Math.floor((scrollTop + y) / ROW), last = app.count - 1, end = row(clientHeight);
   app.kinds = tree.view.groups.map(([id]) => theme.group(id));
-  paint(context, app, Math.max(0, state.l ? last - end : row(0)), state.l ? last - row(0) : end);
-  context.fillStyle = theme.faint;
-  if (!rows.length) context.fillText("Nothing has a width here.", PAD, ROW);
+  for (const pane of panes) {
+    context.setTransform(ratio, 0, 0, ratio, pane.x * ratio, 0);
+    paint(context, { ...app, ...pane }, Math.max(0, state.l ? last - end : row(0)), state.l ? last - row(0) : end);
+    context.fillStyle = theme.faint;
+    if (!pane.rows.length) context.fillText("Nothing has a width here.", PAD, ROW);
+  }
 }
 
 // Where a frame is in the scrolled space; false if it can't be seen.
 function boxOf(app, i) {
-  const { layout, tree, width, from, to } = app, scale = width / (to - from);
-  const x = (layout.left[i] - from) * scale, end = x + layout.width[i] * scale, left = Math.max(0, x);
-  const seen = end > 0 && x < width;
-  return seen && { left, top: rowTop(app, tree.depth[i]), width: Math.max(2, Math.min(width, end) - left) };
+  for (const { layout, width, from, to, x } of [app, ...app.panes]) {
+    const scale = width / (to - from), start = (layout.left[i] - from) * scale;
+    const end = start + layout.width[i] * scale, left = Math.max(0, start);
+    if (end <= left || start >= width) continue;
+    return { left: left + x, top: rowTop(app, app.tree.depth[i]), width: Math.max(2, Math.min(width, end) - left) };
+  }
+  return false;
 }
 
 function placeCursor(app) {

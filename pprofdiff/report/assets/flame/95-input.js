@@ -28,9 +28,10 @@ function leave(app) {
   placeCursor(app);
 }
 
-function frameUnder({ space, from, to, width, rows, count, state, layout }, { clientX, clientY }) {
-  const edge = space.getBoundingClientRect(), row = Math.floor((clientY - edge.top) / ROW);
-  const x = from + ((clientX - edge.left) / width) * (to - from);
+function frameUnder(app, { clientX, clientY }) {
+  const { space, count, state, panes } = app, edge = space.getBoundingClientRect(), row = Math.floor((clientY - edge.top) / ROW);
+  const at = clientX - edge.left, { from, to, width, rows, layout, x: start } = Object.assign(app, panes.findLast(({ x }) => x <= at));
+  const x = from + ((at - start) / width) * (to - from);
   return nodeAt(layout, rows[state.l ? count - 1 - row : row] ?? [], x);
 }
 
@@ -159,6 +160,6 @@ function flames(section) {
   // The picture first, then what leads to it.
   setTimeout(() => linkNames(app));
   // Deferred: to change the observed height at once would be a loop.
-  const resized = () => app.scroll.clientWidth !== app.width && arrange(app);
+  const resized = () => app.scroll.clientWidth !== app.pixels && arrange(app);
   new ResizeObserver(() => requestAnimationFrame(resized)).observe(app.scroll);
 }

@@ -18,7 +18,12 @@ type kind struct {
 	rounds int // that take a tenth of a second or so
 }
 
-var kinds = map[string]kind{"syscalls": {syscalls, 1 << 13}, "gc": {collections, 16}}
+var kinds = map[string]kind{
+	"syscalls":   {syscalls, 1 << 13},
+	"gc":         {collections, 16},
+	"goroutines": {goroutines, 1 << 9},
+	"objects":    {objects, 1 << 5},
+}
 
 func main() {
 	kind := kinds[os.Args[1]]
@@ -107,6 +112,60 @@ func collections(rounds int) {
 	}
 	group.Wait()
 	runtime.KeepAlive(kept)
+}
+
+// goroutines starts many that are soon done, some of which start and await another one.
+func goroutines(rounds int) {
+	var starters sync.WaitGroup
+	for i := 0; i < 8; i++ {
+		starters.Add(1)
+		go func() {
+			defer starters.Done()
+			for j := 0; j < rounds; j++ {
+				var group sync.WaitGroup
+				for k := 0; k < 16; k++ {
+					group.Add(1)
+					go func() {
+						defer group.Done()
+						if k%4 == 0 {
+							answer := make(chan int)
+							go func() { answer <- k }()
+							<-answer
+						}
+					}()
+				}
+				group.Wait()
+			}
+		}()
+	}
+	starters.Wait()
+}
+
+// objects allocates trees and forgets them, and lets stacks grow: under
+// GODEBUG=traceallocfree=1 each object, span and stack is an event.
+func objects(rounds int) {
+	var group sync.WaitGroup
+	for i := 0; i < 4; i++ {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			for j := 0; j < rounds; j++ {
+				done := make(chan bool)
+				go func() { deep(64); close(done) }()
+				runtime.KeepAlive(tree(8))
+				<-done
+			}
+		}()
+	}
+	group.Wait()
+}
+
+func deep(calls int) byte {
+	var frame [256]byte
+	if calls > 0 {
+		frame[calls] = deep(calls - 1)
+	}
+	return frame[calls]
 }
 
 func check(err error) {

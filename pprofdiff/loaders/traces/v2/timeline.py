@@ -57,7 +57,9 @@ _OF_GOROUTINE = (
     *(E.REGION_BEGIN, E.REGION_END, E.GO_LABEL),
 )
 _OF_PROCESSOR = (E.SWEEP_BEGIN, E.SWEEP_END)
-_OF_PROGRAM = (E.GC_BEGIN, E.GC_END, E.GC_ACTIVE, E.TASK_BEGIN, E.TASK_END, E.LOG)
+# Their first arguments are sequence numbers.
+_OF_COLLECTOR = (E.GC_BEGIN, E.GC_END, E.GC_ACTIVE)
+_OF_PROGRAM = (*_OF_COLLECTOR, E.TASK_BEGIN, E.TASK_END, E.LOG)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,12 +129,16 @@ def read_timeline_events(
 def with_times(timeline: TimelineEvents, time: NDArray[np.int64]) -> TimelineEvents:
     """Return the events with times in place of rows; `time` is that of all events.
 
-    Events of the whole program come to stand in order of time.
+    Events of the whole program come to stand in order of time. Of those at one time, as
+    raised times often are, those of the GC are in sequence, those of a goroutine in its
+    order, and the end of a task comes after its begin.
     """
     timed = replace(timeline, time=time[timeline.time])
     order = np.arange(len(timed))
     free = np.flatnonzero(np.isin(timed.type, _OF_PROGRAM))
-    order[free] = free[np.argsort(timed.time[free], kind="stable")]
+    types = timed.type[free]
+    rank = np.where(np.isin(types, _OF_COLLECTOR), timed.id[free], types == E.TASK_END)
+    order[free] = free[np.lexsort((rank, timed.time[free]))]
     return timed.take(order)
 
 
@@ -159,7 +165,13 @@ def _in_order(
         len(ids.processors),
         events,
     )
-    of_program = events.where(*_OF_PROGRAM)
+    own = events.where(*_OF_PROGRAM)
+    goroutine = context.goroutine[own]
+    key = incarnations.key(goroutine, context.goroutine_key[own], own)
+    # Their times order them; where those are equal, this does.
+    of_program = _ordered(
+        [_effects(own, goroutine, key)], len(ids.goroutines), events
+    ).event
     nobody = np.zeros(len(of_program), np.int32)
     row = np.concatenate((of_goroutines.event, of_processors.event, of_program))
     owners = of_goroutines.owner - 1, of_processors.owner - 1, nobody

@@ -9,16 +9,16 @@ do these figures.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.traces.goroutine_chunks import GoroutineChunk, goroutine_chunks
-from pprofdiff.analysis.traces.interval_rows import owners_of, sums_by_owner
-from pprofdiff.analysis.traces.range_times import ASSIST, SWEEP, range_times
-from pprofdiff.model.csr import first_in_row, last_in_row, slices
+from pprofdiff.analysis.traces.range_times import ASSIST, SWEEP, GoroutineRanges
+from pprofdiff.model.csr import first_in_row, last_in_row, row_of_item, slices, sums
 from pprofdiff.model.traces.trace import State, Trace
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ __all__ = [
     "root_name",
     "spread_columns",
     "stats",
+    "stats_in_parts",
 ]
 
 Column = NDArray[np.int64]
@@ -58,6 +59,8 @@ STATE_TIMES = {
     "syscall_block": "syscall_block_ns",
     "unknown": "unknown_ns",
 }
+# The states that these columns are of, but for what a trace does not tell.
+_STATES = (S.RUNNING, S.RUNNABLE, S.SYSCALL, S.SYSCALL_BLOCKED)
 # Go takes a goroutine that blocks for this reason for ended.
 FOREVER = "forever"
 # What Go 1.22 to 1.27 can name besides (runtime/traceruntime.go), in its order. Older
@@ -172,24 +175,61 @@ def root_name(name: str) -> str:
 
 def stats(trace: Trace) -> GoroutineStats:
     """Return the times of all goroutines of a trace."""
-    size = len(trace.goroutines)
+    parts = [part for _, part in stats_in_parts(trace)]
+    if len(parts) == 1:
+        return parts[0]
+    columns: dict[str, Any] = {}
+    for field in fields(GoroutineStats):
+        values = [getattr(part, field.name) for part in parts]
+        named = field.name in ("reasons", "range_names")
+        columns[field.name] = values[0] if named else np.concatenate(values)
+    return GoroutineStats(**columns)
+
+
+def stats_in_parts(trace: Trace) -> Iterator[tuple[slice, GoroutineStats]]:
+    """Yield what `stats` returns of some goroutines at a time, of at least none.
+
+    With it is where they are in `Trace.goroutines`. All parts have the same reasons and
+    names of ranges.
+    """
     reasons, column_of = _block_reasons(trace)
-    states = np.zeros((4, size), np.int64)
-    block = np.zeros((size, len(reasons)), np.int64)
-    started = np.full(size, -1, np.int64)
-    ended = np.full(size, -1, np.int64)
+    ranges = GoroutineRanges.of(trace)
+    first, chunks = 0, [*goroutine_chunks(trace)]
+    for number, chunk in enumerate(chunks, 1):
+        # Goroutines without rows are of the chunk before them.
+        more = number < len(chunks)
+        last = int(chunks[number].goroutines[0]) if more else len(trace.goroutines)
+        here = slice(first, last)
+        yield here, _stats_of(chunk, here, reasons, column_of, ranges)
+        first = last
+    if not chunks:
+        here = slice(0, len(trace.goroutines))
+        yield here, _stats_of(None, here, reasons, column_of, ranges)
+
+
+def _stats_of(
+    chunk: GoroutineChunk | None,
+    here: slice,
+    reasons: tuple[str, ...],
+    column_of: Column,
+    ranges: GoroutineRanges,
+) -> GoroutineStats:
+    """Return the times of the goroutines `here`, whose rows are in the chunk."""
+    trace = ranges.trace
+    size = here.stop - here.start
+    times = np.zeros((size, len(_STATES) + len(reasons)), np.int64)
+    started, ended = np.full((2, size), -1, np.int64)
     away = np.zeros(size, np.int64)
-    for chunk in goroutine_chunks(trace):
-        here = chunk.goroutines
-        states[:, here] = _time_sums(chunk, column_of, block)
-        started[here] = _started(chunk)
-        ended[here] = _ended(chunk)
-        away[here] = _away(chunk)
-    created = trace.goroutines.created_ns
+    if chunk is not None:
+        own = chunk.goroutines - here.start
+        times[own] = _time_sums(chunk, column_of, times.shape[1])
+        started[own] = _started(chunk)
+        ended[own] = _ended(chunk)
+        away[own] = _away(chunk)
+    created = trace.goroutines.created_ns[here]
     until = np.where(ended < 0, trace.end_ns, ended)
     total = until - created - away
-    known = states.sum(axis=0) + block.sum(axis=1)
-    range_names, ranges = range_times(trace, until)
+    states = times[:, : len(_STATES)].T.copy()
     return GoroutineStats(
         created_ns=created,
         started_ns=started,
@@ -199,11 +239,11 @@ def stats(trace: Trace) -> GoroutineStats:
         sched_wait_ns=states[1],
         syscall_ns=states[2],
         syscall_block_ns=states[3],
-        unknown_ns=np.maximum(total - known, 0),
+        unknown_ns=np.maximum(total - times.sum(axis=1), 0),
         reasons=reasons,
-        block_ns=block,
-        range_names=range_names,
-        range_ns=ranges,
+        block_ns=times[:, len(_STATES) :],
+        range_names=ranges.names,
+        range_ns=ranges.times(until, here),
     )
 
 
@@ -253,26 +293,27 @@ def _away(chunk: GoroutineChunk) -> Column:
     return total
 
 
-def _time_sums(chunk: GoroutineChunk, column_of: Column, block: Column) -> Column:
-    """Return exec, sched wait, syscall and syscall block times (4, goroutines).
+def _time_sums(chunk: GoroutineChunk, column_of: Column, columns: int) -> Column:
+    """Return the times of `_STATES`, then those of waiting by reason.
 
-    Times of waiting are added to `block` (goroutines, reasons), in place.
+    The shape is (goroutines, columns), `column_of` says which reason is where.
     """
-    order = (S.RUNNING, S.RUNNABLE, S.SYSCALL, S.SYSCALL_BLOCKED)
-    total = np.zeros((len(order), len(chunk.goroutines)), np.int64)
-    cells = block.reshape(-1)
+    # The last column is for what is none of these.
+    place = np.full(max(State) + 1, columns, np.int64)
+    place[list(_STATES)] = np.arange(len(_STATES))
+    waits = np.where(column_of < 0, columns, column_of + len(_STATES))
+    total = np.zeros((len(chunk.goroutines), columns + 1), np.int64)
     for here in slices(len(chunk.state)):
-        lasts, state = chunk.durations(here), chunk.state[here]
+        state = chunk.state[here]
         # The goroutines that have rows here.
         a = int(np.searchsorted(chunk.last, here.start))
         b = int(np.searchsorted(chunk.first, here.stop))
-        offsets = np.clip(chunk.offsets[a : b + 1], here.start, here.stop) - here.start
-        for place, one in enumerate(order):
-            total[place, a:b] += sums_by_owner(offsets, lasts * (state == one))
-        rows = np.flatnonzero(state == S.WAITING)
-        column = column_of[chunk.reason[here][rows]]
-        if (column < 0).any():
-            rows, column = rows[column >= 0], column[column >= 0]
-        owner = chunk.goroutines[owners_of(offsets, rows) + a]
-        np.add.at(cells, owner * block.shape[1] + column, lasts[rows])
-    return total
+        offsets = np.clip(chunk.offsets[a : b + 1], here.start, here.stop)
+        cell = place[state]
+        waiting = np.flatnonzero(state == S.WAITING)
+        cell[waiting] = waits[chunk.reason[here][waiting]]
+        cell += row_of_item(offsets - here.start) * (columns + 1)
+        size = (b - a) * (columns + 1)
+        spent = sums(cell, chunk.durations(here), size)
+        total[a:b] += spent.reshape(b - a, columns + 1)
+    return total[:, :columns]

@@ -15,15 +15,16 @@ from pprofdiff.analysis.traces.goroutines import (
     GoroutineStats,
     Times,
     spread_columns,
+    stats_in_parts,
 )
 from pprofdiff.analysis.traces.roots import is_system, is_tracing
-from pprofdiff.model.csr import grouped
+from pprofdiff.model.csr import sums
 from pprofdiff.model.traces.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Groups", "groups"]
+__all__ = ["Groups", "both_groups", "groups"]
 
 Column = NDArray[np.int64]
 # The name of goroutines by creating function where the trace does not show it.
@@ -62,43 +63,76 @@ class Groups(Times):
         return pd.DataFrame(columns, pd.Index(self.names, name="name"))
 
 
-def groups(
-    trace: Trace,
-    stats: GoroutineStats,
-    by: Literal["name", "creation"] = "name",
-) -> Groups:
+By = Literal["name", "creation"]
+
+
+def groups(trace: Trace, stats: GoroutineStats, by: By = "name") -> Groups:
     """Return goroutines by root function, or by the function that created them.
 
     `stats` are those of the trace. A goroutine without a known root function is in the
     row `INACTIVE`, as on Go's page.
     """
-    roots = trace.goroutines.name
-    if by == "name":
-        key, unknown = roots, INACTIVE
-    else:
-        key, unknown = _creators(trace), _UNSEEN
-    distinct, group = grouped(key)
-    size = len(distinct)
-    count = np.bincount(group, minlength=size)
-    total = _summed(stats.total_ns, group, size)
-    order = np.argsort(-total, kind="stable")
-    place = np.empty(size, np.int64)
-    place[order] = np.arange(size)
-    group = place[group]
-    fields = ("total_ns", *TIMES)
-    sums = {f: _summed(getattr(stats, f), group, size) for f in fields}
-    return Groups(
-        names=[trace.strings[i] or unknown for i in distinct[order].tolist()],
-        group_of=group,
-        count=count[order],
-        **sums,
-        reasons=stats.reasons,
-        block_ns=_summed(stats.block_ns, group, size),
-        range_names=stats.range_names,
-        range_ns=_summed(stats.range_ns, group, size),
-        system=_all(_roots_that(trace, is_system), group, size),
-        tracing=_all(_roots_that(trace, is_tracing), group, size),
-    )
+    grouping = _Grouping(trace, by)
+    grouping.add(stats, slice(0, len(stats)))
+    return grouping.groups()
+
+
+def both_groups(trace: Trace) -> tuple[Groups, Groups]:
+    """Return `groups` by name and by creation, without `stats` of all goroutines."""
+    by_name, by_creation = _Grouping(trace, "name"), _Grouping(trace, "creation")
+    for here, stats in stats_in_parts(trace):
+        by_name.add(stats, here)
+        by_creation.add(stats, here)
+    return by_name.groups(), by_creation.groups()
+
+
+class _Grouping:
+    """Goroutines by function, and the sums of those that were added."""
+
+    def __init__(self, trace: Trace, by: By) -> None:
+        """Take the trace, and what groups it."""
+        self._trace = trace
+        if by == "name":
+            key, self._unknown = trace.goroutines.name, INACTIVE
+        else:
+            key, self._unknown = _creators(trace), _UNSEEN
+        count = np.bincount(key, minlength=len(trace.strings))
+        self._key = np.flatnonzero(count)
+        self._count = count[self._key]
+        place = np.zeros(len(count), np.int64)
+        place[self._key] = np.arange(len(self._key))
+        self._group = place[key]
+        self._sums: dict[str, Column] = {}
+        self._names: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
+
+    def add(self, stats: GoroutineStats, here: slice) -> None:
+        """Add the times of the goroutines `here`."""
+        group, size = self._group[here], len(self._key)
+        self._names = stats.reasons, stats.range_names
+        for field in ("total_ns", *TIMES, "block_ns", "range_ns"):
+            total = _summed(getattr(stats, field), group, size)
+            if field in self._sums:
+                total += self._sums[field]
+            self._sums[field] = total
+
+    def groups(self) -> Groups:
+        """Return the groups."""
+        trace, size = self._trace, len(self._key)
+        order = np.argsort(-self._sums["total_ns"], kind="stable")
+        place = np.empty(size, np.int64)
+        place[order] = np.arange(size)
+        group = place[self._group]
+        reasons, range_names = self._names
+        return Groups(
+            names=[trace.strings[i] or self._unknown for i in self._key[order].tolist()],
+            group_of=group,
+            count=self._count[order],
+            reasons=reasons,
+            range_names=range_names,
+            system=_all(_roots_that(trace, is_system), group, size),
+            tracing=_all(_roots_that(trace, is_tracing), group, size),
+            **{field: total[order] for field, total in self._sums.items()},
+        )
 
 
 def _creators(trace: Trace) -> NDArray[np.int32]:
@@ -112,19 +146,25 @@ def _creators(trace: Trace) -> NDArray[np.int32]:
 
 def _roots_that(trace: Trace, tells: Callable[[str], bool]) -> NDArray[np.bool_]:
     """Mark goroutines (bool) whose root function's name fulfils a condition."""
-    names, group = grouped(trace.goroutines.name)
-    answers = [tells(trace.strings[i]) for i in names.tolist()]
-    return np.array(answers, np.bool_)[group]
+    names = trace.goroutines.name
+    answers = np.zeros(len(trace.strings), np.bool_)
+    for name in np.flatnonzero(np.bincount(names)).tolist():
+        answers[name] = tells(trace.strings[name])
+    return answers[names]
 
 
 def _summed(values: Column, group: Column, size: int) -> Column:
     """Return the sum of each group; `values` has a row or a cell a goroutine."""
-    total = np.zeros((size, *values.shape[1:]), np.int64)
-    np.add.at(total, group, values)
+    if values.ndim == 1:
+        return sums(group, values, size)
+    total = np.zeros((size, values.shape[1]), np.int64)
+    for place in range(values.shape[1]):
+        total[:, place] = sums(group, values[:, place], size)
     return total
 
 
 def _all(marked: NDArray[np.bool_], group: Column, size: int) -> NDArray[np.bool_]:
     """Mark the groups of which all goroutines are marked."""
-    alone: NDArray[np.bool_] = np.bincount(group[~marked], minlength=size) == 0
-    return alone
+    whole = np.ones(size, np.bool_)
+    whole[group[~marked]] = False
+    return whole

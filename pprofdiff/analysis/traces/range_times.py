@@ -2,39 +2,76 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.model.traces.timeline import RangeKind, Ranges
 from pprofdiff.model.traces.trace import Trace
 
-__all__ = ["ASSIST", "STOPPED", "SWEEP", "range_times"]
+__all__ = ["ASSIST", "STOPPED", "SWEEP", "GoroutineRanges"]
 
 Column = NDArray[np.int64]
 
 ASSIST, SWEEP, STOPPED = "GC mark assist", "GC incremental sweep", "stop-the-world"
 
 
-def range_times(trace: Trace, until: Column) -> tuple[tuple[str, ...], Column]:
-    """Return names of ranges, and the time of each goroutine in each of them.
+@dataclass(frozen=True, slots=True, eq=False)
+class GoroutineRanges:
+    """The ranges that count for goroutines, by goroutine; `names` are their names.
 
-    The times (int64 ns) have the shape (goroutines, names). `until` (int64 ns) is when
-    each goroutine ends, or the trace. The rules are those of internal/trace/summary.go:
-    a sweep belongs to a processor, and counts if it begins and ends on one goroutine;
-    one that does not counts until the goroutine ends, if it is the last that it began.
+    `goroutine` (int32, rising), `column` (int64, a position in `names`) and `start_ns`
+    (int64) have one row a range; `end_ns` (int64) is -1 where the goroutine's end is
+    that of the range.
+
+    The rules are those of internal/trace/summary.go: a sweep belongs to a processor,
+    and counts if it begins and ends on one goroutine; one that does not counts until
+    the goroutine ends, if it is the last that it began.
     """
-    ranges = trace.ranges
-    ranges = ranges.take((ranges.kind != RangeKind.GC_MARK) & (ranges.goroutine >= 0))
-    names, column = _names(trace, ranges)
-    whole = ranges.end_ns >= 0
-    sweeps = ranges.kind == RangeKind.SWEEP
-    kept = whole & ~(sweeps & (ranges.last_goroutine != ranges.goroutine))
-    end = np.where(kept, ranges.end_ns, until[ranges.goroutine])
-    counts = ~sweeps | kept | _is_last_sweep(ranges, sweeps)
-    lasts = np.maximum(end - ranges.start_ns, 0)[counts]
-    times = np.zeros((len(until), len(names)), np.int64)
-    np.add.at(times, (ranges.goroutine[counts], column[counts]), lasts)
-    return names, times
+
+    trace: Trace
+    names: tuple[str, ...]
+    goroutine: NDArray[np.int32]
+    column: Column
+    start_ns: Column
+    end_ns: Column
+
+    @classmethod
+    def of(cls, trace: Trace) -> GoroutineRanges:
+        """Return the ranges of a trace."""
+        ranges = trace.ranges
+        ranges = ranges.take(
+            (ranges.kind != RangeKind.GC_MARK) & (ranges.goroutine >= 0)
+        )
+        names, column = _names(trace, ranges)
+        sweeps = ranges.kind == RangeKind.SWEEP
+        kept = ranges.end_ns >= 0
+        kept &= ~(sweeps & (ranges.last_goroutine != ranges.goroutine))
+        counts = np.flatnonzero(~sweeps | kept | _is_last_sweep(ranges, sweeps))
+        order = counts[np.argsort(ranges.goroutine[counts], kind="stable")]
+        return cls(
+            trace,
+            names,
+            ranges.goroutine[order],
+            column[order],
+            ranges.start_ns[order],
+            np.where(kept, ranges.end_ns, -1)[order],
+        )
+
+    def times(self, until: Column, here: slice) -> Column:
+        """Return the time of the goroutines `here` in each range (int64 ns).
+
+        The shape is (goroutines, names). `until` (int64 ns) is when each of the
+        goroutines ends, or the trace.
+        """
+        a, b = np.searchsorted(self.goroutine, (here.start, here.stop)).tolist()
+        goroutine, column = self.goroutine[a:b] - here.start, self.column[a:b]
+        end = np.where(self.end_ns[a:b] < 0, until[goroutine], self.end_ns[a:b])
+        lasts = np.maximum(end - self.start_ns[a:b], 0)
+        times = np.zeros((len(until), len(self.names)), np.int64)
+        np.add.at(times, (goroutine, column), lasts)
+        return times
 
 
 def _is_last_sweep(ranges: Ranges, sweeps: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -10,9 +10,10 @@ stack), goroutines, processors and threads those of their tables; -1 is none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,7 @@ __all__ = [
     "Trace",
 ]
 
+T = TypeVar("T")
 Column = NDArray[np.int64]
 Index = NDArray[np.int32]
 Codes = NDArray[np.uint8]
@@ -205,6 +207,10 @@ class Trace:
     `processors` and `threads` (int64) are Go's ids of them. `events` is how many timed
     events were read, `experimental` how many of those are of the alloc/free experiment.
     `heap_live_bytes`, `heap_goal_bytes` and `gomaxprocs` are metrics over time.
+
+    `intervals` and `processor_intervals` are nearly all of its memory. `let_go` frees
+    them; whoever asks for them after that waits until they are read again. `once` keeps
+    what was made of them.
     """
 
     version: int
@@ -231,6 +237,41 @@ class Trace:
     logs: Logs
     labels: Labels
     samples: CPUSamples
+    _made: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    _again: Callable[[], Trace] | None = field(default=None, init=False, repr=False)
+
+    def once(self, name: str, work: Callable[[Trace], T]) -> T:
+        """Return what `work` makes of the trace; it is called the first time only.
+
+        `name` stands for it: one name, one function of the trace alone.
+        """
+        if name not in self._made:
+            self._made[name] = work(self)
+        made: T = self._made[name]
+        return made
+
+    def let_go(self, again: Callable[[], Trace]) -> None:
+        """Free `intervals` and `processor_intervals`.
+
+        `again` reads the same trace. It is called at most once: rows that something
+        asked for stay.
+        """
+        object.__setattr__(self, "_again", again)
+        for name in _ROWS:
+            object.__delattr__(self, name)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Return rows that were let go of, read again."""
+            if name not in _ROWS or self._again is None:
+                msg = f"{type(self).__name__!r} object has no attribute {name!r}"
+                raise AttributeError(msg)
+            same = self._again()
+            object.__setattr__(self, "_again", None)
+            for rows in _ROWS:
+                object.__setattr__(self, rows, getattr(same, rows))
+            return getattr(self, name)
 
     def __repr__(self) -> str:
         """Return one line: format, duration, events, goroutines."""
@@ -279,6 +320,9 @@ class Trace:
                 "by": _named(rows.by, self.goroutines.id),
             }
         )
+
+
+_ROWS = ("intervals", "processor_intervals")
 
 
 def _codes(names: NDArray[np.object_], owner: Column) -> tuple[Column, list[str]]:

@@ -46,6 +46,9 @@ class Kind:
     """``(data: bytes, name: str) -> content``."""
     slow: bool = False
     """`decode` takes a third argument, ``Callable[[str], None]``, for its progress."""
+    condense: str = ""
+    """``(content, again, *, full: bool) -> content``: what takes little memory, as all
+    that is asked of it is made before; ``again() -> content`` reads the rest."""
     scanner: str = ""
     """Class with ``feed(block: bytes)`` and ``close() -> content | None``."""
     anonymous: str = ""
@@ -141,6 +144,7 @@ _ENTRIES = (
         begins=rb"go 1\.\d{1,2} trace\0{3,4}",
         decode="pprofdiff.loaders.traces:decode",
         slow=True,
+        condense="pprofdiff.analysis.traces.condensing:condense",
         anonymous="pprofdiff.inputs.trimpath:trace_without_paths",
         compare="pprofdiff.analysis.traces.compare:compare_sides",
         caveats="pprofdiff.analysis.traces.compare:caveats",

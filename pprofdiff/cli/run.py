@@ -348,6 +348,13 @@ def _loaded(options: Options, screen: Screen, waiting: Waiting) -> Loaded:
         max_size=options.max_size,
         anonymous=options.no_paths,
         within=options.within,
+        # Without paths traces are changed after they were read; views of a state show
+        # nothing of what reports do.
+        condense="no"
+        if options.no_paths or options.state
+        else "full"
+        if options.outputs or options.full or options.github_summary
+        else "short",
         # What it says names hosts and where copies are.
         say=_silent if options.no_paths else screen.say,
         progress=waiting.say,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pprofdiff.errors import DamagedError, PprofDiffError, UsageError
 from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE, decompress
@@ -104,6 +104,9 @@ class ReadOptions:
     """Leave out local paths and hosts: of names of inputs, and inside them."""
     within: str = ""
     """A folder: inputs in it are called by their path from there."""
+    condense: Literal["no", "short", "full"] = "no"
+    """Have one large trace at a time in memory, with what the short or the full report
+    shows of the others: see `Kind.condense`."""
     say: Callable[[str], None] = _silent
     """Gets one line at a time, always from the caller's thread."""
     progress: Callable[[str], None] = _silent

@@ -6,6 +6,8 @@ import os
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
+from threading import Lock
 from typing import Any
 
 from pprofdiff.errors import FormatError
@@ -25,6 +27,8 @@ from pprofdiff.parallel import both
 __all__ = ["Loaded", "decoded", "load_sides"]
 
 _ALL = frozenset(KINDS)
+# From so many bytes on the rows of a trace are worth to be let go of: ten times that.
+_LARGE = 4 << 20
 # Of the entries of a folder that were left out for one reason, how many are named.
 _NAMED = 5
 
@@ -84,11 +88,12 @@ def load_sides(
     size = sum(
         len(one.data) for side in named for one in side.inputs if one.kind != "trace"
     )
+    turns = _Turns([one for side in named for one in side.inputs], options, kinds)
     # What is read of a side is let go of as soon as it is decoded.
     first_side, second_side = [(named[0], words[0])], [(named[1], words[1])]
     del named
     first, second = both(
-        lambda side: decoded(*side.pop(), options, kinds),
+        lambda side: decoded(*side.pop(), options, kinds, turns),
         first_side,
         second_side,
         size=size,
@@ -107,8 +112,11 @@ def decoded(
     word: str,
     options: ReadOptions = DEFAULT_OPTIONS,
     kinds: Collection[KindId] = _ALL,
+    turns: _Turns | None = None,
 ) -> Decoded:
     """Return the side that inputs make; `word` labels it where they do not.
+
+    Where there are `turns`, large inputs of both sides take them.
 
     Raises FormatError for an input that is damaged or decompresses to more than
     `options.max_size` bytes, unless it is one of a folder of which others are whole.
@@ -120,7 +128,7 @@ def decoded(
         if one.kind not in kinds:
             continue
         try:
-            content = _content(one, options)
+            content = turns.content(one) if turns else _content(one, options)
         except FormatError as error:
             if not one.of_folder:
                 raise
@@ -134,6 +142,42 @@ def decoded(
     if unread and not captures:
         raise FormatError("; ".join(unread))
     return Decoded(Side(label, tuple(captures)), unread)
+
+
+class _Turns:
+    """Decodes large inputs one at a time; what they become takes little memory.
+
+    That is so where `ReadOptions.condense` is set, and but for the last of them.
+    """
+
+    def __init__(
+        self, inputs: Sequence[Input], options: ReadOptions, kinds: Collection[KindId]
+    ) -> None:
+        """Take the inputs of both sides."""
+        self._options = options
+        self._left = sum(_large(one) for one in inputs if one.kind in kinds)
+        self._turn = Lock()
+
+    def content(self, one: Input) -> Any:  # noqa: ANN401 - see `kinds`
+        """Return what an input decodes to."""
+        options = self._options
+        if options.condense == "no" or not _large(one):
+            return _content(one, options)
+        with self._turn:
+            self._left -= 1
+            content = _content(one, options)
+            if self._left:
+                condense = resolve(KINDS[one.kind].condense)
+                again, full = (
+                    partial(_content, one, options),
+                    options.condense == "full",
+                )
+                content = condense(content, again, full=full)
+            return content
+
+
+def _large(one: Input) -> bool:
+    return bool(KINDS[one.kind].condense) and len(one.data) >= _LARGE
 
 
 def _content(one: Input, options: ReadOptions) -> Any:  # noqa: ANN401 - see `kinds`

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from math import hypot
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Fact, Finding
@@ -20,7 +18,6 @@ from pprofdiff.analysis.findings.traces import (
 )
 from pprofdiff.analysis.findings.wording import arrow, short
 from pprofdiff.analysis.stats.calibration import GC_SHARE_SURE, QUEUE, SHARE, WAITS
-from pprofdiff.analysis.traces.on_cpu import on_cpu
 from pprofdiff.units import percent
 
 if TYPE_CHECKING:
@@ -92,7 +89,7 @@ def _got(case: Case, diff: TraceDiff) -> tuple[float, float] | None:
 
     That is by the CPU samples in the traces, or else by the CPU profiles.
     """
-    base, new = (on_cpu(*(part.trace for part in side.parts)) for side in diff.sides)
+    base, new = (side.on_cpu for side in diff.sides)
     if base is not None and new is not None:
         return base.cores, new.cores
     return None if case.cpu is None else _cores(case.cpu)
@@ -110,9 +107,7 @@ def _waiting_beside_idle(side: TraceSide) -> float:
     """Return the share of waiting with an idle processor, but for stopped worlds."""
     waits = side.waits
     whole = int(waits.duration_ns.sum())
-    # No processor is free to take while the world is stopped, though most are idle.
-    rest = np.maximum(waits.duration_ns - waits.busy_ns - waits.stw_ns, 0)
-    return int(rest.sum()) / whole if whole else 0.0
+    return waits.busy_totals.beside_idle_ns / whole if whole else 0.0
 
 
 def _limit(side: TraceSide) -> int:
@@ -145,7 +140,7 @@ def other_processes(case: Case) -> Iterator[Finding]:
     diff = case.trace
     if diff is None:
         return
-    base, new = (on_cpu(*(part.trace for part in side.parts)) for side in diff.sides)
+    base, new = (side.on_cpu for side in diff.sides)
     if base is None or new is None:
         return
     apart = abs(new.missing - base.missing)

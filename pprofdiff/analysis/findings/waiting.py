@@ -123,8 +123,7 @@ def _held_up(diff: TraceDiff) -> str:
     words = []
     for what, field in fields.items():
         shares = [
-            int(getattr(side.waits, field).sum())
-            / max(int(side.waits.duration_ns.sum()), 1)
+            side.waits.during_ns[field] / max(int(side.waits.duration_ns.sum()), 1)
             for side in diff.sides
         ]
         before, after = (percent(share, 1) for share in shares)

@@ -218,13 +218,8 @@ def stops(*traces: Trace) -> tuple[Stop, ...]:
     """Return the stops of the world of all traces by kind, the longest total first."""
     parts: dict[str, list[tuple[Column, Column, Column]]] = {}
     for trace in traces:
-        rows, end = ranges_of(trace, RangeKind.STOP_THE_WORLD)
-        whole = rows.seen & (rows.end_ns >= 0)
-        length, stopping = end - rows.start_ns, _stopping(trace, rows.start_ns, end)
-        for name in distinct(rows.name).tolist():
-            some = rows.name == name
-            columns = length[some], length[some & whole], stopping[some & whole]
-            parts.setdefault(trace.strings[name], []).append(columns)
+        for kind, columns in trace.once("stops", _stops_of).items():
+            parts.setdefault(kind, []).append(columns)
     kinds = []
     for kind, columns_of in parts.items():
         lengths, lasted, stopped = map(np.concatenate, zip(*columns_of, strict=True))
@@ -238,6 +233,22 @@ def stops(*traces: Trace) -> tuple[Stop, ...]:
             )
         )
     return tuple(sorted(kinds, key=lambda stop: (-stop.total_ns, stop.kind)))
+
+
+def _stops_of(trace: Trace) -> dict[str, tuple[Column, Column, Column]]:
+    """Return, by kind, how long stops are: all, those seen whole, these until stopped.
+
+    All are int64 ns.
+    """
+    rows, end = ranges_of(trace, RangeKind.STOP_THE_WORLD)
+    whole = rows.seen & (rows.end_ns >= 0)
+    length, stopping = end - rows.start_ns, _stopping(trace, rows.start_ns, end)
+    kinds = {}
+    for name in distinct(rows.name).tolist():
+        some = rows.name == name
+        columns = length[some], length[some & whole], stopping[some & whole]
+        kinds[trace.strings[name]] = columns
+    return kinds
 
 
 def _stopping(trace: Trace, start_ns: Column, end_ns: Column) -> Column:

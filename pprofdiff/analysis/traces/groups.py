@@ -121,10 +121,10 @@ class _Grouping:
         order = np.argsort(-self._sums["total_ns"], kind="stable")
         place = np.empty(size, np.int64)
         place[order] = np.arange(size)
-        group = place[self._group]
+        group, keys = place[self._group], self._key[order].tolist()
         reasons, range_names = self._names
         return Groups(
-            names=[trace.strings[i] or self._unknown for i in self._key[order].tolist()],
+            names=[trace.strings[i] or self._unknown for i in keys],
             group_of=group,
             count=self._count[order],
             reasons=reasons,

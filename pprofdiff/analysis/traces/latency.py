@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FIXED_CAUSES",
+    "BusyTotals",
     "Waits",
     "blocks",
     "by_cause",
@@ -47,23 +48,37 @@ _CREATED, _PREEMPTED, _YIELDED, _STOPPED, _CALL, _UNKNOWN = range(len(FIXED_CAUS
 _NONE = 255
 
 
+class BusyTotals(NamedTuple):
+    """How long waits are while no processor is idle, and beside an idle one, in ns.
+
+    Of the latter, times when the world was stopped do not count: no processor is free
+    to take then, though most are idle.
+    """
+
+    busy_ns: int
+    beside_idle_ns: int
+
+
 @dataclass(frozen=True, eq=False)
 class Waits:
     """Runnable intervals, one row each, by goroutine, then in the order they happened.
 
-    A wait lasts `duration_ns` (int64). `goroutine` (int32) is an index of
-    `Trace.goroutines`. `cut` marks waits of which the trace shows only a part, and
-    waits that did not lead to running; their durations are no latencies.
+    A wait begins at `start_ns` and lasts `duration_ns` (both int64). `goroutine`
+    (int32) is an index of `Trace.goroutines`. `cut` marks waits of which the trace
+    shows only a part, and waits that did not lead to running; their durations are no
+    latencies.
 
     `traces` are what the waits are of: first all those of the first trace, then those
-    of the second, and so on; goroutines count so too. The other columns are made when
-    they are asked for.
+    of the second, and so on; goroutines count so too. Of several traces, `parts` are
+    the waits of each. The other columns are made when they are asked for.
     """
 
+    start_ns: Column
     duration_ns: Column
     goroutine: NDArray[np.int32]
     cut: NDArray[np.bool_]
     traces: tuple[Trace, ...]
+    parts: tuple[Waits, ...] = ()
 
     @cached_property
     def causes(self) -> tuple[str, ...]:
@@ -76,20 +91,21 @@ class Waits:
     @cached_property
     def cause(self) -> NDArray[np.uint16]:
         """What made the goroutine runnable, an index of `causes` (uint16)."""
-        column = np.empty(len(self), np.uint16)
         place = {cause: i for i, cause in enumerate(self.causes)}
-        for part in self._parts():
-            words = (*FIXED_CAUSES, *map(_unblocked, part.trace.reasons))
-            places = np.array([place[word] for word in words], np.uint16)
-            column[part.waits] = places[_causes(part)]
-        return column
-
-    @cached_property
-    def start_ns(self) -> Column:
-        """When the wait began (int64)."""
-        column = np.empty(len(self), np.int64)
-        for part in self._parts():
-            column[part.waits] = part.trace.intervals.start_ns[part.rows]
+        if self.parts:
+            columns = []
+            for part in self.parts:
+                of_part = np.array([place[word] for word in part.causes], np.uint16)
+                columns.append(of_part[part.cause])
+            return np.concatenate(columns)
+        (trace,) = self.traces
+        words = (*FIXED_CAUSES, *map(_unblocked, trace.reasons))
+        places = np.array([place[word] for word in words], np.uint16)
+        column, first = np.empty(len(self), np.uint16), 0
+        for rows, goroutine in _runnable_rows(trace):
+            here = slice(first, first + len(rows))
+            column[here] = places[_causes(trace, rows, goroutine)]
+            first = here.stop
         return column
 
     @cached_property
@@ -107,24 +123,49 @@ class Waits:
         """For how much of the wait no processor was idle (int64)."""
         return self._overlaps(all_processors_busy)
 
+    @cached_property
+    def busy_totals(self) -> BusyTotals:
+        """Sums of `busy_ns`, without the column."""
+        if self.parts:
+            totals = [part.busy_totals for part in self.parts]
+            return BusyTotals(*map(sum, zip(*totals, strict=True)))
+        (trace,) = self.traces
+        times = all_processors_busy(trace)
+        stopped = _times_of(trace, RangeKind.STOP_THE_WORLD)
+        busy = beside = 0
+        for here in slices(len(self)):
+            start, lasts = self.start_ns[here], self.duration_ns[here]
+            none_idle = times.overlap(start, start + lasts)
+            busy += int(none_idle.sum())
+            rest = lasts - none_idle - stopped.overlap(start, start + lasts)
+            beside += int(np.maximum(rest, 0).sum())
+        return BusyTotals(busy, beside)
+
+    @cached_property
+    def during_ns(self) -> dict[str, int]:
+        """Sums of `gc_mark_ns`, `stw_ns` and `busy_ns`, by these names."""
+        totals = dict.fromkeys(("gc_mark_ns", "stw_ns"), 0)
+        kinds = RangeKind.GC_MARK, RangeKind.STOP_THE_WORLD
+        for part in self.parts or (self,):
+            for name, kind in zip(totals, kinds, strict=True):
+                times = _times_of(part.traces[0], kind)
+                for here in slices(len(part)):
+                    start = part.start_ns[here]
+                    lasts = times.overlap(start, start + part.duration_ns[here])
+                    totals[name] += int(lasts.sum())
+        return {**totals, "busy_ns": self.busy_totals.busy_ns}
+
     def _overlaps(self, times_of: Callable[[Trace], TimeSet]) -> Column:
         """Return how much of each wait lies in times of its trace (int64 ns)."""
-        column = np.empty(len(self), np.int64)
-        times = [times_of(trace) for trace in self.traces]
-        for part in self._parts():
-            start = part.trace.intervals.start_ns[part.rows]
-            end = start + self.duration_ns[part.waits]
-            column[part.waits] = times[part.place].overlap(start, end)
+        column, first = np.empty(len(self), np.int64), 0
+        for part in self.parts or (self,):
+            times = times_of(part.traces[0])
+            for here in slices(len(part)):
+                start = part.start_ns[here]
+                lasts = times.overlap(start, start + part.duration_ns[here])
+                column[first : first + len(lasts)] = lasts
+                first += len(lasts)
         return column
-
-    def _parts(self) -> Iterator[_Part]:
-        """Yield all waits, some thousand at a time."""
-        first = 0
-        for place, trace in enumerate(self.traces):
-            for rows, goroutine in _runnable_rows(trace):
-                here = slice(first, first + len(rows))
-                yield _Part(trace, place, rows, goroutine, here)
-                first = here.stop
 
     def __len__(self) -> int:
         """Return the number of intervals."""
@@ -143,13 +184,16 @@ class Waits:
 
     def while_marking_ns(self, goroutines: NDArray[np.bool_]) -> int:
         """Return how long the goroutines marked waited while the GC was marking."""
-        times = [_times_of(trace, RangeKind.GC_MARK) for trace in self.traces]
-        total = 0
-        for part in self._parts():
-            some = np.flatnonzero(goroutines[self.goroutine[part.waits]])
-            start = part.trace.intervals.start_ns[part.rows[some]]
-            end = start + self.duration_ns[part.waits][some]
-            total += int(times[part.place].overlap(start, end).sum())
+        total = first = 0
+        for part in self.parts or (self,):
+            times = _times_of(part.traces[0], RangeKind.GC_MARK)
+            for here in slices(len(part)):
+                last = first + here.stop - here.start
+                some = np.flatnonzero(goroutines[self.goroutine[first:last]])
+                start = part.start_ns[here][some]
+                end = start + part.duration_ns[here][some]
+                total += int(times.overlap(start, end).sum())
+                first = last
         return total
 
     def to_frame(self, trace: Trace) -> pd.DataFrame:
@@ -180,19 +224,6 @@ def blocked_reason(cause: str) -> str | None:
     return cause.removeprefix(_UNBLOCKED) if cause.startswith(_UNBLOCKED) else None
 
 
-class _Part(NamedTuple):
-    """Some waits of one trace, `traces[place]`, in order: the slice `waits` of all.
-
-    `rows` (int64) are their rows of `Trace.intervals`, `goroutine` (int64) is whose.
-    """
-
-    trace: Trace
-    place: int
-    rows: Column
-    goroutine: Column
-    waits: slice
-
-
 def _runnable_rows(trace: Trace) -> Iterator[tuple[Column, Column]]:
     """Yield runnable rows of `Trace.intervals`, in order, and their goroutines."""
     intervals = trace.intervals
@@ -219,6 +250,7 @@ def runnable(trace: Trace) -> Waits:
     offsets, start_ns, state = intervals.offsets, intervals.start_ns, intervals.state
     size = int(np.count_nonzero(state == State.RUNNABLE))
     waits = Waits(
+        start_ns=np.empty(size, np.int64),
         duration_ns=np.empty(size, np.int64),
         goroutine=np.empty(size, np.int32),
         cut=np.empty(size, np.bool_),
@@ -235,6 +267,7 @@ def runnable(trace: Trace) -> Waits:
         cut = state[after] != State.RUNNING
         begins = np.flatnonzero(rows == offsets[goroutine])
         cut[begins] |= ~trace.goroutines.born[goroutine[begins]]
+        waits.start_ns[here] = start_ns[rows]
         waits.duration_ns[here] = lasts
         waits.goroutine[here] = goroutine
         waits.cut[here] = cut
@@ -251,10 +284,12 @@ def together(parts: Sequence[Waits]) -> Waits:
         part.goroutine + np.int32(n) for part, n in zip(parts, before, strict=True)
     ]
     return Waits(
+        start_ns=np.concatenate([part.start_ns for part in parts]),
         duration_ns=np.concatenate([part.duration_ns for part in parts]),
         goroutine=np.concatenate(goroutine),
         cut=np.concatenate([part.cut for part in parts]),
         traces=traces,
+        parts=tuple(parts),
     )
 
 
@@ -286,14 +321,16 @@ def blocks(trace: Trace, time_ns: Column) -> Column:
     return np.searchsorted(begins, time_ns, "right").astype(np.int64)
 
 
-def _causes(part: _Part) -> NDArray[np.uint16]:
-    """Return the cause of each wait: of the fixed ones, then by reason."""
-    trace, rows = part.trace, part.rows
+def _causes(trace: Trace, rows: Column, goroutine: Column) -> NDArray[np.uint16]:
+    """Return the cause of each wait: of the fixed ones, then by reason.
+
+    `rows` are the waits' rows of `Trace.intervals`, `goroutine` whose they are.
+    """
     intervals, reasons = trace.intervals, trace.reasons
-    begins = rows == intervals.offsets[part.goroutine]
+    begins = rows == intervals.offsets[goroutine]
     before = np.where(begins, np.uint8(_NONE), intervals.state[rows - 1])
     cause = np.full(len(rows), _UNKNOWN, np.uint16)
-    cause[begins & trace.goroutines.born[part.goroutine]] = _CREATED
+    cause[begins & trace.goroutines.born[goroutine]] = _CREATED
     stops = {"preempted": _PREEMPTED, "runtime.Gosched": _YIELDED}
     stopped = np.array([stops.get(text, _STOPPED) for text in reasons], np.uint16)
     ran = before == State.RUNNING

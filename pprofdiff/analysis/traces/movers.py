@@ -20,7 +20,7 @@ from pprofdiff.identity.model import SideKeys
 from pprofdiff.model.csr import Offsets, first_in_row, row_of_item, sums, unique_tuples
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["Mover", "movers"]
+__all__ = ["Mover", "movers", "spent"]
 
 Column = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -185,13 +185,35 @@ def _sum(some: _Cell, more: _Cell) -> _Cell:
     )
 
 
+class _Spent(NamedTuple):
+    """What one trace spends, place by place: time and time alone in ns, intervals."""
+
+    places: list[Place]
+    number: list[int]
+    time_ns: list[int]
+    lone_ns: list[int]
+
+
+def spent(side: TraceSide, state: StateName) -> _Spent:
+    """Return one trace's times by place; it is made once."""
+    return side.trace.once(f"spent {state}", lambda _: _spent(side, state))
+
+
 def _cells(side: TraceSide, state: StateName, keys: SideKeys) -> _Cells:
-    """Return one trace's times by place."""
+    """Return one trace's times by place, each under its key."""
+    cells: _Cells = {}
+    for place, number, time, lone in zip(*spent(side, state), strict=True):
+        key, one = place.key(keys), _Cell(place, time, number, lone)
+        cells[key] = _sum(cells[key], one) if key in cells else one
+    return cells
+
+
+def _spent(side: TraceSide, state: StateName) -> _Spent:
     groups = side.groups
     program = ~(groups.system | groups.tracing)[groups.group_of]
     profile = state_profile(side.trace, state, goroutines=program)
     if not len(profile.values):
-        return {}
+        return _Spent([], [], [], [])
     values = profile.values
     if state == "syscall":
         lone = state_profile(
@@ -204,11 +226,7 @@ def _cells(side: TraceSide, state: StateName, keys: SideKeys) -> _Cells:
     number, time, alone = (
         sums(places, values[:, i], len(first)).tolist() for i in range(3)
     )
-    cells: _Cells = {}
-    for i, place in enumerate(first):
-        key, one = place.key(keys), _Cell(place, time[i], number[i], alone[i])
-        cells[key] = _sum(cells[key], one) if key in cells else one
-    return cells
+    return _Spent(first, number, time, alone)
 
 
 def _places(profile: Profile, *, calls: bool) -> tuple[list[Place], Column]:

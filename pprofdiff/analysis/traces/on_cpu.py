@@ -7,6 +7,7 @@ a CPU profiler ran beside it, count only what ran on a CPU.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -17,7 +18,7 @@ from pprofdiff.analysis.traces.interval_rows import row_at
 from pprofdiff.analysis.traces.processors import processors
 from pprofdiff.model.traces.trace import State, Trace
 
-__all__ = ["OnCPU", "on_cpu"]
+__all__ = ["OnCPU", "added", "on_cpu"]
 
 # What runtime/pprof.StartCPUProfile asks for; a trace does not tell the period.
 _PERIOD_NS = 10_000_000
@@ -65,14 +66,20 @@ def on_cpu(*traces: Trace, period_ns: int = _PERIOD_NS) -> OnCPU | None:
 
     `period_ns` is what one sample stands for.
     """
-    parts = [_of_one(trace, period_ns) for trace in traces]
+    return added([_of_one(trace, period_ns) for trace in traces])
+
+
+def added(parts: Sequence[OnCPU | None]) -> OnCPU | None:
+    """Return the sums over several traces, None where one is None."""
     known = [part for part in parts if part is not None]
-    if len(known) < len(parts) or len(known) == 1:
-        return known[0] if len(parts) == len(known) else None
+    if len(known) < len(parts) or not known:
+        return None
+    if len(known) == 1:
+        return known[0]
     wall = sum(part.wall_ns for part in known)
     return OnCPU(
         sum(part.samples for part in known),
-        period_ns,
+        known[0].period_ns,
         sum(part.running_ns for part in known),
         wall,
         sum(part.cores * part.wall_ns for part in known) / wall,

@@ -148,14 +148,34 @@ def runnable(trace: Trace) -> Series:
 
 def concurrency(trace: Trace, state: State) -> Concurrency:
     """Return how many goroutines are in a state at once."""
-    rows = rows_in_state(trace, state)
-    begins, ends = np.sort(rows.start_ns), np.sort(rows.end_ns)
-    total = int((ends - begins).sum())
-    # Periods are half open: what ends when another begins is not on with it.
-    on = np.arange(1, len(begins) + 1)
-    on -= np.searchsorted(ends, begins, "right")
+    begins, ends = _periods(trace, state)
+    total = int(ends.sum() - begins.sum())
+    begins.sort()
+    ends.sort()
+    most = 0
+    for here in slices(len(begins)):
+        # Periods are half open: what ends when another begins is not on with it.
+        on = np.arange(here.start + 1, here.stop + 1)
+        on -= np.searchsorted(ends, begins[here], "right")
+        most = max(most, int(on.max()))
     wall = trace.end_ns - trace.start_ns
-    return Concurrency(total / wall if wall else None, int(on.max(initial=0)))
+    return Concurrency(total / wall if wall else None, most)
+
+
+def _periods(trace: Trace, state: State) -> tuple[Column, Column]:
+    """Return when goroutines begin and end to be in a state, in any order."""
+    rows = trace.intervals
+    size = int(np.count_nonzero(rows.state == state))
+    begins, ends = np.empty((2, size), np.int64)
+    first = 0
+    for here in slices(len(rows)):
+        some = np.flatnonzero(rows.state[here] == state)
+        last = first + len(some)
+        np.take(rows.start_ns[here], some, out=begins[first:last], mode="clip")
+        np.take(lengths(trace, here), some, out=ends[first:last], mode="clip")
+        first = last
+    ends += begins
+    return begins, ends
 
 
 def all_processors_busy(trace: Trace) -> TimeSet:

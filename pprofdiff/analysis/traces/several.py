@@ -23,6 +23,7 @@ from pprofdiff.analysis.traces.goroutines import TIMES, Times
 from pprofdiff.analysis.traces.groups import Groups
 from pprofdiff.analysis.traces.latency import Waits, together
 from pprofdiff.analysis.traces.mutators import Utilisation
+from pprofdiff.analysis.traces.on_cpu import OnCPU, added
 from pprofdiff.analysis.traces.processors import Concurrency, Processors
 from pprofdiff.analysis.traces.quantiles import GroupQuantiles, grouped_quantiles
 from pprofdiff.analysis.traces.side import TraceSide
@@ -168,6 +169,11 @@ class SeveralTraces(TraceSide):
     def regions(self) -> Durations:
         """Durations of user regions by type."""
         return regions(*(run.trace for run in self.runs))
+
+    @cached_property
+    def on_cpu(self) -> OnCPU | None:
+        """What CPU samples in all traces tell."""
+        return added([run.on_cpu for run in self.runs])
 
     @property
     def utilisation(self) -> Utilisation:

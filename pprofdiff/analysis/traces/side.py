@@ -1,4 +1,8 @@
-"""One build's execution trace, analysed as far as is asked."""
+"""One build's execution trace, analysed as far as is asked.
+
+What is made of a trace's rows is kept with the trace (`Trace.once`): `condensing` makes
+all that reports ask for, and lets go of the rows.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,15 @@ from functools import cached_property
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.traces.collector import Collections, collections
 from pprofdiff.analysis.traces.goroutines import GoroutineStats, stats
-from pprofdiff.analysis.traces.groups import Groups, groups
-from pprofdiff.analysis.traces.latency import Waits, by_cause, by_group, runnable
+from pprofdiff.analysis.traces.groups import Groups, both_groups
+from pprofdiff.analysis.traces.latency import (
+    Waits,
+    by_cause,
+    by_group,
+    runnable,
+)
 from pprofdiff.analysis.traces.mutators import Utilisation, utilisation
+from pprofdiff.analysis.traces.on_cpu import OnCPU, on_cpu
 from pprofdiff.analysis.traces.processors import (
     Concurrency,
     Processors,
@@ -61,20 +71,20 @@ class TraceSide:
         """Times of each goroutine."""
         return stats(self.trace)
 
-    @cached_property
+    @property
     def groups(self) -> Groups:
         """Times by root function."""
-        return groups(self.trace, self.stats)
+        return self.trace.once("groups", both_groups)[0]
 
-    @cached_property
+    @property
     def by_creation(self) -> Groups:
         """Times by the function that created goroutines."""
-        return groups(self.trace, self.stats, "creation")
+        return self.trace.once("groups", both_groups)[1]
 
-    @cached_property
+    @property
     def waits(self) -> Waits:
         """All intervals in which goroutines were runnable."""
-        return runnable(self.trace)
+        return self.trace.once("waits", runnable)
 
     @cached_property
     def latency(self) -> Quantiles:
@@ -91,30 +101,35 @@ class TraceSide:
         """Latencies by root function."""
         return by_group(self.waits, self.trace)
 
-    @cached_property
+    @property
     def collections(self) -> Collections:
         """What the garbage collector did."""
-        return collections(self.trace)
+        return self.trace.once("collections", collections)
 
     @cached_property
     def triggers(self) -> dict[str, int]:
         """How many GC cycles each cause began."""
         return triggers(self.trace)
 
-    @cached_property
+    @property
     def processors(self) -> Processors:
         """What processors did."""
-        return processors(self.trace)
+        return self.trace.once("processors", processors)
 
-    @cached_property
+    @property
     def running_at_once(self) -> Concurrency:
         """How many goroutines are running at once."""
-        return concurrency(self.trace, State.RUNNING)
+        return self._in_state(State.RUNNING)
 
-    @cached_property
+    @property
     def runnable_at_once(self) -> Concurrency:
         """How many goroutines are runnable at once."""
-        return concurrency(self.trace, State.RUNNABLE)
+        return self._in_state(State.RUNNABLE)
+
+    def _in_state(self, state: State) -> Concurrency:
+        return self.trace.once(
+            f"{state.name} at once", lambda trace: concurrency(trace, state)
+        )
 
     @cached_property
     def tasks(self) -> Durations:
@@ -126,10 +141,15 @@ class TraceSide:
         """Durations of user regions by type."""
         return regions(self.trace)
 
-    @cached_property
+    @property
     def utilisation(self) -> Utilisation:
         """The program's share of the processors over time."""
-        return utilisation(self.trace)
+        return self.trace.once("utilisation", utilisation)
+
+    @property
+    def on_cpu(self) -> OnCPU | None:
+        """What CPU samples in the trace tell."""
+        return self.trace.once("on_cpu", on_cpu)
 
     def of_program(self, column: str, place: int | None = None) -> int:
         """Return the sum of a column of `groups` over the program's own goroutines.

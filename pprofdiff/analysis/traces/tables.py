@@ -156,11 +156,10 @@ def _of_groups(grouping: str, column: str) -> Callable[[TraceSide], dict[str, in
 
 
 def _causes(side: TraceSide) -> dict[str, int]:
-    causes, waits = side.causes, side.waits
+    causes = side.causes
     names = (f"cause.{name}" for name in causes.name)
     times = dict(zip(names, causes.total_ns.tolist(), strict=True))
-    during = "gc_mark_ns", "stw_ns", "busy_ns"
-    return times | {field: int(getattr(waits, field).sum()) for field in during}
+    return times | side.waits.during_ns
 
 
 def _collector(side: TraceSide) -> dict[str, int]:

@@ -190,13 +190,10 @@ def _by_name(quantiles: GroupQuantiles) -> dict[str, Row]:
 
 
 def _latency(side: TraceSide) -> Row:
-    waits = side.waits
     return {
         **asdict(side.latency),
         "by_cause": _by_name(side.causes),
-        "gc_mark_ns": int(waits.gc_mark_ns.sum()),
-        "stw_ns": int(waits.stw_ns.sum()),
-        "busy_ns": int(waits.busy_ns.sum()),
+        **side.waits.during_ns,
     }
 
 

@@ -387,7 +387,7 @@ def _cause_rows(diff: TraceDiff) -> Iterator[Row]:
         cells = compared(name, pair, "ns", worse=True)[:-1]
         yield Row(f"cause.{name}", "figure", (*cells, Cell(p99)))
     for field, name in _HELD_UP.items():
-        sums = [int(getattr(side.waits, field).sum()) for side in diff.sides]
+        sums = [side.waits.during_ns[field] for side in diff.sides]
         if any(sums):
             cells = compared(name, diff.normalization.scaled(*sums), "ns", worse=True)[
                 :-1

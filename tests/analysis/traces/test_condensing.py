@@ -1,0 +1,125 @@
+"""One trace at a time in memory: reports are the same, and no trace is read twice."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import pytest
+
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.inputs import sides
+from pprofdiff.inputs.model import ReadOptions
+from pprofdiff.inputs.sides import load_sides
+from pprofdiff.loaders.traces import decode
+from pprofdiff.report.files import writer_for
+from pprofdiff.report.model import Scope, report_of
+from pprofdiff.report.text.plain import render
+from pprofdiff.report.text.report import report_parts
+
+from .real import DATA
+
+STORIES = ("syncpool", "health-check", "node-pool")
+
+
+@pytest.fixture(name="all_are_large")
+def _all_are_large(monkeypatch):
+    """Have the captures of tests, which are small, taken for large ones."""
+    monkeypatch.setattr(sides, "_LARGE", 1)
+
+
+def traces(story):
+    """Return the paths of both sides."""
+    return [str(DATA / story / side / "trace.out") for side in ("base", "new")]
+
+
+def reported(base, new, condense, kind):
+    """Return a report, and the paths of the traces in the order they were read."""
+    said = []
+    options = ReadOptions(condense=condense, progress=said.append)
+    loaded = load_sides(base, new, options)
+    report = report_of(compare_sides(loaded.base, loaded.new))
+    if kind in ("short", "full"):
+        made = render(report_parts(report, Scope(full=kind == "full")))
+    else:
+        made = writer_for(f"x.{kind}")(report)
+        made = made if isinstance(made, bytes) else b"".join(made)
+    whole = {f"reading {path}": path for path in (*base, *new)}
+    return made, [whole[line] for line in said if line in whole]
+
+
+@pytest.mark.parametrize("kind", ["short", "full", "json", "md"])
+@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.usefixtures("all_are_large")
+def test_a_report_needs_each_trace_once(story, kind):
+    base, new = traces(story)
+    plain, read = reported([base], [new], "no", kind)
+    assert read == [base, new]
+    condensed, read = reported(
+        [base], [new], "short" if kind == "short" else "full", kind
+    )
+    assert read == [base, new]
+    assert condensed == plain
+
+
+@pytest.mark.parametrize("kind", ["html", "perfetto.json"])
+@pytest.mark.usefixtures("all_are_large")
+def test_what_shows_rows_reads_a_trace_once_more(kind):
+    base, new = traces("node-pool")
+    plain, _ = reported([base], [new], "no", kind)
+    condensed, read = reported([base], [new], "full", kind)
+    assert read == [base, new, base]
+    assert condensed == plain
+
+
+@pytest.mark.usefixtures("all_are_large")
+def test_of_several_traces_a_side_each_is_read_once():
+    base, new = zip(*map(traces, STORIES), strict=True)
+    plain, _ = reported(base, new, "no", "json")
+    condensed, read = reported(base, new, "full", "json")
+    assert read == [*base, *new]
+    assert condensed == plain
+
+
+def test_small_traces_keep_their_rows():
+    base, new = traces("syncpool")
+    options = ReadOptions(condense="full")
+    loaded = load_sides([base], [new], options)
+    assert all(kept(side.of("trace")[0].content) for side in (loaded.base, loaded.new))
+
+
+@pytest.mark.usefixtures("all_are_large")
+def test_all_but_the_last_let_go_of_their_rows():
+    base, new = traces("syncpool")
+    loaded = load_sides([base], [new], ReadOptions(condense="full"))
+    assert not kept(loaded.base.of("trace")[0].content)
+    assert kept(loaded.new.of("trace")[0].content)
+
+
+def kept(trace):
+    """Tell whether a trace has its rows, without asking for them."""
+    try:
+        object.__getattribute__(trace, "intervals")
+    except AttributeError:
+        return False
+    return True
+
+
+def test_rows_come_back_as_they_were():
+    data = (DATA / "syncpool/base/trace.out").read_bytes()
+    whole, trace, reads = decode(data), decode(data), []
+
+    def again():
+        reads.append(1)
+        return decode(data)
+
+    trace.let_go(again)
+    assert not reads
+    assert not kept(trace)
+    for field in fields(whole):
+        value, same = getattr(whole, field.name), getattr(trace, field.name)
+        if field.init and is_dataclass(value):
+            for column in fields(value):
+                name = column.name
+                np.testing.assert_array_equal(getattr(value, name), getattr(same, name))
+    assert len(reads) == 1

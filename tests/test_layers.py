@@ -135,6 +135,7 @@ REFERENCES = [
 REFERRED = {
     "looks": "inputs",
     "decode": "loaders",
+    "condense": "analysis",
     "scanner": "loaders",
     "anonymous": "inputs",
     "measures": "analysis",

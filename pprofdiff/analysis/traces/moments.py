@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.goroutines import root_name
 from pprofdiff.analysis.traces.interval_rows import ranges_of, row_at, rows_within
-from pprofdiff.analysis.traces.mutators import Utilisation
+from pprofdiff.analysis.traces.mutators import worst_window
 from pprofdiff.analysis.traces.roots import is_system, is_tracing
 from pprofdiff.analysis.traces.series import value_at
 from pprofdiff.analysis.traces.side import TraceSide
@@ -43,7 +43,6 @@ __all__ = [
     "Slices",
     "moment_pair",
     "thinned",
-    "worst_window",
 ]
 
 Column = NDArray[np.int64]
@@ -224,25 +223,6 @@ def thinned(slices: Slices, narrowest_ns: float) -> Slices:
         spent.argmax(axis=0).astype(np.uint8),
         slices.several[begins] | (last > begins),
     )
-
-
-def worst_window(series: Utilisation, window_ns: int) -> int | None:
-    """Return when the window with the least mean share begins, in ns; None for none.
-
-    Of several it is the first. The window is as long as the series where it is longer.
-    """
-    if not series.duration_ns:
-        return None
-    time, share = series.time_ns - series.time_ns[0], series.share
-    last = int(time[-1]) - min(window_ns, int(time[-1]))
-    # The mean of a window that moves turns only where one of its edges meets a change.
-    left = distinct(np.concatenate((time, time - window_ns, [0, last])))
-    left = left[(left >= 0) & (left <= last)]
-    total = np.zeros(len(time))
-    np.cumsum(share[:-1] * np.diff(time), out=total[1:])
-    window = int(time[-1]) - last
-    gained = np.interp(left + window, time, total) - np.interp(left, time, total)
-    return int(left[int(gained.argmin())] + series.time_ns[0])
 
 
 def _longest(events: map[_Event | None]) -> _Event | None:

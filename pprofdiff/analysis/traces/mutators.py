@@ -37,6 +37,7 @@ __all__ = [
     "mmu",
     "mmu_curve",
     "utilisation",
+    "worst_window",
 ]
 
 Column = NDArray[np.int64]
@@ -115,14 +116,14 @@ def mmu(series: Utilisation, window_ns: int) -> float | None:
         return 0.0
     window = min(window_ns, series.duration_ns)
     share, time = series.share, series.time_ns - series.time_ns[0]
-    # As a window moves, its mean can only turn from falling to rising where its left
-    # edge meets a fall or its right edge a rise.
+    # Of the places of `_turns`, those where the mean can turn from falling to rising:
+    # where the left edge meets a fall or the right edge a rise.
     falls = np.append(False, share[1:] < share[:-1])
     rises = np.append(False, share[1:] > share[:-1])
     last = int(time[-1]) - window
     left = np.concatenate((time[falls], time[rises] - window, [0, last]))
     left = left[(left >= 0) & (left <= last)]
-    return float(_window_means(series, left, window).min())
+    return float((_gained(series, left, window) / window).min())
 
 
 def mmu_curve(series: Utilisation, windows_ns: Column) -> Shares:
@@ -143,17 +144,27 @@ def distribution(
     if not series.duration_ns or window_ns <= 0:
         return None
     window = min(window_ns, series.duration_ns)
-    time = series.time_ns - series.time_ns[0]
-    last = int(time[-1]) - window
-    left = distinct(np.concatenate((time, time - window, [0, last])))
-    left = left[(left >= 0) & (left <= last)]
-    value = _window_means(series, left, window)
+    left = _turns(series, window)
+    value = _gained(series, left, window) / window
     if len(left) == 1:
         return (float(value[0]),) * len(shares_below)
     low = np.minimum(value[:-1], value[1:])
     high = np.maximum(value[:-1], value[1:])
     mass = np.diff(left).astype(np.float64)
     return tuple(_quantile(low, high, mass, below) for below in shares_below)
+
+
+def worst_window(series: Utilisation, window_ns: int) -> int | None:
+    """Return when the window with the least mean share begins, in ns; None for none.
+
+    Of several it is the first. The window is as long as the series where it is longer.
+    """
+    if not series.duration_ns:
+        return None
+    window = min(window_ns, series.duration_ns)
+    left = _turns(series, window)
+    worst = int(_gained(series, left, window).argmin())
+    return int(left[worst] + series.time_ns[0])
 
 
 def _quantile(low: Shares, high: Shares, mass: Shares, below: float) -> float:
@@ -198,11 +209,26 @@ def _integral(series: Utilisation) -> Shares:
     return total
 
 
-def _window_means(series: Utilisation, left: Column, window: int) -> Shares:
-    """Return the mean share of the windows that begin so long after the first row."""
+def _turns(series: Utilisation, window: int) -> Column:
+    """Return where windows begin that are as early or late as can be, or at a change.
+
+    Times (int64, rising) count from the first row. The mean of a window that moves from
+    one of these to the next rises or falls evenly: no edge meets a change between.
+    """
+    time = series.time_ns - series.time_ns[0]
+    last = int(time[-1]) - window
+    left = distinct(np.concatenate((time, time - window, [0, last])))
+    return left[(left >= 0) & (left <= last)]
+
+
+def _gained(series: Utilisation, left: Column, window: int) -> Shares:
+    """Return the nanoseconds that are the program's of windows (float64).
+
+    They begin at `left`, counted from the first row.
+    """
     time, total = series.time_ns - series.time_ns[0], _integral(series)
     gained = np.interp(left + window, time, total) - np.interp(left, time, total)
-    return np.asarray(gained / window, np.float64)
+    return np.asarray(gained, np.float64)
 
 
 def _stopped(trace: Trace, low: int, high: int) -> TimeSet:

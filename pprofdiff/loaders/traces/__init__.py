@@ -29,7 +29,8 @@ older traces by the same steps and has them in modules of the same names.
    tasks, regions, logs, labels and metrics (`v2.timeline`, `timeline`).
 8. `v2.recorder` does steps 2 to 7 for one generation after another and remembers what
    goes on from one to the next. `v2.decode` puts the rows of all generations together,
-   by owner, in the memory that they were written to.
+   by owner, in the memory that they were written to; what reading a large file leaves
+   unused goes back to the system (`unused_memory`).
 
 Damage in a generation ends reading; the generations before it are the trace. Older
 formats have one sequence of events for the whole file, and end at the damage.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,8 @@ from pprofdiff.loaders.traces.damage import Damage
 
 __all__ = ["IdIndex", "Ids"]
 
+T = TypeVar("T", bound=np.generic)
+
 # Ids below this are looked up in a table (int32 each), others by bisection.
 _TABLE = 1 << 22
 
@@ -18,47 +21,68 @@ _TABLE = 1 << 22
 class IdIndex:
     """Gives each id (int64) its index: 0, 1, … in the order in which ids appear.
 
-    Indices go on from one generation to the next. `ids` (int64) has the id of each.
+    Indices go on from one generation to the next.
     """
 
     def __init__(self, what: str) -> None:
         """Start with no id; `what` names the things in errors, such as "goroutine"."""
-        self.ids = np.zeros(0, np.int64)
         self._what = what
-        self._ranked = self.ids
-        self._order = self.ids
-        self._table = np.zeros(0, np.int32)
+        self._size = 0
+        self._ids = np.zeros(0, np.int64)
+        # Either the indices by id, -1 for none, or ids that rise and their indices.
+        self._table: NDArray[np.int32] | None = np.zeros(0, np.int32)
+        self._ranked = self._ids
+        self._order = np.zeros(0, np.int32)
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """The id of each index (int64)."""
+        return self._ids[: self._size]
 
     def __len__(self) -> int:
         """Return how many ids there are."""
-        return len(self.ids)
+        return self._size
 
     def add(self, ids: NDArray[np.int64]) -> None:
         """Give indices to those of `ids` that have none, in the order they stand."""
         added = ids[self.find(ids) < 0]
         if not len(added):
             return
-        _, first = np.unique(added, return_index=True)
-        self.ids = np.concatenate((self.ids, added[np.sort(first)]))
-        self._order = np.argsort(self.ids, kind="stable")
-        self._ranked = ranked = self.ids[self._order]
-        self._table = np.zeros(0, np.int32)
-        if ranked[0] >= 0 and ranked[-1] < _TABLE:
-            self._table = np.full(int(ranked[-1]) + 2, -1, np.int32)
-            self._table[ranked] = self._order
+        ranked, first = np.unique(added, return_index=True)
+        added = added[np.sort(first)]
+        size = self._size + len(added)
+        if size > len(self._ids):
+            self._ids = _grown(self._ids, size, 0)
+        self._ids[self._size : size] = added
+        indices = np.arange(self._size, size, dtype=np.int32)
+        self._size = size
+        if self._table is not None and (ranked[0] < 0 or ranked[-1] >= _TABLE):
+            self._table = None
+            self._order = np.argsort(self.ids, kind="stable").astype(np.int32)
+            self._ranked = self.ids[self._order]
+        elif self._table is not None:
+            if ranked[-1] >= len(self._table):
+                self._table = _grown(self._table, int(ranked[-1]) + 1, -1)
+            self._table[added] = indices
+        else:
+            at = np.searchsorted(self._ranked, ranked)
+            self._ranked = np.insert(self._ranked, at, ranked)
+            ordered = indices[np.argsort(added, kind="stable")]
+            self._order = np.insert(self._order, at, ordered)
 
     def find(self, ids: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the index of each id (int32), -1 for an id that has none."""
-        if not len(self.ids):
+        if not self._size:
             return np.full(len(ids), -1, np.int32)
-        if len(self._table):
-            if len(ids) and int(ids.min()) < 0:
-                ids = np.where(ids < 0, len(self._table) - 1, ids)
+        if self._table is not None:
             indices: NDArray[np.int32] = np.take(self._table, ids, mode="clip")
+            outside = (ids < 0) | (ids >= len(self._table))
+            if outside.any():
+                indices[outside] = -1
             return indices
         ranked = self._ranked
         at = np.minimum(np.searchsorted(ranked, ids), len(ranked) - 1)
-        return np.where(ranked[at] == ids, self._order[at], -1).astype(np.int32)
+        return np.where(ranked[at] == ids, self._order[at], np.int32(-1))
 
     def require(self, ids: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the index of each id (int32); raise Damage for an id that has none."""
@@ -66,6 +90,13 @@ class IdIndex:
         if len(indices) and int(indices.min()) < 0:
             raise Damage(f"an event of a {self._what} that was never mentioned")
         return indices
+
+
+def _grown(column: NDArray[T], size: int, value: int) -> NDArray[T]:
+    """Return a column with room for `size` rows and half as many; `value` fills it."""
+    grown = np.full(size + size // 2, value, column.dtype)
+    grown[: len(column)] = column
+    return grown
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,9 +20,8 @@ from pprofdiff.analysis.traces.moments import (
     Slices,
     moment_pair,
     thinned,
-    worst_window,
 )
-from pprofdiff.analysis.traces.mutators import mmu
+from pprofdiff.analysis.traces.mutators import mmu, worst_window
 from pprofdiff.analysis.traces.roots import is_system, is_tracing
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.model.traces.timeline import RangeKind

@@ -15,6 +15,7 @@ from pprofdiff.loaders.traces.timeline import (
     regions_of,
     tasks_of,
 )
+from pprofdiff.loaders.traces.unused_memory import give_back
 from pprofdiff.loaders.traces.v2.batches import generations
 from pprofdiff.loaders.traces.v2.goroutine_rows import NewGoroutines
 from pprofdiff.loaders.traces.v2.recorder import Recorder
@@ -34,12 +35,17 @@ from pprofdiff.model.traces.trace import (
 __all__ = ["decode_v2"]
 
 E = EventType
+# Bytes of a file from which on it is worth to give unused memory back.
+_LARGE = 4 << 20
 
 
 def decode_v2(
     data: bytes, version: int, name: str, say: Callable[[str], None] | None
 ) -> Trace:
     """Read a trace of format 1.22 or later; see `loaders.traces.decode`."""
+    large = len(data) >= _LARGE
+    if large:
+        give_back()
     recorder = Recorder(version)
     read, why = HEADER_BYTES, None
     try:
@@ -56,7 +62,13 @@ def decode_v2(
             f"{name}: no whole part of this trace can be read: {what}; trace again"
         )
     missing = None if why is None else Missing(read, len(data), why)
-    return _trace(recorder, missing)
+    if not large:
+        return _trace(recorder, missing)
+    give_back()
+    trace = _trace(recorder, missing)
+    del recorder
+    give_back()
+    return trace
 
 
 def _trace(recorder: Recorder, missing: Missing | None) -> Trace:
@@ -132,15 +144,16 @@ def _series(metrics: MetricEvents, metric: EventType) -> Series:
 def _goroutines(recorder: Recorder) -> Goroutines:
     """Return the goroutine table; all names are the empty string as yet."""
     new = NewGoroutines.concatenate(recorder.new_goroutines)
-    new = new.take(np.argsort(new.goroutine, kind="stable"))
+    recorder.new_goroutines.clear()
+    order = np.argsort(new.goroutine, kind="stable")
     return Goroutines(
-        id=recorder.ids.goroutines.ids[: len(new)],
+        id=recorder.ids.goroutines.ids[: len(new)].copy(),
         name=np.zeros(len(new), np.int32),
-        born=new.born,
-        created_ns=new.created_ns,
-        seen_ns=new.seen_ns,
-        creator=new.creator.astype(np.int32),
-        creation_stack=new.creation_stack,
+        born=new.born[order],
+        created_ns=new.created_ns[order],
+        seen_ns=new.seen_ns[order],
+        creator=new.creator[order].astype(np.int32, copy=False),
+        creation_stack=new.creation_stack[order],
     )
 
 

@@ -115,8 +115,8 @@ def rows_by_owner(
 ) -> tuple[Offsets, list[NDArray[Any]]]:
     """Return the rows of all generations by owner, in the memory of the store.
 
-    `parts` are the generations, in the order of their rows in the store. The offsets
-    (int64, owners + 1) and the columns are returned.
+    `parts` are the generations, in the order of their rows in the store; they are taken
+    from the list. The offsets (int64, owners + 1) and the columns are returned.
     """
     totals = np.zeros(owners, np.int64)
     for part in parts:
@@ -124,21 +124,17 @@ def rows_by_owner(
     offsets, columns = offsets_of(totals), store.columns()
     if len(parts) == 1:
         return offsets, columns
-    free = offsets[:-1].copy()
-    places = []
-    for part in parts:
-        # Rows of one owner stand together, in one block or, at a seam, in two.
-        places.append(free[part.owner] + _before_in_owner(part.owner, part.count))
-        np.add.at(free, part.owner, part.count)
-    first = np.concatenate(places)
-    count = np.concatenate([part.count for part in parts])
+    whole = np.int32 if store.size < 1 << 31 else np.int64
+    first, count = np.empty((2, sum(map(len, parts))), whole)
+    _find_blocks(parts, offsets[:-1].astype(whole), first, count)
     source: NDArray[np.integer] | None = None
     if len(first) * _LONG_BLOCK >= store.size:
-        source = np.empty(store.size, np.int32 if store.size < 1 << 31 else np.int64)
+        source = np.empty(store.size, whole)
         ends = offsets_of(count)
         for low, high in chunks(ends):
             rows = np.arange(ends[low], ends[high])
             source[expand(first[low:high], count[low:high])] = rows
+        del ends
     # The first touch of memory takes longer than to move what is in it.
     spare = np.empty(store.size * max(c.itemsize for c in columns), np.uint8)
     for column in columns:
@@ -152,11 +148,34 @@ def rows_by_owner(
     return offsets, columns
 
 
+def _find_blocks(
+    parts: list[OwnerCounts],
+    free: NDArray[np.integer],
+    first: NDArray[np.integer],
+    count: NDArray[np.integer],
+) -> None:
+    """Put where each block of rows belongs into `first`, its size into `count`.
+
+    `free` is the first row of each owner; it is brought up to date. `parts` are taken
+    from their list: their memory is as much as that of what is made of them.
+    """
+    done = 0
+    parts.reverse()
+    while parts:
+        part = parts.pop()
+        here = slice(done, done + len(part))
+        # Rows of one owner stand together, in one block or, at a seam, in two.
+        first[here] = free[part.owner] + _before_in_owner(part.owner, part.count)
+        count[here] = part.count
+        np.add.at(free, part.owner, part.count.astype(free.dtype))
+        done = here.stop
+
+
 def _move_blocks(
     rows: NDArray[Any],
     to: NDArray[Any],
-    first: NDArray[np.int64],
-    count: NDArray[np.int64],
+    first: NDArray[np.integer],
+    count: NDArray[np.integer],
 ) -> None:
     """Copy each block of `count` rows, one after the other, to its place `first`."""
     start = np.cumsum(count) - count

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pprofdiff.analysis.traces.collector import stops
+from pprofdiff.analysis.traces.latency import busy_times
 from pprofdiff.analysis.traces.movers import spent
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.model.traces.trace import Trace
@@ -19,7 +20,7 @@ __all__ = ["condense"]
 _TOLD: tuple[Callable[[TraceSide], object], ...] = (
     lambda side: side.groups,
     lambda side: side.waits.cause,
-    lambda side: side.waits.busy_totals,
+    lambda side: busy_times(side.trace),
     lambda side: side.collections,
     lambda side: stops(side.trace),
     lambda side: side.processors,

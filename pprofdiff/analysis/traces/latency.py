@@ -33,6 +33,7 @@ __all__ = [
     "BusyTotals",
     "Waits",
     "blocks",
+    "busy_times",
     "by_cause",
     "by_group",
     "runnable",
@@ -121,7 +122,7 @@ class Waits:
     @cached_property
     def busy_ns(self) -> Column:
         """For how much of the wait no processor was idle (int64)."""
-        return self._overlaps(all_processors_busy)
+        return self._overlaps(busy_times)
 
     @cached_property
     def busy_totals(self) -> BusyTotals:
@@ -130,7 +131,7 @@ class Waits:
             totals = [part.busy_totals for part in self.parts]
             return BusyTotals(*map(sum, zip(*totals, strict=True)))
         (trace,) = self.traces
-        times = all_processors_busy(trace)
+        times = busy_times(trace)
         stopped = _times_of(trace, RangeKind.STOP_THE_WORLD)
         busy = beside = 0
         for here in slices(len(self)):
@@ -242,6 +243,11 @@ def _times_of(trace: Trace, kind: RangeKind) -> TimeSet:
     """Return when ranges of a kind were on."""
     ranges, end = ranges_of(trace, kind)
     return union(ranges.start_ns, end)
+
+
+def busy_times(trace: Trace) -> TimeSet:
+    """Return when no processor was idle; it is made once."""
+    return trace.once("busy", all_processors_busy)
 
 
 def runnable(trace: Trace) -> Waits:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.identity.evidence import Stacks
 from pprofdiff.kinds import KINDS, resolve
+from pprofdiff.model.profiles.merge import with_shared_added
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
 
@@ -132,8 +133,11 @@ def of_benchmarks(side: Side) -> bool:
 
 
 def stacks_of(side: Side) -> list[Profile | Stacks]:
-    """Return all stacks of a side, by which its functions are told; profiles first."""
-    profiles = [capture.content for capture in side.of("profile")]
+    """Return all stacks of a side, by which its functions are told; profiles first.
+
+    Profiles that share their stacks are one.
+    """
+    profiles = with_shared_added([capture.content for capture in side.of("profile")])
     return [*profiles, *(_TraceStacks(capture.content) for capture in side.of("trace"))]
 
 

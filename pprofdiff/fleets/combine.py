@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from pprofdiff.fleets.hosts import GROUPS, group_of
-from pprofdiff.fleets.partial import Key, Part, added, few_groups
-from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.fleets.partial import Key, Part, few_groups
+from pprofdiff.model.profiles.apart import Apart, added
 from pprofdiff.model.side import HostSums
 
 __all__ = ["combine", "tree"]
@@ -41,17 +41,14 @@ def combine(parts: Sequence[Part]) -> Part:
     few_groups(members)
     grouped = any(part.grouped for part in parts)
     grouped = grouped or len({host for host, _ in hosts}) > GROUPS
-    profiles: dict[Key, list[Profile]] = {}
+    profiles: dict[Key, list[Apart]] = {}
     for part in parts:
-        rename = grouped and not part.grouped
-        for key, profile in part.profiles.items():
-            unit = group_of(key.unit) if rename else key.unit
-            profiles.setdefault(key._replace(unit=unit), []).append(profile)
+        rename = group_of if grouped and not part.grouped else None
+        for key, apart in part.profiles.items():
+            renamed = apart if rename is None else added([apart], rename)
+            profiles.setdefault(key, []).append(renamed)
     return Part(
-        {
-            key: several[0] if len(several) == 1 else added(several)
-            for key, several in profiles.items()
-        },
+        {key: added(several) for key, several in profiles.items()},
         hosts,
         skipped,
         first,

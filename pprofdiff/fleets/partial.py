@@ -14,9 +14,8 @@ from pprofdiff.fleets.hosts import HostRule
 from pprofdiff.inputs.gunzip import decompress
 from pprofdiff.inputs.recognition import Foreign, binary_kind
 from pprofdiff.loaders.profiles.pprof import decode
-from pprofdiff.model.profiles.merge import merge
+from pprofdiff.model.profiles.apart import Apart, added, apart
 from pprofdiff.model.profiles.profile import Labels, Profile, ValueType
-from pprofdiff.model.profiles.tables import with_used_strings
 from pprofdiff.model.side import HostSums
 
 __all__ = [
@@ -25,7 +24,6 @@ __all__ = [
     "LeftOut",
     "Part",
     "Task",
-    "added",
     "few_groups",
     "profiles_of",
     "read_part",
@@ -41,17 +39,18 @@ MOST_GROUPS = 33
 
 # Objects asked for at a time: a store's latency is paid once for so many.
 _AT_ONCE = 10
+# Frames of profiles that wait to be added up, 8 profiles of 100 KB or so: each takes
+# some 50 bytes while it is.
+_MOST_FRAMES = 1 << 19
 _HEAD = 1 << 16
 
 
 class Key(NamedTuple):
-    """What profiles have in common that are added up.
+    """What profiles have in common that are added up, whatever host they are of.
 
-    `unit` is a host, or some hosts. `group` is what samples are grouped by beside, ""
-    for all of them.
+    `group` is what samples are grouped by beside hosts, "" for all of them.
     """
 
-    unit: str
     group: str
     kind: str
     sample_types: tuple[ValueType, ...]
@@ -81,7 +80,7 @@ class Part:
     Attributes
     ----------
     profiles
-        The sums, exact in int64.
+        The sums, exact in int64; their units are hosts, or groups of hosts.
     hosts
         What each (host, kind) adds up to.
     skipped
@@ -95,7 +94,7 @@ class Part:
 
     """
 
-    profiles: Mapping[Key, Profile]
+    profiles: Mapping[Key, Apart]
     hosts: Mapping[tuple[str, str], HostSums] = field(default_factory=dict)
     skipped: Mapping[str, int] = field(default_factory=dict)
     first: Mapping[str, str] = field(default_factory=dict)
@@ -140,13 +139,39 @@ def profiles_of(task: Task, left: LeftOut) -> Iterator[tuple[str, Profile]]:
         yield path, profile
 
 
+class _Adding:
+    """Adds profiles up as they come, so that no more than a few are in memory."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[Key, list[tuple[str, Profile]]] = {}
+        self._frames = 0
+        self._sums: dict[Key, list[Apart]] = {}
+
+    def add(self, key: Key, host: str, profile: Profile) -> None:
+        self._waiting.setdefault(key, []).append((host, profile))
+        self._frames += len(profile.stack_locations)
+        if self._frames > _MOST_FRAMES:
+            self._add_up()
+
+    def sums(self) -> dict[Key, Apart]:
+        """Return what all profiles add up to."""
+        self._add_up()
+        return {key: added(several) for key, several in self._sums.items()}
+
+    def _add_up(self) -> None:
+        for key, several in self._waiting.items():
+            hosts, profiles = zip(*several, strict=True)
+            self._sums.setdefault(key, []).append(apart(hosts, profiles))
+        self._waiting, self._frames = {}, 0
+
+
 def read_part(task: Task) -> Part:
     """Return the sums of a task's objects by host.
 
     What cannot be read is counted, never raised: one object of thousands must not cost
     all others.
     """
-    profiles: dict[Key, list[Profile]] = {}
+    adding = _Adding()
     hosts: dict[tuple[str, str], HostSums] = {}
     left = LeftOut()
     members: dict[str, set[str]] = {}
@@ -162,12 +187,12 @@ def read_part(task: Task) -> Part:
             hosts[host, kind] = sums if before is None else before.plus(sums)
             for group, samples in _by_group(share, path, task.group):
                 own = _stripped(samples, labels=task.labels)
-                key = Key(host, group, kind, own.sample_types, own.period_type)
-                profiles.setdefault(key, []).append(own)
+                key = Key(group, kind, own.sample_types, own.period_type)
+                adding.add(key, host, own)
                 members.setdefault(group, set()).add(host)
                 few_groups(members)
     return Part(
-        {key: added(several) for key, several in profiles.items()},
+        adding.sums(),
         hosts,
         left.skipped,
         left.first,
@@ -210,11 +235,6 @@ def _by_group(
         yield profile.strings[text] if text else NO_GROUP, profile.take(samples)
 
 
-def added(profiles: list[Profile]) -> Profile:
-    """Return the sum of profiles of one `Key`, with no string that is not used."""
-    return with_used_strings(merge(profiles))
-
-
 def sums_of(profile: Profile) -> HostSums:
     """Return what one profile adds to its host's sums."""
     column = profile.sample_index()
@@ -247,15 +267,12 @@ def _profile(data: bytes | Exception, path: str, max_size: int) -> Profile:
         raise _Left("too large") from None
     if not plain:
         raise _Left("empty")
-    kind = binary_kind(plain[:_HEAD], whole=len(plain) <= _HEAD)
-    if kind != "profile":
-        raise _Left(_foreign(kind))
     try:
         profile = decode(plain, path)
     except DamagedError:
-        raise _Left("damaged") from None
+        raise _Left(_foreign(plain) or "damaged") from None
     if not profile.sample_types:
-        raise _Left("without sample types")
+        raise _Left(_foreign(plain) or "without sample types")
     return profile
 
 
@@ -273,13 +290,14 @@ def _unread(error: Exception) -> str:
     return "unreadable"
 
 
-def _foreign(kind: str | None) -> str:
-    """Return what an object is that is no profile."""
+def _foreign(plain: bytes) -> str:
+    """Return what an object is that is no profile, "" for what looks like one."""
+    kind = binary_kind(plain[:_HEAD], whole=len(plain) <= _HEAD)
+    if kind == "profile":
+        return ""
     if kind == "trace":
         return "not a profile but a trace"
-    if isinstance(kind, Foreign):
-        return "not a profile"
-    return "not a profile" if kind is None else str(kind)
+    return "not a profile" if kind is None or isinstance(kind, Foreign) else str(kind)
 
 
 def shares_by(

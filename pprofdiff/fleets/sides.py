@@ -10,10 +10,11 @@ from pprofdiff.analysis.profiles.compare import place_in_report
 from pprofdiff.errors import FormatError, UsageError
 from pprofdiff.fleets.engine import parts_of
 from pprofdiff.fleets.hosts import HostRule, host_rule
-from pprofdiff.fleets.partial import Key, Part, Task, added
+from pprofdiff.fleets.partial import Key, Part, Task
 from pprofdiff.fleets.sources import Source, source_of
 from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE
 from pprofdiff.inputs.sides import Loaded
+from pprofdiff.model.profiles.apart import Apart
 from pprofdiff.model.profiles.merge import merge
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Fleet, HostGroup, Side
@@ -186,17 +187,19 @@ def noted(source: Source, part: Read, word: str, options: FleetOptions) -> str:
 
 def _side(source: Source, part: Part, word: str, options: FleetOptions) -> Side:
     """Return the side that a part makes; runs are numbered by name."""
-    units = sorted({key.unit for key in part.profiles}, key=_natural)
+    names_of = {unit for sums in part.profiles.values() for unit in sums.spans}
+    units = sorted(names_of, key=_natural)
     run_of = {unit: run for run, unit in enumerate(units)}
     by_group: _Groups = defaultdict(lambda: defaultdict(list))
-    for key, profile in sorted(part.profiles.items(), key=_order):
-        by_group[key.group][run_of[key.unit], key.kind].append(profile)
+    for key, sums in sorted(part.profiles.items(), key=_order):
+        for unit, profile in sums.profiles().items():
+            by_group[key.group][run_of[unit], key.kind].append(profile)
     captures = {
         group: tuple(
             Capture(
                 f"host {run + 1}" if options.anonymous else printable(units[run]),
                 "profile",
-                several[0] if len(several) == 1 else added([merge(several)]),
+                several[0] if len(several) == 1 else merge(several),
                 run,
                 told=True,
             )
@@ -225,9 +228,9 @@ def _side(source: Source, part: Part, word: str, options: FleetOptions) -> Side:
     return Side(source.label or word, captures[""], fleet)
 
 
-def _order(item: tuple[Key, Profile]) -> tuple[str, str, str, str]:
+def _order(item: tuple[Key, Apart]) -> tuple[str, str, str]:
     key = item[0]
-    return key.unit, key.group, key.kind, repr(key.sample_types)
+    return key.group, key.kind, repr(key.sample_types)
 
 
 def _in_report(item: tuple[tuple[int, str], object]) -> tuple[int, tuple[int, str]]:

@@ -20,7 +20,7 @@ from pprofdiff.fleets.partial import Task, read_part
 from pprofdiff.fleets.sources import source_of
 from tests.fleets import making
 from tests.fleets.s3 import free_port
-from tests.fleets.test_sums import table
+from tests.fleets.test_sums import tables
 from tests.signals import heard
 
 distributed = pytest.importorskip("distributed")
@@ -59,8 +59,7 @@ def cluster():
 
 
 def summary(part):
-    sums = {key.unit: table(profile) for key, profile in part.profiles.items()}
-    return sums, dict(part.hosts), dict(part.skipped)
+    return tables(part), dict(part.hosts), dict(part.skipped)
 
 
 def silent(_message):

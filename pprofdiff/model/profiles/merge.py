@@ -22,7 +22,7 @@ from pprofdiff.model.csr import (
 )
 from pprofdiff.model.profiles.profile import Labels, Profile
 from pprofdiff.model.profiles.sample_types import scaled, with_common_types
-from pprofdiff.model.profiles.tables import joined, pruned
+from pprofdiff.model.profiles.tables import header_of, joined, pruned, shared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,11 +32,13 @@ if TYPE_CHECKING:
 __all__ = [
     "BASE_LABEL",
     "base_samples",
+    "equal_samples",
     "is_diff",
     "merge",
     "merge_apart",
     "normalized",
     "subtract",
+    "with_shared_added",
 ]
 
 # The label, with value "true", that pprof's -diff_base gives the base's samples.
@@ -69,11 +71,13 @@ def merge_apart(profiles: Sequence[Profile]) -> Profile:
     """
     alike = _alike(profiles)
     types, count = alike[0].sample_types, len(alike)
+    if shared(alike):
+        return _stacked(alike)
     own = np.repeat(np.arange(count), [len(profile) for profile in alike])
     profile = joined(alike)
     some = np.flatnonzero(profile.values.any(axis=1))
     profile, own = _taken(profile, some), own[some]
-    first, group = _equal_samples(profile)
+    first, group = equal_samples(profile)
     # Only now, as the samples of all profiles are many more than the distinct ones.
     values = np.empty((len(first), 1 + count, len(types)), np.int64)
     cells = group * count + own
@@ -87,6 +91,41 @@ def merge_apart(profiles: Sequence[Profile]) -> Profile:
     return pruned(
         replace(merged, sample_types=types * (1 + count), values=flat),
     )
+
+
+def _stacked(profiles: Sequence[Profile]) -> Profile:
+    """Return what `merge_apart` does, of profiles of one set of tables and stacks."""
+    types, count = profiles[0].sample_types, len(profiles)
+    values = np.empty((len(profiles[0]), 1 + count, len(types)), np.int64)
+    np.stack([profile.values for profile in profiles], axis=1, out=values[:, 1:])
+    values[:, 0] = values[:, 1:].sum(axis=1)
+    whole = replace(
+        profiles[0],
+        sample_types=types * (1 + count),
+        values=values.reshape(len(values), (1 + count) * len(types)),
+        **header_of(profiles),
+    )
+    left = np.flatnonzero(values[:, 0].any(axis=1))
+    return whole if len(left) == len(whole) else pruned(whole.take(left))
+
+
+def with_shared_added(profiles: Sequence[Profile]) -> list[Profile]:
+    """Return the profiles, those of one set of stacks and sample types added up."""
+    groups: list[list[Profile]] = []
+    for profile in profiles:
+        for several in groups:
+            alike = several[0].sample_types == profile.sample_types
+            if alike and shared([several[0], profile]):
+                several.append(profile)
+                break
+        else:
+            groups.append([profile])
+    return [
+        several[0]
+        if len(several) == 1
+        else several[0].with_values(np.sum([p.values for p in several], axis=0))
+        for several in groups
+    ]
 
 
 def _alike(profiles: Sequence[Profile]) -> list[Profile]:
@@ -187,7 +226,7 @@ def _labelled(profile: Profile) -> Profile:
     return replace(profile, strings=tuple(strings), labels=marked)
 
 
-def _equal_samples(
+def equal_samples(
     profile: Profile,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Group samples of one stack and equal labels; (first, group) as `unique_rows`."""
@@ -199,7 +238,7 @@ def _equal_samples(
 def _summed(profile: Profile) -> Profile:
     """Return the profile with equal samples added up, and without those that are 0."""
     profile = _taken(profile, np.flatnonzero(profile.values.any(axis=1)))
-    first, group = _equal_samples(profile)
+    first, group = equal_samples(profile)
     if len(first) == len(group):
         return profile
     values = np.empty((len(first), profile.values.shape[1]), np.int64)

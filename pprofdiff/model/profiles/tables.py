@@ -26,7 +26,7 @@ from pprofdiff.model.profiles.profile import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["joined", "pruned", "with_used_strings"]
+__all__ = ["header_of", "joined", "pruned", "shared", "with_used_strings"]
 
 Array = NDArray[Any]
 
@@ -59,12 +59,27 @@ def joined(profiles: Sequence[Profile]) -> Profile:
         stack_locations=np.concatenate(items),
         values=np.concatenate([p.values for p in profiles]),
         labels=_labels(profiles, texts),
-        **_header(profiles),
+        **header_of(profiles),
     )
 
 
-def _header(profiles: Sequence[Profile]) -> dict[str, Any]:
-    """Return the fields that describe the measurement as a whole."""
+def shared(profiles: Sequence[Profile]) -> bool:
+    """Return whether profiles have one set of tables, stacks and labels in memory."""
+    first = profiles[0]
+    return all(
+        p.strings is first.strings
+        and p.functions is first.functions
+        and p.locations is first.locations
+        and p.mappings is first.mappings
+        and p.stack_offsets is first.stack_offsets
+        and p.stack_locations is first.stack_locations
+        and p.labels is first.labels
+        for p in profiles
+    )
+
+
+def header_of(profiles: Sequence[Profile]) -> dict[str, Any]:
+    """Return the fields that describe the measurement as a whole: see `joined`."""
     times = [p.time_ns for p in profiles if p.time_ns is not None]
     defaults = [p.default_sample_type for p in profiles if p.default_sample_type]
     return {

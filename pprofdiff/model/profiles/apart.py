@@ -1,0 +1,160 @@
+"""Profiles of one kind added up, with the sums of each unit of them apart.
+
+A unit is what builds are judged by, such as a host. All units share one set of tables
+and stacks: what a unit adds to memory are its values, not its stacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.model.csr import grouped, offsets_of, sums
+from pprofdiff.model.profiles.merge import equal_samples
+from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.profiles.tables import joined, pruned, with_used_strings
+
+__all__ = ["Apart", "Span", "added", "apart"]
+
+# A table of all cells is faster than a sort up to so many cells an entry.
+_SPARSE = 8
+
+
+class Span(NamedTuple):
+    """What the profiles of a unit say of their measurement; None where they do not.
+
+    `time_ns` is the earliest, `duration_ns` the sum, `period` the longest.
+    """
+
+    time_ns: int | None
+    duration_ns: int | None
+    period: int | None
+
+    def plus(self, other: Span) -> Span:
+        """Return that of both."""
+        times = [t for t in (self.time_ns, other.time_ns) if t is not None]
+        return Span(
+            min(times, default=None),
+            (self.duration_ns or 0) + (other.duration_ns or 0) or None,
+            max(self.period or 0, other.period or 0) or None,
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Apart:
+    """The sum of profiles that have the same sample types, whole and by unit.
+
+    Attributes
+    ----------
+    profile
+        The sum over all units.
+    spans
+        What each unit's profiles say of their measurement, by its name.
+    sample, unit, values
+        The sums by unit that are not 0, one entry each: values (int64, one a sample
+        type) of this sample of `profile` (int32) in the unit of this place in `spans`
+        (int32). No pair of sample and unit occurs twice.
+
+    """
+
+    profile: Profile
+    spans: dict[str, Span]
+    sample: NDArray[np.int32]
+    unit: NDArray[np.int32]
+    values: NDArray[np.int64]
+
+    def profiles(self) -> dict[str, Profile]:
+        """Return each unit's profile, by its name.
+
+        They share tables and stacks; what a unit lacks has values of 0 there.
+        """
+        shape = len(self.spans), *self.profile.values.shape
+        values = np.zeros(shape, np.int64)
+        values[self.unit, self.sample] = self.values
+        return {
+            name: replace(self.profile, values=own, **span._asdict())
+            for (name, span), own in zip(self.spans.items(), values, strict=True)
+        }
+
+
+def apart(units: Sequence[str], profiles: Sequence[Profile]) -> Apart:
+    """Return the sum of profiles (at least one), each of which is of one unit."""
+    spans: dict[str, Span] = {}
+    for name, profile in zip(units, profiles, strict=True):
+        span = Span(profile.time_ns, profile.duration_ns, profile.period)
+        spans[name] = spans[name].plus(span) if name in spans else span
+    place = {name: at for at, name in enumerate(spans)}
+    whole = joined(profiles)
+    own = np.repeat([place[name] for name in units], [len(p) for p in profiles])
+    return _summed(whole, spans, np.arange(len(whole)), own, whole.values)
+
+
+def added(parts: Sequence[Apart], name: Callable[[str], str] | None = None) -> Apart:
+    """Return the sum of parts (at least one); `name` tells what units become of."""
+    if len(parts) == 1 and name is None:
+        return parts[0]
+    spans: dict[str, Span] = {}
+    places: dict[str, int] = {}
+    owns = []
+    for part in parts:
+        own = []
+        for unit, span in part.spans.items():
+            new = unit if name is None else name(unit)
+            spans[new] = spans[new].plus(span) if new in spans else span
+            own.append(places.setdefault(new, len(places)))
+        owns.append(np.array(own, np.int64)[part.unit])
+    starts = offsets_of(np.array([len(part.profile) for part in parts]))[:-1].tolist()
+    samples = [
+        part.sample + np.int64(start) for part, start in zip(parts, starts, strict=True)
+    ]
+    return _summed(
+        joined([part.profile for part in parts]),
+        spans,
+        np.concatenate(samples),
+        np.concatenate(owns),
+        np.concatenate([part.values for part in parts]),
+    )
+
+
+def _summed(
+    whole: Profile,
+    spans: dict[str, Span],
+    sample: NDArray[np.int64],
+    unit: NDArray[np.int64],
+    values: NDArray[np.int64],
+) -> Apart:
+    """Add up entries of equal samples and of one unit; what is 0 has no entry."""
+    first, group = equal_samples(whole)
+    cells = group[sample] * len(spans) + unit
+    size = len(first) * len(spans)
+    if size > _SPARSE * len(cells):
+        kept, cells = grouped(cells)
+        size = len(kept)
+    else:
+        kept = np.arange(size)
+    columns = [sums(cells, column, size) for column in values.T]
+    total = np.stack(columns, axis=1) if columns else np.zeros((size, 0), np.int64)
+    some = np.flatnonzero(total.any(axis=1))
+    of_sample, of_unit = np.divmod(kept[some], len(spans))
+    total = total[some]
+    used = np.zeros(len(first), np.bool_)
+    used[of_sample] = True
+    place = np.cumsum(used) - 1
+    of_sample = place[of_sample]
+    rows = first[used]
+    distinct = whole if len(rows) == len(whole) else whole.take(rows)
+    sizes = [sums(of_sample, column, len(rows)) for column in total.T]
+    distinct = distinct.with_values(
+        np.stack(sizes, axis=1) if sizes else np.zeros((len(rows), 0), np.int64)
+    )
+    return Apart(
+        with_used_strings(pruned(distinct)),
+        spans,
+        of_sample.astype(np.int32),
+        of_unit.astype(np.int32),
+        total,
+    )

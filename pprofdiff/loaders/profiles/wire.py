@@ -79,6 +79,18 @@ def varints(data: Bytes, at: Positions) -> tuple[NDArray[np.uint64], Positions]:
     Numbers are cut to 64 bits, as protobuf does; the length is 0 where a number does
     not end within ten bytes. `data` must go on for 16 bytes after each place.
     """
+    # Most tags, lengths and small numbers have one byte, and nearly all have four.
+    short = data[at]
+    if len(short) and short.max() < 0x80:
+        return short.astype(np.uint64), np.ones(len(short), np.int64)
+    halves = _words(data, np.dtype("<u4")).take(at)
+    ends = ~halves & np.uint32(0x80808080)
+    if ends.all():
+        ends &= -ends
+        counts = np.ones(len(ends), np.int64)
+        for bit in (0x80, 0x8000, 0x800000):
+            counts += ends > bit
+        return short_varints(halves, ends).astype(np.uint64), counts
     words = _words(data, np.dtype("<u8"))[at]
     # The lowest top bit that is 0 ends the number: keep what is below it.
     stop = ~words & np.uint64(0x8080808080808080)

@@ -16,6 +16,7 @@ from pprofdiff.analysis.profiles.mark_by_allocation import (
     MarkByAllocation,
     apportion_mark,
 )
+from pprofdiff.analysis.runs.hosts import hosts_of_both
 from pprofdiff.analysis.runs.turns import taken_in_turns
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.analysis.side import (
@@ -63,6 +64,8 @@ class Comparison:
     pairs
         How many pairs the runs of both sides make that were taken in turns: run *i* of
         base stands beside run *i* of new in time. 0 where that is not so, or not known.
+    same_hosts
+        How many hosts are compared with themselves, 0 where sides have other hosts.
 
     """
 
@@ -74,6 +77,7 @@ class Comparison:
     identity: Identity = SAME_NAMES
     same_within: float = SAME_WITHIN
     pairs: int = 0
+    same_hosts: int = 0
 
     @property
     def of_fleets(self) -> bool:
@@ -142,7 +146,13 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
         settings = replace(settings, work=work)
     identity = settings.identity_of(stacks_of(base), stacks_of(new))
     pairs = taken_in_turns(base, new)
-    settings = replace(settings, identity=identity, pairs=pairs)
+    hosts = hosts_of_both(base, new)
+    settings = replace(
+        settings,
+        identity=identity,
+        pairs=pairs,
+        same_hosts=settings.same_hosts or hosts > 0,
+    )
     compared = Comparison(
         base,
         new,
@@ -152,6 +162,7 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
         identity,
         settings.same_within,
         pairs,
+        hosts,
     )
     both = [
         kind

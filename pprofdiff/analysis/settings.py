@@ -44,6 +44,9 @@ class Settings:
         this share of base.
     pairs
         How many pairs the runs of both sides make that were taken in turns.
+    same_hosts
+        Whether runs that have one number are of one host, so that they are compared in
+        pairs; see `analysis.runs.hosts.hosts_of_both`.
 
     """
 
@@ -56,6 +59,7 @@ class Settings:
     identity: Identity | None = None
     same_within: float = SAME_WITHIN
     pairs: int = 0
+    same_hosts: bool = False
 
     def identity_of(
         self, base: Sequence[Profile | Stacks], new: Sequence[Profile | Stacks]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence, Sized
+from itertools import count
 from typing import NamedTuple, Protocol
 
 from pprofdiff.analysis.profiles.compare import place_in_report
@@ -33,7 +34,7 @@ def _silent(_message: str) -> None:
     """Drop the message."""
 
 
-_Groups = dict[str, dict[tuple[int, str], list[Profile]]]
+_Groups = dict[str, dict[tuple[str, str], list[Profile]]]
 
 
 class FleetOptions(NamedTuple):
@@ -113,8 +114,9 @@ def load_fleets(
         noted(source, part, word, options)
         for source, part, word in zip(sources, parts, ("base", "new"), strict=True)
     ]
+    numbers = _Numbers.of(parts)
     first, second = (
-        _side(source, part, word, options)
+        _side(source, part, word, numbers, options)
         for source, part, word in zip(sources, parts, ("base", "new"), strict=True)
     )
     return Loaded(first, second, tuple(note for note in told if note))
@@ -185,34 +187,56 @@ def noted(source: Source, part: Read, word: str, options: FleetOptions) -> str:
     return told
 
 
-def _side(source: Source, part: Part, word: str, options: FleetOptions) -> Side:
-    """Return the side that a part makes; runs are numbered by name."""
-    names_of = {unit for sums in part.profiles.values() for unit in sums.spans}
-    units = sorted(names_of, key=_natural)
-    run_of = {unit: run for run, unit in enumerate(units)}
+class _Numbers(NamedTuple):
+    """The numbers, from 0, of the units and of the hosts of both sides, by name.
+
+    What both sides have has one number.
+    """
+
+    units: Mapping[str, int]
+    hosts: Mapping[str, int]
+
+    @classmethod
+    def of(cls, parts: Sequence[Part]) -> _Numbers:
+        sums = [sums for part in parts for sums in part.profiles.values()]
+        names = (
+            {unit for one in sums for unit in one.spans},
+            {host for part in parts for host, _ in part.hosts},
+        )
+        return cls(
+            *(dict(zip(sorted(n, key=_natural), count(), strict=False)) for n in names)
+        )
+
+
+def _side(
+    source: Source, part: Part, word: str, numbers: _Numbers, options: FleetOptions
+) -> Side:
+    """Return the side that a part makes."""
+    run_of = numbers.units
     by_group: _Groups = defaultdict(lambda: defaultdict(list))
     for key, sums in sorted(part.profiles.items(), key=_order):
         for unit, profile in sums.profiles().items():
-            by_group[key.group][run_of[unit], key.kind].append(profile)
+            by_group[key.group][unit, key.kind].append(profile)
     captures = {
         group: tuple(
             Capture(
-                f"host {run + 1}" if options.anonymous else printable(units[run]),
+                f"host {run_of[unit] + 1}" if options.anonymous else printable(unit),
                 "profile",
                 several[0] if len(several) == 1 else merge(several),
-                run,
+                run_of[unit],
                 told=True,
             )
-            for (run, _), several in sorted(by_kind.items(), key=_in_report)
+            for (unit, _), several in sorted(
+                by_kind.items(),
+                key=lambda item: (run_of[item[0][0]], place_in_report(item[0][1])),
+            )
         )
         for group, by_kind in by_group.items()
     }
     place = "objects" if options.anonymous else source.place
-    hosts: Mapping[tuple[str, str], object] = part.hosts
-    names = sorted({host for host, _ in hosts})
     shown = {
-        name: f"host {number}" if options.anonymous else name
-        for number, name in enumerate(names, 1)
+        name: f"host {numbers.hosts[name] + 1}" if options.anonymous else name
+        for name in {host for host, _ in part.hosts}
     }
     fleet = Fleet(
         place,
@@ -231,11 +255,6 @@ def _side(source: Source, part: Part, word: str, options: FleetOptions) -> Side:
 def _order(item: tuple[Key, Apart]) -> tuple[str, str, str]:
     key = item[0]
     return key.group, key.kind, repr(key.sample_types)
-
-
-def _in_report(item: tuple[tuple[int, str], object]) -> tuple[int, tuple[int, str]]:
-    (run, kind), _ = item
-    return run, place_in_report(kind)
 
 
 def _natural(name: str) -> tuple[str, int, str]:

@@ -29,14 +29,17 @@ def unlike_load(case: Case) -> Iterator[Finding]:
     low, high = load.low, load.high
     span = f"{times(low).removesuffix('×')} to {times(high)}"
     factor = times(load.ratio) if high < _CLOSE * low else span
+    pair = f"{base.upper()}:{new.upper()}"
+    flag = f"--rps {pair}, operations a second,"
+    if case.comparison.of_fleets:
+        flag = f"--work {pair}, operations of all hosts while profiled,"
     yield Finding(
         "not-comparable",
         f"{new} probably did {factor} the work of {base}",
         "That is what most functions outside the runtime cost, new over base: another "
         "load moves them together. What moved otherwise is what changed.",
         (Fact("pace of most functions", "cpu profile", 1.0, load.ratio, "ratio"),),
-        f"Give --rps {base.upper()}:{new.upper()}, operations a second, and all is by "
-        "operation.",
+        f"Give {flag} and all is by operation.",
         severity="minor",
     )
 

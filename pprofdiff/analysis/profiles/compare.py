@@ -11,6 +11,7 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
 from pprofdiff.analysis.profiles.kinds import is_heap, kind_name
 from pprofdiff.analysis.profiles.side import ProfileSide, side
 from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.stats.run_spread import Pairs
 from pprofdiff.analysis.stats.turns import all_paired
 from pprofdiff.errors import UsageError
 from pprofdiff.model.profiles.profile import Profile
@@ -77,7 +78,12 @@ def _subtract(
         identity=settings.identity,
         of_fleets=of_fleets,
     )
-    return replace(diff, in_turns=all_paired(base.runs, new.runs, settings.pairs))
+    in_turns = all_paired(base.runs, new.runs, settings.pairs)
+    pairs = None
+    if settings.same_hosts:
+        runs = ([capture.run for capture in side.runs] for side in (base, new))
+        pairs = Pairs.of(*runs)
+    return replace(diff, in_turns=in_turns, pairs=pairs)
 
 
 def caveats(

@@ -44,7 +44,13 @@ from pprofdiff.analysis.profiles.tables import Table
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Judgement, Runs
-from pprofdiff.analysis.stats.run_spread import ONE_RUN, RunSpread, one_run, spread_of
+from pprofdiff.analysis.stats.run_spread import (
+    ONE_RUN,
+    Pairs,
+    RunSpread,
+    one_run,
+    spread_of,
+)
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import FormatError, IncompatibleProfilesError
 from pprofdiff.identity.deciding import identify
@@ -73,7 +79,8 @@ class ProfileDiff:
     `normalization`. `warnings` say what makes the two sides less comparable, `identity`
     which function of base is which of new. `exposures` are the operations that each of
     a side's runs did, None where that is not known. `in_turns` says whether the runs of
-    both sides stand beside each other in time, first with first.
+    both sides stand beside each other in time, first with first; `pairs` which of them
+    are of one host, None where hosts are not compared in pairs.
     """
 
     base: ProfileSide
@@ -85,6 +92,7 @@ class ProfileDiff:
     identity: Identity = SAME_NAMES
     exposures: tuple[Exposure, Exposure] = (None, None)
     in_turns: bool = False
+    pairs: Pairs | None = None
 
     def __repr__(self) -> str:
         """Return one line: sample type, totals and their delta."""
@@ -202,8 +210,12 @@ class ProfileDiff:
     def _spread(self, worth: tuple[float, float]) -> RunSpread:
         """Return how far runs differ; a sample of a side is worth so much, raw."""
         shares = self.normalization.mode in ("composition", "share")
+        functions = None
+        if self.pairs is not None:
+            names = (s.profile.function_names() for s in (self.base, self.new))
+            functions = [name for side in names for name in side]
         sides = [
-            counts_by_run(*of, step, exposure)
+            counts_by_run(*of, step, exposure, functions)
             for of, step, exposure in zip(
                 ((self.base, self.base_column), (self.new, self.new_column)),
                 worth,
@@ -211,7 +223,9 @@ class ProfileDiff:
                 strict=True,
             )
         ]
-        return spread_of(sides, totals=not shares, in_turns=self.in_turns)
+        return spread_of(
+            sides, totals=not shares, in_turns=self.in_turns, pairs=self.pairs
+        )
 
     @cached_property
     def is_cpu(self) -> bool:

@@ -27,7 +27,11 @@ Exposure = NDArray[np.float64] | None
 
 
 def counts_by_run(
-    side: ProfileSide, column: int, worth: float, exposure: Exposure
+    side: ProfileSide,
+    column: int,
+    worth: float,
+    exposure: Exposure,
+    functions: Sequence[str] | None = None,
 ) -> RunCounts:
     """Return a side's samples by leaf function and run.
 
@@ -44,10 +48,13 @@ def counts_by_run(
         What one sample adds to a value.
     exposure
         The operations of each run; without them, runs are compared by their time.
+    functions
+        The rows, with all of the side's functions; None for these.
 
     """
     names = side.profile.function_names()
-    rows = {name: row for row, name in enumerate(dict.fromkeys(names))}
+    known = dict.fromkeys(names if functions is None else functions)
+    rows = {name: row for row, name in enumerate(known)}
     row_of = np.array([*(rows[name] for name in names), len(rows)], np.int64)
     counts = np.zeros((len(rows) + 1, len(side.runs)))
     values = np.abs(side.by_run[:, :, column]) / worth

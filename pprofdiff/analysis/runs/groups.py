@@ -114,5 +114,6 @@ def _of_cpu(
         Side(side.label, tuple(c for c in captures if is_cpu(c.content)))
         for side, captures in ((comparison.base, base), (comparison.new, new))
     )
-    diffs = compare_sides(old, current, Settings(identity=comparison.identity))
+    how = Settings(identity=comparison.identity, same_hosts=comparison.same_hosts > 0)
+    diffs = compare_sides(old, current, how)
     return diffs[0] if diffs else None

@@ -8,11 +8,28 @@ from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.runs.turns import began_first
 from pprofdiff.model.side import Fleet, Side
 
-__all__ = ["fleet_caveats"]
+__all__ = ["fleet_caveats", "hosts_of_both"]
 
 # Of fewer hosts a side, t reaches 7 % further than the normal distribution, and one
 # host that is unlike all others is a tenth of its side.
 _FEW = 10
+# Fewer pairs than this share of a side's hosts leave most of what hosts differ by.
+_MOST = 0.5
+
+
+def hosts_of_both(base: Side, new: Side) -> int:
+    """Return how many hosts are to be compared with themselves.
+
+    0 unless half of the hosts of either side are of the other too, by their names.
+    Where hosts are so many that runs are groups of them, a host's group is the same on
+    both sides, and groups are pairs.
+    """
+    if base.fleet is None or new.fleet is None:
+        return 0
+    runs = [{capture.run for capture in side.captures} for side in (base, new)]
+    names = base.fleet.names, new.fleet.names
+    both = len({*names[0]} & {*names[1]})
+    return both if runs[0] & runs[1] and both >= _MOST * max(map(len, names)) else 0
 
 
 def fleet_caveats(base: Side, new: Side) -> Iterator[Caveat]:

@@ -9,6 +9,10 @@ freedom more (Smyth 2004, the same journal 3(1)). The total by operation is a fa
 all rows of a run: the machine's speed, the clock. Of fewer than three runs a side its
 variance is drawn towards the prior of one run, as in `totals`.
 
+Hosts that ran both builds are paired: what makes a host unlike others stands on both
+sides, and differences of a host from itself leave it out. A host of one side alone
+differs by all that hosts differ by.
+
 One run a side shows none of this, so that what unchanged builds were measured to do is
 taken instead (`one_run`).
 """
@@ -18,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import exp, inf, log, sqrt
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +40,7 @@ from pprofdiff.analysis.stats.calibration import (
 from pprofdiff.analysis.stats.student import reach
 from pprofdiff.analysis.stats.turns import squares_of_runs
 
-__all__ = ["ONE_RUN", "RunCounts", "RunSpread", "one_run", "spread_of"]
+__all__ = ["ONE_RUN", "Pairs", "RunCounts", "RunSpread", "one_run", "spread_of"]
 
 Floats = NDArray[np.float64]
 
@@ -44,6 +49,27 @@ Floats = NDArray[np.float64]
 _LEAST, _COUNTING = 10.0, 5.0
 # So many rows show how counts vary, which is no less than Poisson's law says.
 _ROWS = 10
+
+
+class Pairs(NamedTuple):
+    """Which runs of both sides are of one host.
+
+    `base` and `new` are the place of each run (int64) among the hosts of either side,
+    of which there are `hosts`; a side has no two runs of one place.
+    """
+
+    base: NDArray[np.int64]
+    new: NDArray[np.int64]
+    hosts: int
+
+    @classmethod
+    def of(cls, base: Sequence[int], new: Sequence[int]) -> Pairs:
+        """Return the pairs of runs whose numbers are the same."""
+        places = {run: place for place, run in enumerate(sorted({*base, *new}))}
+        old, now = (
+            np.array([places[run] for run in side], np.int64) for side in (base, new)
+        )
+        return cls(old, now, len(places))
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +92,9 @@ class RunSpread:
     factor
         By what factor all rows of new may be dearer or cheaper for no reason of theirs,
         as far as most moved by it; 1 where several runs tell `common`.
+    pairs
+        Which runs are of one host, None where hosts are not compared in pairs.
+        `dispersion` and `shared` are those of differences then.
 
     """
 
@@ -75,6 +104,7 @@ class RunSpread:
     freedom: float = np.inf
     totals: tuple[Floats, Floats] = (np.full(1, np.inf), np.full(1, np.inf))
     factor: float = 1.0
+    pairs: Pairs | None = None
 
     @property
     def runs(self) -> tuple[int, int]:
@@ -97,7 +127,7 @@ class RunSpread:
         `base` and `new` are samples by row and run. The variance is that of Pearson's
         residuals, drawn towards the trend.
         """
-        squares, freedom, mean = _residuals((base, new), self.totals)
+        squares, freedom, mean = _residuals((base, new), self.totals, self.pairs)
         trend = self.dispersion + self.shared * mean
         whole = freedom + ROW_FREEDOM
         return (squares / trend + ROW_FREEDOM) / whole, whole
@@ -147,42 +177,46 @@ class RunCounts:
 
 
 def spread_of(
-    sides: Sequence[RunCounts], *, totals: bool, in_turns: bool = False
+    sides: Sequence[RunCounts],
+    *,
+    totals: bool,
+    in_turns: bool = False,
+    pairs: Pairs | None = None,
 ) -> RunSpread:
     """Return how far runs differ, from both sides' rows by run.
 
     Parameters
     ----------
     sides
-        Base and new. Rows are the leaf functions of each: their counts add up.
+        Base and new. Rows are the leaf functions of each: their counts add up. With
+        `pairs` both sides have the same rows.
     totals
         Whether totals are compared by exposure, so that they show what all rows share.
         They are not where rows are compared as shares of them.
     in_turns
         Whether both sides' runs were taken in turns, so that totals make pairs.
+    pairs
+        Which runs are of one host, None where none are, or that is not known.
 
     """
     sums = sides[0].counts.sum(axis=0), sides[1].counts.sum(axis=0)
     freedom = sum(map(len, sums)) - len(sums)
     if freedom < 1:
         return replace(ONE_RUN, totals=sums)
-    ratio, weight, mean = (
-        np.concatenate(part)
-        for part in zip(
-            *(
-                _residuals((side.counts,), (total,))
-                for side, total in zip(sides, sums, strict=True)
-            ),
-            strict=True,
-        )
+    counts = [side.counts for side in sides]
+    shown = (
+        [_residuals((own,), (total,)) for own, total in zip(counts, sums, strict=True)]
+        if pairs is None
+        else [_residuals(counts, sums, pairs)]
     )
+    ratio, weight, mean = (np.concatenate(part) for part in zip(*shown, strict=True))
     known = weight > 0
     ratio, weight, mean = ratio[known] / weight[known], weight[known], mean[known]
     few, many = mean < _COUNTING, mean >= _COUNTING
     dispersion = DISPERSION
     if few.sum() >= _ROWS:
-        shown = float(np.average(ratio[few], weights=weight[few]))
-        dispersion = max(1.0, shown)
+        average = float(np.average(ratio[few], weights=weight[few]))
+        dispersion = max(1.0, average)
     shared = 0.0
     if many.any():
         excess = (ratio[many] - dispersion) / mean[many]
@@ -194,11 +228,11 @@ def spread_of(
             squares += TOTAL_PRIOR * TOTAL_SIGMA**2
             freedom += TOTAL_PRIOR
         common = squares / freedom
-    return RunSpread(dispersion, shared, common, freedom, sums)
+    return RunSpread(dispersion, shared, common, freedom, sums, pairs=pairs)
 
 
 def _residuals(
-    sides: Sequence[Floats], totals: Sequence[Floats]
+    sides: Sequence[Floats], totals: Sequence[Floats], pairs: Pairs | None = None
 ) -> tuple[Floats, Floats, Floats]:
     """Return squared residuals of shares over their means, freedom, and means a run.
 
@@ -206,7 +240,8 @@ def _residuals(
     by more than a short one: each counts as it does there, as in the variance of a
     ratio of sums (Cochran 1977, Sampling Techniques, 6.3), and the freedom is that of
     so many equal runs as have the sum's variance. Of sides in which a row has fewer
-    than `_LEAST` samples nothing is taken.
+    than `_LEAST` samples nothing is taken. With `pairs`, the residuals of a row that
+    both sides tell are those of hosts, new's less base's.
     """
     rows = len(sides[0])
     squares, freedom, count = np.zeros(rows), np.zeros(rows), np.zeros(rows)
@@ -219,12 +254,47 @@ def _residuals(
         squares[told] += equal * parts
         freedom[told] += equal - 1
         count += sums
-    return squares, freedom, count / sum(map(len, totals))
+    mean = count / sum(map(len, totals))
+    if pairs is not None:
+        base, new = sides
+        both = np.flatnonzero(
+            (base.sum(axis=1) >= _LEAST) & (new.sum(axis=1) >= _LEAST)
+        )
+        told = _paired((base[both], new[both]), totals, pairs)
+        squares[both], freedom[both], mean[both] = told
+    return squares, freedom, mean
+
+
+def _paired(
+    sides: Sequence[Floats], totals: Sequence[Floats], pairs: Pairs
+) -> tuple[Floats, float, Floats]:
+    """Return what `_residuals` does of rows that both sides tell, host by host.
+
+    A residual is relative to its side's sum, so that a host that has more of a function
+    on both sides has none. Where hosts are of one side alone, it is that side's: of two
+    sides without a common host and of equal sums, squares are those without pairs.
+    """
+    apart = np.zeros((len(sides[0]), pairs.hosts))
+    lengths = np.zeros(pairs.hosts)
+    inverse = np.zeros(len(sides[0]))
+    for sign, counts, total, place in zip(
+        (-1.0, 1.0), sides, totals, pairs[:2], strict=True
+    ):
+        share = total / max(total.sum(), 1.0)
+        sums = counts.sum(axis=1)
+        apart[:, place] += sign * (counts / sums[:, None] - share)
+        lengths[place] += share / 2
+        inverse += 1 / sums
+    equal = _equal_runs(lengths)
+    runs = sum(map(len, totals)) / 2
+    squares = equal * np.square(apart).sum(axis=1) / inverse
+    return squares, equal - 1, 2 / inverse / runs
 
 
 def _equal_runs(total: Floats) -> float:
     """Return how many equal runs have a sum that varies as much as that of these."""
-    return float(np.square(total.sum()) / max(np.square(total).sum(), 1.0))
+    squares = float(np.square(total).sum())
+    return float(np.square(total.sum())) / squares if squares > 0 else 0.0
 
 
 def _of_totals(sides: Sequence[RunCounts], *, in_turns: bool) -> tuple[float, int]:

@@ -7,7 +7,7 @@ from math import nan
 import pandas as pd
 
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.runs.groups import group_diffs
+from pprofdiff.analysis.runs.groups import group_diffs, moved_in_any
 
 __all__ = ["groups_frame"]
 
@@ -21,11 +21,7 @@ def groups_frame(comparison: Comparison) -> pd.DataFrame:
     """Return one row a function and group; columns as `FleetComparison.groups` says."""
     rows: list[tuple[object, ...]] = []
     groups = list(group_diffs(comparison))
-    names: dict[str, None] = {}
-    for group in groups:
-        if group.functions is not None:
-            names |= dict.fromkeys(group.functions.moved())
-    for name in names:
+    for name in moved_in_any(groups):
         for group in groups:
             shares: tuple[object, ...] = (nan, nan, nan, None)
             if group.functions is not None:

@@ -6,11 +6,14 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from itertools import count
 from typing import Any, NamedTuple, Protocol, TypeVar
+from uuid import uuid4
 
 from pprofdiff.errors import ClusterError, UsageError
 from pprofdiff.fleets.combine import combine, tree
 from pprofdiff.fleets.partial import Part, Task, read_part
+from pprofdiff.fleets.progress import Progress
 from pprofdiff.inputs.places import without_login
 from pprofdiff.units import printable
 
@@ -88,9 +91,9 @@ def reduced(
 
     `read` and `join` go to workers: functions of modules. Raises what it raises.
     """
-    count = sum(len(task.paths) for side in sides for task in side)
-    few = count <= HERE if where.workers is None else where.workers == 0
-    here = partial(_read_here, sides, count, read, join, where.progress)
+    objects = sum(len(task.paths) for side in sides for task in side)
+    few = objects <= HERE if where.workers is None else where.workers == 0
+    here = partial(_read_here, sides, read, join, where)
     if not where.scheduler and few:
         return here()
     try:
@@ -102,27 +105,36 @@ def reduced(
         raise UsageError(
             "--scheduler needs Dask: pip install 'pprofdiff[fleet]'"
         ) from None
-    where.progress(f"reading {count:,} objects")
     return _read_there(sides, read, join, where)
 
 
 def _read_here(
     sides: Sequence[Sequence[T]],
-    count: int,
     read: Callable[[T], P],
     join: Callable[[Sequence[P]], P],
-    progress: Callable[[str], None],
+    where: Where,
 ) -> list[P]:
-    done = 0
+    numbered = _numbered(sides)
+    progress = _progress(numbered, where)
 
-    def counted(task: T) -> P:
-        nonlocal done
-        progress(f"reading: {done:,} of {count:,} objects")
+    def counted(leaf: tuple[int, T]) -> P:
+        number, task = leaf
         part = read(task)
-        done += len(task.paths)
+        progress.ended(number)
         return part
 
-    return [tree(tasks, counted, join) for tasks in sides]
+    return [tree(leaves, counted, join) for leaves in numbered]
+
+
+def _numbered(sides: Sequence[Sequence[T]]) -> list[list[tuple[int, T]]]:
+    """Return each side's tasks with their numbers among those of all sides."""
+    numbers = count()
+    return [[(next(numbers), task) for task in tasks] for tasks in sides]
+
+
+def _progress(sides: Sequence[Sequence[tuple[int, T]]], where: Where) -> Progress:
+    sizes = {number: len(task.paths) for leaves in sides for number, task in leaves}
+    return Progress(sizes, where.progress)
 
 
 def _read_there(
@@ -135,9 +147,17 @@ def _read_there(
     from dask import delayed
     from distributed import CancelledError, KilledWorker
 
-    later, joined = delayed(read, pure=False), delayed(join, pure=False)
+    numbered = _numbered(sides)
+    progress = _progress(numbered, where)
+    # Of several who use one scheduler, each hears of its own tasks alone.
+    topic = f"pprofdiff-{uuid4()}"
+    reading, joined = delayed(_read_and_tell, pure=False), delayed(join, pure=False)
     with _client(where.scheduler, where.workers) as client:
-        roots = [tree(tasks, later, joined) for tasks in sides]
+        client.subscribe_topic(topic, lambda event: progress.ended(event[1]))
+        roots = [
+            tree(leaves, lambda leaf: reading(read, topic, *leaf), joined)
+            for leaves in numbered
+        ]
         try:
             parts: list[P] = client.gather(client.compute(roots))
         except KilledWorker as error:
@@ -149,6 +169,15 @@ def _read_there(
         except (CancelledError, OSError) as error:
             raise ClusterError(_gone(where.scheduler, error)) from None
         return parts
+
+
+def _read_and_tell(read: Callable[[T], P], topic: str, number: int, task: T) -> P:
+    """Read a task's objects on a worker, and tell the client that it is done."""
+    from distributed import get_worker
+
+    part = read(task)
+    get_worker().log_event(topic, number)
+    return part
 
 
 def _gone(scheduler: str, error: BaseException) -> str:

@@ -134,7 +134,7 @@ def report_of(
             told.setdefault(caveat.text, caveat)
     report = ReportModel(
         labels=(comparison.base.label, comparison.new.label),
-        inputs=(_inputs(comparison.base), _inputs(comparison.new)),
+        inputs=(_inputs(comparison.base), _inputs(comparison.new, _paired(comparison))),
         comparison=comparison,
         warnings=tuple(told.values()),
         filters=tuple(filters),
@@ -182,33 +182,45 @@ def _of_runs(comparison: Comparison) -> Iterator[Caveat]:
         yield from one_after_the_other(base, new)
 
 
-def _inputs(side: Side) -> tuple[Input, ...]:
-    """Return a side's files, kind by kind; of a fleet, one entry a kind."""
+def _inputs(side: Side, paired: str = "") -> tuple[Input, ...]:
+    """Return a side's files, kind by kind; of a fleet, one entry a kind.
+
+    `paired` says which of its hosts are paired.
+    """
     entries = tuple(
         entry
         for kind in KINDS.values()
         if kind.inputs and (captures := side.of(kind.id))
         for entry in resolve(kind.inputs)(captures)
     )
-    return entries if side.fleet is None else _of_fleet(entries, side.fleet)
+    return entries if side.fleet is None else _of_fleet(entries, side.fleet, paired)
 
 
-def _of_fleet(entries: Sequence[Input], fleet: Fleet) -> tuple[Input, ...]:
+def _of_fleet(entries: Sequence[Input], fleet: Fleet, paired: str) -> tuple[Input, ...]:
     """Return one entry for all hosts' profiles of a kind."""
     kinds: dict[str, list[Input]] = {}
     for entry in entries:
         kinds.setdefault(entry.kind, []).append(entry)
-    return tuple(_added(several, fleet) for several in kinds.values())
+    return tuple(_added(several, fleet, paired) for several in kinds.values())
 
 
-def _added(several: Sequence[Input], fleet: Fleet) -> Input:
+def _paired(comparison: Comparison) -> str:
+    """Return which of new's hosts are compared with themselves, "" for none."""
+    fleet, both = comparison.new.fleet, comparison.same_hosts
+    if fleet is None or not both:
+        return ""
+    which = "all" if both == len(fleet.names) else f"{both:,}"
+    return f", {which} paired with themselves in {comparison.base.label}"
+
+
+def _added(several: Sequence[Input], fleet: Fleet, paired: str) -> Input:
     hosts = fleet.of(several[0].kind)
     profiles = sum(sums.profiles for sums in hosts)
     spans = [entry.duration_ns for entry in several if entry.duration_ns]
     times = [entry.time_ns for entry in several if entry.time_ns]
     builds = {entry.build_id for entry in several}
     samples = sum(entry.counts["samples"] for entry in several)
-    amount = f"{_many(profiles, 'profile')} of {_many(len(hosts), 'host')}"
+    amount = f"{_many(profiles, 'profile')} of {_many(len(hosts), 'host')}{paired}"
     if several[0].amount:
         amount += f", {samples:,} samples"
     return several[0]._replace(

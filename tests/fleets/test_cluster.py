@@ -68,8 +68,14 @@ def silent(_message):
 
 @pytest.mark.parametrize("workers", [0, 1, 2])
 def test_the_number_of_workers_changes_nothing(tasks, expected, workers):
-    both = parts_of([tasks, tasks[:3]], workers=workers, progress=silent)
+    said = []
+    both = parts_of([tasks, tasks[:3]], workers=workers, progress=said.append)
     assert summary(both[0]) == expected
+    assert said[0] == "reading: 0 of 135 objects"
+    done = [int(text.split()[1]) for text in said]
+    # What the last tasks say may come after their results.
+    assert done == [*range(0, 5 * len(done), 5)]
+    assert 100 < done[-1] <= 135
     assert sum(sums.profiles for sums in both[1].hosts.values()) == 15
 
 

@@ -12,6 +12,7 @@ from pprofdiff.errors import FetchError, FormatError, UsageError
 from pprofdiff.fleets.engine import parts_of
 from pprofdiff.fleets.hosts import HostRule
 from pprofdiff.fleets.partial import Task, read_part
+from pprofdiff.fleets.progress import Progress
 from pprofdiff.fleets.sides import FleetOptions, load_fleets
 from pprofdiff.fleets.sources import source_of
 from tests.conftest import DATA
@@ -184,4 +185,25 @@ def test_progress_says_how_much_is_read(fleet):
     ]
     said = []
     parts_of([tasks], progress=said.append)
-    assert said == ["reading: 0 of 24 objects", "reading: 10 of 24 objects"]
+    assert said == [f"reading: {n} of 24 objects" for n in (0, 10, 24)]
+
+
+def test_progress_says_how_long_it_may_take_once_that_can_be_told(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("pprofdiff.fleets.progress.monotonic", lambda: now[0])
+    said = []
+    progress = Progress({0: 50, 1: 50, 2: 4900}, said.append)
+    now[0] += 2
+    progress.ended(0)
+    now[0] += 8
+    progress.ended(1)
+    # A task that is done again, as its worker died, is not counted twice.
+    progress.ended(1)
+    now[0] += 500
+    progress.ended(2)
+    assert said == [
+        "reading: 0 of 5,000 objects",
+        "reading: 50 of 5,000 objects",
+        "reading: 100 of 5,000 objects, about 8 min left",
+        "reading: 5,000 of 5,000 objects",
+    ]

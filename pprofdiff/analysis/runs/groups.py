@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -21,7 +21,13 @@ from pprofdiff.model.side import Capture, Side
 
 Captures = tuple[Capture[Profile], ...]
 
-__all__ = ["GroupDiff", "GroupFunctions", "GroupValue", "group_diffs"]
+__all__ = [
+    "GroupDiff",
+    "GroupFunctions",
+    "GroupValue",
+    "group_diffs",
+    "moved_in_any",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +84,15 @@ class GroupFunctions:
         """The first row of each name."""
         names = self.diff.table("functions").names
         return {names[row]: row for row in reversed(range(len(names)))}
+
+
+def moved_in_any(groups: Iterable[GroupDiff]) -> list[str]:
+    """Return the functions that moved beyond noise in a group, each once, in order."""
+    names: dict[str, None] = {}
+    for group in groups:
+        if group.functions is not None:
+            names |= dict.fromkeys(group.functions.moved())
+    return list(names)
 
 
 def group_diffs(comparison: Comparison) -> Iterator[GroupDiff]:

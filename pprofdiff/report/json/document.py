@@ -12,6 +12,7 @@ from typing import Any
 from pprofdiff._version import __version__
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.json.findings import changed_rows, finding_rows, unexplained_row
+from pprofdiff.report.json.fleets import fleet_row
 from pprofdiff.report.json.outcome import account_row, outcome_row
 from pprofdiff.report.json.runs import run_rows
 from pprofdiff.report.json.verdict import verdict_row
@@ -34,6 +35,7 @@ _INPUT = (
 def render(report: ReportModel) -> str:
     """Return the report as JSON text, the same for the same input."""
     base, new = report.inputs
+    of_fleets = report.comparison.of_fleets
     document = {
         "schema": SCHEMA,
         "version": __version__,
@@ -44,6 +46,7 @@ def render(report: ReportModel) -> str:
         "outcome": outcome_row(report.outcome),
         "account": account_row(report.account),
         **({"runs": runs} if (runs := run_rows(report.comparison)) else {}),
+        **({"fleet": fleet_row(report.comparison)} if of_fleets else {}),
         "comparisons": list(json_rows(report.comparison)),
         "findings": finding_rows(report.findings),
         "unexplained": unexplained_row(report.findings),

@@ -1,0 +1,66 @@
+"""What is told of fleets alone in the JSON report: their hosts, and their groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.runs.groups import (
+    GroupDiff,
+    group_diffs,
+    moved_in_any,
+)
+
+__all__ = ["fleet_row"]
+
+Row = dict[str, Any]
+
+
+def fleet_row(comparison: Comparison) -> Row:
+    """Return how many hosts are paired, and the functions that moved in each group.
+
+    Groups are "" for all CPU, then by name; a function that moved beyond noise in one
+    of them has its raw values in all. Of a group that one side lacks there are none.
+    """
+    fleet = comparison.new.fleet
+    groups = list(group_diffs(comparison))
+    names = moved_in_any(groups)
+    return {
+        "paired_hosts": comparison.same_hosts,
+        "skipped": {
+            word: dict(side.fleet.skipped)
+            for word, side in (("base", comparison.base), ("new", comparison.new))
+            if side.fleet is not None
+        },
+        "grouped_by": fleet.grouped_by or None if fleet is not None else None,
+        "groups": [_group(group, names) for group in groups],
+    }
+
+
+def _group(group: GroupDiff, names: list[str]) -> Row:
+    base, new = group.hosts
+    row: Row = {
+        "group": group.name,
+        "hosts": {"base": base, "new": new},
+        "total": None,
+        "functions": [],
+    }
+    if group.functions is None:
+        return row
+    by, totals = group.functions.diff.normalization, group.functions.diff.totals
+    row["total"] = {"base": totals[0], "new": totals[1]}
+    for name in names:
+        value = group.functions.value(name)
+        scaled = by.scaled(value.base, value.new)
+        row["functions"].append(
+            {
+                "name": name,
+                "base": value.base,
+                "new": value.new,
+                "base_scaled": scaled[0],
+                "new_scaled": scaled[1],
+                "delta_scaled": by.delta(value.base, value.new),
+                "noise": value.noise,
+            }
+        )
+    return row

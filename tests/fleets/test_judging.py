@@ -11,7 +11,7 @@ import pytest
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.profiles.groups import judged_groups
-from pprofdiff.analysis.stats.run_spread import RunCounts, spread_of
+from pprofdiff.analysis.stats.run_spread import Pairs, RunCounts, spread_of
 from pprofdiff.model.profiles.profile import Labels
 from pprofdiff.model.side import Capture, Fleet, HostSums, Side
 from tests.fleets import making
@@ -78,6 +78,103 @@ def test_half_a_percent_in_one_function_is_told_at_100_hosts_a_side():
     assert flat == {making.PLANTED}
     # Shares tell which function costs more, not what an operation costs.
     assert verdict == "unknown"
+
+
+def in_its_hour(profile, rng):
+    """Return a profile of the same host, 5 % more or less in each function."""
+    frames = profile.frames()
+    leaf = profile.locations.line_function[frames.line][frames.offsets[:-1]]
+    factors = np.exp(0.05 * rng.standard_normal(leaf.max() + 1))[leaf]
+    counts = rng.poisson(profile.values[:, 0] * factors)
+    return profile.with_values(np.stack((counts, counts * making.PERIOD), axis=1))
+
+
+def two_hours(split, planted=0.0):
+    """Return base's and new's profiles of the same 16 hosts."""
+    rng = np.random.default_rng((7, split))
+    return [
+        [
+            replace(in_its_hour(list(profiles)[hour], rng), labels=Labels.none())
+            for profiles in (
+                making.profiles_of((split, n), count=2, samples=8000, planted=more)
+                for n in range(16)
+            )
+        ]
+        for hour, more in enumerate((0.0, planted))
+    ]
+
+
+def test_the_same_hosts_alarm_no_more_often():
+    alarms = []
+    for split in range(20):
+        flat, cum, groups, verdict = marks(*two_hours(split))
+        assert verdict == "unknown"
+        if flat or cum or groups:
+            alarms.append((split, flat, cum, groups))
+    assert len(alarms) <= 1, alarms
+
+
+def test_the_same_hosts_tell_what_others_do_not():
+    base, new = two_hours(3, planted=0.005)
+    sides = side("base", base), side("new", new)
+    strangers = Side(
+        "new",
+        tuple(
+            replace(c, path=f"x{c.path}", run=100 + c.run) for c in sides[1].captures
+        ),
+        replace(
+            sides[1].fleet,
+            hosts={(f"x{n}", k): s for (n, k), s in sides[1].fleet.hosts.items()},
+        ),
+    )
+    reach = []
+    for other, same in ((sides[1], 16), (strangers, 0)):
+        comparison = compare_sides(sides[0], other)
+        assert comparison.same_hosts == same
+        rows = comparison.profiles[0].table("functions")
+        row = rows.names.index(making.PLANTED)
+        judged = rows.judge("flat")
+        assert judged.noise[row] == (not same)
+        reach.append(judged.high[row] - judged.low[row])
+    # Of 160 samples a host whose variance is 1.9 times Poisson's, hosts that differ by
+    # 0.15 and hours by 0.05: √((1.9/160 + 0.05²) / (1.9/160 + 0.05² + 0.15²)) = 0.62.
+    assert 0.45 < reach[0] / reach[1] < 0.8
+
+
+@pytest.mark.parametrize(
+    ("both", "variance"),
+    [(40, 0.05**2), (20, 0.05**2 + 0.3**2 / 2), (0, 0.3**2 + 0.05**2)],
+)
+def test_pairs_leave_out_what_hosts_have_on_both_sides(both, variance):
+    # 500 rows, in each of which a host has up to 30 % more on both sides, 5 % in its hour.
+    rng = np.random.default_rng(8)
+    runs = [*range(40)], [*range(40 - both, 80 - both)]
+    of_host = 0.3 * rng.standard_normal((500, 80))
+    sides = []
+    for own in runs:
+        shares = np.exp(of_host[:, own] + 0.05 * rng.standard_normal((500, 40)))
+        counts = rng.poisson(1e4 * shares).astype(float)
+        rest = counts.sum(axis=0).max() * 2 - counts.sum(axis=0)
+        sides.append(RunCounts(np.vstack([counts, rest]), np.ones(40)))
+    spread = spread_of(sides, totals=False, pairs=Pairs.of(*runs))
+    # The median over rows of a squared deviation of 39 freedoms is 2 % below its mean.
+    assert spread.shared == pytest.approx(variance, rel=0.15)
+    ratio, freedom = spread.of_rows(sides[0].counts, sides[1].counts)
+    assert np.median(ratio[:-1]) == pytest.approx(1, rel=0.1)
+    assert 38 < freedom[0] - 10 < 79
+    if not both:
+        without = spread_of(sides, totals=False)
+        assert spread.shared == pytest.approx(without.shared, rel=0.05)
+
+
+def test_hosts_are_paired_where_half_of_each_side_are_of_both():
+    pool = hosts(range(12))
+    base = side("base", pool[:6])
+    few = Side("new", tuple(replace(c, run=c.run + 4) for c in base.captures), Fleet(
+        "made", {(f"h{n + 4}", "cpu"): HostSums(1, 1, 1) for n in range(6)}, {}
+    ))  # fmt: skip
+    assert compare_sides(base, few).same_hosts == 0
+    assert compare_sides(base, base).same_hosts == 6
 
 
 def test_a_long_run_counts_for_what_it_moves_the_sum():

@@ -22,7 +22,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import exp, inf, log, sqrt
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +50,8 @@ _LEAST, _COUNTING = 10.0, 5.0
 _ROWS = 10
 
 
-class Pairs(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Pairs:
     """Which runs of both sides are of one host.
 
     `base` and `new` are the place of each run (int64) among the hosts of either side,
@@ -277,8 +277,9 @@ def _paired(
     apart = np.zeros((len(sides[0]), pairs.hosts))
     lengths = np.zeros(pairs.hosts)
     inverse = np.zeros(len(sides[0]))
+    places = pairs.base, pairs.new
     for sign, counts, total, place in zip(
-        (-1.0, 1.0), sides, totals, pairs[:2], strict=True
+        (-1.0, 1.0), sides, totals, places, strict=True
     ):
         share = total / max(total.sum(), 1.0)
         sums = counts.sum(axis=1)

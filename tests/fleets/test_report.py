@@ -80,6 +80,40 @@ def test_the_document_counts_hosts(fleet, tmp_path):
     assert "28 profiles of 14 hosts" in page
 
 
+def test_hosts_of_both_sides_are_said_to_be_paired(fleet, capsys, tmp_path):
+    words = [f"{fleet}/build=1/**/*.gz"] * 2
+    for more in ([], ["--no-paths"]):
+        assert main([*words, *more, "-o", f"{tmp_path}/x.json"]) == 0
+        out = capsys.readouterr().out
+        assert "28 profiles of 14 hosts, all paired with themselves in base, " in out
+        told = json.loads((tmp_path / "x.json").read_text("utf-8"))["fleet"]
+        assert told["paired_hosts"] == 14
+
+
+def test_hosts_that_half_of_each_side_are_are_paired(fleet, capsys, tmp_path):
+    # h00000 to h00009 of 14, and the other way round.
+    words = [f"{fleet}/build=1/**/*.gz", f"{fleet}/build=1/host=h0000*/*.gz"]
+    for base, new, which in ((*words, "all"), (*words[::-1], "10")):
+        assert main([base, new, "--no-paths", "-o", f"{tmp_path}/x.json"]) == 0
+        out = capsys.readouterr().out
+        assert f"hosts, {which} paired with themselves in base, " in out
+        told = json.loads((tmp_path / "x.json").read_text("utf-8"))
+        assert told["fleet"]["paired_hosts"] == 10
+
+
+def test_a_fleet_is_not_told_to_give_what_is_refused(tmp_path, capsys):
+    """Twice the load on the same hosts moves all functions alike."""
+    for build, samples in ((1, 3000), (2, 6000)):
+        making.write(tmp_path / f"build={build}", range(12), samples=samples)
+    words = [f"{tmp_path}/build=1/**", f"{tmp_path}/build=2/**"]
+    assert main(words) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "new probably did 2" in out
+    assert "--rps" not in out
+    assert "Give --work BASE:NEW, operations of all hosts while profiled" in out
+    assert main([*words, "--work=1000:2000"]) == 0
+
+
 def test_hosts_are_judged_by_a_gate(fleet, capsys):
     words = [f"{fleet}/build=1/**/*.gz", f"{fleet}/build=2/**/*.gz", "-q"]
     assert main([*words, f"--fail-on=flat:{re.escape(making.PLANTED)}:+1pp"]) == 1
@@ -166,6 +200,31 @@ def test_groups_tell_where_a_function_moved(regions, capsys):
     assert us[2] == "▲"
     assert [row[-1] for row in (eu, us)] == ["eu", "us"]
     assert 3 < float(us[3]) < 7
+
+
+def test_groups_in_the_document(regions, tmp_path):
+    words = [f"{regions}/build=1/**/*.gz", f"{regions}/build=2/**/*.gz"]
+    assert main([*words, "--group-by=region", "-q", "-o", f"{tmp_path}/x.json"]) == 0
+    document = json.loads((tmp_path / "x.json").read_text("utf-8"))
+    told = document["fleet"]
+    assert (told["grouped_by"], told["paired_hosts"]) == ("region", 0)
+    assert told["skipped"] == {"base": {}, "new": {}}
+    groups = {group["group"]: group for group in told["groups"]}
+    assert list(groups) == ["", "ap", "eu", "us"]
+    assert groups["ap"] == {
+        "group": "ap", "hosts": {"base": 0, "new": 2}, "total": None, "functions": [],
+    }  # fmt: skip
+    rows = {
+        name: {row["name"]: row for row in group["functions"]}
+        for name, group in groups.items()
+    }
+    assert rows["us"][making.PLANTED]["noise"] is False
+    assert rows["eu"][making.PLANTED]["noise"] is True
+    assert 3 < rows["us"][making.PLANTED]["delta_scaled"] < 7
+    (cpu,) = document["comparisons"]
+    assert groups[""]["total"] == {k: cpu["total"][k] for k in ("base", "new")}
+    parts = (groups[name]["total"]["base"] for name in ("eu", "us"))
+    assert sum(parts) == cpu["total"]["base"]
 
 
 @pytest.mark.parametrize("by", ["region", "region=([^/]+)"])

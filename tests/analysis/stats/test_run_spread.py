@@ -13,6 +13,7 @@ from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.analysis.stats.run_spread import (
     ONE_RUN,
+    Pairs,
     RunCounts,
     one_run,
     spread_of,
@@ -212,3 +213,29 @@ def test_students_t_as_normal_deviates(freedom, t):
     endless = np.array([np.inf])
     assert float(normal(np.array([t]), endless)[0]) == t
     assert float(student(t, endless)[0]) == t
+
+
+@pytest.mark.parametrize(
+    ("both", "variance"),
+    [(40, 0.05**2), (20, 0.05**2 + 0.3**2 / 2), (0, 0.3**2 + 0.05**2)],
+)
+def test_pairs_leave_out_what_hosts_have_on_both_sides(both, variance):
+    # 500 rows, in each of which a host has up to 30 % more on both sides, 5 % in its hour.
+    rng = np.random.default_rng(8)
+    runs = [*range(40)], [*range(40 - both, 80 - both)]
+    of_host = 0.3 * rng.standard_normal((500, 80))
+    sides = []
+    for own in runs:
+        shares = np.exp(of_host[:, own] + 0.05 * rng.standard_normal((500, 40)))
+        counts = rng.poisson(1e4 * shares).astype(float)
+        rest = counts.sum(axis=0).max() * 2 - counts.sum(axis=0)
+        sides.append(RunCounts(np.vstack([counts, rest]), np.ones(40)))
+    spread = spread_of(sides, totals=False, pairs=Pairs.of(*runs))
+    # The median over rows of a squared deviation of 39 freedoms is 2 % below its mean.
+    assert spread.shared == pytest.approx(variance, rel=0.15)
+    ratio, freedom = spread.of_rows(sides[0].counts, sides[1].counts)
+    assert np.median(ratio[:-1]) == pytest.approx(1, rel=0.1)
+    assert 38 < freedom[0] - 10 < 79
+    if not both:
+        without = spread_of(sides, totals=False)
+        assert spread.shared == pytest.approx(without.shared, rel=0.05)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sized
 from dataclasses import dataclass, field, replace
+from errno import EBUSY
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -287,6 +288,9 @@ def _unread(error: Exception) -> str:
         return "not permitted"
     if isinstance(error, TimeoutError) or "Timeout" in type(error).__name__:
         return "timed out"
+    # So s3fs has what a store answers with 503, after all attempts.
+    if isinstance(error, OSError) and error.errno == EBUSY:
+        return "throttled"
     return "unreadable"
 
 

@@ -8,9 +8,11 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 
 import pytest
 
+from pprofdiff.cli.main import main
 from pprofdiff.errors import ClusterError
 from pprofdiff.fleets import sides
 from pprofdiff.fleets.combine import combine, tree
@@ -79,7 +81,9 @@ def test_the_number_of_workers_changes_nothing(tasks, expected, workers):
     assert sum(sums.profiles for sums in both[1].hosts.values()) == 15
 
 
-def test_a_worker_that_is_killed_changes_no_number(tasks, expected, cluster):
+@contextmanager
+def killing(cluster):
+    """Kill a worker while it reads; yield the process ids of those that were."""
     killed = []
 
     def kill():
@@ -94,10 +98,37 @@ def test_a_worker_that_is_killed_changes_no_number(tasks, expected, cluster):
 
     thread = threading.Thread(target=kill)
     thread.start()
-    (part,) = parts_of([tasks], scheduler=cluster.scheduler_address, progress=silent)
+    yield killed
     thread.join()
+
+
+def test_a_worker_that_is_killed_changes_no_number(tasks, expected, cluster):
+    scheduler = cluster.scheduler_address
+    with killing(cluster) as killed:
+        (part,) = parts_of([tasks], scheduler=scheduler, progress=silent)
     assert killed
     assert summary(part) == expected
+
+
+def test_a_worker_that_is_killed_changes_nothing_in_the_document(
+    tasks, cluster, tmp_path, monkeypatch, capsys
+):
+    # Tasks of few objects: each worker has done some when one is killed.
+    monkeypatch.setattr("pprofdiff.fleets.sides._AT_ONCE", 4)
+    folder = os.path.dirname(os.path.dirname(tasks[0].paths[0]))
+    words = [f"{folder}/host=h000[01]*/*.gz", f"{folder}/host=h000[12]*/*.gz"]
+    how = ["-q", f"--scheduler={cluster.scheduler_address}"]
+    with killing(cluster) as killed:
+        assert main([*words, *how, "-o", f"{tmp_path}/killed.json"]) == 0
+    assert killed
+    assert main([*words, *how, "-o", f"{tmp_path}/undisturbed.json"]) == 0
+    assert main([*words, "-q", "-o", f"{tmp_path}/here.json"]) == 0
+    first, *others = (
+        (tmp_path / f"{name}.json").read_bytes()
+        for name in ("killed", "undisturbed", "here")
+    )
+    assert others == [first, first]
+    assert capsys.readouterr() == ("", "")
 
 
 def die(_task):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 
 import fsspec
 import pytest
@@ -13,6 +14,7 @@ from pprofdiff.fleets.hosts import HostRule
 from pprofdiff.fleets.partial import Task, read_part
 from pprofdiff.fleets.sides import FleetOptions, load_fleets
 from pprofdiff.fleets.sources import source_of
+from tests.fleets import faulty as faults
 from tests.fleets import making, s3
 from tests.fleets.test_cluster import summary
 from tests.fleets.test_sums import table
@@ -103,3 +105,70 @@ def test_a_wrong_secret_is_one_line_without_it(bucket, capsys, monkeypatch):
 def test_a_bucket_that_is_not_there(bucket):
     with pytest.raises(FetchError, match="s3://nobucket"):
         load_fleets(["s3://nobucket/**"], ["s3://fleet/build=2/**"], FleetOptions())
+
+
+@pytest.fixture
+def faulty(store, monkeypatch):
+    """Return what has the store asked through a relay that fails as it is told to."""
+    address, _ = store
+    with ExitStack() as stack:
+
+        def through(**how):
+            relayed, relay = stack.enter_context(faults.relayed(address, **how))
+            for name, value in s3.settings(relayed).items():
+                monkeypatch.setenv(name, value)
+            # Else the library's waits between attempts take a minute.
+            monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
+            fsspec.get_filesystem_class("s3").clear_instance_cache()
+            return relay
+
+        yield through
+
+
+def test_a_store_that_throttles_now_and_then_is_asked_again(faulty):
+    relay = faulty(fails=lambda path, times: ".pb.gz" in path and times == 1)
+    loaded = load_fleets(
+        ["s3://fleet/build=1/**/*.gz"], ["s3://fleet/build=2/**/*.gz"], FleetOptions()
+    )
+    objects = [path for path in relay.asked if ".pb.gz" in path]
+    assert len(objects) == 72
+    assert min(relay.asked[path] for path in objects) == 2
+    for one in (loaded.base, loaded.new):
+        assert one.fleet.skipped == {}
+        assert sum(s.profiles for s in one.fleet.hosts.values()) == 36
+
+
+def test_an_object_that_is_always_throttled_is_named(faulty, capsys):
+    faulty(fails=lambda path, _: "h00003/1.pb.gz" in path)
+    words = ["s3://fleet/build=1/**/*.gz", "s3://fleet/build=2/**/*.gz"]
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == (
+        "pprofdiff: base: 1 of 36 objects left out: 1 throttled (such as "
+        "fleet/build=1/host=h00003/1.pb.gz): more than --max-skipped 1%\n"
+    )
+    assert main([*words, "--max-skipped=5%"]) == 0
+    out, err = capsys.readouterr()
+    assert "35 profiles of 12 hosts" in out
+    assert "1 of 36 objects left out: 1 throttled" in " ".join(out.split())
+    assert "SECRET" not in out
+
+
+@pytest.mark.slow
+def test_an_object_that_does_not_come_has_timed_out(faulty, monkeypatch):
+    wait = {"config_kwargs": {"read_timeout": 0.5}}
+    monkeypatch.setitem(fsspec.config.conf, "s3", wait)
+    faulty(fails=lambda path, _: "h00003/1.pb.gz" in path, hang=2.0)
+    words = ["s3://fleet/build=1/**/*.gz"]
+    loaded = load_fleets(words, words, FleetOptions(max_skipped=0.05))
+    assert loaded.base.fleet.skipped == {"timed out": 1}
+
+
+def test_a_store_that_only_throttles_is_one_line(faulty, capsys):
+    faulty(fails=lambda *_: True)
+    assert main(["s3://fleet/build=1/**", "s3://fleet/build=2/**"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("pprofdiff: s3://fleet/build=1/**: ")
+    assert err.count("\n") == 1

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import count
+from time import monotonic
 from typing import Any, NamedTuple, Protocol, TypeVar
 from uuid import uuid4
 
@@ -24,6 +26,8 @@ HERE = 200
 
 # Seconds that a scheduler may take to answer, and its workers to come.
 _PATIENCE = 30
+# Seconds between looks at whether there are workers.
+_LOOK = 2
 _ANY = "127.0.0.1:0"
 
 P = TypeVar("P")
@@ -149,26 +153,57 @@ def _read_there(
 
     numbered = _numbered(sides)
     progress = _progress(numbered, where)
+    # What goes wrong is said once, by an error.
+    quiet = _without_logs("distributed")
     # Of several who use one scheduler, each hears of its own tasks alone.
     topic = f"pprofdiff-{uuid4()}"
     reading, joined = delayed(_read_and_tell, pure=False), delayed(join, pure=False)
-    with _client(where.scheduler, where.workers) as client:
+    with quiet, _client(where.scheduler, where.workers) as client:
         client.subscribe_topic(topic, lambda event: progress.ended(event[1]))
         roots = [
             tree(leaves, lambda leaf: reading(read, topic, *leaf), joined)
             for leaves in numbered
         ]
         try:
-            parts: list[P] = client.gather(client.compute(roots))
+            futures = client.compute(roots)
+            _wait(client, futures, where)
+            parts: list[P] = client.gather(futures)
         except KilledWorker as error:
             raise ClusterError(
                 f"{error.allowed_failures + 1} workers died, one after the other, on "
                 "the same objects: give each more memory, or find the object with "
                 "fewer of them"
             ) from None
-        except (CancelledError, OSError) as error:
-            raise ClusterError(_gone(where.scheduler, error)) from None
+        except (CancelledError, OSError):
+            name = _told(where.scheduler)
+            raise ClusterError(f"{name}: went away while reading") from None
         return parts
+
+
+def _wait(client: Any, futures: list[Any], where: Where) -> None:  # noqa: ANN401
+    """Wait for futures; raises ClusterError where there is no worker for long.
+
+    A scheduler without workers keeps its tasks for those that may come.
+    """
+    from distributed import wait
+
+    began = None
+    while True:
+        try:
+            with client.as_current():
+                wait(futures, timeout=_LOOK)
+        except TimeoutError:
+            if client.scheduler_info(n_workers=1)["workers"]:
+                began = None
+                continue
+            began = began or monotonic()
+            if monotonic() - began >= _PATIENCE:
+                name = _told(where.scheduler)
+                raise ClusterError(
+                    f"{name}: no worker for {_PATIENCE} s; start some and try again"
+                ) from None
+        else:
+            return
 
 
 def _read_and_tell(read: Callable[[T], P], topic: str, number: int, task: T) -> P:
@@ -180,12 +215,27 @@ def _read_and_tell(read: Callable[[T], P], topic: str, number: int, task: T) -> 
     return part
 
 
-def _gone(scheduler: str, error: BaseException) -> str:
-    where = printable(without_login(scheduler)) if scheduler else "the workers here"
-    lines = str(error).strip().splitlines()
-    return f"{where}: went away while reading ({type(error).__name__}" + (
-        f": {printable(lines[0])})" if lines else ")"
-    )
+def _told(scheduler: str) -> str:
+    return printable(without_login(scheduler)) if scheduler else "the workers here"
+
+
+@contextmanager
+def _without_logs(library: str) -> Iterator[None]:
+    """Have a library's loggers say nothing."""
+    names = [*logging.root.manager.loggerDict]
+    loggers = [
+        logger
+        for name in names
+        if name.partition(".")[0] == library
+        and not (logger := logging.getLogger(name)).disabled
+    ]
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.disabled = False
 
 
 @contextmanager
@@ -197,9 +247,9 @@ def _client(scheduler: str, workers: int | None) -> Iterator[Any]:
         try:
             client = Client(scheduler, timeout=_PATIENCE, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
-            told = printable(without_login(scheduler))
             raise ClusterError(
-                f"{told}: no Dask scheduler answers there ({type(error).__name__})"
+                f"{_told(scheduler)}: no Dask scheduler answers there "
+                f"({type(error).__name__})"
             ) from None
         with client:
             yield client

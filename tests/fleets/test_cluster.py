@@ -152,20 +152,30 @@ def started(*words):
 
 
 @pytest.mark.slow
-def test_a_cluster_that_goes_away_is_one_line(tasks):
+@pytest.mark.parametrize(
+    ("dies", "said"),
+    [("scheduler", "went away while reading"), ("worker", "no worker for 3 s; start")],
+)
+def test_a_cluster_that_goes_away_is_one_line(tasks, capfd, monkeypatch, dies, said):
     port = free_port()
     address = f"tcp://127.0.0.1:{port}"
     host = ("--host", "127.0.0.1", "--no-dashboard")
     scheduler = started("distributed.cli.dask_scheduler", *host, "--port", str(port))
-    worker = started("distributed.cli.dask_worker", address, *host, "--nthreads", "1")
+    worker = started(
+        "distributed.cli.dask_worker", address, *host, "--nthreads", "1", "--no-nanny"
+    )
     try:
         with distributed.Client(address, set_as_default=False, timeout=60) as client:
             client.wait_for_workers(1, timeout=60)
         # While it reads: the first of two hundred tasks takes longer than this.
-        threading.Timer(1.0, scheduler.kill).start()
-        with pytest.raises(ClusterError, match="went away while reading") as error:
+        threading.Timer(
+            1.0, {"scheduler": scheduler, "worker": worker}[dies].kill
+        ).start()
+        monkeypatch.setattr("pprofdiff.fleets.engine._PATIENCE", 3)
+        with pytest.raises(ClusterError, match=rf"^{address}: {said}") as error:
             parts_of([tasks * 8], scheduler=address, progress=silent)
         assert "\n" not in str(error.value)
+        assert capfd.readouterr() == ("", "")
     finally:
         for process in (worker, scheduler):
             process.kill()

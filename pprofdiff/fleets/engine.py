@@ -12,6 +12,7 @@ from time import monotonic
 from typing import Any, NamedTuple, Protocol, TypeVar
 from uuid import uuid4
 
+from pprofdiff._version import __version__
 from pprofdiff.errors import ClusterError, UsageError
 from pprofdiff.fleets.combine import combine, tree
 from pprofdiff.fleets.partial import Part, Task, read_part
@@ -171,12 +172,19 @@ def _read_there(
         except KilledWorker as error:
             raise ClusterError(
                 f"{error.allowed_failures + 1} workers died, one after the other, on "
-                "the same objects: give each more memory, or find the object with "
-                "fewer of them"
+                "the same objects: give each more memory, install this pprofdiff "
+                "there too, or find the object with fewer of them"
             ) from None
         except (CancelledError, OSError):
             name = _told(where.scheduler)
             raise ClusterError(f"{name}: went away while reading") from None
+        except (ImportError, RuntimeError) as error:
+            # So a scheduler says that it cannot read tasks, and a worker likewise.
+            name, kind = _told(where.scheduler), type(error).__name__
+            raise ClusterError(
+                f"{name}: has other software than this machine ({kind}): install "
+                f"pprofdiff[fleet] {__version__} with the same Dask there"
+            ) from error
         return parts
 
 
@@ -200,7 +208,8 @@ def _wait(client: Any, futures: list[Any], where: Where) -> None:  # noqa: ANN40
             if monotonic() - began >= _PATIENCE:
                 name = _told(where.scheduler)
                 raise ClusterError(
-                    f"{name}: no worker for {_PATIENCE} s; start some and try again"
+                    f"{name}: no worker for {_PATIENCE} s; start some, where this "
+                    "pprofdiff is installed too"
                 ) from None
         else:
             return

@@ -182,6 +182,24 @@ def test_a_cluster_that_goes_away_is_one_line(tasks, capfd, monkeypatch, dies, s
             process.wait()
 
 
+@pytest.mark.slow
+def test_a_scheduler_without_this_package_is_one_line(tasks, tmp_path, monkeypatch):
+    (tmp_path / "pprofdiff.py").write_text("raise ModuleNotFoundError('pprofdiff')")
+    port = free_port()
+    host = ("--host", "127.0.0.1", "--no-dashboard", "--port", str(port))
+    with monkeypatch.context() as there:
+        there.setenv("PYTHONPATH", str(tmp_path))
+        scheduler = started("distributed.cli.dask_scheduler", *host)
+    address = f"tcp://127.0.0.1:{port}"
+    try:
+        with pytest.raises(ClusterError, match=f"^{address}: has other soft") as error:
+            parts_of([tasks], scheduler=address, progress=silent)
+        assert "\n" not in str(error.value)
+    finally:
+        scheduler.kill()
+        scheduler.wait()
+
+
 PROGRAM = """
 import distributed, sys, time
 from pprofdiff.cli.main import main

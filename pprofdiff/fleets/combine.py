@@ -41,20 +41,15 @@ def combine(parts: Sequence[Part]) -> Part:
     few_groups(members)
     grouped = any(part.grouped for part in parts)
     grouped = grouped or len({host for host, _ in hosts}) > GROUPS
-    profiles: dict[Key, list[Apart]] = {}
+    # One after another: all entries of eight parts at once take 100 MB.
+    profiles: dict[Key, Apart] = {}
     for part in parts:
         rename = group_of if grouped and not part.grouped else None
         for key, apart in part.profiles.items():
             renamed = apart if rename is None else added([apart], rename)
-            profiles.setdefault(key, []).append(renamed)
-    return Part(
-        {key: added(several) for key, several in profiles.items()},
-        hosts,
-        skipped,
-        first,
-        grouped,
-        members,
-    )
+            known = [profiles[key]] if key in profiles else []
+            profiles[key] = added([*known, renamed])
+    return Part(profiles, hosts, skipped, first, grouped, members)
 
 
 def tree(

@@ -384,9 +384,10 @@ def gc_tiles(section: Section) -> Iterator[Tile]:
     often, *_ = RATES
     base, new = often.of_sides(gc)
     if base and new:
-        words = often.words(base, new)
+        *both, unit = often.words(base, new)
         change = _ratio(base, new, gc.changes.get(often.path), worse=often.worse)
-        yield Tile("GC cycles a second, under load", " → ".join(words), change)
+        told = f"{' → '.join(both)} {unit}".rstrip()
+        yield Tile("GC cycles a second, under load", told, change)
         return
     counts = gc.base.whole.cycles, gc.new.whole.cycles
     change = Cell(times(counts[1] / counts[0]) if counts[0] else "")

@@ -145,7 +145,8 @@ def _of_all(sizes: Sequence[float]) -> Scale:
 
 def _in_scale(base: float, new: float, scale: Scale) -> _Words:
     """Return two values in a scale, three digits or more of the larger one."""
-    top = max(base, new) / scale.size
+    # Sizes of a damaged log may be below 0.
+    top = max(abs(base), abs(new)) / scale.size
     decimals = max(0, 2 - floor(log10(top))) if top and scale.unit != "B" else 0
     fitting = scale._replace(decimals=decimals)
     return fitting.number(base), fitting.number(new), scale.unit

@@ -51,7 +51,7 @@ function ratio(from, to) {
   if (!(from > 0 && to > 0)) return "–";
   const size = to / from, digits = (of) => grouped(String(+of.toPrecision(2)));
   if (size < 0.01) return "1/" + digits(1 / size);
-  return (size < 0.095 ? digits(size) : grouped(size.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0))) + "×";
+  return (size < 0.095 ? size.toPrecision(2) : grouped(size.toFixed(size < 9.995 ? 2 : size < 99.95 ? 1 : 0))) + "×";
 }
 
 // How large a change would have been beyond noise by a mark, 0 if none would.

@@ -41,6 +41,7 @@ def render(parts: Iterable[Part | Block], *, color: bool, fit: bool) -> str:
         file=drawn,
         highlight=False,
         color_system="auto" if color else None,
+        no_color=False,
         force_terminal=True,
     )
     page = Page(console.width, fit=True) if fit else PAGE

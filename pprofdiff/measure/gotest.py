@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -30,6 +31,8 @@ _PILOT_S, _SHORTEST_S = 0.1, 0.01
 # that another gets.
 _SPREAD = 10.0
 _MOST = 1 << 26
+# The line of a benchmark that did no operation.
+_NOTHING_DONE = re.compile(rb"^Benchmark\S*\s+0\s", re.MULTILINE)
 # Of many benchmarks a warning names so many.
 _NAMED = 3
 
@@ -146,8 +149,19 @@ class GoBenchmarks:
             status = run(Program(words, binary.folder, variables), out, errors)
         if not gctrace:
             os.unlink(errors.name)
-        if status:
+        if status or _undone(out.name, start[0]):
             raise _failed(tree, unit.package, status, (out.name, errors.name), start)
+
+
+def _undone(name: str, start: int = 0) -> bool:
+    """Return whether a benchmark did no operation, in a file from `start` on.
+
+    So ends one that panics, where the program exits before the panic ends it, or that
+    calls runtime.Goexit (testing.(*B).launch); the status may be 0.
+    """
+    with open(name, "rb") as file:
+        file.seek(start)
+        return _NOTHING_DONE.search(file.read(_MOST)) is not None
 
 
 def _failed(
@@ -174,6 +188,8 @@ def _failed(
     lines = here(tree, first_lines(text))
     marks = ("--- FAIL", "panic:", "fatal error:")
     reason = next((line for line in lines if line.startswith(marks)), "")
+    if not status and not reason:
+        reason = "a benchmark ended before it did an operation"
     if not reason:
         reason = lines[0] if lines and status > 0 else _ended(status)
     return MeasureError(
@@ -352,7 +368,7 @@ def _pilots(
             with open(names[0], "wb") as out, open(names[1], "wb") as errors:
                 program = Program(words, binary.folder, tree.environment)
                 status = run(program, out, errors)
-            if status:
+            if status or _undone(names[0]):
                 raise _failed(tree, binary.package, status, names)
             with open(names[0], "rb") as file:
                 told = file.read(_MOST)

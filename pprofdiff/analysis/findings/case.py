@@ -45,7 +45,8 @@ class Case:
             if diff.attributions is not None:
                 known = diff.normalization.mode == "per_work"
                 load = None if known else load_of(diff)
-                return CPUComparison(diff, diff.model.counting, diff.attributions, load)
+                model = diff.model.counting.cautious
+                return CPUComparison(diff, model, diff.attributions, load)
         return None
 
     @property

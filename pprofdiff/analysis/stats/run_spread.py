@@ -95,6 +95,9 @@ class RunSpread:
     pairs
         Which runs are of one host, None where hosts are not compared in pairs.
         `dispersion` and `shared` are those of differences then.
+    certain
+        Whether what counting makes a row vary by is taken for known. Else all of its
+        variance is as uncertain as what several runs show of it.
 
     """
 
@@ -105,6 +108,7 @@ class RunSpread:
     totals: tuple[Floats, Floats] = (np.full(1, np.inf), np.full(1, np.inf))
     factor: float = 1.0
     pairs: Pairs | None = None
+    certain: bool = True
 
     @property
     def runs(self) -> tuple[int, int]:

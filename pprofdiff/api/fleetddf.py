@@ -72,9 +72,9 @@ def ddf(
 
     from pprofdiff.fleets.over import series_tasks
     from pprofdiff.fleets.sides import FleetOptions
-    from pprofdiff.fleets.steps import step_rule
+    from pprofdiff.fleets.steps import in_seconds, step_rule
 
-    seconds = every.total_seconds() if isinstance(every, timedelta) else every
+    seconds = in_seconds(every)
     if over == "time" and seconds is None:
         raise UsageError('ddf: over="time" needs every=, the width of a window')
     steps = step_rule(over, seconds) if over else None

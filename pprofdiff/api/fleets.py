@@ -188,8 +188,7 @@ def fleet(  # noqa: PLR0913 - the options of a comparison, by keyword
     if not over and new is None:
         raise UsageError("give two fleets, or over= for many builds or windows of time")
     if over:
-        given = (new, group_by, work, pair_names, labels, normalize, not pairing)
-        if any(one for one in given):
+        if any((new, group_by, work, pair_names, labels, normalize, not pairing)):
             raise UsageError("over= goes with by, every, scheduler, workers alone")
     elif every is not None:
         raise UsageError('every= is the width of windows: it goes with over="time"')
@@ -223,10 +222,10 @@ def _series(
     from pprofdiff.analysis.series.changes import need_ruptures
     from pprofdiff.analysis.series.judged import judge_series
     from pprofdiff.fleets.over import load_series
+    from pprofdiff.fleets.steps import in_seconds
 
     need_ruptures()
     if not places:
         raise UsageError("fleet: there is nothing to read")
-    seconds = every.total_seconds() if isinstance(every, timedelta) else every
-    loaded = load_series(places, over, how, every=seconds)
+    loaded = load_series(places, over, how, every=in_seconds(every))
     return FleetSeries(judge_series(loaded.series), loaded.notes)

@@ -30,24 +30,15 @@ def run_over(options: Options, screen: Screen) -> int:
     writers = [(path, series_writer_for(path)) for path in options.outputs]
     from pprofdiff.analysis.series.changes import need_ruptures
     from pprofdiff.analysis.series.judged import judge_series
+    from pprofdiff.cli.fleets import fleet_options
     from pprofdiff.fleets.over import load_series
-    from pprofdiff.fleets.sides import MAX_SKIPPED, FleetOptions
     from pprofdiff.report.series.model import series_report
     from pprofdiff.report.series.told import series_parts
 
     need_ruptures()
     failed: list[PprofDiffError] = []
     with Waiting(screen.messages, enabled=options.progress) as waiting:
-        how = FleetOptions(
-            by=options.by or None,
-            scheduler=options.scheduler,
-            max_skipped=(
-                MAX_SKIPPED if options.max_skipped is None else options.max_skipped
-            ),
-            max_size=options.max_size,
-            anonymous=options.no_paths,
-            progress=waiting.say,
-        )
+        how = fleet_options(options, waiting)
         loaded = load_series(options.new, options.over, how, every=options.every)
         waiting.say("comparing")
         report = series_report(judge_series(loaded.series), loaded.notes)

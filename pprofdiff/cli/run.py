@@ -375,7 +375,8 @@ def _loaded(options: Options, screen: Screen, waiting: Waiting) -> Loaded:
 
 def _fleets(options: Options, waiting: Waiting) -> Loaded:
     """Read the profiles of two fleets."""
-    from pprofdiff.fleets.sides import MAX_SKIPPED, FleetOptions, load_fleets
+    from pprofdiff.cli.fleets import fleet_options
+    from pprofdiff.fleets.sides import load_fleets
 
     if not options.base:
         raise UsageError("give two fleets: pprofdiff BASE NEW")
@@ -383,18 +384,7 @@ def _fleets(options: Options, waiting: Waiting) -> Loaded:
         raise UsageError("--rps is of one process: give a fleet --work BASE:NEW")
     if options.state:
         raise UsageError("--state is of traces, and fleets are of pprof profiles")
-    how = FleetOptions(
-        by=options.by or None,
-        scheduler=options.scheduler,
-        max_skipped=(
-            MAX_SKIPPED if options.max_skipped is None else options.max_skipped
-        ),
-        labels=bool(options.tagfocus or options.tagignore),
-        max_size=options.max_size,
-        anonymous=options.no_paths,
-        progress=waiting.say,
-        group_by=options.group_by,
-    )
+    how = fleet_options(options, waiting)
     loaded = load_fleets(options.base, options.new, how)
     if not options.no_paths:
         return loaded

@@ -126,8 +126,8 @@ def joined(
     for one in several:
         new = (cells.setdefault(renamed(cell), len(cells)) for cell in one.cells)
         of_cells.append(np.fromiter(new, np.int64, len(one.cells)))
-        same = (names.setdefault(name, len(names)) for name in one.names)
-        of_names.append(np.fromiter(same, np.int64, len(one.names)))
+        known = (names.setdefault(name, len(names)) for name in one.names)
+        of_names.append(np.fromiter(known, np.int64, len(one.names)))
     totals = np.zeros(len(cells), np.int64)
     categories = np.zeros((len(cells), len(rules().categories)), np.int64)
     keys = [np.zeros(0, np.int64)]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from pprofdiff.fleets.hosts import GROUPS, group_of
-from pprofdiff.fleets.partial import Key, Part, few_groups
+from pprofdiff.fleets.partial import Key, LeftOut, Part, few_groups
 from pprofdiff.model.profiles.apart import Apart, added
 from pprofdiff.model.side import HostSums
 
@@ -25,15 +25,11 @@ def combine(parts: Sequence[Part]) -> Part:
     Of up to `GROUPS` hosts each stays apart; of more, profiles are those of groups.
     """
     hosts: dict[tuple[str, str], HostSums] = {}
-    skipped: dict[str, int] = {}
-    first: dict[str, str] = {}
+    left = LeftOut()
     for part in parts:
+        left.add(part.skipped, part.first)
         for own, sums in part.hosts.items():
             hosts[own] = hosts[own].plus(sums) if own in hosts else sums
-        for reason, count in part.skipped.items():
-            skipped[reason] = skipped.get(reason, 0) + count
-        for reason, name in part.first.items():
-            first.setdefault(reason, name)
     members: dict[str, frozenset[str]] = {}
     for part in parts:
         for group, names in part.members.items():
@@ -49,7 +45,7 @@ def combine(parts: Sequence[Part]) -> Part:
             renamed = apart if rename is None else added([apart], rename)
             known = [profiles[key]] if key in profiles else []
             profiles[key] = added([*known, renamed])
-    return Part(profiles, hosts, skipped, first, grouped, members)
+    return Part(profiles, hosts, left.skipped, left.first, grouped, members)
 
 
 def tree(

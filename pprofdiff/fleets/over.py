@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from pprofdiff.analysis.profiles.compare import place_in_report
-from pprofdiff.errors import FormatError, UsageError
+from pprofdiff.errors import FormatError
 from pprofdiff.fleets.cells import CellSums
 from pprofdiff.fleets.engine import Where, reduced
 from pprofdiff.fleets.hosts import host_rule
 from pprofdiff.fleets.sides import FleetOptions, noted, tasks_of
-from pprofdiff.fleets.sources import Objects, Source, source_of
+from pprofdiff.fleets.sources import Objects, Source, paths_of, read_once, source_of
 from pprofdiff.fleets.steps import (
     MOST_STEPS,
     StepRule,
@@ -91,8 +91,7 @@ def series_tasks(
     Raises FetchError and UsageError as `load_series` does.
     """
     options.progress("listing objects")
-    if sum(place == "@-" for place in places) > 1:
-        raise UsageError("@-: standard input can be read only once")
+    read_once(places)
     stores: dict[int, tuple[object, dict[str, None]]] = {}
     ranks: dict[str, int] = {}
     builds = None if steps is None else steps.builds
@@ -101,8 +100,10 @@ def series_tasks(
         for objects in source.objects:
             known = stores.setdefault(id(objects.store), (objects.store, {}))[1]
             known |= dict.fromkeys(objects.paths)
-            for path in objects.paths if builds is not None else ():
-                build = builds.of_path(path) if builds is not None else None
+            if builds is None:
+                continue
+            for path in objects.paths:
+                build = builds.of_path(path)
                 if build:
                     ranks.setdefault(build, rank)
     source = Source(
@@ -110,9 +111,7 @@ def series_tasks(
         ", ".join(source.place for source in sources),
         tuple(Objects(store, tuple(sorted(paths))) for store, paths in stores.values()),
     )
-    rule = host_rule(
-        options.by, (path for objects in source.objects for path in objects.paths)
-    )
+    rule = host_rule(options.by, paths_of([source]))
     tasks = tuple(TallyTask(task, steps) for task in tasks_of(source, rule, options))
     return Listed(source, tasks, ranks)
 

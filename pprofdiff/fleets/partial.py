@@ -125,7 +125,15 @@ class LeftOut:
 
     def count(self, reason: str, path: str) -> None:
         """Count one object."""
-        self.skipped[reason] = self.skipped.get(reason, 0) + 1
+        self._add(reason, 1, path)
+
+    def add(self, skipped: Mapping[str, int], first: Mapping[str, str]) -> None:
+        """Count what another part counted."""
+        for reason, count in skipped.items():
+            self._add(reason, count, first[reason])
+
+    def _add(self, reason: str, count: int, path: str) -> None:
+        self.skipped[reason] = self.skipped.get(reason, 0) + count
         self.first.setdefault(reason, path)
 
 
@@ -187,7 +195,7 @@ def read_part(task: Task) -> Part:
             before = hosts.get((host, kind))
             hosts[host, kind] = sums if before is None else before.plus(sums)
             for group, samples in _by_group(share, path, task.group):
-                own = _stripped(samples, labels=task.labels)
+                own = stripped(samples, labels=task.labels)
                 key = Key(group, kind, own.sample_types, own.period_type)
                 adding.add(key, host, own)
                 members.setdefault(group, set()).add(host)
@@ -210,7 +218,7 @@ def few_groups(groups: Sized) -> None:
         )
 
 
-def _stripped(profile: Profile, *, labels: bool) -> Profile:
+def stripped(profile: Profile, *, labels: bool) -> Profile:
     """Return a profile without what has no bound where many are added up."""
     kept = profile.labels if labels else Labels.none()
     return replace(profile, labels=kept, comments=(), doc_url="")

@@ -8,11 +8,11 @@ from itertools import count
 from typing import NamedTuple, Protocol
 
 from pprofdiff.analysis.profiles.compare import place_in_report
-from pprofdiff.errors import FormatError, UsageError
+from pprofdiff.errors import FormatError
 from pprofdiff.fleets.engine import parts_of
 from pprofdiff.fleets.hosts import HostRule, host_rule
 from pprofdiff.fleets.partial import Key, Part, Task
-from pprofdiff.fleets.sources import Source, source_of
+from pprofdiff.fleets.sources import Source, paths_of, read_once, source_of
 from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE
 from pprofdiff.inputs.sides import Loaded
 from pprofdiff.model.profiles.apart import Apart
@@ -91,18 +91,9 @@ def load_fleets(
 
     """
     options.progress("listing objects")
-    if sum(argument == "@-" for argument in (*base, *new)) > 1:
-        raise UsageError("@-: standard input can be read only once")
+    read_once((*base, *new))
     sources = source_of(tuple(base), "base"), source_of(tuple(new), "new")
-    rule = host_rule(
-        options.by,
-        (
-            path
-            for source in sources
-            for objects in source.objects
-            for path in objects.paths
-        ),
-    )
+    rule = host_rule(options.by, paths_of(sources))
     tasks = [tasks_of(source, rule, options) for source in sources]
     parts = parts_of(
         tasks,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +17,11 @@ from pprofdiff.errors import FetchError, UsageError
 from pprofdiff.inputs.places import is_label, without_login
 from pprofdiff.units import printable
 
-__all__ = ["Objects", "Source", "source_of"]
+__all__ = ["Objects", "Source", "paths_of", "read_once", "source_of"]
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::?//|[A-Za-z][A-Za-z0-9+.-]*::")
 _MAGIC = re.compile(r"[*?\[]")
+_STDIN = "@-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,17 @@ class Source:
     def __len__(self) -> int:
         """Return the number of objects."""
         return sum(len(one.paths) for one in self.objects)
+
+
+def read_once(arguments: Iterable[str]) -> None:
+    """Raise UsageError where names are to come from standard input twice."""
+    if sum(argument == _STDIN for argument in arguments) > 1:
+        raise UsageError(f"{_STDIN}: standard input can be read only once")
+
+
+def paths_of(sources: Iterable[Source]) -> Iterator[str]:
+    """Yield the names of all objects."""
+    return (path for source in sources for one in source.objects for path in one.paths)
 
 
 def source_of(arguments: tuple[str, ...], word: str) -> Source:

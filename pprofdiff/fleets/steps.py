@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from pprofdiff.errors import UsageError
 from pprofdiff.fleets.hosts import HostRule, host_rule
@@ -18,6 +18,7 @@ __all__ = [
     "WIDTHS",
     "StepRule",
     "in_order",
+    "in_seconds",
     "step_rule",
     "width_for",
     "window_name",
@@ -96,6 +97,11 @@ def step_rule(over: str, every: float | None) -> StepRule:
     if every is not None:
         raise UsageError("--every is the width of windows: it goes with --over time")
     return StepRule(host_rule(over, flag="--over"))
+
+
+def in_seconds(width: float | timedelta | None) -> float | None:
+    """Return the width of a window in seconds, None for none."""
+    return width.total_seconds() if isinstance(width, timedelta) else width
 
 
 def width_for(starts: Iterable[int], width: int) -> int:

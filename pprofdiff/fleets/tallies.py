@@ -10,9 +10,9 @@ from typing import NamedTuple
 from pprofdiff.analysis.profiles.kinds import kind_name
 from pprofdiff.fleets.cells import Cell, CellSums, joined, same, summed
 from pprofdiff.fleets.hosts import GROUPS, group_of
-from pprofdiff.fleets.partial import LeftOut, Task, profiles_of, shares_by
+from pprofdiff.fleets.partial import LeftOut, Task, profiles_of, shares_by, stripped
 from pprofdiff.fleets.steps import StepRule, width_for
-from pprofdiff.model.profiles.profile import Labels, Profile
+from pprofdiff.model.profiles.profile import Profile
 
 __all__ = ["Tally", "TallyTask", "combine_tallies", "read_tally"]
 
@@ -72,8 +72,7 @@ def read_tally(task: TallyTask) -> Tally:
         key = kind, sample_type, profile.sample_types, profile.period_type
         for step, host, share in _shares(task, profile, path, left):
             cell = Cell(kind, sample_type, host, step)
-            bare = replace(share, labels=Labels.none(), comments=(), doc_url="")
-            alike.setdefault(key, []).append((cell, bare))
+            alike.setdefault(key, []).append((cell, stripped(share, labels=False)))
             profiles[step, host] = profiles.get((step, host), 0) + 1
     width, chosen = 0, False
     if task.steps is not None and task.steps.builds is None:
@@ -95,7 +94,8 @@ def _shares(
 ) -> list[tuple[str | int, str, Profile]]:
     """Return (step, host, samples) of one profile; none where one is not told."""
     rule = task.objects.rule
-    if shares_by(profile, path, rule) is None:
+    hosts = shares_by(profile, path, rule)
+    if hosts is None:
         left.count("without a host", path)
         return []
     steps: list[tuple[str | int, Profile]] = [("", profile)]
@@ -108,7 +108,10 @@ def _shares(
     return [
         (step, host, share)
         for step, own in steps
-        for host, share in shares_by(own, path, rule) or ()
+        # Most profiles are of one step.
+        for host, share in (
+            hosts if own is profile else shares_by(own, path, rule) or ()
+        )
     ]
 
 
@@ -119,22 +122,17 @@ def combine_tallies(parts: Sequence[Tally]) -> Tally:
     joined where they would be more than `steps.MOST_WINDOWS`.
     """
     profiles: dict[tuple[str | int, str], int] = {}
-    skipped: dict[str, int] = {}
-    first: dict[str, str] = {}
+    left = LeftOut()
     for part in parts:
+        left.add(part.skipped, part.first)
         for key, count in part.profiles.items():
             profiles[key] = profiles.get(key, 0) + count
-        for reason, count in part.skipped.items():
-            skipped[reason] = skipped.get(reason, 0) + count
-        for reason, name in part.first.items():
-            first.setdefault(reason, name)
     width = max(part.width_s for part in parts)
     chosen = any(part.chosen for part in parts)
     if chosen:
         width = width_for(_seconds(profiles), width)
         profiles = _wider(profiles, width)
     grouped = len({host for _, host in profiles}) > GROUPS
-
     sums = joined(
         [
             _regrouped(part.sums) if grouped and not part.grouped else part.sums
@@ -142,7 +140,7 @@ def combine_tallies(parts: Sequence[Tally]) -> Tally:
         ],
         partial(_in_window, width=width) if chosen else same,
     )
-    return Tally(sums, profiles, width, chosen, grouped, skipped, first)
+    return Tally(sums, profiles, width, chosen, grouped, left.skipped, left.first)
 
 
 def _regrouped(sums: CellSums) -> CellSums:

@@ -71,8 +71,9 @@ def outcome(comparison: Comparison) -> Outcome:
             needs = _WORK_OF_FLEETS
         shares = diff is not None and diff.normalization.mode == "composition"
         return Outcome("unknown", tuple(told), (), factor, needs, shares)
-    first, share = speeds[0], busy(comparison)
-    if share is not None and first.id in _CLOCK:
+    first = speeds[0]
+    share = busy(comparison) if first.id in _CLOCK else None
+    if share is not None:
         # CPU time leaves out what other processes take.
         told.sort(key=lambda measure: measure.id != "cpu")
         speeds = [m for m in told if m.more_is]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
+from math import comb, inf
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.series.curves import Shares, between
 from pprofdiff.analysis.series.moderation import Moderation
 from pprofdiff.analysis.stats.discoveries import two_sided
-from pprofdiff.analysis.stats.student import normal, student
+from pprofdiff.analysis.stats.student import normal, reach, student
 from pprofdiff.errors import UsageError
 
 __all__ = [
@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 ALARMS = 0.05
 """How many of the series in which nothing changed may show a change."""
 
-_Z = 1.959964
+_KNOWN = reach(inf).of_95
 
 
 class Change(NamedTuple):
@@ -217,10 +217,10 @@ def changes_at(
     for (first, middle, end), rate in zip(runs, rates, strict=True):
         told = between(shares, row, slice(first, middle), slice(middle, end))
         deviation, freedom = moderated.deviation(told)
-        reach = float(student(_Z, np.array([freedom]))[0]) * deviation
-        reach *= float(shares.shaken[row])
+        far = float(student(_KNOWN, np.array([freedom]))[0]) * deviation
+        far *= float(shares.shaken[row])
         delta = told.after - told.before
         changes.append(
-            Change(middle, told.before, told.after, delta - reach, delta + reach, rate)
+            Change(middle, told.before, told.after, delta - far, delta + far, rate)
         )
     return tuple(changes)

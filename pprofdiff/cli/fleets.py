@@ -1,0 +1,25 @@
+"""How the command line's options have profiles of many hosts read."""
+
+from __future__ import annotations
+
+from pprofdiff.cli.options import Options
+from pprofdiff.cli.progress import Waiting
+from pprofdiff.fleets.sides import MAX_SKIPPED, FleetOptions
+
+__all__ = ["fleet_options"]
+
+
+def fleet_options(options: Options, waiting: Waiting) -> FleetOptions:
+    """Return how fleets are read; `waiting` says how far that is."""
+    return FleetOptions(
+        by=options.by or None,
+        scheduler=options.scheduler,
+        max_skipped=(
+            MAX_SKIPPED if options.max_skipped is None else options.max_skipped
+        ),
+        labels=bool(options.tagfocus or options.tagignore),
+        max_size=options.max_size,
+        anonymous=options.no_paths,
+        progress=waiting.say,
+        group_by=options.group_by,
+    )

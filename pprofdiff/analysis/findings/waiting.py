@@ -19,7 +19,7 @@ from pprofdiff.analysis.findings.traces import (
     time_fact,
 )
 from pprofdiff.analysis.findings.wording import arrow, listed, short, times
-from pprofdiff.analysis.stats.calibration import LATENCY, LATENCY_SURE
+from pprofdiff.analysis.stats.calibration import LATENCY, LATENCY_SURE, SLICE_NS
 from pprofdiff.analysis.traces.latency import blocked_reason
 from pprofdiff.units import percent
 
@@ -57,7 +57,9 @@ def latency(case: Case) -> Iterator[Finding]:
         return
     if diff.latency_changes["p99"].mark == "noise" or diff.varies("wait.p99"):
         return
-    sure = beyond(diff, LATENCY_SURE, pair, waits)
+    # A neighbour that takes one processor for a slice makes waits of that length.
+    sliced = max(pair[0], SLICE_NS), max(pair[1], SLICE_NS)
+    sure = beyond(diff, LATENCY_SURE, sliced, waits)
     ratio = pair[1] / pair[0]
     yield Finding(
         "sched-latency",

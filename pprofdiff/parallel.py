@@ -1,11 +1,11 @@
-"""Both sides at once: numpy and zlib let go of the interpreter while they work."""
+"""Work in a second thread: numpy and zlib let go of the interpreter while they work."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar, cast
 
-__all__ = ["both"]
+__all__ = ["ahead", "both"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -42,3 +42,21 @@ def both(work: Callable[[T], R], base: T, new: T, *, size: int) -> tuple[R, R]:
         if failed:
             raise failed[0]
     return done[0], second
+
+
+def ahead(items: Iterable[T]) -> Iterator[T]:
+    """Yield items; a thread makes the next one while the caller works on this one.
+
+    What making an item raises is raised in its turn, after the items before it. The
+    thread has ended when the iterator has, or is closed.
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    iterator, end = iter(items), object()
+    with ThreadPoolExecutor(1) as thread:
+        coming = thread.submit(next, iterator, end)
+        while (item := coming.result()) is not end:
+            coming = thread.submit(next, iterator, end)
+            yield cast("T", item)
+            # The caller may want its memory before the next one is there.
+            del item

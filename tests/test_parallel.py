@@ -1,4 +1,4 @@
-"""Both sides at once: the same answers and the same errors as one after the other."""
+"""A second thread: the same answers and the same errors as one after the other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from pprofdiff.parallel import both
+from pprofdiff.parallel import ahead, both
 
 SMALL, LARGE = 0, 1 << 40
 
@@ -73,3 +73,48 @@ def test_a_failure_of_new_waits_for_base():
     with pytest.raises(ValueError, match=r"^new$"):
         both(work, "base", "new", size=LARGE)
     assert done == ["base"]
+
+
+def test_the_next_item_is_made_while_one_is_used():
+    # The second item waits for the first to be used: after it, neither would end.
+    meeting = threading.Barrier(2, timeout=60)
+
+    def items():
+        yield 0
+        meeting.wait()
+        yield 1
+
+    for item in ahead(items()):
+        if item == 0:
+            meeting.wait()
+    assert item == 1
+
+
+@pytest.mark.parametrize("kind", [ValueError, Failed])
+def test_what_an_item_raises_comes_after_the_items_before_it(kind):
+    def items():
+        yield from range(3)
+        raise kind("damaged")
+
+    threads, used = threading.active_count(), []
+    with pytest.raises(kind, match=r"^damaged$"):
+        used.extend(iter(ahead(items()).__next__, None))
+    assert used == [0, 1, 2]
+    assert list(ahead(range(5))) == [*range(5)]
+    assert list(ahead(())) == []
+    assert threading.active_count() == threads
+
+
+def test_the_thread_ends_where_the_caller_stops():
+    made, threads = [], threading.active_count()
+
+    def items():
+        for number in range(10):
+            made.append(number)
+            yield number
+
+    coming = ahead(items())
+    assert next(coming) == 0
+    coming.close()
+    assert made == [0, 1]
+    assert threading.active_count() == threads

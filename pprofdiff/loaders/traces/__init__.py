@@ -27,10 +27,11 @@ older traces by the same steps and has them in modules of the same names.
 7. **Rows** (`v2.goroutine_rows`, `v2.row_store`). Each change of state is a row of
    `Intervals` or `ProcessorIntervals`. Events that change no state become ranges,
    tasks, regions, logs, labels and metrics (`v2.timeline`, `timeline`).
-8. `v2.recorder` does steps 2 to 7 for one generation after another and remembers what
-   goes on from one to the next. `v2.decode` puts the rows of all generations together,
-   by owner, in the memory that they were written to; what reading a large file leaves
-   unused goes back to the system (`unused_memory`).
+8. `v2.generation_reader` does steps 1 and 2 for one generation after another; of a
+   large file, a second thread does so, one generation ahead. `v2.recorder` does steps 3
+   to 7 and remembers what goes on from one to the next. `v2.decode` puts the rows of
+   all generations together, by owner, in the memory that they were written to; what
+   reading a large file leaves unused goes back to the system (`unused_memory`).
 
 Damage in a generation ends reading; the generations before it are the trace. Older
 formats have one sequence of events for the whole file, and end at the damage.

@@ -16,7 +16,7 @@ from pprofdiff.loaders.traces.timeline import (
     tasks_of,
 )
 from pprofdiff.loaders.traces.unused_memory import give_back
-from pprofdiff.loaders.traces.v2.batches import generations
+from pprofdiff.loaders.traces.v2.generation_reader import GenerationReader
 from pprofdiff.loaders.traces.v2.goroutine_rows import NewGoroutines
 from pprofdiff.loaders.traces.v2.recorder import Recorder
 from pprofdiff.loaders.traces.v2.row_store import rows_by_owner
@@ -31,11 +31,13 @@ from pprofdiff.model.traces.trace import (
     Stacks,
     Trace,
 )
+from pprofdiff.parallel import ahead
 
 __all__ = ["decode_v2"]
 
 E = EventType
-# Bytes of a file from which on it is worth to give unused memory back.
+# Bytes of a file from which on it is worth to start a thread, and to give unused memory
+# back.
 _LARGE = 4 << 20
 
 
@@ -46,13 +48,13 @@ def decode_v2(
     large = len(data) >= _LARGE
     if large:
         give_back()
-    recorder = Recorder(version)
+    reader, recorder = GenerationReader(data, version), Recorder()
     read, why = HEADER_BYTES, None
     try:
-        for generation in generations(data, version):
+        for generation in ahead(reader) if large else reader:
             if say is not None:
                 say(f"reading {name}: {100 * read // len(data)} %")
-            recorder.add_generation(data, generation)
+            recorder.add(generation, generation.stop / len(data))
             read = generation.stop
     except Damage as damage:
         why = str(damage)
@@ -63,23 +65,25 @@ def decode_v2(
         )
     missing = None if why is None else Missing(read, len(data), why)
     if not large:
-        return _trace(recorder, missing)
+        return _trace(version, reader, recorder, missing)
     give_back()
-    trace = _trace(recorder, missing)
-    del recorder
+    trace = _trace(version, reader, recorder, missing)
+    del reader, recorder
     give_back()
     return trace
 
 
-def _trace(recorder: Recorder, missing: Missing | None) -> Trace:
+def _trace(
+    version: int, reader: GenerationReader, recorder: Recorder, missing: Missing | None
+) -> Trace:
     """Put the generations together, in the recorder's memory."""
     goroutines = _goroutines(recorder)
     offsets, columns = rows_by_owner(
         recorder.interval_counts, recorder.intervals, len(goroutines)
     )
     intervals = Intervals(offsets, *columns)
-    strings = tuple(recorder.interner.strings)
-    reasons = tuple([strings[index] for index in recorder.reasons.strings])
+    strings = tuple(reader.interner.strings)
+    reasons = tuple([strings[index] for index in reader.reasons.strings])
     offsets, columns = rows_by_owner(
         recorder.processor_counts,
         recorder.processor_intervals,
@@ -88,9 +92,9 @@ def _trace(recorder: Recorder, missing: Missing | None) -> Trace:
     timeline = TimelineEvents.concatenate(recorder.timeline)
     recorder.timeline.clear()
     metrics = MetricEvents.concatenate(recorder.metrics)
-    stacks = recorder.interner.stacks()
+    stacks = reader.interner.stacks()
     return Trace(
-        version=recorder.version,
+        version=version,
         start_ns=recorder.syncs[0].time_ns,
         end_ns=recorder.last_ns + 1,
         events=recorder.events,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,15 +51,16 @@ class Events:
         """Return the number of events."""
         return len(self.type)
 
-    def lighter(self) -> Events:
-        """Return the same events without the arguments of frequent types."""
-        return replace(self, columns=[], wide=[])
+    def drop_arguments(self) -> None:
+        """Give up the arguments of frequent types, and their memory."""
+        self.columns.clear()
+        self.wide.clear()
 
     def argument(self, place: int, rows: NDArray[np.integer]) -> NDArray[np.int64]:
         """Return an argument of some events (int64); place 0 follows the time.
 
         A value with its 64th bit set is negative, so that `NO_THREAD` is -1. Frequent
-        types have their first two arguments only, and none after `lighter`.
+        types have their first two arguments only, and none after `drop_arguments`.
         """
         if place >= len(self.columns):
             at = np.minimum(np.searchsorted(self.rare, rows), len(self.rare) - 1)

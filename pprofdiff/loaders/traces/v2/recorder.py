@@ -9,14 +9,12 @@ import numpy as np
 from pprofdiff.loaders.traces.clock_order import HappensBefore
 from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.loaders.traces.id_index import Ids
-from pprofdiff.loaders.traces.interning import Interner
 from pprofdiff.loaders.traces.limits import LATEST_TIME, MOST_PROCESSORS
 from pprofdiff.loaders.traces.owner_rows import counts_of_each
 from pprofdiff.loaders.traces.timeline import TimelineEvents
-from pprofdiff.loaders.traces.v2.batches import Generation
 from pprofdiff.loaders.traces.v2.context import NOBODY, ThreadBindings, context_of
-from pprofdiff.loaders.traces.v2.event_finder import EventFinder
 from pprofdiff.loaders.traces.v2.events import Events
+from pprofdiff.loaders.traces.v2.generation_reader import ReadGeneration
 from pprofdiff.loaders.traces.v2.goroutine_rows import (
     GenerationEvents,
     GoroutineRows,
@@ -32,7 +30,6 @@ from pprofdiff.loaders.traces.v2.processor_states import (
     drop_stolen,
     processor_state_changes,
 )
-from pprofdiff.loaders.traces.v2.reading import event_batches, read_events
 from pprofdiff.loaders.traces.v2.row_store import (
     OwnerCounts,
     interval_store,
@@ -42,16 +39,14 @@ from pprofdiff.loaders.traces.v2.schema import (
     FIRST_EXPERIMENTAL,
     NO_THREAD,
     EventType,
-    argument_counts,
 )
-from pprofdiff.loaders.traces.v2.strings import ReasonCodes
 from pprofdiff.loaders.traces.v2.syscalls import (
     ProcessorLosses,
     ends_after_loss,
     returns_after_steal,
     steals_after_loss,
 )
-from pprofdiff.loaders.traces.v2.tables import GenerationTables, read_tables
+from pprofdiff.loaders.traces.v2.tables import GenerationTables
 from pprofdiff.loaders.traces.v2.timeline import (
     MetricEvents,
     read_metric_events,
@@ -72,11 +67,8 @@ class Recorder:
     Lists have an entry for each generation; `decode_v2` puts them together.
     """
 
-    def __init__(self, version: int) -> None:
-        """Start a trace of the format ``go 1.NN trace``; `version` is NN."""
-        self.version = version
-        self.interner = Interner()
-        self.reasons = ReasonCodes()
+    def __init__(self) -> None:
+        """Start without a generation."""
         self.ids = Ids.none()
         self.syncs: list[Sync] = []
         self.intervals = interval_store()
@@ -89,22 +81,20 @@ class Recorder:
         self.samples: list[CPUSamples] = []
         self.events = self.experimental = 0
         self.last_ns = 0
-        self._finder = EventFinder(argument_counts(version))
         self._bindings = ThreadBindings({}, {})
         none, states = np.zeros(0, np.int64), np.zeros(0, np.uint8)
         index = none.astype(np.int32)
         self.states = GoroutineStates(states, index)
         self._processor_states = ProcessorStates(states, none, index, none)
 
-    def add_generation(self, data: bytes, generation: Generation) -> None:
-        """Read a generation of the file `data` and add what it tells.
+    def add(self, generation: ReadGeneration, share: float) -> None:
+        """Add what a generation tells; `share` is the part of the file read with it.
 
-        Raises Damage where it cannot be read; then no rows of it were added.
+        The arguments of its events are dropped on the way. Raises Damage where events
+        contradict each other; then no rows of it were added.
         """
-        tables = read_tables(data, generation, self.version, self.interner)
+        tables, events, _ = generation
         since = max(tables.sync.time_ns, self.last_ns + 1)
-        batches = event_batches(data, generation.batches)
-        events = read_events(data, batches, self._finder, tables, self.reasons)
         self._register_ids(events)
         ids, goroutines = self.ids, self.ids.goroutines
 
@@ -127,7 +117,8 @@ class Recorder:
         )
 
         # What only served to find the order takes more memory than the result.
-        events, context = events.lighter(), context.lighter()
+        events.drop_arguments()
+        context = context.lighter()
         np.maximum(events.time, since, out=events.time)
         ordered = GenerationEvents(
             events=events,
@@ -139,7 +130,6 @@ class Recorder:
             since=since,
             known=len(self.states),
         )
-        share = generation.stop / len(data)
         self.intervals.share = self.processor_intervals.share = share
         constraints = _constraints(events, processors, losses)
         rows = goroutine_rows(ordered, order, constraints, before, self.intervals)

@@ -1,0 +1,57 @@
+"""Large files are read by two threads: the trace is the same, whole or damaged."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+
+from pprofdiff.errors import DamagedError
+from pprofdiff.loaders.traces import decode
+from pprofdiff.loaders.traces.header import version_of
+from pprofdiff.loaders.traces.v2 import decode as decoding
+from pprofdiff.loaders.traces.v2.batches import generations
+from tests.conftest import DATA
+
+TRACE = (DATA / "node-pool/new/trace.out").read_bytes()
+
+
+def flat(value):
+    """Return what a trace is made of, arrays as bytes."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if is_dataclass(value):
+        return [flat(getattr(value, field.name)) for field in fields(value)]
+    return value
+
+
+def read(data):
+    """Return the trace in these bytes, or why there is none."""
+    try:
+        return flat(decode(data))
+    except DamagedError as error:
+        return str(error)
+
+
+def damaged():
+    """Return the trace, cut or with a wrong byte here and there in each generation."""
+    stops = [one.stop for one in generations(TRACE, version_of(TRACE))]
+    assert len(stops) > 2
+    yield TRACE
+    for begin, end in zip([16, *stops], stops, strict=False):
+        for at in np.linspace(begin, end - 1, 12).astype(int).tolist():
+            yield TRACE[:at]
+            yield TRACE[:at] + bytes([TRACE[at] ^ 0x55]) + TRACE[at + 1 :]
+
+
+def test_two_threads_read_what_one_does(monkeypatch):
+    threads, missing = threading.active_count(), 0
+    for data in damaged():
+        alone = read(data)
+        with monkeypatch.context() as patch:
+            patch.setattr(decoding, "_LARGE", 1)
+            assert read(data) == alone
+        assert threading.active_count() == threads
+        missing += alone != read(TRACE)
+    assert missing > 10

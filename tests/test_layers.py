@@ -19,6 +19,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # What each part may import of the others, itself apart: only what is below it.
 _BOTTOM = {"errors", "units", "_version", "parallel", "palette", "kinds"}
+_BOTTOM |= {"unused_memory"}
 _MODEL = _BOTTOM | {"model"}
 _GORUNTIME = _MODEL | {"goruntime"}
 _IDENTITY = _GORUNTIME | {"identity"}
@@ -33,6 +34,7 @@ MAY = {
     "_version": set(),
     "parallel": set(),
     "palette": set(),
+    "unused_memory": set(),
     "demo": set(),
     "model": _BOTTOM,
     "loaders": _MODEL,

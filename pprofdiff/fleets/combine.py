@@ -12,9 +12,6 @@ from pprofdiff.model.side import HostSums
 
 __all__ = ["combine", "tree"]
 
-# Parts that are added up at once: fewer levels, and memory for no more than so many.
-_BRANCHES = 8
-
 T = TypeVar("T")
 Leaf = TypeVar("Leaf")
 
@@ -37,7 +34,6 @@ def combine(parts: Sequence[Part]) -> Part:
     few_groups(members)
     grouped = any(part.grouped for part in parts)
     grouped = grouped or len({host for host, _ in hosts}) > GROUPS
-    # One after another: all entries of eight parts at once take 100 MB.
     profiles: dict[Key, Apart] = {}
     for part in parts:
         rename = group_of if grouped and not part.grouped else None
@@ -53,20 +49,12 @@ def tree(
     read: Callable[[Leaf], T],
     join: Callable[[list[T]], T],
 ) -> T:
-    """Return what all tasks (at least one) come to: read, then joined, eight by eight.
+    """Return what all tasks (at least one) come to: read, then joined in pairs.
 
-    Tasks are read in order, each branch is joined before the next is begun.
+    Tasks are read in order, each branch is joined before the next is begun: at most one
+    sum of each size waits in memory for its partner.
     """
-    if len(tasks) == 1:
-        return join([read(tasks[0])])
-    size = 1
-    while size * _BRANCHES < len(tasks):
-        size *= _BRANCHES
-    if size == 1:
+    if len(tasks) <= 2:
         return join([read(task) for task in tasks])
-    return join(
-        [
-            tree(tasks[start : start + size], read, join)
-            for start in range(0, len(tasks), size)
-        ]
-    )
+    half = 1 << ((len(tasks) - 1).bit_length() - 1)
+    return join([tree(tasks[:half], read, join), tree(tasks[half:], read, join)])

@@ -19,6 +19,7 @@ from pprofdiff.fleets.partial import Part, Task, read_part
 from pprofdiff.fleets.progress import Progress
 from pprofdiff.inputs.places import without_login
 from pprofdiff.units import printable
+from pprofdiff.unused_memory import give_back
 
 __all__ = ["HERE", "Where", "parts_of", "reduced"]
 
@@ -30,6 +31,9 @@ _PATIENCE = 30
 # Seconds between looks at whether there are workers.
 _LOOK = 2
 _ANY = "127.0.0.1:0"
+# Workers profile themselves unless told not to, and keep what they found in the last
+# hour: 0.2 MB a task.
+_NO_PROFILE = {"distributed.worker.profile.enabled": False}
 
 P = TypeVar("P")
 
@@ -158,12 +162,12 @@ def _read_there(
     quiet = _without_logs("distributed")
     # Of several who use one scheduler, each hears of its own tasks alone.
     topic = f"pprofdiff-{uuid4()}"
-    reading, joined = delayed(_read_and_tell, pure=False), delayed(join, pure=False)
+    reading = delayed(partial(_read_and_tell, read, topic), pure=False)
+    joined = delayed(partial(_joined, join), pure=False)
     with quiet, _client(where.scheduler, where.workers) as client:
         client.subscribe_topic(topic, lambda event: progress.ended(event[1]))
         roots = [
-            tree(leaves, lambda leaf: reading(read, topic, *leaf), joined)
-            for leaves in numbered
+            tree(leaves, lambda leaf: reading(*leaf), joined) for leaves in numbered
         ]
         try:
             futures = client.compute(roots)
@@ -221,6 +225,14 @@ def _read_and_tell(read: Callable[[T], P], topic: str, number: int, task: T) -> 
 
     part = read(task)
     get_worker().log_event(topic, number)
+    give_back()
+    return part
+
+
+def _joined(join: Callable[[Sequence[P]], P], parts: Sequence[P]) -> P:
+    """Join parts on a worker."""
+    part = join(parts)
+    give_back()
     return part
 
 
@@ -250,6 +262,7 @@ def _without_logs(library: str) -> Iterator[None]:
 @contextmanager
 def _client(scheduler: str, workers: int | None) -> Iterator[Any]:
     """Yield a client of a scheduler, or of processes that end with the block."""
+    import dask
     from distributed import Client, LocalCluster
 
     if scheduler:
@@ -264,7 +277,7 @@ def _client(scheduler: str, workers: int | None) -> Iterator[Any]:
             yield client
         return
     with ExitStack() as stack:
-        with _interrupts_for_us_alone():
+        with _interrupts_for_us_alone(), dask.config.set(_NO_PROFILE):
             try:
                 cluster = LocalCluster(
                     n_workers=workers,

@@ -31,7 +31,7 @@ older traces by the same steps and has them in modules of the same names.
    large file, a second thread does so, one generation ahead. `v2.recorder` does steps 3
    to 7 and remembers what goes on from one to the next. `v2.decode` puts the rows of
    all generations together, by owner, in the memory that they were written to; what
-   reading a large file leaves unused goes back to the system (`unused_memory`).
+   reading a large file leaves unused goes back to the system.
 
 Damage in a generation ends reading; the generations before it are the trace. Older
 formats have one sequence of events for the whole file, and end at the damage.

@@ -15,7 +15,6 @@ from pprofdiff.loaders.traces.timeline import (
     regions_of,
     tasks_of,
 )
-from pprofdiff.loaders.traces.unused_memory import give_back
 from pprofdiff.loaders.traces.v2.generation_reader import GenerationReader
 from pprofdiff.loaders.traces.v2.goroutine_rows import NewGoroutines
 from pprofdiff.loaders.traces.v2.recorder import Recorder
@@ -32,6 +31,7 @@ from pprofdiff.model.traces.trace import (
     Trace,
 )
 from pprofdiff.parallel import ahead
+from pprofdiff.unused_memory import give_back
 
 __all__ = ["decode_v2"]
 

@@ -2,7 +2,8 @@
 
 The C library of Linux keeps what is freed for what comes next, in one heap with what is
 still in use. Reading a trace of 40 MB leaves 100 to 200 MB so, which the next one would
-come on top of where its arrays are of other sizes. To give it back takes milliseconds.
+come on top of where its arrays are of other sizes; so does a worker that adds up one
+profile after another. To give it back takes milliseconds.
 """
 
 from __future__ import annotations

@@ -31,9 +31,13 @@ _PATIENCE = 30
 # Seconds between looks at whether there are workers.
 _LOOK = 2
 _ANY = "127.0.0.1:0"
-# Workers profile themselves unless told not to, and keep what they found in the last
-# hour: 0.2 MB a task.
-_NO_PROFILE = {"distributed.worker.profile.enabled": False}
+# What is Dask's default for workers and does not fit here. They profile themselves and
+# keep what they found in the last hour, 0.2 MB a task. They have the C library give back
+# each large array at once, which costs a third of the time: it is done after each task.
+_FOR_WORKERS = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,
+}
 
 P = TypeVar("P")
 
@@ -277,7 +281,7 @@ def _client(scheduler: str, workers: int | None) -> Iterator[Any]:
             yield client
         return
     with ExitStack() as stack:
-        with _interrupts_for_us_alone(), dask.config.set(_NO_PROFILE):
+        with _interrupts_for_us_alone(), dask.config.set(_FOR_WORKERS):
             try:
                 cluster = LocalCluster(
                     n_workers=workers,

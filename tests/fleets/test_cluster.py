@@ -110,13 +110,21 @@ def test_a_worker_that_is_killed_changes_no_number(tasks, expected, cluster):
     assert summary(part) == expected
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["host=h000[01]*/*.gz", "host=h000[12]*/*.gz"],
+        ["*/*.gz", "--over=time", "--every=1m"],
+    ],
+    ids=["two", "over"],
+)
 def test_a_worker_that_is_killed_changes_nothing_in_the_document(
-    tasks, cluster, tmp_path, monkeypatch, capsys
+    tasks, cluster, tmp_path, monkeypatch, capsys, asked
 ):
     # Tasks of few objects: each worker has done some when one is killed.
     monkeypatch.setattr("pprofdiff.fleets.sides._AT_ONCE", 4)
     folder = os.path.dirname(os.path.dirname(tasks[0].paths[0]))
-    words = [f"{folder}/host=h000[01]*/*.gz", f"{folder}/host=h000[12]*/*.gz"]
+    words = [word if word[0] == "-" else f"{folder}/{word}" for word in asked]
     how = ["-q", f"--scheduler={cluster.scheduler_address}"]
     with killing(cluster) as killed:
         assert main([*words, *how, "-o", f"{tmp_path}/killed.json"]) == 0

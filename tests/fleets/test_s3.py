@@ -11,12 +11,14 @@ import pytest
 from pprofdiff.cli.main import main
 from pprofdiff.errors import FetchError
 from pprofdiff.fleets.hosts import HostRule
+from pprofdiff.fleets.over import load_series
 from pprofdiff.fleets.partial import Task, read_part
 from pprofdiff.fleets.sides import FleetOptions, load_fleets
 from pprofdiff.fleets.sources import source_of
 from tests.fleets import faulty as faults
 from tests.fleets import making, s3
 from tests.fleets.test_cluster import summary
+from tests.fleets.test_over import sums
 from tests.fleets.test_sums import table
 
 pytest.importorskip("s3fs")
@@ -66,6 +68,13 @@ def test_the_command_reads_it(bucket, capsys, monkeypatch, workers):
     assert "base  cpu 360.0 s, 36 profiles of 12 hosts, " in out
     assert "s3://fleet/build=1/**/*.pb.gz" in out
     assert s3.SECRET not in out
+
+
+def test_builds_in_it_are_those_of_the_files(bucket):
+    from_store, _ = load_series(["s3://fleet/**/*.pb.gz"], "build", FleetOptions())
+    from_files, _ = load_series([str(bucket)], "build", FleetOptions())
+    assert [step.name for step in from_store.steps] == ["1", "2"]
+    assert sums(from_store) == sums(from_files)
 
 
 def test_a_list_of_objects_of_which_one_has_vanished(bucket, tmp_path):

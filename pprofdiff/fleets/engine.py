@@ -32,8 +32,9 @@ _PATIENCE = 30
 _LOOK = 2
 _ANY = "127.0.0.1:0"
 # What is Dask's default for workers and does not fit here. They profile themselves and
-# keep what they found in the last hour, 0.2 MB a task. They have the C library give back
-# each large array at once, which costs a third of the time: it is done after each task.
+# keep what they found in the last hour, 0.2 MB a task. They have the C library give
+# back each large array at once, which costs a third of the time: that is done after a
+# task.
 _FOR_WORKERS = {
     "distributed.worker.profile.enabled": False,
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": None,

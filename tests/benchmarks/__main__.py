@@ -127,7 +127,11 @@ def _options() -> argparse.Namespace:
     add("--fleet", action="store_true", help="only: many profiles of many hosts")
     add("--profiles", default="1000,10000", metavar="N,N", help="a side of a fleet")
     add("--megabytes", default="10,36", metavar="N,N", help="traces (default: 10,36)")
-    add("--workloads", default="channels,syscalls,gc,goroutines,objects", help="of traces (default: all)")
+    add(
+        "--workloads",
+        default="channels,syscalls,gc,goroutines,objects",
+        help="of traces (default: all)",
+    )
     return parser.parse_args()  # fmt: skip
 
 

@@ -86,8 +86,8 @@ def _of_chunk(
         lasts -= unseen[owner] * (rows == chunk.first[owner])
         kept = (over <= last) & ((ran < 0) | (rows > ran))
         stack = stacks[chunk.stack[rows[kept]]]
-        ones = np.ones(len(stack), np.int64)
-        yield sum_by_key([KeyedSums(stack[None], ones, lasts[kept])], 1)
+        values = np.stack((np.ones(len(stack), np.int64), lasts[kept]), axis=1)
+        yield sum_by_key([KeyedSums(stack[None], values)], 1)
 
 
 def _begins(chunk: GoroutineChunk, kind: Export, wanted: Mask) -> Mask:

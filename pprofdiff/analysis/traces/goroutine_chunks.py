@@ -62,8 +62,11 @@ class GoroutineChunk:
         return self.offsets[1:] - 1
 
     def owner_of(self, rows: Column) -> Column:
-        """Return which of `goroutines` some rows are of (int64)."""
-        return np.searchsorted(self.last, rows)
+        """Return which of `goroutines` some rows are of (int64); rows must not fall."""
+        if len(rows) < len(self.goroutines):
+            return np.searchsorted(self.last, rows)
+        counts = np.diff(np.searchsorted(rows, self.offsets))
+        return np.repeat(np.arange(len(counts)), counts)
 
     def durations(self, here: slice) -> Column:
         """Return how long the rows `here` last (int64 ns); a row GONE lasts 0."""
@@ -71,7 +74,10 @@ class GoroutineChunk:
         return lengths(self.trace, slice(first + here.start, first + here.stop))
 
     def durations_of(self, rows: Column) -> Column:
-        """Return how long some rows last (int64 ns), as `durations` does for all."""
+        """Return how long some rows last (int64 ns), as `durations` does for all.
+
+        Rows must not fall.
+        """
         start = self.start_ns
         after = np.minimum(rows + 1, len(start) - 1)
         end = start[after]

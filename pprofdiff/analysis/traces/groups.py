@@ -36,13 +36,13 @@ class Groups(Times):
     """Times of goroutines by function, largest `total_ns` first; one row a name.
 
     Times are sums over the goroutines of a row; `count` (int64) is how many there are.
-    `group_of` (int64, one a goroutine of the trace) is the row of each goroutine.
+    `group_of` (int32, one a goroutine of the trace) is the row of each goroutine.
     `system` (bool) marks rows whose goroutines are all the runtime's, `tracing` rows
     whose goroutines all exist only to write the trace.
     """
 
     names: list[str]
-    group_of: Column
+    group_of: NDArray[np.int32]
     count: Column
     system: NDArray[np.bool_]
     tracing: NDArray[np.bool_]
@@ -99,7 +99,7 @@ class _Grouping:
         count = np.bincount(key, minlength=len(trace.strings))
         self._key = np.flatnonzero(count)
         self._count = count[self._key]
-        place = np.zeros(len(count), np.int64)
+        place = np.zeros(len(count), np.int32)
         place[self._key] = np.arange(len(self._key))
         self._group = place[key]
         self._sums: dict[str, Column] = {}
@@ -119,7 +119,7 @@ class _Grouping:
         """Return the groups."""
         trace, size = self._trace, len(self._key)
         order = np.argsort(-self._sums["total_ns"], kind="stable")
-        place = np.empty(size, np.int64)
+        place = np.empty(size, np.int32)
         place[order] = np.arange(size)
         group, keys = place[self._group], self._key[order].tolist()
         reasons, range_names = self._names
@@ -153,7 +153,7 @@ def _roots_that(trace: Trace, tells: Callable[[str], bool]) -> NDArray[np.bool_]
     return answers[names]
 
 
-def _summed(values: Column, group: Column, size: int) -> Column:
+def _summed(values: Column, group: NDArray[np.int32], size: int) -> Column:
     """Return the sum of each group; `values` has a row or a cell a goroutine."""
     if values.ndim == 1:
         return sums(group, values, size)
@@ -163,7 +163,9 @@ def _summed(values: Column, group: Column, size: int) -> Column:
     return total
 
 
-def _all(marked: NDArray[np.bool_], group: Column, size: int) -> NDArray[np.bool_]:
+def _all(
+    marked: NDArray[np.bool_], group: NDArray[np.int32], size: int
+) -> NDArray[np.bool_]:
     """Mark the groups of which all goroutines are marked."""
     whole = np.ones(size, np.bool_)
     whole[group[~marked]] = False

@@ -211,22 +211,13 @@ def _cells(side: TraceSide, state: StateName, keys: SideKeys) -> _Cells:
 def _spent(side: TraceSide, state: StateName) -> _Spent:
     groups = side.groups
     program = ~(groups.system | groups.tracing)[groups.group_of]
-    profile = state_profile(side.trace, state, goroutines=program)
+    calls = state == "syscall"
+    profile = state_profile(side.trace, state, goroutines=program, alone=calls)
     if not len(profile.values):
         return _Spent([], [], [], [])
-    values = profile.values
-    if state == "syscall":
-        lone = state_profile(
-            side.trace, state, goroutines=program, without_processor=True
-        )
-        values = np.column_stack((values, lone.values[:, 1]))
-    else:
-        values = np.column_stack((values, np.zeros(len(values), np.int64)))
-    first, places = _places(profile, calls=state == "syscall")
-    number, time, alone = (
-        sums(places, values[:, i], len(first)).tolist() for i in range(3)
-    )
-    return _Spent(first, number, time, alone)
+    first, places = _places(profile, calls=calls)
+    columns = [sums(places, column, len(first)).tolist() for column in profile.values.T]
+    return _Spent(first, *columns, *([[0] * len(first)] if not calls else []))
 
 
 def _places(profile: Profile, *, calls: bool) -> tuple[list[Place], Column]:

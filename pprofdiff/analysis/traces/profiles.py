@@ -47,30 +47,26 @@ DELAYS = (ValueType("contentions", "count"), ValueType("delay", "nanoseconds"))
 class KeyedSums:
     """How often and how long something happened, by keys; all are int64.
 
-    `keys` has the shape (keys, rows): each column is one combination of keys, and
-    occurs once. `number` and `time_ns` have an entry for each.
+    `keys` has the shape (keys, rows): each column is one combination of keys. `values`
+    are those of a profile, of shape (rows, sample types).
     """
 
     keys: Column
-    number: Column
-    time_ns: Column
-
-    @property
-    def values(self) -> Column:
-        """Both as a profile's values, shape (rows, 2)."""
-        return np.stack((self.number, self.time_ns), axis=1)
+    values: Column
 
 
-def sum_by_key(parts: Sequence[KeyedSums], keys: int) -> KeyedSums:
-    """Return the sums of several parts with `keys` keys each, in the order of keys."""
+def sum_by_key(parts: Sequence[KeyedSums], keys: int, types: int = 2) -> KeyedSums:
+    """Return the sums of several parts in the order of keys, each of which occurs once.
+
+    All parts have `keys` keys and `types` sample types.
+    """
     if not parts:
-        none = np.zeros(0, np.int64)
-        return KeyedSums(np.zeros((keys, 0), np.int64), none, none)
-    number = np.concatenate([part.number for part in parts])
-    time = np.concatenate([part.time_ns for part in parts])
+        return KeyedSums(np.zeros((keys, 0), np.int64), np.zeros((0, types), np.int64))
+    values = np.concatenate([part.values for part in parts])
     distinct, group = _grouped(np.concatenate([part.keys for part in parts], axis=1))
     size = distinct.shape[1]
-    return KeyedSums(distinct, sums(group, number, size), sums(group, time, size))
+    columns = [sums(group, column, size) for column in values.T]
+    return KeyedSums(distinct, np.stack(columns, axis=1))
 
 
 def _grouped(keys: Column) -> tuple[Column, Column]:

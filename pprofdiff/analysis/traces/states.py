@@ -33,6 +33,7 @@ S = State
 STATES: tuple[StateName, ...] = ("running", "runnable", "blocked", "syscall")
 _OF = {"running": S.RUNNING, "runnable": S.RUNNABLE, "blocked": S.WAITING}
 _INTERVALS = (ValueType("intervals", "count"), ValueType("time", "nanoseconds"))
+_ALONE = ValueType("alone", "nanoseconds")
 
 
 def state_profile(
@@ -40,7 +41,7 @@ def state_profile(
     state: StateName,
     *,
     goroutines: NDArray[np.bool_] | None = None,
-    without_processor: bool = False,
+    alone: bool = False,
 ) -> Profile:
     """Return the time that goroutines are in a state, by stack.
 
@@ -59,10 +60,9 @@ def state_profile(
 
     Labels are ``goroutine``, the root function, and ``reason``, what it waits for or
     stops because of; of runnable time, what it waited for before.
-    `goroutines` (bool, one a goroutine) says which ones count; all if None. Of system
-    calls, `without_processor` counts the time after they lost their processor alone;
-    samples, and the number of calls, are the same.
-    Raises UsageError for any other state.
+    `goroutines` (bool, one a goroutine) says which ones count; all if None. Where
+    `alone` is true, system calls have a third sample type, alone (nanoseconds): the
+    time after they lost their processor. Raises UsageError for any other state.
     """
     if state not in STATES:
         raise UsageError(
@@ -75,10 +75,14 @@ def state_profile(
         informative_stacks(trace),
         table.roots[name_of],
         goroutines,
-        without_processor,
+        alone and state == "syscall",
     )
     parts = (_of_chunk(chunk, request, name_of) for chunk in goroutine_chunks(trace))
-    total = sum_by_key([part for some in parts for part in some], 3)
+    types = (
+        *(_INTERVALS if state == "running" else DELAYS),
+        *([_ALONE] if request.alone else []),
+    )
+    total = sum_by_key([part for some in parts for part in some], 3, len(types))
     stack, name, reason = total.keys
     roots = [root_name(trace.strings[i]) for i in names.tolist()]
     labels = [
@@ -86,7 +90,6 @@ def state_profile(
         SampleLabel("reason", trace.reasons, reason),
     ]
     frames = take_rows(table.offsets, table.frame, stack)
-    types = _INTERVALS if state == "running" else DELAYS
     profile = profile_of(trace, frames, total.values, types, labels)
     return _timed(trace, profile)
 
@@ -106,14 +109,14 @@ class _Request:
     """The state asked for, and of which goroutines (all if None).
 
     `stacks` is what `informative_stacks` returns, `roots` (int64) the stack of the root
-    function of each goroutine, 0 if unknown.
+    function of each goroutine, 0 if unknown. `alone` asks for that sample type.
     """
 
     state: StateName
     stacks: Column
     roots: Column
     goroutines: NDArray[np.bool_] | None
-    without_processor: bool
+    alone: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -161,23 +164,23 @@ def _of_chunk(
     begins = _rows(chunk, request.state)
     if not len(begins):
         return
-    calls = (
-        _call_lengths(chunk, begins, request) if request.state == "syscall" else None
-    )
+    calls = request.state == "syscall"
+    lengths = _call_lengths(chunk, begins, alone=request.alone) if calls else None
     direct = request.state in ("blocked", "syscall")
     place = None if direct else _last_own_row(chunk)
     for here in slices(len(begins)):
         rows = begins[here]
-        lasts = chunk.durations_of(rows) if calls is None else calls[here]
         owner = chunk.goroutines[chunk.owner_of(rows)]
+        times = [chunk.durations_of(rows)] if lengths is None else lengths[:, here]
+        values = np.stack((np.ones(len(rows), np.int64), *times), axis=1)
         if request.goroutines is not None:
             kept = request.goroutines[owner]
-            rows, lasts, owner = rows[kept], lasts[kept], owner[kept]
+            rows, values, owner = rows[kept], values[kept], owner[kept]
         stack = _stacks(chunk, rows, request, place)
         stack = np.where(stack == 0, request.roots[owner], stack)
         reason = _reasons(chunk, rows, request.state)
         keys = np.stack((stack, name_of[owner], reason))
-        yield sum_by_key([KeyedSums(keys, np.ones(len(rows), np.int64), lasts)], 3)
+        yield sum_by_key([KeyedSums(keys, values)], 3, values.shape[1])
 
 
 def _calls(chunk: GoroutineChunk) -> NDArray[np.bool_]:
@@ -203,16 +206,23 @@ def _before(chunk: GoroutineChunk, marked: NDArray[np.bool_]) -> NDArray[np.bool
     return before
 
 
-def _call_lengths(chunk: GoroutineChunk, rows: Column, request: _Request) -> Column:
-    """Return how long the system calls last that begin at some rows, all there are."""
-    counted = np.flatnonzero(
-        chunk.state == S.SYSCALL_BLOCKED if request.without_processor else _calls(chunk)
-    )
-    total = np.zeros(len(rows), np.int64)
-    # Rows in a call come after the row that begins it, and before the next such row.
-    call = np.searchsorted(rows, counted, "right") - 1
-    np.add.at(total, call, chunk.durations_of(counted))
-    return total
+def _call_lengths(chunk: GoroutineChunk, rows: Column, *, alone: bool) -> Column:
+    """Return how long the system calls last that begin at some rows, all there are.
+
+    The shape is (1, rows); where `alone` is true a second row has the time without a
+    processor.
+    """
+    inside = np.flatnonzero(_calls(chunk))
+    begins = np.zeros(len(chunk.state), np.bool_)
+    begins[rows] = True
+    # The rows of a call stand together.
+    first = np.flatnonzero(begins[inside])
+    lasts = chunk.durations_of(inside)
+    lengths = [np.add.reduceat(lasts, first)]
+    if alone:
+        lasts[chunk.state[inside] != S.SYSCALL_BLOCKED] = 0
+        lengths.append(np.add.reduceat(lasts, first))
+    return np.stack(lengths)
 
 
 def _next_row(chunk: GoroutineChunk, rows: Column) -> tuple[Column, NDArray[np.bool_]]:

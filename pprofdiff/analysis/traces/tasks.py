@@ -131,9 +131,9 @@ def cpu_profile(trace: Trace) -> Profile | None:
     # Place 0 is for no goroutine.
     names = ["", *(root_name(trace.strings[i]) for i in roots.tolist())]
     name = np.append(group + 1, 0)[samples.goroutine]
-    ones = np.ones(len(samples), np.int64)
+    values = np.tile(np.array((1, PERIOD_NS), np.int64), (len(samples), 1))
     keys = np.stack((samples.stack.astype(np.int64), name))
-    total = sum_by_key([KeyedSums(keys, ones, ones * PERIOD_NS)], 2)
+    total = sum_by_key([KeyedSums(keys, values)], 2)
     stack, name = total.keys
     profile = profile_of(
         trace,

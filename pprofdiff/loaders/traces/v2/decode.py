@@ -46,8 +46,8 @@ def decode_v2(
 ) -> Trace:
     """Read a trace of format 1.22 or later; see `loaders.traces.decode`."""
     large = len(data) >= _LARGE
-    if large:
-        give_back()
+    give = give_back if large else _keep
+    give()
     reader, recorder = GenerationReader(data, version), Recorder()
     read, why = HEADER_BYTES, None
     try:
@@ -64,20 +64,27 @@ def decode_v2(
             f"{name}: no whole part of this trace can be read: {what}; trace again"
         )
     missing = None if why is None else Missing(read, len(data), why)
-    if not large:
-        return _trace(version, reader, recorder, missing)
-    give_back()
-    trace = _trace(version, reader, recorder, missing)
+    give()
+    goroutines = _goroutines(recorder)
+    give()
+    trace = _trace(version, reader, recorder, goroutines, missing)
     del reader, recorder
-    give_back()
+    give()
     return trace
 
 
+def _keep() -> None:
+    """Give no memory back: it is not worth the time."""
+
+
 def _trace(
-    version: int, reader: GenerationReader, recorder: Recorder, missing: Missing | None
+    version: int,
+    reader: GenerationReader,
+    recorder: Recorder,
+    goroutines: Goroutines,
+    missing: Missing | None,
 ) -> Trace:
     """Put the generations together, in the recorder's memory."""
-    goroutines = _goroutines(recorder)
     offsets, columns = rows_by_owner(
         recorder.interval_counts, recorder.intervals, len(goroutines)
     )

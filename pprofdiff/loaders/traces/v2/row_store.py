@@ -30,6 +30,8 @@ __all__ = [
 
 # Blocks of so many rows and more, on average, are copied one by one.
 _LONG_BLOCK = 64
+# Rows whose places are found at a time: temporaries stay within a few megabytes.
+_ROWS = 1 << 17
 # Smaller arrays are not worth pages of their own; larger ones are worth large pages.
 _FEWEST_BYTES, _MANY_BYTES = 1 << 16, 1 << 22
 _PRIVATE = (
@@ -122,6 +124,7 @@ def rows_by_owner(
     for part in parts:
         np.add.at(totals, part.owner, part.count)
     offsets, columns = offsets_of(totals), store.columns()
+    del totals
     if len(parts) == 1:
         return offsets, columns
     whole = np.int32 if store.size < 1 << 31 else np.int64
@@ -131,10 +134,12 @@ def rows_by_owner(
     if len(first) * _LONG_BLOCK >= store.size:
         source = np.empty(store.size, whole)
         ends = offsets_of(count)
-        for low, high in chunks(ends):
+        for low, high in chunks(ends, _ROWS):
             rows = np.arange(ends[low], ends[high])
             source[expand(first[low:high], count[low:high])] = rows
+        # What only served to find the order would be on top of what is moved.
         del ends
+        first = count = first[:0].copy()
     # The first touch of memory takes longer than to move what is in it.
     spare = np.empty(store.size * max(c.itemsize for c in columns), np.uint8)
     for column in columns:

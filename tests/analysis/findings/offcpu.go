@@ -48,11 +48,11 @@ func (s *store) lookup(shared bool) int {
 	if shared {
 		s.rw.RLock()
 		defer s.rw.RUnlock()
-		return spend(20_000)
+		return spend(100_000)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return spend(20_000)
+	return spend(100_000)
 }
 
 //go:noinline
@@ -105,7 +105,8 @@ func main() {
 		s.file = file
 		step = func() { s.save(kind == "synced") }
 	case "locked", "shared":
-		step = func() { s.lookup(kind == "shared"); spend(5_000) }
+		// So many and so long that most of them wait, on a busy machine too.
+		step, workers = func() { s.lookup(kind == "shared"); spend(5_000) }, 16
 	case "asked":
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -63,8 +62,6 @@ _LONGER = {
     "wait.p50": "p50 of a wait",
     "wait.p99": "p99 of a wait",
 }
-# What the command line calls what `pprofdiff.compare` takes by the same name.
-_FLAG = re.compile(r"--(work|rps) ([^\s:,]+):([^\s,;:]*[^\s,;:.])")
 # How many findings a card names.
 _FINDINGS = 5
 _REMARKS = {"new": "+new", "gone": "-gone"}
@@ -82,20 +79,10 @@ def comparison_card(report: ReportModel) -> Card:
     make = KINDS[section.kind].diff_card
     card: Card = (resolve(make) if make else _first_table)(section, report.labels)
     return card._replace(
-        kind=_in_python(card.kind),
-        lead=_in_python(
-            first.outcome if listed else f"{first.outcome} {first.title.strip()}"
-        ),
+        lead=first.outcome if listed else f"{first.outcome} {first.title.strip()}",
         below=below,
-        findings=tuple(
-            (r.level, _in_python(f"{r.lead.strip()} {r.title}")) for r in listed
-        ),
+        findings=tuple((r.level, f"{r.lead.strip()} {r.title}") for r in listed),
     )
-
-
-def _in_python(words: str) -> str:
-    """Return a sentence with arguments in place of the command line's flags."""
-    return _FLAG.sub(r"\1=(\2, \3)", words)
 
 
 def _first_table(section: Section, labels: _Labels) -> Card:

@@ -88,11 +88,16 @@ def place(name):
     return Place((Frame(name),), 0x400000 + hash(name) % 0x100000)
 
 
+FRAME = "requestAnimationFrame"
+
+
 def go(page, **state):
     """Follow a link to a view, as somebody else would send it."""
     text = ";".join(f"{key}={quote(str(value))}" for key, value in state.items())
     page.evaluate("text => location.hash = text", f"#cpu;{text}")
     page.wait_for_function("text => location.hash === text", arg=f"#cpu;{text}")
+    # It is drawn by the second frame from here.
+    page.evaluate(f"new Promise(done => {FRAME}(() => {FRAME}(done)))")
 
 
 def row(page, number=0):
@@ -455,7 +460,7 @@ def test_hostile_labels_are_only_labels(opened, written, tmp_path):
 def test_a_hostile_link_is_a_link(opened, hostile_file, link):
     with opened(hostile_file, fragment=link) as page:
         page.get_by_role("button", name="table").click()
-        assert page.get_by_role("treegrid").is_visible()
+        page.get_by_role("treegrid").wait_for()
 
 
 @pytest.mark.parametrize(

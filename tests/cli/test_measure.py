@@ -147,7 +147,7 @@ def test_benchmarks_that_were_rewritten_are_named(cli, repo):
     told = re.findall(r"warning: (.*) is written differently in base and new", done.err)
     assert told == ["BenchmarkPrice"]
     # What is not kept has no place.
-    assert re.search(r"^base  base/1  ", done.out, re.MULTILINE)
+    assert re.search(r"^base  base/1[; ]", done.out, re.MULTILINE)
 
 
 def test_a_sure_verdict_ends_it(cli, repo):

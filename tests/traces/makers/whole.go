@@ -36,7 +36,7 @@ func enter() {
 	go inSyscallThroughout()
 	go runningThroughout()
 	go asleepThroughout()
-	time.Sleep(30 * time.Millisecond)
+	time.Sleep(100 * time.Millisecond)
 }
 
 func blockedThroughout() {
@@ -61,7 +61,7 @@ func runningThroughout() {
 }
 
 func asleepThroughout() {
-	time.Sleep(200 * time.Millisecond)
+	time.Sleep(time.Second)
 	lives.Done()
 }
 
@@ -86,7 +86,7 @@ func profile() {
 	go inSyscallThroughout()
 	go inSyscallAtFirst()
 	check(pprof.StartCPUProfile(ioutil.Discard))
-	time.Sleep(30 * time.Millisecond)
+	time.Sleep(100 * time.Millisecond)
 }
 
 // enterInTrace begins a system call that is open when the trace ends, and ends one that

@@ -154,8 +154,16 @@ class _TraceStacks:
         files = [strings[i] for i in stacks.file.tolist()]
         return names, files, np.zeros(len(names), np.int64)
 
+    def __len__(self) -> int:
+        """Return how many frames all stacks have."""
+        return len(self._trace.stacks.frame)
+
+    def total(self) -> int:
+        """Return the number of stacks."""
+        return len(self._trace.stacks.offsets) - 1
+
     def frames(
-        self, _wanted: NDArray[np.bool_] | None
+        self, _wanted: NDArray[np.bool_]
     ) -> Iterator[tuple[NDArray[np.int64], ...]]:
         """Yield (offsets, function, line, weight) of all stacks."""
         stacks = self._trace.stacks

@@ -107,7 +107,8 @@ class Rules:
     - `aliases` finds the position in `alias_targets` of a function's present name.
     - `standard_library` are the first elements of import paths that ship with Go.
     - `first_release` and `last_release` find, for plain names, the position in
-      `releases` of the first and last Go release that has the function.
+      `releases` of the first and last Go release that has the function; each of these
+      names has one of the prefixes `release_heads`.
     """
 
     version: str
@@ -130,6 +131,7 @@ class Rules:
     releases: tuple[str, ...]
     first_release: PatternTable
     last_release: PatternTable
+    release_heads: tuple[str, ...]
 
     def group_of(self, category: str) -> Group:
         """Return the group that holds `category`; KeyError if there is none."""
@@ -189,6 +191,14 @@ def parse_rules(document: Mapping[str, Any]) -> Rules:
         releases=releases,
         first_release=_table(_by_release(releases, versions["first"])),
         last_release=_table(_by_release(releases, versions["last"])),
+        release_heads=_heads(
+            [
+                name
+                for bound in ("first", "last")
+                for names in versions[bound].values()
+                for name in _words(names)
+            ]
+        ),
     )
     _check(parsed)
     return parsed

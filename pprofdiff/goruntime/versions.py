@@ -31,7 +31,7 @@ def infer_go_version(names: Iterable[str]) -> tuple[str | None, str | None]:
     each other, as in a profile merged from two builds.
     """
     table = rules()
-    bounds = set(map(_bounds, names))
+    bounds = {_bounds(name) for name in names if name.startswith(table.release_heads)}
     first = max((begin for begin, _ in bounds), default=-1)
     last = min((end for _, end in bounds), default=len(table.releases))
     if first > last:

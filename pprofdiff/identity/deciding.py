@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -25,7 +27,7 @@ from pprofdiff.identity.matching import match
 from pprofdiff.identity.model import SAME_NAMES, Identity, Paired, PairedBy
 from pprofdiff.identity.moves import NO_MOVES, package_moves
 from pprofdiff.identity.rows import by_key
-from pprofdiff.identity.symbols import Symbol, symbol_of, type_outline
+from pprofdiff.identity.symbols import Symbols, type_outline
 from pprofdiff.model.profiles.profile import Profile
 
 __all__ = ["decide", "identify"]
@@ -130,9 +132,6 @@ class _Decision:
 
     def identity(self) -> Identity:
         """Return the decision."""
-        self.runtime = tuple(
-            [is_runtime_like(name) for name in names] for names in self.names
-        )
         self.spans = infer_go_version(self.names[0]), infer_go_version(self.names[1])
         self.one_release = not apart(*self.spans)
         self.versions = _versions(self.sides[0].files) & _versions(self.sides[1].files)
@@ -140,8 +139,8 @@ class _Decision:
         if self._left():
             self._by_release()
         self.symbols = (
-            self._parsed(0, self.moves.of_base),
-            self._parsed(1, self.moves.of_new),
+            Symbols(self.names[0], self.moves.of_base),
+            Symbols(self.names[1], self.moves.of_new),
         )
         if self._left():
             self._by_package()
@@ -151,8 +150,8 @@ class _Decision:
             self._by_evidence()
         return self._result()
 
-    def _parsed(self, side: int, packages: Mapping[str, str]) -> list[Symbol]:
-        return [symbol_of(name, packages) for name in self.names[side]]
+    def _of_runtime(self, side: int, row: int) -> bool:
+        return is_runtime_like(self.names[side][row])
 
     def _left(self) -> bool:
         """Return whether both sides have functions without a partner."""
@@ -201,8 +200,8 @@ class _Decision:
         def lone() -> tuple[list[int], list[int]]:
             rows = self._lone()
             return (
-                [row for row in rows[0] if self.runtime[0][row]],
-                [row for row in rows[1] if self.runtime[1][row]],
+                [row for row in rows[0] if self._of_runtime(0, row)],
+                [row for row in rows[1] if self._of_runtime(1, row)],
             )
 
         for gone in (0, 1):
@@ -255,7 +254,7 @@ class _Decision:
                         outline(self.names[side][row]),
                     )
                     for row in rows
-                    if not self.runtime[side][row]
+                    if not self._of_runtime(side, row)
                     and not (s := self.symbols[side][row]).kinds
                 }
                 for side, rows in enumerate(self._lone())
@@ -280,14 +279,14 @@ class _Decision:
         """
 
         def closures(side: int) -> Iterator[tuple[int, Hashable]]:
-            for row, symbol in enumerate(self.symbols[side]):
-                if symbol.kinds and symbol.package and not self.runtime[side][row]:
+            for row, symbol in self.symbols[side].closures():
+                if symbol.package and not self._of_runtime(side, row):
                     yield row, (symbol.package, symbol.function)
 
         homes = list(by_key(closures(0), closures(1)))
         if not homes:
             return
-        shifts = _Shifts(self.sides, self.partner, self.symbols)
+        shifts = _Shifts(self.sides, self.partner, self.symbols[0])
         for old, now in homes:
             equal = [
                 (row, int(self.partner[row]))
@@ -309,7 +308,7 @@ class _Decision:
             for row in np.flatnonzero(lone[side]).tolist():
                 symbol = self.symbols[side][row]
                 if (
-                    self.runtime[side][row]
+                    self._of_runtime(side, row)
                     or not symbol.package
                     or (not symbol.kinds and self._unchanged(side, row))
                 ):
@@ -410,24 +409,42 @@ def _versions(files: Iterable[str]) -> set[str]:
 
 
 class _Shifts:
-    """By how many lines the source of both builds' common files moved."""
+    """By how many lines the source of both builds' common files moved.
+
+    Parameters
+    ----------
+    sides
+        What the stacks of base and of new show.
+    partner
+        The new row of each of base's functions, -1 where it is unpaired (int64).
+    symbols
+        Base's functions: those that are no closures tell.
+
+    """
 
     def __init__(
         self,
         sides: tuple[SideEvidence, SideEvidence],
         partner: Column,
-        symbols: tuple[Sequence[Symbol], Sequence[Symbol]],
+        symbols: Symbols,
     ) -> None:
         self.sides = sides
         self.anchors: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
-        for row in np.flatnonzero(partner >= 0).tolist():
-            other = int(partner[row])
-            old, now = int(sides[0].start[row]), int(sides[1].start[other])
-            if old and now and not symbols[0][row].kinds:
-                files = sides[0].file_names[row], sides[1].file_names[other]
-                self.anchors[files].append((old, now))
+        told = partner >= 0
+        told[[row for row, _ in symbols.closures()]] = False
+        rows = np.flatnonzero(told)
+        others = partner[rows]
+        lines = sides[0].start[rows], sides[1].start[others]
+        known = (lines[0] > 0) & (lines[1] > 0)
+        for row, other, old, now in zip(
+            *(column[known].tolist() for column in (rows, others, *lines)), strict=True
+        ):
+            self.anchors[self._files(row, other)].append((old, now))
         for anchors in self.anchors.values():
             anchors.sort()
+
+    def _files(self, base: int, new: int) -> tuple[str, str]:
+        return self.sides[0].file_names[base], self.sides[1].file_names[new]
 
     def doubtful(self, equal: Sequence[tuple[int, int]], *, lone: bool) -> bool:
         """Return whether closures of one function may be others of the same names."""
@@ -441,16 +458,11 @@ class _Shifts:
         if len(shifts) > 1:
             return True
         (shift,) = shifts
-        row, other = equal[0]
-        files = (
-            self.sides[0].file_names[row],
-            self.sides[1].file_names[other],
-        )
-        anchors = self.anchors.get(files, ())
-        first, last = min(old for old, _ in starts), max(old for old, _ in starts)
-        before = [now - old for old, now in anchors if old <= first][-1:]
-        after = [now - old for old, now in anchors if old > last][:1]
-        around = before + after
+        anchors = self.anchors.get(self._files(*equal[0]), [])
+        first, last = min(starts)[0], max(starts)[0]
+        before = bisect_right(anchors, (first, math.inf))
+        after = bisect_right(anchors, (last, math.inf))
+        around = anchors[max(before - 1, 0) : before] + anchors[after : after + 1]
         if not around:
             return lone
-        return shift not in around
+        return shift not in {now - old for old, now in around}

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.model.csr import chunks, count_in_row, offsets_of, once_per_row, sums
+from pprofdiff.model.csr import chunks, count_in_row, offsets_of, sums
 from pprofdiff.model.profiles.profile import Profile
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "CALLEES",
     "CALLERS",
     "Entries",
+    "Shown",
     "SideEvidence",
     "Stacks",
 ]
@@ -48,12 +49,18 @@ class Stacks(Protocol):
     def functions(self) -> tuple[list[str], list[str], Column]:
         """Return name, source file and first line (0: unknown) of each function."""
 
-    def frames(self, wanted: Bools | None) -> Iterator[tuple[Column, ...]]:
+    def __len__(self) -> int:
+        """Return how many frames all stacks have, inlined ones not counted."""
+
+    def total(self) -> int:
+        """Return the weight of all stacks."""
+
+    def frames(self, wanted: Bools) -> Iterator[tuple[Column, ...]]:
         """Yield (offsets, function, line, weight): leaf first, a weight a stack.
 
         Functions are positions in `functions()`, -1 for none; a name may stand there
         more than once. `wanted` has a bool for each position, and one for none: stacks
-        without a wanted function may be left out. None wants all.
+        without a wanted function may be left out.
         """
 
 
@@ -68,27 +75,31 @@ class _OfProfile:
         files = [strings[i] for i in functions.filename.tolist()]
         return self._profile.function_names(), files, functions.start_line
 
-    def frames(self, wanted: Bools | None) -> Iterator[tuple[Column, ...]]:
+    def __len__(self) -> int:
+        return len(self._profile.stack_locations)
+
+    def total(self) -> int:
+        return int(self._weights().sum())
+
+    def frames(self, wanted: Bools) -> Iterator[tuple[Column, ...]]:
         profile, locations = self._profile, self._profile.locations
         weights = self._weights()
-        if wanted is not None:
-            some = wanted[locations.line_function]
-            located = count_in_row(some, locations.line_offsets) > 0
+        some = wanted[locations.line_function]
+        located = count_in_row(some, locations.line_offsets) > 0
         for start, stop in chunks(profile.stack_offsets, _ITEMS_AT_ONCE):
             offsets = profile.stack_offsets[start : stop + 1]
             places = profile.stack_locations[int(offsets[0]) : int(offsets[-1])]
-            offsets, weight = offsets - offsets[0], weights[start:stop]
-            if wanted is not None:
-                chosen = count_in_row(located[places], offsets) > 0
-                depths = np.diff(offsets)
-                places = places[np.repeat(chosen, depths)]
-                offsets, weight = offsets_of(depths[chosen]), weight[chosen]
-            frames = profile.frames_of(offsets, places)
+            offsets = offsets - offsets[0]
+            chosen = count_in_row(located[places], offsets) > 0
+            depths = np.diff(offsets)
+            frames = profile.frames_of(
+                offsets_of(depths[chosen]), places[np.repeat(chosen, depths)]
+            )
             yield (
                 frames.offsets,
                 locations.line_function[frames.line].astype(np.int64),
                 locations.line_number[frames.line],
-                weight,
+                weights[start:stop][chosen],
             )
 
     def _weights(self) -> Column:
@@ -118,6 +129,22 @@ class Entries:
         return Entries(
             self.function[rows], self.kind[rows], self.other[rows], self.weight[rows]
         )
+
+
+class Shown(NamedTuple):
+    """What the samples show of some functions.
+
+    Attributes
+    ----------
+    entries
+        Their calls and lines.
+    samples
+        How many samples each function is in (int64), 0 of those not asked for.
+
+    """
+
+    entries: Entries
+    samples: Column
 
 
 class SideEvidence:
@@ -172,22 +199,24 @@ class SideEvidence:
         return [file.rpartition("/")[2] for file in self.files]
 
     @cached_property
-    def samples(self) -> Column:
-        """How many samples each function is in (int64)."""
-        counts = np.zeros(len(self) + 1, np.int64)
-        for offsets, function, _, weight in self._frames(None):
-            once = once_per_row(offsets, function, len(self) + 1)
-            weights = np.repeat(weight, np.diff(offsets)) * once
-            counts += sums(function, weights, len(counts))
-        return counts[:-1]
+    def total(self) -> int:
+        """How many samples there are."""
+        return sum(stacks.total() for stacks in self._stacks)
 
-    def entries(self, wanted: Bools) -> Entries:
+    @property
+    def frames(self) -> int:
+        """How many frames the stacks have, inlined ones not counted."""
+        return sum(map(len, self._stacks))
+
+    def shown(self, wanted: Bools) -> Shown:
         """Return what the samples show of the wanted functions, one bool a function."""
         wanted = np.append(wanted, False)
+        samples = np.zeros(len(wanted), np.int64)
         parts = [np.zeros((4, 0), np.int64)]
         for offsets, function, line, weight in self._frames(wanted):
             at = np.flatnonzero(wanted[function])
             sample = np.repeat(np.arange(len(weight)), np.diff(offsets))[at]
+            samples += _in_samples(function[at], sample, weight, len(wanted))
             for kind, step in _STEPS:
                 to = at + step
                 inside = (to >= offsets[sample]) & (to < offsets[sample + 1])
@@ -207,14 +236,12 @@ class SideEvidence:
                     )
                 )
             )
-        return Entries(*_summed(np.concatenate(parts, axis=1)))
+        entries = Entries(*_summed(np.concatenate(parts, axis=1)))
+        return Shown(entries, samples[:-1])
 
-    def _frames(
-        self, wanted: Bools | None
-    ) -> Iterator[tuple[Column, Column, Column, Column]]:
+    def _frames(self, wanted: Bools) -> Iterator[tuple[Column, Column, Column, Column]]:
         for stacks, ids in zip(self._stacks, self._ids, strict=True):
-            of_stacks = None if wanted is None else wanted[ids]
-            for offsets, function, line, weight in stacks.frames(of_stacks):
+            for offsets, function, line, weight in stacks.frames(wanted[ids]):
                 yield offsets, ids[function], line, weight
 
 
@@ -224,6 +251,13 @@ _STEPS = (
     *((ABOVE, step) for step in range(2, _FAR + 1)),
     *((BELOW, -step) for step in range(2, _FAR + 1)),
 )
+
+
+def _in_samples(function: Column, sample: Column, weight: Column, size: int) -> Column:
+    """Return the weight of the samples that each function is in, once a sample."""
+    keys = np.sort(function * len(weight) + sample)
+    keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]
+    return sums(keys // len(weight), weight[keys % len(weight)], size)
 
 
 def _summed(rows: NDArray[np.int64]) -> NDArray[np.int64]:

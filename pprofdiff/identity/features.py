@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.identity.evidence import BODY, Entries, SideEvidence
-from pprofdiff.identity.symbols import Symbol, words
+from pprofdiff.identity.symbols import Symbol, Symbols, words
 from pprofdiff.model.csr import expand, offsets_of
 
 __all__ = ["FEATURES", "Features", "heaviest", "known_relations"]
@@ -19,6 +18,7 @@ __all__ = ["FEATURES", "Features", "heaviest", "known_relations"]
 Column = NDArray[np.int64]
 Matrix = NDArray[np.float64]
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 _RELATIONS = ("callers", "callees", "above", "below", "body")
 _OF_NAMES = ("same name", "words", "same receiver", "closure", "other package")
@@ -62,7 +62,7 @@ _SPAN = 1 << 31
 
 
 Sides = tuple[SideEvidence, SideEvidence]
-Symbols = tuple[Sequence[Symbol], Sequence[Symbol]]
+BothSymbols = tuple[Symbols, Symbols]
 
 
 def known_relations(entries: Entries, partner: Column, side: int) -> Entries:
@@ -104,13 +104,24 @@ class Features:
         What the stacks of base and of new show.
     symbols
         The names of each side's functions, taken apart.
+    lone
+        Which functions of each side may be in a pair (bool).
+    samples
+        How many samples each of these is in, one int64 a function of a side.
 
     """
 
-    def __init__(self, sides: Sides, symbols: Symbols) -> None:
+    def __init__(
+        self,
+        sides: Sides,
+        symbols: BothSymbols,
+        lone: tuple[Bools, Bools],
+        samples: tuple[Column, Column],
+    ) -> None:
         self._sides = sides
         self._symbols = symbols
-        self._files = _files(sides, symbols)
+        self._samples = samples
+        self._files = _files(sides, symbols, lone)
 
     def of(
         self,
@@ -144,12 +155,12 @@ class Features:
         if numbers:
             x["number expected"] = _numbers(symbols, partner, pairs)
         samples = [
-            np.maximum(side.samples, 1)[rows]
-            for side, rows in zip(sides, pairs, strict=True)
+            np.maximum(side[rows], 1)
+            for side, rows in zip(self._samples, pairs, strict=True)
         ]
         fewer = np.minimum(*samples)
         shares = [
-            np.log(own / max(int(side.samples.max(initial=1)), 1))
+            np.log(own / max(side.total, 1))
             for side, own in zip(sides, samples, strict=True)
         ]
         apart = np.minimum(np.abs(shares[0] - shares[1]), _APART)
@@ -186,10 +197,11 @@ def _alike(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Files:
-    """The source files of both sides, a number for each name in each package.
+    """The source files of unpaired functions, a number for each name in each package.
 
     `of_base` and `of_new` (int64) have the file of each function, 0 where it is
-    unknown. Files of one name in any package have the same number in `name` (int64).
+    unknown, or no file of that name has an unpaired function. Files of one name in any
+    package have the same number in `name` (int64).
     """
 
     of_base: Column
@@ -197,18 +209,23 @@ class _Files:
     name: Column
 
 
-def _files(sides: Sides, symbols: Symbols) -> _Files:
-    """Return numbers for the source files of both sides."""
+def _files(sides: Sides, symbols: BothSymbols, lone: tuple[Bools, Bools]) -> _Files:
+    """Return numbers for the source files that unpaired functions are in."""
+    wanted = {
+        side.file_names[row]
+        for side, own in zip(sides, lone, strict=True)
+        for row in np.flatnonzero(own).tolist()
+    } - {""}
     ids: dict[tuple[str, str], int] = {("", ""): 0}
     base, new = (
         np.array(
             [
-                ids.setdefault((symbol.package, file), len(ids)) if file else 0
-                for symbol, file in zip(names, side.file_names, strict=True)
+                ids.setdefault((package, file), len(ids)) if file in wanted else 0
+                for package, file in zip(of.packages, side.file_names, strict=True)
             ],
             np.int64,
         )
-        for names, side in zip(symbols, sides, strict=True)
+        for of, side in zip(symbols, sides, strict=True)
     )
     names = [ids.setdefault(("", name), len(ids)) for _, name in [*ids]]
     return _Files(base, new, np.array(names, np.int64))
@@ -258,7 +275,7 @@ def _lines(
     }
 
 
-def _names(symbols: Symbols, pairs: tuple[Column, Column]) -> dict[str, Floats]:
+def _names(symbols: BothSymbols, pairs: tuple[Column, Column]) -> dict[str, Floats]:
     """Return what two names have in common."""
     known: dict[str, frozenset[str]] = {}
     x = {name: np.zeros(len(pairs[0])) for name in _OF_NAMES}
@@ -281,16 +298,18 @@ def _names(symbols: Symbols, pairs: tuple[Column, Column]) -> dict[str, Floats]:
     return x
 
 
-def _numbers(symbols: Symbols, partner: Column, pairs: tuple[Column, Column]) -> Floats:
+def _numbers(
+    symbols: BothSymbols, partner: Column, pairs: tuple[Column, Column]
+) -> Floats:
     """Return which closures have the number that their neighbours' numbers tell.
 
     From one paired closure of a function to the next, numbers grew by what one of the
     two grew by; before the first they are as they were.
     """
     grown: dict[object, list[tuple[int, int]]] = defaultdict(lambda: [(0, 0)])
-    for row in np.flatnonzero(partner >= 0).tolist():
-        old, now = symbols[0][row], symbols[1][int(partner[row])]
-        if old.kinds and old.kinds == now.kinds:
+    for row, old in symbols[0].closures():
+        other = int(partner[row])
+        if other >= 0 and old.kinds == (now := symbols[1][other]).kinds:
             grown[_home(now)].append((old.numbers[0], now.numbers[0] - old.numbers[0]))
     for steps in grown.values():
         steps.sort()

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from pprofdiff.identity.evidence import BODY, Entries, SideEvidence
 from pprofdiff.identity.features import FEATURES, Features, heaviest, known_relations
 from pprofdiff.identity.rows import by_key
-from pprofdiff.identity.symbols import Symbol
+from pprofdiff.identity.symbols import Symbol, Symbols
+from pprofdiff.parallel import both
 
 __all__ = ["Candidates", "Matched", "Matcher", "match"]
 
@@ -53,37 +54,37 @@ _OWN = "body alike", "callees alike", "below alike", "line expected"
 _OWN_ALIKE = 0.25
 # Log odds of each feature, for functions and for closures.
 _WEIGHTS: dict[str, tuple[float, float]] = {
-    "bias": (-0.27, 0.14),
+    "bias": (-0.29, 0.18),
     "callers known": (-3.94, -0.32),
-    "callers alike": (6.51, 1.15),
-    "callers only one": (-5.45, -1.41),
-    "callees known": (-4.06, -2.20),
-    "callees alike": (7.53, 3.93),
-    "callees only one": (-3.08, -0.69),
-    "above known": (-2.81, -0.95),
-    "above alike": (4.49, 0.66),
-    "above only one": (-4.43, -2.11),
-    "below known": (-1.03, -1.80),
-    "below alike": (2.27, 2.12),
-    "below only one": (-1.67, -2.32),
-    "body known": (-1.59, 1.61),
-    "body alike": (5.88, 3.41),
+    "callers alike": (6.51, 1.04),
+    "callers only one": (-5.45, -1.44),
+    "callees known": (-4.08, -2.13),
+    "callees alike": (7.53, 3.94),
+    "callees only one": (-3.09, -0.78),
+    "above known": (-2.81, -0.91),
+    "above alike": (4.49, 0.59),
+    "above only one": (-4.43, -2.25),
+    "below known": (-1.02, -1.86),
+    "below alike": (2.32, 2.24),
+    "below only one": (-1.67, -2.25),
+    "body known": (-1.59, 1.52),
+    "body alike": (5.87, 3.48),
     "body only one": (0.64, 0.00),
-    "line expected": (2.28, 0.37),
-    "line near": (2.99, 2.32),
-    "line off": (-1.49, -2.68),
-    "between equal shifts, off": (-2.27, 0.50),
-    "same file": (0.65, 0.75),
-    "other file": (-0.93, -0.62),
-    "share apart": (-1.02, -2.94),
+    "line expected": (2.28, 0.43),
+    "line near": (2.98, 2.26),
+    "line off": (-1.49, -2.69),
+    "between equal shifts, off": (-2.26, 0.49),
+    "same file": (0.65, 0.76),
+    "other file": (-0.93, -0.58),
+    "share apart": (-1.01, -2.95),
     "same name": (1.50, 0.00),
     "words": (1.50, 0.00),
     "same receiver": (1.96, 0.00),
     "closure": (0.00, 0.00),
     "other package": (0.00, 0.00),
-    "number expected": (0.00, 1.98),
+    "number expected": (0.00, 2.02),
     "lines in common": (0.00, 0.00),
-    "few": (-1.81, 0.36),
+    "few": (-1.79, 0.34),
 }
 _OF_FUNCTIONS, _OF_CLOSURES = np.array([_WEIGHTS[name] for name in FEATURES]).T
 
@@ -145,7 +146,7 @@ class Matcher:
     def __init__(
         self,
         sides: tuple[SideEvidence, SideEvidence],
-        symbols: tuple[Sequence[Symbol], Sequence[Symbol]],
+        symbols: tuple[Symbols, Symbols],
         partner: Column,
         lone: tuple[Bools, Bools],
     ) -> None:
@@ -153,12 +154,13 @@ class Matcher:
         self.symbols = symbols
         self.partner = partner.copy()
         self.lone = lone[0].copy(), lone[1].copy()
-        base, new = (
-            heaviest(side.entries(own), _MOST_ENTRIES)
-            for side, own in zip(sides, lone, strict=True)
+        base, new = both(lambda i: sides[i].shown(lone[i]), 0, 1, size=sides[0].frames)
+        self._entries = (
+            heaviest(base.entries, _MOST_ENTRIES),
+            heaviest(new.entries, _MOST_ENTRIES),
         )
-        self._entries = base, new
-        self._features = Features(sides, symbols)
+        self.samples = base.samples, new.samples
+        self._features = Features(sides, symbols, lone, self.samples)
 
     def candidates(self, *, numbers: bool) -> Candidates:
         """Return the pairs of unpaired functions that may be one, with features."""
@@ -225,20 +227,38 @@ class Matcher:
         return [
             {
                 (symbol.package, symbol.function): row
-                for row, symbol in enumerate(symbols)
+                for row, symbol in self._near(side)
                 if not symbol.kinds
             }
-            for symbols in self.symbols
+            for side in (0, 1)
         ]
 
     @cached_property
     def _known_homes(self) -> list[set[tuple[str, str]]]:
         """Each side's functions and those that closures stand in."""
-        return [{(s.package, s.function) for s in side} for side in self.symbols]
+        return [
+            {(s.package, s.function) for _, s in self._near(side)} for side in (0, 1)
+        ]
+
+    def _near(self, side: int) -> Iterator[tuple[int, Symbol]]:
+        """Yield the functions of the packages that unpaired closures are of."""
+        symbols = self.symbols[side]
+        for row, package in enumerate(symbols.packages):
+            if package in self._of_closures:
+                yield row, symbols[row]
+
+    @cached_property
+    def _of_closures(self) -> set[str]:
+        return {
+            symbol.package
+            for symbols, lone in zip(self.symbols, self.lone, strict=True)
+            for row in np.flatnonzero(lone).tolist()
+            if (symbol := symbols[row]).kinds
+        }
 
     @cached_property
     def _known_packages(self) -> list[set[str]]:
-        return [{symbol.package for symbol in side} for side in self.symbols]
+        return [set(symbols.packages) for symbols in self.symbols]
 
     def _related(self, base: Column, new: Column) -> NDArray[np.int64]:
         """Return the pairs of two long lists that share a relation, line or name."""
@@ -265,7 +285,7 @@ class Matcher:
 
 def match(
     sides: tuple[SideEvidence, SideEvidence],
-    symbols: tuple[Sequence[Symbol], Sequence[Symbol]],
+    symbols: tuple[Symbols, Symbols],
     partner: Column,
     lone: tuple[Bools, Bools],
     parted: Sequence[tuple[int, int]],
@@ -289,7 +309,7 @@ def match(
         if not len(candidates.base):
             break
         scores = _scores(candidates)
-        likely = _likely(candidates, scores, sides)
+        likely = _likely(candidates, scores, matcher.samples)
         ahead = _lead(candidates, scores, (len(sides[0]), len(sides[1]))) >= _LEAD
         choices = _several(candidates, likely & ~ahead)
         base, new = (rows[likely & ahead] for rows in candidates.rows)
@@ -328,21 +348,17 @@ def _scores(candidates: Candidates) -> Floats:
 
 
 def _likely(
-    candidates: Candidates,
-    scores: Floats,
-    sides: tuple[SideEvidence, SideEvidence],
+    candidates: Candidates, scores: Floats, samples: tuple[Column, Column]
 ) -> Bools:
     """Return which pairs are one function unless others are likelier.
 
     What replaces a function has its callers, its file and its receiver: something of
     the two functions themselves is alike too.
     """
-    samples = [
-        side.samples[rows] for side, rows in zip(sides, candidates.rows, strict=True)
-    ]
+    counts = [side[rows] for side, rows in zip(samples, candidates.rows, strict=True)]
     elsewhere = candidates.of("other package") > 0
     strict = elsewhere | (candidates.of("body known") == 0)
-    least = np.where(strict, _STRICT, _ENOUGH) + _MORE * (np.minimum(*samples) < _FEW)
+    least = np.where(strict, _STRICT, _ENOUGH) + _MORE * (np.minimum(*counts) < _FEW)
     own = np.maximum.reduce([candidates.of(name) for name in _OWN]) >= _OWN_ALIKE
     own |= candidates.of("same name") > 0
     copied = (candidates.of("same file") > 0) & (candidates.of("body alike") >= 0.5)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import NamedTuple, overload
 
 from pprofdiff.goruntime.names import (
     canonical_path,
@@ -15,13 +15,15 @@ from pprofdiff.goruntime.names import (
     under_init,
 )
 
-__all__ = ["Symbol", "symbol_of", "type_outline", "words"]
+__all__ = ["Symbol", "Symbols", "type_outline", "words"]
 
 _PART = r"[.·]func|[.·]gowrap|[.·]deferwrap|[.·]dwrap[.·]|-range|\."
 _CHAIN = re.compile(rf"(?:(?:{_PART})\d+)+$")
 _LINK = re.compile(rf"({_PART})(\d+)")
 _INNERMOST = re.compile(r"(?:\([^()]*\)\.)?[^.()·]+$")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+# What the name of a closure ends in, type arguments behind its number included.
+_CLOSURE_ENDS = (*"0123456789", "]")
 _NAMES_CACHED = 1 << 16
 
 
@@ -52,11 +54,49 @@ class Symbol(NamedTuple):
     prefix: str
 
 
-def symbol_of(name: str, packages: Mapping[str, str]) -> Symbol:
-    """Take a symbol apart; `packages` gives the present path of those that moved."""
-    symbol = _taken_apart(name)
-    path = packages.get(symbol.package)
-    return symbol if path is None else symbol._replace(package=path)
+class Symbols(Sequence[Symbol]):
+    """The symbols of a side's functions, each taken apart when it is asked for.
+
+    Parameters
+    ----------
+    names
+        The symbols.
+    packages
+        The present path of those packages that moved.
+
+    """
+
+    def __init__(self, names: Sequence[str], packages: Mapping[str, str]) -> None:
+        self._names = names
+        self._moved = packages
+
+    def __len__(self) -> int:
+        """Return the number of functions."""
+        return len(self._names)
+
+    @overload
+    def __getitem__(self, row: int) -> Symbol: ...
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[Symbol]: ...
+    def __getitem__(self, row: int | slice) -> Symbol | Sequence[Symbol]:
+        """Return the symbol of a function."""
+        if isinstance(row, slice):
+            return [self[one] for one in range(*row.indices(len(self)))]
+        symbol = _taken_apart(self._names[row])
+        path = self._moved.get(symbol.package)
+        return symbol if path is None else symbol._replace(package=path)
+
+    @cached_property
+    def packages(self) -> list[str]:
+        """The package of each function, as `Symbol` has it."""
+        paths = [_package(name) for name in self._names]
+        return [self._moved.get(path, path) for path in paths]
+
+    def closures(self) -> Iterator[tuple[int, Symbol]]:
+        """Yield (row, symbol) of all closures."""
+        for row, name in enumerate(self._names):
+            if name.endswith(_CLOSURE_ENDS) and (symbol := self[row]).kinds:
+                yield row, symbol
 
 
 # Most functions are on both sides.
@@ -74,7 +114,7 @@ def _taken_apart(name: str) -> Symbol:
         innermost = _INNERMOST.search(prefix)
         function = innermost.group() if innermost else prefix
     return Symbol(
-        canonical_path(package_of(name)),
+        _package(name),
         function,
         function.rpartition(".")[2],
         # Of nested closures, compilers write .1 or .func1.
@@ -82,6 +122,10 @@ def _taken_apart(name: str) -> Symbol:
         tuple(int(number) for _, number in links),
         prefix,
     )
+
+
+def _package(name: str) -> str:
+    return canonical_path(package_of(name))
 
 
 def words(name: str) -> frozenset[str]:

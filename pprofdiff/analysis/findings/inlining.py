@@ -16,6 +16,7 @@ from pprofdiff.analysis.profiles.graph import by_location, calls_between
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.model.csr import distinct, grouped, sums
 from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.parallel import both
 from pprofdiff.units import percent
 
 __all__ = ["inlining"]
@@ -61,13 +62,17 @@ def inlining(case: Case) -> Iterator[Finding]:
     if cpu is None or cpu.other_release:
         return
     own = np.array([not is_runtime_like(name) for name in cpu.names], np.bool_)
-    sides = [_inlined(cpu, side, own) for side in (0, 1)]
+    size = sum(
+        len(side.profile.stack_locations) for side in (cpu.diff.base, cpu.diff.new)
+    )
+    sides = both(lambda side: _inlined(cpu, side, own), 0, 1, size=size)
     keys = distinct(np.concatenate([side.key for side in sides]))
     keys = keys[_possible(cpu, sides, keys)]
     if len(keys) < _SEVERAL:
         return
     inlined = [side.of(keys) for side in sides]
-    whole = [inlined[side] + _called(cpu, side, keys) for side in (0, 1)]
+    called = both(lambda side: _called(cpu, side, keys), 0, 1, size=size)
+    whole = [inlined[side] + called[side] for side in (0, 1)]
     least = [_SAMPLES * worth for worth in cpu.model.worth]
     enough = (whole[0] >= least[0]) & (whole[1] >= least[1])
     parts = [part / np.maximum(of, 1) for part, of in zip(inlined, whole, strict=True)]
@@ -91,10 +96,13 @@ def _inlined(cpu: CPUComparison, side: int, own: NDArray[np.bool_]) -> _Inlined:
     callee, caller = union[line], union[line + 1]
     chosen = own[callee] & own[caller]
     key, place = grouped((caller * size + callee)[chosen])
-    of_line = np.repeat(by_location(profile, values), np.diff(locations.line_offsets))
+    located = by_location(profile, values)
+    of_line = np.repeat(located, np.diff(locations.line_offsets))
     value = sums(place, of_line[line[chosen]], len(key))
     # Values of a profile that is a difference may be negative.
-    most = sums(union[last], by_location(profile, np.abs(values)), size)
+    if values.min(initial=0) < 0:
+        located = by_location(profile, np.abs(values))
+    most = sums(union[last], located, size)
     return _Inlined(key, value, most)
 
 

@@ -68,15 +68,23 @@ def splits_of(
     flat, runs = functions.raw("flat"), functions.runs("flat")
     found = []
     for side in (0, 1):
-        for function, parts in _parts(functions, profiles[side], side).items():
+        least = _SHARE * totals[side]
+        for function, parts in _parts(
+            functions, profiles[side], side, flat[side], least
+        ).items():
             split = _judged(side, function, parts, runs, model)
-            if split and flat[side][parts].sum() >= _SHARE * totals[side]:
+            if split and flat[side][parts].sum() >= least:
                 found.append(split)
     return tuple(found)
 
 
-def _parts(functions: PairedRows, profile: Profile, side: int) -> dict[int, list[int]]:
-    """Return the possible parts of each function that both sides have."""
+def _parts(
+    functions: PairedRows, profile: Profile, side: int, flat: Column, least: float
+) -> dict[int, list[int]]:
+    """Return the possible parts of each function that both sides have.
+
+    None where in no package the flat of what one side alone has reaches `least`.
+    """
     there = [np.zeros(len(functions.names), np.bool_) for _ in range(2)]
     for mask, rows in zip(there, functions.union, strict=True):
         mask[rows] = True
@@ -85,14 +93,17 @@ def _parts(functions: PairedRows, profile: Profile, side: int) -> dict[int, list
     mine = np.zeros(len(functions.names), np.bool_)
     mine[union] = owned(names)
     alone &= mine
-    if not alone.any():
+    packages = dict(zip(union.tolist(), map(package_of, names), strict=True))
+    weights: dict[str, float] = defaultdict(float)
+    for row in np.flatnonzero(alone).tolist():
+        weights[packages[row]] += max(float(flat[row]), 0)
+    if max(weights.values(), default=0) < least or not weights:
         return {}
     caller: dict[int, int] = {}
     shared = set()
     for part, by in _calls(functions, profile, side, alone):
         if caller.setdefault(part, by) != by:
             shared.add(part)
-    packages = dict(zip(union.tolist(), map(package_of, names), strict=True))
     parts = defaultdict(list)
     for part in sorted(caller.keys() - shared):
         whole, seen = caller[part], {part}

@@ -279,7 +279,7 @@ class _Decision:
         """
 
         def closures(side: int) -> Iterator[tuple[int, Hashable]]:
-            for row, symbol in self.symbols[side].closures():
+            for row, symbol in self.symbols[side].closures:
                 if symbol.package and not self._of_runtime(side, row):
                     yield row, (symbol.package, symbol.function)
 
@@ -431,7 +431,7 @@ class _Shifts:
         self.sides = sides
         self.anchors: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
         told = partner >= 0
-        told[[row for row, _ in symbols.closures()]] = False
+        told[[row for row, _ in symbols.closures]] = False
         rows = np.flatnonzero(told)
         others = partner[rows]
         lines = sides[0].start[rows], sides[1].start[others]

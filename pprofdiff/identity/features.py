@@ -307,7 +307,7 @@ def _numbers(
     two grew by; before the first they are as they were.
     """
     grown: dict[object, list[tuple[int, int]]] = defaultdict(lambda: [(0, 0)])
-    for row, old in symbols[0].closures():
+    for row, old in symbols[0].closures:
         other = int(partner[row])
         if other >= 0 and old.kinds == (now := symbols[1][other]).kinds:
             grown[_home(now)].append((old.numbers[0], now.numbers[0] - old.numbers[0]))

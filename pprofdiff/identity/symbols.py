@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple, overload
 
@@ -89,14 +89,19 @@ class Symbols(Sequence[Symbol]):
     @cached_property
     def packages(self) -> list[str]:
         """The package of each function, as `Symbol` has it."""
-        paths = [_package(name) for name in self._names]
-        return [self._moved.get(path, path) for path in paths]
+        paths = [package_of(name) for name in self._names]
+        now = {path: canonical_path(path) for path in set(paths)}
+        now = {path: self._moved.get(stays, stays) for path, stays in now.items()}
+        return [now[path] for path in paths]
 
-    def closures(self) -> Iterator[tuple[int, Symbol]]:
-        """Yield (row, symbol) of all closures."""
-        for row, name in enumerate(self._names):
-            if name.endswith(_CLOSURE_ENDS) and (symbol := self[row]).kinds:
-                yield row, symbol
+    @cached_property
+    def closures(self) -> list[tuple[int, Symbol]]:
+        """The (row, symbol) of all closures."""
+        return [
+            (row, symbol)
+            for row, name in enumerate(self._names)
+            if name.endswith(_CLOSURE_ENDS) and (symbol := self[row]).kinds
+        ]
 
 
 # Most functions are on both sides.
@@ -114,7 +119,7 @@ def _taken_apart(name: str) -> Symbol:
         innermost = _INNERMOST.search(prefix)
         function = innermost.group() if innermost else prefix
     return Symbol(
-        _package(name),
+        canonical_path(package_of(name)),
         function,
         function.rpartition(".")[2],
         # Of nested closures, compilers write .1 or .func1.
@@ -122,10 +127,6 @@ def _taken_apart(name: str) -> Symbol:
         tuple(int(number) for _, number in links),
         prefix,
     )
-
-
-def _package(name: str) -> str:
-    return canonical_path(package_of(name))
 
 
 def words(name: str) -> frozenset[str]:

@@ -29,12 +29,13 @@ __all__ = ["STAGES", "breakdown"]
 STAGES = {
     "start python": (),
     "import": (),
-    "read, gunzip": ("sources",),
+    "read, gunzip": ("inputs",),
     "decode": ("loaders",),
-    "diff": ("diff",),
-    "attribution": ("goruntime",),
-    "report": ("report", "plots.py", "notebook.py"),
-    "command line": ("cli.py", "options.py", "__main__.py", "__init__.py"),
+    "who is who": ("identity",),
+    "names of Go's runtime": ("goruntime",),
+    "analysis": ("analysis",),
+    "report": ("report", "plots", "notebook"),
+    "command line": ("cli", "__main__.py", "__init__.py"),
 }
 
 
@@ -88,6 +89,9 @@ class _Watch:
 
 def breakdown(python: str, inputs: list[tuple[str, Path, Path]], runs: int) -> str:
     """Return a table: seconds of each stage (median of `runs`) for each input."""
+    for part in (part for parts in STAGES.values() for part in parts):
+        if not (ROOT / "pprofdiff" / part).exists():
+            raise BenchmarkError(f"stages: the package has no {part}")
     rows = [["stage, s", *(name for name, *_ in inputs)]]
     measured = [_stages(python, base, new, runs) for _, base, new in inputs]
     for stage in (*STAGES, "sum"):

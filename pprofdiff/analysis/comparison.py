@@ -21,7 +21,9 @@ from pprofdiff.analysis.runs.turns import taken_in_turns
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.analysis.side import (
     age_seconds,
+    allocates_throughout,
     cpu_seconds,
+    is_whole,
     measure,
     numbered,
     stacks_of,
@@ -142,6 +144,8 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
         work = settings.work._replace(
             seconds=(cpu_seconds(base), cpu_seconds(new)),
             ages=(age_seconds(base), age_seconds(new)),
+            whole=is_whole(base) and is_whole(new),
+            throughout=allocates_throughout(base) and allocates_throughout(new),
         )
         settings = replace(settings, work=work)
     identity = settings.identity_of(stacks_of(base), stacks_of(new))

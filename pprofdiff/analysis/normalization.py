@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.stats.calibration import SINCE_START
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
 
@@ -23,6 +24,7 @@ done; ``moment`` is of one instant (live memory, goroutines); ``other`` is the r
 
 _UNKNOWN = "the work is not known: --work BASE:NEW gives the operations of each side"
 _SINCE_START = "counts since the process began, whose operations are not known"
+_SET_UP = "counts since the process began: what it allocated to start may differ alone"
 
 _Column = NDArray[np.int64] | NDArray[np.float64]
 _Floats = NDArray[np.float64]
@@ -135,10 +137,13 @@ def choose(
     if counts == "moment" and not of_fleets:
         return Normalization("absolute", 1.0, 1.0, "a snapshot is not a rate")
     done = None if work is None or counts == "moment" else work.done(durations_ns)
-    if work is not None and done is not None:
+    set_up = _of_set_up(totals, durations_ns, work, done)
+    if work is not None and done is not None and not set_up:
         return Normalization("per_work", 1 / done[0], 1 / done[1], work.reason)
     if (counts == "cost" or of_fleets) and min(totals) > 0:
         reason = _UNKNOWN if work is None else _SINCE_START
+        if set_up:
+            reason = _SET_UP
         if counts != "cost":
             reason = "more hosts have more of it"
         return Normalization("composition", 100 / totals[0], 100 / totals[1], reason)
@@ -148,3 +153,28 @@ def choose(
         return Normalization("per_second", 1e9 / base_ns, 1e9 / new_ns, reason)
     reason = "no duration on both sides; --work BASE:NEW compares by operation"
     return Normalization("absolute", 1.0, 1.0, reason)
+
+
+def _of_set_up(
+    totals: tuple[int, int],
+    durations_ns: tuple[int | None, int | None],
+    work: Work | None,
+    done: tuple[float, float] | None,
+) -> bool:
+    """Return whether set-up alone may make operations look dearer, or cheaper.
+
+    A process that counts from its start allocates a fixed amount and some by operation.
+    Where an operation seems to take more, of fewer operations, and the total is no
+    larger, the same two amounts on both sides explain both totals. What two captures of
+    one build differ by counts as none.
+    """
+    if work is None or done is None or any(durations_ns):
+        return False
+    if work.is_whole or work.throughout or min(totals) <= 0:
+        return False
+    more = totals[1] / totals[0]
+    by_operation = more * done[0] / done[1]
+    apart = SINCE_START.ratio
+    if by_operation > apart:
+        return more <= apart
+    return by_operation < 1 / apart and more >= 1 / apart

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.identity.evidence import Stacks
 from pprofdiff.kinds import KINDS, resolve
+from pprofdiff.model.gclogs import Cycles
 from pprofdiff.model.profiles.merge import with_shared_added
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "age_seconds",
+    "allocates_throughout",
     "cpu_seconds",
+    "is_whole",
     "measure",
     "number_in",
     "numbered",
@@ -35,6 +38,9 @@ __all__ = [
 # The last number of a name: 12 in cpu-v2-12.
 _NUMBER = re.compile(r"\d+(?=\D*$)")
 _SEVERAL = 2
+# Of what a process allocates, this part at least is in the second half of its life
+# where it allocates throughout: half of what would be even.
+_LATE = 0.25
 # In the stacks of a CPU profile that go test -bench -cpuprofile wrote: the benchmark's
 # goroutine, or those that RunParallel starts while that one waits.
 _BENCHMARK_LOOPS = {"testing.(*B).runN", "testing.(*B).RunParallel.func1"}
@@ -113,14 +119,45 @@ def cpu_seconds(side: Side) -> float | None:
 def age_seconds(side: Side) -> float | None:
     """Return how long a side's process had run when it was captured, None if unknown.
 
-    The last line of a GC log tells it closely: ``@16.4s`` since the process began. A
-    CPU profile of ``go test`` lasts as long as the process. Of several processes,
-    nothing is known.
+    The last line of a GC log tells it, ``@16.4s`` since the process began, where GC
+    runs often; where it does not, a CPU profile may have lasted longer. A CPU profile
+    of ``go test`` lasts as long as the process. Of several processes, nothing is known.
     """
+    if (cycles := _only_log(side)) is None:
+        return cpu_seconds(side) if is_whole(side) else None
+    profiles = [c.content for c in side.of("profile") if measure(c) == "cpu"]
+    durations = [(profile.duration_ns or 0) / 1e9 for profile in profiles]
+    return max(float(cycles.start_ms[-1]) / 1e3, *durations, 0.0)
+
+
+def is_whole(side: Side) -> bool:
+    """Return whether a side's CPU profiles last as long as its process, as far as told.
+
+    Those of ``go test`` do. GC logs of one process tell its age more closely.
+    """
+    return _only_log(side) is None and of_benchmarks(side)
+
+
+def allocates_throughout(side: Side) -> bool:
+    """Return whether nothing shows that a side's process allocated to start, and ended.
+
+    The GC log of one process does where less than a quarter of what was allocated
+    between collections was so in the second half of its age; half would be even.
+    """
+    cycles, age = _only_log(side), age_seconds(side)
+    if cycles is None or age is None:
+        return True
+    between = cycles.heap_start_mb[1:] - cycles.heap_live_mb[:-1]
+    amounts = np.append(cycles.heap_start_mb[:1], np.maximum(between, 0))
+    late = cycles.start_ms >= age * 1e3 / 2
+    return float(amounts[late].sum()) >= _LATE * float(amounts.sum())
+
+
+def _only_log(side: Side) -> Cycles | None:
+    """Return the collections of a side's one process, None without such a GC log."""
     logs = [run for c in side.of("gctrace") for run in c.content.runs]
-    if len(logs) == 1 and len(logs[0].cycles.start_ms):
-        return float(logs[0].cycles.start_ms[-1]) / 1e3
-    return cpu_seconds(side) if of_benchmarks(side) else None
+    one = len(logs) == 1 and len(logs[0].cycles.start_ms) > 0
+    return logs[0].cycles if one else None
 
 
 def of_benchmarks(side: Side) -> bool:

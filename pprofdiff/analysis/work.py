@@ -25,10 +25,12 @@ class Work(NamedTuple):
 
     One of `counts` and `rates` is set; `reason` says where it is from, for people.
     `seconds` is how long counted operations took, and `ages` how long each process had
-    run when it was captured; None where that is not known. `by_run` are the operations
-    a second of each run, by its number, as far as they are known. `closed` tells that
-    the next operation began when one ended, so that operations a second are how fast
-    the program is rather than what was asked of it.
+    run when it was captured; None where that is not known. `whole` tells that these
+    are all operations of both processes, `throughout` that both allocated all that
+    time, as far as is known. `by_run` are the operations a second of each run, by its
+    number, as far as they are known. `closed` tells that the next operation began when
+    one ended, so that operations a second are how fast the program is rather than what
+    was asked of it.
     """
 
     counts: Pair | None
@@ -38,6 +40,8 @@ class Work(NamedTuple):
     by_run: tuple[Mapping[int, float], Mapping[int, float]] = (_NONE, _NONE)
     seconds: tuple[float | None, float | None] = (None, None)
     ages: tuple[float | None, float | None] = (None, None)
+    whole: bool = False
+    throughout: bool = True
 
     @property
     def is_whole(self) -> bool:
@@ -45,8 +49,7 @@ class Work(NamedTuple):
 
         Else what counts since then has set-up, and other loads, in it.
         """
-        whole = None not in self.ages and self.ages == self.seconds
-        return whole or self.per_second(self.seconds) is None
+        return self.whole or self.per_second(self.seconds) is None
 
     def done(self, durations_ns: tuple[int | None, int | None]) -> Pair | None:
         """Return the operations in the windows that a profile counts.

@@ -24,6 +24,8 @@ _MARK = (*BACKGROUND_MARK, "gc.mark.assist")
 # Beyond so many standard errors of the sample count, and a part of the log's figure:
 # the log's window and the profile's are not the same seconds.
 _ERRORS, _PART = 3.0, 0.25
+# Collections go on for at least this part of what was profiled.
+_COVERED = 0.5
 
 
 class Marking(NamedTuple):
@@ -50,13 +52,17 @@ def marking(case: Case) -> Marking | None:
     gc, cpu = case.gc, case.cpu
     if gc is None or cpu is None:
         return None
-    base_ns, new_ns = (
-        side.profile.duration_ns for side in (cpu.diff.base, cpu.diff.new)
-    )
-    logged = _logged(gc.base), _logged(gc.new)
-    if not base_ns or not new_ns or logged[0] is None or logged[1] is None:
+    sides = cpu.diff.base, cpu.diff.new
+    base_ns, new_ns = (side.profile.duration_ns for side in sides)
+    if not base_ns or not new_ns:
         return None
     spans = base_ns, new_ns
+    logged = (
+        _logged(gc.base, base_ns / len(sides[0].runs)),
+        _logged(gc.new, new_ns / len(sides[1].runs)),
+    )
+    if logged[0] is None or logged[1] is None:
+        return None
     sums = cpu.sums(cpu.of(_MARK))
     profiled = sums[0] / spans[0], sums[1] / spans[1]
     worth = cpu.model.worth
@@ -70,10 +76,15 @@ def marking(case: Case) -> Marking | None:
     return Marking((logged[0], logged[1]), profiled, (busy[0], busy[1]))
 
 
-def _logged(side: GCSide) -> float | None:
-    """Return the cores that a log counts for marking, None where rates are unknown."""
+def _logged(side: GCSide, profiled_ns: float) -> float | None:
+    """Return the cores that a log counts for marking, None where rates are unknown.
+
+    A few cycles when the process began tell nothing of the time that was profiled.
+    """
     steady = side.steady
     if steady.cycles_per_second is None or not steady.cycles:
+        return None
+    if (steady.end_s - steady.start_s) * 1e9 < _COVERED * profiled_ns:
         return None
     times = steady.times
     whole = times.assist_cpu_us + times.background_cpu_us + times.idle_cpu_us

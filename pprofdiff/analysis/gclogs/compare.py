@@ -263,7 +263,9 @@ def compare_logs(
     if base is None or new is None:
         return None
     rates = None
-    if work is not None:
+    # Where a process allocated to start and hardly later, few of its operations were
+    # done while its collections ran.
+    if work is not None and work.throughout:
         took = [
             known or _length(span, side)
             for known, span, side in zip(seconds, spans, (base, new), strict=True)

@@ -55,10 +55,20 @@ def compare_sides(
         diffs.append(first)
         objects = _objects_type(first) if settings.sample_type is None else None
         if objects is not None:
-            diffs.append(subtract(objects))
+            diffs.append(_as_bytes_are(subtract(objects), first))
     if refusals and not diffs:
         raise refusals[0]
     return tuple(diffs) or None
+
+
+def _as_bytes_are(objects: ProfileDiff, space: ProfileDiff) -> ProfileDiff:
+    """Return a diff of objects, by operation where their bytes are, else in shares."""
+    by = space.normalization
+    if by.mode == objects.normalization.mode or min(objects.totals) <= 0:
+        return objects
+    if by.mode == "composition":
+        by = by.of_shares(objects.totals)._replace(reason=by.reason)
+    return replace(objects, normalization=by, warnings=space.warnings)
 
 
 def _subtract(

@@ -38,15 +38,20 @@ def objects_moved(
         How the sides are made comparable.
 
     """
-    variance = 0.0
-    for count, size, rate, factor in zip(
-        objects, space, rates, by.factors, strict=True
-    ):
-        if not rate:
-            return False
-        variance += factor**2 * _variance(count, size, rate)
+    known = [rate for rate in rates if rate]
+    if len(known) < len(rates):
+        return False
+    sides = list(zip(objects, space, strict=True))
+    seen = expected = 0.0
+    for i, (rate, factor) in enumerate(zip(known, by.factors, strict=True)):
+        seen += factor**2 * _variance(*sides[i], rate)
+        # Of the objects of both, as many as this side has if nothing changed: one with
+        # few samples does not show how many it could have had.
+        both = sum(_variance(*side, rate) for side in sides)
+        expected += factor**2 * both * by.factors[1 - i] / sum(by.factors)
     base, new = (int(side.sum()) for side in objects)
-    return abs(by.delta(base, new)) >= LIMIT * sqrt(DISPERSION * variance)
+    variance = DISPERSION * max(seen, expected)
+    return abs(by.delta(base, new)) >= LIMIT * sqrt(variance)
 
 
 def _variance(objects: Column, space: Column, rate: int) -> float:

@@ -140,3 +140,20 @@ def test_chance_in_objects_is_that_of_sampling():
     one, other = apart[:1], apart[1:]
     assert objects_moved((one, other), (one * size, other * size), (rate, rate), by)
     assert not objects_moved((one, other), (one * size, other * size), (None, rate), by)
+
+
+def test_few_samples_of_one_side_do_not_show_that_it_allocates_less():
+    """A fortieth of the operations: three samples expected, and often none seen."""
+    rng, rate, size = np.random.default_rng(8), 512 * 1024, 256
+    by = Normalization("per_work", 1 / 40, 1.0, "")
+    chance = -np.expm1(-size / rate)
+    number = round(3 / chance)
+    sampled = rng.binomial([number * 40, number], chance, (400, 2))
+    objects = np.round(sampled / chance).astype(np.int64)
+    alarms = sum(
+        objects_moved(
+            (row[:1], row[1:]), (row[:1] * size, row[1:] * size), (rate, rate), by
+        )
+        for row in objects
+    )
+    assert alarms <= 4

@@ -1,0 +1,94 @@
+"""How long a process ran, and whether it allocated all that time: GC logs, CPU profiles."""
+
+from __future__ import annotations
+
+import pytest
+
+from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.marking import marking
+from pprofdiff.analysis.side import age_seconds, allocates_throughout, is_whole
+from pprofdiff.analysis.work import rated
+from pprofdiff.loaders.gclogs import parse
+from pprofdiff.model.profiles.profile import ValueType
+from pprofdiff.model.side import Capture, Side
+from tests.analysis.building import profile
+from tests.analysis.outcome.evidence import bench, cpu, told
+
+SPACE = (ValueType("alloc_objects", "count"), ValueType("alloc_space", "bytes"))
+LINE = (
+    "gc {n} @{at:.3f}s 1%: 0.1+{mark}+0.1 ms clock, 0.2+0/{mark}/0+0.2 ms cpu, "
+    "{start}->{start}->{live} MB, 8 MB goal, 0 MB stacks, 0 MB globals, 2 P\n"
+)
+
+
+def log(*cycles):
+    """Return a GC log of cycles: (seconds, heap when it began, live heap), in MB."""
+    text = "".join(
+        LINE.format(n=n, at=at, mark=2, start=start, live=live)
+        for n, (at, start, live) in enumerate(cycles, 1)
+    )
+    return (Capture("gc.log", "gctrace", parse(text.encode(), "gc.log")),)
+
+
+def allocs(sites):
+    """Return an allocs profile: {site: (objects, bytes)}."""
+    samples = [((name, "main.main"), values) for name, values in sites.items()]
+    one = profile(samples, types=SPACE, period=512 * 1024, duration_ns=0)
+    return (Capture("allocs", "profile", one),)
+
+
+START = log((0.003, 3, 3), (0.01, 7, 6), (0.03, 15, 14))
+STEADY = log(*((i / 4, 8, 4) for i in range(1, 40)))
+CPU = cpu({"a.com/x.F": 400})
+
+
+@pytest.mark.parametrize(
+    ("captures", "age", "throughout"),
+    [
+        ((*STEADY, *CPU), 10, True),
+        # The profile lasted longer than the collections that setting up took.
+        ((*START, *CPU), 10, False),
+        ((*log((40.0, 4, 3)), *CPU), 40, True),
+        (START, 0.03, True),
+        (CPU, None, True),
+    ],
+)
+def test_the_longest_of_what_is_known_is_the_age(captures, age, throughout):
+    side = Side("base", captures)
+    assert age_seconds(side) == age
+    assert allocates_throughout(side) is throughout
+    assert not is_whole(side)
+
+
+def test_setting_up_is_no_operations_work():
+    """23 MB to start and nothing later: a fifth of the operations have no more each."""
+    start = {"a.com/x.Load": (100, 23 << 20)}
+
+    def mode(log, new, rates=(100.0, 20.0)):
+        base = (*log, *CPU, *allocs(start))
+        compared = told(base, (*log, *CPU, *allocs(new)), work=rated(rates))
+        modes = {d.normalization.mode for d in compared.profiles if not d.is_cpu}
+        assert (compared.gc.rates is None) == (log is START)
+        (mode,) = modes
+        return mode
+
+    assert mode(START, start) == "composition"
+    assert mode(START, start, (20.0, 100.0)) == "composition"
+    # As much in all of fewer operations is more of each, where it goes on.
+    assert mode(STEADY, start) == "per_work"
+    # What setting up alone cannot explain: more in all, of fewer operations.
+    more = start | {"a.com/x.F": (1000, 60 << 20)}
+    assert mode(START, more) == "per_work"
+    # Of as many operations, nothing seems to have changed.
+    assert mode(START, start, (100.0, 100.0)) == "per_work"
+
+
+def test_collections_at_the_start_say_nothing_of_the_profiled_time():
+    marked = cpu({("runtime.gcDrain", "runtime.gcBgMarkWorker"): 5, "a.com/x.F": 400})
+
+    def found(log):
+        base = (*log, *marked, *bench({"A": 100}))
+        return marking(Case(told(base, base)))
+
+    assert found(STEADY) is not None
+    assert found(START) is None

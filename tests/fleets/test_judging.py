@@ -71,6 +71,34 @@ def test_unlike_hosts_of_one_build_are_not_told_apart(nature):
     assert len(alarms) <= 1, alarms
 
 
+def strangers(label, profiles, first):
+    """Return a side whose hosts are of no other side: their numbers are from `first`."""
+    own = side(label, profiles)
+    hosts = {(f"x{first}-{n}", k): s for (n, k), s in own.fleet.hosts.items()}
+    captures = (replace(one, run=first + one.run) for one in own.captures)
+    return Side(label, tuple(captures), replace(own.fleet, hosts=hosts))
+
+
+# A canary: a few samples of a row are what many vary by, not what they vary by.
+@pytest.mark.parametrize(("many", "few"), [(40, 3), (12, 1), (3, 40)])
+def test_a_few_hosts_beside_many_do_not_alarm_more_often(many, few):
+    pool = hosts(range(60))
+    alarms = []
+    for split in range(20):
+        order = random.Random(split).sample(range(60), many + few)
+        base, new = ([pool[i] for i in part] for part in (order[:many], order[many:]))
+        sides = strangers("base", base, 100), strangers("new", new, 200)
+        comparison = compare_sides(*sides)
+        assert not comparison.same_hosts
+        rows = comparison.profiles[0].table("functions")
+        alarms += [
+            (split, rows.names[i])
+            for column in ("flat", "cum")
+            for i in np.flatnonzero(~rows.judge(column).noise)
+        ]
+    assert len({split for split, _ in alarms}) <= 1, alarms
+
+
 def test_half_a_percent_in_one_function_is_told_at_100_hosts_a_side():
     base = hosts(range(100))
     new = hosts(range(100, 200), planted=0.005)

@@ -130,6 +130,11 @@ class CountModel(NamedTuple):
         # One sample is the least that a side without any could have had.
         floor = max(abs(self.base_step), abs(self.new_step)) ** 2
         new_counted = np.maximum(new_counted, floor - old_counted)
+        old, now = self.by.scaled(base, new)
+        # What a sample of each side is worth, scaled.
+        steps = abs(self.base_step), abs(self.new_step)
+        mean, counting = _mean(np.abs(old), np.abs(now), steps)
+        old_counted, new_counted = _no_less(counting, (old_counted, new_counted), steps)
         counted = old_counted + new_counted
         own = spread.dispersion * old_counted, spread.dispersion * new_counted
         certain = np.full(len(counted), np.inf)
@@ -140,8 +145,9 @@ class CountModel(NamedTuple):
                 own = own[0] + beyond[0], own[1] + beyond[1]
             certain = np.full(len(counted), spread.freedom)
             return _Parts(own, (none, none), certain, np.inf)
-        old, now = self.by.scaled(base, new)
         squares = np.square(old) / spread.runs[0], np.square(now) / spread.runs[1]
+        between = np.square(mean) * sum(1 / count for count in spread.runs)
+        squares = _no_less(between, squares, steps)
         own = own[0] + spread.shared * squares[0], own[1] + spread.shared * squares[1]
         common = spread.common * squares[0], spread.common * squares[1]
         if (len(runs.base), len(runs.new)) != spread.runs:
@@ -353,6 +359,36 @@ class CountModel(NamedTuple):
         rest -= np.square(whole) - np.square(counting)
         with np.errstate(divide="ignore"):
             return np.where(rest > 0, np.square(counting) / rest, np.inf)
+
+
+def _mean(
+    old: Floats, now: Floats, steps: tuple[float, float]
+) -> tuple[Floats, Floats]:
+    """Return the mean of both sides' scaled values, and what their sum varies by.
+
+    Counts of mean μ, each sample worth w, vary by w μ: that is what counting gives if
+    nothing changed, and the mean is weighted by what each side knows.
+    """
+    counting = old * steps[1] + now * steps[0]
+    whole = max(steps[0] + steps[1], np.finfo(np.float64).tiny)
+    return counting / whole, counting
+
+
+def _no_less(
+    expected: Floats, variances: tuple[Floats, Floats], steps: tuple[float, float]
+) -> tuple[Floats, Floats]:
+    """Return variances of both sides whose sum is no less than is expected.
+
+    A side that measured less, such as 3 hosts beside 40, has few samples of a row, and
+    by chance hardly any: what those few vary by is far less than what they vary by if
+    nothing changed (Przyborowski and Wilenski 1940, Biometrika 31(3-4)). The side whose
+    samples are worth more lacks it. Of sides that measured equally much, none does.
+    """
+    base, new = variances
+    lacking = np.maximum(expected - (base + new), 0.0)
+    if steps[0] > steps[1]:
+        return base + lacking, new
+    return base, new + lacking
 
 
 def _freedom(variance: Floats, counted: Floats, told: Floats) -> Floats:

@@ -186,6 +186,16 @@ def test_what_is_beyond_a_limit_is_what_benjamini_and_hochberg_say(rows, share):
     assert (new - base <= high).all()
 
 
+def of_sides(raw, new, step):
+    """Return what counting gives base, whose samples are worth `step`, and new.
+
+    Together no less than if both were of one rate, and than one sample's worth.
+    """
+    of_base, of_new = raw * step, new + max(step**2 - raw * step - new, 0)
+    lacking = max(raw + new * step - of_base - of_new, 0)
+    return (of_base + lacking, of_new) if step > 1 else (of_base, of_new + lacking)
+
+
 @given(st.integers(1, 10**5), st.integers(0, 10**5), st.floats(1.0, 3.0))
 def test_bounds_of_a_ratio_are_where_its_test_begins_to_reject(base, new, step):
     counting = CountModel.of((step, 1.0), Normalization("absolute", 1.0, 1.0, ""))
@@ -196,13 +206,13 @@ def test_bounds_of_a_ratio_are_where_its_test_begins_to_reject(base, new, step):
     for bound in (low, high):
         if -raw < bound < np.inf:
             times = 1 + bound / raw
-            variance = DISPERSION * (
-                times**2 * raw * step + max(new + max(step**2 - raw * step - new, 0), 1)
-            )
+            of_base, of_new = of_sides(raw, new, step)
+            variance = DISPERSION * (times**2 * of_base + max(of_new, 1))
             z = (new - times * raw) / sqrt(variance)
             assert abs(z) == pytest.approx(LIMIT, rel=1e-6)
     # Where nothing bounds the ratio from above, chance may have left base no sample.
-    surely = raw > LIMIT * sqrt(DISPERSION * raw * step)
+    of_base, _ = of_sides(raw, new, step)
+    surely = raw > LIMIT * sqrt(DISPERSION * of_base)
     assert np.isinf(high) == (not surely)
 
 

@@ -224,7 +224,8 @@ def test_counts_by_hand(rows, base_factor, new_factor):
     for row, (base, new) in enumerate(rows):
         delta = new * steps[1] - base * steps[0]
         spread = base * steps[0] ** 2 + new * steps[1] ** 2
-        sigma = sqrt(DISPERSION * max(spread, max(steps) ** 2))
+        alike = (base + new) * steps[0] * steps[1]
+        sigma = sqrt(DISPERSION * max(spread, alike, max(steps) ** 2))
         change = judged.change(row)
         near = {"rel": 1e-9, "abs": 1e-9 * sigma}
         assert change.delta == pytest.approx(delta, **near)

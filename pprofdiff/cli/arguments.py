@@ -203,6 +203,8 @@ def _with_sides(options: Options, places: list[str]) -> Options:
     """Return the options with base and new told apart."""
     if options.over:
         return _with_steps(options, places)
+    if options.every is not None:
+        raise UsageError("--every is the width of windows: it goes with --over time")
     if options.pair and (options.base or len(places) > 1):
         raise UsageError("--pair compares benchmarks of one file: give one")
     if options.base:

@@ -250,6 +250,10 @@ def _pprof_view(options: Options, screen: Screen) -> int:
             label=options.subtract == "diff_base",
             normalize=options.normalize,
         )
+        if loaded.new.fleet is not None:
+            # Its views have no place for what was left out of thousands.
+            for note in loaded.notes:
+                screen.say(f"pprofdiff: {printable(note)}")
         kind = cast("ViewKind", options.view)
         shaped = _view_options(options)
         data = view_bytes(profile, kind, shaped, pattern=options.peek, warn=screen.say)

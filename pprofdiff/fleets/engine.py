@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -272,6 +273,7 @@ def _client(scheduler: str, workers: int | None) -> Iterator[Any]:
 
     if scheduler:
         try:
+            _must_answer(scheduler)
             client = Client(scheduler, timeout=_PATIENCE, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise ClusterError(
@@ -301,6 +303,40 @@ def _client(scheduler: str, workers: int | None) -> Iterator[Any]:
                 ) from None
             stack.enter_context(cluster)
         yield stack.enter_context(Client(cluster, set_as_default=False))
+
+
+def _must_answer(scheduler: str) -> None:
+    """Raise OSError or ValueError where no Dask answers.
+
+    A client waits for ever for what takes a connection and says nothing, such as a web
+    server.
+    """
+    import asyncio
+
+    from distributed.comm import connect
+    from distributed.security import Security
+
+    how = Security().get_connection_args("client")
+    raised: list[Exception] = []
+
+    async def ask() -> None:
+        comm = await asyncio.wait_for(
+            connect(scheduler, timeout=_PATIENCE, **how), _PATIENCE
+        )
+        comm.abort()
+
+    def asked() -> None:
+        try:
+            asyncio.run(ask())
+        except Exception as error:  # noqa: BLE001 - raised where it is waited for
+            raised.append(error)
+
+    # A notebook's own thread has a loop already; Ctrl-C does not wait for this one.
+    thread = threading.Thread(target=asked, daemon=True)
+    thread.start()
+    thread.join()
+    if raised:
+        raise raised[0]
 
 
 @contextmanager

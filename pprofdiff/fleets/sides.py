@@ -30,6 +30,12 @@ MAX_SKIPPED = 0.01
 _AT_ONCE = 50
 
 
+# Why an object's bytes are not there, whatever they may be.
+_UNREAD = frozenset(
+    ("vanished", "not permitted", "timed out", "throttled", "unreadable", "too large")
+)
+
+
 def _silent(_message: str) -> None:
     """Drop the message."""
 
@@ -170,12 +176,28 @@ def noted(source: Source, part: Read, word: str, options: FleetOptions) -> str:
         reason = max(part.skipped, key=lambda one: (part.skipped[one], one))
         told += f" (such as {printable(part.first[reason])})"
     if not part.profiles:
-        raise FormatError(f"{told}; fleets are of pprof profiles")
+        most = max(part.skipped, key=lambda one: (part.skipped[one], one))
+        raise FormatError(f"{told}{_remedy(most)}")
     if left > options.max_skipped * len(source):
         raise FormatError(
             f"{told}: more than --max-skipped {100 * options.max_skipped:g}%"
         )
     return told
+
+
+def _remedy(reason: str) -> str:
+    """Return what follows where all objects are left out, most for one reason."""
+    if reason in _UNREAD:
+        return ""
+    flag = {"without a host": "--by", "without a build": "--over"}.get(reason)
+    if flag:
+        return (
+            f"; {flag} is a label of samples, a part KEY=… of paths, or a pattern for "
+            "paths"
+        )
+    if reason == "without a time":
+        return "; profiles do not tell when they were begun"
+    return "; fleets are of pprof profiles"
 
 
 class _Numbers(NamedTuple):

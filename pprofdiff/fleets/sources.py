@@ -149,6 +149,8 @@ def _protocols(store: Any) -> tuple[str, ...]:  # noqa: ANN401 - likewise
 def _of_list(target: str) -> Iterator[tuple[Any, list[str]]]:
     """Yield (store, paths) of the names in a list."""
     name = target[1:]
+    if not name:
+        raise UsageError("@ names no list: give @FILE, or @- for standard input")
     try:
         if name == "-":
             lines = sys.stdin.buffer.read().splitlines()
@@ -193,4 +195,4 @@ def _told(target: str) -> str:
 def _reason(error: Exception) -> str:
     """Return the first line of what a library says."""
     lines = str(error).strip().splitlines()
-    return printable(lines[0]) if lines else type(error).__name__
+    return printable(lines[0].rstrip(" :")) if lines else type(error).__name__

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import socket
 
 import pytest
 
@@ -142,6 +143,8 @@ def test_a_pattern_that_nothing_matches_is_an_error(fleet, capsys):
         (["{}/new/**", "--by=(?P<host"], "--by (?P<host: missing"),
         (["{}/new/**", "--by=host=.*"], "a pattern needs a group"),
         (["{}/new/**", "--scheduler=tcp://127.0.0.1:9"], "no Dask scheduler answers"),
+        (["{}/new/**", "--every=5m"], "it goes with --over time"),
+        (["@"], "@ names no list"),
     ],
 )
 def test_what_cannot_be_is_one_line(fleet, capsys, monkeypatch, words, said):
@@ -154,6 +157,30 @@ def test_what_cannot_be_is_one_line(fleet, capsys, monkeypatch, words, said):
     assert err.count("\n") == 1
 
 
+def test_what_takes_a_connection_and_says_nothing_is_no_scheduler(
+    fleet, capsys, monkeypatch
+):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("pprofdiff.fleets.engine._PATIENCE", 1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
+        words = [f"{fleet}/base/**", f"{fleet}/new/**", "--scheduler", address]
+        assert main(words) == 2
+    assert capsys.readouterr() == (
+        "", f"pprofdiff: {address}: no Dask scheduler answers there (TimeoutError)\n"
+    )  # fmt: skip
+
+
+def test_views_of_pprof_say_what_was_left_out(fleet, capsys):
+    (fleet / "new/host=h00003/empty.pb.gz").write_bytes(b"")
+    assert (
+        main(["-top", f"{fleet}/base/**", f"{fleet}/new/**", "--max-skipped=9%"]) == 0
+    )
+    out, err = capsys.readouterr()
+    assert "Showing nodes" in out
+    assert "pprofdiff: new: 1 of 25 objects left out: 1 empty (such as " in err
+
+
 def test_without_a_host_nothing_is_guessed(fleet):
     loose = fleet / "loose"
     loose.mkdir()
@@ -161,7 +188,7 @@ def test_without_a_host_nothing_is_guessed(fleet):
         (loose / f"{number}.pb.gz").write_bytes(file.read_bytes())
     with pytest.raises(UsageError, match="of which host is it"):
         load_fleets([str(loose)], [f"{fleet}/new"], FleetOptions())
-    with pytest.raises(FormatError, match="24 without a host"):
+    with pytest.raises(FormatError, match=r"24 without a host .*; --by is a label"):
         load_fleets([str(loose)], [f"{fleet}/new"], FleetOptions(by="host"))
 
 

@@ -160,6 +160,9 @@ def test_few_hosts_and_one_host_are_doubts(fleet):
     assert told.text.startswith("base has 2 hosts, which hardly show")
     one = pprofdiff.fleet(f"{fleet}/build=1/host=h00001", f"{fleet}/build=2")
     assert "one-host" in [w.id for w in one.report().warnings]
+    both = pprofdiff.fleet(*[f"{fleet}/build=1/host=h00001"] * 2)
+    (told,) = [w for w in both.report().warnings if "host" in w.id]
+    assert told.text.startswith("either side is one host: nothing shows")
 
 
 def test_without_paths_nothing_names_a_host(fleet, capsys, tmp_path):

@@ -30,12 +30,14 @@ def unlike_load(case: Case) -> Iterator[Finding]:
     span = f"{times(low).removesuffix('×')} to {times(high)}"
     factor = times(load.ratio) if high < _CLOSE * low else span
     pair = f"{base.upper()}:{new.upper()}"
-    flag = f"--rps {pair}, operations a second,"
+    flag, each = f"--rps {pair}, operations a second,", ""
     if case.comparison.of_fleets:
         flag = f"--work {pair}, operations of all hosts while profiled,"
+        # Sides may be of unlike many hosts and profiles.
+        each = " in a second of a host"
     yield Finding(
         "not-comparable",
-        f"{new} probably did {factor} the work of {base}",
+        f"{new} probably did {factor} the work of {base}{each}",
         "That is what most functions outside the runtime cost, new over base: another "
         "load moves them together. What moved otherwise is what changed.",
         (Fact("pace of most functions", "cpu profile", 1.0, load.ratio, "ratio"),),

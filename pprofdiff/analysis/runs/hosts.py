@@ -36,19 +36,26 @@ def fleet_caveats(base: Side, new: Side) -> Iterator[Caveat]:
     """Yield doubts about sides that are fleets; nothing of sides that are not."""
     if base.fleet is None or new.fleet is None:
         return
-    for side, fleet in ((base, base.fleet), (new, new.fleet)):
-        yield from _few(side, fleet)
+    if len(base.fleet.names) == len(new.fleet.names) == 1:
+        yield _one("either side")
+    else:
+        for side, fleet in ((base, base.fleet), (new, new.fleet)):
+            yield from _few(side, fleet)
     yield from _one_hour_and_another(base, new)
+
+
+def _one(side: str) -> Caveat:
+    return Caveat(
+        "one-host",
+        f"{side} is one host: nothing shows how far hosts of one build differ, so that "
+        "another host looks like a change",
+    )
 
 
 def _few(side: Side, fleet: Fleet) -> Iterator[Caveat]:
     count = len(fleet.names)
     if count == 1:
-        yield Caveat(
-            "one-host",
-            f"{side.label} is one host: nothing shows how far hosts of one build "
-            "differ, so that another host looks like a change",
-        )
+        yield _one(side.label)
     elif count < _FEW:
         yield Caveat(
             "few-hosts",

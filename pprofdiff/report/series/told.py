@@ -212,7 +212,8 @@ def _row(
 def _change_cell(curve: Curve) -> Cell:
     """Return the largest change; of none, that all is noise."""
     if not curve.changes:
-        known = bool(np.isfinite(curve.deviation).all())
+        # A step without profiles has neither.
+        known = bool(np.isfinite(curve.deviation[np.isfinite(curve.shares)]).all())
         return Cell("", 0.0 if known else None, mark="noise" if known else "")
     delta = curve.largest
     tone: Tone = "worse" if delta > 0 else "better"
@@ -254,7 +255,7 @@ def over_words(series: Series) -> str:
     return (
         f"{series.profiles:,} profiles of {series.hosts:,} hosts, {each} at a step"
         f"{lacking}. A change is a step from which on a share is another one, beyond "
-        f"how far hosts differ; 5% of what is told may be false.{when}"
+        f"how far hosts differ; ~ none is told. Of what is told, 5% may be false.{when}"
     )
 
 

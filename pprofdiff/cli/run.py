@@ -78,6 +78,9 @@ def run(options: Options, screen: Screen) -> int:
     with suppress(BrokenPipeError):
         draw(shown, options.color, screen)
         _tell(report, options, screen, free=not shown)
+    if report.comparison.of_fleets and (options.explain or options.listed):
+        notes = (one.text for one in report.warnings if one.id == "input")
+        _tell_left_out(notes, screen)
     _tell_failed(failed, screen)
     if failed or report.verdict.unread:
         return 2
@@ -98,6 +101,12 @@ def _write(
         except Exception as error:  # noqa: BLE001 - told when all else is done
             failed.append(error)
     return failed
+
+
+def _tell_left_out(notes: Iterable[str], screen: Screen) -> None:
+    """Say what was left out of a fleet beside a view that has no place for it."""
+    for note in notes:
+        screen.say(f"pprofdiff: {printable(note)}")
 
 
 def _tell_failed(failed: Sequence[Exception], screen: Screen) -> None:
@@ -251,9 +260,7 @@ def _pprof_view(options: Options, screen: Screen) -> int:
             normalize=options.normalize,
         )
         if loaded.new.fleet is not None:
-            # Its views have no place for what was left out of thousands.
-            for note in loaded.notes:
-                screen.say(f"pprofdiff: {printable(note)}")
+            _tell_left_out(loaded.notes, screen)
         kind = cast("ViewKind", options.view)
         shaped = _view_options(options)
         data = view_bytes(profile, kind, shaped, pattern=options.peek, warn=screen.say)

@@ -8,10 +8,10 @@ from itertools import count
 from typing import NamedTuple, Protocol
 
 from pprofdiff.analysis.profiles.compare import place_in_report
-from pprofdiff.errors import FormatError
+from pprofdiff.errors import FormatError, UsageError
 from pprofdiff.fleets.engine import parts_of
 from pprofdiff.fleets.hosts import HostRule, host_rule
-from pprofdiff.fleets.partial import Key, Part, Task
+from pprofdiff.fleets.partial import NO_GROUP, Key, Part, Task
 from pprofdiff.fleets.sources import Source, paths_of, read_once, source_of
 from pprofdiff.inputs.gunzip import DEFAULT_MAX_SIZE
 from pprofdiff.inputs.sides import Loaded
@@ -88,7 +88,7 @@ def load_fleets(
     Raises
     ------
     FetchError, UsageError
-        As `sources.source_of` and `hosts.host_rule` do.
+        As `sources.source_of` and `hosts.host_rule` do; or nothing tells a group.
     FormatError
         More of a side's objects than `options.max_skipped` are no profiles that can be
         read, or all are.
@@ -111,12 +111,23 @@ def load_fleets(
         noted(source, part, word, options)
         for source, part, word in zip(sources, parts, ("base", "new"), strict=True)
     ]
+    _must_have_groups(parts, options)
     numbers = _Numbers.of(parts)
     first, second = (
         _side(source, part, word, numbers, options)
         for source, part, word in zip(sources, parts, ("base", "new"), strict=True)
     )
     return Loaded(first, second, tuple(note for note in told if note))
+
+
+def _must_have_groups(parts: Sequence[Part], options: FleetOptions) -> None:
+    """Raise UsageError where nothing of either side tells a group."""
+    groups = {group for part in parts for group in part.members if group}
+    if options.group_by and groups == {NO_GROUP}:
+        raise UsageError(
+            f"--group-by {printable(options.group_by)}: no path has it, and no label "
+            "of samples is called so"
+        )
 
 
 def tasks_of(source: Source, rule: HostRule, options: FleetOptions) -> list[Task]:

@@ -171,13 +171,20 @@ def test_what_takes_a_connection_and_says_nothing_is_no_scheduler(
     )  # fmt: skip
 
 
-def test_views_of_pprof_say_what_was_left_out(fleet, capsys):
+@pytest.mark.parametrize(
+    ("view", "shown"),
+    [
+        ("-top", "Showing nodes"),
+        ("--explain=gc", "what it stands for"),
+        ("--list=Write", "flat"),
+    ],
+)
+def test_other_views_say_what_was_left_out(fleet, capsys, view, shown):
     (fleet / "new/host=h00003/empty.pb.gz").write_bytes(b"")
-    assert (
-        main(["-top", f"{fleet}/base/**", f"{fleet}/new/**", "--max-skipped=9%"]) == 0
-    )
+    words = [f"{fleet}/base/**", f"{fleet}/new/**", "--max-skipped=9%"]
+    assert main([view, *words]) == 0
     out, err = capsys.readouterr()
-    assert "Showing nodes" in out
+    assert shown in out
     assert "pprofdiff: new: 1 of 25 objects left out: 1 empty (such as " in err
 
 

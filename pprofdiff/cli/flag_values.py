@@ -105,16 +105,17 @@ def _size(value: str, _flag: Flag) -> int:
     return int(match[1]) * _SIZES[match[2]]
 
 
-def share(value: str) -> float:
+def share(value: str, *, none: bool = False) -> float:
     """Return the share of a percentage such as ``2%`` or ``0.5``.
 
-    Raises ValueError with what it is to be: more than 0, less than 100.
+    Raises ValueError with what it is to be: more than 0 (or 0, with `none`), less than
+    100.
     """
     try:
         part = float(value.strip().removesuffix("%")) / 100
     except ValueError:
-        part = 0.0
-    if not 0 < part < 1:
+        part = -1.0
+    if not 0 <= part < 1 or (part == 0 and not none):
         raise ValueError("must be a percentage between 0 and 100, such as 2%")
     return part
 
@@ -144,5 +145,6 @@ _READERS: dict[str, Callable[[str, Flag], object]] = {
     "choice": _choice,
     "duration": _duration,
     "percent": lambda value, _flag: share(value),
+    "percent or 0": lambda value, _flag: share(value, none=True),
     "str": lambda value, _flag: value,
 }

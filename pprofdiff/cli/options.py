@@ -253,7 +253,7 @@ FLAGS = (
     Flag(_FLEET, "over", "str", "over", "STEP", "more than two: time, or what tells builds, as --by; see below", ours=True, views="report"),
     Flag(_FLEET, "every", "duration", "every", "WIDTH", "of --over time: a window, such as 15m (48 windows at most)", ours=True, views="report"),
     Flag(_FLEET, "scheduler", "str", "scheduler", "ADDRESS", "read on this Dask cluster, such as tcp://10.0.0.1:8786", ours=True),
-    Flag(_FLEET, "max_skipped", "percent", "max_skipped", "PERCENT", "largest share of objects that may be damaged or missing (1%)", ours=True),
+    Flag(_FLEET, "max_skipped", "percent or 0", "max_skipped", "PERCENT", "largest share of objects that may be damaged or missing (1%)", ours=True),
 )
 
 MEASURE_FLAGS = (

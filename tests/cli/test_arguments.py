@@ -27,6 +27,7 @@ VALUES = {
     "size": ("3MB", 3 << 20),
     "work": ("8:9.5", (8.0, 9.5)),
     "percent": ("3%", 0.03),
+    "percent or 0": ("0%", 0.0),
     "window": ("1.5:,:9", ((1.5, None), (None, 9.0))),
 }
 ONE_A_FLAG = [

@@ -115,10 +115,11 @@ def report_of(
     """
     told: dict[str, Caveat] = {}
     lost = (Caveat("unread", line) for line in unread)
-    caveats = (
-        *comparison.caveats(),
-        *_of_runs(comparison),
-    )
+    of_sides = [*comparison.caveats()]
+    if comparison.of_fleets:
+        # How long a fleet was profiled in all says nothing: shares are compared.
+        of_sides = [one for one in of_sides if one.id != "duration"]
+    caveats = (*of_sides, *_of_runs(comparison))
     for caveat in (*lost, *warnings, *caveats):
         told.setdefault(caveat.text, caveat)
     decided = outcome(comparison)

@@ -158,6 +158,7 @@ def test_few_hosts_and_one_host_are_doubts(fleet):
     few = pprofdiff.fleet(f"{fleet}/build=1/host=h0000[12]", f"{fleet}/build=2")
     (told,) = [w for w in few.report().warnings if "host" in w.id]
     assert told.text.startswith("base has 2 hosts, which hardly show")
+    assert "duration" not in [w.id for w in few.report().warnings]
     one = pprofdiff.fleet(f"{fleet}/build=1/host=h00001", f"{fleet}/build=2")
     assert "one-host" in [w.id for w in one.report().warnings]
     both = pprofdiff.fleet(*[f"{fleet}/build=1/host=h00001"] * 2)

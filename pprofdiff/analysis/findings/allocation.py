@@ -72,11 +72,13 @@ class _Total(NamedTuple):
     """What an operation allocates in all, new over base, as far as that moved.
 
     A ratio is None where chance, or what starts a process, may have made the change,
-    and where objects are not counted.
+    and where objects are not counted. `as_many` says that bytes are as many as before:
+    runs that differ too much to tell a change do not show that.
     """
 
     bytes_: float | None
     objects: float | None
+    as_many: bool = False
 
     @property
     def more(self) -> bool | None:
@@ -167,6 +169,7 @@ def _total(case: Case, diff: ProfileDiff, model: CountModel) -> _Total | None:
         None
         if objects is None or not counted
         else _ratio(by, *(int(side.sum()) for side in objects), exact=exact),
+        as_many=_near(by.ratio(*diff.totals)),
     )
     return total if exact or total.more is not None else None
 
@@ -174,9 +177,14 @@ def _total(case: Case, diff: ProfileDiff, model: CountModel) -> _Total | None:
 def _ratio(by: Normalization, base: int, new: int, *, exact: bool) -> float | None:
     """Return new over base, None where that is about 1, as far as operations tell."""
     ratio = by.ratio(base, new)
-    if not ratio or abs(log(ratio)) < log(1 + _SHARE):
+    if not ratio or _near(ratio):
         return None
     return ratio if exact or beyond_runs(SINCE_START, 1.0, ratio) else None
+
+
+def _near(ratio: float | None) -> bool:
+    """Return whether a ratio is about 1; one that is not known is not."""
+    return bool(ratio and abs(log(ratio)) < log(1 + _SHARE))
 
 
 def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:
@@ -297,7 +305,8 @@ def _amount(total: _Total) -> str:
     if total.bytes_ is None:
         if total.objects is None:
             return ""
-        return f"{_factor(total.objects, 'objects')}, in as many bytes"
+        beside = ", in as many bytes" if total.as_many else ""
+        return f"{_factor(total.objects, 'objects')}{beside}"
     text = _factor(total.bytes_, "bytes")
     if total.objects is None:
         return text

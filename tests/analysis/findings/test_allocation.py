@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.stats.allocated import objects_moved
 from pprofdiff.analysis.work import counted
+from pprofdiff.model.side import Capture, Side
 from tests.analysis.growing import MB, findings, heap
 
 MAIN = "main.main"
@@ -157,3 +160,25 @@ def test_few_samples_of_one_side_do_not_show_that_it_allocates_less():
         for row in objects
     )
     assert alarms <= 4
+
+
+def test_runs_that_differ_do_not_show_as_many_bytes():
+    """A third of the bytes is gone, but runs differ: fewer objects is all that is told."""
+    sides = []
+    for label, runs, size in (
+        ("base", (900, 2100, 1500), 256),
+        ("new", (600, 1400, 1000), 512),
+    ):
+        captures = tuple(
+            Capture(
+                f"{label}/{i}",
+                "profile",
+                allocated({PARSE: made // 2, WRITE: made // 2}, size=size),
+                run=i,
+            )
+            for i, made in enumerate(runs)
+        )
+        sides.append(Side(label, captures))
+    found = find(compare_sides(*sides, Settings(work=counted((1000, 1000))))).found
+    told_ = next(f for f in found if f.id == "allocation")
+    assert told_.title == "Each operation allocates 66.7% fewer objects"

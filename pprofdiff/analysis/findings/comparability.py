@@ -64,7 +64,10 @@ def _a_second(cpu: CPUComparison) -> Load | None:
 
 
 def more_of_the_same(case: Case) -> Iterator[Finding]:
-    """Operations cost more or less in all code alike: they do more of the same work."""
+    """Operations cost more or less in all code alike: they do more work.
+
+    It is the same work where neither side runs functions that the other one has not.
+    """
     cpu = case.cpu
     if cpu is None or cpu.diff.normalization.mode != "per_work":
         return
@@ -80,10 +83,11 @@ def more_of_the_same(case: Case) -> Iterator[Finding]:
     own = [i for i in table.order("flat").tolist() if not _of_runtime(table.names[i])]
     own.sort(key=lambda i: -int(table.raw("flat")[1][i]))
     named = listed_functions([table.names[i] for i in own[:_NAMED]])
+    work = "work" if _differ(case) else "of the same work"
     yield Finding(
         "more-of-the-same",
         f"All code costs {times(new / base)} alike: an operation does "
-        f"{'more' if more else 'less'} of the same work",
+        f"{'more' if more else 'less'} {work}",
         f"{named} and all groups keep their shares of the CPU. A machine that is "
         f"{'slower' if more else 'faster'} by as much does that too; one is by 12 to "
         "17 % from run to run.",
@@ -92,6 +96,12 @@ def more_of_the_same(case: Case) -> Iterator[Finding]:
         claim=cpu.all,
         weight=float("inf"),
     )
+
+
+def _differ(case: Case) -> bool:
+    """Return whether a side alone runs functions that matter: its work is another."""
+    alone = case.one_sided
+    return alone is not None and bool(alone.gone.roots or alone.added.roots)
 
 
 def processors(case: Case) -> Iterator[Finding]:

@@ -12,8 +12,12 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.tables import STOPPED
 from pprofdiff.analysis.stats.calibration import BUSY_FROM, BUSY_SIGMA, TOTAL_SIGMA
+from pprofdiff.analysis.stats.scaled_alike import scaled_alike
 
-__all__ = ["busy", "clock_sigma"]
+__all__ = ["busy", "clock_sigma", "stirred"]
+
+# Groups that a busy machine moves by itself: it stops threads, and wakes them.
+_STIRRED = ("sched",)
 
 
 def busy(comparison: Comparison) -> float | None:
@@ -29,6 +33,19 @@ def busy(comparison: Comparison) -> float | None:
 def clock_sigma(comparison: Comparison) -> float:
     """Return how far time may differ from run to run of one build (log deviation)."""
     return TOTAL_SIGMA if busy(comparison) is None else BUSY_SIGMA
+
+
+def stirred(comparison: Comparison) -> bool:
+    """Return whether the machine was busy, and scheduling alone may have moved.
+
+    Twice as much an operation was seen of one build, with two busy processes beside one
+    side. Other groups move by one factor then.
+    """
+    if busy(comparison) is None:
+        return False
+    diffs = [d for d in comparison.profiles if d.is_cpu and all(d.totals)]
+    told = [scaled_alike(diff, without=_STIRRED) for diff in diffs]
+    return all(one is not None and one.alike for one in told)
 
 
 def _stopped(diff: ProfileDiff) -> float:

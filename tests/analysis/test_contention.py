@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pprofdiff.analysis.contention import busy, clock_sigma
+from pprofdiff.analysis.contention import busy, clock_sigma, stirred
 from pprofdiff.analysis.findings.model import Findings
+from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.gate.judging import judge
 from pprofdiff.analysis.gate.measures import Judged
 from pprofdiff.analysis.gate.rules import Gate
@@ -83,3 +84,34 @@ def test_the_gate_says_what_the_outcome_says():
         for n in (0, 96)
     ]
     assert ruled == ["fail", "cannot tell"]
+
+
+MARK = ("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")
+SCHEDULE = ("runtime.findRunnable", "runtime.schedule", "runtime.mcall")
+
+
+def stirred_by(scheduling, stopped, grown=1):
+    """Return a side's CPU profile: its code, and so much scheduling."""
+    made = dict.fromkeys(PACKAGES, 200) | {MARK: 300, SCHEDULE: scheduling}
+    made |= {PACKAGES[0]: 400 - stopped, STOPPED: stopped, PACKAGES[1]: 200 * grown}
+    return cpu(made)
+
+
+def test_scheduling_alone_on_a_busy_machine_is_the_machines():
+    """Time and scheduling doubled while the program's code cost the same CPU."""
+
+    def compared(stopped, grown=1):
+        base = bench(*({"A": time} for time in (1000, 1010, 990)))
+        new = bench(*({"A": time} for time in (2000, 2020, 1980)))
+        return told(
+            (*base, *stirred_by(150, 20)),
+            (*new, *stirred_by(400, stopped, grown)),
+            work=WORK,
+        )
+
+    quiet, loud, changed = compared(20), compared(300), compared(300, grown=10)
+    assert [stirred(one) for one in (quiet, loud, changed)] == [False, True, False]
+    named = [{f.id for f in find(one).found} for one in (quiet, loud, changed)]
+    assert ["scheduler" in ids for ids in named] == [True, False, True]
+    assert outcome(quiet).verdict == "slower"
+    assert outcome(loud).verdict == "unknown"

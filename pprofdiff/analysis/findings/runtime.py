@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pprofdiff.analysis.contention import stirred
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Fact, Finding
@@ -23,7 +24,10 @@ _KINDS = {"copy": "Copying", "clear": "Clearing memory", "hash": "Hashing"}
 
 
 class _Subject(NamedTuple):
-    """One group as a finding: its id, what it is called, what to look at next."""
+    """One group as a finding: its id, what it is called, what to look at next.
+
+    There is no advice where that was looked at.
+    """
 
     id: str
     group: str
@@ -32,14 +36,22 @@ class _Subject(NamedTuple):
 
 
 def scheduler(case: Case) -> Iterator[Finding]:
-    """Goroutines are switched, woken and looked for more or less often."""
+    """Goroutines are switched, woken and looked for more or less often.
+
+    Nothing is said where nothing else moved and the machine was busy with other work.
+    """
+    if stirred(case.comparison):
+        return
     yield from _group(
         case,
         _Subject(
             "scheduler",
             "sched",
             "Scheduling",
-            "An execution trace shows which goroutines start, block and wake so often.",
+            ""
+            if case.trace is not None
+            else "An execution trace shows which goroutines start, block and wake so "
+            "often.",
         ),
     )
 
@@ -52,7 +64,9 @@ def locks(case: Case) -> Iterator[Finding]:
             "locks",
             "locks",
             "Locks and channels",
-            "A mutex and a block profile show which lock or channel.",
+            ""
+            if case.trace is not None or case.of_type("delay") is not None
+            else "A mutex and a block profile show which lock or channel.",
         ),
     )
 

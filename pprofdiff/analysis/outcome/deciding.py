@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.contention import busy
+from pprofdiff.analysis.contention import busy, stirred
 from pprofdiff.analysis.outcome.figures import Timed, cpu_of, measures, timed
 from pprofdiff.analysis.outcome.model import Measure, Outcome, Verdict
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -65,12 +65,21 @@ def outcome(comparison: Comparison) -> Outcome:
     speeds = [m for m in told if m.more_is]
     benchmarks = timed(comparison)
     factor = None if diff is None or alike is None else _factor(diff, alike)
+    one_group = alike is not None and not alike.several
     if not speeds:
         needs = _NOTHING if diff is None else _WORK
         if diff is not None and comparison.of_fleets:
             needs = _WORK_OF_FLEETS
         shares = diff is not None and diff.normalization.mode == "composition"
-        return Outcome("unknown", tuple(told), (), factor, needs, shares)
+        return Outcome(
+            "unknown",
+            tuple(told),
+            (),
+            factor,
+            needs,
+            shares,
+            one_group=one_group,
+        )
     first = speeds[0]
     share = busy(comparison) if first.id in _CLOCK else None
     if share is not None:
@@ -85,7 +94,7 @@ def outcome(comparison: Comparison) -> Outcome:
     if contrary:
         verdict = "unknown"
         needs = "benchmarks moved both ways: each is told by itself"
-    elif alike is not None and alike.alike and _machine(comparison, first, told):
+    elif _code_alike(comparison, alike) and _machine(comparison, first, told):
         verdict, needs = "unknown", _MACHINE
     elif verdict == "unknown":
         noun: Literal["runs", "hosts"] = "hosts" if comparison.of_fleets else "runs"
@@ -94,7 +103,13 @@ def outcome(comparison: Comparison) -> Outcome:
     ordered = (first, *(m for m in told if m is not first))
     known = any(m.id in ("time", "cpu", "task") for m in told)
     return Outcome(
-        verdict, ordered, contrary, None if known else factor, needs, busy=share
+        verdict,
+        ordered,
+        contrary,
+        None if known else factor,
+        needs,
+        busy=share,
+        one_group=one_group,
     )
 
 
@@ -153,6 +168,11 @@ def _factor(diff: ProfileDiff, alike: ScaledAlike) -> float | None:
         return ratio
     large = np.abs(judged.delta) >= _OWN * diff.normalization.larger(*diff.totals)
     return None if (large & ~(judged.noise & judged.known)).any() else ratio
+
+
+def _code_alike(comparison: Comparison, alike: ScaledAlike | None) -> bool:
+    """Return whether all groups moved by one factor, but for what a machine moves."""
+    return alike is not None and (alike.alike or stirred(comparison))
 
 
 def _machine(comparison: Comparison, first: Measure, told: list[Measure]) -> bool:

@@ -105,6 +105,9 @@ class Outcome:
     busy
         The share of CPU samples which shows that the machine did other work too, where
         time would decide and too few runs show how far it differs then; else None.
+    one_group
+        Whether nearly all of the CPU profile is one group: then `alike` is its factor,
+        and does not tell a program that costs more from other work.
 
     """
 
@@ -115,6 +118,7 @@ class Outcome:
     needs: str = ""
     shares: bool = False
     busy: float | None = None
+    one_group: bool = False
 
     @property
     def headline(self) -> Measure | None:

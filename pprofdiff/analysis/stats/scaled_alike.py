@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import erfc, exp, inf, sqrt
 from typing import NamedTuple
 
@@ -30,7 +31,8 @@ class ScaledAlike(NamedTuple):
 
     `ratio` is new / base of *raw* totals, within `low` to `high` with 95 %. `p` is the
     chance of groups as unlike as these where all moved by one factor, and `alike` says
-    that it is at least 5 %.
+    that it is at least 5 %. `several` says that more than one group has the samples to
+    show a factor of its own: what one group does, all code does.
     """
 
     ratio: float
@@ -38,20 +40,27 @@ class ScaledAlike(NamedTuple):
     high: float
     p: float
     alike: bool
+    several: bool
 
 
-def scaled_alike(diff: ProfileDiff) -> ScaledAlike | None:
+def scaled_alike(
+    diff: ProfileDiff, without: Collection[str] = ()
+) -> ScaledAlike | None:
     """Test whether all groups moved by one factor, by chi square over groups.
 
-    None where samples are in no groups, a sample's worth is unknown, a side is empty,
-    or all samples are in one group.
+    Groups of the ids in `without` are left out, of the ratio as well. None where
+    samples are in no groups, a sample's worth is unknown, a side is empty, or all
+    samples are in one group.
     """
     model, sums = diff.model, diff.category_sums
     if model is None or not model.sound or sums is None or min(diff.totals) <= 0:
         return None
     worth = np.array(model.worth)
-    totals = np.array(diff.totals) / worth
-    counts = np.array([group[1:] for group in sums.groups()], np.float64) / worth
+    groups = [group[1:] for group in sums.groups() if group[0] not in without]
+    counts = np.array(groups, np.float64) / worth
+    totals = counts.sum(axis=0)
+    if not totals.all():
+        return None
     expected = counts.sum(axis=1)[:, None] * (totals / totals.sum())
     small = expected.min(axis=1) < _EXPECTED
     counts = np.concatenate([counts[~small], counts[small].sum(axis=0)[None]])
@@ -59,10 +68,11 @@ def scaled_alike(diff: ProfileDiff) -> ScaledAlike | None:
     if len(counts) < 2:
         return None
     p = _chance(counts, totals)
-    ratio = diff.totals[1] / diff.totals[0]
+    several = int((counts.min(axis=1) >= _TELLING).sum()) > 1
+    ratio = float(totals[1] * worth[1] / (totals[0] * worth[0]))
     sigma = sqrt(DISPERSION * float((1 / totals).sum()))
     factor = exp(reach(inf).of_95 * sigma)
-    return ScaledAlike(ratio, ratio / factor, ratio * factor, p, p >= ALPHA)
+    return ScaledAlike(ratio, ratio / factor, ratio * factor, p, p >= ALPHA, several)
 
 
 def functions_alike(diff: ProfileDiff) -> bool:

@@ -51,7 +51,7 @@ def told_outcome(outcome: Outcome) -> Told:
     elif not first.more_is:
         headline = f"No outcome: {_amount(first)}"
     else:
-        others = [m for m in outcome.measures[1:] if m.id != "task"]
+        others = [m for m in outcome.measures[1:] if _tells(m, first)]
         amounts = [_with_interval(first), *map(_amount, others[:2])]
         verdict = _VERDICTS[outcome.verdict].format(f"{100 * first.same_within:g}%")
         headline = f"{verdict}: {', '.join(amounts)}"
@@ -68,15 +68,36 @@ def told_outcome(outcome: Outcome) -> Told:
         named = ", ".join(outcome.contrary[:_LISTED])
         below.append(Sentence(f"Moved the other way: {named}."))
     if outcome.alike is not None:
-        below.append(
-            Sentence(
-                f"All groups of the CPU profile scaled alike ({times(outcome.alike)}): "
-                "the machine gave more or less, or the work differed."
-            )
-        )
+        below.append(Sentence(_alike(outcome.alike, one_group=outcome.one_group)))
     if outcome.needs:
         below.append(Sentence(f"{outcome.needs[0].upper()}{outcome.needs[1:]}."))
     return Told(f"{headline}.", tuple(below))
+
+
+def _alike(factor: float, *, one_group: bool) -> str:
+    """Return by how much the CPU profile scaled, and what may have done it."""
+    if one_group:
+        way = "more" if factor > 1 else "less"
+        return (
+            f"The program took {times(factor)} the CPU a second, nearly all in one "
+            f"group of functions: an operation costs {way}, {way} work was done, or "
+            "the machine differed."
+        )
+    return (
+        f"All groups of the CPU profile scaled alike ({times(factor)}): the machine "
+        "gave more or less, or the work differed."
+    )
+
+
+def _tells(measure: Measure, first: Measure) -> bool:
+    """Return whether a figure stands beside the first one, without its interval.
+
+    A cost against unchanged code that may as well be none tells nothing where it points
+    the other way.
+    """
+    if measure.id == "control" and measure.verdict == "unknown":
+        return (measure.ratio > 1) == ((first.ratio > 1) == (first.more_is == "slower"))
+    return measure.id != "task"
 
 
 def _with_interval(measure: Measure) -> str:

@@ -111,6 +111,19 @@ def test_what_chance_moves_is_not_said(id_, stack):
     )
 
 
+def test_nobody_is_sent_for_what_is_there():
+    """A block profile beside the CPU profiles is the one that would be asked for."""
+    few, many = cpu(work=2000, lock=40), cpu(work=2000, lock=400)
+    assert "block profile" in findings(few, many)["locks"].advice
+    waited = contended(1)
+    sides = [
+        Side(n, (Capture(n, "profile", one), Capture("mutex", "profile", waited)))
+        for n, one in (("base", few), ("new", many))
+    ]
+    found = {f.id: f for f in find(compare_sides(*sides, Settings())).found}
+    assert found["locks"].advice == ""
+
+
 @pytest.mark.parametrize(("id_", "stack"), [group[:2] for group in GROUPS[:2]])
 def test_what_is_under_a_hundredth_is_not_said(id_, stack):
     base, new = cpu(work=100_000, **{stack: 100}), cpu(work=100_000, **{stack: 900})

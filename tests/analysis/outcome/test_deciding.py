@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.outcome.deciding import outcome
+from pprofdiff.analysis.outcome.model import Measure, Outcome
 from pprofdiff.analysis.work import counted, rated
+from pprofdiff.report.sections.outcome import told_outcome
 
 from .evidence import PACKAGES, bench, cpu, load, swapped, told
 
@@ -112,6 +114,47 @@ def test_all_groups_alike_are_one_factor(by):
     assert outcome(told(cpu(stacks), longer)).alike is None
     # One group alone is no factor of all.
     assert outcome(told(cpu(stacks), cpu(stacks | {MARK: 200 * by}))).alike is None
+
+
+def test_one_group_alone_does_not_tell_the_machine_from_the_code():
+    """Nearly all is the program's own code: it may as well cost three times as much."""
+
+    def words(said):
+        return told_outcome(said).below[0].text
+
+    stacks = dict.fromkeys(PACKAGES[:3], 300) | {MARK: 4}
+    more = {stack: count * 3 for stack, count in stacks.items()}
+    alone = outcome(told(cpu(stacks), cpu(more)))
+    assert (alone.one_group, alone.alike) == (True, pytest.approx(3))
+    said = words(alone)
+    assert said.startswith("The program took 3.00× the CPU a second")
+    assert "an operation costs more" in said
+    less = words(outcome(told(cpu(more), cpu(stacks))))
+    assert "an operation costs less" in less
+    both = [side | {MARK: 200 * by} for side, by in ((stacks, 1), (more, 3))]
+    several = outcome(told(*map(cpu, both)))
+    assert not several.one_group
+    assert words(several).startswith("All groups")
+
+
+@pytest.mark.parametrize("way", [1, -1])
+def test_what_may_be_none_is_not_told_against_what_was_measured(way):
+    """The cost against unchanged code has an interval, which the headline leaves out."""
+
+    def figure(name, ratio, low, high):
+        low, high = sorted((low**way, high**way))
+        return Measure(
+            name, name, "s", None, None, ratio**way, low, high, (low, high),
+            (low, high), "slower", name, (3, 3),
+        )  # fmt: skip
+
+    time = figure("time", 0.55, 0.5, 0.6)
+    for control, there in (
+        ((1.22, 0.95, 1.43), False), ((0.8, 0.6, 1.1), True), ((1.3, 1.2, 1.4), True)
+    ):  # fmt: skip
+        both = (time, figure("control", *control))
+        said = told_outcome(Outcome("faster" if way > 0 else "slower", both))
+        assert ("did not change" in said.headline) is there
 
 
 @settings(max_examples=40, deadline=None)

@@ -418,3 +418,14 @@ def test_the_line_that_allocates_is_named_wherever_the_source_lies(folder):
     told = findings(allocs(300), allocs(3000))["allocation"]
     assert told.title.startswith("a.Make allocates")
     assert "most of the first at make.go:12" in told.text
+
+
+@pytest.mark.parametrize(("other", "words"), [(0, "of the same work"), (300, "work")])
+def test_code_that_is_new_is_not_the_same_work(other, words):
+    """All costs half as much; where new runs other functions too, work differs."""
+    names = [f"example.com/p{i}.F" for i in range(6)]
+    base = profile([((name, MAIN), 400) for name in names] + [(MARK, 600)])
+    new = [((name, MAIN), 200 - other // 6) for name in names] + [(MARK, 300)]
+    added = [(("example.com/p9.F", MAIN), other)] if other else []
+    found = findings(base, profile(new + added), work=EQUAL)["more-of-the-same"]
+    assert found.title == f"All code costs 0.50× alike: an operation does less {words}"

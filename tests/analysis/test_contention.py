@@ -115,3 +115,9 @@ def test_scheduling_alone_on_a_busy_machine_is_the_machines():
     assert ["scheduler" in ids for ids in named] == [True, False, True]
     assert outcome(quiet).verdict == "slower"
     assert outcome(loud).verdict == "unknown"
+    gate = Gate.of(["bench:ns/op:+10%"])
+    rulings = [
+        judge(gate, Judged(one, Findings((), None))).rules[0] for one in (quiet, loud)
+    ]
+    assert [ruling.outcome for ruling in rulings] == ["fail", "no data"]
+    assert "machine was busy" in rulings[1].figure

@@ -16,6 +16,7 @@ from pprofdiff.analysis.gate.measures import (
     Measured,
     Missing,
 )
+from pprofdiff.analysis.outcome.deciding import machine_moved_time
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_TEST
 from pprofdiff.analysis.stats.shifts import constant, shift_bounds
@@ -41,7 +42,11 @@ def _benchmarks(asked: Asked, judged: Judged) -> Measured:
         units = ", ".join(dict.fromkeys(row.unit for row in compared.rows))
         return Missing(f"no benchmark tells {unit}; there are: {units}")
     named = [row for row in rows if matches(row.full_name)]
-    known = _Known(judged.comparison.pairs, clock_sigma(judged.comparison))
+    known = _Known(
+        judged.comparison.pairs,
+        clock_sigma(judged.comparison),
+        machine_moved_time(judged.comparison),
+    )
     figures = [
         _figure(row, unit, wanted.factor, asked.limit, known)
         for row in named
@@ -98,16 +103,22 @@ def _figure(
     medians = base.median, new.median
     chance = _chance(row, medians, relative=limit.relative, known=known)
     sides = [side / factor for side in chance.sides]
-    bounds = chance.bounds
+    bounds, noise = chance.bounds, None if row.change is None else row.change.noise
+    unsure = (
+        f"{min(base.n, new.n)} samples a side cannot tell a change from chance: "
+        f"-count={SAMPLES_FOR_TEST} or more"
+    )
+    if known.machine and tidy(row.unit).unit in _TIMES:
+        bounds = noise = None
+        unsure = "the machine was busy, and an operation cost the same CPU"
     return Figure(
         what=row.full_name,
         base=sides[0],
         new=sides[1],
         unit=unit,
         scale=_scale(min((abs(m) for m in sides if m), default=0.0), unit),
-        noise=None if row.change is None else row.change.noise,
-        unsure=f"{min(base.n, new.n)} samples a side cannot tell a change from chance: "
-        f"-count={SAMPLES_FOR_TEST} or more",
+        noise=noise,
+        unsure=unsure,
         more=limit.sign > 0,
         bounds=None if bounds is None else (bounds[0] / factor, bounds[1] / factor),
         by_ratio=chance.by_ratio,
@@ -116,10 +127,14 @@ def _figure(
 
 
 class _Known(NamedTuple):
-    """How many pairs the runs make, and how far the clock of one may be off."""
+    """How many pairs the runs make, and how far the clock of one may be off.
+
+    `machine` says that times tell of the machine, which was busy, not of the build.
+    """
 
     pairs: int
     sigma: float
+    machine: bool
 
 
 class _Chance(NamedTuple):

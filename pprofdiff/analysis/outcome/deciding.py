@@ -17,7 +17,7 @@ from pprofdiff.analysis.stats.calibration import TOTAL_FREEDOM
 from pprofdiff.analysis.stats.power import MOST_RUNS, times_as_many, wanted_runs
 from pprofdiff.analysis.stats.scaled_alike import ScaledAlike, scaled_alike
 
-__all__ = ["outcome"]
+__all__ = ["machine_moved_time", "outcome"]
 
 _MORE_RUNS = "measure each side several times, in turns (a folder a run)"
 _WORK = (
@@ -111,6 +111,18 @@ def outcome(comparison: Comparison) -> Outcome:
         busy=share,
         one_group=one_group,
     )
+
+
+def machine_moved_time(comparison: Comparison) -> bool:
+    """Return whether a busy machine explains that operations took another time."""
+    diff = cpu_of(comparison)
+    if diff is None or comparison.of_fleets or busy(comparison) is None:
+        return False
+    told = list(measures(comparison))
+    clock = next((m for m in told if m.id in _CLOCK), None)
+    if clock is None or not _code_alike(comparison, scaled_alike(diff)):
+        return False
+    return _machine(comparison, clock, told)
 
 
 def _by_prior(measure: Measure) -> bool:

@@ -73,6 +73,8 @@ matters as much.
 _MEMORY = ("heap-growth", "goroutine-growth")
 # So much of what a finding explains must lie in another's samples to be part of it.
 _PART = 0.5
+# Less than this of what a finding's numbers tell is not what a reader sees in them.
+_NEARLY = 0.9
 # From these shares of the larger side's CPU on, a finding is major, or minor.
 _MAJOR, _MINOR = 0.05, 0.01
 
@@ -307,6 +309,9 @@ def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
         below.finding = _claimed(cpu, below, wanted)
         left = left.without(wanted)
     finding = node.finding
+    if finding.claim is not None:
+        own = abs(cpu.delta(finding.claim.within(allowed)))
+        finding = finding._replace(beside=own < _NEARLY * abs(finding.explains or 0.0))
     for claim in (_claim(cpu, node).within(allowed), allowed.without(left)):
         explains = cpu.delta(claim)
         if explains and not _contrary(finding, explains):

@@ -78,7 +78,8 @@ class Finding(NamedTuple):
     ``major``, `direction` ``worse``, ``better`` or ``neutral``. `parent` is the id of
     the finding that this one follows from, None for a cause. `explains` is the scaled
     delta of CPU that `claim` covers, None without a claim: no sample is claimed by two
-    causes, and a consequence claims samples of its cause alone. `weight` is what a
+    causes, and a consequence claims samples of its cause alone. `beside` tells that
+    causes before it claim a part of what its own numbers tell. `weight` is what a
     finding without a claim explains of its own measure, from 0 to 1; with one it ranks
     what explains equally much. `sure` tells that its severity rests on other evidence
     than the CPU of its claim, which may be within noise. `rises` is which way its
@@ -97,6 +98,7 @@ class Finding(NamedTuple):
     direction: Direction = "neutral"
     claim: Claim | None = None
     explains: float | None = None
+    beside: bool = False
     parent: str | None = None
     weight: float = 0.0
     sure: bool = False

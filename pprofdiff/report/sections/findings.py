@@ -124,6 +124,8 @@ def _reason(
     sign = MARKS["more" if finding.explains > 0 else "less"]
     # Without a space, so that no line ends between the sign and its number.
     amount = f"{sign}{change_scale_of(cpu).text(finding.explains, signed=True)}"
+    if finding.beside and not level:
+        amount = f"{amount} beside the above"
     return Reason(number, finding, amount, level)
 
 

@@ -122,6 +122,30 @@ def test_no_sample_is_claimed_twice(drafts, way, known):
 
 @_some
 @given(_drafts, _ways, st.booleans())
+def test_the_first_cause_leaves_nothing_to_others(drafts, way, known):
+    """Its amount is that of its own numbers, or of what follows from it as well."""
+    found, _ = tree(cpu(known), drafts, way)
+    assert not any(finding.beside for finding in found[:1])
+
+
+def test_what_others_claim_is_told_beside_them():
+    """A cause whose numbers tell more than is left for it says so."""
+
+    def draft(id_, samples):
+        mask = np.isin(np.arange(SAMPLES), samples)
+        return Finding(id_, "", "", (), "", "major", "worse", Claim(mask, mask))
+
+    drafts = [draft("one", range(6, 12)), draft("two", (4, 5, 6))]
+    first, second = tree(cpu(), drafts)[0]
+    assert (first.id, first.beside) == ("one", False)
+    assert (second.id, second.beside) == ("two", True)
+    assert second.explains < cpu().delta(drafts[1].claim)
+    apart = [drafts[0], draft("two", (3, 4, 5))]
+    assert not any(finding.beside for finding in tree(cpu(), apart)[0])
+
+
+@_some
+@given(_drafts, _ways, st.booleans())
 def test_no_finding_goes_the_other_way_than_its_samples(drafts, way, known):
     for finding in tree(cpu(known), drafts, way)[0]:
         if finding.explains:

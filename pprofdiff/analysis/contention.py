@@ -14,10 +14,10 @@ from pprofdiff.analysis.profiles.tables import STOPPED
 from pprofdiff.analysis.stats.calibration import BUSY_FROM, BUSY_SIGMA, TOTAL_SIGMA
 from pprofdiff.analysis.stats.scaled_alike import scaled_alike
 
-__all__ = ["busy", "clock_sigma", "stirred"]
+__all__ = ["STIRRED", "busy", "clock_sigma", "stirred"]
 
-# Groups that a busy machine moves by itself: it stops threads, and wakes them.
-_STIRRED = ("sched",)
+STIRRED = ("sched",)
+"""Groups that a busy machine moves by itself: it stops threads, and wakes them."""
 
 
 def busy(comparison: Comparison) -> float | None:
@@ -44,7 +44,7 @@ def stirred(comparison: Comparison) -> bool:
     if busy(comparison) is None:
         return False
     diffs = [d for d in comparison.profiles if d.is_cpu and all(d.totals)]
-    told = [scaled_alike(diff, without=_STIRRED) for diff in diffs]
+    told = [scaled_alike(diff, without=STIRRED) for diff in diffs]
     return all(one is not None and one.alike for one in told)
 
 

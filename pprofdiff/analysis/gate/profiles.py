@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.contention import STIRRED, stirred
 from pprofdiff.analysis.gate.limits import Limit
 from pprofdiff.analysis.gate.measures import (
     Asked,
@@ -30,6 +31,7 @@ from pprofdiff.analysis.stats.calibration import GOROUTINES
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Change, Observed, Runs
+from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.units import Scale
 
@@ -143,7 +145,17 @@ def _named(
         noun = granularity.removesuffix("s")
         return Missing(f"no {noun} on either side of {diff.name} matches")
     figures = _figures(asked, diff, _Rows(table.names, table.runs(column)), matching)
-    if granularity != "functions" or isinstance(figures, Missing):
+    if isinstance(figures, Missing):
+        return figures
+    if diff.is_cpu and stirred(judged.comparison):
+        # A busy machine makes the runtime schedule more, whoever asked for it.
+        figures = [
+            figure._replace(noise=True, bounds=None)
+            if is_runtime_like(figure.what)
+            else figure
+            for figure in figures
+        ]
+    if granularity != "functions":
         return figures
     begins = first_lines(diff.new.profile)
     return [
@@ -166,7 +178,12 @@ def _of_runtime(
     sums = rows(diff)
     if sums is None:
         return Missing(f"{diff.name} has no runtime {asked.kind}: that takes CPU time")
-    return _figures(asked, diff, sums, [list(sums.names).index(asked.subject)])
+    figures = _figures(asked, diff, sums, [list(sums.names).index(asked.subject)])
+    if isinstance(figures, Missing) or asked.subject.partition(".")[0] not in STIRRED:
+        return figures
+    if not (diff.is_cpu and stirred(judged.comparison)):
+        return figures
+    return [figure._replace(noise=True, bounds=None) for figure in figures]
 
 
 def _profile(asked: Asked, judged: Judged) -> ProfileDiff | Missing:

@@ -196,7 +196,7 @@ def _per_operation(diff: ProfileDiff, what: _Figure, source: str) -> Measure | N
     told = ratio_of_totals(diff)
     if told is None:
         return None
-    base, new = diff.normalization.scaled(*diff.totals)
+    base, new = told.means
     if told.by_run:
         source = source.replace("profile", "profiles") + ", run by run"
     figure = _figure(what, (base / 1e9, new / 1e9), told.ratio, source, told.runs)

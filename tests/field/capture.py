@@ -25,6 +25,8 @@ recipe in ``pair.toml`` has:
 ``script``
     A shell script of the program's folder that builds and measures in place of Go; it
     receives the folder for the files, and ``flags``.
+``runs``
+    How often each side is measured, in turns: a folder a run.
 ``beside``
     How many busy processes of another program run meanwhile.
 """
@@ -65,13 +67,16 @@ def recipe(pair: Mapping[str, Any], side: str) -> Recipe:
 
 
 def capture(folder: Path) -> None:
-    """Build and measure both sides of a pair, new after base."""
+    """Build and measure both sides of a pair, new after base, run by run."""
     pair = tomllib.loads((folder / "pair.toml").read_text("utf-8"))
     for side in ("base", "new"):
-        out = folder / side
-        shutil.rmtree(out, ignore_errors=True)
-        out.mkdir()
-        _capture_side(folder, recipe(pair, side), out)
+        shutil.rmtree(folder / side, ignore_errors=True)
+    runs = pair["make"].get("runs", 1)
+    for run in range(1, runs + 1):
+        for side in ("base", "new"):
+            out = folder / side if runs == 1 else folder / side / str(run)
+            out.mkdir(parents=True)
+            _capture_side(folder, recipe(pair, side), out)
 
 
 def _capture_side(folder: Path, how: Recipe, out: Path) -> None:

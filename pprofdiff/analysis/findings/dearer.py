@@ -13,6 +13,7 @@ from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.wording import listed, short, times
 from pprofdiff.analysis.profiles.by_run import merged
+from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_ROW
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.goruntime.readable import distinct_names
 
@@ -26,12 +27,16 @@ _Pair = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 class _Mover(NamedTuple):
-    """A function by its row, with its raw CPU time and scaled new ÷ base."""
+    """A function by its row, with its raw CPU time and scaled new ÷ base.
+
+    `counted` says that both sides have the samples to tell how many times that is.
+    """
 
     row: int
     base: int
     new: int
     ratio: float
+    counted: bool
 
 
 def own_cost(case: Case) -> Iterator[Finding]:
@@ -110,11 +115,29 @@ def _movers(cpu: CPUComparison, owners: _Pair) -> list[_Mover]:
     loud &= np.abs(delta) >= _SHARE * cpu.whole
     loud &= (np.abs(np.log(ratio)) > np.log(_TIMES)) & (plain * delta > 0)
     order = np.argsort(-np.abs(delta), kind="stable").tolist()
+    samples = np.minimum(base / cpu.model.worth[0], new / cpu.model.worth[1])
     return [
-        _Mover(int(rows[i]), int(base[i]), int(new[i]), float(ratio[i]))
+        _Mover(
+            int(rows[i]),
+            int(base[i]),
+            int(new[i]),
+            float(ratio[i]),
+            bool(samples[i] >= SAMPLES_FOR_ROW),
+        )
         for i in order
         if loud[i]
     ]
+
+
+def _one_sided(cpu: CPUComparison, owners: _Pair, movers: list[_Mover]) -> bool:
+    """Return whether these functions call what one side alone runs."""
+    rows = [m.row for m in movers]
+    nothing = cpu.of(())
+    for side, told in enumerate(owners):
+        own = np.isin(_owner(cpu, nothing, side), rows) & (told < 0)
+        if (own & ~cpu.bookkeeping.sides[side]).any():
+            return True
+    return False
 
 
 def _finding(
@@ -124,7 +147,8 @@ def _finding(
     names = distinct_names(cpu.names[m.row] for m in movers[:_NAMED])
     verb = "costs" if len(names) == 1 else "cost"
     amounts = "; ".join(
-        f"{name} {cpu.words(m.base, m.new)} ({times(m.ratio)})"
+        f"{name} {cpu.words(m.base, m.new)}"
+        f"{f' ({times(m.ratio)})' if m.counted else ''}"
         for name, m in zip(names, movers, strict=False)
     )
     rest = len(movers) - _NAMED
@@ -134,7 +158,13 @@ def _finding(
         else "its own work and that of the libraries it calls"
     )
     without = ", without GC and allocation" if cpu.diff.grouped else ""
-    if len(names) == 1:
+    if _one_sided(cpu, owners, movers):
+        without = (
+            ", without GC, allocation and what is gone or new"
+            if without
+            else ", without what is gone or new"
+        )
+    if len(names) == 1 and first.counted:
         title = f"{names[0]} {verb} {times(first.ratio)} as much {cpu.noun}"
     else:
         title = f"{listed(names)} {verb} {'more' if dearer else 'less'} {cpu.noun}"

@@ -429,3 +429,26 @@ def test_code_that_is_new_is_not_the_same_work(other, words):
     added = [(("example.com/p9.F", MAIN), other)] if other else []
     found = findings(base, profile(new + added), work=EQUAL)["more-of-the-same"]
     assert found.title == f"All code costs 0.50× alike: an operation does less {words}"
+
+
+def test_few_samples_do_not_tell_how_many_times():
+    """One sample may as well have been three; what is gone is told by itself."""
+    render, write = "example.com/s.Render", ("strings.Join", "example.com/s.Render")
+    rest = [((f"example.com/p{i}.F", MAIN), 300) for i in range(6)]
+
+    def told(before, gone=0):
+        base = [
+            *rest,
+            ((render, MAIN), before),
+            *([((*write, MAIN), gone)] if gone else []),
+        ]
+        sides = profile(base), profile([*rest, ((render, MAIN), 600)])
+        return findings(*sides, work=EQUAL)["dearer"]
+
+    assert told(100).title == "s.Render costs 6.00× as much CPU"
+    assert "(6.00×)" in told(100).text
+    few = told(1, gone=200)
+    assert few.title == "s.Render costs more CPU"
+    assert "×" not in few.text
+    assert few.text.endswith("without GC, allocation and what is gone or new.")
+    assert "gone" not in told(100).text

@@ -13,6 +13,7 @@ from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.covering import covering
 from pprofdiff.analysis.findings.cpu import words
 from pprofdiff.analysis.findings.load import load_of
+from pprofdiff.analysis.findings.marking import marking
 from pprofdiff.analysis.findings.model import Claim, Direction, Fact, Finding
 from pprofdiff.analysis.findings.sites import by_owner, column_of, line_of
 from pprofdiff.analysis.findings.wording import (
@@ -367,7 +368,10 @@ def _text(
 
 
 def _gc_words(case: Case, *, bytes_told: bool) -> str:
-    """Return what GC logs tell of bytes, unless the profile did, and what GC costs."""
+    """Return what GC logs tell of bytes, unless the profile did, and what GC costs.
+
+    On a busy machine logs count more CPU than GC had, and do not tell what it costs.
+    """
     gc = case.gc
     if gc is None or gc.factors is None:
         return ""
@@ -375,12 +379,16 @@ def _gc_words(case: Case, *, bytes_told: bool) -> str:
     if not rates[0] or not rates[1]:
         return ""
     per = "an operation" if gc.per_work else "a second"
-    cost = f"GC CPU {per} is {times(gc.factors.gc_cpu)} of what it was."
-    if bytes_told:
-        return f" {cost}"
-    works = gc.rates or (1.0, 1.0)
-    base, new = rates[0] * (1 << 20) / works[0], rates[1] * (1 << 20) / works[1]
-    return f" In all {arrow(base, new, 'bytes')} are allocated {per}; {cost}"
+    parts = []
+    if not bytes_told:
+        works = gc.rates or (1.0, 1.0)
+        base, new = rates[0] * (1 << 20) / works[0], rates[1] * (1 << 20) / works[1]
+        parts.append(f"In all {arrow(base, new, 'bytes')} are allocated {per}")
+    counted = marking(case)
+    if counted is None or not any(counted.busy):
+        ratio = times(gc.factors.gc_cpu)
+        parts.append(f"GC CPU {per} is {ratio} of what it was")
+    return f" {'; '.join(parts)}." if parts else ""
 
 
 def _evidence(case: Case, diff: ProfileDiff, sites: list[_Site]) -> tuple[Fact, ...]:

@@ -20,6 +20,7 @@ __all__ = ["leaf_work", "locks", "scheduler"]
 
 # A group, or a kind of work, matters if it moved by this share of all CPU.
 _SHARE = 0.01
+_LOCKS = frozenset(("mutex", "block"))
 _KINDS = {"copy": "Copying", "clear": "Clearing memory", "hash": "Hashing"}
 
 
@@ -65,7 +66,8 @@ def locks(case: Case) -> Iterator[Finding]:
             "locks",
             "Locks and channels",
             ""
-            if case.trace is not None or case.of_type("delay") is not None
+            if case.trace is not None
+            or {diff.name for diff in case.comparison.profiles} >= _LOCKS
             else "A mutex and a block profile show which lock or channel.",
         ),
     )

@@ -11,6 +11,7 @@ from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.loaders.gclogs import parse
+from pprofdiff.loaders.traces import decode
 from pprofdiff.model.profiles.profile import ValueType
 from pprofdiff.model.side import Capture, Side
 from tests.analysis.building import profile
@@ -42,13 +43,16 @@ def cpu(**samples):
     return profile([(stacks[name], count) for name, count in samples.items()])
 
 
-def findings(base, new, *, logs=(None, None), work=None):
-    """Return what is found, by id, of profiles and GC logs (text)."""
+def findings(base, new, *, logs=(None, None), work=None, others=((), ())):
+    """Return what is found, by id, of profiles and GC logs (text), and other captures."""
     sides = []
-    for label, given, text in (("base", base, logs[0]), ("new", new, logs[1])):
+    for label, given, text, more in (
+        ("base", base, logs[0], others[0]),
+        ("new", new, logs[1], others[1]),
+    ):
         runs = (Capture(label, "profile", given),) if given else ()
         held = (Capture("log", "gctrace", parse(text.encode(), "log")),) if text else ()
-        sides.append(Side(label, (*runs, *held)))
+        sides.append(Side(label, (*runs, *held, *more)))
     found = find(compare_sides(*sides, Settings(work=work))).found
     assert len({f.id for f in found}) == len(found)
     return {f.id: f for f in found}
@@ -109,19 +113,6 @@ def test_what_chance_moves_is_not_said(id_, stack):
     assert id_ not in findings(
         cpu(work=2000, **{stack: 100}), cpu(work=2000, **{stack: 115})
     )
-
-
-def test_nobody_is_sent_for_what_is_there():
-    """A block profile beside the CPU profiles is the one that would be asked for."""
-    few, many = cpu(work=2000, lock=40), cpu(work=2000, lock=400)
-    assert "block profile" in findings(few, many)["locks"].advice
-    waited = contended(1)
-    sides = [
-        Side(n, (Capture(n, "profile", one), Capture("mutex", "profile", waited)))
-        for n, one in (("base", few), ("new", many))
-    ]
-    found = {f.id: f for f in find(compare_sides(*sides, Settings())).found}
-    assert found["locks"].advice == ""
 
 
 @pytest.mark.parametrize(("id_", "stack"), [group[:2] for group in GROUPS[:2]])
@@ -400,22 +391,24 @@ def test_a_go_upgrade(load_capture, data_folder):
 SPACE = (ValueType("alloc_objects", "count"), ValueType("alloc_space", "bytes"))
 
 
+def allocs(make, folder="/src"):
+    """Return an allocs profile in which one function made so much, among others."""
+    stacks = [
+        ((("example.com/a.Make", f"{folder}/make.go", 12), MAIN), make),
+        ((("example.com/a.Make of", f"{folder}/other.go", 7), MAIN), 900),
+        *(
+            (((f"example.com/a.F{i}", f"{folder}/f.go", i), MAIN), 500)
+            for i in range(4)
+        ),
+    ]
+    rows = [(stack, (n, n * 524_288)) for stack, n in stacks]
+    one = profile(rows, types=SPACE, period=524_288, duration_ns=None)
+    return replace(one, period_type=ValueType("space", "bytes"))
+
+
 @pytest.mark.parametrize("folder", ["/src/a", "/home/me/My Code/a b", "/src/v2:1 x:3"])
 def test_the_line_that_allocates_is_named_wherever_the_source_lies(folder):
-    def allocs(make):
-        stacks = [
-            ((("example.com/a.Make", f"{folder}/make.go", 12), MAIN), make),
-            ((("example.com/a.Make of", f"{folder}/other.go", 7), MAIN), 900),
-            *(
-                (((f"example.com/a.F{i}", f"{folder}/f.go", i), MAIN), 500)
-                for i in range(4)
-            ),
-        ]
-        rows = [(stack, (n, n * 524_288)) for stack, n in stacks]
-        one = profile(rows, types=SPACE, period=524_288, duration_ns=None)
-        return replace(one, period_type=ValueType("space", "bytes"))
-
-    told = findings(allocs(300), allocs(3000))["allocation"]
+    told = findings(allocs(300, folder), allocs(3000, folder))["allocation"]
     assert told.title.startswith("a.Make allocates")
     assert "most of the first at make.go:12" in told.text
 
@@ -452,3 +445,31 @@ def test_few_samples_do_not_tell_how_many_times():
     assert "×" not in few.text
     assert few.text.endswith("without GC, allocation and what is gone or new.")
     assert "gone" not in told(100).text
+
+
+def test_what_gc_costs_is_not_told_by_logs_of_a_busy_machine():
+    """They count the time that marking threads wait for a CPU."""
+    both = [(Capture("allocs", "profile", allocs(n)),) for n in (300, 3000)]
+    profiles = cpu(work=800, mark=40), cpu(work=800, mark=80)
+    for cpu_ms, busy in ((20, False), (400, True)):
+        logs = gctrace(cpu_ms=cpu_ms), gctrace(every=0.25, cpu_ms=cpu_ms)
+        found = findings(*profiles, logs=logs, others=both)
+        assert ("machine-busy" in found) == busy
+        assert ("GC CPU a second is" in found["allocation"].text) != busy
+        assert " are allocated a second" in found["allocation"].text
+
+
+def test_advice_asks_for_nothing_that_is_there(data_folder):
+    sides = cpu(work=2000, schedule=40, lock=40), cpu(work=2000, schedule=400, lock=400)
+    alone = findings(*sides)
+    assert "execution trace" in alone["scheduler"].advice
+    assert "block profile" in alone["locks"].advice
+    trace = Capture(
+        "t", "trace", decode((data_folder / "zstd/base/trace.out").read_bytes(), "t")
+    )
+    mutex = Capture("m", "profile", contended(1))
+    block = Capture("b", "profile", blocking("runtime.selectgo", 1))
+    told = findings(*sides, others=((trace, mutex, block), (trace, mutex, block)))
+    assert told["scheduler"].advice == told["locks"].advice == ""
+    half = findings(*sides, others=((mutex,), (mutex,)))
+    assert half["locks"].advice == alone["locks"].advice

@@ -49,6 +49,8 @@ _SHARES = {"p50": 0.5, "p90": 0.1, "p99": 0.01, "p99.9": 0.001, "p99.99": 0.0001
 # What is left before the shortest duration and behind the longest, of the axis between.
 _ROOM = 0.14, 0.15
 _COLUMNS = 240
+# An axis gives no more than this part of its length to words at its end.
+_MOST_FOR_WORDS = 0.4
 # With no more than this each duration is a dot.
 _FEW = 60
 
@@ -209,10 +211,10 @@ def _draw(sides: _Sides, ax: Axes | None, theme: Theme, kwargs: dict[str, Any]) 
     most = max(len(side.ranked) for side in sides)
     lowest = 1 / max(most, 10)
     ax.set_yscale("log")
-    ax.set_ylim(1.0, lowest / 1.6)
     shares = {name: share for name, share in _SHARES.items() if share >= lowest}
     set_ticks(ax, "y", list(shares.values()), list(shares))
-    mark_log_times(ax, *_span(sides))
+    ax.set_ylim(_bottom(ax, lowest / 1.6), lowest / 1.6)
+    mark_log_times(ax, *_span(ax, sides))
     lines = [
         _add_curve(ax, side, colour(name, theme), kwargs)
         for side, name in zip(sides, SIDES, strict=True)
@@ -225,8 +227,20 @@ def _draw(sides: _Sides, ax: Axes | None, theme: Theme, kwargs: dict[str, Any]) 
     return ax
 
 
-def _span(sides: _Sides) -> tuple[float, float]:
-    """Return the ends of the axis of times: all but the shortest tenth, with room."""
+def _bottom(ax: Axes, top: float) -> float:
+    """Return the share at the lower end: below p50 there is room for its words."""
+    part = (text_size("")[1] + 2) / room(ax)[1]
+    if part >= _MOST_FOR_WORDS:
+        return 1.0
+    low = (np.log(_SHARES["p50"]) - part * np.log(top)) / (1 - part)
+    return max(float(np.exp(low)), 1.0)
+
+
+def _span(ax: Axes, sides: _Sides) -> tuple[float, float]:
+    """Return the ends of the axis of times: all but the shortest tenth, with room.
+
+    There is room for the words of p50 left of the faster side's, right of the slower's.
+    """
     longer = [side.ranked[len(side.ranked) // 10 :] for side in sides]
     positive = [ranked[ranked > 0] for ranked in longer]
     ends = [(float(ranked[0]), float(ranked[-1])) for ranked in positive if len(ranked)]
@@ -235,7 +249,23 @@ def _span(sides: _Sides) -> tuple[float, float]:
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     whole = max(high / low, 10.0)
     # Behind the longest stand the words of a quantile that is near it.
-    return low / whole ** _ROOM[0], high * whole ** _ROOM[1]
+    low, high = low / whole ** _ROOM[0], high * whole ** _ROOM[1]
+    known = [ns for ns in (side.quantiles.p50_ns for side in sides) if ns]
+    if known:
+        low = min(low, _room_beside(ax, min(known), high))
+        high = max(high, _room_beside(ax, max(known), low))
+    return low, high
+
+
+def _room_beside(ax: Axes, ns: int, other: float) -> float:
+    """Return where an axis of times ends that has room for a p50's words at its end.
+
+    `other` is where it ends on the other side of the p50.
+    """
+    part = _needs(f"p50 {time_words(ns)}") / room(ax)[0]
+    if part >= _MOST_FOR_WORDS:
+        return ns
+    return float(np.exp((np.log(ns) - part * np.log(other)) / (1 - part)))
 
 
 def _add_curve(
@@ -299,9 +329,15 @@ def _is_right(ax: Axes, ns: float, words: str, *, wanted: bool) -> bool:
     low, high = np.log(ax.get_xlim())
     wide = room(ax)[0]
     at = wide * (np.log(ns) - low) / (high - low)
-    needs = text_size(words)[0] + 8
-    fits = at + needs <= wide if wanted else at - needs >= 0
+    needs = _needs(words)
+    # What has just room enough is not to be lost by rounding.
+    fits = at + needs <= wide + 0.5 if wanted else at - needs >= -0.5
     return wanted if fits else not wanted
+
+
+def _needs(words: str) -> float:
+    """Return how much of an axis words beside a dot take, in points."""
+    return text_size(words)[0] + 8
 
 
 def _add_dot(ax: Axes, ns: int, share: float, shade: str) -> None:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from pprofdiff import palette, plots
 from pprofdiff.analysis.traces.quantiles import nearest
 from pprofdiff.model.gclogs import GCLog, GCRun
 from pprofdiff.plots.durations import survival
+from pprofdiff.plots.layout import RoundedLayout
 from tests.analysis.gclogs.cycles import cycles_of
 from tests.plots.captured import STORIES, Capture, compare_logs, pools, trace_diff
 
@@ -129,3 +133,30 @@ def test_every_point_is_exact_and_the_ends_are_kept(values, columns):
     assert (np.diff(x) > 0).all()
     distinct = len(np.unique(ranked))
     assert len(x) == distinct if distinct <= 2 * columns else len(x) <= 2 * columns + 2
+
+
+@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("size", [(400, 300), (680, 250)])
+def test_nothing_is_drawn_through_the_words_of_a_median(story, size):
+    """Neither a curve nor the axis: the words of p50 stand near its end."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rc("font", size=11)
+        figure = Figure((size[0] / 72, size[1] / 72), dpi=72, layout=RoundedLayout())
+        ax = plots.latency(trace_diff(story), figure.subplots())
+        figure.draw_without_rendering()
+        renderer = FigureCanvasAgg(figure).get_renderer()
+        words = [text for text in ax.texts if text.get_text().startswith("p50")]
+        boxes = [Text.get_window_extent(text, renderer) for text in words]
+        drawn = [
+            line.get_path().transformed(line.get_transform())
+            for line in ax.lines
+            if len(line.get_xdata()) > 1
+        ]
+    assert len(words) == 2
+    for box in boxes:
+        assert ax.bbox.x0 <= box.x0 < box.x1 <= ax.bbox.x1
+        assert box.y0 >= ax.bbox.y0 - 1
+        # What is around letters is empty.
+        inner = box.padded(-2)
+        assert not any(path.intersects_bbox(inner, filled=False) for path in drawn)

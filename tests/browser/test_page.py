@@ -58,9 +58,12 @@ def test_no_page_is_wider_than_its_window(opened, written, width):
 
 
 @pytest.mark.parametrize(("width", "most"), [(390, 8_000), (1280, 6_000)])
-@pytest.mark.parametrize("story", FOLDERS)
+@pytest.mark.parametrize("story", STORIES)
 def test_a_folder_is_not_a_long_way_down(opened, written, story, width, most):
-    with opened(written(*sides(story)), width=width) as page:
+    """With its listings, where it has any."""
+    listed = ("--source=../workloads",) if story == "zstd" else ()
+    with opened(written(*sides(story), *listed), width=width) as page:
+        assert bool(listed) == (page.locator("#source .source").count() > 2)
         assert page.evaluate("document.documentElement.scrollHeight") <= most
 
 

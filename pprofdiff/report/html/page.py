@@ -15,9 +15,10 @@ from pprofdiff.report.html.asked import asked
 from pprofdiff.report.html.flame import address, budgets, embedded, packed
 from pprofdiff.report.html.furthest import has_moved, moved_furthest
 from pprofdiff.report.html.parts import Chunk, drawn, split, told_of, view_of
+from pprofdiff.report.html.room import heights, opened, text_height
 from pprofdiff.report.html.shell import shell, template
 from pprofdiff.report.model import ReportModel, Scope
-from pprofdiff.report.rows import Code, Section, Table, Tile, signed
+from pprofdiff.report.rows import CodeLine, Section, Table, Tile, signed
 from pprofdiff.report.sections import charts, sections, tiles
 from pprofdiff.report.sections.account import account_parts
 from pprofdiff.report.sections.answer import answer
@@ -41,6 +42,8 @@ _FLAMES = MOST // 2
 # What its listings may take, in bytes before they are escaped, and a line of them.
 _LISTINGS = 1 << 18
 _LONGEST_LINE = 400
+# How high one is, folded.
+_LISTED = 32
 
 
 # Tables that are in sight at first where a section tells of a change: the rest, and all
@@ -90,13 +93,25 @@ def render(report: ReportModel) -> str:
     )
 
 
+class Listing(NamedTuple):
+    """A function's source, and where links to it lead."""
+
+    anchor: str
+    title: str
+    lines: tuple[CodeLine, ...]
+
+
 class Listings(NamedTuple):
-    """Functions with their source: what of, in what mode, and whether some are left."""
+    """Functions with their source: what of, in what mode, and whether some are left.
+
+    `anchors` are those of the functions, by their names.
+    """
 
     of: str
     mode: str
-    codes: tuple[Code, ...]
+    codes: tuple[Listing, ...]
     left: bool
+    anchors: dict[str, str]
 
 
 def _listings(report: ReportModel) -> Listings | None:
@@ -108,7 +123,8 @@ def _listings(report: ReportModel) -> Listings | None:
     diff = report.profiles[0]
     causes = (finding.source for finding in report.findings.found)
     first = [lines.function for source in causes if source for lines in source.lines]
-    kept: list[Code] = []
+    kept: list[Listing] = []
+    anchors: dict[str, str] = {}
     room, left = _LISTINGS, False
     for code in most_moved(diff, report.sources, first):
         lines = tuple(
@@ -119,10 +135,12 @@ def _listings(report: ReportModel) -> Listings | None:
             left = True
             continue
         room -= size
-        kept.append(code._replace(title=printable(code.title), lines=lines))
+        anchor = f"source-{len(kept)}"
+        anchors[code.key] = anchor
+        kept.append(Listing(anchor, printable(code.title), lines))
     if not kept:
         return None
-    return Listings(diff.title, in_words(diff), tuple(kept), left)
+    return Listings(diff.title, in_words(diff), tuple(kept), left, anchors)
 
 
 def _cut(text: str) -> str:
@@ -146,6 +164,15 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
     others = [reason for reason in told.reasons if reason is not first.reason]
     news = _with_news(shown)
     anchors = [f"part{number}" for number in range(len(shown))]
+    listings = _listings(report)
+    findings = drawn([*others, *told.rest])
+    changed = drawn(changed_parts(report))
+    parts = [
+        _comparison(section, anchor, told=section in news)
+        for section, anchor in zip(shown, anchors, strict=True)
+    ]
+    below = text_height([*findings, *changed])
+    below += 0 if listings is None else _LISTED * (2 + len(listings.codes))
     text = template("page.html.j2").render(
         **shell(),
         labels=[printable(label) for label in report.labels],
@@ -159,20 +186,18 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
         cause_view="" if first.reason is None else view_of(first.reason),
         account=account_steps(report),
         cautions=drawn([*unread_warnings(report.verdict), *told.warnings]),
-        findings=drawn([*others, *told.rest]),
-        changed=drawn(changed_parts(report)),
+        findings=findings,
+        changed=changed,
         runs=run_charts(report.comparison),
         tiles=[
             _tile(t) for section in shown if section in news for t in tiles(section)
         ],
-        parts=[
-            _comparison(section, anchor, told=section in news)
-            for section, anchor in zip(shown, anchors, strict=True)
-        ],
+        parts=_with_room(parts, below),
         asked=list(asked(shown, anchors)),
         whole_account=drawn(account_parts(report)),
         flames=flames,
-        listings=_listings(report),
+        listings=listings,
+        listed={} if listings is None else listings.anchors,
         inputs=drawn([inputs_table(report, headed=True)]),
         files=_files(report),
         warnings=drawn(cautions(report)),
@@ -184,6 +209,16 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
         filters=printable(" ".join(report.filters)),
     )
     return text.lstrip() + "\n"
+
+
+def _with_room(parts: Sequence[Comparison], others: int) -> list[Comparison]:
+    """Return the sections with those closed that a page of some height has no room for.
+
+    `others` is how high all else below the flame graph is.
+    """
+    high = [heights(p.chunks, len(p.charts), len(p.folded)) for p in parts]
+    answers = opened([part.told for part in parts], high, others)
+    return [p._replace(told=told) for p, told in zip(parts, answers, strict=True)]
 
 
 def _with_news(shown: Sequence[Section]) -> list[Section]:

@@ -20,6 +20,7 @@ from pprofdiff.report.rows import (
     SectionPart,
     Sentence,
     SentenceRole,
+    SourceNote,
     Table,
     signed,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "Heading",
     "Lines",
     "Paragraph",
+    "Place",
     "Square",
     "Text",
     "drawn",
@@ -108,8 +110,19 @@ class Line(NamedTuple):
     bars: Bars | None
 
 
+class Place(NamedTuple):
+    """Lines of a function's source: the words before them, and what they are called.
+
+    They lead to the function's listing, where the page has it.
+    """
+
+    before: str
+    lines: str
+    function: str
+
+
 class Paragraph(NamedTuple):
-    """Text behind its lead, in a class of the style sheet.
+    """Text behind its lead and a place, in a class of the style sheet.
 
     `view` begins the address of the flame graph that its names lead to first.
     """
@@ -118,6 +131,7 @@ class Paragraph(NamedTuple):
     lead: str = ""
     style: str = ""
     view: str = ""
+    place: Place | None = None
 
 
 class Text(NamedTuple):
@@ -204,10 +218,20 @@ def told_of(reason: Reason, *, advice: str = "") -> tuple[Paragraph, ...]:
     below = []
     if finding.text:
         below.append(Paragraph(printable(finding.text).strip(), view=view))
-    below += (Paragraph(printable(note.text), view=view) for note in reason.notes)
+    below += (_note(note, view) for note in reason.notes)
     if finding.advice:
         below.append(Paragraph(printable(finding.advice).strip(), "→", advice, view))
     return tuple(below)
+
+
+def _note(note: SourceNote, view: str) -> Paragraph:
+    """Return what the source tells, with the place apart that it tells of."""
+    if note.lines is None:
+        return Paragraph(printable(note.text), view=view)
+    place = note.lines.place
+    rest = note.text.removeprefix(f"{note.lead}{place}")
+    named = Place(printable(note.lead), printable(place), note.lines.function)
+    return Paragraph(printable(rest), view=view, place=named)
 
 
 def view_of(reason: Reason) -> str:

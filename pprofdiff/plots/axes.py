@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import ceil
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
 
@@ -53,8 +52,6 @@ _LONGEST = 48
 _TITLE_LETTER = 6.3
 # What names of an axis leave of a figure's width.
 _OF_FIGURE = 0.85
-# What lies between two marks of an axis, in points.
-_MARK = 42.0
 
 
 class Plottable(Protocol[Data_co]):
@@ -243,11 +240,13 @@ def mark_log_times(ax: Axes, low_ns: float, high_ns: float) -> None:
     """
     ax.set_xscale("log")
     ax.set_xlim(low_ns, high_ns)
-    first, last = np.ceil(np.log10(low_ns)), np.floor(np.log10(high_ns))
-    several = ceil((last - first + 1) * _MARK / points_wide(ax))
-    powers = range(int(first), int(last) + 1, max(several, 1))
-    places = [10.0**power for power in powers]
-    set_ticks(ax, "x", places, [round_time(place) for place in places])
+    first, last = int(np.ceil(np.log10(low_ns))), int(np.floor(np.log10(high_ns)))
+    for several in range(1, max(last - first, 0) + 2):
+        places = [10.0**power for power in range(first, last + 1, several)]
+        words = [round_time(place) for place in places]
+        if _apart(ax, words):
+            break
+    set_ticks(ax, "x", places, words)
 
 
 def round_places(low: float, high: float, steps: int = 5) -> list[float]:

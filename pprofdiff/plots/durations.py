@@ -50,7 +50,9 @@ _SHARES = {"p50": 0.5, "p90": 0.1, "p99": 0.01, "p99.9": 0.001, "p99.99": 0.0001
 _ROOM = 0.14, 0.15
 _COLUMNS = 240
 # An axis gives no more than this part of its length to words at its end.
-_MOST_FOR_WORDS = 0.4
+_MOST_FOR_WORDS = 0.35
+# Ends of an axis are found in so many steps, each nearer by a quarter or less.
+_ENDS = 5
 # With no more than this each duration is a dot.
 _FEW = 60
 
@@ -239,7 +241,7 @@ def _bottom(ax: Axes, top: float) -> float:
 def _span(ax: Axes, sides: _Sides) -> tuple[float, float]:
     """Return the ends of the axis of times: all but the shortest tenth, with room.
 
-    There is room for the words of p50 left of the faster side's, right of the slower's.
+    There is room for words left of the faster side's p50, right of the slower's p99.
     """
     longer = [side.ranked[len(side.ranked) // 10 :] for side in sides]
     positive = [ranked[ranked > 0] for ranked in longer]
@@ -250,19 +252,22 @@ def _span(ax: Axes, sides: _Sides) -> tuple[float, float]:
     whole = max(high / low, 10.0)
     # Behind the longest stand the words of a quantile that is near it.
     low, high = low / whole ** _ROOM[0], high * whole ** _ROOM[1]
-    known = [ns for ns in (side.quantiles.p50_ns for side in sides) if ns]
-    if known:
-        low = min(low, _room_beside(ax, min(known), high))
-        high = max(high, _room_beside(ax, max(known), low))
+    halves = [ns for ns in (side.quantiles.p50_ns for side in sides) if ns]
+    most = [ns for ns in (side.quantiles.p99_ns for side in sides) if ns]
+    if halves and most:
+        # What one end gives up moves the other.
+        for _ in range(_ENDS):
+            low = min(low, _room_beside(ax, "p50", min(halves), high))
+            high = max(high, _room_beside(ax, "p99", max(most), low))
     return low, high
 
 
-def _room_beside(ax: Axes, ns: int, other: float) -> float:
-    """Return where an axis of times ends that has room for a p50's words at its end.
+def _room_beside(ax: Axes, name: str, ns: int, other: float) -> float:
+    """Return where an axis of times ends that has room for a quantile's words there.
 
-    `other` is where it ends on the other side of the p50.
+    `other` is where it ends on the other side of the quantile.
     """
-    part = _needs(f"p50 {time_words(ns)}") / room(ax)[0]
+    part = _needs(f"{name} {time_words(ns)}") / room(ax)[0]
     if part >= _MOST_FOR_WORDS:
         return ns
     return float(np.exp((np.log(ns) - part * np.log(other)) / (1 - part)))
@@ -331,7 +336,7 @@ def _is_right(ax: Axes, ns: float, words: str, *, wanted: bool) -> bool:
     at = wide * (np.log(ns) - low) / (high - low)
     needs = _needs(words)
     # What has just room enough is not to be lost by rounding.
-    fits = at + needs <= wide + 0.5 if wanted else at - needs >= -0.5
+    fits = at + needs <= wide + 1 if wanted else at - needs >= -1
     return wanted if fits else not wanted
 
 

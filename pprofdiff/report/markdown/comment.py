@@ -114,9 +114,9 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
 def _still(report: ReportModel, told: Why) -> bool:
     """Return whether there is nothing to look at: all is read, and none of it moved.
 
-    A figure that is too unsure for a verdict may have moved.
+    Where the figure is too unsure for a verdict, the line that says so is all there is.
     """
-    decided = report.outcome.verdict == "same" or report.outcome.shares
+    decided = report.outcome.verdict in ("same", "unknown") or report.outcome.shares
     passed = not report.verdict.rules or report.verdict.outcome == "pass"
     if not decided or not passed or report.verdict.unread:
         return False
@@ -130,15 +130,15 @@ def _quiet(
 ) -> Iterator[_Piece]:
     """Yield the outcome, and below it one fold with all that did not move."""
     strong = markup.emphasis(first.outcome, markup.LONGEST_PARAGRAPH)
-    outcome = f"{_title(report)}: {strong}"
-    basis = _drawn(first.below)
-    if report.outcome.verdict == "unknown" and basis:
-        outcome, basis = f"{outcome}\n\n{basis}", ""
+    outcome, below = f"{_title(report)}: {strong}", first.below
+    if report.outcome.verdict == "unknown" and below:
+        # What would tell more stands last.
+        outcome, below = f"{outcome} {markup.render(below[-1])}", below[:-1]
     yield _Piece("", "the outcome", outcome, 0)
     passed = "Gate passed. " if report.verdict.rules else ""
     fold = f"{passed}{_nothing(shown_sections)}"
     totals = _totals(report, shown_sections, first._replace(title=""))
-    for name, text in (("basis", basis), ("totals", totals)):
+    for name, text in (("basis", _drawn(below)), ("totals", totals)):
         if text:
             yield _Piece(fold, name, text, 0)
     if told.reasons:

@@ -11,6 +11,8 @@ from pprofdiff.analysis.work import rated
 from pprofdiff.loaders.gclogs import parse
 from pprofdiff.model.profiles.profile import ValueType
 from pprofdiff.model.side import Capture, Side
+from pprofdiff.report.model import report_of
+from pprofdiff.report.sections import sections, tiles
 from tests.analysis.building import profile
 from tests.analysis.outcome.evidence import bench, cpu, told
 
@@ -92,3 +94,16 @@ def test_collections_at_the_start_say_nothing_of_the_profiled_time():
 
     assert found(STEADY) is not None
     assert found(START) is None
+
+
+@pytest.mark.parametrize(
+    ("cycles", "label", "said"),
+    [
+        (START, "GC cycles, whole logs", "3 → 3"),
+        (STEADY, "GC cycles a second, under load", "4 → 4"),
+    ],
+)
+def test_a_few_cycles_have_no_rate(cycles, label, said):
+    (section,) = sections(report_of(told(cycles, cycles)))
+    (tile,) = tiles(section)
+    assert (tile.name, tile.values) == (label, said)

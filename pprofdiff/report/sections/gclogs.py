@@ -55,6 +55,8 @@ _LONG = 1e6
 _MANY = 99.5
 # Below it decimals have an exponent.
 _TINY = 1e-4
+# Of fewer cycles, a tile has their number: they may all be of setting up.
+_SOME = 5
 
 Value = float | None
 
@@ -384,7 +386,7 @@ def gc_tiles(section: Section) -> Iterator[Tile]:
     gc: GCDiff = section.compared
     often, *_ = RATES
     base, new = often.of_sides(gc)
-    if base and new:
+    if base and new and min(gc.base.steady.cycles, gc.new.steady.cycles) >= _SOME:
         *both, unit = often.words(base, new)
         change = _ratio(base, new, gc.changes.get(often.path), worse=often.worse)
         told = f"{' → '.join(both)} {unit}".rstrip()

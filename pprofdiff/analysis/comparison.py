@@ -20,8 +20,10 @@ from pprofdiff.analysis.runs.hosts import hosts_of_both
 from pprofdiff.analysis.runs.turns import taken_in_turns
 from pprofdiff.analysis.settings import DEFAULTS, Settings
 from pprofdiff.analysis.side import (
+    Allocating,
     age_seconds,
-    allocates_throughout,
+    allocating,
+    counted_seconds,
     cpu_seconds,
     is_whole,
     measure,
@@ -144,8 +146,9 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
         work = settings.work._replace(
             seconds=(cpu_seconds(base), cpu_seconds(new)),
             ages=(age_seconds(base), age_seconds(new)),
+            counted=(counted_seconds(base), counted_seconds(new)),
             whole=is_whole(base) and is_whole(new),
-            throughout=allocates_throughout(base) and allocates_throughout(new),
+            **_allocation(allocating(base), allocating(new)),
         )
         settings = replace(settings, work=work)
     identity = settings.identity_of(stacks_of(base), stacks_of(new))
@@ -181,6 +184,16 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
     if not results:
         raise UsageError(_nothing(compared, [kind.id for kind in both]))
     return replace(compared, results=results)
+
+
+def _allocation(base: Allocating | None, new: Allocating | None) -> dict[str, Any]:
+    """Return what GC logs tell of `Work`: fields of it."""
+    known = [side for side in (base, new) if side is not None]
+    rates = [side.per_second for side in known if side.per_second]
+    return {
+        "throughout": all(side.throughout for side in known),
+        "allocation": tuple(rates) if len(rates) == 2 else None,
+    }
 
 
 def _nothing(compared: Comparison, both: list[KindId]) -> str:

@@ -136,8 +136,10 @@ def choose(
         return Normalization("share", 1.0, factor, "-normalize: new scaled to base")
     if counts == "moment" and not of_fleets:
         return Normalization("absolute", 1.0, 1.0, "a snapshot is not a rate")
-    done = None if work is None or counts == "moment" else work.done(durations_ns)
-    set_up = _of_set_up(totals, durations_ns, work, done)
+    done = None
+    if work is not None and counts != "moment":
+        done = work.done(durations_ns, allocations=counts == "cost")
+    set_up = counts == "cost" and _of_set_up(totals, durations_ns, work, done)
     if work is not None and done is not None and not set_up:
         return Normalization("per_work", 1 / done[0], 1 / done[1], work.reason)
     if (counts == "cost" or of_fleets) and min(totals) > 0:
@@ -164,16 +166,22 @@ def _of_set_up(
     """Return whether set-up alone may make operations look dearer, or cheaper.
 
     A process that counts from its start allocates a fixed amount and some by operation.
-    Where an operation seems to take more, of fewer operations, and the total is no
-    larger, the same two amounts on both sides explain both totals. What two captures of
-    one build differ by counts as none.
+    Where GC logs tell that operations did not take so much more later, it is that
+    amount which differs. Where they do not tell, and an operation seems to take more,
+    of fewer operations, and the total is no larger, the same two amounts on both sides
+    explain both totals. What two captures of one build differ by counts as none.
     """
     if work is None or done is None or any(durations_ns):
         return False
-    if work.is_whole or work.throughout or min(totals) <= 0:
+    if work.is_whole or min(totals) <= 0:
         return False
     more = totals[1] / totals[0]
     by_operation = more * done[0] / done[1]
+    rates = work.per_second(work.seconds)
+    if work.allocation is not None and rates is not None:
+        more = work.allocation[1] / work.allocation[0] * rates[0] / rates[1]
+    elif work.throughout:
+        return False
     apart = SINCE_START.ratio
     if by_operation > apart:
         return more <= apart

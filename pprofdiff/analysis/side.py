@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 from posixpath import basename
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from pprofdiff.model.traces.trace import Trace
 
 __all__ = [
+    "Allocating",
     "age_seconds",
-    "allocates_throughout",
+    "allocating",
+    "counted_seconds",
     "cpu_seconds",
     "is_whole",
     "measure",
@@ -130,6 +132,21 @@ def age_seconds(side: Side) -> float | None:
     return max(float(cycles.start_ms[-1]) / 1e3, *durations, 0.0)
 
 
+def counted_seconds(side: Side) -> float | None:
+    """Return until when allocations of a side's process are counted, None if unknown.
+
+    Profiles have those before the last collection but one, or before the last where
+    runtime.GC ran it; all where there was no second one (`mProf_Flush`,
+    `mProf_PostSweep` in runtime/mprof.go).
+    """
+    cycles, age = _only_log(side), age_seconds(side)
+    if cycles is None or int(cycles.number[-1]) < _SEVERAL:
+        return age
+    last = -1 if cycles.forced[-1] or len(cycles) == 1 else -2
+    wall_us = cycles.sweep_termination_wall_us[last] + cycles.mark_wall_us[last]
+    return float(cycles.start_ms[last]) / 1e3 + float(wall_us) / 1e6
+
+
 def is_whole(side: Side) -> bool:
     """Return whether a side's CPU profiles last as long as its process, as far as told.
 
@@ -138,19 +155,36 @@ def is_whole(side: Side) -> bool:
     return _only_log(side) is None and of_benchmarks(side)
 
 
-def allocates_throughout(side: Side) -> bool:
-    """Return whether nothing shows that a side's process allocated to start, and ended.
+class Allocating(NamedTuple):
+    """What a GC log tells of a process that allocates, in the second half of its age.
 
-    The GC log of one process does where less than a quarter of what was allocated
-    between collections was so in the second half of its age; half would be even.
+    `share` is how much of all between collections it allocated then, `per_second` how
+    many MiB a second; None of fewer than three collections.
     """
+
+    share: float
+    per_second: float | None
+
+    @property
+    def throughout(self) -> bool:
+        """Whether the process did not only allocate to start: half would be even."""
+        return self.share >= _LATE
+
+
+def allocating(side: Side) -> Allocating | None:
+    """Return what the GC log of one process tells, None where there is none."""
     cycles, age = _only_log(side), age_seconds(side)
     if cycles is None or age is None:
-        return True
+        return None
     between = cycles.heap_start_mb[1:] - cycles.heap_live_mb[:-1]
     amounts = np.append(cycles.heap_start_mb[:1], np.maximum(between, 0))
-    late = cycles.start_ms >= age * 1e3 / 2
-    return float(amounts[late].sum()) >= _LATE * float(amounts.sum())
+    late = np.flatnonzero(cycles.start_ms >= age * 1e3 / 2)
+    share = float(amounts[late].sum()) / max(float(amounts.sum()), 1.0)
+    if len(late) <= _SEVERAL:
+        return Allocating(share, None)
+    # The first began before: what is known is what came after it.
+    took = float(cycles.start_ms[late[-1]] - cycles.start_ms[late[0]]) / 1e3
+    return Allocating(share, float(amounts[late[1:]].sum()) / took if took else None)
 
 
 def _only_log(side: Side) -> Cycles | None:

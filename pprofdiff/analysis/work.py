@@ -25,12 +25,13 @@ class Work(NamedTuple):
 
     One of `counts` and `rates` is set; `reason` says where it is from, for people.
     `seconds` is how long counted operations took, and `ages` how long each process had
-    run when it was captured; None where that is not known. `whole` tells that these
-    are all operations of both processes, `throughout` that both allocated all that
-    time, as far as is known. `by_run` are the operations a second of each run, by its
-    number, as far as they are known. `closed` tells that the next operation began when
-    one ended, so that operations a second are how fast the program is rather than what
-    was asked of it.
+    run when it was captured, `counted` until when its allocations are; None where that
+    is not known. `whole` tells that these are all operations of both processes,
+    `throughout` that both allocated all that time, as far as is known. `allocation` is
+    what both allocated a second in the second half of it, where GC logs tell. `by_run`
+    are the operations a second of each run, by its number, as far as they are known.
+    `closed` tells that the next operation began when one ended, so that operations a
+    second are how fast the program is rather than what was asked of it.
     """
 
     counts: Pair | None
@@ -40,6 +41,8 @@ class Work(NamedTuple):
     by_run: tuple[Mapping[int, float], Mapping[int, float]] = (_NONE, _NONE)
     seconds: tuple[float | None, float | None] = (None, None)
     ages: tuple[float | None, float | None] = (None, None)
+    counted: tuple[float | None, float | None] = (None, None)
+    allocation: Pair | None = None
     whole: bool = False
     throughout: bool = True
 
@@ -51,11 +54,17 @@ class Work(NamedTuple):
         """
         return self.whole or self.per_second(self.seconds) is None
 
-    def done(self, durations_ns: tuple[int | None, int | None]) -> Pair | None:
+    def done(
+        self,
+        durations_ns: tuple[int | None, int | None],
+        *,
+        allocations: bool = False,
+    ) -> Pair | None:
         """Return the operations in the windows that a profile counts.
 
         `durations_ns` are its durations; without them it counts since the process
-        began. None where the operations of that time are not known.
+        began, `allocations` or other things. None where the operations of that time are
+        not known.
         """
         base, new = durations_ns
         rates = self.per_second(self.seconds)
@@ -63,7 +72,7 @@ class Work(NamedTuple):
             return self.counts
         if base and new:
             return rates[0] * base / 1e9, rates[1] * new / 1e9
-        base_s, new_s = self.ages
+        base_s, new_s = self.counted if allocations else self.ages
         return (rates[0] * base_s, rates[1] * new_s) if base_s and new_s else None
 
     def per_second(self, seconds: tuple[float | None, float | None]) -> Pair | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.marking import marking
-from pprofdiff.analysis.side import age_seconds, allocates_throughout, is_whole
+from pprofdiff.analysis.side import age_seconds, allocating, counted_seconds, is_whole
 from pprofdiff.analysis.work import rated
 from pprofdiff.loaders.gclogs import parse
 from pprofdiff.model.profiles.profile import ValueType
@@ -23,12 +25,16 @@ LINE = (
 )
 
 
-def log(*cycles):
-    """Return a GC log of cycles: (seconds, heap when it began, live heap), in MB."""
+def log(*cycles, forced=False):
+    """Return a GC log of cycles: (seconds, heap when it began, live heap), in MB.
+
+    `forced` tells that runtime.GC ran the last one.
+    """
     text = "".join(
         LINE.format(n=n, at=at, mark=2, start=start, live=live)
         for n, (at, start, live) in enumerate(cycles, 1)
     )
+    text = f"{text[:-1]} (forced)\n" if forced else text
     return (Capture("gc.log", "gctrace", parse(text.encode(), "gc.log")),)
 
 
@@ -39,6 +45,60 @@ def allocs(sites):
     return (Capture("allocs", "profile", one),)
 
 
+# Allocates 200 MB, a MB at a time, and prints how many of them were before the last
+# collection but one, at least and at most, and how many the profile has.
+PUBLISH = """package main
+
+import (
+	"fmt"
+	"runtime"
+)
+
+var kept []byte
+
+//go:noinline
+func allocate() { kept = make([]byte, 1<<20) }
+
+func collections() int {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.NumGC)
+}
+
+func main() {
+	runtime.MemProfileRate = 1
+	records := make([]runtime.MemProfileRecord, 10000)
+	var spans [][2]int
+	for i := 0; i < 200; i++ {
+		before := collections()
+		allocate()
+		spans = append(spans, [2]int{before, collections()})
+	}
+	n, least, most, found := collections(), 0, 0, int64(0)
+	for _, span := range spans {
+		if span[1] < n-1 {
+			least++
+		}
+		if span[0] < n-1 {
+			most++
+		}
+	}
+	got, _ := runtime.MemProfile(records, true)
+	for _, r := range records[:got] {
+		frames := runtime.CallersFrames(r.Stack())
+		for {
+			frame, more := frames.Next()
+			if frame.Function == "main.allocate" {
+				found += r.AllocBytes >> 20
+			}
+			if !more {
+				break
+			}
+		}
+	}
+	fmt.Println(n, least, found, most)
+}
+"""
 START = log((0.003, 3, 3), (0.01, 7, 6), (0.03, 15, 14))
 STEADY = log(*((i / 4, 8, 4) for i in range(1, 40)))
 CPU = cpu({"a.com/x.F": 400})
@@ -58,8 +118,36 @@ CPU = cpu({"a.com/x.F": 400})
 def test_the_longest_of_what_is_known_is_the_age(captures, age, throughout):
     side = Side("base", captures)
     assert age_seconds(side) == age
-    assert allocates_throughout(side) is throughout
+    told = allocating(side)
+    assert (told is None or told.throughout) is throughout
     assert not is_whole(side)
+
+
+@pytest.mark.parametrize(
+    ("captures", "until"),
+    [
+        # One collection publishes nothing: then all is counted.
+        ((*log((1.0, 4, 3)), *CPU), 10),
+        ((*log((1.0, 4, 3), (3.0, 4, 3)), *CPU), 1.002),
+        ((*STEADY, *CPU), 9.502),
+        ((*log((1.0, 4, 3), (3.0, 4, 3), forced=True), *CPU), 3.002),
+        (CPU, None),
+    ],
+)
+def test_allocations_are_counted_until_the_last_collection_but_one(captures, until):
+    assert counted_seconds(Side("base", captures)) == pytest.approx(until, abs=2e-4)
+
+
+@pytest.mark.go
+def test_the_runtime_publishes_allocations_so(tmp_path):
+    (tmp_path / "go.mod").write_text("module example.com/publish\n\ngo 1.21\n")
+    (tmp_path / "main.go").write_text(PUBLISH)
+    done = subprocess.run(
+        ["go", "run", "."], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    collections, least, found, most = map(int, done.stdout.split())
+    assert collections > 5
+    assert least <= found <= most < 200
 
 
 def test_setting_up_is_no_operations_work():
@@ -81,6 +169,17 @@ def test_setting_up_is_no_operations_work():
     # What setting up alone cannot explain: more in all, of fewer operations.
     more = start | {"a.com/x.F": (1000, 60 << 20)}
     assert mode(START, more) == "per_work"
+    # Collections go on, and take no more by operation later than they did for base.
+    grew = log(
+        *((i / 10, 120, 10) for i in range(1, 6)), *((i, 8, 4) for i in range(1, 10))
+    )
+    base = (*STEADY, *CPU, *allocs(more))
+    five = {site: (n, 5 * size) for site, (n, size) in more.items()}
+    compared = told(base, (*grew, *CPU, *allocs(five)), work=rated((100.0, 25.0)))
+    assert {d.normalization.mode for d in compared.profiles} == {
+        "per_work",
+        "composition",
+    }
     # Of as many operations, nothing seems to have changed.
     assert mode(START, start, (100.0, 100.0)) == "per_work"
 

@@ -36,7 +36,7 @@ def chosen(**how):
 
 def paced(rates=(4.0, 8.0), *, ages=(None, None)):
     """Return work that is known as operations a second."""
-    return rated(rates)._replace(ages=ages)
+    return rated(rates)._replace(ages=ages, counted=ages)
 
 
 UNTIMED = (None, None)
@@ -66,6 +66,14 @@ UNTIMED = (None, None)
         ({"work": paced(), "durations_ns": UNTIMED}, "composition", SHARES, "since the process began"),
         ({"work": paced(ages=(5, None)), "durations_ns": UNTIMED}, "composition", SHARES, "since the process began"),
         ({"work": paced(ages=(5, 2)), "durations_ns": UNTIMED}, "per_work", (1 / 20, 1 / 16), "4 and 8"),
+        # What allocated to start waited for no lock.
+        (
+            {
+                "work": paced((20, 2), ages=(5, 5))._replace(throughout=False),
+                "durations_ns": UNTIMED, "totals": (300, 300), "counts": "other",
+            },
+            "per_work", (1 / 100, 1 / 10), "20 and 2",
+        ),
         ({"work": paced(), "durations_ns": UNTIMED, "counts": "other"}, "absolute", (1, 1), "--work BASE:NEW"),
         ({"share": True}, "share", (1, 1 / 3), "-normalize"),
         ({"share": True, "counts": "moment"}, "share", (1, 1 / 3), "-normalize"),

@@ -14,7 +14,7 @@ from pprofdiff.analysis.contention import clock_sigma
 from pprofdiff.analysis.outcome.model import Measure
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.totals import ratio_of_totals
-from pprofdiff.analysis.side import age_seconds, cpu_seconds
+from pprofdiff.analysis.side import counted_seconds, cpu_seconds
 from pprofdiff.analysis.stats.control import control
 from pprofdiff.analysis.stats.student import reach
 from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs, ratio_of_sums
@@ -238,7 +238,7 @@ def _about(comparison: Comparison) -> Measure | None:
     allocs = next(
         (d for d in comparison.profiles if d.sample_type.type == "alloc_space"), None
     )
-    ages = age_seconds(comparison.base), age_seconds(comparison.new)
+    ages = counted_seconds(comparison.base), counted_seconds(comparison.new)
     if comparison.work is not None or cpu is None or allocs is None:
         return None
     spans = cpu.base.profile.duration_ns, cpu.new.profile.duration_ns

@@ -286,7 +286,8 @@ def test_what_was_typed_wins():
     assert modes(base, new)[1].rates == (5.0, 7.0)
     for typed in (counted((3, 4)), rated((3, 4))):
         mode, work = modes(base, new, work=typed)
-        timed = typed._replace(seconds=(10.0, 10.0), ages=(10.0, 10.0))
+        took = (10.0, 10.0)
+        timed = typed._replace(seconds=took, ages=took, counted=took, whole=True)
         assert (mode, work) == ("per_work", timed)
         assert work.reason.startswith("--")
 

@@ -88,7 +88,7 @@ def test_the_page_names_lines_and_commit(cli, words, planted_repo, tmp_path):
     assert done.status == 0
     page = (tmp_path / "x.html").read_text("utf-8")
     answer = page[page.index('<div class="answer">') :]
-    answer = answer[: answer.index("</div>")]
+    answer = re.sub("<[^>]*>", "", answer[: answer.index("</div>")])
     assert f"Changed: {PLACE} in store.Price" in answer
     assert planted_repo.culprit[:9] in answer
 

@@ -120,7 +120,7 @@ def _still(report: ReportModel, told: Why) -> bool:
     passed = not report.verdict.rules or report.verdict.outcome == "pass"
     if not decided or not passed or report.verdict.unread:
         return False
-    if told.warnings or report.outcome.contrary:
+    if told.warnings or report.outcome.contrary or any(changed_parts(report)):
         return False
     return not changed(report.comparison, report.findings)
 

@@ -182,5 +182,5 @@ def _since_start(
     if work.per_second(work.seconds) is None:
         text = f"{counts}: it is right by operation only if --work does too"
     else:
-        text = f"{counts}: its operations are those a second, times how long it ran"
+        text = f"{counts}: its operations are those a second, times how long it counts"
     yield Caveat("since-start", text)

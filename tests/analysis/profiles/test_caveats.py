@@ -66,8 +66,8 @@ def test_caveats(base, new, how, caveats):
     [
         ({}, "it is right by operation only if --work does too"),
         (
-            {"seconds": (2.0, 2.0), "ages": (9.0, 8.0)},
-            "its operations are those a second, times how long it ran",
+            {"seconds": (2.0, 2.0), "counted": (9.0, 9.0)},
+            "its operations are those a second, times how long it counts",
         ),
     ],
 )

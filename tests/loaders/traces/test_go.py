@@ -190,7 +190,11 @@ def test_new_traces_show_what_they_are_made_for(traces, source):
     assert len(trace.syncs) > 1
     assert len(trace.tasks) == 30
     assert len(trace.regions) == 90
-    assert len(trace.samples) > 0
     assert set(trace.gomaxprocs.value.tolist()) >= {1, 3, 4}
     assert (trace.experimental > 0) == (source[1] == OBJECTS)
     assert set(trace.intervals.state.tolist()) >= set(range(5))
+
+
+def test_new_traces_have_samples(traces):
+    # Not each: in a run of 0.2 s beside other work the profiler's timers may not fire.
+    assert any(len(read(traces(*kind)).trace.samples) for kind in KINDS)

@@ -72,10 +72,18 @@ def calls_entered_before(trace):
 
 
 def told_by_chance(trace):
-    """Return the goroutines whose times in system calls Go gives by deviation 3 alone."""
-    if trace.version >= _STRICT:
-        return set()
-    return set(calls_entered_before(trace)[0].tolist())
+    """Return the goroutines whose times in system calls Go gives by chance.
+
+    In formats up to 1.21 they are those of deviation 3; in all, those of deviation 2
+    where a call ends in the unit of the clock in which the other begins or loses its
+    processor: their order is not told.
+    """
+    rows, ended, ended_or_met = _met_by_ends(trace)
+    met = rows[(ended == 0) & (ended_or_met > 0)]
+    by_chance = np.searchsorted(trace.intervals.offsets, met, "right") - 1
+    if trace.version < _STRICT:
+        by_chance = np.append(by_chance, calls_entered_before(trace)[0])
+    return set(by_chance.tolist())
 
 
 def open_calls(trace):
@@ -103,6 +111,16 @@ def miscounted_by_go(trace: Trace) -> Column:
     their times come from several clocks, and so do the calls of deviation 3, which Go's
     reader gives a processor.
     """
+    rows, ended, _ = _met_by_ends(trace)
+    return rows[ended > 0]
+
+
+def _met_by_ends(trace: Trace) -> tuple[Column, Column, Column]:
+    """Return losses of processors, and how many calls ended on each before (int64).
+
+    They are the rows of `_losses`, the ends after the call began and before it lost its
+    processor, and these with the ends at either time.
+    """
     intervals = trace.intervals
     rows = _losses(trace)
     begin, loss = intervals.start_ns[rows - 1], intervals.start_ns[rows]
@@ -115,10 +133,12 @@ def miscounted_by_go(trace: Trace) -> Column:
     size = len(order) + 1
     ranked = np.sort(ended[order] * size + np.arange(len(order)))
     end = end[order]
-    low = processor * size + np.searchsorted(end, begin, "right")
-    high = processor * size + np.searchsorted(end, loss, "left")
-    between = np.searchsorted(ranked, high) - np.searchsorted(ranked, low)
-    return rows[between > 0]
+    counts = []
+    for after, before in (("right", "left"), ("left", "right")):
+        low = processor * size + np.searchsorted(end, begin, after)
+        high = processor * size + np.searchsorted(end, loss, before)
+        counts.append(np.searchsorted(ranked, high) - np.searchsorted(ranked, low))
+    return rows, *counts
 
 
 def _ends(trace: Trace, losses: Column) -> tuple[Column, Column]:

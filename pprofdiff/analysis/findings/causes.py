@@ -328,8 +328,12 @@ def _unclaim(node: _Node) -> None:
 
 
 def _listed(node: _Node, parent: str | None) -> list[Finding]:
-    """Return a finding and its consequences with their parents, most telling first."""
-    finding = node.finding._replace(parent=parent)
+    """Return a finding and its consequences with their parents, most telling first.
+
+    What a finding explains is told with what follows from it, and so is its severity.
+    """
+    severity = max((one.severity for one in node.family), key=SEVERITIES.index)
+    finding = node.finding._replace(parent=parent, severity=severity)
     below = sorted(
         node.below,
         key=lambda one: (

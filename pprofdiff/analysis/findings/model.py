@@ -75,7 +75,8 @@ class Finding(NamedTuple):
 
     `id` is stable; `title` is one short sentence, `text` the numbers behind it and
     `advice` what to do, "" for nothing. `severity` is ``info``, ``minor`` or
-    ``major``, `direction` ``worse``, ``better`` or ``neutral``. `parent` is the id of
+    ``major``, at least that of what follows from it, `direction` ``worse``, ``better``
+    or ``neutral``. `parent` is the id of
     the finding that this one follows from, None for a cause. `explains` is the scaled
     delta of CPU that `claim` covers, None without a claim: no sample is claimed by two
     causes, and a consequence claims samples of its cause alone. `beside` tells that

@@ -409,9 +409,10 @@ def _of_call(off: _Off) -> _Words:
 
 
 def _who(place: Mover) -> str:
-    """Return who waits: the program's function, and that of main it is under."""
+    """Return who waits: the program's function, its line, and that of main above."""
+    at = f" ({place.at})" if place.at else ""
     under = f" under {short(place.under)}" if place.under else ""
-    return f"{short(place.function)}{under}"
+    return f"{short(place.function)}{at}{under}"
 
 
 def _finding(lives: _Lives, off: _Off, words: _Words, instead: str = "") -> Finding:

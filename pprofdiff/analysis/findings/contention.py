@@ -7,10 +7,13 @@ given work, and that is no cost. So only waits for mutexes and to send count her
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from posixpath import basename
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.model import Fact, Finding
@@ -22,6 +25,7 @@ from pprofdiff.analysis.stats.calibration import CONTENTION, CONTENTION_SURE, CR
 from pprofdiff.analysis.stats.judge import beyond_runs
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.csr import first_in_row, grouped, sums
+from pprofdiff.model.profiles.profile import Profile
 
 __all__ = ["contention"]
 
@@ -37,7 +41,19 @@ _OF_LOCKS = ("sync", "internal/sync", "runtime")
 _LOCK = re.compile(r"(internal/)?sync\.\(\*(Mutex|RWMutex)\)\.|runtime\.chansend")
 _SEND = "runtime.chansend"
 
-_Waits = dict[tuple[str, str], list[int]]
+_Cells = dict[tuple[str, str], list[int]]
+
+
+class _Waits(NamedTuple):
+    """Raw delays of (base, new) by function that waits and lock, and by line of it."""
+
+    cells: _Cells
+    lines: dict[str, tuple[Counter[str], Counter[str]]]
+
+    @property
+    def totals(self) -> tuple[int, int]:
+        base, new = (sum(cell[side] for cell in self.cells.values()) for side in (0, 1))
+        return base, new
 
 
 def contention(case: Case) -> Iterator[Finding]:
@@ -50,10 +66,7 @@ def contention(case: Case) -> Iterator[Finding]:
     if diff is None or _told_by_trace(case):
         return
     waits = _waits(diff)
-    totals = (
-        sum(cell[0] for cell in waits.values()),
-        sum(cell[1] for cell in waits.values()),
-    )
+    totals = waits.totals
     crowd = _crowd(case, diff, totals)
     if crowd is not None:
         if beyond_runs(CROWD, *crowd):
@@ -72,7 +85,7 @@ def contention(case: Case) -> Iterator[Finding]:
     if not beyond_runs(enough, base, new):
         return
     caller = _most_moved(waits, base / max(totals[0], 1), new / max(totals[1], 1))
-    where = f"most of the change under {short(caller)}{_locks(waits, caller)}"
+    where = f"most of the change under {_place(diff, waits, caller)}"
     if min(base, new) > 0:
         title = f"Goroutines wait {times(new / base)} as long for locks, {where}"
     else:
@@ -123,7 +136,7 @@ def _crowded(
     return Finding(
         "contention",
         f"{base:.1f} → {new:.1f} goroutines wait for locks at a time, most of the "
-        f"change under {short(caller)}{_locks(waits, caller)}",
+        f"change under {_place(diff, waits, caller)}",
         f"Waited in all: {arrow(totals[0], totals[1], diff.unit)}, over all "
         "goroutines, since the profiles began to count.",
         (Fact("delay", f"{diff.name} profile", totals[0], totals[1], diff.unit),),
@@ -208,8 +221,11 @@ def _as_long(case: Case) -> tuple[float, float] | None:
 
 
 def _waits(diff: ProfileDiff) -> _Waits:
-    """Return raw delays of (base, new) by function that waits, and by lock."""
-    waits: _Waits = defaultdict(lambda: [0, 0])
+    """Return who waits for which locks, and where."""
+    cells: _Cells = defaultdict(lambda: [0, 0])
+    lines = defaultdict[str, tuple[Counter[str], Counter[str]]](
+        lambda: (Counter(), Counter())
+    )
     functions = diff.paired_functions
     names = functions.names
     own = owned(names)
@@ -226,26 +242,55 @@ def _waits(diff: ProfileDiff) -> _Waits:
             caller = np.where(caller >= 0, caller, nearest)
             locks = first_in_row(lock[ids], offsets)
             some = np.flatnonzero((locks >= 0) & (caller >= 0))
-            keys = ids[caller[some]] * len(names) + ids[locks[some]]
-            cells, at = grouped(keys)
-            delays = sums(at, values[start:stop][some], len(cells))
-            for key, delay in zip(cells.tolist(), delays.tolist(), strict=True):
+            keys = ids[caller[some]].astype(np.int64) * len(names) + ids[locks[some]]
+            for key, delay in _added(keys, values[start:stop][some]):
                 function, which = divmod(key, len(names))
-                waits[names[function], names[which]][side] += delay
-    return waits
+                cells[names[function], names[which]][side] += delay
+            rows = frames.line[caller[some]].astype(np.int64)
+            for row, delay in _added(rows, values[start:stop][some]):
+                lines[names[union[row]]][side][_line(one.profile, row)] += delay
+    return _Waits(cells, lines)
+
+
+def _added(keys: NDArray[np.int64], delays: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Return the distinct keys, each with the sum of its delays."""
+    cells, at = grouped(keys)
+    return list(zip(cells.tolist(), sums(at, delays, len(cells)).tolist(), strict=True))
+
+
+def _line(profile: Profile, row: int) -> str:
+    """Return a row of the profile's lines as ``main.go:57``, "" where it is unknown."""
+    functions, locations = profile.functions, profile.locations
+    path = profile.strings[functions.filename[locations.line_function[row]]]
+    number = int(locations.line_number[row])
+    return f"{basename(path)}:{number}" if path and number > 0 else ""
 
 
 def _most_moved(waits: _Waits, base_factor: float, new_factor: float) -> str:
     """Return the function whose waiting moved most."""
     moved: dict[str, float] = defaultdict(float)
-    for (function, _), (base, new) in waits.items():
+    for (function, _), (base, new) in waits.cells.items():
         moved[function] += new * new_factor - base * base_factor
     return max(moved, key=lambda name: (abs(moved[name]), name))
 
 
-def _locks(waits: _Waits, function: str) -> str:
+def _place(diff: ProfileDiff, waits: _Waits, function: str) -> str:
+    """Return a function, its line with most of the waiting, and what it waits in.
+
+    Mutex profiles tell of who let go of a lock that others waited for, and block
+    profiles of who waited (the documentation of runtime/pprof).
+    """
+    base, new = waits.lines[function]
+    lines = new if any(new.values()) else base
+    at, most = max(lines.items(), key=lambda item: item[1])
+    how = "unlocked at " if diff.name == "mutex" else ""
+    told = f" ({how}{at})" if at and 2 * most > lines.total() else ""
+    return f"{short(function)}{told}{_locks(waits.cells, function)}"
+
+
+def _locks(cells: _Cells, function: str) -> str:
     """Return in what a function waits, as ``, in sync.Mutex``."""
-    mine = {lock: cell for (name, lock), cell in waits.items() if name == function}
+    mine = {lock: cell for (name, lock), cell in cells.items() if name == function}
     most = [max(mine, key=lambda lock: (mine[lock][side], lock)) for side in (0, 1)]
     some = [any(cell[side] for cell in mine.values()) for side in (0, 1)]
     shown = [_shown(lock) for lock, there in zip(most, some, strict=True) if there]

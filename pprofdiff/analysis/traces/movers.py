@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from posixpath import basename
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +45,7 @@ _ASKS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where and why goroutines are in a state; the first five fields identify it.
+    """Where and why goroutines are in a state; all up to `under` identify it.
 
     `root` is the root function of the goroutines. `function` is the frame nearest the
     leaf that is neither of the standard library nor of golang.org/x/sys; where a stack
@@ -60,6 +61,9 @@ class Place:
     function for work, data or time. `asked` marks waits that stacks show not to be
     such, and `chosen` those for what `function` asked others for, so that how many
     there are is the program's doing. None is set where stacks do not tell.
+
+    `at` is the line of `function` that has most of the time, such as ``main.go:57``, ""
+    where none has more than half of it.
     """
 
     root: str
@@ -71,6 +75,7 @@ class Place:
     idle: bool
     asked: bool
     chosen: bool
+    at: str
 
     def key(self, keys: SideKeys) -> tuple[Hashable, ...]:
         """Return what it is compared by; `keys` are those of its side."""
@@ -135,6 +140,7 @@ def movers(diff: TraceDiff, state: StateName) -> tuple[Mover, ...]:
                 old.place.idle or now.place.idle,
                 old.place.asked and now.place.asked,
                 old.place.chosen and now.place.chosen,
+                place.at,
                 old.time_ns,
                 now.time_ns,
                 old.number,
@@ -237,8 +243,10 @@ def _places(profile: Profile, *, calls: bool) -> tuple[list[Place], Column]:
     ]
     first, place = unique_tuples([column.astype(np.int64) for column in columns])
     strings = profile.strings
+    lines = stacks.lines(profile, place, len(first))
     places = []
-    for row in zip(*(column[first].tolist() for column in columns), strict=True):
+    rows = zip(*(column[first].tolist() for column in columns), lines, strict=True)
+    for *row, at in rows:
         root_name, why, call, function, above = (strings[int(i)] for i in row[:5])
         own, shallow, inside = (bool(flag) for flag in row[5:])
         asks = own and bool(_ASKS.match(call))
@@ -250,7 +258,7 @@ def _places(profile: Profile, *, calls: bool) -> tuple[list[Place], Column]:
         asked = own and not given
         chosen = asks or (own and not idle and why == "sleep")
         places.append(
-            Place(root_name, why, call, function, above, own, idle, asked, chosen)
+            Place(root_name, why, call, function, above, own, idle, asked, chosen, at)
         )
     return places, place
 
@@ -310,6 +318,24 @@ class _Stacks:
             (first_in_row(runtime[frames], offsets) == offsets[:-1])
             & (np.diff(offsets) > 0),
         )
+
+    def lines(self, profile: Profile, place: Column, size: int) -> list[str]:
+        """Return each place's line of `function`, as `Place.at` is."""
+        some = np.flatnonzero(self.function >= 0)
+        location = profile.stack_locations[self.function[some]]
+        file = profile.functions.filename[profile.locations.line_function[location]]
+        number = profile.locations.line_number[location]
+        keys = [place[some], file.astype(np.int64), number]
+        first, cell = unique_tuples(keys)
+        time = profile.values[:, 1]
+        whole = sums(place, time, size)[keys[0][first]]
+        most = first[2 * sums(cell, time[some], len(first)) > whole]
+        lines = [""] * size
+        for i in most.tolist():
+            path = profile.strings[file[i]]
+            if path and number[i] > 0:
+                lines[keys[0][i]] = f"{basename(path)}:{number[i]}"
+        return lines
 
     def function_at(self, position: Column, otherwise: Column | int) -> Column:
         """Return the name (a string's index) of frames, `otherwise` for -1."""

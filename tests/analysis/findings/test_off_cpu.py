@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from dataclasses import replace
 from functools import cache
@@ -62,14 +63,26 @@ def told(base, new, *, by_operation):
     return {f.id: f for f in found}
 
 
+def with_line(words):
+    """Return words in which code in braces is the first line of `SOURCE` that has it."""
+    before, code, after = re.split("[{}]", words)
+    number = next(
+        i for i, line in enumerate(SOURCE.read_text().splitlines(), 1) if code in line
+    )
+    return f"{before}{SOURCE.name}:{number}{after}"
+
+
 @pytest.mark.go
 @pytest.mark.parametrize("by_operation", [True, False])
 @pytest.mark.parametrize(
     ("more", "less", "id_", "words"),
     [
-        ("synced", "unsynced", "syscall-fsync", "syscall.Fsync, called by main.(*store).save,"),
-        ("locked", "shared", "blocked-sync", "main.(*store).lookup waits in sync.(*Mutex).Lock"),
-        ("asked", "alone", "blocked-network", "main.(*store).ask waits for the network"),
+        ("synced", "unsynced", "syscall-fsync",
+         "syscall.Fsync, called by main.(*store).save ({s.file.Sync}),"),
+        ("locked", "shared", "blocked-sync",
+         "main.(*store).lookup ({s.mu.Lock}) waits in sync.(*Mutex).Lock"),
+        ("asked", "alone", "blocked-network",
+         "main.(*store).ask ({io.ReadFull}) waits for the network"),
     ],
 )  # fmt: skip
 def test_what_is_gone_is_named_with_its_caller(
@@ -78,7 +91,7 @@ def test_what_is_gone_is_named_with_its_caller(
     for base, new, way in ((more, less, "better"), (less, more, "worse")):
         found = told(run(base), run(new), by_operation=by_operation)
         finding = found[id_]
-        assert finding.title.startswith(words)
+        assert finding.title.startswith(with_line(words))
         assert (finding.severity, finding.direction) == ("major", way)
         # What explains most of the goroutines' time stands first.
         assert next(iter(found)) == id_

@@ -166,8 +166,8 @@ def test_a_lock_that_is_gone_is_named_with_who_waited():
     base = blocking("sync.(*Mutex).Lock", 6.0)
     gone = findings(base, blocking("sync.(*RWMutex).RLock", 0.0))["contention"]
     assert gone.title == (
-        "Goroutines no longer wait for locks, most of the change under a.Store.Get, "
-        "in sync.Mutex"
+        "Goroutines no longer wait for locks, most of the change under a.Store.Get "
+        "(main.go:1), in sync.Mutex"
     )
     assert (gone.severity, gone.direction) == ("minor", "better")
     other = findings(base, blocking("runtime.chansend1", 0.6))["contention"]

@@ -142,8 +142,8 @@ def test_health_check_is_told_by_traces_alone(told):
     assert "no processor was idle for 39.8% → 20.7%" in wait.text
     assert found["gomaxprocs-over"].title.startswith("GOMAXPROCS is 8, probably more")
     assert found["blocked-sync"].title.startswith(
-        "debuglog.(*Logger).Debug waits for locks and wait groups in log.(*Logger)."
-        "Printf for 2.8% → 0.8% of the goroutines' time"
+        "debuglog.(*Logger).Debug (debuglog.go:55) waits for locks and wait groups in "
+        "log.(*Logger).Printf for 2.8% → 0.8% of the goroutines' time"
     )
     waits = found["blocked-sync"].evidence[1]
     assert waits.what.endswith("debuglog.(*Logger).Debug")

@@ -1,0 +1,161 @@
+"""What operations allocate as benchmarks count it, where no profile tells who does.
+
+``go test -benchmem`` prints the bytes and objects of each benchmark, by operation: the
+runtime counts them and does not sample (`BenchmarkResult.MemString` of testing).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import log
+from typing import NamedTuple
+
+from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, BenchmarkRow
+from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.model import Claim, Fact, Finding
+from pprofdiff.analysis.findings.wording import arrow, listed, times
+from pprofdiff.units import percent
+
+__all__ = ["allocated_by_benchmarks"]
+
+# A median that moves by less is told in its table, and is no cause: buffers that grow
+# by doubling, and pools that GC empties, make it differ from run to run.
+_SHARE = 0.05
+_UNITS = {"B/op": "bytes", "allocs/op": "objects"}
+# From this factor on, times reads better than percent.
+_DOUBLE = 2
+# Below it, one decimal of what is gone may read as if all were.
+_HARDLY = 0.01
+_NAMED = 3
+
+
+class _Moved(NamedTuple):
+    """A benchmark whose operations allocate more or less, and its rows by unit.
+
+    The first row decides which: that of bytes, or where those did not move, of objects.
+    """
+
+    name: str
+    rows: tuple[BenchmarkRow, ...]
+
+    @property
+    def more(self) -> bool:
+        return (self.rows[0].delta or 0) > 0
+
+    @property
+    def size(self) -> float:
+        """How far it moved, as the logarithm of a ratio; from or to none is most."""
+        ratio = self.rows[0].ratio
+        return abs(log(ratio)) if ratio else float("inf")
+
+
+def allocated_by_benchmarks(case: Case) -> Iterator[Finding]:
+    """Operations of benchmarks allocate more or less, beyond chance.
+
+    Profiles of allocation tell more where there are any: who allocates.
+    """
+    diff = case.comparison.benchmarks
+    if diff is None or case.of_type("alloc_space") is not None:
+        return
+    moved = sorted(_moved(diff), key=lambda one: -one.size)
+    measured = len({_key(row) for row in _rows(diff)})
+    for more in (True, False):
+        some = [one for one in moved if one.more == more]
+        if some:
+            yield _finding(case, some, measured, more=more)
+
+
+def _rows(diff: BenchmarkDiff) -> Iterator[BenchmarkRow]:
+    """Yield what both sides measured, bytes first."""
+    for unit in _UNITS:
+        for table in diff.tables:
+            if table.unit == unit:
+                yield from (row for row in table.rows if row.change is not None)
+
+
+def _key(row: BenchmarkRow) -> tuple[str, int | None]:
+    return row.name, row.procs
+
+
+def _moved(diff: BenchmarkDiff) -> list[_Moved]:
+    rows: dict[tuple[str, int | None], list[BenchmarkRow]] = {}
+    for row in _rows(diff):
+        if row.significant and _far(row):
+            rows.setdefault(_key(row), []).append(row)
+    return [_Moved(some[0].name, tuple(some)) for some in rows.values()]
+
+
+def _far(row: BenchmarkRow) -> bool:
+    return not row.ratio or abs(log(row.ratio)) >= log(1 + _SHARE)
+
+
+def _finding(case: Case, moved: list[_Moved], measured: int, *, more: bool) -> Finding:
+    first = moved[0]
+    verb = "allocates" if len(moved) == 1 else "allocate"
+    word = "more" if more else "less"
+    if measured == 1:
+        title = f"Each operation of {first.name} allocates {_amounts(first)}"
+    else:
+        title = (
+            f"{len(moved)} of {measured} benchmarks {verb} {word} an operation: "
+            f"{first.name} {_amounts(first)}"
+        )
+    told = [
+        f"{_values(one)}{'' if measured == 1 else f' in {one.name}'}"
+        for one in moved[:_NAMED]
+    ]
+    if len(moved) > len(told):
+        told.append(f"and {len(moved) - len(told)} more")
+    return Finding(
+        "allocation",
+        title,
+        f"By operation {'; '.join(told)}.",
+        tuple(_fact(one, row) for one in moved for row in one.rows),
+        "An allocs profile (-memprofile) names who allocates.",
+        severity="minor",
+        direction="worse" if more else "better",
+        claim=_claim(case, more=more),
+        rises=more,
+    )
+
+
+def _amounts(moved: _Moved) -> str:
+    """Return how much more or less it is, in each unit that moved."""
+    return ", ".join(_factor(row) for row in moved.rows)
+
+
+def _factor(row: BenchmarkRow) -> str:
+    """Return a change as ``4.04× the bytes``, ``0 → 3 objects``."""
+    noun = _UNITS[row.unit]
+    if not row.ratio:
+        return f"{arrow(*_medians(row), noun)}"
+    if row.ratio >= _DOUBLE:
+        return f"{times(row.ratio)} the {noun}"
+    if row.ratio < _HARDLY:
+        return f"under 1% of the {noun}"
+    change = percent(abs(row.ratio - 1), 1)
+    return f"{change} {'more' if row.ratio > 1 else 'fewer'} {noun}"
+
+
+def _medians(row: BenchmarkRow) -> tuple[float, float]:
+    base, new = row.base, row.new
+    return (base.median if base else 0.0), (new.median if new else 0.0)
+
+
+def _values(moved: _Moved) -> str:
+    return listed([arrow(*_medians(row), _UNITS[row.unit]) for row in moved.rows])
+
+
+def _fact(moved: _Moved, row: BenchmarkRow) -> Fact:
+    noun = _UNITS[row.unit]
+    what = f"{noun} an operation of {moved.name}"
+    return Fact(what, "benchmark", *_medians(row), noun)
+
+
+def _claim(case: Case, *, more: bool) -> Claim | None:
+    """Claim the samples of allocation where they moved the same way."""
+    if case.cpu is None:
+        return None
+    claim = case.cpu.of_groups("alloc")
+    delta = case.cpu.delta(claim)
+    return claim if delta and (delta > 0) == more else None

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pprofdiff.analysis.benchmarks.times import SECONDS, BenchmarkKey, key_of
 from pprofdiff.analysis.profiles.caveats import Caveat
-from pprofdiff.analysis.side import cpu_seconds, measure, of_benchmarks
+from pprofdiff.analysis.side import age_seconds, cpu_seconds, measure, of_benchmarks
 from pprofdiff.analysis.work import Work, possible, rated
 from pprofdiff.model.side import Side
 
@@ -18,6 +18,10 @@ __all__ = ["failed_requests", "inferred_work"]
 _CLOSED = {"hey", "wrk"}
 # Of the time of a CPU profile, the least and most that benchmarks beside it last.
 _COVERS = 0.9, 1.1
+# Of the age of a process, which had to start and to get warm.
+_RAN = 0.5, 1.1
+# What profiles and benchmarks count, and the unit in which benchmarks print it.
+_ALLOCATED = {"alloc_space": "B/op", "alloc_objects": "allocs/op"}
 
 
 class _Measured(NamedTuple):
@@ -56,8 +60,15 @@ def inferred_work(base: Side, new: Side) -> Work | None:
     listed = ", ".join(f"Benchmark{name[0]}" for name in names[:3])
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     worth = dict(zip(names, _worth([base for base, _ in pairs]), strict=True))
-    by_run = _by_run(base, worth), _by_run(new, worth)
-    return rated(rates, listed + more, closed=True)._replace(by_run=by_run)
+    return rated(rates, listed + more, closed=True)._replace(
+        by_run=(_by_run(base, worth), _by_run(new, worth)),
+        allocated={
+            sample_type: (before, after)
+            for sample_type, unit in _ALLOCATED.items()
+            if (before := _by_operation(base, worth, unit)) is not None
+            if (after := _by_operation(new, worth, unit)) is not None
+        },
+    )
 
 
 def _by_run(side: Side, worth: Mapping[BenchmarkKey, float]) -> dict[int, float]:
@@ -70,6 +81,24 @@ def _by_run(side: Side, worth: Mapping[BenchmarkKey, float]) -> dict[int, float]
             done = sum(measured[n].iterations * worth[n] for n in worth)
             rates[run] = done / sum(measured[n].seconds for n in worth)
     return rates
+
+
+def _by_operation(
+    side: Side, worth: Mapping[BenchmarkKey, float], unit: str
+) -> float | None:
+    """Return how many of a unit an operation of the mix takes; None if not all tell."""
+    measured = _measured(side)
+    amount, told = 0.0, dict[BenchmarkKey, float]()
+    for capture in side.of("benchmark"):
+        for result in capture.content.results:
+            name = key_of(result)
+            if result.unit == unit and name in worth:
+                times = result.iterations
+                amount += sum(v * n for v, n in zip(result.values, times, strict=True))
+                told[name] = told.get(name, 0.0) + sum(times)
+    if any(told.get(name) != measured[name].iterations for name in worth):
+        return None
+    return amount / sum(measured[name].iterations * worth[name] for name in worth)
 
 
 def _worth(base: list[_Measured]) -> list[float]:
@@ -127,16 +156,17 @@ def _of_the_profile(side: Side, times: dict[BenchmarkKey, _Measured]) -> bool:
     """Return whether a side's CPU profile is of its benchmarks.
 
     The benchmark loop is in its stacks; or a program of its own printed one line, of as
-    long as it was profiled.
+    long as it was profiled or, without a CPU profile, of most of the time that its GC
+    log says it ran.
     """
     if of_benchmarks(side):
         return True
-    profiled = cpu_seconds(side)
-    if not profiled or len(times) != 1:
+    runs = sum(measure(capture) == "cpu" for capture in side.of("profile"))
+    lasted, covers = (cpu_seconds(side), _COVERS) if runs else (age_seconds(side), _RAN)
+    if not lasted or len(times) != 1:
         return False
     (one,) = times.values()
-    runs = sum(measure(capture) == "cpu" for capture in side.of("profile"))
-    return one.values == runs and _COVERS[0] <= one.seconds / profiled <= _COVERS[1]
+    return one.values == max(runs, 1) and covers[0] <= one.seconds / lasted <= covers[1]
 
 
 def failed_requests(base: Side, new: Side, _result: None) -> Iterator[Caveat]:

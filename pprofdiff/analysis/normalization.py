@@ -26,6 +26,12 @@ _UNKNOWN = "the work is not known: --work BASE:NEW gives the operations of each 
 _SINCE_START = "counts since the process began, whose operations are not known"
 _SET_UP = "counts since the process began: what it allocated to start may differ alone"
 
+_NOT_OF_THEM = "most of it is not of the operations that benchmarks count"
+# Benchmarks count what operations allocate, and profiles what the process does. Where
+# set-up, or what does not allocate, is less than half of the operations' part, no
+# function's share by operation is off by more than a third.
+_OF_OPERATIONS = 1.5
+
 _Column = NDArray[np.int64] | NDArray[np.float64]
 _Floats = NDArray[np.float64]
 
@@ -107,6 +113,10 @@ def choose(
     was asked to do, not what an operation costs. Else by second where both sides have a
     duration; else absolute.
 
+    Where benchmarks count what an operation allocates, the operations of an allocation
+    profile are those that allocate as much as it holds, so that its total by operation
+    is the benchmarks' own.
+
     Parameters
     ----------
     totals
@@ -136,16 +146,11 @@ def choose(
         return Normalization("share", 1.0, factor, "-normalize: new scaled to base")
     if counts == "moment" and not of_fleets:
         return Normalization("absolute", 1.0, 1.0, "a snapshot is not a rate")
-    done = None
-    if work is not None and counts != "moment":
-        done = work.done(durations_ns, allocations=counts == "cost")
-    set_up = counts == "cost" and _of_set_up(totals, durations_ns, work, done)
-    if work is not None and done is not None and not set_up:
+    done, unlike = _operations(totals, durations_ns, work, counts)
+    if work is not None and done is not None and not unlike:
         return Normalization("per_work", 1 / done[0], 1 / done[1], work.reason)
     if (counts == "cost" or of_fleets) and min(totals) > 0:
-        reason = _UNKNOWN if work is None else _SINCE_START
-        if set_up:
-            reason = _SET_UP
+        reason = unlike or (_UNKNOWN if work is None else _SINCE_START)
         if counts != "cost":
             reason = "more hosts have more of it"
         return Normalization("composition", 100 / totals[0], 100 / totals[1], reason)
@@ -155,6 +160,43 @@ def choose(
         return Normalization("per_second", 1e9 / base_ns, 1e9 / new_ns, reason)
     reason = "no duration on both sides; --work BASE:NEW compares by operation"
     return Normalization("absolute", 1.0, 1.0, reason)
+
+
+def _operations(
+    totals: tuple[int, int],
+    durations_ns: tuple[int | None, int | None],
+    work: Work | None,
+    counts: Counts,
+) -> tuple[tuple[float, float] | None, str]:
+    """Return the operations that values are of, None if unknown, and why they are not.
+
+    The latter is "" where they are, as far as can be told.
+    """
+    if work is None or counts == "moment":
+        return None, ""
+    done = work.done(durations_ns, allocations=counts == "cost")
+    if work.holds is not None and not any(durations_ns):
+        counted = _holding(totals, work.holds)
+        unlike = counted is None or done is None or not _alike(counted, done)
+        return counted, _NOT_OF_THEM if unlike else ""
+    if counts == "cost" and _of_set_up(totals, durations_ns, work, done):
+        return done, _SET_UP
+    return done, ""
+
+
+def _holding(
+    totals: tuple[int, int], allocated: tuple[float, float]
+) -> tuple[float, float] | None:
+    """Return how many operations of (base, new) allocate the totals; None for none."""
+    if min(totals) <= 0 or min(allocated) <= 0:
+        return None
+    return totals[0] / allocated[0], totals[1] / allocated[1]
+
+
+def _alike(counted: tuple[float, float], done: tuple[float, float]) -> bool:
+    """Return whether about as many operations were done as allocate what there is."""
+    ratios = [c / d for c, d in zip(counted, done, strict=True)]
+    return max(ratios) <= _OF_OPERATIONS and min(ratios) >= 1 / _OF_OPERATIONS
 
 
 def _of_set_up(

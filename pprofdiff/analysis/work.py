@@ -18,6 +18,7 @@ _WHOLE = 1e5
 
 Pair = tuple[float, float]
 _NONE: Mapping[int, float] = MappingProxyType({})
+_NO_PAIRS: Mapping[str, Pair] = MappingProxyType({})
 
 
 class Work(NamedTuple):
@@ -43,6 +44,8 @@ class Work(NamedTuple):
     ages: tuple[float | None, float | None] = (None, None)
     counted: tuple[float | None, float | None] = (None, None)
     allocation: Pair | None = None
+    allocated: Mapping[str, Pair] = _NO_PAIRS
+    holds: Pair | None = None
     whole: bool = False
     throughout: bool = True
 
@@ -53,6 +56,10 @@ class Work(NamedTuple):
         Else what counts since then has set-up, and other loads, in it.
         """
         return self.whole or self.per_second(self.seconds) is None
+
+    def of(self, sample_type: str) -> Work:
+        """Return the same for values of a sample type."""
+        return self._replace(holds=self.allocated.get(sample_type))
 
     def done(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -136,6 +137,20 @@ def test_the_longest_of_what_is_known_is_the_age(captures, age, throughout):
 )
 def test_allocations_are_counted_until_the_last_collection_but_one(captures, until):
     assert counted_seconds(Side("base", captures)) == pytest.approx(until, abs=2e-4)
+
+
+@pytest.mark.parametrize(("held_mb", "known"), [(4, False), (9, True), (90, False)])
+def test_a_profile_that_holds_other_bytes_was_written_at_another_time(held_mb, known):
+    cycles = log((1.0, 4, 1), (2.0, 5, 1), (3.0, 5, 1), (4.0, 5, 1))
+    (one,) = allocs({"main.f": (held_mb, held_mb << 20)})
+    sampled = replace(
+        one.content,
+        period_type=ValueType("space", "bytes"),
+        default_sample_type="alloc_space",
+    )
+    captures = (*cycles, replace(one, content=sampled), *CPU)
+    until = counted_seconds(Side("base", captures))
+    assert (until is not None) == known
 
 
 @pytest.mark.go

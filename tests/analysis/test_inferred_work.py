@@ -11,6 +11,7 @@ from pprofdiff.analysis.inferred_work import inferred_work
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.loaders.benchmarks.reader import parse
+from pprofdiff.loaders.gclogs import parse as parse_log
 from pprofdiff.model.benchmarks import LoadSummary
 from pprofdiff.model.side import Capture, Side
 from tests.analysis.benchmarks.benchtext import printed
@@ -125,6 +126,19 @@ def test_values_of_several_files_count_together():
 )  # fmt: skip
 def test_benchmarks_that_tell_nothing(base, new):
     assert rates(base, new) is None
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(3.9, True), (7.0, True), (8.0, False)])
+def test_a_program_that_printed_its_operations_ran_them_most_of_its_life(seconds, told):
+    """Without a CPU profile its GC log says how long it ran."""
+    line = (
+        "gc 1 @{at:.3f}s 1%: 0.1+1+0.1 ms clock, 0.2+0/1/0+0.2 ms cpu, 4->4->1 MB, "
+        "8 MB goal, 0 MB stacks, 0 MB globals, 2 P\n"
+    )
+    log = parse_log(line.format(at=seconds).encode(), "gc.log")
+    captures = (bench(("Load", [3.7e7])), Capture("gc.log", "gctrace", log))
+    sides = [Side("side", captures)] * 2
+    assert rates(*sides) == (pytest.approx((1e9 / 3.7e7,) * 2) if told else None)
 
 
 def mixed(*rows, procs="-4"):

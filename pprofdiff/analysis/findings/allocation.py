@@ -43,6 +43,8 @@ _SHARE = 0.05
 _MOST = 0.5
 # A share under this part of the other side's counts as none.
 _LITTLE = 0.05
+# A function within a site is named for this part of what the site's bytes moved by.
+_INNER = 0.25
 # From this factor on, times reads better than percent.
 _DOUBLE = 2
 _NAMED = 3
@@ -114,7 +116,8 @@ def allocation(case: Case) -> Iterator[Finding]:
         if sites.moved:
             yield _only_moved(diff, sites.moved)
         return
-    claim = _claim(case, diff, chosen, more=more)
+    fell = more is False and not _is_a_cost(diff) and not _all_gone(diff, chosen)
+    claim = None if fell else _claim(case, diff, chosen, more=more)
     if claim is not None and case.cpu is not None and more is not None:
         # Samples that moved the other way are not what these bytes cost.
         delta = case.cpu.delta(claim)
@@ -124,10 +127,11 @@ def allocation(case: Case) -> Iterator[Finding]:
         _title(diff, total, chosen),
         _text(case, diff, chosen, sites.moved),
         _evidence(case, diff, chosen),
-        severity="minor",
+        # That a share fell, and did not end, is as well a rise of all else.
+        severity="info" if fell else "minor",
         direction=_DIRECTIONS[more] if _is_a_cost(diff) else "neutral",
         claim=claim,
-        weight=float("inf"),
+        weight=0.0 if fell else float("inf"),
         rises=more,
         names=frozenset(site.owner for site in chosen),
     )
@@ -156,14 +160,25 @@ def _more(total: _Total | None, sites: _Sites) -> bool | None:
 
 
 def _total(case: Case, diff: ProfileDiff, model: CountModel) -> _Total | None:
-    """Return how an operation's bytes and objects moved.
+    """Return how an operation's bytes and objects moved, as benchmarks count them.
 
-    None where operations are known about, and neither moved by more than about that.
+    Where they do not, profiles tell: None where operations are known about, and neither
+    moved by more than about that.
     """
+    work = case.comparison.work
+    if work is not None and work.allocated:
+        ratios = {
+            kind: new / base for kind, (base, new) in work.allocated.items() if base
+        }
+        space, number = ratios.get("alloc_space"), ratios.get("alloc_objects")
+        return _Total(
+            None if _near(space) else space,
+            None if _near(number) else number,
+            as_many=_near(space),
+        )
     by, objects = diff.normalization, column_of(diff, "alloc_objects")
     rates = diff.base.profile.period, diff.new.profile.period
     counted = objects is not None and objects_moved(objects, diff.values, rates, by)
-    work = case.comparison.work
     exact = bool(diff.new.profile.duration_ns) or (work is not None and work.is_whole)
     total = _Total(
         _ratio(by, *diff.totals, exact=exact) if model.one(diff.whole).told else None,
@@ -207,7 +222,10 @@ def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:
         _Site(
             i,
             names[int(owners[i])],
-            tuple(names[leaf] for leaf in _largest(leaves, leaves.owner == owners[i])),
+            tuple(
+                names[leaf]
+                for leaf in _moved_most(leaves, leaves.owner == owners[i], beside.by)
+            ),
             int(base[i]),
             int(new[i]),
             float(delta[i]),
@@ -242,10 +260,18 @@ def _without_moved(
     return _Sites([site for site in sites if site not in linked], moved)
 
 
-def _largest(leaves: LeafSums, chosen: NDArray[np.bool_]) -> list[int]:
-    """Return the leaves of the chosen rows, what is largest in the base first."""
-    order = np.argsort(-leaves.base[chosen], kind="stable")
-    rows: list[int] = leaves.leaf[chosen][order].tolist()
+def _moved_most(
+    leaves: LeafSums, chosen: NDArray[np.bool_], by: Normalization
+) -> list[int]:
+    """Return the leaves of the chosen rows that moved as all of them did, most first.
+
+    Those that moved by little are left out: other leaves are what changed.
+    """
+    delta = by.delta(leaves.base[chosen], leaves.new[chosen])
+    delta = delta * np.sign(delta.sum())
+    order = np.argsort(-delta, kind="stable")
+    kept = order[delta[order] >= _INNER * delta.sum()]
+    rows: list[int] = leaves.leaf[chosen][kept].tolist()
     return rows
 
 
@@ -329,12 +355,18 @@ def _shares(diff: ProfileDiff, sites: list[_Site]) -> str:
     """
     names, verb, totals = _names(sites), _verb(sites), diff.totals
     base, new = (sum(getattr(s, side) for s in sites) for side in ("base", "new"))
-    if _gone(base, new) and _gone(base / totals[0], new / totals[1]):
+    if _all_gone(diff, sites):
         return f"{names} no longer {verb} what was {percent(base, totals[0])} of bytes"
     if _gone(new, base) and _gone(new / totals[1], base / totals[0]):
         return f"{names} now {verb} {percent(new, totals[1])} of all bytes"
     shares = points((base, totals[0]), (new, totals[1]))
     return f"{names} {verb} {shares} of all bytes"
+
+
+def _all_gone(diff: ProfileDiff, sites: list[_Site]) -> bool:
+    """Return whether what sites allocated is gone, in bytes and as a share of them."""
+    base, new = (sum(getattr(s, side) for s in sites) for side in ("base", "new"))
+    return _gone(base, new) and _gone(base / diff.totals[0], new / diff.totals[1])
 
 
 def _gone(there: float, left: float) -> bool:
@@ -404,7 +436,7 @@ def _evidence(case: Case, diff: ProfileDiff, sites: list[_Site]) -> tuple[Fact, 
             (diff, "bytes", diff.unit),
             (objects, "objects", "objects"),
         ):
-            if one is not None:
+            if one is not None and one.normalization.mode == "per_work":
                 by = one.normalization
                 sides = by.scaled(*one.totals)
                 facts.append(Fact(f"{noun} by operation", by.reason, *sides, unit))

@@ -178,6 +178,8 @@ def _since_start(
 ) -> Iterator[Caveat]:
     if work is None or normalization.mode != "per_work" or new.profile.duration_ns:
         return
+    if any(counted.type in work.allocated for counted in new.profile.sample_types):
+        return
     counts = f"{kind_name(new.profile)} counts since the program began"
     if work.per_second(work.seconds) is None:
         text = f"{counts}: it is right by operation only if --work does too"

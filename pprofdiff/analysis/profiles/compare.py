@@ -13,6 +13,7 @@ from pprofdiff.analysis.profiles.side import ProfileSide, side
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.stats.run_spread import Pairs
 from pprofdiff.analysis.stats.turns import all_paired
+from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
@@ -55,19 +56,31 @@ def compare_sides(
         diffs.append(first)
         objects = _objects_type(first) if settings.sample_type is None else None
         if objects is not None:
-            diffs.append(_as_bytes_are(subtract(objects), first))
+            diffs.append(_as_bytes_are(subtract(objects), first, settings.work))
     if refusals and not diffs:
         raise refusals[0]
     return tuple(diffs) or None
 
 
-def _as_bytes_are(objects: ProfileDiff, space: ProfileDiff) -> ProfileDiff:
-    """Return a diff of objects, by operation where their bytes are, else in shares."""
-    by = space.normalization
-    if by.mode == objects.normalization.mode or min(objects.totals) <= 0:
+def _as_bytes_are(
+    objects: ProfileDiff, space: ProfileDiff, work: Work | None
+) -> ProfileDiff:
+    """Return a diff of objects, by operation where their bytes are, else in shares.
+
+    Where benchmarks count an operation's objects, all of them are as many. Profiles may
+    hold fewer: several small ones may share a block (the tiny allocator in
+    runtime/malloc.go).
+    """
+    by, totals = space.normalization, objects.totals
+    if by.mode == objects.normalization.mode or min(totals) <= 0:
         return objects
+    counted = None if work is None else work.of(objects.sample_type.type).holds
     if by.mode == "composition":
-        by = by.of_shares(objects.totals)._replace(reason=by.reason)
+        by = by.of_shares(totals)._replace(reason=by.reason)
+    elif by.mode == "per_work" and counted is not None and min(counted) > 0:
+        by = by._replace(
+            base_factor=counted[0] / totals[0], new_factor=counted[1] / totals[1]
+        )
     return replace(objects, normalization=by, warnings=space.warnings)
 
 

@@ -436,7 +436,7 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     normalization = choose(
         totals=totals,
         durations_ns=(base.profile.duration_ns, new.profile.duration_ns),
-        work=work,
+        work=None if work is None else work.of(compared.type),
         share=normalize,
         counts=counts_of(new.profile, compared),
         of_fleets=of_fleets,

@@ -63,7 +63,7 @@ class Place:
     there are is the program's doing. None is set where stacks do not tell.
 
     `at` is the line of `function` that has most of the time, such as ``main.go:57``, ""
-    where none has more than half of it.
+    where none has more than half of it, or `own` is False.
     """
 
     root: str
@@ -320,9 +320,9 @@ class _Stacks:
         )
 
     def lines(self, profile: Profile, place: Column, size: int) -> list[str]:
-        """Return each place's line of `function`, as `Place.at` is."""
-        some = np.flatnonzero(self.function >= 0)
-        location = profile.stack_locations[self.function[some]]
+        """Return each place's line of `owner`, as `Place.at` is."""
+        some = np.flatnonzero(self.owner >= 0)
+        location = profile.stack_locations[self.owner[some]]
         file = profile.functions.filename[profile.locations.line_function[location]]
         number = profile.locations.line_number[location]
         keys = [place[some], file.astype(np.int64), number]

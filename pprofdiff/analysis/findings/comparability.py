@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import log
+
+import numpy as np
 
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
@@ -10,6 +13,7 @@ from pprofdiff.analysis.findings.load import Load
 from pprofdiff.analysis.findings.model import Fact, Finding
 from pprofdiff.analysis.findings.wording import listed_functions, times
 from pprofdiff.analysis.profiles.totals import total_noise
+from pprofdiff.analysis.stats.control import control
 from pprofdiff.analysis.stats.scaled_alike import functions_alike, scaled_alike
 from pprofdiff.goruntime.names import is_runtime_like as _of_runtime
 
@@ -18,6 +22,8 @@ __all__ = ["more_of_the_same", "processors", "unlike_load"]
 _NAMED = 3
 # A ratio known no better than this factor is given as a range.
 _CLOSE = 1.5
+# Most of a change, of its logarithm, and most of the CPU of a side.
+_MOST = 0.5
 
 
 def unlike_load(case: Case) -> Iterator[Finding]:
@@ -67,6 +73,8 @@ def more_of_the_same(case: Case) -> Iterator[Finding]:
     """Operations cost more or less in all code alike: they do more work.
 
     It is the same work where neither side runs functions that the other one has not.
+    Where the code that did not change costs another part of the whole than before, or
+    one function explains most of the change, all code did not move alike.
     """
     cpu = case.cpu
     if cpu is None or cpu.diff.normalization.mode != "per_work":
@@ -75,7 +83,10 @@ def more_of_the_same(case: Case) -> Iterator[Finding]:
     alike = scaled_alike(diff)
     if alike is None or not alike.alike or total_noise(diff) is not False:
         return
-    if not functions_alike(diff):
+    if not functions_alike(diff) or _one_explains(case, cpu):
+        return
+    by = control(diff)
+    if by is not None and by.holds and not by.low <= 1 <= by.high:
         return
     base, new = diff.normalization.scaled(*diff.totals)
     more = new > base
@@ -96,6 +107,28 @@ def more_of_the_same(case: Case) -> Iterator[Finding]:
         claim=cpu.all,
         weight=float("inf"),
     )
+
+
+def _one_explains(case: Case, cpu: CPUComparison) -> bool:
+    """Return whether a function, with all it calls, explains most of the change.
+
+    Or what one side alone runs does. Without it, the rest hardly costs another amount.
+    What has most of the CPU on both sides is all code, and no part of it.
+    """
+    parts = [np.append(side, 0) for side in cpu.cum]
+    if case.one_sided is not None:
+        for side, alone in zip(parts, cpu.sums(case.one_sided.claim), strict=True):
+            side[-1] = alone
+    totals, by = cpu.diff.totals, cpu.diff.normalization
+    rests = [whole - part for whole, part in zip(totals, parts, strict=True)]
+    shares = np.maximum(rests[0] / totals[0], rests[1] / totals[1])
+    # One sample more: nothing may be left on a side.
+    left = by.scaled(*(r + w for r, w in zip(rests, cpu.model.worth, strict=True)))
+    whole = by.scaled(*totals)
+    if whole[0] == whole[1]:
+        return True
+    moved = np.log(left[1] / left[0]) / log(whole[1] / whole[0])
+    return bool((moved[shares >= _MOST] < 1 - _MOST).any())
 
 
 def _differ(case: Case) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from math import erfc, exp, inf, sqrt
+from math import erfc, exp, inf, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +22,13 @@ Floats = NDArray[np.float64]
 _EXPECTED = 10
 # Thirty samples a side are off by 26 % together: a change of a half is two deviations.
 _TELLING, _SEVERAL = 30, 3
+# Where a group has this share of a side, readers see it scale otherwise.
+_SEEN = 0.05
+# Beyond this factor a function, or a group, did not scale as all did: a finding tells
+# functions from there on. And what counts must rule out: a group that did not scale at
+# all where the others doubled.
+_NEAR, _FAR = 1.25, 2.0
+_MOST = 0.5
 # How far (log) a group moves between runs of one build, beyond what counts explain.
 _SPREAD = 0.10
 
@@ -32,7 +39,8 @@ class ScaledAlike(NamedTuple):
     `ratio` is new / base of *raw* totals, within `low` to `high` with 95 %. `p` is the
     chance of groups as unlike as these where all moved by one factor, and `alike` says
     that it is at least 5 %. `several` says that more than one group has the samples to
-    show a factor of its own: what one group does, all code does.
+    show a factor of its own: what one group does, all code does. `shown` says that the
+    samples show it of each group worth a look: that is more than nothing said against.
     """
 
     ratio: float
@@ -41,6 +49,7 @@ class ScaledAlike(NamedTuple):
     p: float
     alike: bool
     several: bool
+    shown: bool
 
 
 def scaled_alike(
@@ -61,6 +70,7 @@ def scaled_alike(
     totals = counts.sum(axis=0)
     if not totals.all():
         return None
+    shown = _shown(counts, totals)
     expected = counts.sum(axis=1)[:, None] * (totals / totals.sum())
     small = expected.min(axis=1) < _EXPECTED
     counts = np.concatenate([counts[~small], counts[small].sum(axis=0)[None]])
@@ -72,14 +82,29 @@ def scaled_alike(
     ratio = float(totals[1] * worth[1] / (totals[0] * worth[0]))
     sigma = sqrt(DISPERSION * float((1 / totals).sum()))
     factor = exp(reach(inf).of_95 * sigma)
-    return ScaledAlike(ratio, ratio / factor, ratio * factor, p, p >= ALPHA, several)
+    low, high = ratio / factor, ratio * factor
+    return ScaledAlike(ratio, low, high, p, p >= ALPHA, several, shown)
+
+
+def _shown(counts: Floats, totals: Floats) -> bool:
+    """Return whether each group that readers see moved by nearly the common factor.
+
+    It did as its counts are, and they are enough to tell.
+    """
+    counts = counts[(counts / totals).max(axis=1) >= _SEEN]
+    if not counts.all():
+        return False
+    away = np.abs(np.log(counts[:, 1] / counts[:, 0] * (totals[0] / totals[1])))
+    off = reach(inf).of_95 * np.sqrt(DISPERSION * (1 / counts).sum(axis=1))
+    return bool((away <= log(_NEAR)).all() and (away + off <= log(_FAR)).all())
 
 
 def functions_alike(diff: ProfileDiff) -> bool:
     """Return whether the program's functions moved by one factor, as far as that shows.
 
     They are those outside the runtime with enough samples of their own on both sides to
-    show a change of a half; there must be several.
+    show a change of a half; there must be several, and most of them near the factor of
+    all samples.
     """
     model = diff.model
     if model is None or not model.sound or min(diff.totals) <= 0:
@@ -89,7 +114,11 @@ def functions_alike(diff: ProfileDiff) -> bool:
     counts = np.stack(table.raw("flat"), axis=1) / worth
     own = np.array([not is_runtime_like(name) for name in table.names], np.bool_)
     counts = counts[own & (counts.min(axis=1) >= _TELLING)]
-    return len(counts) >= _SEVERAL and _chance(counts, counts.sum(axis=0)) >= ALPHA
+    if len(counts) < _SEVERAL:
+        return False
+    common = diff.totals[1] / worth[1] / (diff.totals[0] / worth[0])
+    near = np.abs(np.log(counts[:, 1] / counts[:, 0] / common)) <= log(_NEAR)
+    return near.mean() > _MOST and _chance(counts, counts.sum(axis=0)) >= ALPHA
 
 
 def _chance(counts: Floats, totals: Floats) -> float:

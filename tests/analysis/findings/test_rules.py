@@ -9,12 +9,13 @@ import pytest
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.stats.control import control
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.loaders.gclogs import parse
 from pprofdiff.loaders.traces import decode
 from pprofdiff.model.profiles.profile import ValueType
 from pprofdiff.model.side import Capture, Side
-from tests.analysis.building import profile
+from tests.analysis.building import compared, profile
 
 MAIN = "main.main"
 WORK = ("example.com/a.Work", "example.com/a.Serve", MAIN)
@@ -413,7 +414,7 @@ def test_the_line_that_allocates_is_named_wherever_the_source_lies(folder):
     assert "most of the first at make.go:12" in told.text
 
 
-@pytest.mark.parametrize(("other", "words"), [(0, "of the same work"), (300, "work")])
+@pytest.mark.parametrize(("other", "words"), [(0, "of the same work"), (120, "work")])
 def test_code_that_is_new_is_not_the_same_work(other, words):
     """All costs half as much; where new runs other functions too, work differs."""
     names = [f"example.com/p{i}.F" for i in range(6)]
@@ -422,6 +423,43 @@ def test_code_that_is_new_is_not_the_same_work(other, words):
     added = [(("example.com/p9.F", MAIN), other)] if other else []
     found = findings(base, profile(new + added), work=EQUAL)["more-of-the-same"]
     assert found.title == f"All code costs 0.50× alike: an operation does less {words}"
+
+
+def test_functions_that_cost_another_part_have_no_factor_of_all():
+    """New code does a third of the work: the others cost 0.38 times, all of it 0.50."""
+    names = [f"example.com/p{i}.F" for i in range(6)]
+    base = profile([((name, MAIN), 400) for name in names] + [(MARK, 600)])
+    new = [((name, MAIN), 150) for name in names] + [(MARK, 300)]
+    new.append((("example.com/p9.F", MAIN), 300))
+    assert "more-of-the-same" not in findings(base, profile(new), work=EQUAL)
+
+
+@pytest.mark.parametrize("stack", [
+    ("example.com/p9.F", MAIN),
+    ("example.com/p9.F", "example.com/p8.F", MAIN),
+])  # fmt: skip
+def test_one_function_is_not_all_code(stack):
+    """All costs 1.53 × as much; without one function, that is 1.22 ×."""
+    names = [f"example.com/p{i}.F" for i in range(6)]
+    base = profile([*(((n, MAIN), 500) for n in names), (MARK, 600), (stack, 1)])
+    rest = [*(((n, MAIN), 615) for n in names), (MARK, 720)]
+    found = findings(base, profile([*rest, (stack, 1118)]), work=EQUAL)
+    assert "more-of-the-same" not in found
+    whole = [*(((n, MAIN), 768) for n in names), (MARK, 918), (stack, 1)]
+    assert "more-of-the-same" in findings(base, profile(whole), work=EQUAL)
+
+
+def test_code_that_did_not_change_contradicts_a_factor_of_all():
+    """Of eight functions and more, most tell how much work was done."""
+    names = [f"example.com/p{i}.F" for i in range(12)]
+    sides = [
+        profile([*(((name, MAIN), own) for name in names), (MARK, mark)])
+        for own, mark in ((200, 2400), (265, 4200))
+    ]
+    by = control(compared(*sides))
+    assert by.holds
+    assert by.low > 1
+    assert "more-of-the-same" not in findings(*sides, work=EQUAL)
 
 
 def test_few_samples_do_not_tell_how_many_times():

@@ -11,8 +11,9 @@ import numpy as np
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.contention import busy, stirred
 from pprofdiff.analysis.outcome.figures import Timed, cpu_of, measures, timed
-from pprofdiff.analysis.outcome.model import Measure, Outcome, Verdict
+from pprofdiff.analysis.outcome.model import Measure, Outcome, Verdict, contradict
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.analysis.stats.calibration import TOTAL_FREEDOM
 from pprofdiff.analysis.stats.power import MOST_RUNS, times_as_many, wanted_runs
 from pprofdiff.analysis.stats.scaled_alike import ScaledAlike, scaled_alike
@@ -41,6 +42,8 @@ _SEVERAL = 2
 # Two busy processes beside the program, for each CPU of it, make it take so long.
 _SLOWED = 3.0
 _MOVED = ("slower", "faster")
+# Figures that tell what an operation costs, and so how much work was done.
+_COSTS = ("time", "cpu", "task", "about")
 # Figures of the wall clock.
 _CLOCK = ("time", "task", "throughput")
 # A factor that all groups share is worth a sentence from here on.
@@ -64,8 +67,10 @@ def outcome(comparison: Comparison) -> Outcome:
     alike = None if diff is None or comparison.of_fleets else scaled_alike(diff)
     speeds = [m for m in told if m.more_is]
     benchmarks = timed(comparison)
-    factor = None if diff is None or alike is None else _factor(diff, alike)
-    one_group = alike is not None and not alike.several
+    factor = rate = None
+    if diff is not None and alike is not None:
+        factor = _factor(diff, alike, told)
+        rate = None if speeds or factor is not None else _rate(diff, alike)
     if not speeds:
         needs = _NOTHING if diff is None else _WORK
         if diff is not None and comparison.of_fleets:
@@ -78,7 +83,7 @@ def outcome(comparison: Comparison) -> Outcome:
             factor,
             needs,
             shares,
-            one_group=one_group,
+            cpu_a_second=rate,
         )
     first = speeds[0]
     share = busy(comparison) if first.id in _CLOCK else None
@@ -97,19 +102,18 @@ def outcome(comparison: Comparison) -> Outcome:
     elif _code_alike(comparison, alike) and _machine(comparison, first, told):
         verdict, needs = "unknown", _MACHINE
     elif verdict == "unknown":
+        first = _tightest(first, speeds)
         noun: Literal["runs", "hosts"] = "hosts" if comparison.of_fleets else "runs"
         beside = _unsure(speeds)
         needs = _more_runs(first, noun) if beside is None else _surer(beside, noun)
     ordered = (first, *(m for m in told if m is not first))
-    known = any(m.id in ("time", "cpu", "task") for m in told)
     return Outcome(
         verdict,
         ordered,
         contrary,
-        None if known else factor,
+        factor,
         needs,
         busy=share,
-        one_group=one_group,
     )
 
 
@@ -164,22 +168,55 @@ def _wanted(
     return f"about {wanted} {noun} a side{turns} would tell"
 
 
-def _factor(diff: ProfileDiff, alike: ScaledAlike) -> float | None:
+def _factor(diff: ProfileDiff, alike: ScaledAlike, told: list[Measure]) -> float | None:
     """Return by how much all groups scaled, a second; None where they did not.
 
-    Nor where a function did not scale as they did: most code is in one group.
+    Nor where a function did not scale as they did; where the samples do not show it of
+    several groups, for most code is in one; or where a figure tells what that is: work
+    by its count, a cost by the code that did not change.
+    """
+    if not (alike.shown and alike.several):
+        return None
+    if any(m.id in _COSTS or (m.id == "control" and m.verdict in _MOVED) for m in told):
+        return None
+    moved = _moved_together(diff, alike)
+    return None if moved is None else moved[0]
+
+
+def _rate(diff: ProfileDiff, alike: ScaledAlike) -> tuple[float, float, float] | None:
+    """Return by how much the CPU a second changed, and the interval of that.
+
+    None where the share of a group or a function changed beyond noise as well, or
+    shares are not what is compared.
+    """
+    timed = diff.base.profile.duration_ns and diff.new.profile.duration_ns
+    if not timed or diff.normalization.mode != "composition":
+        return None
+    if not all(group.noise for group in judged_groups(diff)):
+        return None
+    return _moved_together(diff, alike)
+
+
+def _moved_together(
+    diff: ProfileDiff, alike: ScaledAlike
+) -> tuple[float, float, float] | None:
+    """Return the ratio of totals, a second where durations are known, and its bounds.
+
+    None where it may be none, or a group or a function surely moved by another.
     """
     base, new = diff.base.profile.duration_ns, diff.new.profile.duration_ns
-    ratio = alike.ratio * (base / new if base and new else 1.0)
-    if not alike.alike or abs(log(ratio)) <= log(_WORTH):
+    seconds = base / new if base and new else 1.0
+    ratio, low, high = (r * seconds for r in (alike.ratio, alike.low, alike.high))
+    if not alike.alike or abs(log(ratio)) <= log(_WORTH) or low <= 1 <= high:
         return None
-    if diff.normalization.mode != "composition":
-        return ratio
-    judged = diff.table("functions").judge("cum")
-    if judged is None:
-        return ratio
-    large = np.abs(judged.delta) >= _OWN * diff.normalization.larger(*diff.totals)
-    return None if (large & ~(judged.noise & judged.known)).any() else ratio
+    if diff.normalization.mode == "composition":
+        judged = diff.table("functions").judge("cum")
+        least = _OWN * diff.normalization.larger(*diff.totals)
+        if judged is not None:
+            large = np.abs(judged.delta) >= least
+            if (large & ~(judged.noise & judged.known)).any():
+                return None
+    return ratio, low, high
 
 
 def _code_alike(comparison: Comparison, alike: ScaledAlike | None) -> bool:
@@ -226,6 +263,17 @@ def _decided(speeds: list[Measure]) -> tuple[Measure, Verdict]:
         if measure.id == "control" and not moved:
             return measure, measure.verdict
     return first, first.verdict
+
+
+def _tightest(first: Measure, speeds: list[Measure]) -> Measure:
+    """Return the figure that tells most where none is sure, and some contradict it."""
+    contrary = [
+        m
+        for m in speeds
+        if m.verdict == first.verdict == "unknown" and contradict(first, m)
+    ]
+    # Intervals of one run a side are as wide as each other, but for rounding.
+    return min((first, *contrary), key=lambda measure: round(measure.width, 6))
 
 
 def _beside(speeds: list[Measure]) -> Iterator[Measure]:

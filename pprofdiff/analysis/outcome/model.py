@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log
 from typing import Literal, NamedTuple
 
-__all__ = ["SAME_WITHIN", "Measure", "Outcome", "Verdict", "verdict_of"]
+__all__ = ["SAME_WITHIN", "Measure", "Outcome", "Verdict", "contradict", "verdict_of"]
 
 Verdict = Literal["slower", "faster", "same", "unknown"]
 """``same``: the ratio is as near to 1 as was asked; ``unknown``: nothing tells."""
@@ -82,6 +83,16 @@ def verdict_of(measure: Measure) -> Verdict:
     return "unknown"
 
 
+def contradict(one: Measure, other: Measure) -> bool:
+    """Return whether new is slower by one figure's ratio, faster by the other's."""
+    ways = [
+        log(m.ratio) * (1 if m.more_is == "slower" else -1)
+        for m in (one, other)
+        if m.more_is and m.ratio > 0
+    ]
+    return len(ways) > 1 and ways[0] * ways[1] < 0
+
+
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """The answer of a whole comparison.
@@ -97,7 +108,11 @@ class Outcome:
         Names of benchmarks that moved the other way, beyond their own intervals.
     alike
         The factor by which all groups of the CPU profile scaled alike, None where they
-        did not, or did not move.
+        did not, did not move, or have too few samples to show it.
+    cpu_a_second
+        By how much the CPU a second changed, within its 95 % interval, where no group
+        and no function has another share beyond noise, and `alike` is None; None
+        where one has, where that is no change, or where a figure tells what it is.
     needs
         What would tell more, "" where nothing is needed.
     shares
@@ -105,9 +120,6 @@ class Outcome:
     busy
         The share of CPU samples which shows that the machine did other work too, where
         time would decide and too few runs show how far it differs then; else None.
-    one_group
-        Whether nearly all of the CPU profile is one group: then `alike` is its factor,
-        and does not tell a program that costs more from other work.
 
     """
 
@@ -118,7 +130,7 @@ class Outcome:
     needs: str = ""
     shares: bool = False
     busy: float | None = None
-    one_group: bool = False
+    cpu_a_second: tuple[float, float, float] | None = None
 
     @property
     def headline(self) -> Measure | None:

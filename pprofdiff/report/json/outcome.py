@@ -25,6 +25,7 @@ def outcome_row(outcome: Outcome) -> Row:
         "measures": [_measure(measure) for measure in outcome.measures],
         "contrary": list(outcome.contrary),
         "scaled_alike": outcome.alike,
+        "cpu_a_second": outcome.cpu_a_second and outcome.cpu_a_second[0],
         "busy": outcome.busy,
     }
 

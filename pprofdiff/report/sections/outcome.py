@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from pprofdiff.analysis.outcome.model import Measure, Outcome
+from pprofdiff.analysis.outcome.model import Measure, Outcome, contradict
 from pprofdiff.analysis.stats.calibration import BUSY_SIGMA, TOTAL_SIGMA
 from pprofdiff.report.rows import Sentence
 from pprofdiff.units import SMALL, inverse, percent, times
@@ -31,6 +32,9 @@ _MANY = 2.0
 # Below it, percent of a fall all look alike.
 _LITTLE = 0.1
 _LISTED = 3
+_BESIDE = 2
+# Figures of operations that nobody counted.
+_ESTIMATES = ("control", "about")
 
 
 class Told(NamedTuple):
@@ -51,8 +55,7 @@ def told_outcome(outcome: Outcome) -> Told:
     elif not first.more_is:
         headline = f"No outcome: {_amount(first)}"
     else:
-        others = [m for m in outcome.measures[1:] if _tells(m, first)]
-        amounts = [_with_interval(first), *map(_amount, others[:2])]
+        amounts = [_with_interval(first), *map(_amount, _others(outcome, first))]
         verdict = _VERDICTS[outcome.verdict].format(f"{100 * first.same_within:g}%")
         headline = f"{verdict}: {', '.join(amounts)}"
         below.append(Sentence(_basis(first, busy=outcome.busy is not None)))
@@ -67,36 +70,59 @@ def told_outcome(outcome: Outcome) -> Told:
     if outcome.contrary:
         named = ", ".join(outcome.contrary[:_LISTED])
         below.append(Sentence(f"Moved the other way: {named}."))
+    if first is not None:
+        below.extend(map(Sentence, _both_ways(outcome, first)))
     if outcome.alike is not None:
-        below.append(Sentence(_alike(outcome.alike, one_group=outcome.one_group)))
+        below.append(
+            Sentence(
+                f"All groups of the CPU profile scaled alike ({times(outcome.alike)}): "
+                "the machine gave more or less, or the work differed."
+            )
+        )
+    if outcome.cpu_a_second is not None:
+        below.append(Sentence(_a_second(*outcome.cpu_a_second)))
     if outcome.needs:
         below.append(Sentence(f"{outcome.needs[0].upper()}{outcome.needs[1:]}."))
     return Told(f"{headline}.", tuple(below))
 
 
-def _alike(factor: float, *, one_group: bool) -> str:
-    """Return by how much the CPU profile scaled, and what may have done it."""
-    if one_group:
-        way = "more" if factor > 1 else "less"
-        return (
-            f"The program took {times(factor)} the CPU a second, nearly all in one "
-            f"group of functions: an operation costs {way}, {way} work was done, or "
-            "the machine differed."
-        )
+def _a_second(factor: float, low: float, high: float) -> str:
+    """Return by how much the CPU a second changed, and what may have done it."""
+    way = "more" if factor > 1 else "less"
     return (
-        f"All groups of the CPU profile scaled alike ({times(factor)}): the machine "
-        "gave more or less, or the work differed."
+        f"The program took {times(factor)} the CPU a second "
+        f"({_span(factor, low, high)}), and no group's share changed beyond noise: "
+        f"{way} work was done, an operation costs {way}, or the machine differed."
     )
+
+
+def _both_ways(outcome: Outcome, first: Measure) -> Iterator[str]:
+    """Yield which of the figures in the headline surely moved the other way."""
+    if first.verdict not in ("slower", "faster"):
+        return
+    for measure in _others(outcome, first):
+        if contradict(first, measure) and measure.verdict in ("slower", "faster"):
+            words = _NOUNS[first.id], _NOUNS[measure.id]
+            yield (
+                f"{words[0][0].upper()}{words[0][1:]} and {words[1]} moved opposite "
+                "ways, both beyond chance."
+            )
+
+
+def _others(outcome: Outcome, first: Measure) -> list[Measure]:
+    """Return the figures that stand beside the first one, without their intervals."""
+    others = (m for m in outcome.measures if m is not first)
+    return [m for m in others if _tells(m, first)][:_BESIDE]
 
 
 def _tells(measure: Measure, first: Measure) -> bool:
     """Return whether a figure stands beside the first one, without its interval.
 
-    A cost against unchanged code that may as well be none tells nothing where it points
-    the other way.
+    Where it may as well be none, and points the other way, it tells nothing of what an
+    operation costs if it is an estimate, or if the first figure may be none as well.
     """
-    if measure.id == "control" and measure.verdict == "unknown":
-        return (measure.ratio > 1) == ((first.ratio > 1) == (first.more_is == "slower"))
+    if measure.verdict == "unknown" and contradict(first, measure):
+        return measure.id not in _ESTIMATES and first.verdict != "unknown"
     return measure.id != "task"
 
 

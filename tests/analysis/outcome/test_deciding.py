@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.outcome.deciding import outcome
+from pprofdiff.analysis.outcome.deciding import _tightest, outcome
 from pprofdiff.analysis.outcome.model import Measure, Outcome
 from pprofdiff.analysis.work import counted, rated
 from pprofdiff.report.sections.outcome import told_outcome
@@ -125,16 +125,79 @@ def test_one_group_alone_does_not_tell_the_machine_from_the_code():
     stacks = dict.fromkeys(PACKAGES[:3], 300) | {MARK: 4}
     more = {stack: count * 3 for stack, count in stacks.items()}
     alone = outcome(told(cpu(stacks), cpu(more)))
-    assert (alone.one_group, alone.alike) == (True, pytest.approx(3))
+    assert (alone.alike, alone.cpu_a_second[0]) == (None, pytest.approx(3))
     said = words(alone)
-    assert said.startswith("The program took 3.00× the CPU a second")
+    assert said.startswith("The program took 3.00× the CPU a second (2.")
     assert "an operation costs more" in said
     less = words(outcome(told(cpu(more), cpu(stacks))))
     assert "an operation costs less" in less
     both = [side | {MARK: 200 * by} for side, by in ((stacks, 1), (more, 3))]
     several = outcome(told(*map(cpu, both)))
-    assert not several.one_group
+    assert several.cpu_a_second is None
     assert words(several).startswith("All groups")
+
+
+def test_groups_are_said_to_scale_alike_where_their_samples_show_it():
+    """Nothing tells few samples apart; what the table of groups has is no one factor."""
+    groups = {MARK: 200, SCHEDULE: 200} | dict.fromkeys(PACKAGES[:4], 100)
+
+    def said(times, part=1.0):
+        base = {stack: round(n * part) for stack, n in groups.items()}
+        new = {
+            stack: round(n * part * times.get(stack, 2)) for stack, n in groups.items()
+        }
+        return outcome(told(cpu(base), cpu(new)))
+
+    assert said({}).alike == pytest.approx(2)
+    assert said({}).cpu_a_second is None
+    # A tenth of the samples, and a scheduler that did half of the others' more.
+    for one in (said({}, 0.1), said({SCHEDULE: 1.2}, 0.15)):
+        assert one.alike is None
+        ratio, low, high = one.cpu_a_second
+        assert 1 < low < ratio < high
+        assert (
+            "no group's share changed beyond noise" in told_outcome(one).below[0].text
+        )
+    # One share moved beyond noise, or the factor may as well be none.
+    for one in (said({SCHEDULE: 0.5}), said(dict.fromkeys(groups, 1.12), 0.3)):
+        assert (one.alike, one.cpu_a_second) == (None, None)
+
+
+def figure(name, ratio, low, high):
+    """Return a figure of three runs a side."""
+    return Measure(
+        name, name, "s", None, None, ratio, low, high, (low, high), (low, high),
+        "slower", name, (3, 3),
+    )  # fmt: skip
+
+
+def test_of_figures_that_contradict_each_other_and_are_not_sure_one_is_told():
+    wide, narrow = figure("time", 1.16, 0.76, 1.77), figure("cpu", 0.82, 0.67, 1.08)
+    assert _tightest(wide, [wide, narrow]) is narrow
+    assert _tightest(narrow, [narrow, wide]) is narrow
+    # One that is sure is told beside it, and so is one that agrees.
+    for other in (figure("cpu", 0.82, 0.8, 0.84), figure("cpu", 1.1, 0.9, 1.2)):
+        assert _tightest(wide, [wide, other]) is wide
+        headline = told_outcome(Outcome("unknown", (wide, other))).headline
+        assert "CPU an operation" in headline
+    headline = told_outcome(Outcome("unknown", (narrow, wide))).headline
+    assert headline == "Cannot tell: −18% CPU an operation (−33% to +8.0%)."
+
+
+def test_figures_that_surely_contradict_each_other_are_said_to():
+    both = figure("time", 0.8, 0.7, 0.9), figure("cpu", 1.2, 1.1, 1.3)
+    (said,) = (
+        one.text
+        for one in told_outcome(Outcome("faster", both)).below
+        if "ways" in one.text
+    )
+    assert said == (
+        "Time an operation and CPU an operation moved opposite ways, both beyond chance."
+    )
+    alike = both[1], figure("time", 1.2, 1.1, 1.3)
+    assert not any(
+        "ways" in s.text for s in told_outcome(Outcome("slower", alike)).below
+    )
 
 
 @pytest.mark.parametrize("way", [1, -1])

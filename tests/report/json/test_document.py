@@ -128,6 +128,7 @@ OUTCOME = {
     "verdict": TEXT,
     "needs": "text?",
     "scaled_alike": "float?",
+    "cpu_a_second": "float?",
     "busy": "float?",
     "same_within": "float?",
 }

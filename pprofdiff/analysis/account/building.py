@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 
 from pprofdiff.analysis.account.intervals import intervals
-from pprofdiff.analysis.account.model import Account, Amount, Part
+from pprofdiff.analysis.account.model import Account, Amount, Part, in_part
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.figures import cpu_of, timed
 from pprofdiff.analysis.outcome.model import Measure
@@ -125,12 +125,16 @@ def _of_benchmark(
     rest = time.less(Amount.sum(part.amount for part in on))
     off = _groups(diff, scaled, (~masks[0], ~masks[1]))
     source = "bench.txt less the CPU profile"
+    gaps = ["why it was not on a CPU was not measured: a trace shows it by reason"]
+    parts = in_part(on, off)
+    if parts != on:
+        gaps.insert(0, "CPU of other goroutines, which the table of CPU has too")
     return Account(
         "time per operation",
         "ns",
-        (*on, Part("off-cpu", "not on a CPU", rest, source)),
+        (*parts, Part("off-cpu", "not on a CPU", rest, source)),
         beside=tuple(part._replace(id=f"beside.{part.id}") for part in off),
-        gaps=("why it was not on a CPU was not measured: a trace shows it by reason",),
+        gaps=tuple(gaps),
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from typing import NamedTuple
 
-__all__ = ["Account", "Amount", "Bounds", "Part"]
+__all__ = ["Account", "Amount", "Bounds", "Part", "in_part"]
 
 Bounds = tuple[float, float]
 """The lower and the upper bound of a delta."""
@@ -51,6 +51,18 @@ class Part(NamedTuple):
     amount: Amount
     source: str
     bounds: Bounds | None = None
+
+
+def in_part(parts: Sequence[Part], beside: Sequence[Part]) -> tuple[Part, ...]:
+    """Return parts, those labelled so of which there is more beside the account.
+
+    Tables of the same groups have all of it under the plain label.
+    """
+    more = {part.label for part in beside if any(part.amount)}
+    return tuple(
+        part._replace(label=f"{part.label} (in part)") if part.label in more else part
+        for part in parts
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.account.intervals import intervals
-from pprofdiff.analysis.account.model import Account, Amount, Part
+from pprofdiff.analysis.account.model import Account, Amount, Part, in_part
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.figures import cpu_of
 from pprofdiff.analysis.profiles.by_run import merged
@@ -176,10 +176,14 @@ def _running(
             "times, and running is not split"
         )
         return whole, [], [gap]
-    inside.append(
+    parts = list(in_part(inside, beside))
+    gaps = []
+    if parts != inside:
+        gaps = ["CPU of the runtime's own workers, which the table of CPU has too"]
+    parts.append(
         Part("off-cpu", "running, but not on a CPU", off, "trace less the CPU profile")
     )
-    return inside, beside, []
+    return parts, beside, gaps
 
 
 def _reach(diff: ProfileDiff, running: Amount) -> tuple[float, float]:

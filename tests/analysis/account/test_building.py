@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.account.building import account
+from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.analysis.work import counted
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.side import Capture
@@ -115,6 +116,31 @@ def test_time_of_a_benchmark_is_cpu_on_its_path_and_the_rest(benchmarked):
     back = account(told(*benchmarked[::-1]))
     assert by_id(back.parts).keys() == by_id(whole.parts).keys()
     assert float(back.total.delta) == pytest.approx(-float(whole.total.delta))
+
+
+def test_a_group_that_is_beside_it_as_well_is_labelled_apart(benchmarked):
+    """The table of groups has all of it: one label is one number."""
+    base, new = (
+        (*cpu({ON_PATH: count, ALLOCATES: 90, SERVE: 50, MARK: 20}), *side[1:])
+        for count, side in zip((600, 300), benchmarked, strict=True)
+    )
+    compared = told(base, new)
+    whole = account(compared)
+    labels = {part.id: part.label for part in whole.parts}
+    assert labels["cpu.user"] == "User code (in part)"
+    assert labels["cpu.alloc"] == "Allocation"
+    assert whole.gaps[0] == "CPU of other goroutines, which the table of CPU has too"
+    diff = next(d for d in compared.profiles if d.is_cpu)
+    rows = {group.label: group for group in judged_groups(diff)}
+    equal = [part for part in whole.parts if part.label in rows]
+    assert [part.label for part in equal] == ["Allocation"]
+    for part in equal:
+        row = rows[part.label]
+        scaled = diff.normalization.scaled(row.base, row.new)
+        assert [float(side) for side in part.amount] == pytest.approx(scaled)
+    plain = account(told(*benchmarked))
+    assert not any("in part" in part.label for part in plain.parts)
+    assert len(plain.gaps) == 1
 
 
 def test_operations_in_parallel_take_the_time_of_each_goroutine():

@@ -52,6 +52,7 @@ def own_cost(case: Case) -> Iterator[Finding]:
     owners = _owner(cpu, told, 0), _owner(cpu, told, 1)
     movers = _movers(cpu, owners)
     if cpu.in_shares:
+        movers = _whole_shares(cpu, movers)
         if movers:
             yield _shares(cpu, movers)
         return
@@ -61,6 +62,29 @@ def own_cost(case: Case) -> Iterator[Finding]:
         families.setdefault(key, []).append(mover)
     for (dearer, _), some in families.items():
         yield _finding(cpu, owners, some, dearer=dearer)
+
+
+def _whole_shares(cpu: CPUComparison, movers: list[_Mover]) -> list[_Mover]:
+    """Return those whose whole shares moved as well, with what the table has of them.
+
+    That is all they own: GC, allocation and what is below a function that is gone or
+    new too.
+    """
+    owners = [
+        np.append(cpu.diff.paired_functions.union[side], -1)[cpu.sides[side].owner]
+        for side in (0, 1)
+    ]
+    runs = cpu.diff.runs_of((owners[0], owners[1]), len(cpu.names))
+    rows = [m.row for m in movers]
+    base, new = (side[rows] for side in merged(runs))
+    judged = cpu.model.rows(runs.map(lambda run: run[rows]))
+    return [
+        mover._replace(base=int(b), new=int(n))
+        for mover, b, n, delta, noise in zip(
+            movers, base, new, judged.delta, judged.noise, strict=True
+        )
+        if not noise and delta * (mover.ratio - 1) > 0
+    ]
 
 
 def _shares(cpu: CPUComparison, movers: list[_Mover]) -> Finding:
@@ -78,7 +102,9 @@ def _shares(cpu: CPUComparison, movers: list[_Mover]) -> Finding:
     return Finding(
         "shares-moved",
         f"The {cpu.noun} is shared otherwise: {named}",
-        "Which of them costs more or less, shares do not tell.",
+        f"With the library code {'they call' if len(movers) > 1 else 'it calls'}. A "
+        "share falls too where other code costs more, and rises where that costs less: "
+        "what a function costs, shares do not tell.",
         tuple(
             Fact(f"for {cpu.names[m.row]}", "cpu profile", m.base, m.new, cpu.diff.unit)
             for m in movers

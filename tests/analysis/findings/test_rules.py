@@ -15,6 +15,7 @@ from pprofdiff.loaders.gclogs import parse
 from pprofdiff.loaders.traces import decode
 from pprofdiff.model.profiles.profile import ValueType
 from pprofdiff.model.side import Capture, Side
+from pprofdiff.report.sections.profiles.functions import owned_most
 from tests.analysis.building import compared, profile
 
 MAIN = "main.main"
@@ -460,6 +461,26 @@ def test_code_that_did_not_change_contradicts_a_factor_of_all():
     assert by.holds
     assert by.low > 1
     assert "more-of-the-same" not in findings(*sides, work=EQUAL)
+
+
+def test_shares_are_those_of_the_table_of_owners():
+    """With what a function allocates, which counts for a group as well."""
+    render = "example.com/s.Render"
+    rest = [((f"example.com/p{i}.F", MAIN), 400) for i in range(6)]
+    base, new = (
+        profile(
+            [*rest, ((render, MAIN), own), (("runtime.mallocgc", render, MAIN), made)]
+        )
+        for own, made in ((1000, 600), (200, 80))
+    )
+    (table,) = owned_most(compared(base, new), ("base", "new"))
+    row = next(row for row in table.rows if "Render" in row.key)
+    title = findings(base, new)["shares-moved"].title
+    assert title == (
+        "The CPU is shared otherwise: "
+        f"s.Render {row.cells[0].text} → {row.cells[1].text} %"
+    )
+    assert row.cells[0].text == "40.00"
 
 
 def test_few_samples_do_not_tell_how_many_times():

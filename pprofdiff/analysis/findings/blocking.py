@@ -19,6 +19,7 @@ from pprofdiff.analysis.findings.traces import (
     beyond,
     direction,
     foreign,
+    mostly,
     pair_of,
     scaled,
     sides_of,
@@ -52,6 +53,9 @@ _REASONS = {
     "network": ("network", "for the network"),
     "sleep": ("sleep", "in time.Sleep"),
 }
+# Waits for what other goroutines of the program do: how long those last that both sides
+# have follows from what the others do. Ones that a side has alone follow from nothing.
+_OF_OTHERS = ("sync.(*Cond).Wait", "chan send", "chan receive", "select")
 _CALLS = "system calls"
 # At most so many system calls, and reasons to wait, are told.
 _MOST = 2
@@ -75,9 +79,10 @@ _ENOUGH = 40
 
 
 class _Off(NamedTuple):
-    """Time off the CPU for one reason (or in one system call), raw, base and new.
+    """Time off the CPU of one function for one reason, or in one system call.
 
-    `places` are where, those that moved most first.
+    Times are raw, of base and of new. `places` are those of the function, under
+    whichever root function and caller, those that moved most first.
     """
 
     what: str
@@ -92,6 +97,11 @@ class _Off(NamedTuple):
     @property
     def roots(self) -> frozenset[str]:
         return frozenset(canonical_user(place.root) for place in self.places)
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether one side has none, or so few that it may be chance."""
+        return min(self.numbers) < _REPEATED and max(self.numbers) >= _ENOUGH
 
     @property
     def times_ns(self) -> tuple[int, int]:
@@ -202,10 +212,13 @@ def off_cpu(case: Case) -> Iterator[Finding]:
     waits = [p for p in _repeated(case.waits) if p.reason in _REASONS]
     lives = _lives(diff, calls, waits)
     sure = [p for p in waits if p.asked or _shows(lives, p)]
-    for off in _moved(lives, _grouped(calls, lambda p: p.call, calls=True)):
-        yield _finding(lives, off, _of_call(off))
-    for off in _moved(lives, _grouped(sure, lambda p: p.reason, calls=False)):
-        yield _finding(lives, off, _of_wait(off), _instead(lives, off, waits))
+    rows = _grouped(calls, lambda p: p.call, calls=True)
+    for off in _moved(lives, rows):
+        yield _finding(lives, off, _of_call(off), rows)
+    rows = _grouped(sure, lambda p: p.reason, calls=False)
+    for off in _moved(lives, rows):
+        instead = _instead(lives, off, waits)
+        yield _finding(lives, off, _of_wait(off), rows, instead)
 
 
 def _may_move(diff: TraceDiff) -> bool:
@@ -267,14 +280,17 @@ def _shows(lives: _Lives, place: Mover) -> bool:
 def _grouped(
     places: Iterable[Mover], by: Callable[[Mover], str], *, calls: bool
 ) -> list[_Off]:
-    groups: dict[str, list[Mover]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[Mover]] = defaultdict(list)
     for place in places:
-        groups[by(place)].append(place)
-    return [_Off(what, tuple(members), calls) for what, members in groups.items()]
+        groups[by(place), place.function].append(place)
+    return [_Off(what, tuple(some), calls) for (what, _), some in groups.items()]
 
 
 def _moved(lives: _Lives, rows: Iterable[_Off]) -> list[_Off]:
-    """Return what moved beyond what runs of one build differ by, most first."""
+    """Return what moved beyond what runs of one build differ by, most first.
+
+    Of each reason, or system call, that is the function that moved most.
+    """
     some = [
         row
         for row in rows
@@ -283,6 +299,7 @@ def _moved(lives: _Lives, rows: Iterable[_Off]) -> list[_Off]:
             _answers(lives, row)
             or (
                 lives.part(row.times_ns) >= _PART
+                and not _by_load(lives, row)
                 and (
                     _all(lives, BLOCKED, row.times_ns, row)
                     or (_oftener(lives, row) and _all(lives, _OFTEN, row.times_ns, row))
@@ -290,7 +307,23 @@ def _moved(lives: _Lives, rows: Iterable[_Off]) -> list[_Off]:
             )
         )
     ]
-    return sorted(some, key=lambda row: -lives.part(row.times_ns))[:_MOST]
+    first: dict[str, _Off] = {}
+    for row in sorted(some, key=lambda row: -lives.part(row.times_ns)):
+        first.setdefault(row.what, row)
+    return list(first.values())[:_MOST]
+
+
+def _by_load(lives: _Lives, row: _Off) -> bool:
+    """Tell whether it moved mostly as the work that the same goroutines do.
+
+    Where the work is not known, what goroutines run stands for it. Another wait that
+    grows makes them do less, of all that they do, and all other shares of their time
+    less. One system call takes longer, too, where more of them compete for the CPU.
+    """
+    if lives.diff.rates is not None:
+        return False
+    by_run, by_second = lives.rates(row.times_ns, row.roots)
+    return mostly(by_second, left=by_run)
 
 
 def _answers(lives: _Lives, row: _Off) -> bool:
@@ -378,6 +411,8 @@ class _Words(NamedTuple):
 
 def _of_wait(off: _Off) -> _Words:
     id_, words = _REASONS[off.what]
+    if off.one_sided and off.what in _OF_OTHERS:
+        id_ = f"own-{id_}"
     place = off.places[0]
     call = short(place.call)
     if place.call.startswith(("sync.", "time.")):
@@ -389,7 +424,7 @@ def _of_wait(off: _Off) -> _Words:
         words = f"{words} in {call}"
     return _Words(
         f"blocked-{id_}",
-        f"{_who(place)} waits {words}",
+        f"{_who(off)} waits {words}",
         "for",
         "waits",
         f"blocked: {off.what}",
@@ -397,25 +432,35 @@ def _of_wait(off: _Off) -> _Words:
 
 
 def _of_call(off: _Off) -> _Words:
-    place = off.places[0]
     name = short(off.what)
     return _Words(
         f"syscall-{name.rpartition('.')[2].lower()}",
-        f"{name}, called by {_who(place)},",
+        f"{name}, called by {_who(off)},",
         "takes",
         "calls",
         f"in system calls: {off.what}",
     )
 
 
-def _who(place: Mover) -> str:
-    """Return who waits: the program's function, its line, and that of main above."""
-    at = f" ({place.at})" if place.at else ""
-    under = f" under {short(place.under)}" if place.under else ""
-    return f"{short(place.function)}{at}{under}"
+def _who(off: _Off) -> str:
+    """Return who waits: the program's function, its line, and that of main above.
+
+    Of the latter two, what is so of all its places that matter.
+    """
+    least = _MUCH * max(max(p.base_ns, p.new_ns) for p in off.places)
+    told = [p for p in off.places if max(p.base_ns, p.new_ns) >= least]
+    lines, callers = ({p.at for p in told}, {p.under for p in told})
+    line = lines.pop() if len(lines) == 1 else ""
+    caller = callers.pop() if len(callers) == 1 else ""
+    at = f" ({line})" if line else ""
+    under = f" under {short(caller)}" if caller else ""
+    return f"{short(off.places[0].function)}{at}{under}"
 
 
-def _finding(lives: _Lives, off: _Off, words: _Words, instead: str = "") -> Finding:
+def _finding(
+    lives: _Lives, off: _Off, words: _Words, rows: Iterable[_Off], instead: str = ""
+) -> Finding:
+    """Return what is said of a function, and of others that wait for the same."""
     diff = lives.diff
     before, after = (percent(share, 1) for share in lives.shares(off.times_ns))
     amount = scaled(diff, *off.times_ns)
@@ -432,11 +477,15 @@ def _finding(lives: _Lives, off: _Off, words: _Words, instead: str = "") -> Find
         more = f"That is {amount}, added up over goroutines"
     else:
         title, more = amount, f"That is {before} → {after} of the goroutines' time"
+    beside = sorted(
+        (row for row in rows if row.what == off.what and row is not off),
+        key=lambda row: -lives.part(row.times_ns),
+    )
     others = [
-        f"{_who(place)} {scaled(diff, place.base_ns, place.new_ns)}"
-        for place in off.places[1:]
-        if lives.part((place.base_ns, place.new_ns)) >= _PART / _MOST
-    ][:_MOST]
+        f"{_who(row)} {scaled(diff, *row.times_ns)}"
+        for row in beside[:_MOST]
+        if lives.part(row.times_ns) >= _PART / _MOST
+    ]
     sentences = [
         f"{more}: {_each(off, words.events)}",
         *([f"Elsewhere: {listed(others)}"] if others else []),
@@ -447,10 +496,9 @@ def _finding(lives: _Lives, off: _Off, words: _Words, instead: str = "") -> Find
         )
     if instead:
         sentences.append(instead)
-    facts = [time_fact(words.fact, *off.times_ns)]
-    facts += [
-        time_fact(f"{words.fact}, in {p.function}", p.base_ns, p.new_ns)
-        for p in off.places[: 1 + _MOST]
+    facts = [
+        time_fact(f"{words.fact}, in {row.places[0].function}", *row.times_ns)
+        for row in (off, *beside[:_MOST])
     ]
     return Finding(
         words.id,

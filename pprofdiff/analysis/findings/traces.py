@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from math import inf
+from math import inf, log
 from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.findings.model import Direction, Fact
 from pprofdiff.analysis.findings.wording import arrow
-from pprofdiff.analysis.stats.calibration import Prior
+from pprofdiff.analysis.stats.calibration import SHARE, Prior
 from pprofdiff.analysis.stats.judge import Judge
 from pprofdiff.analysis.stats.judgement import Observed
 
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "beyond",
+    "collecting",
     "cycles_tell",
     "direction",
     "foreign",
+    "mostly",
     "pair_of",
     "per",
     "runnable_ns",
@@ -36,6 +38,24 @@ def cycles_tell(diff: TraceDiff) -> bool:
     """Tell whether traces hold GC cycles enough to say that GC moved."""
     base, new = (side.collections.begun for side in diff.sides)
     return Judge.of_events().pair(base, new).mark != "unknown"
+
+
+def collecting(diff: TraceDiff) -> tuple[float, float] | None:
+    """Return what shares of capacity GC takes, None where it is no other share.
+
+    A program that does less work collects less: where the work is not known, GC that
+    takes less mostly as goroutines run for less is no change of GC.
+    """
+    base, new = (side.collections.gc_fraction for side in diff.sides)
+    if base is None or new is None or not cycles_tell(diff):
+        return None
+    if not beyond(diff, SHARE, (base, new)) or diff.varies("gc.share"):
+        return None
+    ran = [side.processors.utilisation or 0.0 for side in diff.sides]
+    if diff.rates is not None or min(ran) <= 0:
+        return base, new
+    as_they_run = mostly((base, new), left=(base / ran[0], new / ran[1]))
+    return None if as_they_run else (base, new)
 
 
 def beyond(
@@ -54,6 +74,18 @@ def beyond(
         for figure, number, side in zip(figures, events, diff.sides, strict=True)
     )
     return Judge.of_figure(prior).pair(base, new).told
+
+
+def mostly(figures: tuple[float, float], *, left: tuple[float, float]) -> bool:
+    """Tell whether most of what figures moved by is gone in those that are left.
+
+    Both are of base and new; the latter are the former by something else that moved.
+    What goes with that, by more than half of its factor, is no change of its own.
+    """
+    if min(*figures, *left) <= 0:
+        return False
+    whole, rest = (log(new / base) for base, new in (figures, left))
+    return whole * (whole - rest) > 0 and abs(rest) < abs(whole) / 2
 
 
 def varies(diff: TraceDiff, table: TableName, row: Hashable) -> bool:

@@ -67,6 +67,15 @@ func (s *store) ask() {
 	}
 }
 
+//go:noinline
+func (s *store) limit() {
+	timer := time.NewTimer(5 * time.Millisecond)
+	select {
+	case <-timer.C:
+	case <-s.jobs:
+	}
+}
+
 // serve answers each byte, like a server whose clients it has to wait for.
 func serve(listener net.Listener) {
 	conn, err := listener.Accept()
@@ -107,7 +116,7 @@ func main() {
 	case "locked", "shared":
 		// So many and so long that most of them wait, on a busy machine too.
 		step, workers = func() { s.lookup(kind == "shared"); spend(5_000) }, 16
-	case "asked":
+	case "asked", "limited":
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			log.Fatal(err)
@@ -117,6 +126,9 @@ func main() {
 			log.Fatal(err)
 		}
 		step, workers = func() { s.ask(); spend(50_000) }, 1
+		if kind == "limited" {
+			step = func() { s.limit(); s.ask(); spend(50_000) }
+		}
 	case "alone":
 		step, workers = func() { spend(50_000) }, 1
 	default:

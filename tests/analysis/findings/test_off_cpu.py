@@ -14,6 +14,7 @@ import pytest
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.findings.rules import find
+from pprofdiff.analysis.findings.traces import mostly
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.traces.interval_rows import rows_in_state
 from pprofdiff.analysis.traces.on_cpu import on_cpu
@@ -106,6 +107,42 @@ def test_two_runs_of_one_build_tell_nothing_that_matters(run, kind):
         for by_operation in (True, False):
             found = told(base, new, by_operation=by_operation)
             assert [f.title for f in found.values() if f.severity != "info"] == []
+
+
+@pytest.mark.go
+@pytest.mark.parametrize("by_operation", [True, False])
+def test_a_wait_that_is_new_is_told_and_not_what_happens_less_for_it(run, by_operation):
+    words = with_line("main.(*store).limit ({select}) waits in select for")
+    for base, new, way in (
+        ("asked", "limited", "worse"),
+        ("limited", "asked", "better"),
+    ):
+        found = told(run(base), run(new), by_operation=by_operation)
+        assert [id_ for id_ in found if id_.startswith(OFF_CPU)] == [
+            "blocked-own-select"
+        ]
+        assert next(iter(found)) == "blocked-own-select"
+        finding = found["blocked-own-select"]
+        assert (finding.title.startswith(words), finding.direction) == (True, way)
+        # Its numbers are its own: none on one side.
+        gone = finding.evidence[0]
+        assert (gone.base == 0, gone.new == 0) == (way == "worse", way == "better")
+
+
+@pytest.mark.parametrize(
+    ("figures", "left", "is_so"),
+    [
+        ((0.20, 0.01), (0.27, 0.10), True),  # 20 times less, 7.4 times less run
+        ((0.20, 0.01), (0.27, 0.02), False),
+        ((0.05, 0.30), (0.10, 0.15), True),
+        ((0.05, 0.30), (0.05, 0.60), False),  # that moved the other way
+        ((0.20, 0.01), (0.10, 0.0), False),
+        ((0.10, 0.10), (0.10, 0.20), False),
+    ],
+)
+def test_what_goes_with_something_else(figures, left, is_so):
+    assert mostly(figures, left=left) == is_so
+    assert mostly(figures[::-1], left=left[::-1]) == is_so
 
 
 @pytest.mark.go

@@ -71,7 +71,7 @@ FIRES = [
     ("utilisation", "health-check", "neutral", "node-pool"),
     ("gc-capacity", "node-pool", "better", "health-check"),
     ("blocked-sync", "zstd", "worse", "rss-search"),
-    ("blocked-sync", "health-check", "better", "node-pool"),
+    ("blocked-sync", "zstd", "worse", "health-check"),  # 1.9 % in one function
 ]
 OPPOSITE = {"better": "worse", "worse": "better", "neutral": "neutral"}
 
@@ -133,7 +133,6 @@ def test_node_pool_is_told_by_traces_alone(told):
 def test_health_check_is_told_by_traces_alone(told):
     found = told("health-check")
     wait = found["sched-latency"]
-    assert next(iter(found)) == "blocked-sync"  # the cause of the other waits
     assert wait.title == (
         "99 % of waits for a processor end within 29.0 → 14.2 ms (0.49×)"
     )
@@ -141,13 +140,6 @@ def test_health_check_is_told_by_traces_alone(told):
     assert "for those just created" in wait.text
     assert "no processor was idle for 39.8% → 20.7%" in wait.text
     assert found["gomaxprocs-over"].title.startswith("GOMAXPROCS is 8, probably more")
-    assert found["blocked-sync"].title.startswith(
-        "debuglog.(*Logger).Debug (debuglog.go:55) waits for locks and wait groups in "
-        "log.(*Logger).Printf for 2.8% → 0.8% of the goroutines' time"
-    )
-    waits = found["blocked-sync"].evidence[1]
-    assert waits.what.endswith("debuglog.(*Logger).Debug")
-    assert (waits.base > 1e9, waits.new) == (True, 0)
 
 
 def test_at_most_two_reasons_to_block_are_told(told):
@@ -156,12 +148,12 @@ def test_at_most_two_reasons_to_block_are_told(told):
 
 
 def test_by_operation_times_are_scaled_so(load):
-    sides = load("health-check/base"), load("health-check/new")
+    sides = load("zstd/base"), load("zstd/new")
     found = findings(*sides, rated((100.0, 200.0)))["blocked-sync"]
-    assert "for 73.6 → 7.6 ms an operation" in found.title
+    assert "in sync.(*Mutex).Lock for 2.14 µs → 4.14 ms an operation" in found.title
     assert found.evidence == findings(*sides)["blocked-sync"].evidence  # raw
     # The same time a second is a tenth by operation where ten times as many are done.
-    same = findings(sides[0], sides[0], rated((100.0, 1000.0)))["blocked-sync"]
+    same = findings(sides[1], sides[1], rated((100.0, 1000.0)))["blocked-sync"]
     assert same.direction == "better"
 
 
@@ -195,7 +187,6 @@ def test_in_bundles_nothing_is_told_twice(load_story, tmp_path):
         if {"blocked-sync", "contention"} <= set(found[name]):
             assert found[name]["blocked-sync"]["parent"] == "contention"
     health = found["health-check"]
-    assert "debuglog.(*Logger).Debug" in health["blocked-sync"]["title"]
     # Processors held and cores of CPU have a label each.
     assert re.search(
         r"ran on 2\.68 → 1\.49 processors at a time; the CPU profiles "

@@ -11,13 +11,13 @@ from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Fact, Finding
 from pprofdiff.analysis.findings.traces import (
     beyond,
-    cycles_tell,
+    collecting,
     direction,
     scaled,
     time_fact,
 )
 from pprofdiff.analysis.findings.wording import arrow, short
-from pprofdiff.analysis.stats.calibration import GC_SHARE_SURE, QUEUE, SHARE, WAITS
+from pprofdiff.analysis.stats.calibration import GC_SHARE_SURE, QUEUE, WAITS
 from pprofdiff.units import percent
 
 if TYPE_CHECKING:
@@ -208,13 +208,10 @@ def gc_capacity(case: Case) -> Iterator[Finding]:
     if diff is None or case.gc is not None or case.cpu is not None:
         return
     base, new = (side.collections for side in diff.sides)
-    if not cycles_tell(diff):
+    shares = collecting(diff)
+    if shares is None:
         return
-    before, after = base.gc_fraction, new.gc_fraction
-    if before is None or after is None:
-        return
-    if not beyond(diff, SHARE, (before, after)) or diff.varies("gc.share"):
-        return
+    before, after = shares
     waited = [int(side.waits.gc_mark_ns.sum()) for side in diff.sides]
     stops = [_longest_stop(side) for side in diff.sides]
     stopped = arrow(stops[0], stops[1], "ns")

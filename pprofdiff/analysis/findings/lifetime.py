@@ -12,7 +12,7 @@ from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.model import Fact, Finding
 from pprofdiff.analysis.findings.traces import (
     beyond,
-    cycles_tell,
+    collecting,
     direction,
     foreign,
     pair_of,
@@ -42,6 +42,10 @@ __all__ = ["life_lost", "life_waiting"]
 _MOST = 0.5
 # One long assist is a large part of a short life: fewer than this are chance.
 _MANY_ASSISTS = 20
+# Goroutines that run for less of the time that all of the program's do, on either side,
+# hardly have a life to lose: theirs is a few calls, and a part of it what cycles there
+# happen to be then. At most ten groups run for as much.
+_OF_RUNNING = 0.1
 
 
 class _Life(NamedTuple):
@@ -157,9 +161,13 @@ def _to(shares: tuple[float, float]) -> str:
 
 
 def life_lost(case: Case) -> Iterator[Finding]:
-    """Goroutines lose part of their life to assists, sweeping, stopping the world."""
+    """Goroutines lose part of their life to assists, sweeping, stopping the world.
+
+    Told only where GC as a whole takes more, or less, of what processors there are.
+    """
     diff = case.trace
-    if diff is None:
+    whole = None if diff is None else collecting(diff)
+    if diff is None or whole is None:
         return
     assists = [_assists(side) for side in diff.sides]
     lives = [
@@ -169,14 +177,16 @@ def life_lost(case: Case) -> Iterator[Finding]:
         )
         for pair in _both(diff)
         if max(assists[0][pair.base], assists[1][pair.new]) >= _MANY_ASSISTS
+        and _runs_much(diff, pair)
     ]
+    lives = [life for life in lives if direction(*life.shares) == direction(*whole)]
     worst = max(lives, key=lambda life: life.moved, default=None)
     if worst is None or not beyond(diff, SHARE, worst.shares):
         return
     if varies(diff, "gc", "gc.mark.assist"):
         return
     name, shares = worst.pair.name, worst.shares
-    sure = beyond(diff, GC_LIFE_SURE, shares) and cycles_tell(diff)
+    sure = beyond(diff, GC_LIFE_SURE, shares)
     yield Finding(
         "gc-life",
         f"Goroutines of {short(name)} spend {_to(shares)} of their life in mark "
@@ -190,6 +200,16 @@ def life_lost(case: Case) -> Iterator[Finding]:
         # What GC costs stands before what it entails.
         weight=1 + worst.moved,
     )
+
+
+def _runs_much(diff: TraceDiff, pair: GroupPair) -> bool:
+    """Tell whether a group's running is a part of all running that matters."""
+    for side, row in sides_of(diff, pair):
+        groups = side.groups
+        own = ~(groups.system | groups.tracing)
+        if groups.exec_ns[row] < _OF_RUNNING * int(groups.exec_ns[own].sum()):
+            return False
+    return True
 
 
 def _assists(side: TraceSide) -> NDArray[np.int64]:

@@ -114,7 +114,8 @@ def trace_tiles(section: Section) -> Iterator[Tile]:
             change = Cell(times(new / base))
             yield Tile("wait for a processor, p99", words, change)
         else:
-            # Of so few waits the p99 is the longest.
+            # Of so few waits the p99 is the longest: that is told of both sides.
+            words = arrow_of([side.latency.max_ns or 0 for side in diff.sides], "ns")
             of = " and ".join(f"{count:,}" for count in counts)
             yield Tile("longest wait for a processor", words, Cell(f"of {of} waits"))
 

@@ -29,7 +29,9 @@ __all__ = ["FOLLOWS", "tree"]
 
 # What a pattern may begin with.
 _SIGNS = "@="
-_GC_WORK = ("gc-assist", "gc-life", "gc-capacity", "gc-cpu", "blocked-assist")
+_GC_WORK = (
+    "gc-assist", "gc-life", "gc-capacity", "gc-cpu", "gc-sweeper", "blocked-assist",
+)  # fmt: skip
 _WAITS = ("sched-latency", "sched-life", "utilisation")
 _OF_ALLOCATION = ("gc-frequency", "leaf-clear", *_GC_WORK)
 

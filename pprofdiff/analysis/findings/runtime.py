@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,16 +11,22 @@ from pprofdiff.analysis.contention import stirred
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Fact, Finding
+from pprofdiff.analysis.findings.traces import pair_of
 from pprofdiff.analysis.findings.wording import listed, short
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_categories, judged_sums
+from pprofdiff.analysis.stats.calibration import WAITS
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model import csr
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.traces.compare import TraceDiff
 
 __all__ = ["leaf_work", "locks", "scheduler"]
 
 # A group, or a kind of work, matters if it moved by this share of all CPU.
 _SHARE = 0.01
 _LOCKS = frozenset(("mutex", "block"))
+_SWEEPER = "runtime.bgsweep"
 _KINDS = {"copy": "Copying", "clear": "Clearing memory", "hash": "Hashing"}
 
 
@@ -43,18 +49,57 @@ def scheduler(case: Case) -> Iterator[Finding]:
     """
     if stirred(case.comparison):
         return
-    yield from _group(
-        case,
-        _Subject(
-            "scheduler",
-            "sched",
-            "Scheduling",
-            ""
-            if case.trace is not None
-            else "An execution trace shows which goroutines start, block and wake so "
-            "often.",
-        ),
+    subject = _Subject(
+        "scheduler",
+        "sched",
+        "Scheduling",
+        ""
+        if case.trace is not None
+        else "An execution trace shows which goroutines start, block and wake so "
+        "often.",
     )
+    swept = None if case.trace is None else _sweeping(case.trace)
+    for finding in _group(case, subject):
+        if swept is None or (swept.new > swept.base) != finding.rises:
+            yield finding
+            continue
+        often = f"{swept.base:,} → {swept.new:,}"
+        yield finding._replace(
+            id="gc-sweeper",
+            title=f"{finding.title}: GC's background sweeper yields",
+            text=f"{finding.text} It yields {often} times in the traces: most of how "
+            "much oftener, or more rarely, goroutines are scheduled.",
+            evidence=(*finding.evidence, Fact("yields", "trace", *swept, "times")),
+        )
+
+
+class _Yields(NamedTuple):
+    """How often GC's background sweeper gives its processor away, raw."""
+
+    base: int
+    new: int
+
+
+def _sweeping(diff: TraceDiff) -> _Yields | None:
+    """Return the sweeper's yields if they are most of what is scheduled otherwise.
+
+    The sweeper yields after some spans, and where goroutines wait for its processor
+    (``bgsweep`` in runtime/mgcsweep.go). Stacks of CPU samples do not tell: the
+    scheduler runs on a stack of its own.
+    """
+    numbers = []
+    for side in diff.sides:
+        waits, groups = side.waits, side.groups
+        yields = waits.goroutine[waits.cause == waits.causes.index("yielded")]
+        named = np.array([name == _SWEEPER for name in groups.names], np.bool_)
+        own = yields[yields >= 0]
+        numbers.append((int(named[groups.group_of[own]].sum()), len(waits)))
+    (base, base_all), (new, new_all) = numbers
+    pairs = pair_of(diff, base, new), pair_of(diff, base_all, new_all)
+    swept, every = (pair[1] - pair[0] for pair in pairs)
+    if max(base, new) < WAITS or swept * every <= 0 or abs(swept) < abs(every) / 2:
+        return None
+    return _Yields(base, new)
 
 
 def locks(case: Case) -> Iterator[Finding]:

@@ -6,12 +6,16 @@ import json
 import re
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.findings import lifetime
 from pprofdiff.analysis.findings.rules import find
+from pprofdiff.analysis.findings.runtime import _sweeping
+from pprofdiff.analysis.findings.traces import collecting
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.stats import calibration
 from pprofdiff.analysis.work import rated
@@ -194,3 +198,91 @@ def test_in_bundles_nothing_is_told_twice(load_story, tmp_path):
         health["gomaxprocs-over"]["text"],
     )
     assert "main.probe" in found["node-pool"]["sched-life"]["title"]
+
+
+def collected(base, new, *, rates=None):
+    """Return two traces of a second: GC's share, and that of running goroutines."""
+    sides = [
+        SimpleNamespace(
+            collections=SimpleNamespace(gc_fraction=fraction, begun=20),
+            processors=SimpleNamespace(utilisation=ran),
+            wall_ns=10**9,
+        )
+        for fraction, ran in (base, new)
+    ]
+    return SimpleNamespace(
+        base=sides[0], new=sides[1], sides=sides, rates=rates, varies=lambda _: False
+    )
+
+
+def test_gc_that_takes_less_as_goroutines_run_less_did_not_change():
+    less = (0.16, 0.70), (0.05, 0.22)
+    assert collecting(collected(*less)) is None
+    assert collecting(collected(*less[::-1])) is None
+    assert collecting(collected(*less, rates=(1.0, 1.0))) == (0.16, 0.05)
+    # They run as much, or more where GC takes less.
+    assert collecting(collected((0.16, 0.70), (0.05, 0.65))) == (0.16, 0.05)
+    assert collecting(collected((0.16, 0.50), (0.05, 0.90))) == (0.16, 0.05)
+    assert collecting(collected((0.128, 0.9), (0.124, 0.9))) is None
+
+
+def test_goroutines_that_hardly_run_lose_no_life(load, monkeypatch):
+    sides = load("zstd/base"), load("zstd/new")
+    assert "gc-life" in findings(*sides)
+    monkeypatch.setattr(lifetime, "_OF_RUNNING", 1.0)
+    assert "gc-life" not in findings(*sides)
+
+
+def test_a_group_runs_much_that_does_so_on_both_sides(load):
+    diff = compare_sides(
+        *(
+            Side(label, (Capture("trace.out", "trace", load(f"zstd/{label}")),))
+            for label in ("base", "new")
+        ),
+        Settings(),
+    ).trace
+    much = [p.name for p in lifetime._both(diff) if lifetime._runs_much(diff, p)]
+    assert much == ["example.com/workloads/internal/capture.(*run).work"]
+
+
+def scheduled(yields, others):
+    """Return a side of a trace: yields of the sweeper, waits of main.work's."""
+    waits = Waits(yields, others)
+    names = ["runtime.bgsweep", "main.work"]
+    return SimpleNamespace(
+        waits=waits, groups=SimpleNamespace(names=names, group_of=np.array([0, 1]))
+    )
+
+
+class Waits:
+    """Waits of goroutine 0 that yielded, and of goroutine 1 that was created."""
+
+    causes = ("created", "yielded")
+
+    def __init__(self, yields, others):
+        self.goroutine = np.repeat([0, 1], [yields, others])
+        self.cause = np.repeat([1, 0], [yields, others])
+
+    def __len__(self):
+        return len(self.goroutine)
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "rates", "is_so"),
+    [
+        ((10, 40), (20_000, 100), None, True),
+        ((20_000, 100), (10, 40), None, True),
+        ((10, 40), (20_000, 30_000), None, False),  # others wait oftener, and by more
+        ((10, 40), (150, 50), None, False),  # too few
+        ((10_000, 90), (20_000, 180), (1.0, 2.0), False),  # as often by operation
+    ],
+)
+def test_when_the_sweeper_is_why_more_is_scheduled(base, new, rates, is_so):
+    by = SimpleNamespace(
+        scaled=lambda b, n: (b, n) if rates is None else (b / rates[0], n / rates[1])
+    )
+    diff = SimpleNamespace(
+        sides=[scheduled(*base), scheduled(*new)], rates=rates, normalization=by
+    )
+    found = _sweeping(diff)
+    assert found == ((base[0], new[0]) if is_so else None)

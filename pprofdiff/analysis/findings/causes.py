@@ -52,6 +52,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "syscalls*": ("syscall-*", "scheduler", "locks", "blocked-*", "off-cpu*", *_WAITS),
     "contention*": ("blocked-*", "off-cpu*", *_OF_LOCKS, *_WAITS),
     "blocked-sync": (*_OF_LOCKS, *_WAITS),
+    "begun": ("scheduler", *_WAITS),
     "off-cpu*": ("scheduler", "locks", *_WAITS),
     "inlining": ("@work-*", "@dearer*", "@cheaper*", "@leaf-*"),
     "work-*": ("=contention*", *_OF_NEW_CODE, *_OF_ALLOCATION),

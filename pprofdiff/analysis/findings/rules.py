@@ -56,6 +56,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
     of_traces: tuple[Rule, ...] = ()
     if case.trace is not None:
         from pprofdiff.analysis.findings import (
+            begun,
             blocking,
             capacity,
             concurrency,
@@ -73,6 +74,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
             capacity.gc_capacity,
             blocking.off_cpu,
             concurrency.concurrency,
+            begun.begun,
         )
     return (
         releases.upgrade,

@@ -76,6 +76,30 @@ func (s *store) limit() {
 	}
 }
 
+//go:noinline
+func answer(done *sync.WaitGroup) { done.Done() }
+
+//go:noinline
+func part(done *sync.WaitGroup) { done.Done() }
+
+// request begins one goroutine to answer, and some that have a part each.
+//
+//go:noinline
+func (s *store) request(parts int) {
+	var done sync.WaitGroup
+	done.Add(1 + parts)
+	go answer(&done)
+	s.divide(parts, &done)
+	done.Wait()
+}
+
+//go:noinline
+func (s *store) divide(parts int, done *sync.WaitGroup) {
+	for i := 0; i < parts; i++ {
+		go part(done)
+	}
+}
+
 // serve answers each byte, like a server whose clients it has to wait for.
 func serve(listener net.Listener) {
 	conn, err := listener.Accept()
@@ -129,6 +153,9 @@ func main() {
 		if kind == "limited" {
 			step = func() { s.limit(); s.ask(); spend(50_000) }
 		}
+	case "parts1", "parts8":
+		parts := int(kind[5] - '0')
+		step, workers = func() { s.request(parts); time.Sleep(time.Millisecond) }, 1
 	case "alone":
 		step, workers = func() { spend(50_000) }, 1
 	default:

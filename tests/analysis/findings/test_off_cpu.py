@@ -129,6 +129,35 @@ def test_a_wait_that_is_new_is_told_and_not_what_happens_less_for_it(run, by_ope
         assert (gone.base == 0, gone.new == 0) == (way == "worse", way == "better")
 
 
+@pytest.mark.go
+@pytest.mark.parametrize("by_operation", [True, False])
+def test_goroutines_that_begin_more_often_for_each_of_others(run, by_operation):
+    each = "an operation" if by_operation else r"for each of main\.answer"
+    title = (
+        r"Goroutines of main\.part begin (\S+) → (\S+) times "
+        rf"{each}, most of them under main\.\(\*store\)\.divide"
+    )
+    for base, new, way in (
+        ("parts1", "parts8", "worse"),
+        ("parts8", "parts1", "better"),
+    ):
+        found = told(run(base), run(new), by_operation=by_operation)["begun"]
+        match = re.fullmatch(title, found.title)
+        assert match is not None, found.title
+        wanted = (1, 8) if way == "worse" else (8, 1)
+        # What is counted beside a trace lasts a little longer than it.
+        assert [float(n) for n in match.groups()] == pytest.approx(wanted, rel=0.1)
+        assert found.direction == way
+
+
+@pytest.mark.go
+def test_more_operations_begin_more_goroutines(run):
+    # As many an operation: which of them stands for the work, nothing tells.
+    one, other = run("parts8", 1), run("parts8", 2)
+    for by_operation in (True, False):
+        assert "begun" not in told(one, other, by_operation=by_operation)
+
+
 @pytest.mark.parametrize(
     ("figures", "left", "is_so"),
     [

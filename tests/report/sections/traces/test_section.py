@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -19,7 +20,7 @@ from pprofdiff.report.sections.traces.cells import (
     figure,
     in_one_unit,
 )
-from pprofdiff.report.sections.traces.section import trace_parts
+from pprofdiff.report.sections.traces.section import trace_parts, trace_tiles
 from pprofdiff.report.text.report import report_parts
 from pprofdiff.report.text.terminal import render
 from tests.conftest import DATA
@@ -167,3 +168,20 @@ def test_tasks_and_regions_have_their_tables(cli):
     assert len(idle)
     assert not [name for name in idle if name in same]
     tell(same.partition("\nScheduling")[2])
+
+
+@pytest.mark.parametrize(
+    ("counts", "tile"),
+    [
+        ((50, 20_000), ("longest wait for a processor", "9.00 → 8.00 ms")),
+        ((500, 20_000), ("wait for a processor, p99", "300 → 200 ns")),
+    ],
+)
+def test_both_figures_of_a_tile_are_of_one_kind(counts, tile):
+    sides = [
+        SimpleNamespace(latency=SimpleNamespace(count=n, p99_ns=p99, max_ns=longest))
+        for n, p99, longest in zip(counts, (300, 200), (9e6, 8e6), strict=True)
+    ]
+    section = SimpleNamespace(compared=SimpleNamespace(sides=sides))
+    (shown,) = trace_tiles(section)
+    assert (shown.name, shown.values) == tile

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.gclogs.figures import GCFigures
 from pprofdiff.analysis.gclogs.judged import changes_of
+from pprofdiff.analysis.gclogs.pace import pace_of
 from pprofdiff.analysis.gclogs.side import GCSide, side_of, unusable
 from pprofdiff.analysis.gclogs.window import Span
 from pprofdiff.analysis.profiles.caveats import Caveat
@@ -114,7 +115,10 @@ class GCDiff:
 
     @cached_property
     def restored(self) -> Restored | None:
-        """The GOGC and heap that restore the base's cadence, where that can be told."""
+        """The GOGC and heap that restore the base's cadence, where that can be told.
+
+        Where a memory limit holds new's goals, no GOGC does: None.
+        """
         base, new = self.base.steady.heap, self.new.steady.heap
         if (
             base.per_cycle is None
@@ -122,6 +126,9 @@ class GCDiff:
             or min(base.per_cycle, new.per_cycle) <= 0
             or new.mean_live < 1
         ):
+            return None
+        pace = pace_of(self.new)
+        if pace is not None and pace.held:
             return None
         cycles = self.new.cycles
         outside = 0.0

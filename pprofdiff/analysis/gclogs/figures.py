@@ -36,7 +36,8 @@ class HeapFigures:
     median_live: float
     median_goal: float
     effective_gogc: float | None
-    """Median of (G_next − H2) ÷ (H2 + stacks + globals), percent."""
+    """Median of (G_next − H2) ÷ (H2 + stacks + globals), percent; None where most heaps
+    are too small for it."""
     allocated: int | None
     """Σ(H0_next − H2) + Σ(H1 − H0); None where lines are missing."""
     allocated_during_mark: int
@@ -205,7 +206,8 @@ def _effective_gogc(cycles: Cycles, followed: NDArray[np.integer]) -> float | No
         if more is not None:
             scanned = scanned + more[followed]
     telling = live >= _TELLING_MB
-    if not telling.any():
+    # A few large heaps are not the window's.
+    if 2 * telling.sum() < max(len(live), 1):
         return None
     grown = cycles.goal_mb[followed + 1] - live
     return float(np.median(100 * grown[telling] / scanned[telling]))

@@ -3,7 +3,8 @@
 The goal of a cycle is live heap × (1 + GOGC / 100), stacks and globals counted as live,
 unless a memory limit is lower (runtime/mgcpacer.go, commit and heapGoalInternal). The
 first goal of a process is 4 MiB × GOGC / 100: no limit is near then, so it tells GOGC.
-A pace that falls below that is a limit's, or one that the program set later.
+A pace that falls below that is a limit's, or one that the program set later: by GOGC
+the goal moves with the live heap, and more than it, while a limit holds it where it is.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gclogs.side import GCSide
@@ -24,13 +26,21 @@ _CUT = 0.5
 _LEAST_MB = 4.0
 # A goal may be so far from what GOGC alone makes it, and follow from it.
 _NEAR = 1.25
+# The live heap varies if its deviation is twice that of sizes rounded down (0.29 MiB).
+_VARIES_MB = 0.6
+# By GOGC goals vary at least as much as the live heap does, under a limit by rounding.
+_HELD, _FOLLOWS = 0.5, 1.0
+# Too few cycles tell no deviation.
+_FEWEST = 5
 
 
 class Pace(NamedTuple):
     """How far the goal is above the live heap, and what GOGC says of that, in percent.
 
     `effective` is that of the window. GOGC, as the process began, was from `low` on and
-    below `high`; both are None where the log does not have its first cycle.
+    below `high`; both are None where the log does not have its first cycle. `spread` is
+    how much the goals that are lower than that vary, of what the live heap does under
+    them; None where it hardly varies.
     """
 
     effective: float
@@ -38,11 +48,31 @@ class Pace(NamedTuple):
     high: float | None
     goal_mb: float
     live_mb: float
+    spread: float | None = None
 
     @property
     def limited(self) -> bool:
-        """Whether the goal is lower than GOGC alone would make it."""
-        return self.low is not None and self.effective * _NEAR < self.low
+        """Whether the goal is lower than GOGC alone would make it.
+
+        It is not where goals go with the live heap: the program set GOGC itself.
+        """
+        lower = self.low is not None and self.effective * _NEAR < self.low
+        return lower and (self.spread is None or self.spread < _FOLLOWS)
+
+    @property
+    def held(self) -> bool:
+        """Whether goals are seen to stay where they are while the live heap varies."""
+        return self.limited and self.spread is not None and self.spread <= _HELD
+
+    @property
+    def alone_mb(self) -> float | None:
+        """The goal in MiB by GOGC alone; None where the first goal does not tell GOGC.
+
+        With GOGC=off the first goal is the limit's, as later ones are.
+        """
+        if self.low is None or self.low / 100 * _FIRST_MB * 2 > self.goal_mb:
+            return None
+        return self.live_mb * (1 + self.low_gogc / 100)
 
     @property
     def follows_gogc(self) -> bool:
@@ -79,9 +109,16 @@ def pace_of(side: GCSide) -> Pace | None:
             scanned = scanned + more[:-1][follows]
     effective = 100 * float((goal - live).sum()) / float(scanned.sum())
     low, high = _at_the_start(side)
-    return Pace(
-        effective, low, high, float(goal.mean()) + _CUT, float(live.mean()) + _CUT
-    )
+    means = float(goal.mean()) + _CUT, float(live.mean()) + _CUT
+    lower = 100 * (goal - live) / scanned * _NEAR < (low or 0.0)
+    return Pace(effective, low, high, *means, _spread(live[lower], goal[lower]))
+
+
+def _spread(live: NDArray[np.float64], goal: NDArray[np.float64]) -> float | None:
+    """Return how much goals vary, of what the live heap does; None if it does not."""
+    if len(live) < _FEWEST or float(live.std()) < _VARIES_MB:
+        return None
+    return float(goal.std() / live.std())
 
 
 def _at_the_start(side: GCSide) -> tuple[float | None, float | None]:

@@ -122,7 +122,7 @@ def slow(rows):
         "allocated": sum(between) + sum(marking) if len(next_to) == count - 1 else None,
         "marking": sum(marking),
         "per_cycle": per_cycle,
-        "gogc": median(gogc) if gogc else None,
+        "gogc": median(gogc) if gogc and 2 * len(gogc) >= len(next_to) else None,
         "share": None
         if rate is None
         else Fraction(gc_cpu, 10**6 * count) * rate / procs,

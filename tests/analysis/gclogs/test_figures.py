@@ -103,6 +103,9 @@ def test_a_single_collection_has_sums_and_no_rate():
 def test_heap_sizes_that_are_rounded_to_little_tell_no_gogc():
     small = [{"heap_live_mb": 19, "goal_mb": 40, "heap_start_mb": 38}] * 4
     assert figures(cycles_of(small)).heap.effective_gogc is None
+    # Nor do a few larger ones among them.
+    mixed = [*small, {"heap_live_mb": 25, "goal_mb": 50, "heap_start_mb": 48}]
+    assert figures(cycles_of([*mixed, *small])).heap.effective_gogc is None
     telling = [{"heap_live_mb": 20, "goal_mb": 40, "heap_start_mb": 38}] * 4
     assert figures(cycles_of(telling)).heap.effective_gogc == 100.0
 

@@ -118,7 +118,7 @@ def test_cycles_that_are_missing_are_not_taken_for_neighbours():
 def test_real_processes(pair, side, gogc, limited):
     """Planted in the environment, as ``pair.toml`` says."""
     told = pace((PAIRS / pair / side / "gctrace.log").read_text("utf-8"))
-    assert told.limited is limited
+    assert told.limited is told.held is limited
     assert told.follows_gogc is not limited
     assert told.low <= gogc <= told.high
     if not limited:

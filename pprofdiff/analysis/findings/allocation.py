@@ -13,7 +13,7 @@ from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.covering import covering
 from pprofdiff.analysis.findings.cpu import words
 from pprofdiff.analysis.findings.load import load_of
-from pprofdiff.analysis.findings.marking import marking
+from pprofdiff.analysis.findings.marking import marking, stopped
 from pprofdiff.analysis.findings.model import Claim, Direction, Fact, Finding
 from pprofdiff.analysis.findings.sites import by_owner, column_of, line_of
 from pprofdiff.analysis.findings.wording import (
@@ -417,7 +417,7 @@ def _gc_words(case: Case, *, bytes_told: bool) -> str:
         base, new = rates[0] * (1 << 20) / works[0], rates[1] * (1 << 20) / works[1]
         parts.append(f"In all {arrow(base, new, 'bytes')} are allocated {per}")
     counted = marking(case)
-    if counted is None or not any(counted.busy):
+    if (counted is None or not any(counted.busy)) and not stopped(gc):
         ratio = times(gc.factors.gc_cpu)
         parts.append(f"GC CPU {per} is {ratio} of what it was")
     return f" {'; '.join(parts)}." if parts else ""

@@ -48,7 +48,8 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "gomaxprocs-over": ("gomaxprocs", *_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
     "gomaxprocs": (*_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
     "goroutine-growth": ("heap-growth", "gc-cycle-cost", "scheduler", *_GC_WORK),
-    "heap-growth": ("gc-cycle-cost", *_GC_WORK),
+    "heap-growth": ("gc-limit", "gc-cycle-cost", *_GC_WORK),
+    "gc-limit": ("gc-frequency", "gc-cycle-cost", *_GC_WORK),
     "syscalls*": ("syscall-*", "scheduler", "locks", "blocked-*", "off-cpu*", *_WAITS),
     "contention*": ("blocked-*", "off-cpu*", *_OF_LOCKS, *_WAITS),
     "blocked-sync": (*_OF_LOCKS, *_WAITS),
@@ -74,6 +75,8 @@ matters as much.
 """
 
 _MEMORY = ("heap-growth", "goroutine-growth")
+# What says how far other numbers go: it stands behind all causes.
+_CAVEATS = ("machine-busy",)
 # So much of what a finding explains must lie in another's samples to be part of it.
 _PART = 0.5
 # Less than this of what a finding's numbers tell is not what a reader sees in them.
@@ -265,7 +268,7 @@ def _importance(
     node: _Node,
     covered: Claim | None,
     way: Direction | None,
-) -> tuple[bool, int, bool, float, float]:
+) -> tuple[bool, bool, int, bool, float, float]:
     """Return how much a cause matters: the outcome's way, severity, what it adds."""
     severity = max(SEVERITIES.index(one.severity) for one in node.family)
     finding = node.finding
@@ -277,7 +280,8 @@ def _importance(
     # Memory is no time, unless samples show what it costs.
     timed = finding.id not in _MEMORY or any(one.claim for one in node.family)
     matters = severity > 0
-    return matters and explains, severity, timed, share, finding.weight
+    causes = finding.id not in _CAVEATS
+    return causes, matters and explains, severity, timed, share, finding.weight
 
 
 def _owner(

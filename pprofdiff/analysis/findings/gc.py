@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pprofdiff.analysis.findings.case import Case
-from pprofdiff.analysis.findings.marking import marking
+from pprofdiff.analysis.findings.marking import marked, marking, stopped
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.releases import collectors
 from pprofdiff.analysis.findings.wording import arrow, listed, short, times
 from pprofdiff.analysis.profiles.groups import judged_categories
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model import csr
-from pprofdiff.units import percent
+from pprofdiff.units import percent, scaled
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gclogs.compare import Factors, GCDiff
     from pprofdiff.analysis.gclogs.pace import Pace
 
-__all__ = ["assist", "cpu_only", "dearer", "forced", "frequency"]
+__all__ = ["assist", "cpu_only", "dearer", "forced", "frequency", "limit"]
 
 _GROUPS = ("gc", "gc_tax")
 # Factors closer to 1 than this are not worth a sentence.
@@ -31,6 +31,8 @@ _OFTEN, _DEAR = 1.10, 1.15
 _PACE = 1.2
 # A cause explains a factor if it accounts for so much of its logarithm.
 _MOST = 0.5
+# Of all CPU, as of samples: from this share on it matters much.
+_MUCH = 0.05
 _MB = 1 << 20
 
 
@@ -64,6 +66,60 @@ def frequency(case: Case) -> Iterator[Finding]:
     )
 
 
+def limit(case: Case) -> Iterator[Finding]:
+    """Say that the live heap grew under a memory limit: less is left for garbage."""
+    gc = case.gc
+    if gc is None or not held_back(gc):
+        return
+    from pprofdiff.analysis.gclogs.pace import pace_of
+
+    base, new = gc.base.steady, gc.new.steady
+    live, goal = (base.heap.mean_live, new.heap.mean_live), new.heap.mean_goal
+    shares, risen = (base.gc_cpu_share, new.gc_cpu_share), 0.0
+    takes = ""
+    if shares[0] and shares[1] and marked(gc, shares[1] / shares[0]):
+        risen = max(shares[1] - shares[0], 0.0)
+        parts = f"{percent(shares[0], 1)} → {percent(shares[1], 1)}"
+        takes = f", and GC takes {parts} of the CPU capacity" if risen else ""
+    pace = pace_of(gc.new)
+    alone = None if pace is None else pace.alone_mb
+    more = "Raise GOMEMLIMIT"
+    text = ""
+    if pace is not None and alone is not None:
+        # Of the window's means, as the table has them.
+        alone = live[1] * (1 + pace.low_gogc / 100)
+        text = f"GOGC alone makes the goal about {alone:.0f} MB. "
+        more += f", by about {alone - goal:.0f} MiB for that goal,"
+    yield Finding(
+        "gc-limit",
+        f"The memory limit (GOMEMLIMIT) binds in {gc.new.label}: the live heap grew "
+        f"{times(live[1] / live[0])} to {_mb(live[1])} under a goal of {_mb(goal)}"
+        f"{takes}",
+        f"{text}Goals stay where they are while the live heap varies: the larger it "
+        "is, the less may be allocated until the next cycle, and each marks more.",
+        _evidence(gc),
+        f"{more} or keep less in the live heap; a higher GOGC changes nothing.",
+        direction="worse",
+        severity="major" if risen >= _MUCH else "minor",
+        weight=risen,
+        # It rests on heap sizes, which no machine moves.
+        sure=True,
+    )
+
+
+def held_back(gc: GCDiff) -> bool:
+    """Return whether new's live heap grew under goals that a memory limit holds."""
+    from pprofdiff.analysis.gclogs.pace import pace_of
+
+    grew = gc.changes["heap.mean_live"]
+    pace = pace_of(gc.new)
+    return grew.told and grew.delta > 0 and pace is not None and pace.held
+
+
+def _mb(size: float) -> str:
+    return scaled(size * _MB, "bytes")
+
+
 def _cadence_moved(gc: GCDiff) -> bool:
     """Return whether cycles are more or less frequent, of one run within it."""
     return gc.cadence_beyond_runs if gc.several_runs else gc.interval_change.told
@@ -89,13 +145,16 @@ def _heap_reason(gc: GCDiff, *, more: bool) -> tuple[str, str]:
     base, new = pace_of(gc.base), pace_of(gc.new)
     if base is not None and new is not None:
         ratio = new.effective / base.effective if base.effective > 0 else 0.0
-        if ratio > 0 and abs(log(ratio)) > log(_PACE):
+        # A lower goal makes GC run more often, never less.
+        if ratio > 0 and abs(log(ratio)) > log(_PACE) and more == (ratio < 1):
             return _pace_reason(gc, base, new, more=more)
+    held = new is not None and new.held and not more
     live = gc.base.steady.heap.mean_live, gc.new.steady.heap.mean_live
     advice = _cadence(gc) if more else ""
     if all(live):
         as_large = times(live[1] / live[0])
-        return f"the live heap is {as_large} as large, and with it the goal", advice
+        goal = "the goal, as far as a memory limit lets it" if held else "the goal"
+        return f"the live heap is {as_large} as large, and with it {goal}", advice
     return "another amount of memory is allocated between cycles", advice
 
 
@@ -103,6 +162,7 @@ def _pace_reason(gc: GCDiff, base: Pace, new: Pace, *, more: bool) -> tuple[str,
     """Return which of GOGC and a memory limit sets another pace, and what to do."""
     for side, other, label in ((new, base, gc.new.label), (base, new, gc.base.label)):
         if side.limited and not other.limited:
+            heap = (gc.new if side is new else gc.base).steady.heap
             room = other.goal_mb * side.live_mb / max(other.live_mb, 1) - side.goal_mb
             advice = ""
             if more and room > 0:
@@ -110,12 +170,13 @@ def _pace_reason(gc: GCDiff, base: Pace, new: Pace, *, more: bool) -> tuple[str,
                     f"A GOMEMLIMIT higher by {room:.0f} MiB has the goal of "
                     f"{gc.base.label} again; a higher GOGC changes nothing."
                 )
-            alone = side.live_mb * (1 + side.low_gogc / 100)
             reason = (
                 f"a memory limit (GOMEMLIMIT) binds in {label}: its goal is "
-                f"{side.goal_mb:.0f} MB at a live heap of {side.live_mb:.0f} MB, where "
-                f"GOGC alone makes it {alone:.0f} MB"
+                f"{_mb(heap.mean_goal)} at a live heap of {_mb(heap.mean_live)} (means)"
             )
+            if side.alone_mb is not None:
+                alone = heap.mean_live * (1 + side.low_gogc / 100)
+                reason += f", where GOGC alone makes it {alone:.0f} MB"
             return reason, advice
     if base.follows_gogc and new.follows_gogc:
         return (
@@ -133,14 +194,17 @@ def _sums_up(case: Case, gc: GCDiff, factors: Factors) -> str:
     """Return the factors of GC CPU, with the figures that they are ratios of."""
     base, new = gc.base.steady, gc.new.steady
     rate = "by operation" if gc.per_work else "a second"
-    *of_a_cycle, source = _of_a_cycle(case, gc)
-    cpu = arrow(of_a_cycle[0], of_a_cycle[1], "us")
+    cost = _of_a_cycle(case, gc)
+    source = "" if cost is None else cost[2]
+    each = ""
+    if cost is not None:
+        each = f", each taking {arrow(cost[0], cost[1], 'us')} of CPU{source}"
     live = arrow(base.heap.mean_live * _MB, new.heap.mean_live * _MB, "bytes")
     goal = arrow(base.heap.mean_goal * _MB, new.heap.mean_goal * _MB, "bytes")
     words = [
         f"{arrow(base.cycles_per_second or 0, new.cycles_per_second or 0, '')} cycles",
-        "a second,",
-        f"each taking {cpu} of CPU{source}. Live heap {live}, goal {goal} (means).",
+        f"a second{each}.",
+        f"Live heap {live}, goal {goal} (means).",
     ]
     if base.allocated_mb_per_second and new.allocated_mb_per_second:
         allocated = arrow(
@@ -155,7 +219,7 @@ def _sums_up(case: Case, gc: GCDiff, factors: Factors) -> str:
         less = percent(whole[1] - whole[0], whole[0], signed=True)
         where = "windows" if gc.base.asked or gc.new.asked else "whole logs"
         words.append(f"Allocated in the {where}: {in_all} ({less}).")
-    if source:
+    if source or cost is None:
         return " ".join(words)
     words.append(
         f"GC CPU {rate} {times(factors.gc_cpu)} = allocation "
@@ -231,10 +295,15 @@ def dearer(case: Case) -> Iterator[Finding]:
     gc = case.gc
     if gc is None or gc.factors is None or not _cost_moved(gc):
         return
-    base, new, source = _of_a_cycle(case, gc)
+    cost = _of_a_cycle(case, gc)
+    if cost is None:
+        return
+    base, new, source = cost
     logged = gc.factors.cpu_per_cycle
     ratio = new / base if base > 0 < new else 0.0
     if ratio <= 0 or abs(log(ratio)) < log(_DEAR) or log(ratio) * log(logged) <= 0:
+        return
+    if not source and not marked(gc, ratio):
         return
     reason, facts = _marking_reason(case, gc, ratio)
     by_release = case.cpu is not None and case.cpu.other_release
@@ -264,16 +333,21 @@ def _cost_sure(gc: GCDiff) -> bool:
     return cost.told or (live.told and live.delta * cost.delta > 0)
 
 
-def _of_a_cycle(case: Case, gc: GCDiff) -> tuple[float, float, str]:
+def _of_a_cycle(case: Case, gc: GCDiff) -> tuple[float, float, str] | None:
     """Return the CPU of a cycle, base and new, in us, and where it is from.
 
-    Where the log counts more than the process had, that is the CPU profile's.
+    Where the log counts more than the process had, that is the CPU profile's: None if
+    that has too few samples for a number, or if the log's is mostly of stops.
     """
     base, new = gc.base.steady, gc.new.steady
     counted, rates = marking(case), (base.cycles_per_second, new.cycles_per_second)
     if counted is not None and any(counted.busy) and rates[0] and rates[1]:
+        if not counted.enough:
+            return None
         sides = counted.per_cycle_us((rates[0], rates[1]))
         return *sides, ", by the CPU profile, as the machine was busy"
+    if stopped(gc):
+        return None
     return base.gc_cpu_us_per_cycle, new.gc_cpu_us_per_cycle, ""
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.gc import held_back
 from pprofdiff.analysis.findings.load import load_of
 from pprofdiff.analysis.findings.model import Fact, Finding, Severity
 from pprofdiff.analysis.findings.sites import (
@@ -45,8 +46,15 @@ _NEVER = 0.9
 # So many sites that move by one factor are the load, not a change of each.
 _SEVERAL = 3
 _NAMED = 3
+_MIB = 1 << 20
 # Sites that moved by one factor are this near to it, as their ratio is an estimate.
 _NEAR = 1.5
+# A log's mean live heap is one of so many cycles at least, of so many MiB on a side: it
+# prints whole MiB.
+_CYCLES, _LEAST_MB = 5, 4
+# So much of its growth, in logarithms, is of bytes that were there when marking began:
+# what is allocated while GC marks counts as live, and a busy machine marks for longer.
+_MOST = 0.5
 # From this ratio of ages on, the older process has had more time to fill its memory.
 _OLDER = 1.5
 
@@ -86,7 +94,92 @@ class _Site(NamedTuple):
 
 
 def heap_growth(case: Case) -> Iterator[Finding]:
-    """Live memory, of the heap or of a call site, moved by more than sampling does."""
+    """Live memory, of the heap or of a call site, moved by more than sampling does.
+
+    Call sites are of a heap profile, which is one instant's. Where none stands out that
+    goes the way of the GC log's means over cycles, these are told.
+    """
+    logged = _by_log(case)
+    for finding in _by_profile(case):
+        if logged is None or (finding.names and finding.direction == logged.direction):
+            yield finding
+            return
+    if logged is not None:
+        yield logged
+
+
+def _by_log(case: Case) -> Finding | None:
+    """Return how the live heap's mean over cycles moved beyond that of other runs."""
+    gc = case.gc
+    if gc is None or not gc.changes["heap.mean_live"].told or held_back(gc):
+        return None
+    sides = gc.base.steady, gc.new.steady
+    live = sides[0].heap.mean_live, sides[1].heap.mean_live
+    if min(side.cycles for side in sides) < _CYCLES or max(live) < _LEAST_MB:
+        return None
+    base, new = (
+        side.heap.mean_live - side.heap.allocated_during_mark / side.cycles
+        for side in sides
+    )
+    if min(base, new) <= 0 or log(new / base) / log(live[1] / live[0]) < _MOST:
+        return None
+    grew = live[1] > live[0]
+    amount = arrow(live[0] * _MIB, live[1] * _MIB, "bytes")
+    goal = arrow(
+        sides[0].heap.mean_goal * _MIB, sides[1].heap.mean_goal * _MIB, "bytes"
+    )
+    text = (
+        f"Means over {sides[0].cycles:,} and {sides[1].cycles:,} GC cycles; the goal "
+        f"is {goal}."
+    )
+    ages = _ages(case)
+    older = ages is not None and max(ages) >= _OLDER * min(ages)
+    if ages is not None and older:
+        text += f" The processes were {ages[0]:,.0f} and {ages[1]:,.0f} s old."
+    elif not gc.per_work:
+        text += " Another load does that too."
+    diff = _live_heap(case)
+    if diff is not None:
+        instant = arrow(*diff.totals, diff.unit)
+        text += f" The heap profile, of one instant, has {instant}"
+        text += f"{_most_of(diff, grew=grew)}."
+    advice = "A heap profile of each side tells who holds it." if diff is None else ""
+    return Finding(
+        "heap-growth",
+        f"The live heap {'grew' if grew else 'shrank'} {amount} by the GC log "
+        f"({times(live[1] / live[0])})",
+        text,
+        (
+            Fact("live heap, mean", "gctrace H2", *live, "MiB"),
+            Fact(
+                "goal, mean",
+                "gctrace goal",
+                sides[0].heap.mean_goal,
+                sides[1].heap.mean_goal,
+                "MiB",
+            ),
+        ),
+        advice if grew else "",
+        # An older process has had more time to fill its memory.
+        severity="info" if older else "minor",
+        direction="worse" if grew else "better",
+        weight=abs(live[1] - live[0]) / max(live),
+    )
+
+
+def _most_of(diff: ProfileDiff, *, grew: bool) -> str:
+    """Return which call site moved most, where the profile goes the log's way."""
+    base, new = diff.totals
+    if diff.model is None or not diff.model.sound or (new > base) != grew:
+        return ""
+    for site in _moved(diff, diff.model, by_owner(diff.leaf_sums)):
+        if (site.delta > 0) == grew:
+            return f", most in {short(site.name)}: {arrow(*site.live, diff.unit)}"
+    return ""
+
+
+def _by_profile(case: Case) -> Iterator[Finding]:
+    """Yield what the heap profiles tell."""
     diff = _live_heap(case)
     if diff is None or diff.model is None or not diff.model.sound:
         return

@@ -8,7 +8,7 @@ is more than the process ever used, and the profile's samples count.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import sqrt
+from math import log, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.findings.case import Case
@@ -16,14 +16,22 @@ from pprofdiff.analysis.findings.model import Fact, Finding
 from pprofdiff.analysis.profiles.categories import BACKGROUND_MARK
 
 if TYPE_CHECKING:
+    from pprofdiff.analysis.gclogs.compare import GCDiff
     from pprofdiff.analysis.gclogs.side import GCSide
 
-__all__ = ["Marking", "busy", "marking"]
+__all__ = ["Marking", "busy", "marked", "marking", "stopped"]
 
 _MARK = (*BACKGROUND_MARK, "gc.mark.assist")
 # Beyond so many standard errors of the sample count, and a part of the log's figure:
 # the log's window and the profile's are not the same seconds.
 _ERRORS, _PART = 3.0, 0.25
+# Marking explains a ratio if it accounts for so much of its logarithm.
+_MOST = 0.5
+# A number of so many samples is right to a third.
+_SAMPLES = 10
+# From a tenth of a core on, and from the share of its CPU from which a finding matters
+# much, it is news that threads waited.
+_CORES, _SHARE = 0.1, 0.05
 # Collections go on for at least this part of what was profiled.
 _COVERED = 0.5
 
@@ -31,12 +39,16 @@ _COVERED = 0.5
 class Marking(NamedTuple):
     """Cores that marking took, base and new, by the log and by the profile.
 
-    `busy` says on which sides the log counts more than the profile's samples allow.
+    `busy` says on which sides the log counts more than the profile's samples allow,
+    `substantial` on which of these it would mislead. `enough` says that both profiles
+    have samples enough for a number.
     """
 
     logged: tuple[float, float]
     profiled: tuple[float, float]
     busy: tuple[bool, bool]
+    substantial: tuple[bool, bool]
+    enough: bool
 
     def per_cycle_us(self, rates: tuple[float, float]) -> tuple[float, float]:
         """Return the profile's CPU of a cycle, given cycles a second."""
@@ -73,7 +85,20 @@ def marking(case: Case) -> Marking | None:
             (logged[0], logged[1]), profiled, sums, worth, spans, strict=True
         )
     ]
-    return Marking((logged[0], logged[1]), profiled, (busy[0], busy[1]))
+    substantial = [
+        waited and log_cores - cores >= max(_CORES, _SHARE * total / span)
+        for waited, log_cores, cores, total, span in zip(
+            busy, (logged[0], logged[1]), profiled, cpu.diff.totals, spans, strict=True
+        )
+    ]
+    enough = all(raw >= _SAMPLES * one for raw, one in zip(sums, worth, strict=True))
+    return Marking(
+        (logged[0], logged[1]),
+        profiled,
+        (busy[0], busy[1]),
+        (substantial[0], substantial[1]),
+        enough,
+    )
 
 
 def _logged(side: GCSide, profiled_ns: float) -> float | None:
@@ -91,10 +116,35 @@ def _logged(side: GCSide, profiled_ns: float) -> float | None:
     return whole / steady.cycles / 1e6 * steady.cycles_per_second
 
 
+def stopped(gc: GCDiff) -> bool:
+    """Return whether the CPU that a log counts is of stops, more than of marking.
+
+    A stop is counted as wall time × processors: where it is most, threads waited for a
+    CPU, and it tells nothing of what collecting costs. On one side it may also be that
+    there is hardly anything left to mark.
+    """
+    sides = gc.base.steady, gc.new.steady
+    most = [2 * side.times.stw_cpu_us > side.times.gc_cpu_us for side in sides]
+    base, new = (side.gc_cpu_us_per_cycle for side in sides)
+    return all(most) or (any(most) and not marked(gc, new / base if base else 0.0))
+
+
+def marked(gc: GCDiff, ratio: float) -> bool:
+    """Return whether marking and assists are most of why GC's CPU moved by a ratio."""
+    sides = gc.base.steady, gc.new.steady
+    base, new = (
+        (side.times.assist_cpu_us + side.times.background_cpu_us) / side.cycles
+        for side in sides
+    )
+    if min(base, new) <= 0 or ratio <= 0 or ratio == 1:
+        return False
+    return log(new / base) / log(ratio) >= _MOST
+
+
 def busy(case: Case) -> Iterator[Finding]:
     """Tell where the log counts more CPU than the process had."""
     found = marking(case)
-    if found is None or not any(found.busy):
+    if found is None or not any(found.substantial):
         return
     logged, profiled = found.logged, found.profiled
     yield Finding(

@@ -83,6 +83,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
         counted.allocated_by_benchmarks,
         heap.heap_growth,
         goroutines.goroutine_growth,
+        gc.limit,
         gc.frequency,
         gc.dearer,
         gc.cpu_only,

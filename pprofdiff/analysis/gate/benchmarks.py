@@ -20,7 +20,7 @@ from pprofdiff.analysis.outcome.deciding import machine_moved_time
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_TEST
 from pprofdiff.analysis.stats.shifts import constant, shift_bounds
-from pprofdiff.analysis.stats.totals import mean_of_runs, ratio_of_runs
+from pprofdiff.analysis.stats.totals import ratio_of_medians
 from pprofdiff.analysis.stats.turns import all_paired
 from pprofdiff.units import Scale
 
@@ -92,10 +92,10 @@ def _figure(
 ) -> Figure:
     """Return a row's figures in the rule's unit, and how sure their change is.
 
-    Of times they are the runs' geometric means, as the outcome's are, and the interval
-    is that of their ratio; `known` says which runs are pairs, and how far runs differ
-    where they are too few to show it. Of other units they are medians, and the interval
-    is that of the U test; where all values of each side are equal it is a point.
+    They are medians. Of times the interval is that of their ratio over runs, as the
+    outcome's is; `known` says which runs are pairs, and how far runs differ where they
+    are too few to show it. Of other units it is that of the U test; where all values of
+    each side are equal it is a point.
     """
     base, new = row.tidy_base, row.tidy_new
     if base is None or new is None:
@@ -156,11 +156,10 @@ def _chance(
         return _Chance(medians, (now - old, now - old))
     positive = min(*base, *new) > 0
     if positive and tidy(row.unit).unit in _TIMES:
-        old, now = map(mean_of_runs, row.runs)
         in_turns = all_paired(*row.runs, known.pairs)
-        told = ratio_of_runs(*row.runs, known.sigma, in_turns=in_turns)
+        told = ratio_of_medians(*row.runs, known.sigma, in_turns=in_turns)
         bounds = old * (told.low - 1), old * (told.high - 1)
-        return _Chance((old, now), bounds, by_ratio=True, runs=min(map(len, row.runs)))
+        return _Chance(medians, bounds, by_ratio=True, runs=min(map(len, row.runs)))
     relative = relative and positive
     between = shift_bounds(base, new, ratio=relative)
     if between is not None and relative:

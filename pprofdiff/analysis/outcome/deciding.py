@@ -145,21 +145,31 @@ def _more_runs(measure: Measure, noun: Literal["runs", "hosts"]) -> str:
         return _MORE_RUNS if noun == "runs" else "compare more hosts of each build"
     moved, same = abs(log(measure.ratio)), log(1 + measure.same_within)
     if moved < same:
-        return _wanted(measure, measure.narrow[1], same, noun)
-    return _wanted(measure, measure.high, moved, noun)
+        return _wanted(measure, measure.narrow, same, noun)
+    return _wanted(measure, (measure.low, measure.high), moved, noun)
 
 
 def _surer(measure: Measure, noun: Literal["runs", "hosts"]) -> str:
     """Return what it takes for a figure that moved, and stands second, to decide."""
-    wanted = _wanted(measure, measure.wide[1], abs(log(measure.ratio)), noun)
+    wanted = _wanted(measure, measure.wide, abs(log(measure.ratio)), noun)
     return f"{measure.figure} moved, but a figure that moves alone needs 99%: {wanted}"
 
 
 def _wanted(
-    measure: Measure, high: float, goal: float, noun: Literal["runs", "hosts"]
+    measure: Measure,
+    bounds: tuple[float, float],
+    goal: float,
+    noun: Literal["runs", "hosts"],
 ) -> str:
-    """Return how many runs narrow an interval that ends at `high` to reach `goal`."""
-    times = times_as_many(log(high / measure.ratio), goal)
+    """Return how many runs narrow an interval so that it reaches no more than `goal`.
+
+    The estimate need not be in its middle: the farther bound is meant.
+    """
+    low, high = bounds
+    reach = log(high / measure.ratio)
+    if low > 0:
+        reach = max(reach, log(measure.ratio / low))
+    times = times_as_many(reach, goal)
     wanted = wanted_runs(min(measure.runs), times)
     turns = ", in turns" if noun == "runs" else ""
     if wanted is None:

@@ -17,7 +17,12 @@ from pprofdiff.analysis.profiles.totals import ratio_of_totals
 from pprofdiff.analysis.side import counted_seconds, cpu_seconds
 from pprofdiff.analysis.stats.control import control
 from pprofdiff.analysis.stats.student import reach
-from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs, ratio_of_sums
+from pprofdiff.analysis.stats.totals import (
+    Ratio,
+    median_of_values,
+    ratio_of_runs,
+    ratio_of_sums,
+)
 from pprofdiff.analysis.stats.turns import all_paired
 from pprofdiff.model.side import Side
 from pprofdiff.units import times
@@ -43,7 +48,9 @@ class Timed(NamedTuple):
 def timed(comparison: Comparison) -> Timed | None:
     """Return time per operation of the benchmarks that both sides have, None for none.
 
-    Of several benchmarks it is the geometric mean of their ratios.
+    It is what the table of benchmarks has: the ratio of the medians of all values, of
+    several benchmarks the geometric mean of their ratios. How far runs differ says how
+    sure it is: intervals are of the runs' averages, and reach out to that ratio.
     """
     base, new = _times(comparison.base), _times(comparison.new)
     names = [name for name in base if name in new]
@@ -52,15 +59,13 @@ def timed(comparison: Comparison) -> Timed | None:
     clock = clock_sigma(comparison)
     pairs = comparison.pairs
     in_turns = all(all_paired(base[name], new[name], pairs) for name in names)
-    each = {
-        name: ratio_of_runs(base[name], new[name], clock, in_turns=in_turns)
-        for name in names
-    }
-    logs = np.array([log(ratio.ratio) for ratio in each.values()])
+    by_run = [
+        ratio_of_runs(base[name], new[name], clock, in_turns=in_turns) for name in names
+    ]
     # Benchmarks of one run share its drift, so that more of them are not more sure.
-    sigma = max(ratio.sigma for ratio in each.values())
-    middle = float(logs.mean())
-    first = each[names[0]]
+    sigma = max(ratio.sigma for ratio in by_run)
+    middle = float(np.mean([log(ratio.ratio) for ratio in by_run]))
+    first = by_run[0]
     part = sigma / first.sigma
 
     def bounds(low: float, high: float) -> tuple[float, float]:
@@ -68,23 +73,31 @@ def timed(comparison: Comparison) -> Timed | None:
         below, above = (part * log(bound / first.ratio) for bound in (low, high))
         return exp(middle + below), exp(middle + above)
 
-    low, high = bounds(first.low, first.high)
-    means = [
-        exp(float(np.mean([np.mean(np.log(np.concatenate(runs))) for runs in side])))
-        for side in ([s[name] for name in names] for s in (base, new))
-    ]
+    medians = [[median_of_values(side[name]) for name in names] for side in (base, new)]
+    old, now = (exp(float(np.mean(np.log(side)))) for side in medians)
+    whole_ratio = Ratio(
+        exp(middle),
+        *bounds(first.low, first.high),
+        bounds(*first.narrow),
+        bounds(*first.wide),
+        sigma,
+    ).told_as(now / old)
+    each = {
+        written(name): ratio.told_as(after / before)
+        for name, ratio, before, after in zip(names, by_run, *medians, strict=True)
+    }
     several = len(names) > 1
     whole = Measure(
         id="time",
         figure="time per operation",
         unit="s",
-        base=means[0],
-        new=means[1],
-        ratio=exp(middle),
-        low=low,
-        high=high,
-        narrow=bounds(*first.narrow),
-        wide=bounds(*first.wide),
+        base=old,
+        new=now,
+        ratio=whole_ratio.ratio,
+        low=whole_ratio.low,
+        high=whole_ratio.high,
+        narrow=whole_ratio.narrow,
+        wide=whole_ratio.wide,
         more_is="slower",
         source=f"the geometric mean of {len(names)} benchmarks"
         if several
@@ -92,7 +105,7 @@ def timed(comparison: Comparison) -> Timed | None:
         runs=(_count(base, names), _count(new, names)),
         in_turns=in_turns,
     )
-    return Timed(whole, {written(name): ratio for name, ratio in each.items()})
+    return Timed(whole, each)
 
 
 def _count(side: dict[BenchmarkKey, _Runs], names: Sequence[BenchmarkKey]) -> int:

@@ -11,6 +11,7 @@ freedom on, runs speak for themselves.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from math import exp, inf, log, sqrt
 from typing import NamedTuple
 
@@ -24,10 +25,18 @@ from pprofdiff.analysis.stats.calibration import (
     TOTAL_PRIOR,
     TOTAL_SIGMA,
 )
+from pprofdiff.analysis.stats.samples import median
 from pprofdiff.analysis.stats.student import Reach, reach
 from pprofdiff.analysis.stats.turns import squares_of_runs
 
-__all__ = ["Ratio", "mean_of_runs", "ratio_of_runs", "ratio_of_sums"]
+__all__ = [
+    "Ratio",
+    "mean_of_runs",
+    "median_of_values",
+    "ratio_of_medians",
+    "ratio_of_runs",
+    "ratio_of_sums",
+]
 
 
 class Ratio(NamedTuple):
@@ -43,6 +52,17 @@ class Ratio(NamedTuple):
     wide: tuple[float, float]
     sigma: float
 
+    def told_as(self, ratio: float) -> Ratio:
+        """Return the intervals for another estimate of the same: they reach out to it.
+
+        They cover as often as before, or more often.
+        """
+        narrow, usual, wide = (
+            (min(low, ratio), max(high, ratio))
+            for low, high in (self.narrow, (self.low, self.high), self.wide)
+        )
+        return Ratio(ratio, *usual, narrow, wide, self.sigma)
+
 
 def ratio_of_runs(
     base: Sequence[Sequence[float]],
@@ -53,15 +73,18 @@ def ratio_of_runs(
 ) -> Ratio:
     """Return the ratio of two sides' runs, each a sequence of positive values.
 
-    The values of one run were measured one after the other by one process. They hang
-    together, so that they say less of how runs differ than as many runs would. Of few
-    runs, `prior_sigma` says how far they may differ. Runs that were taken `in_turns`
-    are compared in pairs.
+    A run's figure is the median of its values; runs are averaged. The values of one run
+    were measured one after the other by one process. They hang together, so that they
+    say less of how runs differ than as many runs would. Of few runs, `prior_sigma` says
+    how far they may differ. Runs that were taken `in_turns` are compared in pairs.
     """
     sides = [[np.log(run) for run in side] for side in (base, new)]
-    means = [np.array([[run.mean()] for run in side]) for side in sides]
-    ratio = float(means[1].mean() - means[0].mean())
-    told = squares_of_runs(*means, in_turns=in_turns)
+    figures = [
+        np.array([[log(median(run))] for run in side], np.float64)
+        for side in (base, new)
+    ]
+    ratio = float(figures[1].mean() - figures[0].mean())
+    told = squares_of_runs(*figures, in_turns=in_turns)
     squares, freedom = float(told[0][0]), int(told[1][0])
     runs = [run for side in sides for run in side]
     serial = sum(float(((run - run.mean()) ** 2).sum()) for run in runs)
@@ -73,17 +96,38 @@ def ratio_of_runs(
         variance = squares / (prior + freedom + serial_freedom)
     else:
         variance = max(squares / freedom, TOTAL_LEAST**2)
-    sigma = sqrt(variance * sum(1 / len(side) for side in means))
+    sigma = sqrt(variance * sum(1 / len(side) for side in figures))
     # The prior alone is taken for known; runs add to its degrees of freedom.
     return _ratio(ratio, sigma, reach(freedom + prior if freedom else inf))
 
 
 def mean_of_runs(runs: Sequence[Sequence[float]]) -> float:
-    """Return the geometric mean of a side's runs, each the mean of its positive values.
+    """Return the geometric mean of a side's runs, each the median of positive values.
 
     The ratio of two sides' means is that of `ratio_of_runs`.
     """
-    return exp(float(np.mean([np.log(run).mean() for run in runs])))
+    return exp(float(np.mean([log(median(run)) for run in runs])))
+
+
+def median_of_values(runs: Sequence[Sequence[float]]) -> float:
+    """Return the median of the values of all runs, which is what benchstat prints."""
+    return median(chain.from_iterable(runs))
+
+
+def ratio_of_medians(
+    base: Sequence[Sequence[float]],
+    new: Sequence[Sequence[float]],
+    prior_sigma: float = TOTAL_SIGMA,
+    *,
+    in_turns: bool = False,
+) -> Ratio:
+    """Return the ratio of the medians of all values, as benchstat has it.
+
+    Its intervals are those of `ratio_of_runs`, which has the same ratio of one run a
+    side; of several they reach out to that of the medians.
+    """
+    told = ratio_of_runs(base, new, prior_sigma, in_turns=in_turns)
+    return told.told_as(median_of_values(new) / median_of_values(base))
 
 
 def ratio_of_sums(

@@ -55,6 +55,30 @@ def test_one_benchmark_is_its_time_in_seconds(unit, times):
     assert list(figure.each) == ["A-4"]
 
 
+_values = st.lists(_times, min_size=1, max_size=7).map(tuple)
+
+
+@few
+@given(st.data(), st.sampled_from((1, 1, 2, 3)))
+def test_the_figure_is_that_of_the_table(data, runs):
+    """Benchstat prints the same, whatever the values: readers compare the two."""
+    names = data.draw(st.sets(st.sampled_from(("A", "B", "C")), min_size=1))
+    base, new = (
+        [{n: data.draw(_values) for n in sorted(names)} for _ in range(runs)]
+        for _ in range(2)
+    )
+    compared = told(bench(*base), bench(*new))
+    (table,) = compared.benchmarks.tables
+    figure = timed(compared)
+    means = table.geomean
+    assert figure.whole.ratio == pytest.approx(means.ratio, rel=FEW)
+    sides = figure.whole.base, figure.whole.new
+    assert sides == pytest.approx((means.base, means.new), rel=FEW)
+    ratios = {row.full_name: row.ratio for row in table.rows}
+    assert {n: r.ratio for n, r in figure.each.items()} == pytest.approx(ratios)
+    assert figure.whole.low <= figure.whole.ratio <= figure.whole.high
+
+
 def test_what_one_side_has_alone_is_no_part_of_it():
     figure = timed(told(bench({"A": 10, "Gone": 1}), bench({"A": 20, "Added": 9})))
     assert list(figure.each) == ["A-4"]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.stats.calibration import TOTAL_SIGMA
-from pprofdiff.analysis.stats.totals import ratio_of_runs
+from pprofdiff.analysis.stats.totals import ratio_of_medians, ratio_of_runs
 
 # Logarithms and exponentials round a few times.
 FEW = 1e-12
@@ -123,3 +123,33 @@ def test_the_quantiles_are_those_of_student(runs, usual, narrow, wide):
     assert log(told.high) / told.sigma == pytest.approx(usual, abs=6e-4)
     assert log(told.narrow[1]) / told.sigma == pytest.approx(narrow, abs=6e-4)
     assert log(told.wide[1]) / told.sigma == pytest.approx(wide, abs=6e-4)
+
+
+@given(sides, sides)
+def test_the_ratio_of_medians_is_in_intervals_that_are_no_narrower(base, new):
+    medians, runs = ratio_of_medians(base, new), ratio_of_runs(base, new)
+    middles = [np.median(np.concatenate(side)) for side in (base, new)]
+    assert medians.ratio == pytest.approx(middles[1] / middles[0], rel=1e-9)
+    assert medians.low <= medians.ratio <= medians.high
+    assert medians.low <= runs.low
+    assert medians.high >= runs.high
+    assert medians.sigma == runs.sigma
+    if len(base) == len(new) == 1:
+        assert medians.ratio == pytest.approx(runs.ratio, rel=FEW)
+
+
+@pytest.mark.parametrize("count", [1, 3, 10])
+@pytest.mark.parametrize("runs", [1, 3, 6])
+@pytest.mark.parametrize("sigma", [TOTAL_SIGMA / 5, TOTAL_SIGMA])
+def test_the_interval_of_medians_covers(runs, sigma, count):
+    """Values of a run share its drift; one in ten met another process."""
+    rng = np.random.default_rng(21)
+    times = 600
+    # The variance of runs is twice that of values within one.
+    logs = rng.normal(0.0, sigma / sqrt(2), (times, 2, runs, 1))
+    logs = logs + rng.normal(0.0, sigma / sqrt(2), (times, 2, runs, count))
+    if count > 1:
+        logs += np.where(rng.random(logs.shape) < 0.1, log(1.5), 0.0)
+    told = [ratio_of_medians(base, new) for base, new in np.exp(logs).tolist()]
+    covers = sum(one.low <= 1 <= one.high for one in told) / times
+    assert covers >= 0.95 - 3 * sqrt(0.95 * 0.05 / times)

@@ -108,7 +108,7 @@ def test_it_reads_well_with_everything_folded(comment):
     assert title == "### base → new"
     assert verdict == "**Verdict** fail: 1 of 2 rules tripped"
     assert ruling.startswith(r"- fail: `cum:json\.Marshal$:+5%`: ")
-    assert outcome == "**Faster: 71.1× the operations a second (48.8 to 104×).**"
+    assert outcome == "**Faster: 70.7× the operations a second (48.5 to 103×).**"
     assert basis.startswith("From the geometric mean of 2 benchmarks, ")
     assert answer.startswith("**`zstd.(*Encoder).Close` and `zstd.NewWriter`, ")
     # What follows from it is listed once, below.
@@ -196,7 +196,8 @@ def test_what_moved_is_more_than_two_lines(comment, tmp_path):
     dearer = [value * 2 for value in EVEN]
     page = comment(*still(tmp_path, (EVEN, dearer)))[0]
     assert (
-        "### base → new\n\n**Slower: +100% time an operation (+99% to +101%).**" in page
+        "### base → new\n\n**Slower: 2.00× the time an operation (1.99 to 2.01×).**"
+        in page
     )
     assert "Nothing moved" not in page
 

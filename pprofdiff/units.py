@@ -24,6 +24,7 @@ __all__ = [
     "percent",
     "percentage",
     "printable",
+    "rounded",
     "scale",
     "scale_for",
     "scaled",
@@ -214,6 +215,16 @@ def percent(part: float, whole: float, *, signed: bool = False) -> str:
         return "0%" if part == 0 else "<0.1%"
     sign = "−" if ratio < 0 else "+" if signed else ""
     return f"{sign}{digits}%"
+
+
+def rounded(value: float, digits: int = 4) -> str:
+    """Return a measured number with so many digits that count: ``4,154``, ``52.48``."""
+    if value == 0:
+        return "0"
+    kept = float(f"{value:.{digits}g}")
+    decimals = max(digits - 1 - floor(log10(abs(kept))), 0)
+    text = f"{kept:,.{decimals}f}"
+    return text.rstrip("0").removesuffix(".") if decimals else text
 
 
 SMALL = 0.01

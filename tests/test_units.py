@@ -15,6 +15,7 @@ from pprofdiff.units import (
     label,
     percent,
     percentage,
+    rounded,
     scale,
     scale_for,
     scaled,
@@ -191,3 +192,12 @@ def test_a_ratio_never_reads_as_nothing_nor_as_a_power_of_ten(ratio):
 def test_a_small_value_beside_a_large_one_keeps_two_digits(decimals, value, written):
     scale = Scale(1, "ms", decimals)
     assert scale.telling(value).number(value) == written
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(4154.41, "4,154"), (4018.2, "4,018"), (20777.5, "20,780"), (52.4844, "52.48"),
+     (9.9996, "10"), (500.0, "500"), (0.00123456, "0.001235"), (0, "0"), (1e6, "1,000,000")],
+)  # fmt: skip
+def test_measured_numbers_have_four_digits(value, text):
+    assert rounded(value) == text

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from pprofdiff.errors import UsageError
+from pprofdiff.units import rounded
 
 __all__ = ["Work", "counted", "possible", "rated"]
 
@@ -110,7 +111,8 @@ def rated(rates: Pair, source: str = "--rps", *, closed: bool = False) -> Work:
     Raises UsageError for numbers that nothing can be divided by.
     """
     _check(source, rates, "the operations that each side did in a second")
-    base, new = (_number(value) for value in rates)
+    typed = source == "--rps"
+    base, new = (_number(value) if typed else rounded(value) for value in rates)
     reason = f"{source}: {base} and {new} operations per second"
     return Work(None, rates, reason, closed)
 
@@ -129,6 +131,6 @@ def _check(source: str, pair: Pair, what: str) -> None:
 
 
 def _number(value: float) -> str:
-    """Return a number of operations as people write it."""
+    """Return a number of operations as it was typed, without needless decimals."""
     whole = value == int(value) or value >= _WHOLE
     return f"{value:,.0f}" if whole else f"{value:,.6g}"

@@ -17,6 +17,7 @@ from pprofdiff.api.reported import KindDiff
 from pprofdiff.kinds import KindId
 from pprofdiff.model import benchmarks as columns
 from pprofdiff.model.side import Capture
+from pprofdiff.units import rounded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -149,7 +150,7 @@ class LoadSummary(LoadedInput[columns.LoadSummary]):
         """Return one line: where from, and the requests a second."""
         return (
             f"<LoadSummary {self.path!r}: {self.tool}, "
-            f"{self.per_second:,.6g} requests a second>"
+            f"{rounded(self.per_second)} requests a second>"
         )
 
     @property

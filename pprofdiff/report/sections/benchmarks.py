@@ -37,7 +37,7 @@ from pprofdiff.report.rows import (
     sides,
 )
 from pprofdiff.report.sections.folding import counted, first, folded, movement
-from pprofdiff.units import Scale
+from pprofdiff.units import Scale, rounded
 
 __all__ = [
     "benchmark_inputs",
@@ -102,7 +102,7 @@ def load_inputs(captures: Iterable[Capture[LoadSummary]]) -> Iterator[Input]:
         yield Input(
             capture.path,
             capture.content.tool,
-            amount=f"{rate:,.6g} a second",
+            amount=f"{rounded(rate)} a second",
             counts={"per_second": rate},
         )
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
-from pprofdiff.analysis.benchmarks.times import SECONDS, BenchmarkKey, key_of
+from pprofdiff.analysis.benchmarks.times import (
+    BenchmarkKey,
+    Measured,
+    key_of,
+    measured,
+)
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.side import age_seconds, cpu_seconds, measure, of_benchmarks
 from pprofdiff.analysis.work import Work, possible, rated
@@ -24,14 +28,6 @@ _RAN = 0.5, 1.1
 _ALLOCATED = {"alloc_space": "B/op", "alloc_objects": "allocs/op"}
 
 
-class _Measured(NamedTuple):
-    """All iterations of one benchmark on one side, and how long they took."""
-
-    iterations: float = 0.0
-    seconds: float = 0.0
-    values: int = 0
-
-
 def inferred_work(base: Side, new: Side) -> Work | None:
     """Return the operations per second that the evidence itself tells, or None.
 
@@ -47,7 +43,7 @@ def inferred_work(base: Side, new: Side) -> Work | None:
         closed = _CLOSED.issuperset(tools)
         words = " and ".join(tools)
         return rated(rates, words, closed=closed) if possible(rates) else None
-    times = _measured(base), _measured(new)
+    times = measured(base), measured(new)
     names = [name for name in times[0] if name in times[1]]
     if not names or not all(map(_of_the_profile, (base, new), times)):
         return None
@@ -76,10 +72,10 @@ def _by_run(side: Side, worth: Mapping[BenchmarkKey, float]) -> dict[int, float]
     rates = {}
     for run in sorted({capture.run for capture in side.of("benchmark")}):
         captures = tuple(c for c in side.captures if c.run == run)
-        measured = _measured(replace(side, captures=captures))
-        if worth.keys() <= measured.keys():
-            done = sum(measured[n].iterations * worth[n] for n in worth)
-            rates[run] = done / sum(measured[n].seconds for n in worth)
+        done_by = measured(replace(side, captures=captures))
+        if worth.keys() <= done_by.keys():
+            done = sum(done_by[n].iterations * worth[n] for n in worth)
+            rates[run] = done / sum(done_by[n].seconds for n in worth)
     return rates
 
 
@@ -87,7 +83,7 @@ def _by_operation(
     side: Side, worth: Mapping[BenchmarkKey, float], unit: str
 ) -> float | None:
     """Return how many of a unit an operation of the mix takes; None if not all tell."""
-    measured = _measured(side)
+    done = measured(side)
     amount, told = 0.0, dict[BenchmarkKey, float]()
     for capture in side.of("benchmark"):
         for result in capture.content.results:
@@ -96,12 +92,12 @@ def _by_operation(
                 times = result.iterations
                 amount += sum(v * n for v, n in zip(result.values, times, strict=True))
                 told[name] = told.get(name, 0.0) + sum(times)
-    if any(told.get(name) != measured[name].iterations for name in worth):
+    if any(told.get(name) != done[name].iterations for name in worth):
         return None
-    return amount / sum(measured[name].iterations * worth[name] for name in worth)
+    return amount / sum(done[name].iterations * worth[name] for name in worth)
 
 
-def _worth(base: list[_Measured]) -> list[float]:
+def _worth(base: list[Measured]) -> list[float]:
     """Return how many operations of the mix an iteration of each benchmark is.
 
     That is its price for base: over all, as many operations are done as iterations.
@@ -110,7 +106,7 @@ def _worth(base: list[_Measured]) -> list[float]:
     return [rate * one.seconds / one.iterations for one in base]
 
 
-def _rates(pairs: list[tuple[_Measured, _Measured]]) -> tuple[float, float]:
+def _rates(pairs: list[tuple[Measured, Measured]]) -> tuple[float, float]:
     """Return operations a second of the mix, each counted at its price for base.
 
     Of one benchmark they are its own, whichever side is base.
@@ -127,32 +123,7 @@ def _rates(pairs: list[tuple[_Measured, _Measured]]) -> tuple[float, float]:
     return done[0] / took[0], done[1] / took[1]
 
 
-def _measured(side: Side) -> dict[BenchmarkKey, _Measured]:
-    """Return iterations and time of each benchmark, by name, its -P, its package.
-
-    Over all runs, each as long as it took: a CPU profile is of all of them.
-    """
-    sums: dict[BenchmarkKey, _Measured] = {}
-    for capture in side.of("benchmark"):
-        for result in capture.content.results:
-            if result.unit in SECONDS:
-                name = key_of(result)
-                took = sum(
-                    value * SECONDS[result.unit] * times
-                    for value, times in zip(
-                        result.values, result.iterations, strict=True
-                    )
-                )
-                before = sums.get(name, _Measured())
-                sums[name] = _Measured(
-                    before.iterations + sum(result.iterations),
-                    before.seconds + took,
-                    before.values + len(result.values),
-                )
-    return {name: one for name, one in sums.items() if min(one) > 0}
-
-
-def _of_the_profile(side: Side, times: dict[BenchmarkKey, _Measured]) -> bool:
+def _of_the_profile(side: Side, times: dict[BenchmarkKey, Measured]) -> bool:
     """Return whether a side's CPU profile is of its benchmarks.
 
     The benchmark loop is in its stacks; or a program of its own printed one line, of as

@@ -14,14 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from math import log
 
 import numpy as np
 
 from pprofdiff.analysis.account.intervals import intervals
 from pprofdiff.analysis.account.model import Account, Amount, Part, in_part
+from pprofdiff.analysis.benchmarks.times import is_time, measured
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.figures import cpu_of, timed
-from pprofdiff.analysis.outcome.model import Measure
+from pprofdiff.analysis.outcome.model import SAME_WITHIN, Measure
 from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
@@ -107,9 +109,15 @@ def _of_benchmark(
     """Return the account of one benchmark's time; None where its goroutines are unseen.
 
     The time of an operation, times the goroutines that run operations, is CPU of those
-    goroutines and the rest: waiting, system calls that sleep, other processes.
+    goroutines and the rest: waiting, system calls that sleep, other processes. Medians
+    of both do not add up: the time is the mean of all operations, as CPU by operation.
     """
-    if whole.base is None:
+    times = [measured(side) for side in (comparison.base, comparison.new)]
+    names = [name for name in times[0] if name in times[1]]
+    if len(names) != 1 or whole.base is None or whole.new is None:
+        return None
+    means = [side[names[0]].seconds / side[names[0]].iterations for side in times]
+    if not all(map(is_time, means)):
         return None
     masks = [_on_the_path(diff, side) for side in (0, 1)]
     if not all(mask.any() for mask in masks):
@@ -117,8 +125,8 @@ def _of_benchmark(
     goroutines = [_goroutines(comparison, diff, side) for side in (0, 1)]
     time = Amount(
         *(
-            Fraction(seconds or 0.0) * 10**9 * count
-            for seconds, count in zip((whole.base, whole.new), goroutines, strict=True)
+            Fraction(seconds) * 10**9 * count
+            for seconds, count in zip(means, goroutines, strict=True)
         )
     )
     on = _groups(diff, scaled, (masks[0], masks[1]))
@@ -129,12 +137,19 @@ def _of_benchmark(
     parts = in_part(on, off)
     if parts != on:
         gaps.insert(0, "CPU of other goroutines, which the table of CPU has too")
+    medians = whole.base, whole.new
+    apart = max(
+        abs(log(mean / each)) for mean, each in zip(means, medians, strict=True)
+    )
     return Account(
         "time per operation",
         "ns",
         (*parts, Part("off-cpu", "not on a CPU", rest, source)),
         beside=tuple(part._replace(id=f"beside.{part.id}") for part in off),
         gaps=tuple(gaps),
+        medians=(medians[0] * 1e9, medians[1] * 1e9)
+        if goroutines == [1, 1] and apart > log(1 + SAME_WITHIN)
+        else None,
     )
 
 

@@ -83,6 +83,9 @@ class Account:
         What was measured and is not on the path of an operation: in no sum.
     gaps
         What could not be measured, in words.
+    medians
+        The medians that benchmarks are told by, in its unit, where the total is a mean
+        that visibly differs from them.
 
     """
 
@@ -92,6 +95,7 @@ class Account:
     within: tuple[Part, ...] = ()
     beside: tuple[Part, ...] = ()
     gaps: tuple[str, ...] = ()
+    medians: tuple[float, float] | None = None
 
     @property
     def total(self) -> Amount:

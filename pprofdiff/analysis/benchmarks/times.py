@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.model.side import Side
 
 if TYPE_CHECKING:
     from pprofdiff.model.benchmarks import Result
 
-__all__ = ["SECONDS", "BenchmarkKey", "key_of", "times_by_run", "written"]
+__all__ = [
+    "SECONDS",
+    "BenchmarkKey",
+    "Measured",
+    "is_time",
+    "key_of",
+    "measured",
+    "times_by_run",
+    "written",
+]
 
 SECONDS = {"ns/op": 1e-9, "sec/op": 1.0}
 """How many seconds an operation takes where a benchmark prints 1 of a unit."""
@@ -19,6 +28,11 @@ _SHORTEST, _LONGEST = 1e-15, 1e15
 
 BenchmarkKey = tuple[str, int | None, str | None]
 """A benchmark's name, its -P or None, its package or None."""
+
+
+def is_time(seconds: float) -> bool:
+    """Return whether an operation may take so long: ratios of such times are finite."""
+    return _SHORTEST <= seconds <= _LONGEST
 
 
 def key_of(result: Result) -> BenchmarkKey:
@@ -33,11 +47,44 @@ def times_by_run(side: Side) -> dict[BenchmarkKey, dict[int, list[float]]]:
         for result in capture.content.results:
             factor = SECONDS.get(result.unit)
             values = [value * factor for value in result.values if factor]
-            if values and min(values) >= _SHORTEST and max(values) <= _LONGEST:
+            if values and all(map(is_time, values)):
                 runs.setdefault(key_of(result), {}).setdefault(capture.run, []).extend(
                     values
                 )
     return runs
+
+
+class Measured(NamedTuple):
+    """All iterations of one benchmark on one side, and how long they took."""
+
+    iterations: float = 0.0
+    seconds: float = 0.0
+    values: int = 0
+
+
+def measured(side: Side) -> dict[BenchmarkKey, Measured]:
+    """Return iterations and time of each benchmark, by name, its -P, its package.
+
+    Over all runs, each as long as it took: a CPU profile is of all of them.
+    """
+    sums: dict[BenchmarkKey, Measured] = {}
+    for capture in side.of("benchmark"):
+        for result in capture.content.results:
+            if result.unit in SECONDS:
+                name = key_of(result)
+                took = sum(
+                    value * SECONDS[result.unit] * times
+                    for value, times in zip(
+                        result.values, result.iterations, strict=True
+                    )
+                )
+                before = sums.get(name, Measured())
+                sums[name] = Measured(
+                    before.iterations + sum(result.iterations),
+                    before.seconds + took,
+                    before.values + len(result.values),
+                )
+    return {name: one for name, one in sums.items() if min(one) > 0}
 
 
 def written(key: BenchmarkKey) -> str:

@@ -7,7 +7,11 @@ from typing import NamedTuple
 
 from pprofdiff.plots.axes import shortened
 from pprofdiff.report.model import ReportModel
-from pprofdiff.report.sections.account import account_scale, largest_parts
+from pprofdiff.report.sections.account import (
+    account_scale,
+    beside_medians,
+    largest_parts,
+)
 from pprofdiff.units import printable
 
 __all__ = ["Account", "Step", "account_steps"]
@@ -82,5 +86,10 @@ def account_steps(report: ReportModel) -> Account | None:
             )
         )
     base, new = (shortened(label, _LABEL) for label in report.labels)
-    gaps = " ".join(f"{gap[:1].upper()}{gap[1:]}." for gap in account.gaps)
+    gaps = " ".join(
+        (
+            *(f"{gap[:1].upper()}{gap[1:]}." for gap in account.gaps),
+            *filter(None, (beside_medians(account),)),
+        )
+    )
     return Account(account.of, scale.unit, (base, new), tuple(steps), printable(gaps))

@@ -18,7 +18,7 @@ from pprofdiff.report.rows import (
 )
 from pprofdiff.units import Scale, scale_for
 
-__all__ = ["account_parts", "account_scale", "largest_parts"]
+__all__ = ["account_parts", "account_scale", "beside_medians", "largest_parts"]
 
 # Parts with less of the larger side's sum are told as one.
 _SMALL = 0.005
@@ -39,6 +39,23 @@ def account_parts(
     if account.gaps:
         gaps = "; ".join(account.gaps)
         yield Sentence(f"Not in it: {gaps}.")
+    if account.medians is not None:
+        yield Sentence(beside_medians(account))
+
+
+def beside_medians(account: Account) -> str:
+    """Return how the total, a mean, stands to the medians; empty where it is as they.
+
+    Costs of operations add up as means; benchmarks are told by medians.
+    """
+    if account.medians is None:
+        return ""
+    scale = account_scale(account)
+    base, new = (scale.number(value) for value in account.medians)
+    return (
+        "Parts add up to the mean of all operations; the medians are "
+        f"{base} → {new} {scale.unit}."
+    )
 
 
 def _table(account: Account, labels: tuple[str, str], most: int | None) -> Table:

@@ -13,6 +13,7 @@ from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.analysis.work import counted
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.side import Capture
+from pprofdiff.report.sections.account import beside_medians
 from tests.analysis.building import profiles
 from tests.analysis.growing import goroutines, heap
 from tests.analysis.outcome.evidence import bench, cpu, swapped, told
@@ -162,3 +163,24 @@ def test_else_it_is_of_cpu_alone(missing):
     assert whole.of == "CPU per operation"
     assert "off-cpu" not in by_id(whole.parts)
     assert any("waiting was not measured" in gap for gap in whole.gaps)
+
+
+def test_what_adds_up_is_a_mean_and_says_so_where_medians_differ():
+    sides = (
+        (*cpu({ON_PATH: 600}), *bench({"Work": values}))
+        for values in ((1_000_000, 1_000_000, 2_500_000), (2_000_000,) * 3)
+    )
+    whole = account(told(*sides))
+    assert [float(side) for side in whole.total] == pytest.approx([1.5e6, 2e6])
+    assert whole.medians == pytest.approx((1e6, 2e6))
+    assert beside_medians(whole).endswith("the medians are 1.00 → 2.00 ms/op.")
+    side = (*cpu({ON_PATH: 600}), *bench({"Work": (1_000_000, 1_010_000)}))
+    assert account(told(side, side)).medians is None
+
+
+@pytest.mark.parametrize("value", ["Inf", "NaN", "1e308"])
+def test_a_time_that_cannot_be_has_no_mean(value):
+    runs = bench({"Work": 1_000_000}, {"Work": value})
+    side = (*cpu({ON_PATH: 600}), *runs)
+    whole = account(told(side, side, work=counted((1000, 1000))))
+    assert whole.of == "CPU per operation"

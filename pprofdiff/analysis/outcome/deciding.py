@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import log
+from math import log, sqrt
 from typing import Literal
 
 import numpy as np
 
+from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, BenchmarkRow
+from pprofdiff.analysis.benchmarks.units import tidy
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.contention import busy, stirred
 from pprofdiff.analysis.outcome.figures import Timed, cpu_of, measures, timed
-from pprofdiff.analysis.outcome.model import Measure, Outcome, Verdict, contradict
+from pprofdiff.analysis.outcome.model import (
+    SAME_WITHIN,
+    Measure,
+    Outcome,
+    Together,
+    Verdict,
+    contradict,
+)
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
-from pprofdiff.analysis.stats.calibration import TOTAL_FREEDOM
+from pprofdiff.analysis.stats.calibration import TOTAL_FREEDOM, TOTAL_SIGMA
 from pprofdiff.analysis.stats.power import MOST_RUNS, times_as_many, wanted_runs
 from pprofdiff.analysis.stats.scaled_alike import ScaledAlike, scaled_alike
 
@@ -48,6 +57,12 @@ _COSTS = ("time", "cpu", "task", "about")
 _CLOCK = ("time", "task", "throughput")
 # A factor that all groups share is worth a sentence from here on.
 _WORTH = 1.10
+# So many benchmarks that moved alike are no chance of one's.
+_ALL_OF = 3
+# They moved alike if their factors differ by no more than two runs of one build do.
+_ALIKE = sqrt(2) * TOTAL_SIGMA
+# And if the factor that they share is the better part of how far each moved.
+_SHARED = 0.5
 # A function that moved by this share of all CPU, beyond noise, is a change of its own.
 _OWN = 0.03
 
@@ -114,7 +129,65 @@ def outcome(comparison: Comparison) -> Outcome:
         factor,
         needs,
         busy=share,
+        together=_together(comparison, benchmarks, verdict, ordered),
     )
+
+
+def _together(
+    comparison: Comparison,
+    benchmarks: Timed | None,
+    verdict: Verdict,
+    measures: tuple[Measure, ...],
+) -> Together | None:
+    """Return how all benchmarks moved, where the machine may have moved them as well.
+
+    A machine that is busy, or throttled, under one side alone slows all that it runs by
+    like factors, and nothing allocates otherwise for it. Runs in turns would share it.
+    Where CPU an operation moved as well, it was not other processes.
+    """
+    first = measures[0]
+    if benchmarks is None or first.id != "time" or verdict not in _MOVED:
+        return None
+    logs = [log(ratio.ratio) for ratio in benchmarks.each.values()]
+    if first.in_turns or len(logs) < _ALL_OF:
+        return None
+    cpu = next((m for m in measures if m.id == "cpu"), None)
+    middle = log(first.ratio)
+    if cpu is not None and log(cpu.ratio) / middle > _SHARED:
+        return None
+    apart = sqrt(sum((one - middle) ** 2 for one in logs) / (len(logs) - 1))
+    if apart > _ALIKE or min(one / middle for one in logs) < _SHARED:
+        return None
+    rows = _allocations(comparison.benchmarks, benchmarks)
+    if any(map(_changed, rows)):
+        return None
+    ratios = [ratio.ratio for ratio in benchmarks.each.values()]
+    counted = {row.full_name for row in rows if tidy(row.unit).unit == "allocs/op"}
+    alike = counted == benchmarks.each.keys()
+    return Together(len(ratios), min(ratios), max(ratios), alike)
+
+
+def _allocations(diff: BenchmarkDiff | None, benchmarks: Timed) -> list[BenchmarkRow]:
+    """Return what benchmarks count of allocation, of those that both sides have."""
+    rows = () if diff is None else diff.rows
+    return [
+        row
+        for row in rows
+        if tidy(row.unit).unit in ("B/op", "allocs/op")
+        and row.full_name in benchmarks.each
+        and row.change is not None
+    ]
+
+
+def _changed(row: BenchmarkRow) -> bool:
+    """Return whether a figure changed, beyond chance and beyond what set-up makes.
+
+    What is allocated once is spread over fewer operations where each takes longer.
+    """
+    ratio = row.ratio
+    near = ratio is not None and abs(ratio - 1) <= SAME_WITHIN
+    by_chance = row.change is not None and row.change.noise is True
+    return not (near or by_chance)
 
 
 def machine_moved_time(comparison: Comparison) -> bool:

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 from math import log
 from typing import Literal, NamedTuple
 
-__all__ = ["SAME_WITHIN", "Measure", "Outcome", "Verdict", "contradict", "verdict_of"]
+__all__ = [
+    "SAME_WITHIN",
+    "Measure",
+    "Outcome",
+    "Together",
+    "Verdict",
+    "contradict",
+    "verdict_of",
+]
 
 Verdict = Literal["slower", "faster", "same", "unknown"]
 """``same``: the ratio is as near to 1 as was asked; ``unknown``: nothing tells."""
@@ -93,6 +101,19 @@ def contradict(one: Measure, other: Measure) -> bool:
     return len(ways) > 1 and ways[0] * ways[1] < 0
 
 
+class Together(NamedTuple):
+    """Benchmarks that all moved one way by like factors, as another machine moves them.
+
+    `low` and `high` are the least and the largest ratio of time, new ÷ base;
+    `allocate_alike` tells that all of them count allocations, and none changed.
+    """
+
+    benchmarks: int
+    low: float
+    high: float
+    allocate_alike: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """The answer of a whole comparison.
@@ -120,6 +141,9 @@ class Outcome:
     busy
         The share of CPU samples which shows that the machine did other work too, where
         time would decide and too few runs show how far it differs then; else None.
+    together
+        How the benchmarks moved that the verdict rests on, where a busy or throttled
+        machine may have moved them as well; else None.
 
     """
 
@@ -131,6 +155,7 @@ class Outcome:
     shares: bool = False
     busy: float | None = None
     cpu_a_second: tuple[float, float, float] | None = None
+    together: Together | None = None
 
     @property
     def headline(self) -> Measure | None:

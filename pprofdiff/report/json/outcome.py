@@ -15,7 +15,7 @@ Row = dict[str, Any]
 
 def outcome_row(outcome: Outcome) -> Row:
     """Return the outcome: the figure that decides, then what else was measured."""
-    first = outcome.headline
+    first, moved = outcome.headline, outcome.together
     return {
         "verdict": outcome.verdict,
         **_measure(first),
@@ -27,6 +27,7 @@ def outcome_row(outcome: Outcome) -> Row:
         "scaled_alike": outcome.alike,
         "cpu_a_second": outcome.cpu_a_second and outcome.cpu_a_second[0],
         "busy": outcome.busy,
+        "together": None if moved is None else moved._asdict(),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pprofdiff.analysis.outcome.model import Measure, Outcome, contradict
+from pprofdiff.analysis.outcome.model import Measure, Outcome, Together, contradict
 from pprofdiff.analysis.stats.calibration import BUSY_SIGMA, TOTAL_SIGMA
 from pprofdiff.report.rows import Sentence
 from pprofdiff.units import SMALL, inverse, percent, times
@@ -46,7 +46,6 @@ class Told(NamedTuple):
 
 def told_outcome(outcome: Outcome) -> Told:
     """Return the outcome as sentences."""
-    below = []
     first = outcome.headline
     if first is None:
         headline = "No outcome: nothing tells what an operation costs"
@@ -58,32 +57,52 @@ def told_outcome(outcome: Outcome) -> Told:
         amounts = [_with_interval(first), *map(_amount, _others(outcome, first))]
         verdict = _VERDICTS[outcome.verdict].format(f"{100 * first.same_within:g}%")
         headline = f"{verdict}: {', '.join(amounts)}"
-        below.append(Sentence(_basis(first, busy=outcome.busy is not None)))
+    return Told(f"{headline}.", tuple(map(Sentence, _below(outcome, first))))
+
+
+def _below(outcome: Outcome, first: Measure | None) -> Iterator[str]:
+    """Yield what the headline rests on, and what to know of it."""
+    if first is not None and first.more_is:
+        yield _basis(first, busy=outcome.busy is not None)
     if outcome.busy is not None:
-        below.append(
-            Sentence(
-                f"The machine was busy: {percent(outcome.busy, 1)} of the samples are "
-                "of goroutines that a signal stopped. The time of an operation differs "
-                f"by {BUSY_SIGMA:.0%} between runs of one build then, its CPU does not."
-            )
+        yield (
+            f"The machine was busy: {percent(outcome.busy, 1)} of the samples are in "
+            "runtime.asyncPreempt, where a signal stops goroutines. The time of an "
+            f"operation differs by {BUSY_SIGMA:.0%} between runs of one build then, "
+            "its CPU does not."
         )
     if outcome.contrary:
-        named = ", ".join(outcome.contrary[:_LISTED])
-        below.append(Sentence(f"Moved the other way: {named}."))
+        yield f"Moved the other way: {', '.join(outcome.contrary[:_LISTED])}."
     if first is not None:
-        below.extend(map(Sentence, _both_ways(outcome, first)))
+        yield from _both_ways(outcome, first)
+    if outcome.together is not None:
+        yield _together(outcome.together)
     if outcome.alike is not None:
-        below.append(
-            Sentence(
-                f"All groups of the CPU profile scaled alike ({times(outcome.alike)}): "
-                "the machine gave more or less, or the work differed."
-            )
+        yield (
+            f"All groups of the CPU profile scaled alike ({times(outcome.alike)}): "
+            "the machine gave more or less, or the work differed."
         )
     if outcome.cpu_a_second is not None:
-        below.append(Sentence(_a_second(*outcome.cpu_a_second)))
+        yield _a_second(*outcome.cpu_a_second)
     if outcome.needs:
-        below.append(Sentence(f"{outcome.needs[0].upper()}{outcome.needs[1:]}."))
-    return Told(f"{headline}.", tuple(below))
+        yield f"{outcome.needs[0].upper()}{outcome.needs[1:]}."
+
+
+def _together(moved: Together) -> str:
+    """Return that all benchmarks moved alike, and what else does that."""
+    low, high, verb = moved.low, moved.high, "slowed"
+    doing = "a busy or throttled machine does that too"
+    if high < 1:
+        low, high, verb = 1 / high, 1 / low, "sped up"
+        doing = "a machine that was busy or throttled under base does that too"
+    span = times(high)
+    if times(low) != span:
+        span = f"{times(low).removesuffix('×')} to {span}"
+    before = " and allocate as before" if moved.allocate_alike else ""
+    return (
+        f"All {moved.benchmarks} benchmarks {verb} alike ({span}){before}: {doing}. "
+        "Measured in turns (pprofdiff measure) they would tell."
+    )
 
 
 def _a_second(factor: float, low: float, high: float) -> str:

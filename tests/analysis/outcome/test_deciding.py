@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from pprofdiff.analysis.outcome.deciding import _tightest, outcome
 from pprofdiff.analysis.outcome.model import Measure, Outcome
 from pprofdiff.analysis.work import counted, rated
+from pprofdiff.loaders.benchmarks.reader import parse
+from pprofdiff.model.side import Capture
 from pprofdiff.report.sections.outcome import told_outcome
 
 from .evidence import PACKAGES, bench, cpu, load, swapped, told
@@ -299,3 +301,81 @@ def test_the_first_figure_decides_on_a_busy_machine_by_cpu():
     said = slower_by(0.025, stopped=100)
     assert (said.verdict, said.headline.id) == ("slower", "cpu")
     assert not said.headline.sure
+
+
+_ALIKE = {"A": 2.2, "B": 2.6, "C": 3.0}
+
+
+def _text(by, **units):
+    """Return one file of three benchmarks: their times, and units an operation."""
+    lines = [
+        f"Benchmark{n}-4 1000 {1e6 * by.get(n, 1) + i} ns/op"
+        + "".join(f" {values[n][i]} {unit}/op" for unit, values in units.items())
+        for n in "ABC"
+        for i in range(5)
+    ]
+    content = parse("\n".join([*lines, ""]).encode(), "bench.txt")
+    return (Capture("bench.txt", "benchmark", content),)
+
+
+_COUNTS = dict.fromkeys("ABC", (100,) * 5)
+
+
+def test_benchmarks_that_a_machine_may_have_slowed_say_so():
+    base = _text({}, B=_COUNTS, allocs=_COUNTS)
+    # What is allocated once is of fewer operations.
+    more = _COUNTS | {"A": (101,) * 5}
+    said = outcome(told(base, _text(_ALIKE, B=more, allocs=_COUNTS)))
+    assert said.verdict == "slower"
+    assert said.together[0] == 3
+    text = " ".join(sentence.text for sentence in told_outcome(said).below)
+    assert (
+        "All 3 benchmarks slowed alike (2.20 to 3.00×) and allocate as before: a busy or "
+        "throttled machine does that too. Measured in turns (pprofdiff measure) they "
+        "would tell." in text
+    )
+    back = outcome(told(_text(_ALIKE, B=more, allocs=_COUNTS), base))
+    assert back.verdict == "faster"
+    text = " ".join(sentence.text for sentence in told_outcome(back).below)
+    assert "sped up alike (2.20 to 3.00×)" in text
+    assert "under base does that too" in text
+    # Nothing is said of allocation that was not counted.
+    plain = outcome(told(_text({}), _text(_ALIKE)))
+    assert plain.together is not None
+    assert not plain.together.allocate_alike
+
+
+@pytest.mark.parametrize(
+    ("by", "units"),
+    [
+        ({"A": 2.2, "B": 2.6, "C": 6.0}, {}),
+        ({"A": 1.05, "B": 3.0, "C": 3.0}, {}),
+        (_ALIKE, {"B": _COUNTS | {"B": (150,) * 5}}),
+        (_ALIKE, {"allocs": _COUNTS | {"C": (110,) * 5}}),
+    ],
+    ids=["unlike factors", "one as before", "more bytes", "more objects"],
+)
+def test_what_a_machine_does_not_do_is_not_said_of_one(by, units):
+    counts = {"B": _COUNTS, "allocs": _COUNTS}
+    said = outcome(told(_text({}, **counts), _text(by, **(counts | units))))
+    assert said.headline.id == "time"
+    assert said.together is None
+
+
+def test_two_benchmarks_or_turns_or_dearer_cpu_are_no_such_case():
+    two = outcome(told(bench({"A": 100, "B": 200}), bench({"A": 300, "B": 600})))
+    assert (two.verdict, two.together) == ("slower", None)
+    runs = [dict.fromkeys("ABC", 1000 + i) for i in range(4)]
+    more = [{n: 3 * t for n, t in run.items()} for run in runs]
+    apart = told(bench(*runs), bench(*more))
+    assert outcome(apart).together is not None
+    paired = replace(apart, pairs=4)
+    assert outcome(paired).headline.in_turns
+    assert outcome(paired).together is None
+    base = dict.fromkeys(PACKAGES, 100)
+    dearer = dict.fromkeys(PACKAGES, 300)
+    work = counted((100, 100))
+    sides = (*cpu(base), *bench(*runs[:1])), (*cpu(dearer), *bench(*more[:1]))
+    costs = told(*sides, work=work)
+    assert outcome(costs).verdict == "slower"
+    assert outcome(costs).together is None

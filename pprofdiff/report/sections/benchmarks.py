@@ -49,6 +49,8 @@ __all__ = [
 
 # So many names of one side only are written out.
 _NAMES = 8
+# So many units are named in short, and so many phrases, of what changed or did not.
+_UNITS = 3
 # Where lines are few, there are so many tables of so many rows.
 _FEW = 3
 # Where rows are limited, all tables together have so many times the rows of one.
@@ -121,43 +123,116 @@ def benchmark_sections(
         compared=diff,
         build=lambda: benchmark_parts(diff, labels, scope.rows),
         short_parts=lambda rows, _: benchmark_parts(diff, labels, min(rows, _FEW)),
-        instead=f"{', '.join(_counts(diff).words)}.",
+        instead=_sentence(diff),
     )
 
 
 class Counts(NamedTuple):
-    """How many medians both sides have, and how many of them changed beyond chance.
+    """How many benchmarks both sides have in one unit, and how many of them changed.
 
-    `few` are those of too few values for a test to tell.
+    `moved` changed in a unit of which nothing tells what is better, `few` have too few
+    values for a test to tell, and `equal` have the same median on both sides.
     """
 
+    unit: str
     all: int
     worse: int
     better: int
+    moved: int
     few: int
+    equal: int
 
     @property
-    def words(self) -> tuple[str, str]:
-        """What got worse, and what did not, in words."""
+    def changed(self) -> int:
+        """How many changed beyond chance."""
+        return self.worse + self.better + self.moved
+
+    @property
+    def words(self) -> str:
+        """What became of the unit: of one benchmark how it changed, of more how many.
+
+        It follows the unit's name.
+        """
+        told = ((self.worse, "worse"), (self.better, "better"), (self.moved, "changed"))
+        changed = [(count, word) for count, word in told if count]
+        if changed and self.all == 1:
+            return f" {changed[0][1]}"
+        if changed:
+            (count, word), *rest = changed
+            more = "".join(f", {n} {w}" for n, w in rest)
+            return f": {count} of {self.all} {word}{more}"
         if self.few == self.all:
-            return (
-                "1 median" if self.all == 1 else f"{self.all} medians",
-                f"fewer than {SAMPLES_FOR_TEST} values a side: no test tells chance",
-            )
-        rest = self.all - self.worse - self.better - self.few
-        more = f"; {rest} did not change beyond chance" if rest else ""
-        more += f"; {self.few} have too few values to tell" if self.few else ""
-        return (
-            f"{self.worse} of {self.all} medians got worse",
-            f"{self.better} better{more}",
-        )
+            return f" untested (under {SAMPLES_FOR_TEST} values a side)"
+        same = " as before" if self.equal == self.all else " within noise"
+        return f"{same} ({self.few} untested)" if self.few else same
 
 
-def _counts(diff: BenchmarkDiff) -> Counts:
-    rows = [row for table in diff.tables for row in table.rows if row.delta is not None]
-    moved = [row.worse for row in rows if row.significant]
-    few = [row for row in rows if not row.significant and _too_few(row)]
-    return Counts(len(rows), moved.count(True), moved.count(False), len(few))
+def _counts(diff: BenchmarkDiff) -> list[Counts]:
+    """Return what changed by unit, whatever else tells tables of a unit apart."""
+    units: dict[str, list[BenchmarkRow]] = {}
+    for table in diff.tables:
+        rows = [row for row in table.rows if row.delta is not None]
+        if rows:
+            units.setdefault(table.unit, []).extend(rows)
+    return [_count(unit, rows) for unit, rows in units.items()]
+
+
+def _count(unit: str, rows: list[BenchmarkRow]) -> Counts:
+    moved = [row.worse for row in rows if row.significant and row.delta]
+    return Counts(
+        unit,
+        len(rows),
+        moved.count(True),
+        moved.count(False),
+        moved.count(None),
+        sum(not row.significant and _too_few(row) for row in rows),
+        sum(not row.delta for row in rows),
+    )
+
+
+def _in_words(diff: BenchmarkDiff) -> tuple[str, str]:
+    """Return what changed, by unit, and what did not, each "" for nothing.
+
+    Units are no benchmarks: what is counted is the benchmarks of a unit.
+    """
+    counts = _counts(diff)
+    between = _between(counts)
+    changed, same = (
+        between.join(_by_words([one for one in counts if bool(one.changed) is moved]))
+        for moved in (True, False)
+    )
+    return changed, same
+
+
+def _between(counts: Sequence[Counts]) -> str:
+    """Return what stands between units: a phrase of several benchmarks has commas."""
+    return ", " if all(one.all == 1 for one in counts) else "; "
+
+
+def _by_words(counts: Iterable[Counts]) -> list[str]:
+    """Return what became of units, those together of which the same is said."""
+    alike: dict[str, list[str]] = {}
+    for one in counts:
+        alike.setdefault(one.words, []).append(one.unit)
+    told = [f"{_listed(units)}{words}" for words, units in alike.items()]
+    if len(told) > _UNITS:
+        left = sum(len(units) for units in list(alike.values())[_UNITS:])
+        told = [*told[:_UNITS], f"{left} more unit{'' if left == 1 else 's'}"]
+    return told
+
+
+def _listed(units: list[str]) -> str:
+    """Return units as people list them, the first of many."""
+    if len(units) > _UNITS:
+        units = [*units[: _UNITS - 1], f"{len(units) - _UNITS + 1} more units"]
+    *first, last = units
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _sentence(diff: BenchmarkDiff) -> str:
+    """Return what changed and what did not, in one line."""
+    told = _between(_counts(diff)).join(filter(None, _in_words(diff)))
+    return f"{told or 'none on both sides'}."
 
 
 def _too_few(row: BenchmarkRow) -> bool:
@@ -167,9 +242,11 @@ def _too_few(row: BenchmarkRow) -> bool:
 
 
 def benchmark_tiles(section: Section) -> Iterator[Tile]:
-    """Yield how many medians changed."""
-    worse, rest = _counts(section.compared).words
-    yield Tile("benchmarks", worse, Cell(rest))
+    """Yield what changed, by unit."""
+    changed, same = _in_words(section.compared)
+    if not changed:
+        changed, same = same or "none on both sides", ""
+    yield Tile("benchmarks", changed, Cell(same))
 
 
 def benchmark_parts(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,11 @@ from pprofdiff.analysis.benchmarks.pairing import pair_by_suffix
 from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.report.json.benchmarks import benchmark_rows
 from pprofdiff.report.rows import Footnotes, Table, signed
-from pprofdiff.report.sections.benchmarks import benchmark_parts
+from pprofdiff.report.sections.benchmarks import (
+    benchmark_parts,
+    benchmark_sections,
+    benchmark_tiles,
+)
 from pprofdiff.report.text import plain
 from tests.analysis.benchmarks.benchstat import benchstat_program
 from tests.analysis.benchmarks.benchtext import DATA, drawn, printed, saved
@@ -320,3 +325,62 @@ def test_whatever_is_printed_has_a_report(base, new):
     assert all(line.isprintable() for line in text.splitlines())
     assert not re.search(r"\b(nan|inf|None)\b", text)
     assert "geomean" in text or "Sure" in text
+
+
+def _measured(*lines):
+    """Return the text of benchmarks, each a name and values of ns, B and allocs."""
+    return printed(
+        {
+            f"{name}-4": [
+                dict(zip(("ns/op", "B/op", "allocs/op"), values, strict=True))
+                for values in rows
+            ]
+            for name, rows in lines
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "changed", "same"),
+    [
+        (
+            [("A", [(100 + i, 10, 1) for i in range(6)])],
+            [("A", [(200 + i, 5, 1) for i in range(6)])],
+            "sec/op worse, B/op better",
+            "allocs/op as before",
+        ),
+        (
+            [("A", [(100 + i, 10, 1) for i in range(6)])],
+            [("A", [(100.5 + i, 10, 1) for i in range(6)])],
+            "",
+            "sec/op within noise, B/op and allocs/op as before",
+        ),
+        (
+            [(n, [(100 + i, 10, 1) for i in range(6)]) for n in "ABC"],
+            [
+                ("A", [(200 + i, 20, 1) for i in range(6)]),
+                ("B", [(200 + i, 10, 1) for i in range(6)]),
+                ("C", [(50 + i, 10, 1) for i in range(6)]),
+            ],
+            "sec/op: 2 of 3 worse, 1 better; B/op: 1 of 3 worse",
+            "allocs/op as before",
+        ),
+        (
+            [("A", [(100, 10, 1)])],
+            [("A", [(200, 20, 2)])],
+            "",
+            "sec/op, B/op and allocs/op untested (under 4 values a side)",
+        ),
+    ],
+    ids=["one", "noise", "several", "few"],
+)
+def test_units_are_not_counted_as_benchmarks(base, new, changed, same):
+    diff = compared((_measured(*base), _measured(*new)))
+    report = SimpleNamespace(labels=LABELS)
+    (model,) = benchmark_sections(diff, report, SimpleNamespace(rows=None))
+    (tile,) = benchmark_tiles(model)
+    assert (tile.values, tile.change.text) == (
+        (changed, same) if changed else (same, "")
+    )
+    between = "; " if ";" in changed else ", "
+    assert model.instead == f"{between.join(filter(None, (changed, same)))}."

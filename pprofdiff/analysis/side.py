@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pprofdiff.model.traces.trace import Trace
 
 __all__ = [
+    "BENCHMARK_LOOPS",
     "Allocating",
     "age_seconds",
     "allocating",
@@ -49,7 +50,7 @@ _LATE = 0.25
 _LOGGED = 1.5
 # In the stacks of a CPU profile that go test -bench -cpuprofile wrote: the benchmark's
 # goroutine, or those that RunParallel starts while that one waits.
-_BENCHMARK_LOOPS = {"testing.(*B).runN", "testing.(*B).RunParallel.func1"}
+BENCHMARK_LOOPS = {"testing.(*B).runN", "testing.(*B).RunParallel.func1"}
 
 
 def measure(capture: Capture[Any]) -> str:
@@ -218,8 +219,7 @@ def of_benchmarks(side: Side) -> bool:
     """Return whether there is a CPU profile, and all of them are of benchmarks."""
     profiles = [c.content for c in side.of("profile") if measure(c) == "cpu"]
     return bool(profiles) and all(
-        not _BENCHMARK_LOOPS.isdisjoint(profile.function_names())
-        for profile in profiles
+        not BENCHMARK_LOOPS.isdisjoint(profile.function_names()) for profile in profiles
     )
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.kinds import is_cpu, is_of_go, kind_name
 from pprofdiff.analysis.profiles.side import ProfileSide
+from pprofdiff.analysis.side import BENCHMARK_LOOPS
 from pprofdiff.analysis.work import Work
 from pprofdiff.goruntime.versions import (
     Span,
@@ -57,7 +58,7 @@ def comparability(
         *_inputs(base, new),
         *_versions(base, new),
         *_sampling(base, new),
-        *_lengths(base, new),
+        *_lengths(base, new, normalization),
         *_since_start(new, work, normalization),
     )
 
@@ -147,12 +148,19 @@ def _sampling(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
             )
 
 
-def _lengths(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
+def _lengths(
+    base: ProfileSide, new: ProfileSide, normalization: Normalization
+) -> Iterator[Caveat]:
     spans = base.profile.duration_ns, new.profile.duration_ns
     if not spans[0] or not spans[1]:
         return
     seconds = [span / 1e9 for span in spans if span]
-    if abs(seconds[1] / seconds[0] - 1) > _UNLIKE:
+    # A benchmark runs as many iterations as it likes: each costs the same.
+    by_operation = normalization.mode == "per_work" and all(
+        not BENCHMARK_LOOPS.isdisjoint(side.profile.function_names())
+        for side in (base, new)
+    )
+    if not by_operation and abs(seconds[1] / seconds[0] - 1) > _UNLIKE:
         yield Caveat(
             "duration",
             f"unlike durations ({seconds[0]:.1f} s and {seconds[1]:.1f} s)",

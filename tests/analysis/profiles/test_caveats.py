@@ -81,6 +81,16 @@ def test_what_counts_since_the_start_says_of_what_operations(timed, text):
     assert caveat == ("since-start", f"heap counts since the program began: {text}")
 
 
+def test_benchmarks_by_operation_may_take_as_long_as_they_like():
+    runs = cpu(name="testing.(*B).runN")
+    longer = cpu(name="testing.(*B).runN", duration_ns=12 * 10**9)
+    assert said(runs, longer, work=(1000, 1500)) == []
+    assert said(runs, longer) == ["duration"]
+    # Of a program under load the operations of the window are a guess of the rate.
+    other = cpu(duration_ns=12 * 10**9)
+    assert said(cpu(), other, work=(1000, 1500)) == ["duration"]
+
+
 def test_caveats_of_cpu_time_are_not_made_of_other_kinds():
     types = (ValueType("alloc_objects", "count"), ValueType("alloc_space", "bytes"))
     one = profile([(["main.f"], (1, 2))], types=types, duration_ns=10**9)

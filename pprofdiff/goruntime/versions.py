@@ -15,7 +15,15 @@ from pprofdiff.goruntime.rules import rules
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Span", "apart", "format_go_version", "infer_go_version", "lacks", "number"]
+__all__ = [
+    "Span",
+    "apart",
+    "format_go_version",
+    "infer_go_version",
+    "lacks",
+    "number",
+    "parse_go_version",
+]
 
 Span = tuple[str | None, str | None]
 """The first and the last Go release, as "1.22"; None is an end that nothing bounds."""
@@ -90,3 +98,14 @@ def format_go_version(first: str | None, last: str | None) -> str:
     if last is None:
         return f"go{first}+"
     return f"go{first}" if first == last else f"go{first}-{last}"
+
+
+def parse_go_version(text: str) -> Span:
+    """Return the interval of releases that `format_go_version` wrote as `text`."""
+    releases = text.removeprefix("go")
+    if releases.endswith(" or older"):
+        return None, releases.removesuffix(" or older")
+    if releases.endswith("+"):
+        return releases.removesuffix("+"), None
+    first, _, last = releases.partition("-")
+    return first or None, last or first or None

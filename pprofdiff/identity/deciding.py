@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
@@ -261,6 +261,39 @@ class _Decision:
             ]
             self._alike("type_arguments", keys[0], keys[1])
 
+    def _by_case(self, lone: tuple[Bools, Bools]) -> list[tuple[int, int]]:
+        """Return lone functions of a package whose names differ in letters' case alone.
+
+        `Csv` became `CSV`, `lookup` became `Lookup`. Where either build has functions
+        of both names, as what is exported and what it wraps, they tell nothing.
+        """
+        spelled = [Counter(self._plain(side)) for side in (0, 1)]
+        keys = [
+            [
+                (row, key)
+                for row in np.flatnonzero(lone[side]).tolist()
+                if (key := self._spelling(side, row)) is not None
+                and max(spelling[key] for spelling in spelled) == 1
+            ]
+            for side in (0, 1)
+        ]
+        return [(old[0], now[0]) for old, now in by_key(*keys)]
+
+    def _plain(self, side: int) -> Iterator[Hashable]:
+        """Yield what each function that is no closure is called, in small letters."""
+        for row in range(len(self.names[side])):
+            key = self._spelling(side, row)
+            if key is not None:
+                yield key
+
+    def _spelling(self, side: int, row: int) -> Hashable | None:
+        """Return a function's package and name in small letters; None for a closure."""
+        symbol = self.symbols[side][row]
+        if symbol.kinds or not symbol.package:
+            return None
+        name = self.names[side][row]
+        return symbol.package, symbol.prefix.lower(), type_outline(name)
+
     def _inside(self, name: str) -> bool:
         """Return whether a package is an internal one that no release has moved.
 
@@ -316,7 +349,12 @@ class _Decision:
         if not (lone[0].any() and lone[1].any()):
             return
         matched = match(
-            self.sides, self.symbols, self.partner, (lone[0], lone[1]), self.parted
+            self.sides,
+            self.symbols,
+            self.partner,
+            (lone[0], lone[1]),
+            self.parted,
+            self._by_case((lone[0], lone[1])),
         )
         for base, new, probability in matched.pairs:
             self._pair(base, new, self._reason(base, new), probability)
@@ -359,6 +397,9 @@ class _Decision:
         old, now = self.symbols[0][base], self.symbols[1][new]
         if self.names[0][base] == self.names[1][new]:
             return "name"
+        spelled = old.prefix != now.prefix and old.prefix.lower() == now.prefix.lower()
+        if spelled and old.package == now.package and not old.kinds:
+            return "letter_case"
         if old == now._replace(package=old.package):
             packages = package_of(self.names[0][base]), package_of(self.names[1][new])
             return "type_arguments" if packages[0] == packages[1] else "package"

@@ -38,6 +38,9 @@ _MOST_ENTRIES = 64
 _ROUNDS = 8
 # Log odds that speak against one function.
 _CONTRARY = -2.0
+# Names that differ in the case of letters alone are a sign of their own, but `Parse`
+# may be what wrapped `parse` too: from −2 on the oracle has 17 wrong pairs more.
+_SPELLED = 0.0
 # More candidates than this are no help to name.
 _CHOICES = 3
 
@@ -289,6 +292,7 @@ def match(
     partner: Column,
     lone: tuple[Bools, Bools],
     parted: Sequence[tuple[int, int]],
+    spelled: Sequence[tuple[int, int]] = (),
 ) -> Matched:
     """Pair what two sides have left.
 
@@ -298,6 +302,9 @@ def match(
         As `Matcher` takes them.
     parted
         (base row, new row) of unpaired functions of one name, to be judged as well.
+    spelled
+        (base row, new row) of unpaired functions, no others of which have the same
+        name but for the case of letters: one function unless samples speak against it.
 
     """
     matcher = Matcher(sides, symbols, partner, lone)
@@ -321,7 +328,29 @@ def match(
             break
         else:
             numbers = True
+    pairs += _spelled(matcher, spelled)
     return Matched(pairs, choices, _uncontradicted(matcher, parted))
+
+
+def _spelled(
+    matcher: Matcher, spelled: Sequence[tuple[int, int]]
+) -> list[tuple[int, int, float]]:
+    """Return which of the pairs that differ in spelling are one, all still unpaired."""
+    left = [
+        (old, now)
+        for old, now in spelled
+        if matcher.lone[0][old] and matcher.lone[1][now]
+    ]
+    if not left:
+        return []
+    base, new = np.array(left, np.int64).T
+    scores = _scores(matcher.of(base, new, numbers=True))
+    like = scores >= _SPELLED
+    matcher.accept(base[like], new[like])
+    chances = 1 / (1 + np.exp(-scores[like]))
+    return list(
+        zip(base[like].tolist(), new[like].tolist(), chances.tolist(), strict=True)
+    )
 
 
 def _uncontradicted(

@@ -13,14 +13,21 @@ from pprofdiff.identity.moves import NO_MOVES, Moves
 __all__ = ["SAME_NAMES", "Identity", "Paired", "PairedBy", "SideKeys"]
 
 PairedBy = Literal[
-    "name", "given", "alias", "type_arguments", "package", "closure", "evidence"
+    "name",
+    "given",
+    "alias",
+    "type_arguments",
+    "letter_case",
+    "package",
+    "closure",
+    "evidence",
 ]
 """By what a function of base and one of new are the same.
 
 ``name``: equal names; ``given``: somebody said so; ``alias``: the runtime's rules;
 ``package``: the import path differs, whatever else does; ``type_arguments``: only those
-differ; ``closure``: so do the numbers of closures, or what they were inlined into;
-``evidence``: what their samples show.
+differ; ``letter_case``: only the case of letters does; ``closure``: so do the numbers
+of closures, or what they were inlined into; ``evidence``: what their samples show.
 """
 
 

@@ -49,7 +49,10 @@ def own_cost(case: Case) -> Iterator[Finding]:
     if cpu is None or alone is None or cpu.other_release:
         return
     told = alone.claim.plus(cpu.bookkeeping)
-    owners = _owner(cpu, told, 0), _owner(cpu, told, 1)
+    whole = cpu.whole_of.copy()
+    for root, host in alone.hosts.items():
+        whole[root] = host
+    owners = _owner(cpu, whole, told, 0), _owner(cpu, whole, told, 1)
     movers = _movers(cpu, owners)
     if cpu.in_shares:
         movers = _whole_shares(cpu, movers)
@@ -116,13 +119,16 @@ def _shares(cpu: CPUComparison, movers: list[_Mover]) -> Finding:
     )
 
 
-def _owner(cpu: CPUComparison, told: Claim, side: int) -> NDArray[np.int64]:
+def _owner(
+    cpu: CPUComparison, whole: NDArray[np.int64], told: Claim, side: int
+) -> NDArray[np.int64]:
     """Return each sample's function of the program nearest the leaf, -1 for none.
 
-    What is a part of another function on one side alone counts for that one.
+    What is a part of another function on one side alone counts for that one, which
+    `whole` has by row.
     """
     owner = cpu.sides[side].owner
-    rows = cpu.whole_of[cpu.diff.paired_functions.union[side]]
+    rows = whole[cpu.diff.paired_functions.union[side]]
     return np.where(told.sides[side], -1, np.append(rows, -1)[owner])
 
 
@@ -160,7 +166,7 @@ def _one_sided(cpu: CPUComparison, owners: _Pair, movers: list[_Mover]) -> bool:
     rows = [m.row for m in movers]
     nothing = cpu.of(())
     for side, told in enumerate(owners):
-        own = np.isin(_owner(cpu, nothing, side), rows) & (told < 0)
+        own = np.isin(_owner(cpu, cpu.whole_of, nothing, side), rows) & (told < 0)
         if (own & ~cpu.bookkeeping.sides[side]).any():
             return True
     return False

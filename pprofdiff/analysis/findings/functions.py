@@ -9,15 +9,18 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
+from pprofdiff.analysis.findings.inside import Inside
 from pprofdiff.analysis.findings.model import Claim, Direction, Finding
-from pprofdiff.analysis.findings.one_sided import OneSidedWork, Root
+from pprofdiff.analysis.findings.roots import OneSidedWork, Root
 from pprofdiff.analysis.findings.wording import (
+    listed,
     listed_functions,
     lists_apart,
     short,
     times,
 )
-from pprofdiff.goruntime.names import package_of
+from pprofdiff.goruntime.readable import distinct_names
+from pprofdiff.identity.symbols import Symbols
 from pprofdiff.units import percent
 
 __all__ = ["functions"]
@@ -37,43 +40,14 @@ def functions(case: Case) -> Iterator[Finding]:
     if cpu is None or alone is None:
         return
     changes = alone.gone, alone.added
-    for before, after in _families(cpu, changes[0].roots, changes[1].roots):
+    for before, after in alone.families:
         if before and after:
             yield _replaced(cpu, changes, (before, after))
         else:
             side = 0 if before else 1
             yield _gone_or_new(case, cpu, changes[side], before or after)
-
-
-def _families(
-    cpu: CPUComparison, gone: tuple[Root, ...], added: tuple[Root, ...]
-) -> list[tuple[list[Root], list[Root]]]:
-    """Return roots that belong together: of one package, or called by one function.
-
-    Code that is gone and code that is new in its place share the caller or, where its
-    innermost callers changed too, the package that they are of. What is on one side
-    alone is a family by package.
-    """
-    family: dict[object, int] = {}
-    members: dict[int, tuple[list[Root], list[Root]]] = {}
-    for side, roots in enumerate((gone, added)):
-        for root in roots:
-            keys: list[tuple[str, str | int]] = [
-                ("package", package_of(cpu.names[root.row]))
-            ]
-            if root.parent >= 0:
-                keys.append(("caller", root.parent))
-            known = sorted({family[key] for key in keys if key in family})
-            place = known[0] if known else len(members)
-            members.setdefault(place, ([], []))[side].append(root)
-            for other in known[1:]:
-                for i, more in enumerate(members.pop(other)):
-                    members[place][i].extend(more)
-                family = {k: place if v == other else v for k, v in family.items()}
-            family.update(dict.fromkeys(keys, place))
-    return sorted(
-        members.values(), key=lambda pair: -sum(r.value for rs in pair for r in rs)
-    )
+    for inside in alone.inside:
+        yield _inside(cpu, inside)
 
 
 def _under_any(change: OneSidedWork, roots: list[Root]) -> Mask:
@@ -111,6 +85,9 @@ def _gone_or_new(
         end = "next to none" if some else "none"
         title = f"{named} {verb} {share} of {here}'s {cpu.noun}, {end} of {there}'s"
         advice = f"Check that {here} is meant to do this work."
+    if all(_has_closures_left(cpu, change.side, root) for root in roots):
+        # Closures are numbered anew when one is added: it may be one of those.
+        advice = ""
     claim = _claim(cpu, change, roots)
     dearest = _dearest(cpu, change, claim)
     called = "; ".join(_called(cpu.names, r) for r in roots[:_NAMED])
@@ -128,6 +105,37 @@ def _gone_or_new(
         rises=not gone,
         names=frozenset(cpu.names[r.row] for r in roots),
         claim=claim,
+    )
+
+
+def _has_closures_left(cpu: CPUComparison, side: int, root: Root) -> bool:
+    """Return whether a root is a closure of a function that has some on both sides."""
+    symbols = Symbols(cpu.names, {})
+    own = symbols[root.row]
+    other = cpu.diff.paired_functions.union[1 - side]
+    return bool(own.kinds) and any(
+        (symbols[row].package, symbols[row].function) == (own.package, own.function)
+        and symbols[row].kinds
+        for row in other.tolist()
+    )
+
+
+def _inside(cpu: CPUComparison, inside: Inside) -> Finding:
+    """Say that what is new in a function, or gone from it, is no other work."""
+    rows = [inside.host, *(root.row for root in inside.roots)]
+    whole, *parts = distinct_names(cpu.names[row] for row in rows)
+    if len(parts) > _NAMED:
+        parts = [*parts[:_NAMED], f"{len(parts) - _NAMED} more"]
+    verb = "are" if len(inside.roots) > 1 else "is"
+    state, less = ("new inside", "more") if inside.side else ("gone from", "less")
+    base, new = (int(side[inside.host]) for side in cpu.cum)
+    return Finding(
+        "split" if inside.side else "joined",
+        f"{listed(parts)} {verb} {state} {whole}, which costs no {less}: with all it "
+        f"calls {cpu.words(base, new)}",
+        "Code that moved from one function to another is no other work.",
+        cpu.facts(rows, "cum"),
+        functions=tuple(cpu.names[row] for row in rows),
     )
 
 

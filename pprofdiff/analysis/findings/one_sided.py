@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.cpu import CPUComparison
+from pprofdiff.analysis.findings.inside import Inside, inside_others
 from pprofdiff.analysis.findings.model import Claim
+from pprofdiff.analysis.findings.roots import OneSidedWork, Root
 from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, package_of
+from pprofdiff.identity.symbols import Symbols
 from pprofdiff.model.csr import (
     distinct,
     first_in_row,
@@ -19,7 +21,7 @@ from pprofdiff.model.csr import (
     once_per_row,
 )
 
-__all__ = ["OneSided", "OneSidedWork", "Root", "work_of_one_side"]
+__all__ = ["OneSided", "work_of_one_side"]
 
 Mask = NDArray[np.bool_]
 Column = NDArray[np.int64]
@@ -32,41 +34,82 @@ _LEFT = 0.005
 _MOST = 0.5
 
 
-class Root(NamedTuple):
-    """A function that is on one side only, and nothing above it in its stacks is.
-
-    `parent` is the function that called it most, or that this is a part of on one side
-    alone, -1 for none; `value` is the raw CPU time under it.
-    """
-
-    row: int
-    parent: int
-    value: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class OneSidedWork:
-    """Roots of one side (0: gone, 1: new), and which samples are under each."""
-
-    side: int
-    roots: tuple[Root, ...]
-    root_of_sample: NDArray[np.int64]
+Family = tuple[list[Root], list[Root]]
+"""Roots that belong together: those that are gone, and those that are new."""
 
 
 class OneSided(NamedTuple):
-    """What base alone does, what new alone does, and all of it as a claim."""
+    """What base alone does, and what new alone does.
+
+    `families` are the roots of work that one side alone does, or does in other
+    functions; `inside` are those of work that both sides do, in the function that has
+    them. `claim` is all work of `families`.
+    """
 
     gone: OneSidedWork
     added: OneSidedWork
+    families: tuple[Family, ...]
+    inside: tuple[Inside, ...]
     claim: Claim
+
+    @property
+    def hosts(self) -> dict[int, int]:
+        """The function that each root is inside of."""
+        return {root.row: one.host for one in self.inside for root in one.roots}
 
 
 def work_of_one_side(cpu: CPUComparison) -> OneSided:
     """Return the functions above a share that one side alone has, and their work."""
     chosen = _chosen(cpu)
-    gone, added = (_work(cpu, side, chosen) for side in (0, 1))
-    return OneSided(
-        gone, added, Claim(gone.root_of_sample >= 0, added.root_of_sample >= 0)
+    works = _work(cpu, 0, chosen), _work(cpu, 1, chosen)
+    families: list[Family] = []
+    inside: list[Inside] = []
+    for family in _families(cpu, works[0].roots, works[1].roots):
+        found: list[Inside] = []
+        if not all(family):
+            side = 0 if family[0] else 1
+            found = inside_others(cpu, works[side], family[side])
+        within = {root.row for one in found for root in one.roots}
+        before, after = ([r for r in some if r.row not in within] for some in family)
+        if before or after:
+            families.append((before, after))
+        inside += found
+    masks = [work.root_of_sample >= 0 for work in works]
+    for one in inside:
+        masks[one.side] &= ~np.isin(
+            works[one.side].root_of_sample, [root.row for root in one.roots]
+        )
+    return OneSided(*works, tuple(families), tuple(inside), Claim(*masks))
+
+
+def _families(
+    cpu: CPUComparison, gone: tuple[Root, ...], added: tuple[Root, ...]
+) -> list[Family]:
+    """Return roots that belong together: of one package, or called by one function.
+
+    Code that is gone and code that is new in its place share the caller or, where its
+    innermost callers changed too, the package that they are of. What is on one side
+    alone is a family by package.
+    """
+    family: dict[object, int] = {}
+    members: dict[int, tuple[list[Root], list[Root]]] = {}
+    for side, roots in enumerate((gone, added)):
+        for root in roots:
+            keys: list[tuple[str, str | int]] = [
+                ("package", package_of(cpu.names[root.row]))
+            ]
+            if root.parent >= 0:
+                keys.append(("caller", root.parent))
+            known = sorted({family[key] for key in keys if key in family})
+            place = known[0] if known else len(members)
+            members.setdefault(place, ([], []))[side].append(root)
+            for other in known[1:]:
+                for i, more in enumerate(members.pop(other)):
+                    members[place][i].extend(more)
+                family = {k: place if v == other else v for k, v in family.items()}
+            family.update(dict.fromkeys(keys, place))
+    return sorted(
+        members.values(), key=lambda pair: -sum(r.value for rs in pair for r in rs)
     )
 
 
@@ -80,10 +123,31 @@ def _chosen(cpu: CPUComparison) -> tuple[Mask, Mask]:
     gone, added = (np.zeros(len(cpu.names), np.bool_) for _ in range(2))
     gone[at[told & (base >= _SHARE) & (new <= _LEFT * base)]] = True
     added[at[told & (new >= _SHARE) & (base <= _LEFT * new)]] = True
+    renumbered = _renumbered(cpu)
+    gone[renumbered] = added[renumbered] = False
     # What these do, the other side does in the function that they are parts of.
     parts = cpu.whole_of != np.arange(len(cpu.names))
     gone[parts] = added[parts] = False
     return gone, added
+
+
+def _renumbered(cpu: CPUComparison) -> list[int]:
+    """Return the closures of one side that may be some of the other under a number.
+
+    Those are the ones that no evidence has paired, of functions that have such closures
+    on both sides.
+    """
+    sides = cpu.diff.paired_functions.union
+    closures: dict[tuple[str, str], tuple[set[int], set[int]]] = {}
+    alone = [set(sides[i].tolist()) - set(sides[1 - i].tolist()) for i in (0, 1)]
+    for row, symbol in Symbols(cpu.names, {}).closures:
+        for side in (0, 1):
+            if row in alone[side]:
+                home = symbol.package, symbol.function
+                closures.setdefault(home, (set(), set()))[side].add(row)
+    return [
+        row for some in closures.values() if all(some) for row in set().union(*some)
+    ]
 
 
 def _tells(cpu: CPUComparison, name: str) -> bool:
@@ -212,8 +276,30 @@ def _expected(cpu: CPUComparison, side: int, root: Root) -> bool:
 
     Where its caller hardly runs on the other side, nothing can be said of it there.
     """
-    if root.parent < 0:
-        return True
     here, there = (cpu.cum[side], cpu.cum[1 - side])
-    part = here[root.row] / here[root.parent]
-    return cpu.model.absence_tells(1 - side, float(part * there[root.parent]))
+    if root.parent >= 0:
+        part = here[root.row] / here[root.parent]
+        if not cpu.model.absence_tells(1 - side, float(part * there[root.parent])):
+            return False
+    return not _fell_with_others(cpu, side, root)
+
+
+def _fell_with_others(cpu: CPUComparison, side: int, root: Root) -> bool:
+    """Return whether a root may be there, but for what it calls, too cheap to be seen.
+
+    Most of what it did is below a function that others call on both sides: where that
+    costs them so much less on the other side, the root may cost less for the same
+    reason, and be sampled by chance alone.
+    """
+    below, beside = _below(cpu, side, root.row, -1)
+    here, there = beside, cpu.cum[1 - side]
+    shared = (below >= _MOST * root.value) & (there > 0) & (here > 0)
+    for row in np.flatnonzero(shared).tolist():
+        left = float(root.value / here[row] * there[row])
+        if (
+            not is_runtime_like(cpu.names[row])
+            and cpu.model.absence_tells(side, float(here[row]))
+            and not cpu.model.absence_tells(1 - side, left)
+        ):
+            return True
+    return False

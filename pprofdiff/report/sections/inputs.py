@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from pprofdiff.goruntime.versions import apart, parse_go_version
 from pprofdiff.kinds import KINDS
 from pprofdiff.report.model import Input, ReportModel
 from pprofdiff.report.rows import Cell, Column, Row, Sentence, Table, name_column
@@ -36,10 +37,13 @@ def inputs_table(
     `folders`, the folder of a side's files has a row, and they stand below it.
     """
     texts: list[tuple[str, tuple[str, ...], int]] = []
+    releases = _releases_tell(report)
     for side, label, given in zip(
         ("base", "new"), report.labels, report.inputs, strict=True
     ):
         entries = list(_of_runs(given))
+        if not releases:
+            entries = [entry._replace(go_version=None) for entry in entries]
         paths = [entry.path for entry in entries]
         folder = _common(paths) if folders and len(set(paths)) > 1 else ""
         if folder:
@@ -66,10 +70,11 @@ def inputs_in_short(report: ReportModel) -> Iterator[tuple[str, str]]:
 
     Of fleets, what they hold comes first: places in a store are long.
     """
+    releases = _releases_tell(report)
     for label, entries in zip(report.labels, report.inputs, strict=True):
         if not entries:
             continue
-        versions = dict.fromkeys(e.go_version for e in entries if e.go_version)
+        versions = _versions(entries) if releases else {}
         place = _folder([entry.path for entry in entries])
         words = [place, *versions]
         kinds: dict[str, list[Input]] = {}
@@ -89,6 +94,26 @@ def inputs_in_short(report: ReportModel) -> Iterator[tuple[str, str]]:
         rich = [text for text in told if " " in text]
         plain = ", ".join(text for text in told if " " not in text)
         yield label, "; ".join(filter(None, ["  ".join(words), *rich, plain]))
+
+
+def _versions(entries: Sequence[Input]) -> dict[str, None]:
+    """Return the Go releases that are told of inputs, each once."""
+    return dict.fromkeys(e.go_version for e in entries if e.go_version)
+
+
+def _releases_tell(report: ReportModel) -> bool:
+    """Return whether the sides' Go releases can stand beside each other.
+
+    They are told from the functions that happen to have samples: of one release,
+    `go1.24-1.26` of one side and `go1.25+` of the other, which reads like two. Only
+    equal ones, and ones that no release is in common of, say something of the pair.
+    """
+    base, new = map(_versions, report.inputs)
+    return base.keys() == new.keys() or all(
+        apart(parse_go_version(one), parse_go_version(other))
+        for one in base
+        for other in new
+    )
 
 
 def _kind_in_words(kind: str, entries: Sequence[Input], *, count: bool) -> str:

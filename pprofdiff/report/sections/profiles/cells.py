@@ -48,12 +48,20 @@ def delta_cell(diff: ProfileDiff, base: int, new: int, *, noise: bool | None) ->
     return Cell(text, delta, mark=mark, tone=_TONES[mark])
 
 
-def ratio_cell(diff: ProfileDiff, base: int, new: int) -> Cell:
-    """Return new ÷ base of raw values after scaling, or that a row is new or gone."""
+def ratio_cell(
+    diff: ProfileDiff, base: int, new: int, there: tuple[bool, bool] = (False, False)
+) -> Cell:
+    """Return new ÷ base of raw values after scaling, or that a row is new or gone.
+
+    A row that has samples of another kind on a side, which `there` tells of (base,
+    new), is neither: a function that is on the stack of others' samples still runs.
+    """
     ratio = diff.normalization.ratio(base, new)
     if ratio is None:
-        return Cell("+new", inf) if new else Cell("")
-    return Cell(times(ratio), ratio) if new else Cell("-gone", 0.0)
+        return Cell("+new", inf) if new and not there[0] else Cell("")
+    if new or there[1]:
+        return Cell(times(ratio), ratio)
+    return Cell("-gone", 0.0)
 
 
 def share_cell(diff: ProfileDiff, base: int, new: int) -> Cell:

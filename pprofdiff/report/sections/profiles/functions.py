@@ -139,7 +139,7 @@ def owned_most(
     order = order[~still[order]]
     if not len(order):
         return
-    moved = some[order]
+    moved, cum = some[order], paired.raw("cum")
     chance = [None] * len(some) if judged is None else judged.chance
     places = {name: row for row, name in enumerate(table.names)}
     shown = moved[:rows].tolist()
@@ -154,6 +154,7 @@ def owned_most(
                 (paired.names[i], int(base[i]), int(new[i])),
                 cell,
                 noise=chance[at],
+                there=(bool(cum[0][i]), bool(cum[1][i])),
             )
             for i, at, cell in zip(shown, order[:rows].tolist(), cells, strict=True)
         ),
@@ -211,6 +212,7 @@ def _rows(
 ) -> tuple[Row, ...]:
     """Return a row for each chain; none of them is within noise."""
     base, new = (values.tolist() for values in table.raw(column))
+    cum = table.raw("cum")
     judged = table.judge(column)
     chance = [None] * len(base) if judged is None else judged.chance
     cells = row_cells(table, [first for first, *_ in rows], _wholes(diff, table))
@@ -220,15 +222,24 @@ def _rows(
             (table.names[i], base[i], new[i]),
             _in_chain(cell, len(rest)),
             noise=chance[i],
+            there=(bool(cum[0][i]), bool(cum[1][i])),
         )
         for cell, (i, *rest) in zip(cells, rows, strict=True)
     )
 
 
 def _figures(
-    diff: ProfileDiff, sums: tuple[str, int, int], name: Cell, *, noise: bool | None
+    diff: ProfileDiff,
+    sums: tuple[str, int, int],
+    name: Cell,
+    *,
+    noise: bool | None,
+    there: tuple[bool, bool],
 ) -> Row:
-    """Return a row: the key and raw values of `sums`, under a name."""
+    """Return a row: the key and raw values of `sums`, under a name.
+
+    `there` tells whether base and new have any samples of it.
+    """
     key, base, new = sums
     return Row(
         key,
@@ -236,7 +247,7 @@ def _figures(
         (
             *value_cells(diff, base, new),
             delta_cell(diff, base, new, noise=noise),
-            ratio_cell(diff, base, new),
+            ratio_cell(diff, base, new, there),
             Cell(percent(new, diff.totals[1]), float(new)),
             name,
         ),

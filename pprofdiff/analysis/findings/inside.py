@@ -1,0 +1,133 @@
+"""Work that one side does in functions of its own, and the other side without them.
+
+What is new in a function that both sides have need not be more work: the function may
+have done it itself. Where it costs no more than it did, with all it calls, it did.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.findings.cpu import CPUComparison
+from pprofdiff.analysis.findings.roots import OneSidedWork, Root
+from pprofdiff.analysis.stats.judgement import Runs
+from pprofdiff.goruntime.names import is_runtime_like
+from pprofdiff.model.csr import first_in_row, last_in_row, once_per_row
+
+__all__ = ["Inside", "inside_others"]
+
+Column = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+# A function is above another one where it is in this part of its stacks: inlining and
+# truncated stacks hide it in some.
+_NEARLY_ALL = 0.9
+# A function that does no more for what is new in it rose by less than this part of it.
+_MOST = 0.5
+
+
+class Inside(NamedTuple):
+    """Roots of one side in a function of both sides that costs no more with them.
+
+    `side` has the roots (0: base, 1: new); `host` is the row of that function.
+    """
+
+    side: int
+    host: int
+    roots: tuple[Root, ...]
+
+
+def inside_others(
+    cpu: CPUComparison, work: OneSidedWork, roots: Sequence[Root]
+) -> list[Inside]:
+    """Return the roots whose work the other side does in a function that both have.
+
+    With all that it calls, that function costs no more on the side of the roots. This
+    says little of one that does far more besides: something else in it may have fallen
+    as the roots came. So they are most of it, or its own work, theirs included, costs
+    no more either.
+    """
+    hosts: dict[int, list[Root]] = defaultdict(list)
+    for root in roots:
+        hosts[_nearest(cpu, work, root)].append(root)
+    hosts.pop(-1, None)
+    found = []
+    for host, some in hosts.items():
+        value = sum(root.value for root in some)
+        if _costs_more(cpu, work.side, _cum(cpu, host), value):
+            continue
+        is_most = value >= _MOST * cpu.cum[work.side][host]
+        if is_most or not _costs_more(
+            cpu, work.side, _own(cpu, work, host, some), value
+        ):
+            found.append(Inside(work.side, host, tuple(some)))
+    return found
+
+
+def _cum(cpu: CPUComparison, row: int) -> Runs[Column]:
+    return cpu.diff.paired_functions.runs("cum").map(lambda run: run[[row]])
+
+
+def _costs_more(
+    cpu: CPUComparison, side: int, function: Runs[Column], value: int
+) -> bool:
+    """Return whether a function costs more on the side that has so much work alone."""
+    change = cpu.beside_others.one(function)
+    more = change.delta if side else -change.delta
+    work = cpu.beside_others.by.factors[side] * value
+    return more >= _MOST * work or (change.told and more > 0)
+
+
+def _nearest(cpu: CPUComparison, work: OneSidedWork, root: Root) -> int:
+    """Return the innermost function of both sides that a root runs below, -1: none.
+
+    Of functions that call one another, that is the one which called it most.
+    """
+    above = np.zeros(len(cpu.names), np.int64)
+    values = cpu.diff.values[work.side]
+    for start, stop, ids, offsets in cpu.stacks(work.side):
+        at = last_in_row(ids == root.row, offsets)
+        at = np.where(work.root_of_sample[start:stop] == root.row, at, len(ids))
+        sample = np.repeat(np.arange(stop - start), np.diff(offsets))
+        over = np.arange(len(ids)) > at[sample]
+        over &= once_per_row(offsets, ids, len(cpu.names))
+        np.add.at(above, ids[over], values[start:stop][sample[over]])
+    most = _on_both(cpu) & (above >= _NEARLY_ALL * root.value)
+    if root.parent >= 0 and most[root.parent]:
+        return root.parent
+    rows = [
+        row
+        for row in np.flatnonzero(most).tolist()
+        if not is_runtime_like(cpu.names[row])
+    ]
+    return min(rows, key=lambda row: int(cpu.cum[work.side][row]), default=-1)
+
+
+def _on_both(cpu: CPUComparison) -> Mask:
+    """Return which functions both sides have samples of."""
+    base, new = cpu.cum
+    both: Mask = (base > 0) & (new > 0)
+    return both
+
+
+def _own(
+    cpu: CPUComparison, work: OneSidedWork, host: int, roots: Sequence[Root]
+) -> Runs[Column]:
+    """Return the work of a function itself, the runtime's for it, and of its roots."""
+    runtime = np.array([is_runtime_like(name) for name in cpu.names], np.bool_)
+    rows = []
+    for side in (0, 1):
+        own = np.full(len(cpu.diff.values[side]), -1, np.int64)
+        for start, stop, ids, offsets in cpu.stacks(side):
+            first = first_in_row(~runtime[ids], offsets)
+            mine = (first >= 0) & (np.append(ids, -1)[first] == host)
+            own[start:stop] = np.where(mine, 0, -1)
+        if side == work.side:
+            own[np.isin(work.root_of_sample, [root.row for root in roots])] = 0
+        rows.append(own)
+    return cpu.diff.runs_of((rows[0], rows[1]), 1)

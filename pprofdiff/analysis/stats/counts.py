@@ -74,18 +74,20 @@ class CountModel(NamedTuple):
 
     `base_step` and `new_step` are what one sample is worth on each side after scaling
     with `by`: period × factor. Of several runs a side, values are added up, and
-    `spread` says how far runs of it differ.
+    `spread` says how far runs of it differ. `shares` says that scaled values are
+    percent of each side's total.
     """
 
     base_step: float
     new_step: float
     by: Normalization
     spread: RunSpread = ONE_RUN
+    shares: bool = False
 
     @classmethod
     def of(cls, worth: tuple[float, float], by: Normalization) -> CountModel:
         """Return the model of samples that are worth (base, new) raw values each."""
-        return cls(*by.scaled(*worth), by)
+        return cls(*by.scaled(*worth), by, shares=by.mode == "composition")
 
     @property
     def sound(self) -> bool:
@@ -134,6 +136,11 @@ class CountModel(NamedTuple):
         # What a sample of each side is worth, scaled.
         steps = abs(self.base_step), abs(self.new_step)
         mean, counting = _mean(np.abs(old), np.abs(now), steps)
+        if self.shares and not spread.several:
+            counting = counting * _left(mean)
+            old_counted = old_counted * _left(old)
+            new_counted = new_counted * _left(now)
+            new_counted = np.maximum(new_counted, floor - old_counted)
         old_counted, new_counted = _no_less(counting, (old_counted, new_counted), steps)
         counted = old_counted + new_counted
         own = spread.dispersion * old_counted, spread.dispersion * new_counted
@@ -331,7 +338,7 @@ class CountModel(NamedTuple):
         """Return the model of the same samples as percent of each side's raw total."""
         by = self.by.of_shares(totals)
         spread = replace(self.spread, factor=1.0)
-        return CountModel(*by.scaled(*self.worth), by, spread)
+        return CountModel(*by.scaled(*self.worth), by, spread, shares=True)
 
     def with_base_times(self, ratio: float) -> CountModel:
         """Return the model with base multiplied by a ratio that most values share."""
@@ -372,6 +379,12 @@ def _mean(
     counting = old * steps[1] + now * steps[0]
     whole = max(steps[0] + steps[1], np.finfo(np.float64).tiny)
     return counting / whole, counting
+
+
+def _left(percent: Floats) -> Floats:
+    """Return what shares in percent leave of their total."""
+    left: Floats = 1 - np.clip(np.abs(percent) / 100, 0.0, 1.0)
+    return left
 
 
 def _no_less(

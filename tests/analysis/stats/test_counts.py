@@ -228,3 +228,36 @@ def test_tables_at_their_limit_hardly_ever_fail(limit):
         allowed = limit.get("share", 0.0) * base + limit.get("amount", 0.0)
         failed += bool((low > allowed).any())
     assert failed / 400 <= 0.05
+
+
+@pytest.mark.parametrize("samples", [(400, 400), (2000, 300)])
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
+def test_shares_vary_by_what_the_others_leave_of_them(share, samples):
+    """Of x / (x + y), where x and y vary by 7 % each and counts are Poisson's."""
+    random = np.random.default_rng(7)
+    part = np.array([share, 1 - share])
+    z = []
+    for _ in range(2000):
+        sides = [
+            random.poisson(n * part * random.lognormal(0, 0.07 / sqrt(2), 2))
+            for n in samples
+        ]
+        totals = tuple(int(side.sum()) * STEP for side in sides)
+        by = Normalization("composition", 100 / totals[0], 100 / totals[1], "")
+        spread = one_run((totals[0] / STEP, totals[1] / STEP), 1.0)
+        told = CountModel.of((STEP, STEP), by)._replace(spread=spread)
+        z.append(told.rows(Runs.single(*(side[:1] * STEP for side in sides))).z[0])
+    # Three deviations hold what they promise, and are none too wide at any share.
+    assert np.mean(np.abs(z) > LIMIT) <= 0.005
+    assert 0.7 < np.sqrt(np.mean(np.square(z))) < 1.05
+
+
+def test_a_share_of_nearly_all_that_falls_by_a_third_is_told():
+    by = Normalization("composition", 100 / 337, 100 / 62, "")
+    fell = np.array([323]), np.array([39])
+    told = CountModel.of((1, 1), by)._replace(spread=one_run((337, 62), 1.0))
+    assert told.one(Runs.single(*fell)).mark == "less"
+    # As costs, beside a total that is not one for both, they are binomial no longer.
+    assert told.with_base_times(1.0).sigma(Runs.single(*fell)) > told.sigma(
+        Runs.single(*fell)
+    )

@@ -288,7 +288,8 @@ CATEGORIES = [
         "runtime.cgocall < syscall.SyscallN < syscall.WriteFile < internal/poll.(*FD).Write < os.(*File).Write < main.f",
         "syscall",
     ),
-    ("runtime._ExternalCode", "cgo"),
+    ("runtime._ExternalCode < runtime._System", "external"),
+    ("runtime._LostExternalCode < runtime._ExternalCode", "external"),
     ("memeqbody < runtime.memequal < runtime.mapaccess2 < main.f", "map"),
     (
         "internal/runtime/maps.(*Map).getWithKeySmall < runtime.mapaccess2_faststr < main.f",

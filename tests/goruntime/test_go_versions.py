@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.goruntime.versions import format_go_version, infer_go_version
+from pprofdiff.goruntime.versions import (
+    format_go_version,
+    infer_go_version,
+    parse_go_version,
+)
 from pprofdiff.loaders.profiles.pprof import decode
 
 CAPTURES = sorted((Path(__file__).parent.parent / "data" / "versions").glob("go1.*"))
@@ -74,6 +78,7 @@ def test_captures_of_every_release_are_there():
 def test_intervals(names, interval, text):
     assert infer_go_version(names) == interval
     assert format_go_version(*interval) == text
+    assert parse_go_version(text) == interval
 
 
 def _functions(root, package):

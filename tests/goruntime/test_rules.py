@@ -38,7 +38,7 @@ GROUPS = {
         "sched.newproc",
     },
     "locks": {"sync", "chan"},
-    "syscall": {"syscall", "cgo"},
+    "syscall": {"syscall", "cgo", "external"},
     "runtime": {
         "stack",
         "map",

@@ -17,6 +17,16 @@ from pprofdiff.goruntime.readable import (
 )
 from pprofdiff.report.rows import Cell
 
+# What runtime.sigprof writes where it finds no stack: functions that nothing calls.
+_STAND_INS = {
+    "runtime._ExternalCode": "no function: code outside Go, generated or C",
+    "runtime._GC": "no function: stacks not unwound during GC",
+    "runtime._LostExternalCode": "no function: samples lost outside Go",
+    "runtime._LostSIGPROFDuringAtomic64": "no function: samples lost in atomics",
+    "runtime._System": "no function: code outside Go, or stacks not unwound",
+    "runtime._VDSO": "no function: kernel code for reading clocks",
+}
+
 __all__ = ["row_cells"]
 
 
@@ -33,7 +43,8 @@ def row_cells(
 ) -> list[Cell]:
     """Return cells that name rows of a table: functions, lines, files or packages.
 
-    Their remark says what of the base's name is another one, where people see that;
+    Their remark says what stands for no function; what of the base's name is another
+    one, where people see that;
     what a function that is gone may be now, where that is one of several; and of which
     function one is a part on one side alone, by the names in `wholes`.
     """
@@ -45,6 +56,8 @@ def row_cells(
         several = table.choices.get(name, ()) if alone else ()
         if before is not None:
             cells.append(_renamed(table, i, shown, before))
+        elif table.noun == "function" and name in _STAND_INS:
+            cells.append(Cell(shown, remark=f"({_STAND_INS[name]})", full=name))
         elif name in wholes:
             (whole,) = distinct_names([wholes[name]])
             cells.append(Cell(shown, remark=f"(part of {whole})", full=name))

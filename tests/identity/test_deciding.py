@@ -173,3 +173,11 @@ def test_no_two_functions_of_a_side_are_one(side, base, new):
     keys = identify([base], [new]).sides[side]
     names = set((base, new)[side].function_names())
     assert len({keys.function(name) for name in names}) == len(names)
+
+
+def test_a_name_in_other_letters_is_the_same_function_unless_both_are_there():
+    calls = (40, "b.Hash:2", "main.Tsv:3", "main.run:4")
+    base, new = sampled(calls), sampled((40, "b.Hash:2", "main.TSV:3", "main.run:4"))
+    assert pairs(base, new) == {("main.Tsv", "main.TSV"): "letter_case"}
+    both = sampled(calls, (40, "c.Parse:9", "main.TSV:8", "main.run:6"))
+    assert pairs(both, new) == {}

@@ -30,6 +30,8 @@ Column = NDArray[np.int64]
 _SHARE = 0.02
 # It is gone where less than this share of its share is left (other callers keep some).
 _LEFT = 0.005
+# A function does nothing of its own where this part of it is in one that it calls.
+_NEARLY_ALL = 0.9
 # A function passes work on where this part of what it calls ran without it before.
 _MOST = 0.5
 
@@ -287,13 +289,13 @@ def _expected(cpu: CPUComparison, side: int, root: Root) -> bool:
 def _fell_with_others(cpu: CPUComparison, side: int, root: Root) -> bool:
     """Return whether a root may be there, but for what it calls, too cheap to be seen.
 
-    Most of what it did is below a function that others call on both sides: where that
-    costs them so much less on the other side, the root may cost less for the same
+    Nearly all that it did is below a function that others call on both sides: where
+    that costs them so much less on the other side, the root may cost less for the same
     reason, and be sampled by chance alone.
     """
     below, beside = _below(cpu, side, root.row, -1)
     here, there = beside, cpu.cum[1 - side]
-    shared = (below >= _MOST * root.value) & (there > 0) & (here > 0)
+    shared = (below >= _NEARLY_ALL * root.value) & (there > 0) & (here > 0)
     for row in np.flatnonzero(shared).tolist():
         left = float(root.value / here[row] * there[row])
         if (

@@ -269,6 +269,41 @@ def test_what_stands_in_tells_no_cost_where_shares_are_compared():
     assert moved.direction == "neutral"
 
 
+def test_what_is_new_in_a_function_that_costs_no_more_is_no_added_work():
+    whole, part = ("example.com/a.Serve", MAIN), ("example.com/b.Part", *OLD[1:])
+    base, new = (
+        profile([(WORK, 2000), (whole, 200)]),
+        profile([(WORK, 2000), (part, 190)]),
+    )
+    for sides, id_ in (((base, new), "split"), ((new, base), "joined")):
+        found = findings(*sides, work=EQUAL)
+        assert not {"work-appeared", "work-vanished"} & set(found)
+        assert "b.Part is" in found[id_].title
+        assert (found[id_].direction, found[id_].advice) == ("neutral", "")
+    # Beside as much as there was, it is.
+    more = profile([(WORK, 2000), (whole, 200), (part, 190)])
+    assert "work-appeared" in findings(base, more, work=EQUAL)
+
+
+def test_closures_under_other_numbers_are_not_gone():
+    closures = [(f"example.com/a.init.run.func{i}", MAIN) for i in (98, 95)]
+    base = profile([(WORK, 2000), (closures[0], 200)])
+    assert "work-vanished" in findings(base, profile([(WORK, 2000)]), work=EQUAL)
+    new = profile([(WORK, 2000), (closures[1], 15)])
+    assert "work-vanished" not in findings(base, new, work=EQUAL)
+
+
+def test_a_caller_of_what_costs_others_far_less_may_be_too_cheap_to_be_seen():
+    library = ("example.com/b.Read", "example.com/b.Tsv", MAIN)
+    other = ("example.com/b.Read", "example.com/b.Csv", MAIN)
+    base = profile([(WORK, 2000), (library, 100), (other, 200)])
+    cheap = profile([(WORK, 2000), (other, 4)])
+    told = findings(base, cheap, work=EQUAL).get("work-vanished", gone_nothing())
+    assert "b.Tsv" not in told.title
+    same = profile([(WORK, 2000), (other, 200)])
+    assert "b.Tsv" in findings(base, same, work=EQUAL)["work-vanished"].title
+
+
 def test_work_under_another_parent_is_two_findings():
     base = profile([(WORK, 2000), (OLD, 200)])
     new = profile([(WORK, 2000), (ELSEWHERE, 200)])

@@ -1,0 +1,36 @@
+"""Go releases beside inputs: told where those of both sides compare."""
+
+from __future__ import annotations
+
+import pytest
+
+from pprofdiff.loaders.profiles.encode import encode
+from tests.building import cpu
+
+FROM_25, FROM_26, UP_TO_25 = (
+    "runtime.tryDeferToSpanScan",
+    "runtime.scanObject",
+    "runtime.scanobject",
+)
+
+
+@pytest.mark.parametrize(
+    ("functions", "shown"),
+    [
+        ((FROM_25, FROM_26), ()),
+        ((FROM_26, FROM_26), ("go1.26+", "go1.26+")),
+        ((UP_TO_25, FROM_26), ("go1.25 or older", "go1.26+")),
+    ],
+    ids=["overlapping", "equal", "apart"],
+)
+@pytest.mark.parametrize("full", [(), ("--full",)])
+def test_releases_that_may_be_one_are_not_shown_as_two(
+    cli, tmp_path, functions, shown, full
+):
+    for side, name in zip(("base", "new"), functions, strict=True):
+        (tmp_path / f"{side}.pb").write_bytes(
+            encode(cpu({"main.main;main.F": 900, f"runtime.mallocgc;{name}": 300}))
+        )
+    out = cli(tmp_path / "base.pb", tmp_path / "new.pb", *full).out
+    assert ("go1." in out) == bool(shown)
+    assert all(version in out for version in shown)

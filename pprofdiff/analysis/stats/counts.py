@@ -107,7 +107,8 @@ class CountModel(NamedTuple):
         Rows of a table may be wrong at a known rate, a sentence had better not be. With
         `RunSpread.certain`, 0 to 4 % of 200 splits of runs of one build had one.
         """
-        return self._replace(spread=replace(self.spread, certain=False))
+        # Shares are taken to vary as costs do: by more, the larger they are.
+        return self._replace(spread=replace(self.spread, certain=False), shares=False)
 
     @property
     def worth(self) -> tuple[float, float]:

@@ -43,7 +43,15 @@ _OF_CODE = ("@allocation", "@leaf-*", *_FOR_OTHERS, *_WAITS)
 _OF_NEW_CODE = ("@locks", "@scheduler", *_OF_CODE)
 
 FOLLOWS: dict[str, tuple[str, ...]] = {
-    "go-upgrade": ("gc-*", "leaf-*", "scheduler", "locks", "dearer*", "cheaper*"),
+    "go-upgrade": (
+        "gc-*",
+        "leaf-*",
+        "scheduler",
+        "locks",
+        "stack-growth",
+        "dearer*",
+        "cheaper*",
+    ),
     "machine*": (*_WAITS, "gomaxprocs-over"),
     "gomaxprocs-over": ("gomaxprocs", *_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
     "gomaxprocs": (*_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),

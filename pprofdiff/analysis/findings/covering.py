@@ -8,16 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.case import Case
-from pprofdiff.analysis.findings.cpu import CPUComparison
+from pprofdiff.analysis.findings.cpu import CPUComparison, cum_of
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.wording import listed_functions, short, times
 from pprofdiff.analysis.profiles.attribution import owned
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.graph import flat_and_cum
 
 __all__ = ["below", "covering"]
-
-Column = NDArray[np.int64]
 
 # A function covers a change with so much of it below.
 _COVERS = 0.8
@@ -36,7 +33,7 @@ def covering(diff: ProfileDiff, kept: Claim | None = None) -> int | None:
     change and more, the one with the least cum. `kept` chooses samples. None where no
     function covers it.
     """
-    base, new = (_cum(diff, side, kept) for side in (0, 1))
+    base, new = (cum_of(diff, side, kept) for side in (0, 1))
     by = diff.normalization
     delta = by.delta(base, new)
     totals = [
@@ -54,18 +51,6 @@ def covering(diff: ProfileDiff, kept: Claim | None = None) -> int | None:
     return int(rows[int(np.argmin(sizes))])
 
 
-def _cum(diff: ProfileDiff, side: int, kept: Claim | None) -> Column:
-    """Return the cum of each function of the union, of the kept samples."""
-    functions = diff.paired_functions
-    profile = (diff.base, diff.new)[side].profile
-    values = diff.values[side]
-    if kept is not None:
-        values = np.where(kept.sides[side], values, 0)
-    ids = functions.union[side][functions.sides[side].ids]
-    _, cum = flat_and_cum(profile, ids, len(functions.names), values[:, None])
-    return cum[:, 0]
-
-
 def below(case: Case) -> Iterator[Finding]:
     """Code that costs more or less below one function, spread over many that it calls.
 
@@ -74,7 +59,7 @@ def below(case: Case) -> Iterator[Finding]:
     cpu, alone = case.cpu, case.one_sided
     if cpu is None or alone is None or cpu.other_release or cpu.in_shares:
         return
-    told = alone.claim.plus(cpu.bookkeeping)
+    told = alone.claim.plus(cpu.bookkeeping).plus(cpu.lent)
     kept = Claim(~told.base, ~told.new)
     change = cpu.change_beside_others(kept)
     if not change.told or abs(change.delta) < _SHARE * cpu.whole:

@@ -14,7 +14,7 @@ from pprofdiff.analysis.findings.model import Claim, Direction, Fact
 from pprofdiff.analysis.profiles.attribution import Attribution
 from pprofdiff.analysis.profiles.caveats import releases_apart
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.graph import walk
+from pprofdiff.analysis.profiles.graph import flat_and_cum, walk
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_groups
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import Table, ValueColumn
@@ -23,11 +23,26 @@ from pprofdiff.analysis.stats.judgement import Change, Runs
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import first_in_row
 
-__all__ = ["CPUComparison", "words"]
+__all__ = ["CPUComparison", "cum_of", "words"]
 
 _BOOKKEEPING = ("gc", "gc_tax", "alloc")
+# What the runtime does in whatever function happens to run: `CPUComparison.lent`.
+_STACKS = "stack"
+_PREEMPTED = "runtime.asyncPreempt"
 
 Column = NDArray[np.int64]
+
+
+def cum_of(diff: ProfileDiff, side: int, kept: Claim | None) -> Column:
+    """Return the raw cum of each function of the union on one side, of kept samples."""
+    functions = diff.paired_functions
+    profile = (diff.base, diff.new)[side].profile
+    values = diff.values[side]
+    if kept is not None:
+        values = np.where(kept.sides[side], values, 0)
+    ids = functions.union[side][functions.sides[side].ids]
+    _, cum = flat_and_cum(profile, ids, len(functions.names), values[:, None])
+    return cum[:, 0]
 
 
 def words(diff: ProfileDiff, base: float, new: float) -> str:
@@ -184,6 +199,27 @@ class CPUComparison:
     def bookkeeping(self) -> Claim:
         """GC and allocation: what has causes of its own."""
         return self.of_groups(*_BOOKKEEPING)
+
+    @cached_property
+    def lent(self) -> Claim:
+        """What the runtime does in whatever function happens to run.
+
+        A goroutine's stack grows in the function that needs more than is left, by which
+        functions called before; it is preempted in that which runs at the time. Neither
+        is the work of that function.
+        """
+        stacks = self.of((_STACKS,))
+        sides = []
+        for side in (0, 1):
+            anchor = self.sides[side].anchor
+            names = [self.names[i] for i in self.diff.paired_functions.union[side]]
+            cut = np.array([name.startswith(_PREEMPTED) for name in names], np.bool_)
+            sides.append(stacks.sides[side] | np.append(cut, False)[anchor])
+        return Claim(sides[0], sides[1])
+
+    def cum_of(self, side: int, claim: Claim) -> Column:
+        """Return the raw cum of each function on one side, of the claimed samples."""
+        return cum_of(self.diff, side, claim)
 
     @property
     def all(self) -> Claim:

@@ -48,7 +48,7 @@ def own_cost(case: Case) -> Iterator[Finding]:
     cpu, alone = case.cpu, case.one_sided
     if cpu is None or alone is None or cpu.other_release:
         return
-    told = alone.claim.plus(cpu.bookkeeping)
+    told = alone.claim.plus(cpu.bookkeeping).plus(cpu.lent)
     whole = cpu.whole_of.copy()
     for root, host in alone.hosts.items():
         whole[root] = host

@@ -11,6 +11,7 @@ from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.inside import Inside, inside_others
 from pprofdiff.analysis.findings.model import Claim
 from pprofdiff.analysis.findings.roots import OneSidedWork, Root
+from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_ROW
 from pprofdiff.goruntime.names import is_runtime_like, is_standard_library, package_of
 from pprofdiff.identity.symbols import Symbols
 from pprofdiff.model.csr import (
@@ -32,6 +33,8 @@ _SHARE = 0.02
 _LEFT = 0.005
 # A function does nothing of its own where this part of it is in one that it calls.
 _NEARLY_ALL = 0.9
+# Groups of work that a function has done for it, or is made to do for others.
+_NOT_OWN = ("gc", "gc_tax")
 # A function passes work on where this part of what it calls ran without it before.
 _MOST = 0.5
 
@@ -130,6 +133,9 @@ def _chosen(cpu: CPUComparison) -> tuple[Mask, Mask]:
     # What these do, the other side does in the function that they are parts of.
     parts = cpu.whole_of != np.arange(len(cpu.names))
     gone[parts] = added[parts] = False
+    for side, (some, total) in enumerate(((gone, base_total), (added, new_total))):
+        if some.any():
+            some &= cpu.cum_of(side, _own(cpu)) >= _least(cpu, side, _SHARE * total)
     return gone, added
 
 
@@ -150,6 +156,19 @@ def _renumbered(cpu: CPUComparison) -> list[int]:
     return [
         row for some in closures.values() if all(some) for row in set().union(*some)
     ]
+
+
+def _own(cpu: CPUComparison) -> Claim:
+    """Claim what functions do themselves: no GC, and nothing that is lent to them.
+
+    Where the collector runs more, it shows in functions that no sample met before.
+    """
+    return cpu.all.without(cpu.of_groups(*_NOT_OWN)).without(cpu.lent)
+
+
+def _least(cpu: CPUComparison, side: int, share: float) -> float:
+    """Return a share of a side's CPU, or what too few samples to be judged are worth."""
+    return max(share, SAMPLES_FOR_ROW * cpu.model.worth[side])
 
 
 def _tells(cpu: CPUComparison, name: str) -> bool:
@@ -180,13 +199,16 @@ def _work(cpu: CPUComparison, side: int, chosen: tuple[Mask, Mask]) -> OneSidedW
         inner = _outermost(cpu, side, chosen[side] & ~passing)
         free = root < 0
         root[free], parent[free] = inner[0][free], inner[1][free]
-    least = _SHARE / 2 * cpu.diff.totals[side]
+    root[cpu.lent.sides[side]] = -1
+    least = _least(cpu, side, _SHARE / 2 * cpu.diff.totals[side])
     roots = [
         one
         for one in _roots(cpu, side, root, parent)
         if one.value >= least and _expected(cpu, side, one)
     ]
     roots.sort(key=lambda one: -one.value)
+    # What is not told to be of one side alone is left to be told otherwise.
+    root[~np.isin(root, [one.row for one in roots])] = -1
     return OneSidedWork(side, tuple(roots), root)
 
 

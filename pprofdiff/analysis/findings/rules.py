@@ -96,6 +96,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
         runtime.scheduler,
         runtime.locks,
         runtime.leaf_work,
+        runtime.stack_growth,
         contention.contention,
         gc.forced,
         marking.busy,

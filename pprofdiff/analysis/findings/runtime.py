@@ -10,21 +10,30 @@ import numpy as np
 from pprofdiff.analysis.contention import stirred
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
-from pprofdiff.analysis.findings.model import Fact, Finding
+from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.traces import pair_of
 from pprofdiff.analysis.findings.wording import listed, short
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_categories, judged_sums
-from pprofdiff.analysis.stats.calibration import WAITS
+from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_ROW, WAITS
+from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model import csr
+from pprofdiff.model.csr import last_in_row
+from pprofdiff.units import percent
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.traces.compare import TraceDiff
 
-__all__ = ["leaf_work", "locks", "scheduler"]
+__all__ = ["leaf_work", "locks", "scheduler", "stack_growth"]
 
 # A group, or a kind of work, matters if it moved by this share of all CPU.
 _SHARE = 0.01
+# Stacks that grow are a cause from this share of all CPU on: every server grows some.
+_STACKS = 0.02
+# Goroutines with so much of a change are where it is.
+_MOST = 0.5
+# Go's CPU profiles keep so many frames of a stack: those of the root may be missing.
+_KEPT = 64
 _LOCKS = frozenset(("mutex", "block"))
 _SWEEPER = "runtime.bgsweep"
 _KINDS = {"copy": "Copying", "clear": "Clearing memory", "hash": "Hashing"}
@@ -115,6 +124,72 @@ def locks(case: Case) -> Iterator[Finding]:
             or {diff.name for diff in case.comparison.profiles} >= _LOCKS
             else "A mutex and a block profile show which lock or channel.",
         ),
+    )
+
+
+def stack_growth(case: Case) -> Iterator[Finding]:
+    """Tell where stacks of goroutines are made larger, and copied, more or less often.
+
+    That is in whatever function needs more stack than is left, and not its own work.
+    """
+    cpu = case.cpu
+    if cpu is None:
+        return
+    claim = cpu.of(("stack",))
+    change, (base, new) = cpu.change_beside_others(claim), cpu.sums(claim)
+    delta = cpu.scaled_delta(base, new)
+    if not (change.told and cpu.change(claim).told) or change.delta * delta <= 0:
+        return
+    if abs(delta) < _STACKS * cpu.whole or cpu.follows_load(delta):
+        return
+    if cpu.in_shares:
+        sides = percent(base, cpu.diff.totals[0]), percent(new, cpu.diff.totals[1])
+        says = f"takes {' → '.join(sides)} of the {cpu.noun}"
+    else:
+        says = f"costs {cpu.words(base, new)}"
+    what = "goroutines' stacks grow and are copied (runtime.newstack)"
+    if delta < 0:
+        what = "goroutines' stacks are grown and copied less (runtime.newstack)"
+    yield Finding(
+        "stack-growth",
+        f"Stack growth {says}: {what}",
+        _begins(cpu, claim),
+        (Fact("stack growth", "cpu profile", base, new, cpu.diff.unit),),
+        "Have workers that stay in place of a goroutine for each task, or call less "
+        "deeply."
+        if delta > 0
+        else "",
+        direction=cpu.way(delta),
+        rises=delta > 0,
+        claim=claim,
+    )
+
+
+def _begins(cpu: CPUComparison, claim: Claim) -> str:
+    """Say which function the goroutines begin in that have most of a claim's change.
+
+    "" where there is no such one, or stacks do not show where they begin.
+    """
+    named = np.array([not is_runtime_like(name) for name in cpu.names], np.bool_)
+    none = len(cpu.names)
+    sums = [np.zeros(none + 2, np.int64) for _ in (0, 1)]
+    for side, values in enumerate(cpu.diff.values):
+        kept = np.where(claim.sides[side], values, 0)
+        for start, stop, ids, offsets in cpu.stacks(side):
+            last = last_in_row(named[ids], offsets)
+            first = np.where(last >= 0, np.append(ids, none)[last], none)
+            first[np.diff(offsets) >= _KEPT] = none + 1
+            np.add.at(sums[side], first, kept[start:stop])
+    delta = np.abs(cpu.diff.normalization.delta(*sums))
+    cut, seen = delta[none + 1] > _MOST * delta.sum(), float(delta[: none + 1].sum())
+    row = int(np.argmax(delta[:none]))
+    enough = max(s[row] / w for s, w in zip(sums, cpu.model.worth, strict=True))
+    if delta[row] <= _MOST * seen or enough < SAMPLES_FOR_ROW:
+        return ""
+    deep = f"Most of these stacks have {_KEPT} frames or more. Of the others, m"
+    return (
+        f"{deep if cut else 'M'}ost are of goroutines that begin in "
+        f"{short(cpu.names[row])}."
     )
 
 

@@ -171,7 +171,12 @@ def _told(cpu: CPUComparison | None, finding: Finding) -> Finding:
     explains = cpu.delta(finding.claim)
     if _contrary(finding, explains):
         return finding._replace(claim=None)
-    share = abs(explains) / cpu.whole if cpu.change(finding.claim).told else 0.0
+    mark = cpu.mark(finding.claim)
+    beyond = mark not in (None, "noise") and cpu.change(finding.claim).told
+    share = abs(explains) / cpu.whole if beyond else 0.0
+    if mark == "unknown" and cpu.in_shares:
+        # What else takes more or less moves every share, and runs differ beside.
+        share = min(share, _MINOR)
     least = finding.severity if finding.sure else "info"
     severity = max(least, _severity(share), key=SEVERITIES.index)
     return finding._replace(explains=explains, severity=severity)
@@ -323,13 +328,19 @@ def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
         wanted = _claim(cpu, below).within(left)
         below.finding = _claimed(cpu, below, wanted)
         left = left.without(wanted)
-    finding = node.finding
+    finding, said = node.finding, None
     if finding.claim is not None:
-        own = abs(cpu.delta(finding.claim.within(allowed)))
-        finding = finding._replace(beside=own < _NEARLY * abs(finding.explains or 0.0))
+        said = finding.claim.within(allowed)
+        own = cpu.delta(said)
+        beside = abs(own) < _NEARLY * abs(finding.explains or 0.0)
+        finding = finding._replace(beside=beside)
+        if own and not _contrary(finding, own):
+            finding = finding._replace(own=own, mark=cpu.mark(said))
     for claim in (_claim(cpu, node).within(allowed), allowed.without(left)):
         explains = cpu.delta(claim)
         if explains and not _contrary(finding, explains):
+            if finding.own is None:
+                finding = finding._replace(mark=cpu.mark(claim))
             return finding._replace(claim=claim, explains=explains)
     _unclaim(node)
     return node.finding
@@ -337,7 +348,9 @@ def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
 
 def _unclaim(node: _Node) -> None:
     """Take all samples from a finding and from what follows from it."""
-    node.finding = node.finding._replace(claim=None, explains=None)
+    node.finding = node.finding._replace(
+        claim=None, explains=None, own=None, mark=None
+    )
     for below in node.below:
         _unclaim(below)
 

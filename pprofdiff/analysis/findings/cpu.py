@@ -18,8 +18,9 @@ from pprofdiff.analysis.profiles.graph import flat_and_cum, walk
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_groups
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import Table, ValueColumn
+from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.stats.counts import CountModel
-from pprofdiff.analysis.stats.judgement import Change, Runs
+from pprofdiff.analysis.stats.judgement import Change, Mark, Runs
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import first_in_row
 
@@ -272,6 +273,17 @@ class CPUComparison:
     def change(self, claim: Claim) -> Change:
         """Judge the claimed samples by themselves."""
         return self.model.one(self.runs(claim))
+
+    def mark(self, claim: Claim) -> Mark | None:
+        """Return the mark of the claimed samples in a table, None for too few of them.
+
+        That is by the model of the tables, which knows how runs of one build differ.
+        """
+        samples = np.divide(self.sums(claim), self.model.worth)
+        if samples.sum() < SAMPLES_FOR_ROW:
+            return None
+        judged = self.diff.judge_runs(self.runs(claim))
+        return "unknown" if judged is None else judged.change().mark
 
     def change_beside_others(self, claim: Claim) -> Change:
         """Judge by what the claimed samples moved beyond the load."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.groups import JudgedSum
+from pprofdiff.analysis.stats.judgement import Mark
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.source.model import SourceOfFinding
@@ -79,7 +80,11 @@ class Finding(NamedTuple):
     or ``neutral``. `parent` is the id of
     the finding that this one follows from, None for a cause. `explains` is the scaled
     delta of CPU that `claim` covers, None without a claim: no sample is claimed by two
-    causes, and a consequence claims samples of its cause alone. `beside` tells that
+    causes, and a consequence claims samples of its cause alone. `own` is the part of
+    it that the finding's own sentence speaks of, without what follows from it, None
+    where there is none; `mark` is what chance is to that (or to `explains`, where there
+    is none), as in the tables, None for fewer samples than a row is judged by. `beside`
+    tells that
     causes before it claim a part of what its own numbers tell. `weight` is what a
     finding without a claim explains of its own measure, from 0 to 1; with one it ranks
     what explains equally much. `sure` tells that its severity rests on other evidence
@@ -99,6 +104,8 @@ class Finding(NamedTuple):
     direction: Direction = "neutral"
     claim: Claim | None = None
     explains: float | None = None
+    own: float | None = None
+    mark: Mark | None = None
     beside: bool = False
     parent: str | None = None
     weight: float = 0.0

@@ -24,6 +24,7 @@ def finding_rows(findings: Findings) -> list[Row]:
             "text": finding.text,
             "advice": finding.advice or None,
             "explains_scaled": finding.explains,
+            "own_scaled": finding.own,
             "parent": finding.parent,
             "detail": finding.parent is not None,
             "evidence": [fact._asdict() for fact in finding.evidence],

@@ -51,7 +51,9 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
     if findings.explained is not None and cpu is not None and adds_up and claimed:
         whole = len(shown) == len(_shown(findings, told, len(told)))
         alone = _alone(shown, told)
-        plural = "Together they" if whole else "All causes together"
+        several = sum(bool(f.explains) for f in shown if f.parent not in _ids(shown))
+        they = whole and several > 1
+        plural = "Together they" if they else "All causes together"
         who = f"{alone} explains" if alone else f"{plural} explain"
         rest.append(Sentence(_together(findings.explained, cpu, who)))
     return Why(
@@ -94,11 +96,18 @@ def _reasons(
 ) -> Iterator[Reason]:
     """Yield findings with their places in the tree: causes are numbered."""
     number, levels, told = 0, dict[str, int](), set[object]()
+    wholes = dict[str, float]()
     for finding in shown:
         level = levels.get(finding.parent or "", -1) + 1
         levels[finding.id] = level
         number += level == 0
-        reason = _reason(number, finding, cpu, level)
+        amount = ""
+        if cpu is not None:
+            amount = _amount(finding, cpu, wholes.get(finding.parent or ""), level)
+        # Where nothing is said of a finding's amount, what follows is a part of none.
+        whole = finding.own if level else finding.explains
+        wholes[finding.id] = (whole or finding.explains or 0.0) if amount else 0.0
+        reason = Reason(number, finding, amount, level)
         notes = [(_key(number, n), n) for n in source_notes(report, finding)]
         yield reason._replace(notes=tuple(n for key, n in notes if key not in told))
         told |= {key for key, _ in notes}
@@ -115,18 +124,34 @@ def _key(number: int, note: SourceNote) -> tuple[object, ...]:
     return number, note.lines.place
 
 
-def _reason(
-    number: int, finding: Finding, cpu: ProfileDiff | None, level: int
-) -> Reason:
-    """Return one finding with its number and its part of the CPU profiles' change."""
-    if not finding.explains or cpu is None:
-        return Reason(number, finding, level=level)
-    sign = MARKS["more" if finding.explains > 0 else "less"]
+def _amount(
+    finding: Finding, cpu: ProfileDiff, whole: float | None, level: int
+) -> str:
+    """Return a finding's part of the CPU profiles' change, what follows from it apart.
+
+    `whole` is what it is a part of, which no part is larger than. "" where nothing is
+    to be said.
+    """
+    if not finding.explains or finding.mark is None:
+        return ""
+    own = finding.own
+    amount = finding.explains if own is None else own
+    if level and (whole is None or not 0 < amount / (whole or -amount) <= 1):
+        return ""
+    scale = change_scale_of(cpu)
     # Without a space, so that no line ends between the sign and its number.
-    amount = f"{sign}{change_scale_of(cpu).text(finding.explains, signed=True)}"
-    if finding.beside and not level:
-        amount = f"{amount} beside the above"
-    return Reason(number, finding, amount, level)
+    mark = "" if finding.mark == "unknown" else MARKS[finding.mark]
+    text = f"{mark}{scale.text(amount, signed=True)}"
+    if level:
+        return text
+    if own is None:
+        return f"{text} with what follows"
+    family = scale.text(finding.explains, signed=True)
+    follows = family != scale.text(own, signed=True)
+    family = scale.number(finding.explains, signed=True)
+    if finding.beside:
+        text = f"{text} beside the above"
+    return f"{text}, with what follows {family}" if follows else text
 
 
 def _alone(shown: Sequence[Finding], told: Sequence[Finding]) -> str:

@@ -69,6 +69,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "scheduler": ("@dearer*", "@cheaper*"),
     "dearer-below": ("@dearer*", *_OF_CODE),
     "cheaper-below": ("@cheaper*", *_OF_CODE),
+    "takes-*": _OF_NEW_CODE,
     "dearer*": _OF_CODE,
     "cheaper*": _OF_CODE,
     "allocation": ("=heap-growth", *_OF_ALLOCATION, "leaf-copy", *_FOR_OTHERS),
@@ -348,9 +349,7 @@ def _claimed(cpu: CPUComparison, node: _Node, allowed: Claim) -> Finding:
 
 def _unclaim(node: _Node) -> None:
     """Take all samples from a finding and from what follows from it."""
-    node.finding = node.finding._replace(
-        claim=None, explains=None, own=None, mark=None
-    )
+    node.finding = node.finding._replace(claim=None, explains=None, own=None, mark=None)
     for below in node.below:
         _unclaim(below)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison, cum_of
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
-from pprofdiff.analysis.findings.wording import listed_functions, short, times
+from pprofdiff.analysis.findings.wording import listed, listed_functions, short, times
 from pprofdiff.analysis.profiles.attribution import owned
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 
@@ -23,6 +23,8 @@ _COVERS = 0.8
 _SHARE, _TIMES = 0.05, 1.25
 # One function with this part of the change has a finding of its own.
 _ALONE = 0.5
+# What is called most of a change has more than this part of it.
+_MOST = 0.5
 _NAMED = 3
 
 
@@ -81,10 +83,12 @@ def below(case: Case) -> Iterator[Finding]:
         return
     movers = np.argsort(-delta, kind="stable")[:_NAMED].tolist()
     named = listed_functions([cpu.names[i] for i in movers if delta[i]])
+    most = delta[movers].sum() > _MOST * delta.sum()
+    where = f"; most of it in {named}" if most else ""
     yield Finding(
         "dearer-below" if ratio > 1 else "cheaper-below",
         f"{short(name)} and what it calls cost {times(ratio)} as much {cpu.noun}",
-        f"{cpu.words(base, new)}, without GC and allocation; most of it in {named}.",
+        f"{cpu.words(base, new)}, without {listed(cpu.apart)}{where}.",
         (Fact(f"below {name}", "cpu profile", base, new, cpu.diff.unit),),
         direction="worse" if ratio > 1 else "better",
         claim=claim,

@@ -29,6 +29,8 @@ __all__ = ["CPUComparison", "cum_of", "words"]
 _BOOKKEEPING = ("gc", "gc_tax", "alloc")
 # What the runtime does in whatever function happens to run: `CPUComparison.lent`.
 _STACKS = "stack"
+# From this part of all CPU on, a reader sees in a table what a sentence leaves out.
+_TOLD = 0.01
 _PREEMPTED = "runtime.asyncPreempt"
 
 Column = NDArray[np.int64]
@@ -217,6 +219,13 @@ class CPUComparison:
             cut = np.array([name.startswith(_PREEMPTED) for name in names], np.bool_)
             sides.append(stacks.sides[side] | np.append(cut, False)[anchor])
         return Claim(sides[0], sides[1])
+
+    @cached_property
+    def apart(self) -> list[str]:
+        """What a function's own cost is told without; stacks where they matter."""
+        grown, totals = self.sums(self.of((_STACKS,))), self.diff.totals
+        shares = (one / whole for one, whole in zip(grown, totals, strict=True))
+        return ["GC", "allocation", *(["stack growth"] if max(shares) >= _TOLD else [])]
 
     def cum_of(self, side: int, claim: Claim) -> Column:
         """Return the raw cum of each function on one side, of the claimed samples."""

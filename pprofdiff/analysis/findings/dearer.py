@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
+from pprofdiff.analysis.findings.taken import taken
 from pprofdiff.analysis.findings.wording import listed, short, times
 from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_ROW
@@ -55,6 +56,11 @@ def own_cost(case: Case) -> Iterator[Finding]:
     owners = _owner(cpu, whole, told, 0), _owner(cpu, whole, told, 1)
     movers = _movers(cpu, owners)
     if cpu.in_shares:
+        named = []
+        for row, finding in taken(cpu, alone.claim):
+            named.append(row)
+            yield finding
+        movers = [mover for mover in movers if mover.row not in named]
         movers = _whole_shares(cpu, movers)
         if movers:
             yield _shares(cpu, movers)
@@ -189,13 +195,10 @@ def _finding(
         if len(movers) > 1
         else "its own work and that of the libraries it calls"
     )
-    without = ", without GC and allocation" if cpu.diff.grouped else ""
+    apart = cpu.apart if cpu.diff.grouped else []
     if _one_sided(cpu, owners, movers):
-        without = (
-            ", without GC, allocation and what is gone or new"
-            if without
-            else ", without what is gone or new"
-        )
+        apart = [*apart, "what is gone or new"]
+    without = f", without {listed(apart)}" if apart else ""
     if len(names) == 1 and first.counted:
         title = f"{names[0]} {verb} {times(first.ratio)} as much {cpu.noun}"
     else:

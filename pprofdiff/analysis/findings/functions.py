@@ -11,6 +11,7 @@ from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.inside import Inside
 from pprofdiff.analysis.findings.model import Claim, Direction, Finding
+from pprofdiff.analysis.findings.one_sided import mostly
 from pprofdiff.analysis.findings.roots import OneSidedWork, Root
 from pprofdiff.analysis.findings.wording import (
     listed,
@@ -89,12 +90,20 @@ def _gone_or_new(
         # Closures are numbered anew when one is added: it may be one of those.
         advice = ""
     claim = _claim(cpu, change, roots)
-    dearest = _dearest(cpu, change, claim)
+    side = change.side
+    most = mostly(cpu, side, np.where(claim.sides[side], change.root_of_sample, -1))
     called = "; ".join(_called(cpu.names, r) for r in roots[:_NAMED])
     rest = len(roots) - _NAMED
     text = f"{called}{f'; and {rest} more' if rest > 0 else ''}."
-    if dearest is not None:
-        text += f" Most of it is in {short(cpu.names[dearest])}."
+    passed = [root.row for root in roots if root.row in change.passing]
+    if passed:
+        whole = percent(int(cpu.cum[side][passed[0]]), cpu.diff.totals[side])
+        what = f"{short(cpu.names[passed[0]])} takes {whole} with all that it calls"
+        text += f" {what}: what {there} calls without it is not counted."
+    if "stack growth" in cpu.apart:
+        text += " Stack growth is not counted."
+    if most is not None:
+        text += f" Most of it is in {short(cpu.names[most])}."
     return Finding(
         "work-vanished" if gone else "work-appeared",
         title,
@@ -155,19 +164,6 @@ def _under(cpu: CPUComparison, change: OneSidedWork, roots: list[Root]) -> int:
     """Return the raw CPU time under roots, GC and allocation included."""
     under = _under_any(change, roots)
     return int(cpu.diff.values[change.side][under].sum())
-
-
-def _dearest(cpu: CPUComparison, change: OneSidedWork, claim: Claim) -> int | None:
-    """Return the function of the program that is the leaf of most claimed samples."""
-    side = change.side
-    payer = cpu.sides[side].payer[claim.sides[side]]
-    values = cpu.diff.values[side][claim.sides[side]]
-    paid = payer >= 0
-    if not paid.any():
-        return None
-    row = int(np.argmax(np.bincount(payer[paid], values[paid])))
-    dearest = int(cpu.diff.paired_functions.union[side][row])
-    return None if dearest in {r.row for r in change.roots} else dearest
 
 
 def _replaced(

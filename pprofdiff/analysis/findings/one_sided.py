@@ -22,7 +22,7 @@ from pprofdiff.model.csr import (
     once_per_row,
 )
 
-__all__ = ["OneSided", "work_of_one_side"]
+__all__ = ["OneSided", "mostly", "work_of_one_side"]
 
 Mask = NDArray[np.bool_]
 Column = NDArray[np.int64]
@@ -133,9 +133,10 @@ def _chosen(cpu: CPUComparison) -> tuple[Mask, Mask]:
     # What these do, the other side does in the function that they are parts of.
     parts = cpu.whole_of != np.arange(len(cpu.names))
     gone[parts] = added[parts] = False
-    for side, (some, total) in enumerate(((gone, base_total), (added, new_total))):
+    for side, some in enumerate((gone, added)):
         if some.any():
-            some &= cpu.cum_of(side, _own(cpu)) >= _least(cpu, side, _SHARE * total)
+            least = _least(cpu, side, _SHARE * cpu.diff.totals[side])
+            some[cpu.cum_of(side, _own(cpu)) < least] = False
     return gone, added
 
 
@@ -167,7 +168,7 @@ def _own(cpu: CPUComparison) -> Claim:
 
 
 def _least(cpu: CPUComparison, side: int, share: float) -> float:
-    """Return a share of a side's CPU, or what too few samples to be judged are worth."""
+    """Return a share of a side's CPU, or what samples enough to be judged are worth."""
     return max(share, SAMPLES_FOR_ROW * cpu.model.worth[side])
 
 
@@ -209,7 +210,9 @@ def _work(cpu: CPUComparison, side: int, chosen: tuple[Mask, Mask]) -> OneSidedW
     roots.sort(key=lambda one: -one.value)
     # What is not told to be of one side alone is left to be told otherwise.
     root[~np.isin(root, [one.row for one in roots])] = -1
-    return OneSidedWork(side, tuple(roots), root)
+    return OneSidedWork(
+        side, tuple(roots), root, frozenset(np.flatnonzero(passing).tolist())
+    )
 
 
 def _outermost(cpu: CPUComparison, side: int, chosen: Mask) -> tuple[Column, Column]:
@@ -293,6 +296,31 @@ def _below(
             apart = once & (at < 0)[sample - start] & (place < over[sample - start])
             np.add.at(beside, ids[apart], values[sample[apart]])
     return inside, beside
+
+
+def mostly(cpu: CPUComparison, side: int, root: Column) -> int | None:
+    """Return the innermost function with more than half of what is below some others.
+
+    `root` is the function of each of a side's samples below which to look, -1 for none.
+    That is no function of the runtime; None where there is no such one.
+    """
+    values = np.where(root >= 0, cpu.diff.values[side], 0)
+    sums, depth = (np.zeros(len(cpu.names), np.int64) for _ in range(2))
+    for start, stop, ids, offsets in cpu.stacks(side):
+        sample = np.repeat(np.arange(start, stop), np.diff(offsets))
+        place = np.arange(len(ids))
+        at = last_in_row(ids == root[sample], offsets)
+        below = once_per_row(offsets, ids, len(cpu.names))
+        below &= (place < at[sample - start]) & (ids != root[sample])
+        np.add.at(sums, ids[below], values[sample[below]])
+        from_leaf = place - offsets[sample - start]
+        np.add.at(depth, ids[below], from_leaf[below])
+    most = sums > _MOST * values.sum()
+    most &= ~np.array([is_runtime_like(name) for name in cpu.names], np.bool_)
+    rows = np.flatnonzero(most)
+    if not len(rows):
+        return None
+    return int(rows[np.lexsort((depth[rows], sums[rows]))[0]])
 
 
 def _expected(cpu: CPUComparison, side: int, root: Root) -> bool:

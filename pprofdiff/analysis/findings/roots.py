@@ -25,8 +25,12 @@ class Root(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OneSidedWork:
-    """Roots of one side (0: gone, 1: new), and which samples are under each."""
+    """Roots of one side (0: gone, 1: new), and which samples are under each.
+
+    `passing` are roots that call what ran without them: that is not under them here.
+    """
 
     side: int
     roots: tuple[Root, ...]
     root_of_sample: NDArray[np.int64]
+    passing: frozenset[int] = frozenset()

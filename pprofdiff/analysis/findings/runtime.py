@@ -30,7 +30,7 @@ __all__ = ["leaf_work", "locks", "scheduler", "stack_growth"]
 _SHARE = 0.01
 # Stacks that grow are a cause from this share of all CPU on: every server grows some.
 _STACKS = 0.02
-# Goroutines with so much of a change are where it is.
+# What has more than this part of a change is where it is.
 _MOST = 0.5
 # Go's CPU profiles keep so many frames of a stack: those of the root may be missing.
 _KEPT = 64
@@ -260,8 +260,7 @@ def leaf_work(case: Case) -> Iterator[Finding]:
         yield Finding(
             f"leaf-{row.id}",
             f"{row.label} {cpu.moves(row.delta)}",
-            f"{cpu.words(row.base, row.new)}, most of the change in "
-            f"{_mostly(cpu, kinds.index(row.id))}.",
+            f"{cpu.words(row.base, row.new)}{_mostly(cpu, kinds.index(row.id))}.",
             (Fact(row.label, "cpu profile", row.base, row.new, cpu.diff.unit),),
             direction=cpu.way(row.delta),
             rises=row.delta > 0,
@@ -270,14 +269,17 @@ def leaf_work(case: Case) -> Iterator[Finding]:
 
 
 def _mostly(cpu: CPUComparison, kind: int) -> str:
-    """Name the category in which a kind of leaf moved most."""
+    """Name the category with most of the change of a kind of leaf, "" without one."""
     moves = {
-        category: abs(cpu.scaled_delta(base, new))
+        category: cpu.scaled_delta(base, new)
         for category, k, base, new in cpu.diff.leaf_kind_sums
         if k == kind
     }
-    most = max(moves, key=lambda category: moves[category])
-    return rules().category_labels[rules().categories[most]]
+    most = max(moves, key=lambda category: abs(moves[category]))
+    if moves[most] / (sum(moves.values()) or np.inf) <= _MOST:
+        return ""
+    label = rules().category_labels[rules().categories[most]]
+    return f", most of the change in {label}"
 
 
 def _by_kind(cpu: CPUComparison, kinds: list[str]) -> list[JudgedSum]:

@@ -124,9 +124,7 @@ def _key(number: int, note: SourceNote) -> tuple[object, ...]:
     return number, note.lines.place
 
 
-def _amount(
-    finding: Finding, cpu: ProfileDiff, whole: float | None, level: int
-) -> str:
+def _amount(finding: Finding, cpu: ProfileDiff, whole: float | None, level: int) -> str:
     """Return a finding's part of the CPU profiles' change, what follows from it apart.
 
     `whole` is what it is a part of, which no part is larger than. "" where nothing is

@@ -128,6 +128,27 @@ def test_the_first_cause_leaves_nothing_to_others(drafts, way, known):
     assert not any(finding.beside for finding in found[:1])
 
 
+@_some
+@given(_drafts, _ways, st.booleans())
+def test_what_a_cause_says_itself_goes_the_way_of_all_of_it(drafts, way, known):
+    for finding in tree(cpu(known), drafts, way)[0]:
+        if finding.own is not None:
+            assert finding.explains * finding.own > 0, finding
+        assert finding.claim is not None or finding.own is finding.mark is None
+
+
+def test_what_a_cause_says_itself_is_without_what_follows():
+    def draft(id_, samples):
+        mask = np.isin(np.arange(SAMPLES), samples)
+        return Finding(id_, "", "", (), "", "major", "worse", Claim(mask, mask))
+
+    drafts = [draft("allocation", (8, 9)), draft("gc-cpu", (4, 5))]
+    cause, follows = tree(cpu(), drafts)[0]
+    assert follows.parent == cause.id
+    assert cause.own == cpu().delta(drafts[0].claim)
+    assert cause.explains == cause.own + follows.own
+
+
 def test_what_others_claim_is_told_beside_them():
     """A cause whose numbers tell more than is left for it says so."""
 

@@ -218,6 +218,92 @@ def test_nothing_vanished(base, new):
     assert "work-vanished" not in findings(profile(base), profile(new))
 
 
+GROWS = ("runtime.copystack", "runtime.newstack", "runtime.morestack")
+DEEP = ("example.com/a.Walk", "example.com/a.Render", "example.com/a.Start.func1")
+
+
+@pytest.mark.parametrize("work", [EQUAL, None], ids=["known", "unknown"])
+def test_a_stack_that_grows_is_nobody_s_own_work(work):
+    base = profile([(WORK, 2000), (DEEP[1:], 400), ((*GROWS, *DEEP[1:]), 10)])
+    more = [(WORK, 2000), (DEEP[1:], 400), ((*GROWS, *DEEP), 900)]
+    found = findings(base, profile(more), work=work)
+    told = found["stack-growth"]
+    assert told.title.startswith(
+        "Stack growth takes 0.4% → 27.3% of the CPU: "
+        if work is None
+        else "Stack growth costs 0.10 → 9.00 s/op: "
+    )
+    assert told.text == "Most are of goroutines that begin in a.Start.func1."
+    assert next(iter(found)) == "stack-growth"
+    # No sample of a.Walk itself is there; what else moved are shares of what did not.
+    assert set(found) <= {"stack-growth", "shares-moved"}
+    own = profile([*more, (DEEP, 300)])
+    assert findings(base, own, work=work)["work-appeared"].title.startswith(
+        f"a.Walk takes {100 * 300 / 3600:.1f}% of new's CPU, none of base's"
+    )
+    back = findings(profile(more), base, work=work)["stack-growth"]
+    assert (back.advice, back.rises) == ("", False)
+
+
+@pytest.mark.parametrize("grown", [12, 40])
+def test_stacks_that_grow_by_chance_or_little_are_none(grown):
+    base = profile([(WORK, 2000), ((*GROWS, *DEEP), 10)])
+    new = profile([(WORK, 2000), ((*GROWS, *DEEP), grown)])
+    assert "stack-growth" not in findings(base, new, work=EQUAL)
+
+
+def test_where_stacks_grow_is_not_said_of_those_that_are_cut():
+    deep = tuple(f"example.com/a.F{i}" for i in range(70))
+    base, new = profile([(WORK, 2000)]), profile([(WORK, 2000), ((*GROWS, *deep), 900)])
+    assert findings(base, new, work=EQUAL)["stack-growth"].text == ""
+
+
+def test_what_the_collector_makes_a_function_do_is_not_its_own():
+    helps = ("runtime.gcDrainN", "runtime.gcAssistAlloc", "runtime.mallocgc", *DEEP)
+    base, new = profile([(WORK, 2000)]), profile([(WORK, 2000), (helps, 200)])
+    assert "work-appeared" not in findings(base, new, work=EQUAL)
+
+
+SERVED = ("example.com/a.Query", "example.com/a.Handle", MAIN)
+STEP = ("example.com/lib.Step", *SERVED)
+
+
+def test_a_share_that_is_a_multiple_is_told_where_work_is_unknown():
+    rest = ("example.com/lib.Step", "example.com/a.Next", MAIN)
+    base = profile([(WORK, 1000), (STEP, 60), (SERVED, 20), (rest, 900)])
+    new = profile([(WORK, 1000), (STEP, 700), (SERVED, 20), (rest, 260)])
+    told = next(iter(findings(base, new).values()))
+    assert told.id == "takes-more"
+    assert told.title == "a.Query and what it calls take 4.04 → 36.36 % of the CPU"
+    assert told.text.startswith("Most of it is in lib.Step (in all 48.48 → 48.48 %). ")
+    assert (told.direction, told.severity) == ("neutral", "major")
+    assert "takes-less" in findings(new, base)
+    # Costs tell more than shares, where the work is known.
+    assert "takes-more" not in findings(base, new, work=EQUAL)
+
+
+def test_a_share_that_falls_because_another_rises_is_not_told():
+    base = profile([(WORK, 1000), (SERVED, 200), (COPY, 100)])
+    new = profile([(WORK, 1000), (SERVED, 200), (COPY, 4000)])
+    assert "takes-less" not in findings(base, new)
+
+
+def test_a_share_that_is_twice_as_large_is_no_multiple():
+    base = profile([(WORK, 2000), (SERVED, 200)])
+    new = profile([(WORK, 2000), (SERVED, 450)])
+    assert "takes-more" not in findings(base, new)
+
+
+def test_most_is_more_than_half():
+    parts = [(f"example.com/b.P{i}", *NEW) for i in range(2)]
+    base = profile([(WORK, 2000)])
+    halves = profile([(WORK, 2000), *((part, 200) for part in parts)])
+    assert "Most" not in findings(base, halves, work=EQUAL)["work-appeared"].text
+    one = profile([(WORK, 2000), (parts[0], 200), (parts[1], 201)])
+    told = findings(base, one, work=EQUAL)["work-appeared"].text
+    assert told.endswith("Most of it is in b.P1.")
+
+
 def test_what_its_caller_took_along_says_nothing_of_its_own():
     # Where the caller hardly runs, as under less load, its callee is not gone.
     base = profile([(WORK, 200), (OLD, 100), (LOCK, 3000)])

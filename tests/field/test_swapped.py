@@ -19,6 +19,7 @@ _OTHER_ID = {
     "work-vanished": "work-appeared", "work-appeared": "work-vanished",
     "dearer": "cheaper", "cheaper": "dearer",
     "dearer-below": "cheaper-below", "cheaper-below": "dearer-below",
+    "takes-more": "takes-less", "takes-less": "takes-more",
     "split": "joined", "joined": "split",
 }  # fmt: skip
 # A quotient is rounded once; logarithms and exponentials of intervals a few times more.

@@ -135,7 +135,8 @@ def _chosen(cpu: CPUComparison) -> tuple[Mask, Mask]:
     gone[parts] = added[parts] = False
     for side, some in enumerate((gone, added)):
         if some.any():
-            least = _least(cpu, side, _SHARE * cpu.diff.totals[side])
+            # At least half of what counts is its own.
+            least = _least(cpu, side, _SHARE / 2 * cpu.diff.totals[side])
             some[cpu.cum_of(side, _own(cpu)) < least] = False
     return gone, added
 

@@ -121,7 +121,7 @@ def _by_log(case: Case) -> Finding | None:
         side.heap.mean_live - side.heap.allocated_during_mark / side.cycles
         for side in sides
     )
-    if min(base, new) <= 0 or log(new / base) / log(live[1] / live[0]) < _MOST:
+    if min(base, new, *live) <= 0 or log(new / base) / log(live[1] / live[0]) < _MOST:
         return None
     grew = live[1] > live[0]
     amount = arrow(live[0] * _MIB, live[1] * _MIB, "bytes")

@@ -592,7 +592,7 @@ def test_shares_are_those_of_the_table_of_owners():
         profile(
             [*rest, ((render, MAIN), own), (("runtime.mallocgc", render, MAIN), made)]
         )
-        for own, made in ((1000, 600), (200, 80))
+        for own, made in ((1000, 600), (450, 250))
     )
     (table,) = owned_most(compared(base, new), ("base", "new"))
     row = next(row for row in table.rows if "Render" in row.key)

@@ -116,8 +116,8 @@ def allocation(case: Case) -> Iterator[Finding]:
         if sites.moved:
             yield _only_moved(diff, sites.moved)
         return
-    fell = more is False and not _is_a_cost(diff) and not _all_gone(diff, chosen)
-    claim = None if fell else _claim(case, diff, chosen, more=more)
+    partly = not _is_a_cost(diff) and _of_one_side(diff, chosen) is None
+    claim = None if partly else _claim(case, diff, chosen, more=more)
     if claim is not None and case.cpu is not None and more is not None:
         # Samples that moved the other way are not what these bytes cost.
         delta = case.cpu.delta(claim)
@@ -127,11 +127,11 @@ def allocation(case: Case) -> Iterator[Finding]:
         _title(diff, total, chosen),
         _text(case, diff, chosen, sites.moved),
         _evidence(case, diff, chosen),
-        # That a share fell, and did not end, is as well a rise of all else.
-        severity="info" if fell else "minor",
+        # A share that fell, and did not end, is as well a rise of all else.
+        severity="info" if partly else "minor",
         direction=_DIRECTIONS[more] if _is_a_cost(diff) else "neutral",
         claim=claim,
-        weight=0.0 if fell else float("inf"),
+        weight=0.0 if partly else float("inf"),
         rises=more,
         names=frozenset(site.owner for site in chosen),
     )
@@ -354,19 +354,28 @@ def _shares(diff: ProfileDiff, sites: list[_Site]) -> str:
     What others allocate more makes a share less: it is gone where the bytes are too.
     """
     names, verb, totals = _names(sites), _verb(sites), diff.totals
-    base, new = (sum(getattr(s, side) for s in sites) for side in ("base", "new"))
-    if _all_gone(diff, sites):
+    base, new = _bytes_of(sites)
+    side = _of_one_side(diff, sites)
+    if side == 0:
         return f"{names} no longer {verb} what was {percent(base, totals[0])} of bytes"
-    if _gone(new, base) and _gone(new / totals[1], base / totals[0]):
+    if side == 1:
         return f"{names} now {verb} {percent(new, totals[1])} of all bytes"
     shares = points((base, totals[0]), (new, totals[1]))
     return f"{names} {verb} {shares} of all bytes"
 
 
-def _all_gone(diff: ProfileDiff, sites: list[_Site]) -> bool:
-    """Return whether what sites allocated is gone, in bytes and as a share of them."""
-    base, new = (sum(getattr(s, side) for s in sites) for side in ("base", "new"))
-    return _gone(base, new) and _gone(base / diff.totals[0], new / diff.totals[1])
+def _of_one_side(diff: ProfileDiff, sites: list[_Site]) -> int | None:
+    """Return the side that alone allocates, in bytes and as a share; None for both."""
+    both, totals = _bytes_of(sites), diff.totals
+    for side, other in ((0, 1), (1, 0)):
+        shares = both[side] / totals[side], both[other] / totals[other]
+        if _gone(both[side], both[other]) and _gone(*shares):
+            return side
+    return None
+
+
+def _bytes_of(sites: list[_Site]) -> tuple[int, int]:
+    return sum(site.base for site in sites), sum(site.new for site in sites)
 
 
 def _gone(there: float, left: float) -> bool:

@@ -106,7 +106,7 @@ def allocation(case: Case) -> Iterator[Finding]:
     diff = case.of_type("alloc_space")
     if diff is None or diff.model is None or not diff.model.sound:
         return
-    if min(diff.totals) <= 0:
+    if min(diff.totals) <= 0 or _of_other_times(case, diff):
         return
     total = _total(case, diff, diff.model) if _by_operation(diff) else None
     sites = _sites(diff, diff.model)
@@ -135,6 +135,18 @@ def allocation(case: Case) -> Iterator[Finding]:
         rises=more,
         names=frozenset(site.owner for site in chosen),
     )
+
+
+def _of_other_times(case: Case, diff: ProfileDiff) -> bool:
+    """Return whether a side's profile was written at a time that its GC log gainsays.
+
+    Then the sides may hold other parts of what their processes did.
+    """
+    work = case.comparison.work
+    if work is None or diff.new.profile.duration_ns:
+        return False
+    known = zip(work.ages, work.counted, strict=True)
+    return any(age is not None and until is None for age, until in known)
 
 
 def _is_a_cost(diff: ProfileDiff) -> bool:

@@ -27,8 +27,11 @@ Mask = NDArray[np.bool_]
 # A function is above another one where it is in this part of its stacks: inlining and
 # truncated stacks hide it in some.
 _NEARLY_ALL = 0.9
-# A function that does no more for what is new in it rose by less than this part of it.
+# What is new in a function is most of it from this part on.
 _MOST = 0.5
+# A function that does no more for what is new in it rose by less than this part of it,
+# by the table's figures and beside the load.
+_LITTLE = 0.25
 
 
 class Inside(NamedTuple):
@@ -77,10 +80,13 @@ def _costs_more(
     cpu: CPUComparison, side: int, function: Runs[Column], value: int
 ) -> bool:
     """Return whether a function costs more on the side that has so much work alone."""
-    change = cpu.beside_others.one(function)
-    more = change.delta if side else -change.delta
-    work = cpu.beside_others.by.factors[side] * value
-    return more >= _MOST * work or (change.told and more > 0)
+    for model in (cpu.model, cpu.beside_others):
+        change = model.one(function)
+        more = change.delta if side else -change.delta
+        work = model.by.factors[side] * value
+        if more >= _LITTLE * work or (change.told and more > 0):
+            return True
+    return False
 
 
 def _nearest(cpu: CPUComparison, work: OneSidedWork, root: Root) -> int:

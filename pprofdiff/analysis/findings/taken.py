@@ -60,19 +60,21 @@ def _next(cpu: CPUComparison, free: Claim) -> int | None:
     beyond = np.isin(judged.mark, ("more", "less"))
     loud[at[beyond & ~cpu.beside_others.rows(table.runs("cum")).noise]] = True
     loud &= owned(names)
-    own = free.without(cpu.of_groups(*_OF_OTHERS)).without(cpu.lent)
-    whole = cpu.diff.normalization.delta(*cpu.cum)
-    delta = cpu.diff.normalization.delta(*(cpu.cum_of(s, own) for s in (0, 1)))
     # Of what is left: where one takes much more, all others take less.
     rest = [float(total) for total in cpu.sums(free)]
     if min(rest) <= 0:
         return None
+    whole = cpu.diff.normalization.delta(*cpu.cum)
     base, new = (column / total for column, total in zip(cpu.cum, rest, strict=True))
     few, many = np.minimum(base, new), np.maximum(base, new)
     loud &= (many >= _TIMES * few) & ((new - base) * whole > 0)
-    loud &= (np.abs(whole) >= _SHARE * cpu.whole) & (delta * whole > 0)
+    loud &= np.abs(whole) >= _SHARE * cpu.whole
+    if not loud.any():
+        return None
     # The whole of it is told in one number: hardly any may be others' or told.
-    loud &= np.abs(delta) >= _COVERS * np.abs(whole)
+    own = free.without(cpu.of_groups(*_OF_OTHERS)).without(cpu.lent)
+    delta = cpu.diff.normalization.delta(*(cpu.cum_of(s, own) for s in (0, 1)))
+    loud &= (delta * whole > 0) & (np.abs(delta) >= _COVERS * np.abs(whole))
     if not loud.any():
         return None
     first = int(np.argmax(np.where(loud, np.abs(whole), 0)))

@@ -67,53 +67,78 @@ def frequency(case: Case) -> Iterator[Finding]:
 
 
 def limit(case: Case) -> Iterator[Finding]:
-    """Say that the live heap grew under a memory limit: less is left for garbage."""
+    """Say that the live heap moved under a memory limit: what it leaves for garbage."""
     gc = case.gc
     if gc is None or not held_back(gc):
         return
-    from pprofdiff.analysis.gclogs.pace import pace_of
-
     base, new = gc.base.steady, gc.new.steady
-    live, goal = (base.heap.mean_live, new.heap.mean_live), new.heap.mean_goal
-    shares, risen = (base.gc_cpu_share, new.gc_cpu_share), 0.0
-    takes = ""
+    live = base.heap.mean_live, new.heap.mean_live
+    grew = live[1] > live[0]
+    shares, moved, takes = (base.gc_cpu_share, new.gc_cpu_share), 0.0, ""
     if shares[0] and shares[1] and marked(gc, shares[1] / shares[0]):
-        risen = max(shares[1] - shares[0], 0.0)
+        moved = max(shares[1] - shares[0] if grew else shares[0] - shares[1], 0.0)
         parts = f"{percent(shares[0], 1)} → {percent(shares[1], 1)}"
-        takes = f", and GC takes {parts} of the CPU capacity" if risen else ""
-    pace = pace_of(gc.new)
-    alone = None if pace is None else pace.alone_mb
-    more = "Raise GOMEMLIMIT"
-    text = ""
-    if pace is not None and alone is not None:
-        # Of the window's means, as the table has them.
-        alone = live[1] * (1 + pace.low_gogc / 100)
-        text = f"GOGC alone makes the goal about {alone:.0f} MB. "
-        more += f", by about {alone - goal:.0f} MiB for that goal,"
+        takes = f", and GC takes {parts} of the CPU capacity" if moved else ""
+    title, text, advice = _grown(gc, live) if grew else _shrunk(gc, live)
     yield Finding(
         "gc-limit",
-        f"The memory limit (GOMEMLIMIT) binds in {gc.new.label}: the live heap grew "
-        f"{times(live[1] / live[0])} to {_mb(live[1])} under a goal of {_mb(goal)}"
-        f"{takes}",
-        f"{text}Goals stay where they are while the live heap varies: the larger it "
-        "is, the less may be allocated until the next cycle, and each marks more.",
+        f"{title}{takes}",
+        text,
         _evidence(gc),
-        f"{more} or keep less in the live heap; a higher GOGC changes nothing.",
-        direction="worse",
-        severity="major" if risen >= _MUCH else "minor",
-        weight=risen,
+        advice,
+        direction="worse" if grew else "better",
+        severity="major" if moved >= _MUCH else "minor",
+        weight=moved,
         # It rests on heap sizes, which no machine moves.
         sure=True,
     )
 
 
-def held_back(gc: GCDiff) -> bool:
-    """Return whether new's live heap grew under goals that a memory limit holds."""
+def _grown(gc: GCDiff, live: tuple[float, float]) -> tuple[str, str, str]:
+    """Return title, text and advice where the live heap grew under new's limit."""
     from pprofdiff.analysis.gclogs.pace import pace_of
 
-    grew = gc.changes["heap.mean_live"]
-    pace = pace_of(gc.new)
-    return grew.told and grew.delta > 0 and pace is not None and pace.held
+    goal, pace = gc.new.steady.heap.mean_goal, pace_of(gc.new)
+    more, text = "Raise GOMEMLIMIT", ""
+    if pace is not None and pace.alone_mb is not None:
+        # Of the window's means, as the table has them.
+        alone = live[1] * (1 + pace.low_gogc / 100)
+        text = f"GOGC alone makes the goal about {alone:.0f} MB. "
+        more += f", by about {alone - goal:.0f} MiB for that goal,"
+    title = (
+        f"The memory limit (GOMEMLIMIT) binds in {gc.new.label}: the live heap grew "
+        f"{times(live[1] / live[0])} to {_mb(live[1])} under a goal of {_mb(goal)}"
+    )
+    text += (
+        "Goals stay where they are while the live heap varies: the larger it is, the "
+        "less may be allocated until the next cycle, and each marks more."
+    )
+    advice = f"{more} or keep less in the live heap; a higher GOGC changes nothing."
+    return title, text, advice
+
+
+def _shrunk(gc: GCDiff, live: tuple[float, float]) -> tuple[str, str, str]:
+    """Return title, text and advice where the live heap shrank under base's limit."""
+    title = (
+        f"The memory limit (GOMEMLIMIT) of {gc.base.label} leaves more room: the live "
+        f"heap shrank {arrow(live[0] * _MB, live[1] * _MB, 'bytes')}"
+    )
+    text = (
+        "Goals stayed where they are while the live heap varied: the smaller it is, "
+        "the more may be allocated until the next cycle, and each marks less."
+    )
+    return title, text, ""
+
+
+def held_back(gc: GCDiff) -> bool:
+    """Return whether the larger live heap is under goals that a memory limit holds."""
+    from pprofdiff.analysis.gclogs.pace import pace_of
+
+    moved = gc.changes["heap.mean_live"]
+    if not moved.told or not moved.delta:
+        return False
+    pace = pace_of(gc.new if moved.delta > 0 else gc.base)
+    return pace is not None and pace.held
 
 
 def _mb(size: float) -> str:

@@ -1,0 +1,19 @@
+//go:build !renamed
+
+package program
+
+import "example.com/acme/fastjson"
+
+// worth adds up the lines of an order.
+func worth(v *fastjson.Value) float64 {
+	total := 0.0
+	for _, line := range v.GetArray("lines") {
+		total += lineTotal(line)
+	}
+	return total
+}
+
+//go:noinline
+func lineTotal(line *fastjson.Value) float64 {
+	return line.GetFloat64("price") * float64(line.GetInt("quantity"))
+}

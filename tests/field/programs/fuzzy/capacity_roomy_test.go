@@ -1,0 +1,5 @@
+//go:build roomy
+
+package program
+
+const capacity = 8192

@@ -1,0 +1,7 @@
+//go:build timeout
+
+package main
+
+import "time"
+
+const timeout = 5 * time.Second

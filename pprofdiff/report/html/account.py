@@ -9,7 +9,7 @@ from pprofdiff.plots.axes import shortened
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.sections.account import (
     account_scale,
-    beside_medians,
+    beside,
     largest_parts,
 )
 from pprofdiff.units import printable
@@ -49,7 +49,7 @@ class Account(NamedTuple):
     unit: str
     labels: tuple[str, str]
     steps: tuple[Step, ...]
-    gaps: str
+    notes: str
 
 
 def account_steps(report: ReportModel) -> Account | None:
@@ -86,10 +86,5 @@ def account_steps(report: ReportModel) -> Account | None:
             )
         )
     base, new = (shortened(label, _LABEL) for label in report.labels)
-    gaps = " ".join(
-        (
-            *(f"{gap[:1].upper()}{gap[1:]}." for gap in account.gaps),
-            *filter(None, (beside_medians(account),)),
-        )
-    )
-    return Account(account.of, scale.unit, (base, new), tuple(steps), printable(gaps))
+    notes = printable(" ".join(beside(account)))
+    return Account(account.of, scale.unit, (base, new), tuple(steps), notes)

@@ -18,7 +18,7 @@ from pprofdiff.report.rows import (
 )
 from pprofdiff.units import Scale, scale_for
 
-__all__ = ["account_parts", "account_scale", "beside_medians", "largest_parts"]
+__all__ = ["account_parts", "account_scale", "beside", "largest_parts"]
 
 # Parts with less of the larger side's sum are told as one.
 _SMALL = 0.005
@@ -36,26 +36,23 @@ def account_parts(
     if account is None or all(part.id.startswith("cpu.") for part in account.parts):
         return
     yield _table(account, report.labels, most)
-    if account.gaps:
-        gaps = "; ".join(account.gaps)
-        yield Sentence(f"Not in it: {gaps}.")
-    if account.medians is not None:
-        yield Sentence(beside_medians(account))
+    yield from map(Sentence, beside(account))
 
 
-def beside_medians(account: Account) -> str:
-    """Return how the total, a mean, stands to the medians; empty where it is as they.
+def beside(account: Account) -> Iterator[str]:
+    """Yield what is not in the account, and how its total stands to medians.
 
     Costs of operations add up as means; benchmarks are told by medians.
     """
-    if account.medians is None:
-        return ""
-    scale = account_scale(account)
-    base, new = (scale.number(value) for value in account.medians)
-    return (
-        "Parts add up to the mean of all operations; the medians are "
-        f"{base} → {new} {scale.unit}."
-    )
+    if account.gaps:
+        yield f"Not in it: {'; '.join(account.gaps)}."
+    if account.medians is not None:
+        scale = account_scale(account)
+        base, new = (scale.number(value) for value in account.medians)
+        yield (
+            "Parts add up to the mean of all operations; the medians are "
+            f"{base} → {new} {scale.unit}."
+        )
 
 
 def _table(account: Account, labels: tuple[str, str], most: int | None) -> Table:

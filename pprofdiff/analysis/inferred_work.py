@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pprofdiff.analysis.benchmarks.times import (
     BenchmarkKey,
@@ -26,6 +27,8 @@ _COVERS = 0.9, 1.1
 _RAN = 0.5, 1.1
 # What profiles and benchmarks count, and the unit in which benchmarks print it.
 _ALLOCATED = {"alloc_space": "B/op", "alloc_objects": "allocs/op"}
+# Mixes are alike where they change by less what an operation allocates.
+_ALIKE = 1.05
 
 
 def inferred_work(base: Side, new: Side) -> Work | None:
@@ -58,12 +61,7 @@ def inferred_work(base: Side, new: Side) -> Work | None:
     worth = dict(zip(names, _worth([base for base, _ in pairs]), strict=True))
     return rated(rates, listed + more, closed=True)._replace(
         by_run=(_by_run(base, worth), _by_run(new, worth)),
-        allocated={
-            sample_type: (before, after)
-            for sample_type, unit in _ALLOCATED.items()
-            if (before := _by_operation(base, worth, unit)) is not None
-            if (after := _by_operation(new, worth, unit)) is not None
-        },
+        **_allocated(base, new, names),
     )
 
 
@@ -79,22 +77,50 @@ def _by_run(side: Side, worth: Mapping[BenchmarkKey, float]) -> dict[int, float]
     return rates
 
 
-def _by_operation(
-    side: Side, worth: Mapping[BenchmarkKey, float], unit: str
-) -> float | None:
-    """Return how many of a unit an operation of the mix takes; None if not all tell."""
-    done = measured(side)
-    amount, told = 0.0, dict[BenchmarkKey, float]()
+def _allocated(
+    base: Side, new: Side, names: Sequence[BenchmarkKey]
+) -> Mapping[str, Any]:
+    """Return what an operation of base's mix allocates: fields of `Work`.
+
+    Profiles hold what each side's own mix allocates, which is not that where one of
+    them ran a benchmark that allocates much more often than the other.
+    """
+    sides, allocated, mixed = (base, new), dict[str, tuple[float, float]](), False
+    for sample_type, unit in _ALLOCATED.items():
+        each = [_each(side, names, unit) for side in sides]
+        if not all(each):
+            continue
+        both = [[_mean(values, mix) for values in each] for mix in each]
+        allocated[sample_type] = both[0][0], both[0][1]
+        mixed |= any(max(pair) > _ALIKE * min(pair) for pair in zip(*both, strict=True))
+    return {"allocated": allocated, "mixed": mixed}
+
+
+_Each = dict[BenchmarkKey, tuple[float, float]]
+
+
+def _each(side: Side, names: Sequence[BenchmarkKey], unit: str) -> _Each:
+    """Return each benchmark's iterations and units in all; empty if not all tell."""
+    sums: _Each = {}
     for capture in side.of("benchmark"):
         for result in capture.content.results:
-            name = key_of(result)
-            if result.unit == unit and name in worth:
+            if result.unit == unit:
                 times = result.iterations
-                amount += sum(v * n for v, n in zip(result.values, times, strict=True))
-                told[name] = told.get(name, 0.0) + sum(times)
-    if any(told.get(name) != done[name].iterations for name in worth):
-        return None
-    return amount / sum(done[name].iterations * worth[name] for name in worth)
+                amount = sum(v * n for v, n in zip(result.values, times, strict=True))
+                before = sums.get(key_of(result), (0.0, 0.0))
+                sums[key_of(result)] = before[0] + sum(times), before[1] + amount
+    done = measured(side)
+    told = all(sums.get(name, (0.0,))[0] == done[name].iterations for name in names)
+    return {name: sums[name] for name in names} if told else {}
+
+
+def _mean(values: _Each, mix: _Each) -> float:
+    """Return the units of an operation, of benchmarks as often as in a mix."""
+    whole = sum(times for times, _ in mix.values())
+    return sum(
+        mix[name][0] / whole * amount / times
+        for name, (times, amount) in values.items()
+    )
 
 
 def _worth(base: list[Measured]) -> list[float]:

@@ -75,3 +75,38 @@ def test_what_is_mostly_set_up_is_no_operations(size):
     space, objects, found = compared(*sides)
     assert space.normalization.mode == objects.normalization.mode == "composition"
     assert "allocation" not in found
+
+
+def mix(*each):
+    """Return a side that ran Encode and Decode so often: (times, B/op) each."""
+    lines = [
+        f"Benchmark{name}-2 {times} {10**9 // times} ns/op {size} B/op 1 allocs/op\n"
+        for name, (times, size) in zip(("Encode", "Decode"), each, strict=True)
+    ]
+    # Ten seconds of runs of a second, half of them of each.
+    held = sum(times * size for times, size in each) * 5
+    one = side(1, 1, held=held)
+    text = parse("".join(lines * 4).encode(), "bench.txt")
+    return replace(
+        one, captures=(*one.captures[:2], Capture("bench.txt", "benchmark", text))
+    )
+
+
+def test_another_mix_of_benchmarks_is_no_other_allocation():
+    """One of two ran more often on one side: each allocates as before."""
+    base = mix((4000, 186_000), (54_000, 50_000))
+    space, _, found = compared(base, mix((6000, 186_000), (48_000, 50_000)))
+    assert "allocation" not in found
+    assert space.normalization.mode == "composition"
+    alike = compared(base, mix((4050, 186_000), (53_000, 50_000)))[0]
+    assert alike.normalization.mode == "per_work"
+    sums = alike.normalization.scaled(*alike.totals)
+    assert sums[0] == pytest.approx(sums[1])
+
+
+def test_of_another_mix_the_benchmarks_tell_what_each_allocates():
+    base = mix((4000, 186_000), (54_000, 50_000))
+    found = compared(base, mix((6000, 93_000), (48_000, 50_000)))[2]
+    assert found["allocation"].title.startswith(
+        "1 of 2 benchmarks allocates less an operation: Encode 50.0% fewer bytes"
+    )

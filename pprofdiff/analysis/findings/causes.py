@@ -57,6 +57,7 @@ FOLLOWS: dict[str, tuple[str, ...]] = {
     "gomaxprocs": (*_WAITS, "scheduler", "gc-cycle-cost", *_GC_WORK),
     "goroutine-growth": ("heap-growth", "gc-cycle-cost", "scheduler", *_GC_WORK),
     "heap-growth": ("gc-limit", "gc-cycle-cost", *_GC_WORK),
+    "gc-pace": ("gc-cycle-cost", *_GC_WORK),
     "gc-limit": ("gc-frequency", "gc-cycle-cost", *_GC_WORK),
     "syscalls*": ("syscall-*", "scheduler", "locks", "blocked-*", "off-cpu*", *_WAITS),
     "contention*": ("blocked-*", "off-cpu*", *_OF_LOCKS, *_WAITS),

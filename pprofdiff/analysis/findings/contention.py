@@ -26,6 +26,7 @@ from pprofdiff.analysis.stats.judge import beyond_runs
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.csr import first_in_row, grouped, sums
 from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.side import Side
 
 __all__ = ["contention"]
 
@@ -318,7 +319,19 @@ def _seconds(case: Case, diff: ProfileDiff) -> tuple[float, float] | None:
     spans = diff.base.profile.duration_ns, diff.new.profile.duration_ns
     if spans[0] and spans[1]:
         return spans[0] / 1e9, spans[1] / 1e9
-    if case.gc is None:
-        return None
-    ends = case.gc.base.whole.end_s, case.gc.new.whole.end_s
-    return ends if all(ends) else None
+    ends = [
+        _logged(side, len(one.runs))
+        for side, one in zip(
+            (case.comparison.base, case.comparison.new),
+            (diff.base, diff.new),
+            strict=True,
+        )
+    ]
+    return (ends[0], ends[1]) if all(ends) else None
+
+
+def _logged(side: Side, runs: int) -> float:
+    """Return how many seconds all runs took, by a GC log of each; 0 where unknown."""
+    logs = [run for c in side.of("gctrace") for run in c.content.runs]
+    ends = [float(log.cycles.start_ms[-1]) / 1e3 for log in logs if len(log.cycles)]
+    return sum(ends) if len(ends) == runs else 0.0

@@ -1,4 +1,4 @@
-"""What operations allocate as benchmarks count it, where no profile tells who does.
+"""What operations allocate as benchmarks count it, where no profile tells more.
 
 ``go test -benchmem`` prints the bytes and objects of each benchmark, by operation: the
 runtime counts them and does not sample (`BenchmarkResult.MemString` of testing).
@@ -27,6 +27,7 @@ _DOUBLE = 2
 # Below it, one decimal of what is gone may read as if all were.
 _HARDLY = 0.01
 _NAMED = 3
+_ADVICE = "An allocs profile (-memprofile) names who allocates."
 
 
 class _Moved(NamedTuple):
@@ -52,10 +53,12 @@ class _Moved(NamedTuple):
 def allocated_by_benchmarks(case: Case) -> Iterator[Finding]:
     """Operations of benchmarks allocate more or less, beyond chance.
 
-    Profiles of allocation tell more where there are any: who allocates.
+    Profiles of allocation tell more where they are by operation: who allocates.
     """
-    diff = case.comparison.benchmarks
-    if diff is None or case.of_type("alloc_space") is not None:
+    diff, profile = case.comparison.benchmarks, case.of_type("alloc_space")
+    if diff is None:
+        return
+    if profile is not None and profile.normalization.mode == "per_work":
         return
     moved = sorted(_moved(diff), key=lambda one: -one.size)
     measured = len({_key(row) for row in _rows(diff)})
@@ -111,7 +114,7 @@ def _finding(case: Case, moved: list[_Moved], measured: int, *, more: bool) -> F
         title,
         f"By operation {'; '.join(told)}.",
         tuple(_fact(one, row) for one in moved for row in one.rows),
-        "An allocs profile (-memprofile) names who allocates.",
+        "" if case.of_type("alloc_space") else _ADVICE,
         severity="minor",
         direction="worse" if more else "better",
         claim=_claim(case, more=more),

@@ -29,6 +29,9 @@ _GROUPS = ("gc", "gc_tax")
 _OFTEN, _DEAR = 1.10, 1.15
 # Goals above the live heap that differ by this factor have another setting.
 _PACE = 1.2
+# Another GOGC is told by itself from this factor on, which no rounding of MiB makes of
+# goals, and of so many cycles.
+_SET, _CYCLES = 1.5, 5
 # A cause explains a factor if it accounts for so much of its logarithm.
 _MOST = 0.5
 # Of all CPU, as of samples: from this share on it matters much.
@@ -63,6 +66,36 @@ def frequency(case: Case) -> Iterator[Finding]:
         severity="minor" if case.cpu is None and gc.cadence_beyond_runs else "info",
         claim=_claim(case, factors.cycles),
         weight=abs(log(factors.cycles)),
+    )
+
+
+def pace(case: Case) -> Iterator[Finding]:
+    """Say that GOGC was set otherwise, where GC does not run more or less often for it.
+
+    Goals over live heaps tell the setting, whatever the machine or the load did.
+    """
+    from pprofdiff.analysis.gclogs.pace import pace_of
+
+    gc = case.gc
+    if gc is None or any(frequency(case)):
+        return
+    base, new = pace_of(gc.base), pace_of(gc.new)
+    if base is None or new is None or not base.follows_gogc or not new.follows_gogc:
+        return
+    cycles = min(side.steady.cycles for side in (gc.base, gc.new))
+    if abs(log(new.gogc / base.gogc)) < log(_SET) or cycles < _CYCLES:
+        return
+    yield Finding(
+        "gc-pace",
+        f"GOGC is about {base.gogc:.0f} → {new.gogc:.0f}",
+        "By the goals over the live heaps of the GC logs. GC runs "
+        f"{'more' if new.gogc < base.gogc else 'less'} often for it where as much is "
+        "allocated.",
+        _evidence(gc),
+        severity="minor",
+        direction="worse" if new.gogc < base.gogc else "better",
+        weight=abs(log(new.gogc / base.gogc)),
+        sure=True,
     )
 
 

@@ -85,6 +85,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
         goroutines.goroutine_growth,
         gc.limit,
         gc.frequency,
+        gc.pace,
         gc.dearer,
         gc.cpu_only,
         functions.functions,

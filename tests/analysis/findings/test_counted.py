@@ -9,7 +9,6 @@ from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.settings import DEFAULTS
 from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.model.side import Capture, Side
-from tests.analysis.growing import heap
 
 TIMES = (100, 101, 99, 102, 98, 100)
 
@@ -87,11 +86,3 @@ def test_chance_is_no_cause():
     assert (
         told(output(grown, grown, A=(100, 1)), output(*[grown] * 4, A=(100, 1))) == ()
     )
-
-
-def test_profiles_of_allocation_tell_instead():
-    profile = heap({("a.com/s.Parse", "main.main"): (100, 0)}, default="alloc_space")
-    found = told(
-        output(A=(64, 2)), output(A=(256, 5)), Capture("allocs", "profile", profile)
-    )
-    assert "allocation" not in {f.id for f in found}

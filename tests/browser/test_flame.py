@@ -620,14 +620,15 @@ def test_paper_says_which_profile_and_has_the_legend(opened, written):
 
 def test_a_legend_without_a_change_has_no_shades(opened, written):
     """Where all is noise a scale from 0 to 0 would tell of changes that are not."""
-    with opened(written("syncpool/base", "syncpool/new")) as page:
+    sides = (f"../field/pairs/memlimit-chi/{side}" for side in ("base", "new"))
+    with opened(written(*sides)) as page:
         legend = page.locator(".flame-legend")
+        assert legend.locator(".flame-scale canvas").count() == len(SHADES)
+        assert re.search(r"of the largest, ±[1-9][\d.]* ", legend.inner_text())
+        page.get_by_label("profile").select_option("allocs (alloc_space)")
         assert legend.locator(".flame-scale").count() == 0
         assert "nothing here moved beyond noise" in legend.inner_text()
         assert "±" not in legend.inner_text()
-        page.get_by_label("profile").select_option("allocs (alloc_space)")
-        assert legend.locator(".flame-scale canvas").count() == len(SHADES)
-        assert re.search(r"of the largest, ±[1-9][\d.]* %", legend.inner_text())
 
 
 def labelled(diff, side):

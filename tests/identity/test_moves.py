@@ -131,6 +131,7 @@ REAL = {
     "github.com/tidwall/gjson": "example.com/acme/records",
     "github.com/yuin/goldmark": "example.com/acme/text/md",
     "github.com/hashicorp/golang-lru": "github.com/hashicorp/golang-lru/v2",
+    "github.com/hashicorp/golang-lru/v2": "github.com/hashicorp/golang-lru",
     "github.com/pelletier/go-toml": "github.com/pelletier/go-toml/v2",
 }
 

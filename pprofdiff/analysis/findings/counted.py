@@ -11,6 +11,7 @@ from math import log
 from typing import NamedTuple
 
 from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, BenchmarkRow
+from pprofdiff.analysis.findings.allocation import allocation
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.wording import arrow, listed, times
@@ -53,12 +54,15 @@ class _Moved(NamedTuple):
 def allocated_by_benchmarks(case: Case) -> Iterator[Finding]:
     """Operations of benchmarks allocate more or less, beyond chance.
 
-    Profiles of allocation tell more where they are by operation: who allocates.
+    Profiles of allocation tell more where they are by operation, or sites came or went:
+    who allocates.
     """
     diff, profile = case.comparison.benchmarks, case.of_type("alloc_space")
     if diff is None:
         return
     if profile is not None and profile.normalization.mode == "per_work":
+        return
+    if any(told.severity != "info" for told in allocation(case)):
         return
     moved = sorted(_moved(diff), key=lambda one: -one.size)
     measured = len({_key(row) for row in _rows(diff)})

@@ -111,9 +111,9 @@ def _shares(cpu: CPUComparison, movers: list[_Mover]) -> Finding:
     return Finding(
         "shares-moved",
         f"The {cpu.noun} is shared otherwise: {named}",
-        f"With the library code {'they call' if len(movers) > 1 else 'it calls'}. A "
-        "share falls too where other code costs more, and rises where that costs less: "
-        "what a function costs, shares do not tell.",
+        f"With the library code {'they call' if len(movers) > 1 else 'it calls'}. "
+        "Shares do not tell what a function costs: they fall too where other code costs "
+        "more.",
         tuple(
             Fact(f"for {cpu.names[m.row]}", "cpu profile", m.base, m.new, cpu.diff.unit)
             for m in movers

@@ -741,6 +741,8 @@ def named_at(page, x, row):
     canvas = page.locator(".flame-space canvas")
     canvas.evaluate("canvas => canvas.scrollIntoView({ block: 'center' })")
     box = canvas.bounding_box()
+    # From elsewhere: a pointer that stays where it was says nothing of a new picture.
+    page.mouse.move(box["x"] + x, box["y"] - 40)
     page.mouse.move(box["x"] + x, box["y"] + 19 * row + 9)
     tip = page.get_by_role("tooltip")
     return tip.locator("b").inner_text() if tip.is_visible() else ""

@@ -11,7 +11,6 @@ from pprofdiff.analysis.contention import stirred
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
-from pprofdiff.analysis.findings.traces import pair_of
 from pprofdiff.analysis.findings.wording import listed, short
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_categories, judged_sums
 from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_ROW, WAITS
@@ -96,6 +95,9 @@ def _sweeping(diff: TraceDiff) -> _Yields | None:
     (``bgsweep`` in runtime/mgcsweep.go). Stacks of CPU samples do not tell: the
     scheduler runs on a stack of its own.
     """
+    # Code for traces is loaded where there are any.
+    from pprofdiff.analysis.findings.traces import pair_of
+
     numbers = []
     for side in diff.sides:
         waits, groups = side.waits, side.groups

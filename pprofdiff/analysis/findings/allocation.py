@@ -18,6 +18,7 @@ from pprofdiff.analysis.findings.model import Claim, Direction, Fact, Finding
 from pprofdiff.analysis.findings.sites import by_owner, column_of, line_of
 from pprofdiff.analysis.findings.wording import (
     arrow,
+    factor,
     listed_functions,
     lists_apart,
     points,
@@ -45,8 +46,6 @@ _MOST = 0.5
 _LITTLE = 0.05
 # A function within a site is named for this part of what the site's bytes moved by.
 _INNER = 0.25
-# From this factor on, times reads better than percent.
-_DOUBLE = 2
 _NAMED = 3
 
 _DIRECTIONS: dict[bool | None, Direction] = {
@@ -345,19 +344,11 @@ def _amount(total: _Total) -> str:
         if total.objects is None:
             return ""
         beside = ", in as many bytes" if total.as_many else ""
-        return f"{_factor(total.objects, 'objects')}{beside}"
-    text = _factor(total.bytes_, "bytes")
+        return f"{factor(total.objects, 'objects')}{beside}"
+    text = factor(total.bytes_, "bytes")
     if total.objects is None:
         return text
-    return f"{text}, {_factor(total.objects, 'objects')}"
-
-
-def _factor(ratio: float, noun: str) -> str:
-    """Return a ratio as ``4.04× the bytes`` or ``12.0% fewer bytes``."""
-    if ratio >= _DOUBLE:
-        return f"{times(ratio)} the {noun}"
-    change = percent(abs(ratio - 1), 1)
-    return f"{change} {'more' if ratio > 1 else 'fewer'} {noun}"
+    return f"{text}, {factor(total.objects, 'objects')}"
 
 
 def _shares(diff: ProfileDiff, sites: list[_Site]) -> str:

@@ -14,8 +14,7 @@ from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, BenchmarkRow
 from pprofdiff.analysis.findings.allocation import allocation
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
-from pprofdiff.analysis.findings.wording import arrow, listed, times
-from pprofdiff.units import percent
+from pprofdiff.analysis.findings.wording import arrow, factor, listed
 
 __all__ = ["allocated_by_benchmarks"]
 
@@ -23,8 +22,6 @@ __all__ = ["allocated_by_benchmarks"]
 # by doubling, and pools that GC empties, make it differ from run to run.
 _SHARE = 0.05
 _UNITS = {"B/op": "bytes", "allocs/op": "objects"}
-# From this factor on, times reads better than percent.
-_DOUBLE = 2
 # Below it, one decimal of what is gone may read as if all were.
 _HARDLY = 0.01
 _NAMED = 3
@@ -62,9 +59,9 @@ def allocated_by_benchmarks(case: Case) -> Iterator[Finding]:
         return
     if profile is not None and profile.normalization.mode == "per_work":
         return
-    if any(told.severity != "info" for told in allocation(case)):
-        return
     moved = sorted(_moved(diff), key=lambda one: -one.size)
+    if not moved or any(told.severity != "info" for told in allocation(case)):
+        return
     measured = len({_key(row) for row in _rows(diff)})
     for more in (True, False):
         some = [one for one in moved if one.more == more]
@@ -136,12 +133,9 @@ def _factor(row: BenchmarkRow) -> str:
     noun = _UNITS[row.unit]
     if not row.ratio:
         return f"{arrow(*_medians(row), noun)}"
-    if row.ratio >= _DOUBLE:
-        return f"{times(row.ratio)} the {noun}"
     if row.ratio < _HARDLY:
         return f"under 1% of the {noun}"
-    change = percent(abs(row.ratio - 1), 1)
-    return f"{change} {'more' if row.ratio > 1 else 'fewer'} {noun}"
+    return factor(row.ratio, noun)
 
 
 def _medians(row: BenchmarkRow) -> tuple[float, float]:

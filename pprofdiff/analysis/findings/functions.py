@@ -14,13 +14,12 @@ from pprofdiff.analysis.findings.model import Claim, Direction, Finding
 from pprofdiff.analysis.findings.one_sided import mostly
 from pprofdiff.analysis.findings.roots import OneSidedWork, Root
 from pprofdiff.analysis.findings.wording import (
-    listed,
     listed_functions,
     lists_apart,
+    parts_inside,
     short,
     times,
 )
-from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.identity.symbols import Symbols
 from pprofdiff.units import percent
 
@@ -132,16 +131,13 @@ def _has_closures_left(cpu: CPUComparison, side: int, root: Root) -> bool:
 def _inside(cpu: CPUComparison, inside: Inside) -> Finding:
     """Say that what is new in a function, or gone from it, is no other work."""
     rows = [inside.host, *(root.row for root in inside.roots)]
-    whole, *parts = distinct_names(cpu.names[row] for row in rows)
-    if len(parts) > _NAMED:
-        parts = [*parts[:_NAMED], f"{len(parts) - _NAMED} more"]
-    verb = "are" if len(inside.roots) > 1 else "is"
-    state, less = ("new inside", "more") if inside.side else ("gone from", "less")
+    whole, *parts = (cpu.names[row] for row in rows)
+    less = "more" if inside.side else "less"
     base, new = (int(side[inside.host]) for side in cpu.cum)
     return Finding(
         "split" if inside.side else "joined",
-        f"{listed(parts)} {verb} {state} {whole}, which costs no {less}: with all it "
-        f"calls {cpu.words(base, new)}",
+        f"{parts_inside(whole, parts, new=inside.side == 1)}, which costs no "
+        f"{less}: with all it calls {cpu.words(base, new)}",
         "Code that moved from one function to another is no other work.",
         cpu.facts(rows, "cum"),
         functions=tuple(cpu.names[row] for row in rows),

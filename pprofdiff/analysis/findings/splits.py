@@ -7,13 +7,10 @@ from collections.abc import Iterator
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Finding
-from pprofdiff.analysis.findings.wording import listed
+from pprofdiff.analysis.findings.wording import parts_inside
 from pprofdiff.analysis.profiles.splits import Split
-from pprofdiff.goruntime.readable import distinct_names
 
 __all__ = ["splits"]
-
-_NAMED = 3
 
 
 def splits(case: Case) -> Iterator[Finding]:
@@ -25,15 +22,12 @@ def splits(case: Case) -> Iterator[Finding]:
 
 def _finding(cpu: CPUComparison, split: Split) -> Finding:
     rows = [split.function, *split.parts]
-    whole, *parts = distinct_names(cpu.names[row] for row in rows)
-    if len(parts) > _NAMED:
-        parts = [*parts[:_NAMED], f"{len(parts) - _NAMED} more"]
-    verb = "are" if len(split.parts) > 1 else "is"
-    state, moved = ("new inside", "fell") if split.side else ("gone from", "rose")
+    whole, *parts = (cpu.names[row] for row in rows)
+    moved = "fell" if split.side else "rose"
     return Finding(
         "split" if split.side else "joined",
-        f"{listed(parts)} {verb} {state} {whole}, whose own {cpu.noun} {moved} as "
-        f"much: together {cpu.words(*split.whole)}, within noise",
+        f"{parts_inside(whole, parts, new=split.side == 1)}, whose own {cpu.noun} "
+        f"{moved} as much: together {cpu.words(*split.whole)}, within noise",
         "Code that moved from one function to another costs what it did.",
         cpu.facts(rows, "flat"),
         functions=tuple(cpu.names[row] for row in rows),

@@ -9,9 +9,11 @@ from pprofdiff.units import percent, scale_for, scaled, times
 
 __all__ = [
     "arrow",
+    "factor",
     "listed",
     "listed_functions",
     "lists_apart",
+    "parts_inside",
     "points",
     "short",
     "times",
@@ -19,6 +21,9 @@ __all__ = [
 
 # From this ratio on, one scale would leave the smaller value without digits.
 _FAR = 100
+# From this factor on, times reads better than percent.
+_DOUBLE = 2
+_NAMED = 3
 
 
 def arrow(base: float, new: float, unit: str) -> str:
@@ -31,6 +36,23 @@ def arrow(base: float, new: float, unit: str) -> str:
         return f"{scaled(base, unit)} → {scaled(new, unit)}"
     scale = scale_for((base, new), unit)
     return f"{scale.number(base)} → {scale.text(new)}"
+
+
+def factor(ratio: float, noun: str) -> str:
+    """Return a ratio as ``4.04× the bytes`` or ``12.0% fewer bytes``."""
+    if ratio >= _DOUBLE:
+        return f"{times(ratio)} the {noun}"
+    change = percent(abs(ratio - 1), 1)
+    return f"{change} {'more' if ratio > 1 else 'fewer'} {noun}"
+
+
+def parts_inside(whole: str, parts: Sequence[str], *, new: bool) -> str:
+    """Return that functions are new inside another one, or gone from it."""
+    whole, *named = distinct_names([whole, *parts])
+    if len(named) > _NAMED:
+        named = [*named[:_NAMED], f"{len(named) - _NAMED} more"]
+    verb = "are" if len(parts) > 1 else "is"
+    return f"{listed(named)} {verb} {'new inside' if new else 'gone from'} {whole}"
 
 
 def points(base: tuple[float, float], new: tuple[float, float]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pprofdiff.analysis.inferred_work import inferred_work
+from pprofdiff.analysis.inferred_work import inferred_work, work_in_turns
 from pprofdiff.analysis.outcome.model import SAME_WITHIN
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.compare import place_in_report
@@ -30,6 +30,7 @@ from pprofdiff.analysis.side import (
     numbered,
     stacks_of,
 )
+from pprofdiff.analysis.unit_profiles import added_up, operations_by_unit
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
 from pprofdiff.identity.model import SAME_NAMES, Identity
@@ -140,8 +141,15 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
 
     """
     base, new = numbered(base), numbered(new)
+    mix = operations_by_unit(base), operations_by_unit(new)
+    base, new = added_up(base), added_up(new)
     if settings.work is None and not settings.normalize:
-        settings = replace(settings, work=inferred_work(base, new))
+        work = work_in_turns(base, new, mix)
+        if work is None:
+            work = inferred_work(base, new)
+        else:
+            base, new = _without_logs(base), _without_logs(new)
+        settings = replace(settings, work=work)
     if settings.work is not None:
         work = settings.work._replace(
             seconds=(cpu_seconds(base), cpu_seconds(new)),
@@ -184,6 +192,12 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
     if not results:
         raise UsageError(_nothing(compared, [kind.id for kind in both]))
     return replace(compared, results=results)
+
+
+def _without_logs(side: Side) -> Side:
+    """Return the side without GC logs: allocation and GC work are known per op."""
+    kept = tuple(capture for capture in side.captures if capture.kind != "gctrace")
+    return replace(side, captures=kept)
 
 
 def _allocation(base: Allocating | None, new: Allocating | None) -> dict[str, Any]:

@@ -6,18 +6,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pprofdiff.analysis.benchmarks.times import (
     BenchmarkKey,
     Measured,
     key_of,
     measured,
 )
+from pprofdiff.analysis.benchmarks.turns import Turns, measured_in_turns
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.side import age_seconds, cpu_seconds, measure, of_benchmarks
 from pprofdiff.analysis.work import Work, possible, rated
 from pprofdiff.model.side import Side
 
-__all__ = ["failed_requests", "inferred_work"]
+__all__ = ["failed_requests", "inferred_work", "work_in_turns"]
 
 # hey and wrk send the next request of a connection when its last one is answered.
 _CLOSED = {"hey", "wrk"}
@@ -63,6 +67,52 @@ def inferred_work(base: Side, new: Side) -> Work | None:
         by_run=(_by_run(base, worth), _by_run(new, worth)),
         **_allocated(base, new, names),
     )
+
+
+def work_in_turns(
+    base: Side, new: Side, mix: tuple[Mapping[str, int], Mapping[str, int]]
+) -> Work | None:
+    """Return the work of benchmarks that were measured in turns, else None.
+
+    An operation is one of their mix: `mix` has how often each ran, by its name in
+    profiles, and both sides ran the same multiple. All figures per operation, of time,
+    CPU and allocation, are sums over benchmarks with these weights.
+    """
+    turns = measured_in_turns(base, new)
+    if turns is None:
+        return None
+    weights = _weights(turns, mix[0])
+    seconds = [side @ weights for side in turns.seconds]
+    times = [float(np.exp(np.log(side).mean())) for side in seconds]
+    rates = 1 / times[0], 1 / times[1]
+    if not possible(rates):
+        return None
+    costs: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {}
+    allocated = {
+        kind: (float(old @ weights), float(now @ weights))
+        for kind, (old, now) in turns.allocated.items()
+    }
+    if turns.cpu_seconds is not None:
+        old, now = (
+            tuple((1e9 * (side @ weights)).tolist()) for side in turns.cpu_seconds
+        )
+        costs["cpu"] = old, now
+        means = [float(np.exp(np.log(side).mean())) for side in (old, now)]
+        allocated["cpu"] = means[0], means[1]
+    names = [f"Benchmark{name[0]}" for name in turns.names]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    reason = ", ".join(names[:3]) + more
+    return Work(None, rates, reason, closed=True, allocated=allocated, turns=costs)
+
+
+def _weights(turns: Turns, mix: Mapping[str, int]) -> NDArray[np.float64]:
+    """Return the share of each benchmark among the operations of the mix."""
+    names = [f"{pkg} Benchmark{name}" for name, _, pkg in turns.names]
+    counts = np.array([mix.get(name, 0) for name in names], np.float64)
+    if not counts.all():
+        counts = np.ones(len(names))
+    weights: NDArray[np.float64] = counts / counts.sum()
+    return weights
 
 
 def _by_run(side: Side, worth: Mapping[BenchmarkKey, float]) -> dict[int, float]:

@@ -14,7 +14,7 @@ from pprofdiff.analysis.stats.calibration import SINCE_START
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
 
-__all__ = ["Counts", "Mode", "Normalization", "choose"]
+__all__ = ["Counts", "Mode", "Normalization", "choose", "counted"]
 
 Mode = Literal["absolute", "per_second", "per_work", "share", "composition"]
 
@@ -161,6 +161,25 @@ def choose(
         return Normalization("per_second", 1e9 / base_ns, 1e9 / new_ns, reason)
     reason = "no duration on both sides; --work BASE:NEW compares by operation"
     return Normalization("absolute", 1.0, 1.0, reason)
+
+
+def counted(
+    totals: tuple[int, int], operations: tuple[int, int], work: Work | None
+) -> Normalization:
+    """Return the scaling to the operations that profiles say they cover.
+
+    Where `work` knows what an operation costs, totals per operation are that.
+    """
+    done = float(operations[0]), float(operations[1])
+    if work is not None and work.holds is not None:
+        # What is empty on a side is empty per operation, whatever it is divided by.
+        base, new = (
+            total / cost if total > 0 and cost > 0 else count
+            for total, cost, count in zip(totals, work.holds, done, strict=True)
+        )
+        done = base, new
+    reason = "operations that the profiles count" if work is None else work.reason
+    return Normalization("per_work", 1 / done[0], 1 / done[1], reason)
 
 
 def _operations(

@@ -19,6 +19,9 @@ _WHOLE = 1e5
 
 Pair = tuple[float, float]
 _NONE: Mapping[int, float] = MappingProxyType({})
+_NO_TURNS: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]] = MappingProxyType(
+    {}
+)
 _NO_PAIRS: Mapping[str, Pair] = MappingProxyType({})
 
 
@@ -32,8 +35,10 @@ class Work(NamedTuple):
     `throughout` that both allocated all that time, as far as is known. `allocation` is
     what both allocated a second in the second half of it, where GC logs tell. `by_run`
     are the operations a second of each run, by its number, as far as they are known.
-    `closed` tells that the next operation began when one ended, so that operations a
-    second are how fast the program is rather than what was asked of it.
+    `turns` are what an operation costs in each turn of (base, new), by sample type,
+    where sides were measured in turns. `closed` tells that the next operation began
+    when one ended, so that operations a second are how fast the program is rather than
+    what was asked of it.
     """
 
     counts: Pair | None
@@ -50,6 +55,7 @@ class Work(NamedTuple):
     holds: Pair | None = None
     whole: bool = False
     throughout: bool = True
+    turns: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]] = _NO_TURNS
 
     @property
     def is_whole(self) -> bool:

@@ -9,7 +9,10 @@ from contextlib import contextmanager
 from shlex import join
 from typing import Any
 
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.outcome.model import Outcome
+from pprofdiff.analysis.settings import Settings
 from pprofdiff.cli.arguments import flags_help, parse_beside
 from pprofdiff.cli.options import MEASURE_FLAGS, Options
 from pprofdiff.cli.progress import Waiting
@@ -17,15 +20,20 @@ from pprofdiff.cli.run import compared, refuse_early, run
 from pprofdiff.cli.screen import Screen
 from pprofdiff.cli.settings import with_settings
 from pprofdiff.errors import MeasureError, UsageError
+from pprofdiff.inputs.sides import load_sides
+from pprofdiff.kinds import KindId
 from pprofdiff.measure.goflags import GoTest, go_test
 from pprofdiff.measure.programs import program_words
 from pprofdiff.measure.rounds import Limits
 from pprofdiff.measure.session import Measured, Request, measured
+from pprofdiff.measure.sides import SIDES
 from pprofdiff.units import printable
 
 __all__ = ["run_measure"]
 
 _SPACE = 79
+_TIMED: tuple[KindId, ...] = ("benchmark",)
+_QUICK_ROUNDS, _QUICK_S, _QUICK_RUN_S = 3, 12.0, 0.5
 
 
 def run_measure(words: list[str], screen: Screen) -> int:
@@ -43,7 +51,9 @@ def run_measure(words: list[str], screen: Screen) -> int:
         with (
             listener.at_work(),
             measured(
-                request, lambda out: _so_far(out, options, screen), listener
+                request,
+                lambda out: _so_far(out, request, options, screen),
+                listener,
             ) as it,
         ):
             listener.over(it)
@@ -83,7 +93,11 @@ def _request(
         raise UsageError(
             "measure: the refs are known: leave out --git, and go to the repository"
         )
-    limits = Limits(chosen.get("rounds", 10), chosen.get("time", 300.0))
+    quick = chosen.get("quick", False)
+    limits = Limits(
+        chosen.get("rounds", _QUICK_ROUNDS if quick else Limits().rounds),
+        chosen.get("time", _QUICK_S if quick else None),
+    )
     if limits.rounds < 1:
         raise UsageError(f"--rounds {limits.rounds}: must be 1 or more")
     keep = chosen.get("o_runs", "")
@@ -101,7 +115,7 @@ def _request(
         new,
         asked,
         limits,
-        chosen.get("per_run", 1.0),
+        chosen.get("per_run", _QUICK_RUN_S if quick else 1.0),
         trace=chosen.get("trace", False),
         keep=keep,
         command=command,
@@ -144,8 +158,15 @@ def _of_runs(out: str, options: Options) -> Options:
     return options._replace(base=(base,), new=(new,))
 
 
-def _so_far(out: str, options: Options, screen: Screen) -> Outcome:
-    """Return what the captures tell until now."""
+def _so_far(out: str, request: Request, options: Options, screen: Screen) -> Outcome:
+    """Return what the captures show until now; of benchmarks, what was timed."""
+    if not request.command:
+        both = [os.path.join(out, side) for side in SIDES]
+        loaded = load_sides(both[:1], both[1:], kinds=_TIMED)
+        if loaded.base is not None:
+            within = options.same_within
+            settings = Settings() if within is None else Settings(same_within=within)
+            return outcome(compare_sides(loaded.base, loaded.new, settings))
     with Waiting(screen.messages, enabled=False) as waiting:
         return compared(_of_runs(out, options), screen, waiting).outcome
 

@@ -43,6 +43,8 @@ class Input:
     """Whether a folder was named, of which this is a file."""
     run: int | None = None
     """Of which folder of one side's folders it is, from 0; None where nothing says."""
+    unit: str = ""
+    """The folder within a run's folder, which holds what one benchmark left; or ""."""
 
     def decompressed(self, max_size: int = DEFAULT_MAX_SIZE) -> bytes:
         """Return the bytes that loaders parse; raise FormatError as `decompress`."""

@@ -180,14 +180,19 @@ def _read_runs(
 ) -> SideInputs:
     """Read folders of one side, each of which holds what one run left.
 
-    They are in the order of their names, numbers in them by value.
+    They are in the order of their names, numbers in them by value. A folder within a
+    run holds what one unit of work left, such as a benchmark in its own process.
     """
     inputs: list[Input] = []
     run = 0
     for path, _ in sorted(folders, key=lambda one: _natural(one[0].name)):
-        found, left_out, deeper = _read_files(place, path, options)
+        found, left_out, units = _read_files(place, path, options)
         skipped += left_out
-        skipped += [Skipped(name, f"{name}: {_NESTED}") for _, name in deeper]
+        for unit, _ in units:
+            of_unit, left_out, deeper = _read_files(place, unit, options)
+            found += [replace(one, unit=unit.name) for one in of_unit]
+            skipped += left_out
+            skipped += [Skipped(name, f"{name}: {_NESTED}") for _, name in deeper]
         inputs += [replace(one, run=run) for one in found]
         run += bool(found)
     if not inputs:

@@ -136,7 +136,15 @@ def decoded(
             continue
         run = 0 if one.run is None else one.run
         captures.append(
-            Capture(one.path, one.kind, content, run, one.run is not None, one.saved_to)
+            Capture(
+                one.path,
+                one.kind,
+                content,
+                run,
+                one.run is not None,
+                one.saved_to,
+                one.unit,
+            )
         )
     unread = _in_lines(sorted(lost), label)
     if unread and not captures:

@@ -13,7 +13,15 @@ from typing import IO, Any, NamedTuple
 from pprofdiff.errors import MeasureError
 from pprofdiff.units import printable
 
-__all__ = ["Program", "first_lines", "has_ended", "run", "signals_later", "started"]
+__all__ = [
+    "Ended",
+    "Program",
+    "first_lines",
+    "has_ended",
+    "run",
+    "signals_later",
+    "started",
+]
 
 # Of what a failed program said, how much is repeated.
 _LINES = 10
@@ -89,11 +97,31 @@ def signals_later() -> Iterator[None]:
             handlers[told](told, frame)
 
 
-def run(program: Program, out: IO[bytes], errors: IO[bytes]) -> int:
-    """Run a program to its end and return its exit status, negative for a signal."""
+class Ended(NamedTuple):
+    """How a process ended, and what the kernel counted of it and of its children.
+
+    `status` is the exit status, negative for a signal. `cpu_s` is user and system time
+    in seconds, `preempted` how often another process took its place (involuntary
+    context switches); None where the system does not count (``wait4``).
+    """
+
+    status: int
+    cpu_s: float | None = None
+    preempted: int | None = None
+
+
+def run(program: Program, out: IO[bytes], errors: IO[bytes]) -> Ended:
+    """Run a program to its end."""
+    ended = Ended(0)
     with started(program, out, errors) as process:
         _over(process)
-    return process.returncode
+        if hasattr(os, "wait4"):
+            # What it left in its group ends while its number is still its own.
+            _end_group(process)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            ended = Ended(0, usage.ru_utime + usage.ru_stime, usage.ru_nivcsw)
+    return ended._replace(status=process.returncode)
 
 
 def _over(process: subprocess.Popen[bytes]) -> None:
@@ -116,12 +144,17 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     """End a process and its group, at once."""
     # A process that was waited for may have left its number to another.
     if process.returncode is None:
-        if hasattr(os, "killpg"):
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
+        _end_group(process)
         process.wait()
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """Send a signal that ends a process that was not waited for, and its group."""
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
 
 
 def first_lines(*texts: bytes) -> tuple[str, ...]:

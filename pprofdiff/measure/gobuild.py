@@ -33,6 +33,12 @@ _OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
 # Lines of Go's commands that say where, and not what.
 _HEADING = re.compile(r"# |go: (?:downloading|finding|extracting) |FAIL\t")
 _MOST = 1 << 26
+_MINOR = re.compile(r"1\.(\d+)")
+# The last patches of minor releases (https://go.dev/doc/devel/release); of later ones
+# the first, .0, exists.
+_LAST_PATCH = {16: 15, 17: 13, 18: 10, 19: 13, 20: 14, 21: 13, 22: 12, 23: 12}
+# An example: any release can be named.
+_RELEASE = "go1.22.12"
 
 
 class Tree(NamedTuple):
@@ -80,7 +86,7 @@ def go(tree: Tree, words: Sequence[str], failure: str) -> bytes:
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
         program = Program(["go", *words], tree.folder, tree.environment)
-        status = run(program, out, errors)
+        status = run(program, out, errors).status
         out.seek(0)
         told = out.read(_MOST)
         if status == 0:
@@ -89,6 +95,39 @@ def go(tree: Tree, words: Sequence[str], failure: str) -> bytes:
         lines = here(tree, first_lines(errors.read(_MOST), told))
     reason = next((line for line in lines if not _HEADING.match(line)), "no reason")
     raise MeasureError(f"{tree.checkout.told}: {failure}: {reason.strip()}", lines)
+
+
+def compiled(tree: Tree, words: Sequence[str]) -> None:
+    """Run a command of Go that compiles; raises MeasureError with the toolchain.
+
+    Where go.mod asks for an older release than the one that compiles, the message
+    offers that: the source may use what a later release refuses.
+    """
+    try:
+        go(tree, words, "does not compile")
+    except MeasureError as error:
+        used = toolchain(tree)
+        hint = f"; take another release with GOTOOLCHAIN={_RELEASE} pprofdiff measure …"
+        asked = go_mod_lines(tree).get("go", "")
+        if older := _older(asked, used):
+            hint = (
+                f"; its go.mod says go {asked}: try GOTOOLCHAIN={older} pprofdiff "
+                "measure …"
+            )
+        said = str(error).replace("does not compile", f"does not compile with {used}")
+        raise MeasureError(f"{said}{hint}", error.output) from None
+
+
+def _older(asked: str, used: str) -> str:
+    """Return the last release of the minor version that go.mod asks for, "" if later.
+
+    Releases before 1.21 have no patch 0: their first is ``go1.20``.
+    """
+    want, have = _MINOR.match(asked), _MINOR.match(used.removeprefix("go"))
+    if want is None or have is None or int(want[1]) >= int(have[1]):
+        return ""
+    minor = int(want[1])
+    return f"go1.{minor}.{_LAST_PATCH.get(minor, 0)}"
 
 
 def here(tree: Tree, lines: Sequence[str]) -> tuple[str, ...]:
@@ -120,9 +159,8 @@ def test_binaries(tree: Tree, asked: GoTest, folder: str) -> dict[str, Binary]:
         if not any(int(count) for count in tests):
             continue
         path = os.path.join(folder, f"{len(binaries)}.test")
-        words = ["test", "-c", "-o", path, *asked.build, "--", package]
-        failure = "does not compile"
-        go(tree, [word for word in words if word != "--"], failure)
+        words = ["test", "-c", "-vet=off", "-o", path, *asked.build, "--", package]
+        compiled(tree, [word for word in words if word != "--"])
         binaries[package] = Binary(package, path, place)
     return binaries
 
@@ -131,7 +169,7 @@ def programs(tree: Tree, asked: GoTest, folder: str) -> None:
     """Build the programs of the packages into a folder; raises MeasureError."""
     os.makedirs(folder)
     words = ["build", "-o", os.path.join(folder, ""), *asked.build, *asked.packages]
-    go(tree, words, "does not compile")
+    compiled(tree, words)
 
 
 def workspace(tree: Tree, path: str, top: str) -> str:
@@ -160,7 +198,7 @@ def workspace_here(variables: Mapping[str, str]) -> str:
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
         variables = {**variables, "GOWORK": os.environ.get("GOWORK", "")}
         program = Program(["go", "env", "GOWORK"], os.getcwd(), variables)
-        status = run(program, out, errors)
+        status = run(program, out, errors).status
         out.seek(0)
         told = out.read(_MOST).decode("utf-8", "surrogateescape").strip()
     return "" if status else told

@@ -1,419 +1,238 @@
-"""Benchmarks of ``go test``: how often each runs, and one run of a side."""
+"""Benchmarks of ``go test``: rounds of short timed runs and one profiled run each."""
 
 from __future__ import annotations
 
 import os
 import re
-import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Mapping, Sequence
+from itertools import count
+from statistics import median
 from typing import Any, NamedTuple
 
-from pprofdiff.errors import FormatError, MeasureError, UsageError
-from pprofdiff.inputs.gunzip import decompress
-from pprofdiff.loaders.benchmarks.reader import parse
-from pprofdiff.loaders.profiles.encode import compress, encode
-from pprofdiff.loaders.profiles.pprof import decode
-from pprofdiff.measure.children import Program, first_lines, run
-from pprofdiff.measure.gobuild import Binary, Tree, here
-from pprofdiff.measure.goflags import GoTest
-from pprofdiff.measure.rewritten import rewritten
-from pprofdiff.measure.sides import SideName
-from pprofdiff.model.profiles.merge import merge
+from pprofdiff.errors import FormatError, MeasureError
+from pprofdiff.measure.captured import keep_allocations, keep_operations
+from pprofdiff.measure.children import Ended
+from pprofdiff.measure.iterations import Counts
+from pprofdiff.measure.leaves import Leaf, folders_of
+from pprofdiff.measure.processes import Processes, without_forced
+from pprofdiff.measure.sides import SIDES, SideName
+from pprofdiff.measure.turns import order
+from pprofdiff.measure.workload import Begun
+from pprofdiff.model.profiles.operations import Operations
 from pprofdiff.units import printable
 
-__all__ = ["GoBenchmarks", "Unit", "planned"]
+__all__ = ["GoBenchmarks", "Plan"]
 
-_PROFILES = {"cpu.pb.gz": "cpuprofile", "allocs.pb.gz": "memprofile"}
-_NO_TESTS = "-test.run=^$"
-# A pilot need not be exact: it says how often a benchmark goes into a run's time.
-_PILOT_S, _SHORTEST_S = 0.1, 0.01
-# Functions of one process run equally often: none gets less than a tenth of the time
-# that another gets.
-_SPREAD = 10.0
-_MOST = 1 << 26
-# The line of a benchmark that did no operation.
-_NOTHING_DONE = re.compile(rb"^Benchmark\S*\s+0\s", re.MULTILINE)
-# Of many benchmarks a warning names so many.
-_NAMED = 3
-
-
-class Unit(NamedTuple):
-    """What one process runs: the benchmarks of a package that a pattern chooses."""
-
-    package: str
-    pattern: str
-    iterations: int
-    functions: tuple[str, ...]
+# How long rounds go on: one benchmark, with building, is over within a minute.
+_SECONDS, _SECONDS_MORE, _SECONDS_MOST = 45.0, 15.0, 300.0
+# CPU time of 300 samples: a function with 5 % of it has 15. Of many benchmarks, five
+# times as much is enough.
+_SAMPLED_S, _ENOUGH_FOR = 3.0, 5
+# From so many iterations on, `go test` calls a benchmark twice: for 1, and for b.N.
+_TWICE = 2
+# Runs without operations that start-up is the median of.
+_EMPTY_RUNS = 3
+_RESULT = re.compile(rb"^Benchmark\S+\s+\d+\s.*$", re.MULTILINE)
+_HEADER = re.compile(rb"^(?:goos|goarch|pkg|cpu): .*$", re.MULTILINE)
+_IN_TURNS = b"measured: in turns"
 
 
-class Pilot(NamedTuple):
-    """What a short run told of one function: seconds an operation, all its parts."""
+class Plan(NamedTuple):
+    """How often one benchmark runs: in a timed turn, profiled, for its sites."""
 
-    seconds: float
-    """0 where it printed no time."""
-    iterations: int
-
-
-Key = tuple[str, str]
-"""A function: its package, its name without ``Benchmark``."""
-Pilots = dict[Key, Pilot]
+    timed: Counts
+    profiled: Counts
+    counted: Counts
 
 
 class GoBenchmarks:
-    """Both sides' test binaries, which run the same benchmarks equally often."""
+    """Both sides' test binaries, which run the same benchmarks, each by itself."""
 
     def __init__(
-        self,
-        asked: GoTest,
-        trees: Mapping[SideName, Tree],
-        binaries: Mapping[SideName, Mapping[str, Binary]],
-        units: Sequence[Unit],
+        self, processes: Processes, plans: Mapping[Leaf, Plan], turns: int
     ) -> None:
-        self._asked = asked
-        self._trees = trees
-        self._binaries = binaries
-        self.units = tuple(units)
+        self._run = processes.run
+        self._asked = processes.asked
+        self.plans = dict(plans)
+        self.turns = turns
+        self._folders = folders_of(list(plans))
+        self._number = count()
+        self._empty: dict[tuple[SideName, Leaf], float | None] = {}
+        self._counted = False
+        self._preempted = 0
+        self._cpu_s = 0.0
+        self._sampled_s = dict.fromkeys(SIDES, 0.0)
 
-    def run(self, side: SideName, folder: str) -> None:
-        """Write cpu.pb.gz, allocs.pb.gz, bench.txt and gctrace.log of one run.
+    @property
+    def seconds(self) -> float:
+        """Return how long rounds go on: longer where several benchmarks share it."""
+        return min(_SECONDS + (len(self.plans) - 1) * _SECONDS_MORE, _SECONDS_MOST)
 
-        Of several processes the profiles are added up.
+    @property
+    def enough(self) -> bool:
+        """Return whether each side has 300 samples a benchmark, of up to five."""
+        wanted = _SAMPLED_S * min(len(self.plans), _ENOUGH_FOR)
+        return min(self._sampled_s.values()) >= wanted
+
+    def round(self, folders: Mapping[SideName, str]) -> Begun:
+        """Write ``bench.txt`` of a round's turns, and a folder for each benchmark.
+
+        ``bench.txt`` has a line for each turn, with the CPU time that the kernel
+        counted. A benchmark's folder has ``cpu.pb.gz`` and ``gctrace.log`` of one
+        process; in the first round also ``allocs.pb.gz``, which has every object.
         """
-        with tempfile.TemporaryDirectory(dir=folder) as parts:
-            names = [
-                {name: os.path.join(parts, f"{number}-{name}") for name in _PROFILES}
-                for number in range(len(self.units))
-            ]
-            if len(names) == 1:
-                names = [{name: os.path.join(folder, name) for name in _PROFILES}]
-            for unit, files in zip(self.units, names, strict=True):
-                flags = [f"-test.{_PROFILES[n]}={path}" for n, path in files.items()]
-                self._run(side, unit, flags, folder)
-            if len(names) > 1:
-                for name in _PROFILES:
-                    _add_up([n[name] for n in names], os.path.join(folder, name))
-        self._whole(folder)
-
-    def _whole(self, folder: str) -> None:
-        """Refuse a run that left too little: Go does not tell of a full disk."""
-        for name in _PROFILES:
-            path = os.path.join(folder, name)
-            try:
-                decompress(_bytes(path), path)
-            except FormatError:
-                raise _cut(path) from None
-        path = os.path.join(folder, "bench.txt")
-        printed = {f"Benchmark{name}" for name in _functions(_bytes(path))}
-        if not printed.issuperset(name for u in self.units for name in u.functions):
-            raise _cut(path)
+        began: dict[SideName, float] = {}
+        lines: dict[SideName, list[bytes]] = {side: [_IN_TURNS] for side in SIDES}
+        for _ in range(self.turns):
+            sides = order(next(self._number))
+            for leaf in self.plans:
+                for side in sides:
+                    began.setdefault(side, time.time())
+                    lines[side] += self._timed(side, leaf, lines[side])
+        for side in SIDES:
+            with open(os.path.join(folders[side], "bench.txt"), "wb") as file:
+                file.write(b"\n".join([*lines[side], b""]))
+        sides = order(next(self._number))
+        for leaf in self.plans:
+            for side in sides:
+                folder = os.path.join(folders[side], self._folders[leaf])
+                os.makedirs(folder)
+                self._profiled(side, leaf, folder)
+                if not self._counted:
+                    self._sites(side, leaf, folder)
+        self._counted = True
+        return tuple(began.items())
 
     def trace(self, side: SideName, folder: str) -> None:
-        """Write trace.out and bench.txt of one run; of several processes the first."""
+        """Write trace.out and bench.txt of one run, of the first benchmark."""
+        leaf, plan = next(iter(self.plans.items()))
         flags = [f"-test.trace={os.path.join(folder, 'trace.out')}"]
-        self._run(side, self.units[0], flags, folder, gctrace=False)
+        printed, _ = self._run(side, leaf, plan.timed.of(side), flags)
+        with open(os.path.join(folder, "bench.txt"), "wb") as file:
+            file.write(printed)
 
     def notes(self) -> dict[str, Any]:
         """Return which benchmarks run, and how often."""
         return {
-            "benchmarks": [unit._asdict() for unit in self.units],
+            "benchmarks": [
+                {
+                    "package": leaf.package,
+                    "name": f"Benchmark{leaf.name}",
+                    "folder": self._folders[leaf],
+                    "timed": plan.timed._asdict(),
+                    "profiled": plan.profiled._asdict(),
+                }
+                for leaf, plan in self.plans.items()
+            ],
+            "turns_a_round": self.turns,
+            "involuntary_context_switches_per_cpu_second": self._switches(),
             "build_flags": list(self._asked.build),
             "test_flags": list(self._asked.test),
             "arguments": list(self._asked.arguments),
         }
 
-    def _run(
-        self,
-        side: SideName,
-        unit: Unit,
-        flags: Sequence[str],
-        folder: str,
-        *,
-        gctrace: bool = True,
-    ) -> None:
-        """Run one unit, and add what it prints to the folder's logs."""
-        tree, binary = self._trees[side], self._binaries[side][unit.package]
-        words = [
-            *(binary.path, _NO_TESTS, f"-test.bench={unit.pattern}", "-test.count=1"),
-            *(f"-test.benchtime={unit.iterations}x", *flags, *self._asked.test),
-            *self._asked.arguments,
-        ]
-        variables = dict(tree.environment)
-        if gctrace:
-            given = variables.get("GODEBUG")
-            variables["GODEBUG"] = f"{given},gctrace=1" if given else "gctrace=1"
-        with (
-            open(os.path.join(folder, "bench.txt"), "ab") as out,
-            open(os.path.join(folder, "gctrace.log"), "ab") as errors,
-        ):
-            start = out.tell(), errors.tell()
-            status = run(Program(words, binary.folder, variables), out, errors)
-        if not gctrace:
-            os.unlink(errors.name)
-        if status or _undone(out.name, start[0]):
-            raise _failed(tree, unit.package, status, (out.name, errors.name), start)
+    def _switches(self) -> float | None:
+        """Return how often others took the processor, a second of CPU time."""
+        return round(self._preempted / self._cpu_s, 1) if self._cpu_s else None
+
+    def _timed(
+        self, side: SideName, leaf: Leaf, before: Sequence[bytes]
+    ) -> list[bytes]:
+        """Return the lines of one timed turn; no header line twice in a row."""
+        iterations = self.plans[leaf].timed.of(side)
+        printed, ended = self._run(side, leaf, iterations, ["-test.benchmem"])
+        if ended.preempted is not None and ended.cpu_s is not None:
+            self._preempted += ended.preempted
+            self._cpu_s += ended.cpu_s
+        results = _RESULT.findall(printed)
+        if not results:
+            raise _cut("bench.txt")
+        cpu = self._cpu_per_op(side, leaf, iterations, ended)
+        if cpu is not None and len(results) == 1:
+            results = [b"%s\t%12.1f cpu-ns/op" % (results[0].rstrip(), cpu)]
+        header = _HEADER.findall(printed)
+        if _package(header) == _package(before):
+            header = []
+        return [*header, *results]
+
+    def _cpu_per_op(
+        self, side: SideName, leaf: Leaf, iterations: int, ended: Ended
+    ) -> float | None:
+        """Return the CPU time of an operation in ns, without what starting takes.
+
+        A run of one iteration more than none has the same start and set-up. None where
+        the system does not count, or starting takes it all.
+        """
+        if ended.cpu_s is None:
+            return None
+        if iterations == 1:
+            return ended.cpu_s * 1e9
+        key = side, leaf
+        least = _TWICE if iterations >= 10 * _TWICE else 1
+        if key not in self._empty:
+            times = [
+                self._run(side, leaf, least, [])[1].cpu_s for _ in range(_EMPTY_RUNS)
+            ]
+            known = [one for one in times if one is not None]
+            self._empty[key] = median(known) if known else None
+        start = self._empty[key]
+        if start is None:
+            return None
+        more = _operations(iterations) - _operations(least)
+        cpu = (ended.cpu_s - start) / more * 1e9
+        return cpu if cpu > 0 else None
+
+    def _profiled(self, side: SideName, leaf: Leaf, folder: str) -> None:
+        """Write the CPU profile and the GC log of one process."""
+        iterations = self.plans[leaf].profiled.of(side)
+        profile = os.path.join(folder, "cpu.pb.gz")
+        log = os.path.join(folder, "gctrace.log")
+        flags = [f"-test.cpuprofile={profile}"]
+        self._run(side, leaf, iterations, flags, gctrace=log)
+        try:
+            done = _named(leaf, _operations(iterations))
+            self._sampled_s[side] += keep_operations(profile, done)
+        except (OSError, FormatError):
+            raise _cut(profile) from None
+        without_forced(log)
+
+    def _sites(self, side: SideName, leaf: Leaf, folder: str) -> None:
+        """Write an allocs profile of every object that some operations allocate.
+
+        The difference of two processes leaves out what starting and setting up take.
+        """
+        profile = os.path.join(folder, "allocs.pb.gz")
+        fewer = f"{profile}.fewer"
+        most = self.plans[leaf].counted.of(side)
+        for path, iterations in ((profile, most), (fewer, _TWICE)):
+            flags = [f"-test.memprofile={path}", "-test.memprofilerate=1"]
+            self._run(side, leaf, iterations, flags)
+        try:
+            more = _operations(most) - _operations(_TWICE)
+            keep_allocations(profile, fewer, _named(leaf, more))
+        except (OSError, FormatError):
+            raise _cut(profile) from None
+        os.unlink(fewer)
 
 
-def _undone(name: str, start: int = 0) -> bool:
-    """Return whether a benchmark did no operation, in a file from `start` on.
-
-    So ends one that panics, where the program exits before the panic ends it, or that
-    calls runtime.Goexit (testing.(*B).launch); the status may be 0.
-    """
-    with open(name, "rb") as file:
-        file.seek(start)
-        return _NOTHING_DONE.search(file.read(_MOST)) is not None
+def _operations(iterations: int) -> int:
+    """Return how many operations ``-benchtime=Nx`` runs: one, then N of them."""
+    return iterations + 1 if iterations > 1 else 1
 
 
-def _failed(
-    tree: Tree,
-    package: str,
-    status: int,
-    names: tuple[str, str],
-    start: tuple[int, int] = (0, 0),
-) -> MeasureError:
-    """Return the error of a test binary that failed, with what it said."""
-    said = []
-    for name, offset in zip(names, start, strict=True):
-        if os.path.exists(name):
-            with open(name, "rb") as file:
-                file.seek(offset)
-                said.append(file.read(_MOST))
-    # Lines of the collector and of benchmarks that ran say nothing of the failure.
-    text = b"\n".join(
-        line
-        for part in said
-        for line in part.splitlines()
-        if not line.startswith((b"gc ", b"goos:", b"goarch:", b"pkg:", b"cpu:"))
-    )
-    lines = here(tree, first_lines(text))
-    marks = ("--- FAIL", "panic:", "fatal error:")
-    reason = next((line for line in lines if line.startswith(marks)), "")
-    if not status and not reason:
-        reason = "a benchmark ended before it did an operation"
-    if not reason:
-        reason = lines[0] if lines and status > 0 else _ended(status)
-    return MeasureError(
-        f"{tree.checkout.told}: the benchmarks of {printable(package)} fail: "
-        f"{reason.strip()}",
-        lines,
-    )
+def _named(leaf: Leaf, count: int) -> Operations:
+    """Return operations as profiles name them: by package and benchmark."""
+    return Operations(count, f"{leaf.package} Benchmark{leaf.name}")
 
 
-def _ended(status: int) -> str:
-    return f"ended by signal {-status}" if status < 0 else f"exit status {status}"
-
-
-def _add_up(parts: Sequence[str], path: str) -> None:
-    """Write the sum of profiles."""
-    try:
-        profiles = [decode(decompress(_bytes(p), path), path) for p in parts]
-    except FormatError:
-        raise _cut(path) from None
-    with open(path, "wb") as file:
-        file.write(compress(encode(merge(profiles))))
-
-
-def _bytes(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
+def _package(lines: Sequence[bytes]) -> bytes:
+    """Return the last ``pkg:`` line."""
+    return next((line for line in reversed(lines) if line.startswith(b"pkg: ")), b"")
 
 
 def _cut(path: str) -> MeasureError:
     return MeasureError(
-        f"{printable(path)}: the benchmarks ended well, but this is not whole: is the "
+        f"{printable(path)}: the benchmark ended well, but this is not whole: is the "
         "disk full?"
-    )
-
-
-def planned(
-    asked: GoTest,
-    trees: Mapping[SideName, Tree],
-    binaries: Mapping[SideName, Mapping[str, Binary]],
-    seconds: float,
-    warn: Callable[[str], None],
-) -> GoBenchmarks:
-    """Return the benchmarks that both sides have, each with its fixed iterations.
-
-    A short run of each side tells what an operation takes; the slower side's is what
-    the iterations come from, so that a run takes `seconds` at most, all benchmarks
-    together. Raises UsageError where no benchmark matches, MeasureError where one
-    fails.
-    """
-    short = asked.seconds or seconds
-    pilots = {
-        side: _pilots(asked, trees[side], binaries[side].values(), short)
-        for side in trees
-    }
-    base, new = pilots["base"], pilots["new"]
-    common = [key for key in base if key in new]
-    if not common:
-        raise UsageError(_none(asked, trees, binaries, pilots))
-    for side, own, other in (("base", base, new), ("new", new, base)):
-        alone = [f"Benchmark{key[1]}" for key in own if key not in other]
-        if alone:
-            warn(f"only {side} has {_few(alone)}: not measured")
-    other_text = [
-        name
-        for package in dict.fromkeys(package for package, _ in common)
-        for name in rewritten(
-            binaries["base"][package].folder,
-            binaries["new"][package].folder,
-            [f"Benchmark{name}" for of, name in common if of == package],
-        )
-    ]
-    if other_text:
-        verb = "is" if len(other_text) == 1 else "are"
-        warn(
-            f"{_few(other_text)} {verb} written differently in base and new, and may "
-            "do other work"
-        )
-    share = asked.seconds or seconds / len(common)
-    units = []
-    for group in _groups(common, _slower(pilots), apart=_divisible(asked.pattern)):
-        times = _iterations(asked, group, pilots, share * len(group))
-        names = tuple(sorted(f"Benchmark{name}" for _, name in group))
-        pattern = _pattern(asked.pattern, group)
-        units.append(Unit(group[0][0], pattern, times, names))
-    return GoBenchmarks(asked, trees, binaries, units)
-
-
-def _few(names: Sequence[str]) -> str:
-    """Return the first names, and how many more there are."""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(printable(name) for name in names[:_NAMED]) + more
-
-
-def _divisible(pattern: str) -> bool:
-    """Return whether a pattern's first part can be replaced by one function's name.
-
-    What stands before the first slash chooses functions, unless alternatives or
-    brackets have slashes of their own (testing/match.go, splitRegexp).
-    """
-    first, slash, _ = pattern.partition("/")
-    return not slash or not set("|[(") & set(pattern if "|" in pattern else first)
-
-
-def _pattern(pattern: str, group: Sequence[Key]) -> str:
-    """Return the pattern of the functions of a group alone."""
-    if not _divisible(pattern):
-        return pattern
-    _, slash, rest = pattern.partition("/")
-    names = "|".join(name for _, name in group)
-    chosen = f"({names})" if len(group) > 1 else names
-    return f"^Benchmark{chosen}${slash}{rest}"
-
-
-def _slower(pilots: Mapping[SideName, Pilots]) -> dict[Key, float]:
-    """Return the seconds an operation of each function takes on the slower side."""
-    first, *others = pilots.values()
-    return {
-        key: max(pilot.seconds, *(told[key].seconds for told in others))
-        for key, pilot in first.items()
-        if all(key in told for told in others)
-    }
-
-
-def _groups(
-    keys: Sequence[Key], seconds: Mapping[Key, float], *, apart: bool
-) -> list[list[Key]]:
-    """Return which functions one process runs, each equally often.
-
-    They are of one package; `apart`, and none takes `_SPREAD` times as long as another.
-    """
-    groups: list[list[Key]] = []
-    packages = list(dict.fromkeys(package for package, _ in keys))
-    for key in sorted(keys, key=lambda key: (packages.index(key[0]), seconds[key])):
-        last = groups[-1][0] if groups else ("", "")
-        longer = apart and seconds[key] >= _SPREAD * seconds.get(last, 0.0)
-        if last[0] != key[0] or longer:
-            groups.append([key])
-        else:
-            groups[-1].append(key)
-    return groups
-
-
-def _iterations(
-    asked: GoTest,
-    keys: Sequence[Key],
-    pilots: Mapping[SideName, Pilots],
-    share: float,
-) -> int:
-    """Return how often benchmarks run: two digits, so that they can be repeated."""
-    if asked.iterations is not None:
-        return asked.iterations
-    slower = max(sum(told[key].seconds for key in keys) for told in pilots.values())
-    if not slower:
-        return max(
-            max(told[key].iterations for key in keys) for told in pilots.values()
-        )
-    count = max(1, int(share / slower))
-    unit: int = 10 ** max(0, len(str(count)) - 2)
-    return count // unit * unit
-
-
-def _pilots(
-    asked: GoTest, tree: Tree, binaries: Iterable[Binary], seconds: float
-) -> Pilots:
-    """Return what a short run tells of each function, by package and name."""
-    short = max(_SHORTEST_S, min(_PILOT_S, seconds / 4))
-    time = "1x" if asked.iterations is not None else f"{short:g}s"
-    pilots: Pilots = {}
-    for binary in binaries:
-        words = [
-            *(binary.path, _NO_TESTS, f"-test.bench={asked.pattern}"),
-            *(f"-test.benchtime={time}", *asked.test, *asked.arguments),
-        ]
-        with tempfile.TemporaryDirectory(dir=os.path.dirname(binary.path)) as own:
-            names = os.path.join(own, "out"), os.path.join(own, "errors")
-            with open(names[0], "wb") as out, open(names[1], "wb") as errors:
-                program = Program(words, binary.folder, tree.environment)
-                status = run(program, out, errors)
-            if status or _undone(names[0]):
-                raise _failed(tree, binary.package, status, names)
-            with open(names[0], "rb") as file:
-                told = file.read(_MOST)
-        for name, pilot in _functions(told).items():
-            pilots[binary.package, name] = pilot
-    return pilots
-
-
-def _functions(told: bytes) -> dict[str, Pilot]:
-    """Return each function's sum over its sub-benchmarks and numbers of processors."""
-    try:
-        results = parse(told, "pilot").results
-    except FormatError:
-        return {}
-    functions: dict[str, Pilot] = {}
-    for result in results:
-        name = result.name.partition("/")[0]
-        before = functions.get(name, Pilot(0.0, 1))
-        seconds = result.values[-1] * 1e-9 if result.unit == "ns/op" else 0.0
-        functions[name] = Pilot(
-            before.seconds + seconds, max(before.iterations, result.iterations[-1])
-        )
-    return functions
-
-
-def _none(
-    asked: GoTest,
-    trees: Mapping[SideName, Tree],
-    binaries: Mapping[SideName, Mapping[str, Binary]],
-    pilots: Mapping[SideName, Pilots],
-) -> str:
-    """Return why there is nothing that both sides can run."""
-    packages = " ".join(map(printable, asked.packages))
-    for side, tree in trees.items():
-        if not binaries[side]:
-            return (
-                f"measure: {tree.checkout.told}: no package of {packages} has tests; "
-                "name some after --, such as -- ./..."
-            )
-        if not pilots[side]:
-            return (
-                f"measure: {tree.checkout.told}: no benchmark of {packages} matches "
-                f"-bench={printable(asked.pattern)}"
-            )
-    return (
-        f"measure: base and new have no benchmark of {packages} in common that matches "
-        f"-bench={printable(asked.pattern)}"
     )

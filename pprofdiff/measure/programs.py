@@ -7,6 +7,7 @@ import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import count
 from typing import Any
 
 from pprofdiff.errors import FetchError, MeasureError, PprofDiffError, UsageError
@@ -17,6 +18,8 @@ from pprofdiff.inputs.urls import request_for
 from pprofdiff.measure.children import Program, first_lines, has_ended, run, started
 from pprofdiff.measure.gobuild import Tree
 from pprofdiff.measure.sides import SideName
+from pprofdiff.measure.turns import order
+from pprofdiff.measure.workload import Begun
 from pprofdiff.units import printable
 
 __all__ = ["Commands", "Served", "program_words", "same_for_both"]
@@ -25,6 +28,7 @@ _OUT = "PPROFDIFF_OUT"
 # How long a server may take until it answers, and until it has ended.
 _START_S, _END_S = 30.0, 5.0
 _PAUSE_S = 0.05
+_SECONDS = 300.0
 
 
 def same_for_both(words: Sequence[str], folders: Mapping[SideName, str]) -> str:
@@ -56,12 +60,31 @@ class Commands:
         self.words = tuple(words)
         self._trees = trees
         self._folders = folders
+        self._number = count()
+
+    @property
+    def seconds(self) -> float:
+        """Return how long rounds go on: a program's run may take a minute."""
+        return _SECONDS
+
+    @property
+    def enough(self) -> bool:
+        """Return True: what a program samples is its own choice."""
+        return True
+
+    def round(self, folders: Mapping[SideName, str]) -> Begun:
+        """Run each side once."""
+        began = []
+        for side in order(next(self._number)):
+            began.append((side, time.time()))
+            self.run(side, folders[side])
+        return tuple(began)
 
     def run(self, side: SideName, folder: str) -> None:
         """Run the program; MeasureError where it fails, or leaves nothing to read."""
         program = self._program(side, self.words, folder)
         with self._printed(folder) as (out, errors):
-            status = run(program, out, errors)
+            status = run(program, out, errors).status
             if status:
                 raise self._failed(side, self.words, status, folder)
         if not os.listdir(folder):

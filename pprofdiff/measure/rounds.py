@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from pprofdiff.errors import FetchError
-from pprofdiff.measure.sides import SideName
+from pprofdiff.measure.sides import SIDES
 from pprofdiff.measure.stopping import FEWEST_ROUNDS, sure
-from pprofdiff.measure.workload import Workload
+from pprofdiff.measure.workload import Begun, Workload
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
@@ -20,24 +20,27 @@ if TYPE_CHECKING:
 
     from pprofdiff.analysis.outcome.model import Outcome
 
-__all__ = ["Limits", "Listener", "Round", "Stopped", "order", "take_turns"]
+__all__ = ["Limits", "Listener", "Round", "Stopped", "take_turns"]
 
 Stopped = Literal["sure", "rounds", "time", "interrupted"]
 Judge = Callable[[], "Outcome"]
 
 
 class Limits(NamedTuple):
-    """How many rounds at most, and after how many seconds no other begins."""
+    """How many rounds at most, and after how many seconds no other begins.
+
+    `seconds` of None are as long as the workload asks for.
+    """
 
     rounds: int = 10
-    seconds: float = 300.0
+    seconds: float | None = None
 
 
 class Round(NamedTuple):
-    """One run of each side: when the runs began, seconds since 1970, in their order."""
+    """One round: its number from 1, and when each side's first run began."""
 
     number: int
-    started: tuple[tuple[SideName, float], ...]
+    started: Begun
 
 
 class Listener(Protocol):
@@ -53,15 +56,6 @@ class Listener(Protocol):
         """Take the number of a round that is whole, and the seconds left at most."""
 
 
-def order(number: int) -> tuple[SideName, SideName]:
-    """Return which side runs first in a round, counted from 0.
-
-    The Thue-Morse sequence: whatever drifts, as the square of time too, drifts alike
-    for both sides (golang/go#63233).
-    """
-    return ("new", "base") if number.bit_count() % 2 else ("base", "new")
-
-
 def take_turns(
     workload: Workload, out: str, limits: Limits, judge: Judge, listener: Listener
 ) -> tuple[list[Round], Stopped]:
@@ -71,6 +65,7 @@ def take_turns(
     An interrupt ends after the last whole round, and is raised where there is none.
     """
     rounds: list[Round] = []
+    seconds = workload.seconds if limits.seconds is None else limits.seconds
     began = time.monotonic()
     longest = 0.0
     try:
@@ -81,12 +76,12 @@ def take_turns(
             rounds.append(_round(workload, out, number))
             now = time.monotonic()
             longest = max(longest, now - start)
-            in_time = limits.seconds - (now - began)
+            in_time = seconds - (now - began)
             left = min((limits.rounds - len(rounds)) * longest, in_time)
             listener.round(len(rounds), limits.rounds, max(left, 0.0))
             if len(rounds) >= limits.rounds:
                 return rounds, "rounds"
-            if len(rounds) >= FEWEST_ROUNDS and sure(judge()):
+            if len(rounds) >= FEWEST_ROUNDS and workload.enough and sure(judge()):
                 return rounds, "sure"
             # Not to be late, no round begins that would not end in time.
             if in_time < longest:
@@ -98,24 +93,22 @@ def take_turns(
 
 
 def _round(workload: Workload, out: str, number: int) -> Round:
-    """Run each side once; remove what a round that fails has written."""
-    folders = {s: os.path.join(out, s, str(number + 1)) for s in order(number)}
-    started = []
+    """Run both sides; remove what a round that fails has written."""
+    folders = {side: os.path.join(out, side, str(number + 1)) for side in SIDES}
     try:
-        for side, folder in folders.items():
-            started.append((side, time.time()))
-            with _told(folder):
+        with _naming(out):
+            for folder in folders.values():
                 os.makedirs(folder)
-                workload.run(side, os.path.abspath(folder))
+            began = workload.round({s: os.path.abspath(f) for s, f in folders.items()})
     except BaseException:
         for folder in folders.values():
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    return Round(number + 1, tuple(started))
+    return Round(number + 1, began)
 
 
 @contextmanager
-def _told(folder: str) -> Iterator[None]:
+def _naming(folder: str) -> Iterator[None]:
     """Have an error of the system name the folder."""
     try:
         yield

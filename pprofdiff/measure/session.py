@@ -24,8 +24,8 @@ from pprofdiff.measure.gobuild import (
     workspace_here,
 )
 from pprofdiff.measure.goflags import GoTest
-from pprofdiff.measure.gotest import planned
 from pprofdiff.measure.machine import machine, throttled, throttling, warnings_of
+from pprofdiff.measure.planning import planned
 from pprofdiff.measure.programs import Commands, Served, same_for_both
 from pprofdiff.measure.rounds import Limits, Listener, Round, Stopped, take_turns
 from pprofdiff.measure.sides import Checkout, SideName, checked_out, checkouts
@@ -130,7 +130,6 @@ def measured(
             toolchains=toolchains,
             go_mod=modules,
             machine=before.notes(),
-            **workload.notes(),
         )
         heat = throttled()
         with _nothing_left(out):
@@ -141,6 +140,7 @@ def measured(
             notes.warn(warning)
         if request.trace and stopped != "interrupted":
             _traced(workload, out, listener)
+        notes.add(**workload.notes())
         notes.add(stopped=stopped, rounds=[_in_json(one) for one in rounds])
         notes.write(os.path.join(out, "measure.json"))
         yield Measured(out, bool(request.keep), *sides, tuple(rounds), stopped)

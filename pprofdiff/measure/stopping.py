@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import exp, log
 
-from pprofdiff.analysis.outcome.model import Outcome
+from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Outcome
 
 __all__ = ["FEWEST_ROUNDS", "sure"]
 
@@ -14,8 +14,8 @@ FEWEST_ROUNDS = 5
 # To look after every round and stop at the first verdict would make false alarms
 # several times as frequent. Haybittle (1971) and Peto et al. (1976): an early look
 # decides at three standard errors or more, so that the last one keeps its level.
-# Two-sided 0.1 % against the 95 % and the 90 % that the intervals are of.
-_EARLY = 3.29 / 1.96
+# Two-sided 0.1 % against the 99 or 95 % and the 90 % that the intervals are of.
+_EARLY = {95: 3.29 / 1.96, TURNS_CONFIDENCE: 3.29 / 2.576}
 _EARLY_NARROW = 3.29 / 1.645
 
 
@@ -27,7 +27,8 @@ def sure(outcome: Outcome) -> bool:
     if outcome.verdict == "same":
         narrow = _wider(first.ratio, first.narrow, _EARLY_NARROW)
         return first._replace(narrow=narrow).same
-    low, high = _wider(first.ratio, (first.low, first.high), _EARLY)
+    early = _EARLY[first.confidence]
+    low, high = _wider(first.ratio, (first.low, first.high), early)
     return low > 1 or high < 1
 
 

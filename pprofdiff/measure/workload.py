@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from pprofdiff.measure.sides import SideName
 
-__all__ = ["Workload"]
+__all__ = ["Begun", "Workload"]
+
+Begun = tuple[tuple[SideName, float], ...]
+"""When each side began in a round, seconds since 1970, in the order of the runs."""
 
 
 class Workload(Protocol):
-    """One run of a side, as often as it is asked for."""
+    """Runs both sides, as often as it is asked to.
 
-    def run(self, side: SideName, folder: str) -> None:
-        """Run a side once and write what it tells into an empty folder.
+    `seconds` is how long rounds go on where the user does not say, `enough` whether
+    those that are over have enough samples to say where time went.
+    """
 
-        It runs elsewhere, so that the folder is an absolute path.
+    @property
+    def seconds(self) -> float:
+        """Return how long rounds go on."""
 
-        Raises MeasureError where it fails.
+    @property
+    def enough(self) -> bool:
+        """Return whether there are enough samples."""
+
+    def round(self, folders: Mapping[SideName, str]) -> Begun:
+        """Run both sides in turns; write each side's captures into its empty folder.
+
+        Programs run elsewhere, so that folders are absolute paths. Which side begins
+        follows `turns.order`. Raises MeasureError where a side fails.
         """
 
     def trace(self, side: SideName, folder: str) -> None:

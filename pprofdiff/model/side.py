@@ -38,6 +38,9 @@ class Capture(Generic[Content_co]):
         Whether the inputs say of which run it is: folders of one side's runs do.
     saved_to
         Path of the copy of a fetched input, None for a local one.
+    unit
+        The unit of work that it covers, such as a benchmark that ran in a process of
+        its own; "" where it covers the whole run.
 
     """
 
@@ -47,6 +50,7 @@ class Capture(Generic[Content_co]):
     run: int = 0
     told: bool = False
     saved_to: str | None = None
+    unit: str = ""
 
 
 class HostSums(NamedTuple):

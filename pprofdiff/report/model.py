@@ -95,6 +95,11 @@ class Scope(NamedTuple):
     full: bool = False
 
 
+# Doubts about captures that somebody took by hand.
+_OF_CAPTURES = frozenset(
+    ("merged-input", "short", "since-start", "few-samples", "duration", "source")
+)
+
 SCREEN = Scope()
 """What fits a screen."""
 
@@ -119,6 +124,9 @@ def report_of(
     if comparison.of_fleets:
         # How long a fleet was profiled in all says nothing: shares are compared.
         of_sides = [one for one in of_sides if one.id != "duration"]
+    if comparison.work is not None and comparison.work.turns:
+        # Nobody can act on them: how long and how often is what measuring decides.
+        of_sides = [one for one in of_sides if one.id not in _OF_CAPTURES]
     caveats = (*of_sides, *_of_runs(comparison))
     for caveat in (*lost, *warnings, *caveats):
         told.setdefault(caveat.text, caveat)

@@ -313,8 +313,8 @@ class SourceNote(NamedTuple):
 class Reason(NamedTuple):
     """One finding as the report tells it, and by how much it moves the CPU.
 
-    `number` counts causes, from 1; a consequence has its cause's number and a `level`
-    above 0. `amount` is the finding's part of the CPU profiles' change, "" where that
+    `number` counts causes, from 1; it is 0 for what is not significant. A consequence
+    has its cause's number and a `level` above 0. `amount` is the finding's part of the CPU profiles' change, "" where that
     cannot be told; `notes` are what the source tells of it.
     """
 
@@ -334,7 +334,9 @@ class Reason(NamedTuple):
     @property
     def lead(self) -> str:
         """What stands before the title: its number, or a sign that it follows."""
-        return "   " * self.level + "↳" if self.level else f"{self.number}."
+        if self.level:
+            return "   " * self.level + "↳"
+        return f"{self.number}." if self.number else "-"
 
 
 class Footnote(NamedTuple):

@@ -61,7 +61,12 @@ def account(comparison: Comparison) -> Account | None:
     scaled = _scaling(diff)
     benchmarks = timed(comparison)
     alone = all(map(of_benchmarks, (comparison.base, comparison.new)))
-    if alone and benchmarks is not None and len(benchmarks.each) == 1:
+    if (
+        diff.turns is None
+        and alone
+        and benchmarks is not None
+        and len(benchmarks.each) == 1
+    ):
         benchmarked = _of_benchmark(comparison, diff, benchmarks.whole, scaled)
         if benchmarked is not None:
             return benchmarked

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import numpy as np
-
+from pprofdiff.analysis.causes.measured import causes_of_measured, is_measured
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings import (
     allocation,
@@ -31,17 +30,14 @@ from pprofdiff.analysis.findings import (
 )
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.causes import tree
-from pprofdiff.analysis.findings.cpu import CPUComparison
+from pprofdiff.analysis.findings.explained import explained
 from pprofdiff.analysis.findings.formerly import with_former_names
 from pprofdiff.analysis.findings.model import (
-    Claim,
     Direction,
-    Explained,
     Finding,
     Findings,
 )
 from pprofdiff.analysis.outcome.model import Verdict as OutcomeVerdict
-from pprofdiff.analysis.profiles.groups import JudgedSum, judged_sums
 
 __all__ = ["find"]
 
@@ -114,32 +110,15 @@ def find(comparison: Comparison, verdict: OutcomeVerdict = "unknown") -> Finding
     Of equally severe causes those stand first that explain the outcome's `verdict`.
     """
     case = Case(comparison)
+    if is_measured(case):
+        return causes_of_measured(case)
     drafts = [
         with_former_names(finding, comparison.identity)
         for rule in _rules(case)
         for finding in rule(case)
     ]
     found, covered = tree(case.cpu, drafts, _WAYS.get(verdict))
-    explained = None
+    told = None
     if case.cpu is not None and covered is not None:
-        explained = _explained(case.cpu, covered)
-    return Findings(found, explained)
-
-
-def _explained(cpu: CPUComparison, covered: Claim) -> Explained:
-    """Return how much the findings explain together, and which groups are left."""
-    total = cpu.scaled_delta(*cpu.diff.totals)
-    return Explained(total, cpu.delta(covered), tuple(_left(cpu, covered)))
-
-
-def _left(cpu: CPUComparison, covered: Claim) -> list[JudgedSum]:
-    """Return the groups that moved beyond noise where no finding speaks of it."""
-    names = [(group.id, group.label) for group in cpu.groups.values()]
-    base, new = (np.full(len(side), -1, np.int64) for side in covered.sides)
-    for row, (name, _) in enumerate(names):
-        own = cpu.of_groups(name)
-        base[own.base & ~covered.base] = new[own.new & ~covered.new] = row
-    runs = cpu.diff.runs_of((base, new), len(names))
-    rows = judged_sums(cpu.diff, names, runs, cpu.model)
-    left = [row for row in rows if row.noise is False]
-    return sorted(left, key=lambda row: -abs(row.delta))
+        told = explained(case.cpu, covered)
+    return Findings(found, told)

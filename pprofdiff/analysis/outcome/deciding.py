@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import log, sqrt
+from math import exp, log, sqrt
 from typing import Literal
 
 import numpy as np
 
 from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, BenchmarkRow
+from pprofdiff.analysis.benchmarks.turns import measured_in_turns
 from pprofdiff.analysis.benchmarks.units import tidy
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.contention import busy, stirred
 from pprofdiff.analysis.outcome.figures import Timed, cpu_of, measures, timed
 from pprofdiff.analysis.outcome.model import (
     SAME_WITHIN,
+    TURNS_CONFIDENCE,
+    Counted,
     Measure,
     Outcome,
     Together,
+    Unit,
     Verdict,
     contradict,
 )
@@ -26,6 +30,7 @@ from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.analysis.stats.calibration import TOTAL_FREEDOM, TOTAL_SIGMA
 from pprofdiff.analysis.stats.power import MOST_RUNS, times_as_many, wanted_runs
 from pprofdiff.analysis.stats.scaled_alike import ScaledAlike, scaled_alike
+from pprofdiff.analysis.stats.totals import ratio_of_turns
 
 __all__ = ["machine_moved_time", "outcome"]
 
@@ -57,6 +62,8 @@ _COSTS = ("time", "cpu", "task", "about")
 _CLOCK = ("time", "task", "throughput")
 # A factor that all groups share is worth a sentence from here on.
 _WORTH = 1.10
+# Nobody waits for more times the time of a measurement.
+_LONGEST = 20.0
 # So many benchmarks that moved alike are no chance of one's.
 _ALL_OF = 3
 # They moved alike if their factors differ by no more than two runs of one build do.
@@ -77,6 +84,8 @@ def outcome(comparison: Comparison) -> Outcome:
     machine, CPU per operation stands before all that the wall clock tells.
     """
     told = list(measures(comparison))
+    if comparison.work is not None and comparison.work.turns:
+        return _of_turns(comparison, told)
     diff = cpu_of(comparison)
     # How much work hosts get tells nothing of their build.
     alike = None if diff is None or comparison.of_fleets else scaled_alike(diff)
@@ -131,6 +140,79 @@ def outcome(comparison: Comparison) -> Outcome:
         busy=share,
         together=_together(comparison, benchmarks, verdict, ordered),
     )
+
+
+def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
+    """Return the outcome of benchmarks that were measured in turns.
+
+    Time per operation decides, or CPU per operation where time does not; on a busy
+    machine CPU decides alone, as other programs take time and no CPU of this one.
+    """
+    kept = [m for m in told if m.id in ("time", "cpu")]
+    if busy(comparison) is not None:
+        kept.sort(key=lambda measure: measure.id != "cpu")
+        kept, rest = kept[:1], kept[1:]
+    else:
+        rest = []
+    first, verdict = _decided(kept)
+    kept += rest
+    benchmarks = timed(comparison)
+    contrary = () if benchmarks is None else _contrary(benchmarks, verdict)
+    needs = ""
+    if contrary:
+        verdict = "unknown"
+    elif verdict == "unknown":
+        first = min(kept, key=lambda m: m.width)
+        needs = _rounds(first)
+    ordered = (first, *(m for m in kept if m is not first))
+    work = comparison.work
+    counted = (
+        ()
+        if work is None
+        else tuple(
+            Counted(unit, *work.allocated[kind])
+            for kind, unit in (("alloc_space", "B/op"), ("alloc_objects", "allocs/op"))
+            if kind in work.allocated
+        )
+    )
+    units = _units(comparison, first) if benchmarks is not None else ()
+    return Outcome(
+        verdict,
+        ordered,
+        contrary,
+        needs=needs,
+        counted=counted,
+        units=units if len(units) > 1 else (),
+    )
+
+
+def _units(comparison: Comparison, first: Measure) -> tuple[Unit, ...]:
+    """Return each benchmark's ratio of what the first figure is of."""
+    turns = measured_in_turns(comparison.base, comparison.new)
+    if turns is None:
+        return ()
+    columns = turns.seconds
+    if first.id == "cpu" and turns.cpu_seconds is not None:
+        columns = turns.cpu_seconds
+    ratios = (
+        ratio_of_turns(base, new)
+        for base, new in zip(*(side.T.tolist() for side in columns), strict=True)
+    )
+    return tuple(
+        Unit(name[0], ratio.ratio, *ratio.wide)
+        for name, ratio in zip(turns.names, ratios, strict=True)
+    )
+
+
+def _rounds(measure: Measure) -> str:
+    """Return how much longer it takes to decide, from how far turns differ."""
+    moved, same = abs(log(measure.ratio)), log(1 + measure.same_within)
+    goal = max(moved, same)
+    reach = max(log(measure.high / measure.ratio), log(measure.ratio / measure.low))
+    times = times_as_many(reach, goal)
+    if times > _LONGEST:
+        return f"runs differ too much here to decide on {100 * (exp(goal) - 1):.0f}%"
+    return f"to decide, measure about {max(times, 1.1):.1f}× as long (--time)"
 
 
 def _together(
@@ -396,8 +478,12 @@ def _point_alike(first: Measure, second: Measure) -> bool:
 
 def _contrary(benchmarks: Timed, verdict: Verdict) -> tuple[str, ...]:
     """Return the benchmarks that are surely worse, or better, where all are not."""
-    slower = tuple(name for name, r in benchmarks.each.items() if r.low > 1)
-    faster = tuple(name for name, r in benchmarks.each.items() if r.high < 1)
+    ratios = dict(benchmarks.each)
+    if benchmarks.whole.confidence == TURNS_CONFIDENCE:
+        bounds = ((name, r, *r.wide) for name, r in ratios.items())
+        ratios = {name: r._replace(low=lo, high=hi) for name, r, lo, hi in bounds}
+    slower = tuple(name for name, r in ratios.items() if r.low > 1)
+    faster = tuple(name for name, r in ratios.items() if r.high < 1)
     if verdict == "faster":
         return slower
     if verdict == "slower":

@@ -9,9 +9,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from pprofdiff.analysis.benchmarks.times import BenchmarkKey, times_by_run, written
+from pprofdiff.analysis.benchmarks.turns import Turns, measured_in_turns
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.contention import clock_sigma
-from pprofdiff.analysis.outcome.model import Measure
+from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Measure
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.totals import ratio_of_totals
 from pprofdiff.analysis.side import counted_seconds, cpu_seconds
@@ -22,6 +23,7 @@ from pprofdiff.analysis.stats.totals import (
     median_of_values,
     ratio_of_runs,
     ratio_of_sums,
+    ratio_of_turns,
 )
 from pprofdiff.analysis.stats.turns import all_paired
 from pprofdiff.model.side import Side
@@ -52,6 +54,9 @@ def timed(comparison: Comparison) -> Timed | None:
     several benchmarks the geometric mean of their ratios. How far runs differ says how
     sure it is: intervals are of the runs' averages, and reach out to that ratio.
     """
+    turns = measured_in_turns(comparison.base, comparison.new)
+    if turns is not None:
+        return _in_turns(turns)
     base, new = _times(comparison.base), _times(comparison.new)
     names = [name for name in base if name in new]
     if not names:
@@ -104,6 +109,40 @@ def timed(comparison: Comparison) -> Timed | None:
         else f"Benchmark{names[0][0]}",
         runs=(_count(base, names), _count(new, names)),
         in_turns=in_turns,
+    )
+    return Timed(whole, each)
+
+
+def _in_turns(turns: Turns) -> Timed:
+    """Return time per operation of benchmarks that were measured in turns.
+
+    Of several, the figure is the geometric mean of them all, turn by turn.
+    """
+    columns = [side.T.tolist() for side in turns.seconds]
+    each = {
+        written(name): ratio_of_turns(old, now)
+        for name, old, now in zip(turns.names, *columns, strict=True)
+    }
+    logs = [np.log(side).mean(axis=1) for side in turns.seconds]
+    ratio = ratio_of_turns(*(np.exp(side).tolist() for side in logs))
+    several = len(turns.names) > 1
+    first = f"Benchmark{turns.names[0][0]}"
+    whole = Measure(
+        id="time",
+        figure="time per operation",
+        unit="s",
+        base=exp(float(logs[0].mean())),
+        new=exp(float(logs[1].mean())),
+        ratio=ratio.ratio,
+        low=ratio.wide[0],
+        high=ratio.wide[1],
+        narrow=ratio.narrow,
+        wide=ratio.wide,
+        more_is="slower",
+        source=f"the geometric mean of {len(each)} benchmarks" if several else first,
+        runs=(len(logs[0]), len(logs[1])),
+        in_turns=True,
+        confidence=TURNS_CONFIDENCE,
     )
     return Timed(whole, each)
 
@@ -210,6 +249,15 @@ def _per_operation(diff: ProfileDiff, what: _Figure, source: str) -> Measure | N
     if told is None:
         return None
     base, new = told.means
+    if diff.turns is not None:
+        figure = _figure(what, (base / 1e9, new / 1e9), told.ratio, "", told.runs)
+        return figure._replace(
+            source="the CPU time that the kernel counted",
+            low=told.ratio.wide[0],
+            high=told.ratio.wide[1],
+            in_turns=True,
+            confidence=TURNS_CONFIDENCE,
+        )
     if told.by_run:
         source = source.replace("profile", "profiles") + ", run by run"
     figure = _figure(what, (base / 1e9, new / 1e9), told.ratio, source, told.runs)

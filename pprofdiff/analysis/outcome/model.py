@@ -8,9 +8,12 @@ from typing import Literal, NamedTuple
 
 __all__ = [
     "SAME_WITHIN",
+    "TURNS_CONFIDENCE",
+    "Counted",
     "Measure",
     "Outcome",
     "Together",
+    "Unit",
     "Verdict",
     "contradict",
     "verdict_of",
@@ -23,14 +26,19 @@ SAME_WITHIN = 0.02
 """Builds whose figures differ by less are the same, unless another limit is given."""
 
 
+TURNS_CONFIDENCE = 99
+"""Percent of intervals of what was measured in turns: a verdict that one unchanged
+build in a hundred gets is one that nobody checks in vain each week."""
+
+
 class Measure(NamedTuple):
     """One figure of a whole change, new against base.
 
     `id` is stable, `figure` says in words what is measured, `unit` its unit. `ratio` is
-    new ÷ base, `low` and `high` bound it with 95 % confidence. `more_is` says what a
-    larger figure means: ``slower``, ``faster``, or "" where it means neither. `narrow`
-    bounds the ratio with 90 %, which is asked where builds are called the same:
-    `same_within` is how far from 1 it may reach then. `wide` bounds it with 99 %, which
+    new ÷ base, `low` and `high` bound it with `confidence` percent. `more_is` says
+    what a larger figure means: ``slower``, ``faster``, or "" where it means neither.
+    `narrow` bounds the ratio with 90 %, which is asked where builds are called the
+    same: `same_within` is how far from 1 it may reach then. `wide` bounds it with 99 %, which
     is asked of a figure that moves alone. Where `in_turns` is set, a run of base is
     compared with the run of new beside it in time.
     """
@@ -50,6 +58,7 @@ class Measure(NamedTuple):
     runs: tuple[int, int] = (1, 1)
     same_within: float = SAME_WITHIN
     in_turns: bool = False
+    confidence: int = 95
 
     @property
     def verdict(self) -> Verdict:
@@ -77,13 +86,15 @@ class Measure(NamedTuple):
 def verdict_of(measure: Measure) -> Verdict:
     """Return slower or faster where 1 is outside the interval, same where it is 1.
 
-    Unknown where the interval has 1 in it and reaches farther than `same_within`, and
-    for a figure that is no speed.
+    Unknown where the interval has 1 in it and reaches farther than `same_within`, where
+    the ratio itself is within that, and for a figure that is no speed.
     """
     if not measure.more_is:
         return "unknown"
     if measure.same:
         return "same"
+    if abs(measure.ratio - 1) <= measure.same_within:
+        return "unknown"
     if measure.low > 1:
         return measure.more_is
     if measure.high < 1:
@@ -99,6 +110,23 @@ def contradict(one: Measure, other: Measure) -> bool:
         if m.more_is and m.ratio > 0
     ]
     return len(ways) > 1 and ways[0] * ways[1] < 0
+
+
+class Counted(NamedTuple):
+    """What an operation has by exact count: `unit` is B/op or allocs/op."""
+
+    unit: str
+    base: float
+    new: float
+
+
+class Unit(NamedTuple):
+    """One of several benchmarks: its name, and a ratio of its cost with its bounds."""
+
+    name: str
+    ratio: float
+    low: float
+    high: float
 
 
 class Together(NamedTuple):
@@ -141,6 +169,11 @@ class Outcome:
     busy
         The share of CPU samples which shows that the machine did other work too, where
         time would decide and too few runs show how far it differs then; else None.
+    counted
+        What an operation allocates, where benchmarks count it in turns; else empty.
+    units
+        Time or CPU per operation of each of several benchmarks that were measured in
+        turns; else empty.
     together
         How the benchmarks moved that the verdict rests on, where a busy or throttled
         machine may have moved them as well; else None.
@@ -156,6 +189,8 @@ class Outcome:
     busy: float | None = None
     cpu_a_second: tuple[float, float, float] | None = None
     together: Together | None = None
+    counted: tuple[Counted, ...] = ()
+    units: tuple[Unit, ...] = ()
 
     @property
     def headline(self) -> Measure | None:

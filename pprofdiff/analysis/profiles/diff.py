@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.normalization import Normalization, choose
+from pprofdiff.analysis.normalization import Normalization, choose, counted
 from pprofdiff.analysis.profiles.attribution import Attribution
 from pprofdiff.analysis.profiles.by_run import sums_by_run
 from pprofdiff.analysis.profiles.categories import (
@@ -34,8 +34,10 @@ from pprofdiff.analysis.profiles.leaf_owners import LeafSums, leaf_sums
 from pprofdiff.analysis.profiles.rows import PairedRows, SampleValues, pair_rows
 from pprofdiff.analysis.profiles.runs import (
     Exposure,
+    counted_exposures,
     counts_by_run,
     exposures_of,
+    operations_of_both,
     shared_ratio,
 )
 from pprofdiff.analysis.profiles.side import ProfileSide
@@ -80,7 +82,8 @@ class ProfileDiff:
     which function of base is which of new. `exposures` are the operations that each of
     a side's runs did, None where that is not known. `in_turns` says whether the runs of
     both sides stand beside each other in time, first with first; `pairs` which of them
-    are of one host, None where hosts are not compared in pairs.
+    are of one host, None where hosts are not compared in pairs. `turns` are what an
+    operation costs in each turn of (base, new), as something else than samples counts.
     """
 
     base: ProfileSide
@@ -93,6 +96,7 @@ class ProfileDiff:
     exposures: tuple[Exposure, Exposure] = (None, None)
     in_turns: bool = False
     pairs: Pairs | None = None
+    turns: tuple[tuple[float, ...], tuple[float, ...]] | None = None
 
     def __repr__(self) -> str:
         """Return one line: sample type, totals and their delta."""
@@ -433,18 +437,28 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     compared = new.profile.sample_types[new_column]
     base_column = _column_of(base, compared)
     totals = _total(base, base_column), _total(new, new_column)
-    normalization = choose(
-        totals=totals,
-        durations_ns=(base.profile.duration_ns, new.profile.duration_ns),
-        work=None if work is None else work.of(compared.type),
-        share=normalize,
-        counts=counts_of(new.profile, compared),
-        of_fleets=of_fleets,
-    )
+    counts = counts_of(new.profile, compared)
+    of_type = None if work is None else work.of(compared.type)
+    operations = operations_of_both(base, new)
+    if operations is not None and counts == "cost" and not normalize:
+        normalization = counted(totals, operations, of_type)
+    else:
+        normalization = choose(
+            totals=totals,
+            durations_ns=(base.profile.duration_ns, new.profile.duration_ns),
+            work=of_type,
+            share=normalize,
+            counts=counts,
+            of_fleets=of_fleets,
+        )
     caveats = comparability(base, new, work, normalization)
     if identity is None:
         identity = identify([base.profile], [new.profile])
-    exposures = (None, None) if work is None else exposures_of(work, base, new)
+    exposures: tuple[Exposure, Exposure] = (None, None)
+    if (known := counted_exposures(base, new)) is not None:
+        exposures = known
+    elif work is not None:
+        exposures = exposures_of(work, base, new)
     return ProfileDiff(
         base,
         new,
@@ -454,6 +468,7 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
         caveats,
         identity,
         exposures,
+        turns=None if work is None else work.turns.get(compared.type),
     )
 
 

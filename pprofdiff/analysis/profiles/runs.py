@@ -14,9 +14,17 @@ from pprofdiff.analysis.stats.medians import weighted_median
 from pprofdiff.analysis.stats.run_spread import RunCounts
 from pprofdiff.analysis.work import Work
 from pprofdiff.model.csr import expand, offsets_of
+from pprofdiff.model.profiles.operations import operations_of
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["Exposure", "counts_by_run", "exposures_of", "shared_ratio"]
+__all__ = [
+    "Exposure",
+    "counted_exposures",
+    "counts_by_run",
+    "exposures_of",
+    "operations_of_both",
+    "shared_ratio",
+]
 
 # The ratio of fewer samples, over both sides, is not known to 30 %; fewer functions
 # than these have no majority; more samples than these weigh no more.
@@ -117,6 +125,26 @@ def _leaves(profile: Profile, names: Sequence[str]) -> NDArray[np.int64]:
     deeper = stopping[top] & (first + 1 < ends)
     below = function[lines[np.where(deeper, first + 1, first)]]
     return np.where(deeper, below, top).astype(np.int64)
+
+
+def operations_of_both(base: ProfileSide, new: ProfileSide) -> tuple[int, int] | None:
+    """Return the operations that all runs of each side cover, None if not counted."""
+    counted = counted_exposures(base, new)
+    return None if counted is None else (int(counted[0].sum()), int(counted[1].sum()))
+
+
+def counted_exposures(
+    base: ProfileSide, new: ProfileSide
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Return the operations of each run, None where a profile does not count them."""
+    sides = []
+    for side in (base, new):
+        done = [operations_of(capture.content) for capture in side.runs]
+        counts = [one.number for one in done if one is not None]
+        if not counts or len(counts) < len(done):
+            return None
+        sides.append(np.array(counts, np.float64))
+    return sides[0], sides[1]
 
 
 def exposures_of(

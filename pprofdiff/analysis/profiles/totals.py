@@ -6,6 +6,8 @@ here, so that none says what another denies.
 
 from __future__ import annotations
 
+from math import exp, log
+from statistics import fmean
 from typing import NamedTuple
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -15,6 +17,7 @@ from pprofdiff.analysis.stats.totals import (
     mean_of_runs,
     ratio_of_runs,
     ratio_of_sums,
+    ratio_of_turns,
 )
 
 __all__ = ["TotalRatio", "ratio_of_totals", "total_noise"]
@@ -44,6 +47,15 @@ def ratio_of_totals(diff: ProfileDiff) -> TotalRatio | None:
     timed = diff.is_cpu or diff.is_wall
     if diff.normalization.mode != "per_work" or not timed or min(diff.totals) <= 0:
         return None
+    if diff.turns is not None:
+        base, new = diff.turns
+        logs = [fmean(map(log, side)) for side in (base, new)]
+        return TotalRatio(
+            ratio_of_turns(base, new),
+            (exp(logs[0]), exp(logs[1])),
+            (len(base), len(new)),
+            by_run=True,
+        )
     runs = len(diff.base.runs), len(diff.new.runs)
     costs = _cost_by_run(diff)
     if costs is None:

@@ -30,6 +30,7 @@ from pprofdiff.analysis.source.listing import BothSides, Places, places_of
 from pprofdiff.analysis.source.model import ChangedLines, SourceOfFinding
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judgement import Runs
+from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.csr import first_in_row, sums
 from pprofdiff.model.source import Commit, Hunk, Sources, SourceText
 
@@ -43,6 +44,7 @@ _LEAST = 0.005
 # Lines are told from this part of what the finding moved on.
 _PART = 0.1
 _TOLD = 3
+_AROUND = 2
 _NAMED = 3
 _LISTED = 5
 
@@ -443,10 +445,20 @@ def _with_others(
         if names[row] not in told
         for i in of_row.get(row, ())[:_TOLD]
     ]
-    unchanged = (
+    unchanged = tuple(
         names[row] for row in rows if row in carriers.known and row not in of_row
     )
-    return SourceOfFinding(lines, tuple(near[:_TOLD]), tuple(unchanged))
+    around: list[ChangedLines] = []
+    if unchanged and not lines and not near:
+        packages = {package_of(name) for name in unchanged}
+        around = [
+            carriers.told(places[0], 0, 0)
+            for row, places in of_row.items()
+            if package_of(names[row]) in packages
+        ]
+    return SourceOfFinding(
+        lines, tuple(near[:_TOLD]), unchanged, around=tuple(around[:_AROUND])
+    )
 
 
 def _says_more(hunk: Hunk, base: SourceText, new: SourceText) -> bool:

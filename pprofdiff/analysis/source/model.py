@@ -56,10 +56,12 @@ class SourceOfFinding(NamedTuple):
     the position of the comparison of profiles that they are judged in. `unchanged` are
     functions that the finding is of, and of which no line differs. `near` are the
     changed lines of such functions where none of them carries it: what they compute
-    may be what other lines cost more for.
+    may be what other lines cost more for. `around` are changed lines of other functions
+    of their packages, where none of their own differs.
     """
 
     lines: tuple[ChangedLines, ...] = ()
     near: tuple[ChangedLines, ...] = ()
     unchanged: tuple[str, ...] = ()
     diff: int = 0
+    around: tuple[ChangedLines, ...] = ()

@@ -70,6 +70,7 @@ __all__ = [
     "TOTAL_SIGMA",
     "TRACED",
     "TRACED_LEAST",
+    "TURNS_TOGETHER",
     "WAITS",
     "Prior",
     "Spread",
@@ -175,6 +176,9 @@ among them, reports of the worst set marked a row of cum in 6 % of 100 splits). 
 and 0.9 to 1.1 in eight runs of 1500 samples, where c² was below 0.003. 7 % (the root of
 c²) is in the middle of what other sets had, 0 to 16 %. Allocation samples have none of
 it: φ 0.5 to 1.4 up to 1000 samples, by operation and as shares."""
+
+TURNS_TOGETHER = 4
+"""Turns whose mean is one observation: two begin with base, two with new."""
 
 TOTAL_LEAST = 0.006
 """Runs differ by no less: CPU profiles' totals differed by so much from what the kernel

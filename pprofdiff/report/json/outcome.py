@@ -6,7 +6,6 @@ from typing import Any
 
 from pprofdiff.analysis.account.model import Account, Amount, Part
 from pprofdiff.analysis.outcome.model import Measure, Outcome
-from pprofdiff.analysis.stats.calibration import CONFIDENCE
 
 __all__ = ["account_row", "outcome_row"]
 
@@ -19,7 +18,7 @@ def outcome_row(outcome: Outcome) -> Row:
     return {
         "verdict": outcome.verdict,
         **_measure(first),
-        "confidence": None if first is None else CONFIDENCE,
+        "confidence": None if first is None else _confidence(first),
         "same_within": None if first is None else first.same_within,
         "needs": outcome.needs or None,
         "measures": [_measure(measure) for measure in outcome.measures],
@@ -27,8 +26,14 @@ def outcome_row(outcome: Outcome) -> Row:
         "scaled_alike": outcome.alike,
         "cpu_a_second": outcome.cpu_a_second and outcome.cpu_a_second[0],
         "busy": outcome.busy,
+        "counted": [one._asdict() for one in outcome.counted],
+        "units": [unit._asdict() for unit in outcome.units],
         "together": None if moved is None else moved._asdict(),
     }
+
+
+def _confidence(measure: Measure) -> float:
+    return measure.confidence / 100
 
 
 def _measure(measure: Measure | None) -> Row:

@@ -218,7 +218,9 @@ def in_short(reason: Reason) -> str:
 
 def _lead(reason: Reason) -> str:
     """Return a number, or a bullet that is set in as far as its level."""
-    return f"{reason.number}. " if not reason.level else "   " * reason.level + "- "
+    if reason.level or not reason.number:
+        return "   " * reason.level + "- "
+    return f"{reason.number}. "
 
 
 def _ruling(rule: Ruling) -> str:

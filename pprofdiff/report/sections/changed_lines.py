@@ -94,13 +94,19 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
         )
     for lines in source.near:
         yield SourceNote(
-            f" in {short(lines.function)}, though its cost changed in other lines",
+            f" in {short(lines.function)}, not on the lines whose cost changed",
+            "No longer there: " if lines.gone else "Changed: ",
+            lines._replace(commits=lines.commits[:_COMMITS]),
+        )
+    for lines in source.around:
+        yield SourceNote(
+            f" in {short(lines.function)}, near it",
             "No longer there: " if lines.gone else "Changed: ",
             lines._replace(commits=lines.commits[:_COMMITS]),
         )
     if source.unchanged:
         named = listed_functions(source.unchanged)
-        if source.lines or source.near:
+        if source.lines or source.near or source.around:
             yield SourceNote(f"No line of {named} itself changed.")
         else:
             whose = "its" if len(source.unchanged) == 1 else "their"

@@ -46,7 +46,7 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
     others = [_clause(f) for f in told if f not in shown]
     if others:
         rest.append(Sentence(f"{'; '.join(others)}.", "also"))
-    claimed = any(finding.explains for finding in shown)
+    claimed = any(f.explains for f in shown if f.severity != "info")
     adds_up = cpu is not None and cpu.normalization.mode != "composition"
     if findings.explained is not None and cpu is not None and adds_up and claimed:
         whole = len(shown) == len(_shown(findings, told, len(told)))
@@ -100,14 +100,15 @@ def _reasons(
     for finding in shown:
         level = levels.get(finding.parent or "", -1) + 1
         levels[finding.id] = level
-        number += level == 0
+        cause = level == 0 and finding.severity != "info"
+        number += cause
         amount = ""
         if cpu is not None:
             amount = _amount(finding, cpu, wholes.get(finding.parent or ""), level)
         # Where nothing is said of a finding's amount, what follows is a part of none.
         whole = finding.own if level else finding.explains
         wholes[finding.id] = (whole or finding.explains or 0.0) if amount else 0.0
-        reason = Reason(number, finding, amount, level)
+        reason = Reason(number if cause or level else 0, finding, amount, level)
         notes = [(_key(number, n), n) for n in source_notes(report, finding)]
         yield reason._replace(notes=tuple(n for key, n in notes if key not in told))
         told |= {key for key, _ in notes}

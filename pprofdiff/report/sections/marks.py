@@ -18,11 +18,11 @@ def marks_told(tables: Iterable[Table]) -> Iterator[Sentence]:
     signs = [MARKS[mark] for mark in ("more", "less") if mark in seen]
     words = []
     if signs:
-        words.append(f"{' '.join(signs)} beyond chance")
+        words.append(f"{' '.join(signs)} significant")
     if "noise" in seen:
         words.append(f"{MARKS['noise']} within noise")
     if "" in seen:
-        words.append("no mark: not known how much is chance")
+        words.append("no mark: not tested")
     if words:
         text = "; ".join(words)
         yield Sentence(f"{text[0].upper()}{text[1:]}.", "legend")

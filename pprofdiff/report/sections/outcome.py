@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import log
 from typing import NamedTuple
 
-from pprofdiff.analysis.outcome.model import Measure, Outcome, Together, contradict
+from pprofdiff.analysis.findings.wording import arrow
+from pprofdiff.analysis.outcome.model import (
+    TURNS_CONFIDENCE,
+    Counted,
+    Measure,
+    Outcome,
+    Together,
+    contradict,
+)
 from pprofdiff.analysis.stats.calibration import BUSY_SIGMA, TOTAL_SIGMA
 from pprofdiff.report.rows import Sentence
-from pprofdiff.units import SMALL, inverse, percent, times
+from pprofdiff.units import SMALL, inverse, percent, scaled, times
 
 __all__ = ["Told", "told_outcome"]
 
@@ -47,6 +56,8 @@ class Told(NamedTuple):
 def told_outcome(outcome: Outcome) -> Told:
     """Return the outcome as sentences."""
     first = outcome.headline
+    if first is not None and first.confidence == TURNS_CONFIDENCE:
+        return _told_turns(outcome, first)
     if first is None:
         headline = "No outcome: nothing tells what an operation costs"
         if outcome.shares:
@@ -58,6 +69,75 @@ def told_outcome(outcome: Outcome) -> Told:
         verdict = _VERDICTS[outcome.verdict].format(f"{100 * first.same_within:g}%")
         headline = f"{verdict}: {', '.join(amounts)}"
     return Told(f"{headline}.", tuple(map(Sentence, _below(outcome, first))))
+
+
+_SHORT_NOUNS = {"time": "time/op", "cpu": "CPU/op"}
+_VERDICTS_OF_TURNS = {**_VERDICTS, "unknown": "Can't tell"}
+
+
+def _told_turns(outcome: Outcome, first: Measure) -> Told:
+    """Return the outcome of benchmarks measured in turns."""
+    figures = [_short(first, interval=True)]
+    figures += [_short(m, interval=False) for m in outcome.measures if m is not first]
+    figures += [_count(counted) for counted in outcome.counted]
+    verdict = _VERDICTS_OF_TURNS[outcome.verdict].format(
+        f"{100 * first.same_within:g}%"
+    )
+    below = []
+    if outcome.units:
+        moved = [u for u in outcome.units if u.low > 1 or u.high < 1]
+        moved.sort(key=lambda unit: -abs(log(unit.ratio)))
+        listed = [f"{unit.name} {_change(unit.ratio)}" for unit in moved[:_LISTED]]
+        left = len(outcome.units) - len(listed)
+        if len(moved) > len(listed):
+            listed.append(f"{left} more benchmarks with --full")
+        elif left:
+            listed.append(f"{left} not significant")
+        noun = _SHORT_NOUNS[first.id]
+        below.append(f"{noun[0].upper()}{noun[1:]} by benchmark: {', '.join(listed)}.")
+    if outcome.contrary:
+        below.append(f"The other way: {', '.join(outcome.contrary[:_LISTED])}.")
+    if outcome.needs:
+        below.append(f"{outcome.needs[0].upper()}{outcome.needs[1:]}.")
+    return Told(f"{verdict}: {', '.join(figures)}.", tuple(map(Sentence, below)))
+
+
+def _short(measure: Measure, *, interval: bool) -> str:
+    """Return a figure as ``time/op 71.1 → 14.2 ns, −80% (99% CI …)``."""
+    noun = _SHORT_NOUNS[measure.id]
+    values = ""
+    if measure.base is not None and measure.new is not None and interval:
+        values = f" {arrow(measure.base * 1e9, measure.new * 1e9, 'ns')},"
+    text = f"{noun}{values} {_change(measure.ratio)}"
+    if not interval:
+        sure = measure.low > 1 or measure.high < 1
+        return text if sure else f"{text} (not significant)"
+    low, high = _change(measure.low), _change(measure.high)
+    return f"{text} ({measure.confidence}% CI {low} to {high})"
+
+
+def _change(ratio: float) -> str:
+    """Return a ratio as a percentage, or as a factor where it is a large one."""
+    if ratio >= _MANY or ratio <= _LITTLE:
+        return times(ratio)
+    return _percent(ratio)
+
+
+def _count(counted: Counted) -> str:
+    """Return an exact count: ``B/op 9.14 → 7.27 kB``, ``allocs/op 28 → 5``."""
+    base, new = counted.base, counted.new
+    change = "" if base == new or not base or not new else f" ({_change(new / base)})"
+    if base == new:
+        return f"{counted.unit} {_number(counted, base)} as before"
+    if counted.unit == "B/op":
+        return f"B/op {arrow(base, new, 'B')}{change}"
+    return f"allocs/op {_number(counted, base)} → {_number(counted, new)}{change}"
+
+
+def _number(counted: Counted, value: float) -> str:
+    if counted.unit == "B/op":
+        return scaled(value, "B")
+    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2f}"
 
 
 def _below(outcome: Outcome, first: Measure | None) -> Iterator[str]:

@@ -65,6 +65,7 @@ class _Room(NamedTuple):
 
 
 _FIRST = _Room()
+_IN_FULL = 5
 # Warnings that tell how to read figures, and seldom change what they say.
 _MINOR = frozenset(("input", "merged-input", "since-start", "trace-short"))
 _ORDER: tuple[Outcome, ...] = ("fail", "cannot tell", "no data", "pass")
@@ -93,7 +94,8 @@ def short_parts(report: ReportModel, scope: Scope) -> list[Part | Block]:
     sections at a glance, warnings, inputs, and what to type for all the rest.
     """
     told = list(sections(report, scope))
-    room = _FIRST
+    # A report of benchmarks in turns is short: nothing in it needs to be cut.
+    room = _FIRST._replace(numbers=_IN_FULL) if _in_turns(report) else _FIRST
     parts = list(_parts(report, told, room))
     for less in _LESS:
         if sum(1 for _ in lines(laid_out(parts), PAGE)) <= MOST:
@@ -117,7 +119,9 @@ def _parts(
     yield from _changed(report, room)
     if told:
         moved = _moved(told[0], room)
-        glance = list(at_a_glance(report, _chosen(told[1:], room.others)))
+        # What benchmarks and allocs profiles measured in turns is in the headline.
+        others = [] if _in_turns(report) else _chosen(told[1:], room.others)
+        glance = list(at_a_glance(report, others))
         shown = [p for p in (*account, *moved, *glance) if isinstance(p, Table)]
         yield from _with_legend(
             [*_first_section(report, told[0], moved), *_close(glance)],
@@ -127,6 +131,11 @@ def _parts(
     yield from _inputs(report)
     names = list(dict.fromkeys(section.short for section in told))
     yield Steps(next_steps(report, names).steps[: room.steps])
+
+
+def _in_turns(report: ReportModel) -> bool:
+    work = report.comparison.work
+    return work is not None and bool(work.turns)
 
 
 def _chosen(others: Sequence[Section], most: int) -> list[Section]:

@@ -79,7 +79,8 @@ def group_table(
         places = [i for i, group in enumerate(groups) if group in rest]
         runs = together(diff.category_sums.group_runs, places)
         (one,) = judged_sums(diff, [("rest", f"{len(rest)} {noun}")], runs)
-        rows.append(_row(diff, one, "group", Cell(one.label)))
+        if one.base or one.new:
+            rows.append(_row(diff, one, "group", Cell(one.label)))
     (whole,) = judged_sums(diff, [("total", "total")], diff.whole)
     whole = whole._replace(noise=total_noise(diff))
     rows.append(_row(diff, whole, "total", Cell(whole.label)))

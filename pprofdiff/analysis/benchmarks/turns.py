@@ -1,0 +1,122 @@
+"""Benchmarks that were measured in turns: value *i* of base beside value *i* of new."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.benchmarks.times import SECONDS, BenchmarkKey, is_time, key_of
+from pprofdiff.model.benchmarks import Result
+from pprofdiff.model.side import Side
+
+__all__ = ["CPU", "Turns", "measured_in_turns"]
+
+CPU = "cpu-ns/op"
+"""The unit of CPU time per operation as the kernel counted it for the process."""
+
+_IN_TURNS = ("measured", "in turns")
+_ALLOCATED = {"B/op": "alloc_space", "allocs/op": "alloc_objects"}
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Turns:
+    """Each benchmark's values of both sides, turn by turn.
+
+    Attributes
+    ----------
+    names
+        The benchmarks, in the order of their first lines.
+    seconds
+        Time per operation of (base, new): float64 of shape (turns, benchmarks).
+    cpu_seconds
+        CPU time per operation likewise; None where a turn has none.
+    allocated
+        Bytes and objects per operation of (base, new), by sample type of an allocs
+        profile: medians, float64 of shape (benchmarks,).
+
+    """
+
+    names: tuple[BenchmarkKey, ...]
+    seconds: tuple[Floats, Floats]
+    cpu_seconds: tuple[Floats, Floats] | None
+    allocated: Mapping[str, tuple[Floats, Floats]]
+
+
+def measured_in_turns(base: Side, new: Side) -> Turns | None:
+    """Return the turns of the benchmarks that both sides have, None for other captures.
+
+    ``pprofdiff measure`` writes a line ``measured: in turns`` before such results. A
+    benchmark with another number of values on one side is left out.
+    """
+    sides = [_values(side) for side in (base, new)]
+    if None in sides:
+        return None
+    old, current = (side or {} for side in sides)
+    times = {
+        key: (own["ns/op"], current[key]["ns/op"])
+        for key, own in old.items()
+        if key in current and _paired(own, current[key], "ns/op")
+    }
+    lengths = {len(both[0]) for both in times.values()}
+    if len(lengths) != 1:
+        return None
+    names = tuple(times)
+    seconds = _columns(old, current, names, "ns/op", SECONDS["ns/op"])
+    if not all(map(is_time, np.concatenate(seconds).ravel().tolist())):
+        return None
+    has_cpu = all(_paired(old[key], current[key], CPU) for key in names)
+    cpu = _columns(old, current, names, CPU, 1e-9) if has_cpu else None
+    allocated = {}
+    for unit, kind in _ALLOCATED.items():
+        if all(_paired(old[key], current[key], unit) for key in names):
+            both = _columns(old, current, names, unit, 1.0)
+            allocated[kind] = np.median(both[0], axis=0), np.median(both[1], axis=0)
+    return Turns(names, seconds, cpu, allocated)
+
+
+_Values = dict[BenchmarkKey, dict[str, list[float]]]
+
+
+def _values(side: Side) -> _Values | None:
+    """Return the values of each benchmark by unit, in the order of runs."""
+    found: _Values = {}
+    captures = sorted(side.of("benchmark"), key=lambda capture: capture.run)
+    for capture in captures:
+        for result in capture.content.results:
+            if not _in_turns(result):
+                return None
+            of_unit = found.setdefault(key_of(result), {})
+            of_unit.setdefault(result.unit, []).extend(result.values)
+    return found or None
+
+
+def _in_turns(result: Result) -> bool:
+    return _IN_TURNS in result.config
+
+
+def _paired(
+    base: dict[str, list[float]], new: dict[str, list[float]], unit: str
+) -> bool:
+    """Return whether a unit has as many values as the time on both sides."""
+    count = len(base.get("ns/op", ()))
+    return 0 < count == len(base.get(unit, ())) == len(new.get(unit, ()))
+
+
+def _columns(
+    base: _Values,
+    new: _Values,
+    names: tuple[BenchmarkKey, ...],
+    unit: str,
+    factor: float,
+) -> tuple[Floats, Floats]:
+    """Return (turns, benchmarks) arrays of both sides."""
+    first, second = (
+        np.array([side[key][unit] for key in names], np.float64).T * factor
+        for side in (base, new)
+    )
+    return first, second

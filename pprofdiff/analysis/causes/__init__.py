@@ -1,0 +1,1 @@
+"""Why an operation costs more or less: places in the program's code."""

@@ -1,0 +1,459 @@
+"""Causes of what benchmarks measured in turns show, where all amounts are per op.
+
+The work is known then: CPU per operation as the kernel counted it, samples that say
+where, and every object that an operation allocates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from pprofdiff.analysis.causes.places import Place, Program, places
+from pprofdiff.analysis.causes.sites import Allocated, Site, allocated, sites
+from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.cpu import CPUComparison
+from pprofdiff.analysis.findings.explained import explained
+from pprofdiff.analysis.findings.model import (
+    Claim,
+    Fact,
+    Finding,
+    Findings,
+    Severity,
+)
+from pprofdiff.analysis.findings.wording import arrow, short
+from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.goruntime.readable import distinct_names
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.units import percent, scaled, times
+
+__all__ = ["causes_of_measured", "is_measured"]
+
+# A cause that is this part of the larger side's CPU is major, or minor.
+_MAJOR, _MINOR = 0.05, 0.01
+# A function that allocates this part more or less of all is worth a sentence.
+_OF_ALL, _OF_ITSELF = 0.04, 0.25
+# Parts of a place's change that are worth a clause; what is left says nothing new.
+_CLAUSE = 0.15
+_CLAUSES = 4
+# Causes beside the places on the CPU: sites that no place has.
+_SITES = 2
+# A kind of work with this part of a place, and none on the other side, is named.
+_MECHANISM = 0.05
+# GC work follows allocation that changed by this much, and not its price.
+_BYTES = 0.05
+
+
+class _Runtime(NamedTuple):
+    """Work of the runtime on goroutines of its own: groups of the rules, and a name."""
+
+    id: str
+    label: str
+    groups: tuple[str, ...]
+
+
+_RUNTIME = (
+    _Runtime("gc-work", "GC work outside these functions", ("gc", "gc_tax")),
+    _Runtime("scheduler", "The scheduler", ("sched",)),
+)
+_COSTS_OF_ALLOCATION = ("alloc", "gc_tax")
+
+
+class _View(NamedTuple):
+    """What a sentence needs: the CPU profiles, what is allocated, and by whom."""
+
+    cpu: CPUComparison | None
+    program: Program | None
+    totals: Allocated | None
+    sites: list[Site]
+
+
+def is_measured(case: Case) -> bool:
+    """Return whether the sides are benchmarks that ``pprofdiff measure`` ran."""
+    work = case.comparison.work
+    return work is not None and bool(work.turns) and case.trace is None
+
+
+def causes_of_measured(case: Case) -> Findings:
+    """Return what changed per operation, what explains most first."""
+    cpu = case.cpu
+    program = None if cpu is None else Program(cpu.names)
+    totals = allocated(case.comparison)
+    moved = sites(case.comparison) if totals is not None and totals.changed else []
+    view = _View(cpu, program, totals, moved)
+    found = list(_ranked(view))
+    if cpu is None:
+        return Findings(tuple(found), None)
+    taken = cpu.of(())
+    for finding in found:
+        if finding.claim is not None and finding.severity != "info":
+            taken = taken.plus(finding.claim)
+    return Findings(tuple(found), explained(cpu, taken))
+
+
+def _ranked(view: _View) -> Iterator[Finding]:
+    """Yield causes, each before what follows from it."""
+    drafts: list[tuple[float, Finding, list[Finding]]] = []
+    named: set[str] = set()
+    taken = None if view.cpu is None else view.cpu.of(())
+    if view.cpu is not None and view.program is not None and taken is not None:
+        for place in places(view.cpu, view.program):
+            finding = _of_place(view, place, len(drafts) + 1)
+            # One place that is not significant is worth a word, where it is large.
+            if finding.severity == "info" and (drafts or not _large(view.cpu, finding)):
+                continue
+            drafts.append((finding.weight, finding, []))
+            named |= finding.names
+            taken = taken.plus(place.claim)
+    for number, site in enumerate(_worth_telling(view, named), 1):
+        finding = _of_site(view, site, taken, number)
+        if view.cpu is not None and taken is not None and finding.claim is not None:
+            taken = taken.plus(finding.claim)
+        drafts.append((finding.weight, finding, []))
+    if view.cpu is not None and taken is not None:
+        for what in _RUNTIME:
+            follows = _of_runtime(view.cpu, taken, what)
+            if follows is not None:
+                _put(view, follows, drafts)
+    drafts.sort(key=lambda draft: -draft[0])
+    for _, finding, below in drafts:
+        yield finding
+        yield from (one._replace(parent=finding.id) for one in below)
+
+
+def _large(cpu: CPUComparison, finding: Finding) -> bool:
+    return abs(finding.explains or 0.0) >= _MAJOR * cpu.whole
+
+
+def _put(
+    view: _View, finding: Finding, drafts: list[tuple[float, Finding, list[Finding]]]
+) -> None:
+    """Have runtime work follow from the first cause that allocates, or be a cause.
+
+    The collector runs as often as the program allocates, and wakes its workers through
+    the scheduler.
+    """
+    space = None if view.totals is None else view.totals.space
+    follows = (
+        space is not None
+        and abs(space[1] - space[0]) > _BYTES * max(space)
+        and (space[1] - space[0]) * (finding.explains or 0.0) > 0
+    )
+    owners = [draft for draft in drafts if draft[1].sure]
+    owners.sort(key=lambda draft: -draft[0])
+    if follows and owners:
+        weight, cause, below = owners[0]
+        drafts[drafts.index(owners[0])] = weight, cause, [*below, finding]
+    else:
+        drafts.append((finding.weight, finding, []))
+
+
+def _of_place(view: _View, place: Place, number: int) -> Finding:
+    """Return the cause that a place is."""
+    cpu = view.cpu
+    if cpu is None:
+        raise ValueError("a place needs CPU profiles")
+    name, delta = cpu.names[place.row], cpu.scaled_delta(place.base, place.new)
+    named = [name, *(cpu.names[row] for row in (place.gone, place.added) if row >= 0)]
+    site = _joined([s for s in view.sites if s.name in named])
+    known = site is not None and _is_large(view, site)
+    clauses = [*_by_resource(cpu, place), *_mechanisms(cpu, place)]
+    sentences = [
+        f"It allocates {_allocates(site)}" if known and site is not None else "",
+        _callees(cpu, place),
+        f"By resource: {', '.join(clauses)}" if clauses else "",
+    ]
+    share = abs(delta) / cpu.whole
+    told = cpu.change(place.claim).told
+    return Finding(
+        "place" if number == 1 else f"place-{number}",
+        _title(cpu, place),
+        " ".join(f"{sentence}." for sentence in sentences if sentence),
+        cpu.facts([place.row], "cum"),
+        severity=_severity(share) if told or known else "info",
+        direction=cpu.way(delta),
+        claim=place.claim,
+        explains=delta,
+        own=delta,
+        mark=cpu.mark(place.claim),
+        weight=share if told or known else 0.0,
+        sure=known,
+        names=frozenset(named),
+        functions=(name,),
+    )
+
+
+def _joined(found: list[Site]) -> Site | None:
+    """Return sites as one, None for none."""
+    if not found:
+        return None
+    space = sum(s.space[0] for s in found), sum(s.space[1] for s in found)
+    objects = sum(s.objects[0] for s in found), sum(s.objects[1] for s in found)
+    return Site(found[0].name, found[0].row, space, objects)
+
+
+def _title(cpu: CPUComparison, place: Place) -> str:
+    """Return a place's change in one sentence."""
+    amount, who = cpu.words(place.base, place.new), short(cpu.names[place.row])
+    cum = _cum(cpu, place.row)
+    if place.whole and (place.base, place.new) == cum:
+        amount = f"{amount} with all it calls"
+    ratio = cpu.diff.normalization.ratio(place.base, place.new)
+    if not place.new:
+        return f"{who} has no samples any more: {amount}"
+    if not place.base or ratio is None:
+        return (
+            f"{who} is new, {percent(place.new, cpu.diff.totals[1])} of CPU: {amount}"
+        )
+    return f"{who} uses {times(ratio)} the CPU: {amount}"
+
+
+def _cum(cpu: CPUComparison, row: int) -> tuple[int, int]:
+    """Return the raw cum of a function, base and new."""
+    return int(cpu.cum[0][row]), int(cpu.cum[1][row])
+
+
+def _callees(cpu: CPUComparison, place: Place) -> str:
+    """Return which callees only one side has, as a sentence without its full stop."""
+    chosen = [row for row in (place.gone, place.added) if row >= 0]
+    if not chosen:
+        return ""
+    names = dict(
+        zip(chosen, distinct_names([cpu.names[row] for row in chosen]), strict=True)
+    )
+    base, new = (cpu.cum_of(side, place.claim) for side in (0, 1))
+    gone, added = (
+        f"{names[row]} ({cpu.words(int(base[row]), int(new[row]))})" if row >= 0 else ""
+        for row in (place.gone, place.added)
+    )
+    if gone and added:
+        return f"Samples move from {gone} to {added}"
+    if gone:
+        return f"{gone} has no samples any more"
+    return f"It now spends time in {added}"
+
+
+def _by_resource(cpu: CPUComparison, place: Place) -> list[str]:
+    """Return the groups that make up most of a place's change, as clauses."""
+    scale = scale_of(cpu.diff)
+    whole = cpu.scaled_delta(place.base, place.new)
+    deltas = [
+        (cpu.delta(place.claim.within(cpu.of(group.categories))), group.label)
+        for group in rules().groups
+    ]
+    large = [(d, label) for d, label in deltas if abs(d) >= _CLAUSE * abs(whole)]
+    large.sort(key=lambda one: -abs(one[0]))
+    shown = [
+        f"{_resource(label)} {scale.number(delta, signed=True)}"
+        for delta, label in large[:_CLAUSES]
+    ]
+    rest = whole - sum(delta for delta, _ in large[:_CLAUSES])
+    if shown and abs(rest) >= _MECHANISM * abs(whole):
+        shown.append(f"other {scale.number(rest, signed=True)}")
+    if len(shown) == 1:
+        return []
+    return [f"{shown[0]} {scale.unit}", *shown[1:]] if shown else []
+
+
+_WORDS = {"User code": "Go code", "GC, paid by the program": "GC work on goroutines"}
+
+
+def _resource(label: str) -> str:
+    """Return a group as a word inside a sentence."""
+    if label in _WORDS:
+        return _WORDS[label]
+    return label if label[:2].isupper() else label[0].lower() + label[1:]
+
+
+def _mechanisms(cpu: CPUComparison, place: Place) -> list[str]:
+    """Return kinds of runtime work that one side of a place alone does."""
+    if not place.base or not place.new:
+        return []
+    table, found = rules(), []
+    whole = max(cpu.diff.normalization.scaled(abs(place.base), abs(place.new)))
+    for category in table.categories:
+        if category.split(".")[0] in ("user", "gc", "alloc", "sched", "profiling"):
+            continue
+        claim = place.claim.within(cpu.of((category,)))
+        base, new = cpu.sums(claim)
+        if min(base, new) or abs(cpu.delta(claim)) < _MECHANISM * whole:
+            continue
+        if cpu.change(claim).told:
+            label = table.category_labels.get(category, category)
+            found.append((abs(cpu.delta(claim)), f"{label} {cpu.words(base, new)}"))
+    return [text for _, text in sorted(found, reverse=True)[:1]]
+
+
+def _is_large(view: _View, site: Site) -> bool:
+    """Return whether a site's change is worth a sentence, of bytes or of objects."""
+    totals = view.totals
+    if totals is None:
+        return False
+    for whole, (base, new) in (
+        (totals.space, site.space),
+        (totals.objects, site.objects),
+    ):
+        if whole is None or not max(whole):
+            continue
+        change = abs(new - base)
+        if change >= _OF_ALL * max(whole) and change >= _OF_ITSELF * max(base, new):
+            return True
+    return False
+
+
+def _worth_telling(view: _View, named: set[str]) -> list[Site]:
+    """Return the sites that changed and that no place speaks of."""
+    if view.totals is None or not view.totals.changed:
+        return []
+    large = [s for s in view.sites if s.name not in named and _is_large(view, s)]
+    return large[:_SITES]
+
+
+def _of_site(view: _View, site: Site, taken: Claim | None, number: int) -> Finding:
+    """Return the cause that a change of allocation is."""
+    space, objects = site.space, site.objects
+    name = short(site.name)
+    fewer = (space[1], objects[1]) <= (space[0], objects[0])
+    if not space[1] and not objects[1]:
+        title = f"{name} no longer allocates: {_allocates(site)}"
+    elif not space[0] and not objects[0]:
+        title = f"{name} allocates now: {_allocates(site)}"
+    else:
+        title = f"{name} allocates {'less' if fewer else 'more'}: {_allocates(site)}"
+    claim = explains = mark = None
+    cpu = view.cpu
+    if cpu is not None and taken is not None:
+        rows = cpu.rows_of([site.name])
+        chosen = np.zeros(len(cpu.names), np.bool_)
+        chosen[rows] = True
+        of_site = cpu.under(chosen).within(cpu.of_groups(*_COSTS_OF_ALLOCATION))
+        of_site = of_site.without(taken)
+        delta = cpu.delta(of_site)
+        if (delta < 0) == fewer and delta and cpu.change(of_site).told:
+            claim, explains, mark = of_site, delta, cpu.mark(of_site)
+    part = _part(view, site)
+    return Finding(
+        "allocation" if number == 1 else f"allocation-{number}",
+        title,
+        _in_all(view, site),
+        (
+            Fact(f"{site.name}, bytes", "allocs profile", *space, "B"),
+            Fact(f"{site.name}, objects", "allocs profile", *objects, "objects"),
+        ),
+        severity="major" if part >= 0.1 else "minor",
+        direction="better" if fewer else "worse",
+        claim=claim,
+        explains=explains,
+        own=explains,
+        mark=mark,
+        weight=max(0.35 * part, 0.0 if cpu is None else abs(explains or 0) / cpu.whole),
+        sure=True,
+        rises=not fewer,
+        names=frozenset({site.name}),
+        functions=(site.name,),
+    )
+
+
+def _part(view: _View, site: Site) -> float:
+    """Return a site's change as a part of all bytes, or of all objects."""
+    totals = view.totals
+    parts = [0.0]
+    if totals is not None:
+        for whole, (base, new) in (
+            (totals.space, site.space),
+            (totals.objects, site.objects),
+        ):
+            if whole is not None and max(whole):
+                parts.append(abs(new - base) / max(whole))
+    return min(max(parts), 1.0)
+
+
+def _allocates(site: Site) -> str:
+    """Return what a site allocates per operation, in words."""
+    return f"{_bytes(site.space)}, {_count(site.objects)} allocs/op"
+
+
+def _bytes(pair: tuple[float, float]) -> str:
+    return f"{arrow(*pair, 'B')}/op"
+
+
+def _count(pair: tuple[float, float]) -> str:
+    return " → ".join(
+        f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in pair
+    )
+
+
+def _in_all(view: _View, site: Site) -> str:
+    """Return how much of the change of the whole operation a site has."""
+    totals = view.totals
+    if totals is None:
+        return ""
+    clauses = []
+    pairs = ((totals.space, site.space, "B"), (totals.objects, site.objects, ""))
+    for whole, (base, new), unit in pairs:
+        if whole is None or whole[0] == whole[1]:
+            continue
+        part, change = new - base, whole[1] - whole[0]
+        if unit:
+            clauses.append(
+                f"{scaled(part, unit, signed=True)} of "
+                f"{scaled(change, unit, signed=True)}/op"
+            )
+        else:
+            clauses.append(f"{_signed(part)} of {_signed(change)} allocs/op")
+    if all(
+        new - base == whole[1] - whole[0] for whole, (base, new), _ in pairs if whole
+    ):
+        return "That is all of the change."
+    return f"That is {', '.join(clauses)}." if clauses else ""
+
+
+def _nearly(part: tuple[float, float], whole: tuple[float, float]) -> bool:
+    """Return whether a part changed by as much as the whole, to 1 %."""
+    change = whole[1] - whole[0]
+    return abs(part[1] - part[0] - change) <= 0.01 * abs(change)
+
+
+def _signed(value: float) -> str:
+    digits = f"{abs(value):,.0f}" if abs(value) >= 100 else f"{abs(value):.3g}"
+    return f"{'−' if value < 0 else '+'}{digits}"
+
+
+def _of_runtime(cpu: CPUComparison, taken: Claim, what: _Runtime) -> Finding | None:
+    """Return the change of runtime work that no place has, None within noise."""
+    claim = cpu.of_groups(*what.groups).without(taken)
+    if not cpu.change(claim).told:
+        return None
+    base, new = cpu.sums(claim)
+    delta = cpu.delta(claim)
+    share = abs(delta) / cpu.whole
+    if share < _MINOR:
+        return None
+    ratio = cpu.diff.normalization.ratio(base, new)
+    amount = cpu.words(base, new)
+    title = f"{what.label} now takes CPU: {amount}"
+    if ratio is not None:
+        title = f"{what.label} uses {times(ratio)} the CPU: {amount}"
+    if not new:
+        title = f"{what.label} has no samples any more: {amount}"
+    return Finding(
+        what.id,
+        title,
+        "",
+        (Fact(what.label, "cpu profile", base, new, cpu.diff.unit),),
+        severity=_severity(share),
+        direction=cpu.way(delta),
+        claim=claim,
+        explains=delta,
+        own=delta,
+        mark=cpu.mark(claim),
+        weight=share,
+    )
+
+
+def _severity(share: float) -> Severity:
+    if share >= _MAJOR:
+        return "major"
+    return "minor" if share >= _MINOR else "info"

@@ -1,0 +1,61 @@
+"""What a test binary says when it fails, as one error."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from pprofdiff.errors import MeasureError
+from pprofdiff.measure.children import first_lines
+from pprofdiff.measure.gobuild import Tree, here
+from pprofdiff.units import printable
+
+__all__ = ["failed", "undone"]
+
+_MOST = 1 << 26
+# The line of a benchmark that did no operation.
+_NOTHING_DONE = re.compile(rb"^Benchmark\S*\s+0\s", re.MULTILINE)
+
+
+def undone(name: str) -> bool:
+    """Return whether a benchmark whose output is in a file did no operation.
+
+    That is how one ends that panics where the program exits before the panic ends it,
+    or that calls runtime.Goexit (testing.(*B).launch); the status may be 0.
+    """
+    with open(name, "rb") as file:
+        return _NOTHING_DONE.search(file.read(_MOST)) is not None
+
+
+def failed(
+    tree: Tree, package: str, status: int, names: tuple[str, str]
+) -> MeasureError:
+    """Return the error of a test binary that failed; `names` hold its output."""
+    said = []
+    for name in names:
+        if os.path.exists(name):
+            with open(name, "rb") as file:
+                said.append(file.read(_MOST))
+    # Lines of the collector and of benchmarks that ran do not explain the failure.
+    text = b"\n".join(
+        line
+        for part in said
+        for line in part.splitlines()
+        if not line.startswith((b"gc ", b"goos:", b"goarch:", b"pkg:", b"cpu:"))
+    )
+    lines = here(tree, first_lines(text))
+    marks = ("--- FAIL", "panic:", "fatal error:")
+    reason = next((line for line in lines if line.startswith(marks)), "")
+    if not status and not reason:
+        reason = "a benchmark ended before it did an operation"
+    if not reason:
+        reason = lines[0] if lines and status > 0 else _ended(status)
+    return MeasureError(
+        f"{tree.checkout.told}: the benchmarks of {printable(package)} fail: "
+        f"{reason.strip()}",
+        lines,
+    )
+
+
+def _ended(status: int) -> str:
+    return f"ended by signal {-status}" if status < 0 else f"exit status {status}"

@@ -1,0 +1,127 @@
+"""Leaf benchmarks: which there are, how fast each is, and how one runs by itself."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pprofdiff.errors import FormatError
+from pprofdiff.loaders.benchmarks.reader import parse
+from pprofdiff.measure.children import Program, run
+from pprofdiff.measure.failures import failed, undone
+from pprofdiff.measure.gobuild import Binary, Tree
+from pprofdiff.measure.goflags import GoTest
+
+__all__ = ["Leaf", "Pilot", "folders_of", "pattern_of", "pilots", "results_of"]
+
+# A pilot only has to give the order of magnitude of an operation.
+_PILOT_S, _SHORTEST_S = 0.1, 0.01
+_MOST = 1 << 26
+_UNSAFE = re.compile(r"[^\w.=+-]+", re.ASCII)
+
+
+class Leaf(NamedTuple):
+    """A benchmark without sub-benchmarks: its package, and its name as printed.
+
+    The name has neither ``Benchmark`` nor the ``-P`` of GOMAXPROCS.
+    """
+
+    package: str
+    name: str
+
+
+class Pilot(NamedTuple):
+    """What a short run measured: seconds and allocations per operation.
+
+    `seconds` is 0 where the benchmark printed no time; `objects` likewise.
+    """
+
+    seconds: float
+    objects: float
+
+
+def pilots(
+    asked: GoTest, tree: Tree, binaries: Iterable[Binary], seconds: float
+) -> dict[Leaf, Pilot]:
+    """Run all benchmarks of a side once, for a moment; return each leaf's figures.
+
+    Of several GOMAXPROCS, the slowest counts. Raises MeasureError where one fails.
+    """
+    short = max(_SHORTEST_S, min(_PILOT_S, seconds / 4))
+    time = "1x" if asked.iterations is not None else f"{short:g}s"
+    found: dict[Leaf, Pilot] = {}
+    for binary in binaries:
+        words = [
+            *(binary.path, "-test.run=^$", f"-test.bench={asked.pattern}"),
+            *("-test.benchmem", f"-test.benchtime={time}"),
+            *(*asked.test, *asked.arguments),
+        ]
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(binary.path)) as own:
+            names = os.path.join(own, "out"), os.path.join(own, "errors")
+            with open(names[0], "wb") as out, open(names[1], "wb") as errors:
+                program = Program(words, binary.folder, tree.environment)
+                status = run(program, out, errors).status
+            if status or undone(names[0]):
+                raise failed(tree, binary.package, status, names)
+            with open(names[0], "rb") as file:
+                printed = file.read(_MOST)
+        for name, unit, value in results_of(printed):
+            leaf = Leaf(binary.package, name)
+            before = found.get(leaf, Pilot(0.0, 0.0))
+            if unit == "ns/op":
+                before = before._replace(seconds=max(before.seconds, value * 1e-9))
+            elif unit == "allocs/op":
+                before = before._replace(objects=max(before.objects, value))
+            found[leaf] = before
+    return found
+
+
+def results_of(printed: bytes) -> Iterator[tuple[str, str, float]]:
+    """Yield (name, unit, last value) of what benchmarks printed; nothing of other text.
+
+    The name has neither ``Benchmark`` nor ``-P``.
+    """
+    try:
+        results = parse(printed, "a benchmark's output").results
+    except FormatError:
+        return
+    for result in results:
+        yield result.name, result.unit, result.values[-1]
+
+
+def pattern_of(leaf: Leaf) -> str:
+    """Return the ``-test.bench`` pattern that matches the leaf alone.
+
+    ``go test`` splits a pattern and a name at slashes and matches part by part
+    (testing/match.go); a part is quoted for RE2.
+    """
+    first, *parts = leaf.name.split("/")
+    names = [f"Benchmark{first}", *parts]
+    return "/".join(f"^{re.sub(r'([^a-zA-Z0-9_])', _quoted, name)}$" for name in names)
+
+
+def _quoted(found: re.Match[str]) -> str:
+    """Return a character that stands for itself: RE2 has no escapes of letters."""
+    char = found[1]
+    return f"\\{char}" if char.isascii() else char
+
+
+def folders_of(leaves: Sequence[Leaf]) -> Mapping[Leaf, str]:
+    """Return the name of each leaf's folder: its own, or numbered where two agree."""
+    packages = {leaf.package for leaf in leaves}
+    taken: dict[str, Leaf] = {}
+    for leaf in leaves:
+        name = f"Benchmark{leaf.name}"
+        if len(packages) > 1:
+            name = f"{leaf.package.rpartition('/')[2]}.{name}"
+        # Most file systems take 255 bytes.
+        short = _UNSAFE.sub("_", name)[:100]
+        unique, number = short, 1
+        while unique in taken:
+            number += 1
+            unique = f"{short}_{number}"
+        taken[unique] = leaf
+    return {leaf: name for name, leaf in taken.items()}

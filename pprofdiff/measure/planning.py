@@ -1,0 +1,203 @@
+"""Which benchmarks run, how often each, and in turns of what length."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from pprofdiff.errors import UsageError
+from pprofdiff.measure.gobuild import Binary, Tree
+from pprofdiff.measure.goflags import GoTest
+from pprofdiff.measure.gotest import GoBenchmarks, Plan
+from pprofdiff.measure.iterations import Counts, alike_counts, counts_for
+from pprofdiff.measure.leaves import Leaf, Pilot, pilots
+from pprofdiff.measure.processes import Processes
+from pprofdiff.measure.rewritten import rewritten
+from pprofdiff.measure.sides import SIDES, SideName
+from pprofdiff.units import printable
+
+__all__ = ["planned"]
+
+# At equal time, 75 pairs of runs of 0.2 s have half the interval of 15 pairs of 1 s:
+# what other programs take changes slowly, so that frequent turns cancel more of it.
+_TURN_S = 0.1
+_TURNS, _FEWEST_TURNS = 8, 2
+# A process takes some milliseconds to start: shorter runs would be mostly that.
+_SHORTEST_TURN_S, _SHORTEST_PROFILE_S = 0.02, 0.1
+# All timed turns of a round, of all benchmarks, take about this long if they can.
+_ROUND_S = 2.0
+# An allocs profile of every object costs 1 to 2 µs an object.
+_OBJECTS = 100_000
+# The fewest iterations whose profile is more than one of two.
+_FEWEST_FOR_SITES = 3
+# So many benchmarks are run once to see how long setting up takes.
+_PROBED = 5
+# Of many benchmarks a warning names so many.
+_NAMED = 3
+
+
+def planned(
+    asked: GoTest,
+    trees: Mapping[SideName, Tree],
+    binaries: Mapping[SideName, Mapping[str, Binary]],
+    seconds: float,
+    warn: Callable[[str], None],
+) -> GoBenchmarks:
+    """Return the benchmarks that both sides have, each with its iterations.
+
+    A short run of each side measures an operation. The slower side of a timed turn
+    takes about 0.1 s, that of a profiled run `seconds`, all benchmarks together. Raises
+    UsageError where no benchmark matches, MeasureError where one fails.
+    """
+    found = {
+        side: pilots(asked, trees[side], binaries[side].values(), seconds)
+        for side in trees
+    }
+    base, new = found["base"], found["new"]
+    common = [leaf for leaf in base if leaf in new]
+    if not common:
+        raise UsageError(_none(asked, trees, binaries, found))
+    for side, own, other in (("base", base, new), ("new", new, base)):
+        alone = [f"Benchmark{leaf.name}" for leaf in own if leaf not in other]
+        if alone:
+            warn(f"only {side} has {_few(alone)}: not measured")
+    _warn_of_rewritten(common, binaries, warn)
+    processes = Processes(asked, trees, binaries)
+    start = _set_up_seconds(processes, found, common)
+    turn = _Turn.of(len(common), start)
+    plans = _plans(asked, found, common, seconds, turn)
+    unlike = [
+        f"Benchmark{leaf.name} ({plan.timed.base:,} and {plan.timed.new:,})"
+        for leaf, plan in plans.items()
+        if plan.timed.base != plan.timed.new
+    ]
+    if unlike:
+        warn(
+            "base and new run a different number of iterations, so that both get "
+            f"enough time: {_few(unlike)}"
+        )
+    return GoBenchmarks(processes, plans, turn.number)
+
+
+class _Turn(NamedTuple):
+    """How long one benchmark of a side runs in a turn, and how many a round has."""
+
+    seconds: float
+    number: int
+
+    @classmethod
+    def of(cls, benchmarks: int, start: float) -> _Turn:
+        """Return turns that are short, and as long as setting up takes at least."""
+        share = _ROUND_S / (_FEWEST_TURNS * len(SIDES) * benchmarks)
+        seconds = max(_SHORTEST_TURN_S, start, min(_TURN_S, share))
+        each = (seconds + start) * benchmarks * len(SIDES)
+        return cls(seconds, max(_FEWEST_TURNS, min(_TURNS, round(_ROUND_S / each))))
+
+
+def _set_up_seconds(
+    processes: Processes,
+    found: Mapping[SideName, Mapping[Leaf, Pilot]],
+    leaves: Sequence[Leaf],
+) -> float:
+    """Return how long a process takes beside its operations, of the slowest probed."""
+    longest = 0.0
+    for leaf in leaves[:_PROBED]:
+        began = time.monotonic()
+        processes.run("new", leaf, 1)
+        took = time.monotonic() - began - found["new"][leaf].seconds
+        longest = max(longest, took)
+    return longest
+
+
+def _plans(
+    asked: GoTest,
+    found: Mapping[SideName, Mapping[Leaf, Pilot]],
+    leaves: list[Leaf],
+    seconds: float,
+    turn: _Turn,
+) -> dict[Leaf, Plan]:
+    """Return how often each benchmark runs."""
+    times = asked.iterations
+    if times is not None:
+        same = Counts(times, times)
+        return {
+            leaf: Plan(same, same, _for_sites(same, found, leaf)) for leaf in leaves
+        }
+    timed = turn.seconds
+    if asked.seconds is not None:
+        timed = min(timed, asked.seconds)
+    share = max(_SHORTEST_PROFILE_S, asked.seconds or seconds / len(leaves))
+    profiled = alike_counts(found, leaves, share)
+    plans = {}
+    for leaf in leaves:
+        both = {side: own[leaf] for side, own in found.items()}
+        sites = _for_sites(counts_for(both, share), found, leaf)
+        plans[leaf] = Plan(counts_for(both, timed), profiled[leaf], sites)
+    return plans
+
+
+def _for_sites(
+    counts: Counts, found: Mapping[SideName, Mapping[Leaf, Pilot]], leaf: Leaf
+) -> Counts:
+    """Return how often a benchmark runs while every object is recorded."""
+    objects = max(own[leaf].objects for own in found.values())
+    most = min(counts.base, counts.new, round(_OBJECTS / max(objects, 1)))
+    times = max(_FEWEST_FOR_SITES, most)
+    return Counts(times, times)
+
+
+def _warn_of_rewritten(
+    leaves: Sequence[Leaf],
+    binaries: Mapping[SideName, Mapping[str, Binary]],
+    warn: Callable[[str], None],
+) -> None:
+    """Warn of benchmarks whose own code differs."""
+    functions: dict[str, dict[str, None]] = {}
+    for leaf in leaves:
+        name = f"Benchmark{leaf.name.partition('/')[0]}"
+        functions.setdefault(leaf.package, {})[name] = None
+    differ = [
+        name
+        for package, names in functions.items()
+        for name in rewritten(
+            binaries["base"][package].folder, binaries["new"][package].folder, names
+        )
+    ]
+    if differ:
+        verb = "is" if len(differ) == 1 else "are"
+        warn(
+            f"{_few(differ)} {verb} written differently in base and new, and may "
+            "do other work"
+        )
+
+
+def _few(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(printable(name) for name in names[:_NAMED]) + more
+
+
+def _none(
+    asked: GoTest,
+    trees: Mapping[SideName, Tree],
+    binaries: Mapping[SideName, Mapping[str, Binary]],
+    found: Mapping[SideName, Mapping[Leaf, Pilot]],
+) -> str:
+    """Return why there is nothing that both sides can run."""
+    packages = " ".join(map(printable, asked.packages))
+    for side, tree in trees.items():
+        if not binaries[side]:
+            return (
+                f"measure: {tree.checkout.told}: no package of {packages} has tests; "
+                "name some after --, such as -- ./..."
+            )
+        if not found[side]:
+            return (
+                f"measure: {tree.checkout.told}: no benchmark of {packages} matches "
+                f"-bench={printable(asked.pattern)}"
+            )
+    return (
+        f"measure: base and new have no benchmark of {packages} in common that matches "
+        f"-bench={printable(asked.pattern)}"
+    )

@@ -1,0 +1,85 @@
+"""Test binaries: one benchmark of a side in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+
+from pprofdiff.measure.children import Ended, Program, run
+from pprofdiff.measure.failures import failed, undone
+from pprofdiff.measure.gobuild import Binary, Tree
+from pprofdiff.measure.goflags import GoTest
+from pprofdiff.measure.leaves import Leaf, pattern_of
+from pprofdiff.measure.sides import SideName
+
+__all__ = ["Processes", "without_forced"]
+
+_MOST = 1 << 26
+_FORCED = re.compile(rb"^gc \d+ @.*\(forced\)\s*$\n?", re.MULTILINE)
+# Calls of a benchmark function by `go test`, with that of the root of all benchmarks.
+_CALLS = 3
+
+
+class Processes:
+    """Both sides' test binaries, and how they are run."""
+
+    def __init__(
+        self,
+        asked: GoTest,
+        trees: Mapping[SideName, Tree],
+        binaries: Mapping[SideName, Mapping[str, Binary]],
+    ) -> None:
+        self.asked = asked
+        self._trees = trees
+        self._binaries = binaries
+
+    def run(
+        self,
+        side: SideName,
+        leaf: Leaf,
+        iterations: int,
+        flags: Sequence[str] = (),
+        gctrace: str = "",
+    ) -> tuple[bytes, Ended]:
+        """Run one benchmark; return what it printed, and how the process ended.
+
+        `gctrace` is the file that GC traces go to, "" for none. Raises MeasureError
+        where it fails, or does nothing.
+        """
+        tree, binary = self._trees[side], self._binaries[side][leaf.package]
+        words = [
+            *(binary.path, "-test.run=^$", f"-test.bench={pattern_of(leaf)}"),
+            *("-test.count=1", f"-test.benchtime={iterations}x", *flags),
+            *(*self.asked.test, *self.asked.arguments),
+        ]
+        variables = dict(tree.environment)
+        if gctrace:
+            given = variables.get("GODEBUG")
+            variables["GODEBUG"] = f"{given},gctrace=1" if given else "gctrace=1"
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(binary.path)) as own:
+            names = os.path.join(own, "out"), gctrace or os.path.join(own, "errors")
+            with open(names[0], "wb") as out, open(names[1], "wb") as errors:
+                ended = run(Program(words, binary.folder, variables), out, errors)
+            if ended.status or undone(names[0]):
+                raise failed(tree, leaf.package, ended.status, names)
+            with open(names[0], "rb") as file:
+                return file.read(_MOST), ended
+
+
+def without_forced(path: str) -> None:
+    """Drop the collections that ``go test`` asks for; remove a log without others.
+
+    It asks for one before each call: of the root benchmark, for b.N = 1, and for b.N.
+    Where there are more, the program asks for them itself, and all are kept.
+    """
+    with open(path, "rb") as file:
+        text = file.read()
+    if len(_FORCED.findall(text)) <= _CALLS:
+        text = _FORCED.sub(b"", text)
+    if not re.search(rb"^gc \d+ @", text, re.MULTILINE):
+        os.unlink(path)
+        return
+    with open(path, "wb") as file:
+        file.write(text)

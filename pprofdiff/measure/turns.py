@@ -1,0 +1,16 @@
+"""Which side runs first, turn by turn."""
+
+from __future__ import annotations
+
+from pprofdiff.measure.sides import SideName
+
+__all__ = ["order"]
+
+
+def order(number: int) -> tuple[SideName, SideName]:
+    """Return which side runs first in a turn, counted from 0.
+
+    It follows the Thue-Morse sequence: a drift, linear or quadratic in time, affects
+    both sides alike (golang/go#63233).
+    """
+    return ("new", "base") if number.bit_count() % 2 else ("base", "new")

@@ -1,0 +1,45 @@
+"""How many operations a profile covers, where the profile itself says so.
+
+A comment ``operations: N`` or ``operations: N of NAME`` says it, as in profiles that
+``pprofdiff measure`` writes and in those of any harness that counts what it runs.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import NamedTuple
+
+from pprofdiff.model.profiles.profile import Profile
+
+__all__ = ["Operations", "operations_of", "with_operations"]
+
+_COMMENT = re.compile(r"operations: ([1-9]\d{0,17})(?: of (.+))?")
+
+
+class Operations(NamedTuple):
+    """How many operations, and of what: such as a package and its benchmark."""
+
+    number: int
+    name: str = ""
+
+
+def operations_of(profile: Profile) -> Operations | None:
+    """Return the operations that the profile covers, None if unknown.
+
+    They are unknown too where several comments disagree.
+    """
+    found = {
+        Operations(int(match[1]), match[2] or "")
+        for comment in profile.comments
+        if (match := _COMMENT.fullmatch(comment))
+    }
+    return found.pop() if len(found) == 1 else None
+
+
+def with_operations(profile: Profile, operations: Operations) -> Profile:
+    """Return the profile with a comment that says which operations it covers."""
+    others = (c for c in profile.comments if not _COMMENT.fullmatch(c))
+    name = f" of {operations.name}" if operations.name else ""
+    said = f"operations: {operations.number}{name}"
+    return replace(profile, comments=(*others, said))

@@ -32,6 +32,8 @@ _NOT_OF_THEM = "most of it is not of the operations that benchmarks count"
 # set-up, or what does not allocate, is less than half of the operations' part, no
 # function's share by operation is off by more than a third.
 _OF_OPERATIONS = 1.5
+# Benchmarks print whole bytes and objects per operation.
+_ROUNDED = 1.02
 
 _Column = NDArray[np.int64] | NDArray[np.float64]
 _Floats = NDArray[np.float64]
@@ -164,17 +166,27 @@ def choose(
 
 
 def counted(
-    totals: tuple[int, int], operations: tuple[int, int], work: Work | None
+    totals: tuple[int, int],
+    operations: tuple[int, int],
+    work: Work | None,
+    *,
+    exact: bool,
 ) -> Normalization:
     """Return the scaling to the operations that profiles say they cover.
 
-    Where `work` knows what an operation costs, totals per operation are that.
+    Where `work` knows what an operation costs, totals per operation are that; but where
+    values are `exact` and add up to more, some were made while a benchmark's timer was
+    stopped, and nothing is scaled.
     """
     done = float(operations[0]), float(operations[1])
     if work is not None and work.holds is not None:
         # What is empty on a side is empty per operation, whatever it is divided by.
         base, new = (
-            total / cost if total > 0 and cost > 0 else count
+            total / cost
+            if total > 0
+            and cost > 0
+            and not (exact and total > _ROUNDED * cost * count)
+            else count
             for total, cost, count in zip(totals, work.holds, done, strict=True)
         )
         done = base, new

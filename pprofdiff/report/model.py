@@ -187,7 +187,9 @@ def _of_runs(comparison: Comparison) -> Iterator[Caveat]:
 
         yield from fleet_caveats(base, new)
     else:
-        yield from outlying_runs(comparison)
+        # Turns are many, and their spread is in the interval.
+        if comparison.work is None or not comparison.work.turns:
+            yield from outlying_runs(comparison)
         yield from one_after_the_other(base, new)
 
 

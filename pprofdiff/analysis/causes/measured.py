@@ -7,10 +7,17 @@ where, and every object that an operation allocates.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
+from pprofdiff.analysis.causes.amounts import (
+    amounts,
+    is_large,
+    part_of_all,
+    share_of_change,
+)
 from pprofdiff.analysis.causes.places import Place, Program, places
 from pprofdiff.analysis.causes.sites import Allocated, Site, allocated, sites
 from pprofdiff.analysis.findings.case import Case
@@ -23,18 +30,16 @@ from pprofdiff.analysis.findings.model import (
     Findings,
     Severity,
 )
-from pprofdiff.analysis.findings.wording import arrow, short
+from pprofdiff.analysis.findings.wording import short
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.units import percent, scaled, times
+from pprofdiff.units import percent, times
 
 __all__ = ["causes_of_measured", "is_measured"]
 
 # A cause that is this part of the larger side's CPU is major, or minor.
 _MAJOR, _MINOR = 0.05, 0.01
-# A function that allocates this part more or less of all is worth a sentence.
-_OF_ALL, _OF_ITSELF = 0.04, 0.25
 # Parts of a place's change that are worth a clause; what is left says nothing new.
 _CLAUSE = 0.15
 _CLAUSES = 4
@@ -44,6 +49,8 @@ _SITES = 2
 _MECHANISM = 0.05
 # GC work follows allocation that changed by this much, and not its price.
 _BYTES = 0.05
+# A change that is at least half of allocation and GC work is one of allocation.
+_MOSTLY = 0.5
 
 
 class _Runtime(NamedTuple):
@@ -68,6 +75,7 @@ class _View(NamedTuple):
     program: Program | None
     totals: Allocated | None
     sites: list[Site]
+    moved: bool
 
 
 def is_measured(case: Case) -> bool:
@@ -76,13 +84,20 @@ def is_measured(case: Case) -> bool:
     return work is not None and bool(work.turns) and case.trace is None
 
 
-def causes_of_measured(case: Case) -> Findings:
-    """Return what changed per operation, what explains most first."""
+def causes_of_measured(case: Case, *, moved: bool) -> Findings:
+    """Return what changed per operation, what explains most first.
+
+    Where the outcome `moved`, some place did: the judge of tables finds it. Else the
+    cautious one is asked, so that an unchanged build has no cause by chance.
+    """
     cpu = case.cpu
+    if cpu is not None and moved and cpu.diff.model is not None:
+        cpu = replace(cpu, model=cpu.diff.model)
     program = None if cpu is None else Program(cpu.names)
     totals = allocated(case.comparison)
-    moved = sites(case.comparison) if totals is not None and totals.changed else []
-    view = _View(cpu, program, totals, moved)
+    changed = totals is not None and totals.changed
+    of_sites = sites(case.comparison) if changed else []
+    view = _View(cpu, program, totals, of_sites, moved)
     found = list(_ranked(view))
     if cpu is None:
         return Findings(tuple(found), None)
@@ -158,15 +173,17 @@ def _of_place(view: _View, place: Place, number: int) -> Finding:
     name, delta = cpu.names[place.row], cpu.scaled_delta(place.base, place.new)
     named = [name, *(cpu.names[row] for row in (place.gone, place.added) if row >= 0)]
     site = _joined([s for s in view.sites if s.name in named])
-    known = site is not None and _is_large(view, site)
-    clauses = [*_by_resource(cpu, place), *_mechanisms(cpu, place)]
+    known = site is not None and is_large(view.totals, site)
+    clauses = _by_resource(cpu, place)
     sentences = [
-        f"It allocates {_allocates(site)}" if known and site is not None else "",
+        f"It allocates {amounts(site)}" if known and site is not None else "",
         _callees(cpu, place),
         f"By resource: {', '.join(clauses)}" if clauses else "",
+        *_mechanisms(cpu, place),
     ]
     share = abs(delta) / cpu.whole
-    told = cpu.change(place.claim).told
+    told = view.moved and cpu.change(place.claim).told
+    told &= not _by_chance(view, cpu, place, known=known)
     return Finding(
         "place" if number == 1 else f"place-{number}",
         _title(cpu, place),
@@ -185,18 +202,30 @@ def _of_place(view: _View, place: Place, number: int) -> Finding:
     )
 
 
+def _by_chance(view: _View, cpu: CPUComparison, place: Place, *, known: bool) -> bool:
+    """Return whether a place's change is of allocation that is known not to differ.
+
+    What GC costs, and which goroutine pays for it, varies far more than by counting.
+    """
+    if known or view.totals is None:
+        return False
+    whole = cpu.scaled_delta(place.base, place.new)
+    paid = cpu.delta(place.claim.within(cpu.of_groups("gc", *_COSTS_OF_ALLOCATION)))
+    return abs(paid) >= _MOSTLY * abs(whole)
+
+
 def _joined(found: list[Site]) -> Site | None:
     """Return sites as one, None for none."""
     if not found:
         return None
     space = sum(s.space[0] for s in found), sum(s.space[1] for s in found)
     objects = sum(s.objects[0] for s in found), sum(s.objects[1] for s in found)
-    return Site(found[0].name, found[0].row, space, objects)
+    return Site(found[0].name, found[0].row, space, objects, found[0].exact)
 
 
 def _title(cpu: CPUComparison, place: Place) -> str:
     """Return a place's change in one sentence."""
-    amount, who = cpu.words(place.base, place.new), short(cpu.names[place.row])
+    amount, who = cpu.words(place.base, place.new), _called(cpu.names[place.row])
     cum = _cum(cpu, place.row)
     if place.whole and (place.base, place.new) == cum:
         amount = f"{amount} with all it calls"
@@ -208,6 +237,20 @@ def _title(cpu: CPUComparison, place: Place) -> str:
             f"{who} is new, {percent(place.new, cpu.diff.totals[1])} of CPU: {amount}"
         )
     return f"{who} uses {times(ratio)} the CPU: {amount}"
+
+
+def _called(name: str) -> str:
+    """Return how a function is called: a closure by the function that it stands in.
+
+    A closure of a function that a benchmark inlines has the benchmark's name before
+    that function's: ``store.BenchmarkGet.Get.func1``.
+    """
+    package, _, rest = short(name).partition(".")
+    outer, _, inner = rest.partition(".")
+    within = inner.partition(".")[0].isidentifier() and not inner.startswith("func")
+    if outer.startswith("Benchmark") and within:
+        return f"{package}.{inner} (inlined in {outer})"
+    return short(name)
 
 
 def _cum(cpu: CPUComparison, row: int) -> tuple[int, int]:
@@ -225,7 +268,9 @@ def _callees(cpu: CPUComparison, place: Place) -> str:
     )
     base, new = (cpu.cum_of(side, place.claim) for side in (0, 1))
     gone, added = (
-        f"{names[row]} ({cpu.words(int(base[row]), int(new[row]))})" if row >= 0 else ""
+        f"{names[row]} ({cpu.words(int(base[row]), int(new[row]))} in it)"
+        if row >= 0
+        else ""
         for row in (place.gone, place.added)
     )
     if gone and added:
@@ -282,46 +327,32 @@ def _mechanisms(cpu: CPUComparison, place: Place) -> list[str]:
             continue
         if cpu.change(claim).told:
             label = table.category_labels.get(category, category)
-            found.append((abs(cpu.delta(claim)), f"{label} {cpu.words(base, new)}"))
+            amount = cpu.words(base, new)
+            found.append((abs(cpu.delta(claim)), f"Of that, {label}: {amount}"))
     return [text for _, text in sorted(found, reverse=True)[:1]]
-
-
-def _is_large(view: _View, site: Site) -> bool:
-    """Return whether a site's change is worth a sentence, of bytes or of objects."""
-    totals = view.totals
-    if totals is None:
-        return False
-    for whole, (base, new) in (
-        (totals.space, site.space),
-        (totals.objects, site.objects),
-    ):
-        if whole is None or not max(whole):
-            continue
-        change = abs(new - base)
-        if change >= _OF_ALL * max(whole) and change >= _OF_ITSELF * max(base, new):
-            return True
-    return False
 
 
 def _worth_telling(view: _View, named: set[str]) -> list[Site]:
     """Return the sites that changed and that no place speaks of."""
     if view.totals is None or not view.totals.changed:
         return []
-    large = [s for s in view.sites if s.name not in named and _is_large(view, s)]
+    large = [s for s in view.sites if s.name not in named and is_large(view.totals, s)]
     return large[:_SITES]
 
 
 def _of_site(view: _View, site: Site, taken: Claim | None, number: int) -> Finding:
     """Return the cause that a change of allocation is."""
     space, objects = site.space, site.objects
-    name = short(site.name)
-    fewer = (space[1], objects[1]) <= (space[0], objects[0])
-    if not space[1] and not objects[1]:
-        title = f"{name} no longer allocates: {_allocates(site)}"
-    elif not space[0] and not objects[0]:
-        title = f"{name} allocates now: {_allocates(site)}"
-    else:
-        title = f"{name} allocates {'less' if fewer else 'more'}: {_allocates(site)}"
+    name = _called(site.name)
+    fewer = space[1] < space[0]
+    if space[0] == space[1]:
+        fewer = objects[1] < objects[0]
+    verb = "allocates less" if fewer else "allocates more"
+    if not space[1]:
+        verb = "no longer allocates"
+    elif not space[0]:
+        verb = "allocates now"
+    title = f"{name} {verb}: {amounts(site)}"
     claim = explains = mark = None
     cpu = view.cpu
     if cpu is not None and taken is not None:
@@ -333,15 +364,16 @@ def _of_site(view: _View, site: Site, taken: Claim | None, number: int) -> Findi
         delta = cpu.delta(of_site)
         if (delta < 0) == fewer and delta and cpu.change(of_site).told:
             claim, explains, mark = of_site, delta, cpu.mark(of_site)
-    part = _part(view, site)
+    part = part_of_all(view.totals, site)
+    facts = (
+        Fact(f"{site.name}, bytes", "allocs profile", *space, "B"),
+        Fact(f"{site.name}, objects", "allocs profile", *objects, "objects"),
+    )
     return Finding(
         "allocation" if number == 1 else f"allocation-{number}",
         title,
-        _in_all(view, site),
-        (
-            Fact(f"{site.name}, bytes", "allocs profile", *space, "B"),
-            Fact(f"{site.name}, objects", "allocs profile", *objects, "objects"),
-        ),
+        share_of_change(view.totals, site),
+        facts,
         severity="major" if part >= 0.1 else "minor",
         direction="better" if fewer else "worse",
         claim=claim,
@@ -354,71 +386,6 @@ def _of_site(view: _View, site: Site, taken: Claim | None, number: int) -> Findi
         names=frozenset({site.name}),
         functions=(site.name,),
     )
-
-
-def _part(view: _View, site: Site) -> float:
-    """Return a site's change as a part of all bytes, or of all objects."""
-    totals = view.totals
-    parts = [0.0]
-    if totals is not None:
-        for whole, (base, new) in (
-            (totals.space, site.space),
-            (totals.objects, site.objects),
-        ):
-            if whole is not None and max(whole):
-                parts.append(abs(new - base) / max(whole))
-    return min(max(parts), 1.0)
-
-
-def _allocates(site: Site) -> str:
-    """Return what a site allocates per operation, in words."""
-    return f"{_bytes(site.space)}, {_count(site.objects)} allocs/op"
-
-
-def _bytes(pair: tuple[float, float]) -> str:
-    return f"{arrow(*pair, 'B')}/op"
-
-
-def _count(pair: tuple[float, float]) -> str:
-    return " → ".join(
-        f"{value:,.0f}" if value >= 100 else f"{value:.3g}" for value in pair
-    )
-
-
-def _in_all(view: _View, site: Site) -> str:
-    """Return how much of the change of the whole operation a site has."""
-    totals = view.totals
-    if totals is None:
-        return ""
-    clauses = []
-    pairs = ((totals.space, site.space, "B"), (totals.objects, site.objects, ""))
-    for whole, (base, new), unit in pairs:
-        if whole is None or whole[0] == whole[1]:
-            continue
-        part, change = new - base, whole[1] - whole[0]
-        if unit:
-            clauses.append(
-                f"{scaled(part, unit, signed=True)} of "
-                f"{scaled(change, unit, signed=True)}/op"
-            )
-        else:
-            clauses.append(f"{_signed(part)} of {_signed(change)} allocs/op")
-    if all(
-        new - base == whole[1] - whole[0] for whole, (base, new), _ in pairs if whole
-    ):
-        return "That is all of the change."
-    return f"That is {', '.join(clauses)}." if clauses else ""
-
-
-def _nearly(part: tuple[float, float], whole: tuple[float, float]) -> bool:
-    """Return whether a part changed by as much as the whole, to 1 %."""
-    change = whole[1] - whole[0]
-    return abs(part[1] - part[0] - change) <= 0.01 * abs(change)
-
-
-def _signed(value: float) -> str:
-    digits = f"{abs(value):,.0f}" if abs(value) >= 100 else f"{abs(value):.3g}"
-    return f"{'−' if value < 0 else '+'}{digits}"
 
 
 def _of_runtime(cpu: CPUComparison, taken: Claim, what: _Runtime) -> Finding | None:

@@ -22,7 +22,7 @@ from pprofdiff.goruntime.names import is_standard_library, package_of
 from pprofdiff.goruntime.readable import short
 from pprofdiff.model.csr import distinct, last_in_row, row_of_item, sums
 
-__all__ = ["Place", "Program", "places"]
+__all__ = ["Place", "Program", "is_benchmark", "places"]
 
 Column = NDArray[np.int64]
 
@@ -68,7 +68,7 @@ class Program:
         self.code = np.array([_is_code(package) for package in packages], np.bool_)
         standard = [is_standard_library(package) for package in packages]
         self.own = self.code & ~np.array(standard, np.bool_)
-        self.inner = self.own & ~np.array([*map(_is_benchmark, names)], np.bool_)
+        self.inner = self.own & ~np.array([*map(is_benchmark, names)], np.bool_)
 
 
 def _is_code(package: str) -> bool:
@@ -78,7 +78,8 @@ def _is_code(package: str) -> bool:
     return bool(package) and first not in ("runtime", "testing") and not internal
 
 
-def _is_benchmark(name: str) -> bool:
+def is_benchmark(name: str) -> bool:
+    """Return whether a function is a benchmark, or a closure in one."""
     return short(name).partition(".")[2].startswith("Benchmark")
 
 

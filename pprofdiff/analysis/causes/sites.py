@@ -7,10 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.causes.places import is_benchmark
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.profiles.attribution import owned
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
+from pprofdiff.analysis.profiles.runs import operations_of_both
 from pprofdiff.model.csr import first_in_row, sums
 
 __all__ = ["Allocated", "Site", "allocated", "sites"]
@@ -42,13 +44,16 @@ class Site(NamedTuple):
     """A function of the program, and what it allocates per operation, (base, new).
 
     What the standard library allocates for it is its own. `row` is its row among the
-    functions of the comparison of bytes.
+    functions of the comparison of bytes. `objects` are not `exact` where profiles count
+    fewer than benchmarks do: several tiny ones share a block (runtime/malloc.go), and
+    whose they are is not known.
     """
 
     name: str
     row: int
     space: tuple[float, float]
     objects: tuple[float, float]
+    exact: bool
 
 
 def allocated(comparison: Comparison) -> Allocated | None:
@@ -76,15 +81,45 @@ def sites(comparison: Comparison) -> list[Site]:
     columns = [_by_owner(space, diff) for diff in (space, objects)]
     wholes = [max(float(base.sum()), float(new.sum()), 1e-9) for base, new in columns]
     found = []
+    exact = _counted(comparison, objects)
+    untimed = _untimed(comparison, space)
     for row, name in enumerate(names):
         pairs = [(float(base[row]), float(new[row])) for base, new in columns]
-        if any(map(any, pairs)):
+        if any(map(any, pairs)) and not (untimed and is_benchmark(name)):
             part = max(
                 abs(new - base) / whole
                 for (base, new), whole in zip(pairs, wholes, strict=True)
             )
-            found.append((part, Site(name, row, pairs[0], pairs[1])))
+            found.append((part, Site(name, row, pairs[0], pairs[1], exact)))
     return [site for part, site in sorted(found, key=lambda one: -one[0]) if part]
+
+
+def _counted(comparison: Comparison, objects: ProfileDiff) -> bool:
+    """Return whether profiles have as many objects as benchmarks count."""
+    done = operations_of_both(objects.base, objects.new)
+    work = comparison.work
+    counted = None if work is None else work.allocated.get("alloc_objects")
+    if done is None or counted is None:
+        return False
+    held = [total / count for total, count in zip(objects.totals, done, strict=True)]
+    return all(
+        abs(own - said) <= _ROUNDING * max(said, 1.0)
+        for own, said in zip(held, counted, strict=True)
+    )
+
+
+def _untimed(comparison: Comparison, space: ProfileDiff) -> bool:
+    """Return whether operations allocate while their benchmark's timer is stopped.
+
+    Profiles have more bytes than benchmarks count then.
+    """
+    work = comparison.work
+    counted = None if work is None else work.allocated.get("alloc_space")
+    held = space.normalization.scaled(*space.totals)
+    return counted is not None and any(
+        own > (1 + _ROUNDING) * said + 1
+        for own, said in zip(held, counted, strict=True)
+    )
 
 
 def _by_owner(

@@ -111,7 +111,7 @@ def find(comparison: Comparison, verdict: OutcomeVerdict = "unknown") -> Finding
     """
     case = Case(comparison)
     if is_measured(case):
-        return causes_of_measured(case)
+        return causes_of_measured(case, moved=verdict in _WAYS)
     drafts = [
         with_former_names(finding, comparison.identity)
         for rule in _rules(case)

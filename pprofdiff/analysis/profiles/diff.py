@@ -441,7 +441,8 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     of_type = None if work is None else work.of(compared.type)
     operations = operations_of_both(base, new)
     if operations is not None and counts == "cost" and not normalize:
-        normalization = counted(totals, operations, of_type)
+        exact = compared.type.startswith("alloc_")
+        normalization = counted(totals, operations, of_type, exact=exact)
     else:
         normalization = choose(
             totals=totals,

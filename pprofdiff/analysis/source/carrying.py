@@ -358,7 +358,45 @@ def _of_functions(
             return source._replace(diff=number)
         if not any(others[:3]):
             others = source._replace(diff=number)
+    if not others.lines and not others.near:
+        others = _of_callers(finding, all_carriers) or others
     return others
+
+
+def _of_callers(
+    finding: Finding, all_carriers: list[_Carriers]
+) -> SourceOfFinding | None:
+    """Return the changed lines that call functions which did not change themselves."""
+    for number, carriers in enumerate(all_carriers):
+        model = carriers.diff.model
+        if model is None or not model.sound:
+            continue
+        for row in _rows(carriers.diff, finding):
+            chosen = _having(carriers.diff, row)
+            base, new = (
+                int(values[mask].sum())
+                for values, mask in zip(carriers.diff.values, chosen, strict=True)
+            )
+            whole = float(carriers.diff.normalization.delta(base, new))
+            runs = carriers.sums(chosen)
+            lines = tuple(_lines(carriers, model.counting, runs, whole))
+            if lines:
+                return SourceOfFinding(lines[:_TOLD], diff=number)
+    return None
+
+
+def _having(diff: ProfileDiff, row: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which samples of (base, new) have a function of the union, as bool."""
+    functions = diff.paired_functions
+    sides = []
+    for side, profile in enumerate((diff.base.profile, diff.new.profile)):
+        union = functions.union[side][functions.sides[side].ids]
+        parts = [
+            first_in_row(union[frames.line] == row, frames.offsets) >= 0
+            for _, _, frames in walk(profile)
+        ]
+        sides.append(np.concatenate([np.zeros(0, np.bool_), *parts]))
+    return sides[0], sides[1]
 
 
 def _lines(

@@ -116,7 +116,8 @@ def _parts(
     yield from _close(account)
     reasons = why(report, room.causes)
     yield from _causes(reasons, room)
-    yield from _changed(report, room)
+    if not _in_turns(report):
+        yield from _changed(report, room)
     if told:
         moved = _moved(told[0], room)
         # What benchmarks and allocs profiles measured in turns is in the headline.
@@ -214,7 +215,7 @@ def _follows(below: Sequence[Reason], indent: str) -> list[Paragraph]:
         text += f", of which {first.amount}"
     if left:
         text += f"; and {left} more"
-    return [Paragraph(text, "", f"{indent}↳ ", most=1, title=True)]
+    return [Paragraph(text, "", f"{indent}↳ ", most=2, title=True)]
 
 
 def _changed(report: ReportModel, room: _Room) -> Iterator[Block]:

@@ -63,7 +63,7 @@ def group_table(
     parts_of = {g.id: judged_categories(diff, g.id) for g in groups if g not in rest}
     kept = None if most is None else _furthest(parts_of, most)
     for group in groups:
-        if group in rest:
+        if group in rest or not (group.base or group.new):
             continue
         name = Cell(group.label, detail=details[group.id])
         rows.append(_row(diff, group, "group", name))

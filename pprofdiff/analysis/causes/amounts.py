@@ -1,0 +1,85 @@
+"""What a function allocates per operation, in words, and how much that matters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pprofdiff.analysis.causes.sites import Allocated, Site
+from pprofdiff.analysis.findings.wording import arrow
+from pprofdiff.units import scaled
+
+__all__ = ["amounts", "is_large", "part_of_all", "share_of_change"]
+
+_Pair = tuple[float, float]
+
+# A function whose allocation changed by this part of all, and of its own, is named:
+# exact counts have no noise, but maps and slices that grow make small differences.
+_OF_ALL, _OF_ITSELF = 0.04, 0.25
+# Fewer objects than one in a hundred operations are none.
+_FEW = 0.01
+_ALL = 0.01
+
+
+def is_large(totals: Allocated | None, site: Site) -> bool:
+    """Return whether a function's change is worth a sentence, of bytes or objects."""
+    return any(
+        abs(new - base) >= max(_OF_ALL * max(whole), _OF_ITSELF * max(base, new)) > 0
+        for whole, (base, new) in _known(totals, site)
+    )
+
+
+def part_of_all(totals: Allocated | None, site: Site) -> float:
+    """Return a function's change as a part of all bytes, or of all objects; 0 to 1."""
+    parts = (
+        abs(new - base) / max(whole)
+        for whole, (base, new) in _known(totals, site)
+        if max(whole)
+    )
+    return min(max(parts, default=0.0), 1.0)
+
+
+def amounts(site: Site) -> str:
+    """Return what a function allocates: ``1.8 → 0 kB/op, 30 → 0 allocs/op``."""
+    objects = " → ".join(map(_objects, site.objects))
+    about = "" if site.exact else "about "
+    return f"{_bytes(site.space)}, {about}{objects} allocs/op"
+
+
+def share_of_change(totals: Allocated | None, site: Site) -> str:
+    """Return how much of an operation's change a function has, as a sentence."""
+    changes = [
+        (new - base, whole[1] - whole[0]) for whole, (base, new) in _known(totals, site)
+    ]
+    if not changes:
+        return ""
+    if all(abs(part - change) <= _ALL * abs(change) for part, change in changes):
+        return "That is all of the change."
+    part, change = changes[0]
+    of_all = scaled(change, "B", signed=True)
+    clauses = [f"{scaled(part, 'B', signed=True)} of {of_all}/op"]
+    if site.exact:
+        clauses += [f"{_signed(a)} of {_signed(b)} allocs/op" for a, b in changes[1:]]
+    return f"That is {', '.join(clauses)}."
+
+
+def _known(totals: Allocated | None, site: Site) -> Iterator[tuple[_Pair, _Pair]]:
+    """Yield (the whole operation's, the function's) bytes, then objects."""
+    if totals is None:
+        return
+    for whole, part in ((totals.space, site.space), (totals.objects, site.objects)):
+        if whole is not None:
+            yield whole, part
+
+
+def _bytes(pair: _Pair) -> str:
+    return f"{arrow(*pair, 'B')}/op"
+
+
+def _objects(value: float) -> str:
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if value >= _FEW else "0"
+
+
+def _signed(value: float) -> str:
+    return f"{'−' if value < 0 else '+'}{_objects(abs(value))}"

@@ -87,7 +87,8 @@ def work_in_turns(
     rates = 1 / times[0], 1 / times[1]
     if not possible(rates):
         return None
-    costs: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {}
+    old, now = (tuple((1e9 * side).tolist()) for side in seconds)
+    costs = {"time": (old, now)}
     allocated = {
         kind: (float(old @ weights), float(now @ weights))
         for kind, (old, now) in turns.allocated.items()

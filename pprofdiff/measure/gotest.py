@@ -70,6 +70,11 @@ class GoBenchmarks:
         return min(_SECONDS + (len(self.plans) - 1) * _SECONDS_MORE, _SECONDS_MOST)
 
     @property
+    def traceable(self) -> bool:
+        """Return whether there is one benchmark: a trace is of one process."""
+        return len(self.plans) == 1
+
+    @property
     def enough(self) -> bool:
         """Return whether each side has 300 samples a benchmark, of up to five."""
         wanted = _SAMPLED_S * min(len(self.plans), _ENOUGH_FOR)
@@ -105,12 +110,10 @@ class GoBenchmarks:
         return tuple(began.items())
 
     def trace(self, side: SideName, folder: str) -> None:
-        """Write trace.out and bench.txt of one run, of the first benchmark."""
+        """Write trace.out of the first benchmark, of one run as long as a turn."""
         leaf, plan = next(iter(self.plans.items()))
         flags = [f"-test.trace={os.path.join(folder, 'trace.out')}"]
-        printed, _ = self._run(side, leaf, plan.timed.of(side), flags)
-        with open(os.path.join(folder, "bench.txt"), "wb") as file:
-            file.write(printed)
+        self._run(side, leaf, plan.timed.of(side), flags)
 
     def notes(self) -> dict[str, Any]:
         """Return which benchmarks run, and how often."""

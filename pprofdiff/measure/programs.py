@@ -68,6 +68,11 @@ class Commands:
         return _SECONDS
 
     @property
+    def traceable(self) -> bool:
+        """Return False: what a program writes is its own choice."""
+        return False
+
+    @property
     def enough(self) -> bool:
         """Return True: what a program samples is its own choice."""
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +28,14 @@ from pprofdiff.measure.machine import machine, throttled, throttling, warnings_o
 from pprofdiff.measure.planning import planned
 from pprofdiff.measure.programs import Commands, Served, same_for_both
 from pprofdiff.measure.rounds import Limits, Listener, Round, Stopped, take_turns
-from pprofdiff.measure.sides import Checkout, SideName, checked_out, checkouts
+from pprofdiff.measure.sides import (
+    SIDES,
+    Checkout,
+    SideName,
+    checked_out,
+    checkouts,
+)
+from pprofdiff.measure.stopping import unexplained
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
@@ -138,8 +145,12 @@ def measured(
             )
         for warning in throttling(heat, throttled()):
             notes.warn(warning)
-        if request.trace and stopped != "interrupted":
-            _traced(workload, out, listener)
+        if stopped != "interrupted":
+            if request.trace:
+                _traced(workload, {side: _apart(out, side) for side in SIDES}, listener)
+            if workload.traceable and unexplained(judge(out)):
+                folders = {side: os.path.join(out, side, "traced") for side in SIDES}
+                _traced(workload, folders, listener)
         notes.add(**workload.notes())
         notes.add(stopped=stopped, rounds=[_in_json(one) for one in rounds])
         notes.write(os.path.join(out, "measure.json"))
@@ -226,11 +237,17 @@ def _commands(
     )
 
 
-def _traced(workload: Workload, out: str, listener: Listener) -> None:
-    """Run each side once more, with a trace, in folders apart from the timed runs."""
+def _apart(out: str, side: SideName) -> str:
+    """Return a folder for a trace that is no run of its side."""
+    return os.path.join(out, "trace", side)
+
+
+def _traced(
+    workload: Workload, folders: Mapping[SideName, str], listener: Listener
+) -> None:
+    """Run each side once more, with a trace."""
     listener.doing("tracing")
-    for side in _FOLDERS:
-        folder = os.path.join(out, "trace", side)
+    for side, folder in folders.items():
         os.makedirs(folder)
         workload.trace(side, os.path.abspath(folder))
 

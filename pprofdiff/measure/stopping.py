@@ -6,7 +6,7 @@ from math import exp, log
 
 from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Outcome
 
-__all__ = ["FEWEST_ROUNDS", "sure"]
+__all__ = ["FEWEST_ROUNDS", "sure", "unexplained"]
 
 FEWEST_ROUNDS = 5
 """With fewer runs the spread between them is hardly known."""
@@ -17,6 +17,7 @@ FEWEST_ROUNDS = 5
 # Two-sided 0.1 % against the 99 or 95 % and the 90 % that the intervals are of.
 _EARLY = {95: 3.29 / 1.96, TURNS_CONFIDENCE: 3.29 / 2.576}
 _EARLY_NARROW = 3.29 / 1.645
+_HALF = 0.5
 
 
 def sure(outcome: Outcome) -> bool:
@@ -30,6 +31,23 @@ def sure(outcome: Outcome) -> bool:
     early = _EARLY[first.confidence]
     low, high = _wider(first.ratio, (first.low, first.high), early)
     return low > 1 or high < 1
+
+
+def unexplained(outcome: Outcome) -> bool:
+    """Return whether CPU per operation explains less than half of how time moved.
+
+    What an operation waits for is in its time alone; a trace shows it.
+    """
+    figures = {measure.id: measure for measure in outcome.measures}
+    time, cpu = figures.get("time"), figures.get("cpu")
+    if time is None or time.verdict not in ("slower", "faster"):
+        return False
+    if None in (time.base, time.new):
+        return False
+    moved = (time.new or 0.0) - (time.base or 0.0)
+    if cpu is None or cpu.base is None or cpu.new is None:
+        return True
+    return (cpu.new - cpu.base) / moved < _HALF
 
 
 def _wider(

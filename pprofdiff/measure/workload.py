@@ -25,6 +25,10 @@ class Workload(Protocol):
         """Return how long rounds go on."""
 
     @property
+    def traceable(self) -> bool:
+        """Return whether one traced run of each side stands for all that was timed."""
+
+    @property
     def enough(self) -> bool:
         """Return whether there are enough samples."""
 

@@ -140,6 +140,8 @@ def report_of(
         behind = with_source(comparison, findings, sources)
         findings, changed, unchanged, of_source = behind
         for caveat in of_source:
+            if comparison.work is not None and comparison.work.turns:
+                continue
             told.setdefault(caveat.text, caveat)
     report = ReportModel(
         labels=(comparison.base.label, comparison.new.label),

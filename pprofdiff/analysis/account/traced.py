@@ -30,6 +30,8 @@ _COLUMNS = {
 }
 # Goroutines that do so much of what is not waiting are those that do the work.
 _MOST = 0.95
+# Roots of a benchmark's goroutines, and of the one that starts them.
+_BENCHMARKS, _HARNESS = "testing.(*B).", "main.main"
 _SLEEP, _MOSTLY = "sleep", 0.5
 _ACTIVE = "exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns"
 # CPU that the runtime spends beside goroutines: its own workers, and between two.
@@ -105,6 +107,9 @@ def workers(trace: TraceDiff) -> set[str]:
     for side in trace.sides:
         groups = side.groups
         own = ~(groups.system | groups.tracing)
+        if any(name.startswith(_BENCHMARKS) for name in groups.names):
+            # It waits for the benchmark's goroutine, and does nothing itself.
+            own &= np.array([name != _HARNESS for name in groups.names], np.bool_)
         if _SLEEP in groups.reasons:
             asleep = groups.block_ns[:, list(groups.reasons).index(_SLEEP)]
             own &= asleep < _MOSTLY * groups.total_ns

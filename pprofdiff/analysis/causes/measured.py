@@ -81,7 +81,7 @@ class _View(NamedTuple):
 def is_measured(case: Case) -> bool:
     """Return whether the sides are benchmarks that ``pprofdiff measure`` ran."""
     work = case.comparison.work
-    return work is not None and bool(work.turns) and case.trace is None
+    return work is not None and bool(work.turns)
 
 
 def causes_of_measured(case: Case, *, moved: bool) -> Findings:

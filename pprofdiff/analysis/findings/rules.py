@@ -47,9 +47,8 @@ _WAYS: dict[str, Direction] = {"slower": "worse", "faster": "better"}
 Rule = Callable[[Case], Iterator[Finding]]
 
 
-def _rules(case: Case) -> tuple[Rule, ...]:
-    """Return the table; few runs have traces, whose rules take a while to import."""
-    of_traces: tuple[Rule, ...] = ()
+def _of_traces(case: Case) -> tuple[Rule, ...]:
+    """Return the rules of traces; few runs have any, and the rules are much code."""
     if case.trace is not None:
         from pprofdiff.analysis.findings import (
             begun,
@@ -60,7 +59,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
             waiting,
         )
 
-        of_traces = (
+        return (
             waiting.latency,
             lifetime.life_waiting,
             lifetime.life_lost,
@@ -72,6 +71,11 @@ def _rules(case: Case) -> tuple[Rule, ...]:
             concurrency.concurrency,
             begun.begun,
         )
+    return ()
+
+
+def _rules(case: Case) -> tuple[Rule, ...]:
+    """Return the table."""
     return (
         releases.upgrade,
         comparability.more_of_the_same,
@@ -97,7 +101,7 @@ def _rules(case: Case) -> tuple[Rule, ...]:
         contention.contention,
         gc.forced,
         marking.busy,
-        *of_traces,
+        *_of_traces(case),
         comparability.unlike_load,
         comparability.processors,
         moved.package_moved,
@@ -111,7 +115,10 @@ def find(comparison: Comparison, verdict: OutcomeVerdict = "unknown") -> Finding
     """
     case = Case(comparison)
     if is_measured(case):
-        return causes_of_measured(case, moved=verdict in _WAYS)
+        measured = causes_of_measured(case, moved=verdict in _WAYS)
+        waits = [one for rule in _of_traces(case) for one in rule(case)]
+        waited, _ = tree(None, waits, _WAYS.get(verdict))
+        return measured._replace(found=(*measured.found, *waited))
     drafts = [
         with_former_names(finding, comparison.identity)
         for rule in _rules(case)

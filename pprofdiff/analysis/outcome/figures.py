@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import exp, hypot, inf, log
+from statistics import fmean
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -227,11 +228,29 @@ def cpu_of(comparison: Comparison) -> ProfileDiff | None:
 
 def _cpu_per_operation(comparison: Comparison) -> Measure | None:
     """Return CPU time per operation, where the work is known."""
+    what = _Figure("cpu", "CPU per operation", "s")
+    work = comparison.work
+    if work is not None and "cpu" in work.turns:
+        return _counted_by_kernel(what, *work.turns["cpu"])
     diff = cpu_of(comparison)
     if diff is None:
         return None
-    what = _Figure("cpu", "CPU per operation", "s")
     return _per_operation(diff, what, "the CPU profile")
+
+
+def _counted_by_kernel(
+    what: _Figure, base: Sequence[float], new: Sequence[float]
+) -> Measure:
+    """Return CPU per operation, turn by turn, as the kernel counted it."""
+    ratio = ratio_of_turns(base, new)
+    sides = [exp(fmean(map(log, side))) / 1e9 for side in (base, new)]
+    source = "the CPU time that the kernel counted"
+    runs = len(base), len(new)
+    figure = _figure(what, (sides[0], sides[1]), ratio, source, runs)
+    low, high = ratio.wide
+    return figure._replace(
+        low=low, high=high, in_turns=True, confidence=TURNS_CONFIDENCE
+    )
 
 
 def _wall_per_operation(comparison: Comparison) -> Measure | None:
@@ -249,15 +268,6 @@ def _per_operation(diff: ProfileDiff, what: _Figure, source: str) -> Measure | N
     if told is None:
         return None
     base, new = told.means
-    if diff.turns is not None:
-        figure = _figure(what, (base / 1e9, new / 1e9), told.ratio, "", told.runs)
-        return figure._replace(
-            source="the CPU time that the kernel counted",
-            low=told.ratio.wide[0],
-            high=told.ratio.wide[1],
-            in_turns=True,
-            confidence=TURNS_CONFIDENCE,
-        )
     if told.by_run:
         source = source.replace("profile", "profiles") + ", run by run"
     figure = _figure(what, (base / 1e9, new / 1e9), told.ratio, source, told.runs)

@@ -22,11 +22,11 @@ __all__ = ["planned"]
 # At equal time, 75 pairs of runs of 0.2 s have half the interval of 15 pairs of 1 s:
 # what other programs take changes slowly, so that frequent turns cancel more of it.
 _TURN_S = 0.1
-_TURNS, _FEWEST_TURNS = 8, 2
+_TURNS, _FEWEST_TURNS = 12, 2
 # A process takes some milliseconds to start: shorter runs would be mostly that.
 _SHORTEST_TURN_S, _SHORTEST_PROFILE_S = 0.02, 0.1
 # All timed turns of a round, of all benchmarks, take about this long if they can.
-_ROUND_S = 2.0
+_ROUND_S = 3.0
 # An allocs profile of every object costs 1 to 2 µs an object.
 _OBJECTS = 100_000
 # The fewest iterations whose profile is more than one of two.

@@ -326,6 +326,7 @@ def compared(
         spans=_spans(options),
         pair_names=options.pair_names,
         pairing=not options.no_pairing,
+        sources=sources if sources is not None and sources.given else None,
         same_within=SAME_WITHIN if options.same_within is None else options.same_within,
     )
     # Which function is which is told by all stacks, whichever are chosen then.

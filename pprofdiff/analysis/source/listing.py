@@ -13,7 +13,7 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.source.differences import differences, hunks_within, matched
 from pprofdiff.analysis.source.extents import Extent, declared, extent_of, is_closure
 from pprofdiff.analysis.source.lines import FunctionLines, SideLines
-from pprofdiff.model.source import Sources, SourceText
+from pprofdiff.model.source import SourceFile, Sources, SourceText
 
 __all__ = [
     "BothSides",
@@ -201,8 +201,10 @@ def _elsewhere(
         found = found or declared(same.lines, function, file)
         if found is not None:
             return _silent(lines, same, found), False
-    others = sources.beside(side, text.path)
-    for other in others:
+    here = SourceFile(text.path, text.origin, text.key)
+    folder = sources.folder(side, here)
+    others = sources.read([file for file in folder if file.path != text.path])
+    for other in filter(None, others):
         found = declared(other.lines, function, file)
         if found is not None:
             return _silent(lines, other, found), False

@@ -180,7 +180,7 @@ def _sources(options: Options) -> Sources | None:
         return None
     from pprofdiff.inputs.sources.lookup import sources_of
 
-    return sources_of(*named)
+    return sources_of(*named, as_built=options.measured)
 
 
 def _shown(

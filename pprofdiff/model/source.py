@@ -73,6 +73,10 @@ class Sources(Protocol):
         """Whether someone said where the sources are."""
 
     @property
+    def as_built(self) -> bool:
+        """Whether the builds are known to be of this source."""
+
+    @property
     def told(self) -> tuple[str, str] | None:
         """The commits of base and new (full ids), None without a repository."""
 

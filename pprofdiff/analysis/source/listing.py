@@ -11,7 +11,13 @@ import numpy as np
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.source.differences import differences, hunks_within, matched
-from pprofdiff.analysis.source.extents import Extent, declared, extent_of, is_closure
+from pprofdiff.analysis.source.extents import (
+    Extent,
+    declared,
+    extent_of,
+    has_declaration,
+    is_closure,
+)
 from pprofdiff.analysis.source.lines import FunctionLines, SideLines
 from pprofdiff.model.source import SourceFile, Sources, SourceText
 
@@ -77,6 +83,15 @@ class Located(NamedTuple):
     def certain(self) -> bool:
         """Whether the text is the one built: named, or of a version of a module."""
         return self.named or (self.text is not None and self.text.origin == "module")
+
+    @property
+    def astray(self) -> bool:
+        """Whether its text should declare it where the profile says, and does not."""
+        return (
+            self.text is not None
+            and self.extent is None
+            and has_declaration(self.lines.function, self.text.path, self.text.lines)
+        )
 
     @property
     def path(self) -> str:

@@ -32,10 +32,13 @@ _IN_CACHE = re.compile(r"[/\\]pkg[/\\]mod[/\\]")
 _VERSIONED = re.compile(r"[^/\\]@v\d")
 
 
-def sources_of(git: str, repository: str, folders: str) -> FoundSources:
+def sources_of(
+    git: str, repository: str, folders: str, *, as_built: bool = False
+) -> FoundSources:
     """Return the sources that ``--git BASE..NEW`` or ``--source BASE:NEW`` names.
 
-    All empty stands for those of the working directory. Raises UsageError for a ref,
+    All empty stands for those of the working directory. `as_built` says that the refs
+    are known to be those of the builds. Raises UsageError for a ref,
     repository or folder that is not there.
     """
     if git and folders:
@@ -52,7 +55,10 @@ def sources_of(git: str, repository: str, folders: str) -> FoundSources:
         found = Repository(repository)
         commits = found.commit(base or "HEAD"), found.commit(new or "HEAD")
         return FoundSources(
-            (found.tree(commits[0]), found.tree(commits[1])), found, commits
+            (found.tree(commits[0]), found.tree(commits[1])),
+            found,
+            commits,
+            as_built=as_built,
         )
     if folders:
         named = folders.split(os.pathsep)
@@ -78,9 +84,12 @@ class FoundSources:
         trees: tuple[Tree, Tree] | None,
         repository: Repository | None = None,
         told: tuple[str, str] | None = None,
+        *,
+        as_built: bool = False,
     ) -> None:
         """Take each side's tree, None for the working directory, and their commits."""
         self.given = trees is not None
+        self.as_built = as_built
         self.told = told
         here = FolderTree(os.getcwd())
         self._trees: tuple[Tree, Tree] = trees or (here, here)

@@ -160,6 +160,11 @@ RENAMES = {
     "package renamed": (
         {"old/s.go": MUL}, {"now/s.go": MUL}, "/old.Mul", "/now.Mul", "package",
     ),
+    "module renamed": (
+        {"m.go": MUL},
+        {"go.mod": "module example.com/shop/v2\n", "m.go": MUL.replace("i > most", "i >= most")},
+        ".Mul", "/v2.Mul", "package",
+    ),
     "letters": ({"m.go": ADD}, {"m.go": named(ADD, "add")}, ".Add", ".add", "letter_case"),
     "a method": (
         {"m.go": "func walk(t *Tree, " + WALK.partition("Walk(")[2]},
@@ -298,6 +303,35 @@ def test_what_a_tree_does_not_show_is_left_to_samples(tmp_path):
 
     identify(*([side.profile] for side in built), trees=trees)
     assert [set(tree.places) for tree in seen] == [{None}, {None}]
+
+
+def test_a_dependency_of_two_versions_is_read_from_the_module_cache(
+    tmp_path, monkeypatch
+):
+    cache = tmp_path / "cache"
+    after = {"m.go": named(ADD, "Sum") + "\n" + named(MUL, "AddAll")}
+    texts = {"v1.0.0": {"m.go": ADD + "\n" + MUL}, "v1.1.0": after}
+    functions = {"v1.0.0": {".Add": "func Add(", ".Mul": "func Mul("},
+                 "v1.1.0": {".Sum": "func Sum(", ".AddAll": "func AddAll("}}  # fmt: skip
+    sides = []
+    for version, files in texts.items():
+        place = cache / f"example.com/shop@{version}"
+        chosen = {n: ("m.go", text) for n, text in functions[version].items()}
+        side = Built(place, files, chosen)
+        strings = [
+            s.replace("/build/shop", f"/go/pkg/mod/example.com/shop@{version}")
+            for s in side.profile.strings
+        ]
+        object.__setattr__(side.profile, "strings", strings)
+        sides.append(side.profile)
+    monkeypatch.setenv("GOMODCACHE", str(cache))
+    own = written(tmp_path / "own", {"go.mod": "module example.com/own\n"})
+    sources = sources_of("", "", str(own))
+    identity = identify(*([s] for s in sides), trees=partial(trees_of, sources))
+    assert paired(identity) == {
+        (".Add", ".Sum"): "source",
+        (".Mul", ".AddAll"): "source",
+    }
 
 
 BODIES = {

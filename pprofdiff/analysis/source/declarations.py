@@ -200,10 +200,14 @@ class _Side:
             for function in file.functions:
                 declared[function.key].append(function)
         places = list(self._places(differ, scanned, declared))
-        closures = {place.key for place in places if place and place.kind}
+        closures = {
+            (place.key, found.file.path)
+            for place, found in zip(places, self.found, strict=True)
+            if place and place.kind and found
+        }
         return Tree(
             places,
-            frozenset(self.folders),
+            frozenset(self.folders) | {f"{folder}{_TEST}" for folder in self.folders},
             {
                 key: [
                     Declared(
@@ -211,7 +215,7 @@ class _Side:
                         one.file,
                         one.start,
                         one.text,
-                        one.closures if key in closures else (),
+                        one.closures if (key, one.file) in closures else (),
                     )
                     for one in several
                 ]

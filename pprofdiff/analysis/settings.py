@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.outcome.model import SAME_WITHIN
@@ -15,6 +16,7 @@ from pprofdiff.model.profiles.profile import Profile
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gclogs.window import Span
+    from pprofdiff.model.source import Sources
 
 __all__ = ["DEFAULTS", "Settings"]
 
@@ -37,6 +39,9 @@ class Settings:
         (base, new) names of functions that are one, or patterns of them.
     pairing
         Whether functions of unlike names may be one otherwise.
+    sources
+        The source of both builds, where somebody said where it is: which functions
+        stand in both decides before samples do.
     identity
         Which function of base is which of new; None to decide it from the inputs.
     same_within
@@ -56,6 +61,7 @@ class Settings:
     spans: tuple[Span | None, Span | None] = (None, None)
     pair_names: tuple[tuple[str, str], ...] = ()
     pairing: bool = True
+    sources: Sources | None = None
     identity: Identity | None = None
     same_within: float = SAME_WITHIN
     pairs: int = 0
@@ -70,7 +76,12 @@ class Settings:
         """
         if self.identity is not None:
             return self.identity
-        return identify(base, new, self.pair_names, pairing=self.pairing)
+        trees = None
+        if self.sources is not None:
+            from pprofdiff.analysis.source.declarations import trees_of
+
+            trees = partial(trees_of, self.sources)
+        return identify(base, new, self.pair_names, pairing=self.pairing, trees=trees)
 
 
 DEFAULTS = Settings()

@@ -149,7 +149,9 @@ def _report(it: Measured, options: Options) -> Options:
     if it.base.commit and it.new.commit and not options.source:
         git = f"{it.base.commit}..{it.new.commit}"
     within = "" if it.kept else it.out
-    return _of_runs(it.out, options)._replace(git=git, within=within)
+    return _of_runs(it.out, options)._replace(
+        git=git, within=within, measured=bool(git)
+    )
 
 
 def _of_runs(out: str, options: Options) -> Options:

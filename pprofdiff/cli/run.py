@@ -180,7 +180,7 @@ def _sources(options: Options) -> Sources | None:
         return None
     from pprofdiff.inputs.sources.lookup import sources_of
 
-    return sources_of(*named)
+    return sources_of(*named, as_built=options.measured)
 
 
 def _shown(
@@ -326,6 +326,7 @@ def compared(
         spans=_spans(options),
         pair_names=options.pair_names,
         pairing=not options.no_pairing,
+        sources=sources if sources is not None and sources.given else None,
         same_within=SAME_WITHIN if options.same_within is None else options.same_within,
     )
     # Which function is which is told by all stacks, whichever are chosen then.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -21,19 +21,23 @@ from pprofdiff.goruntime.names import (
     strip_type_arguments,
 )
 from pprofdiff.goruntime.versions import apart, infer_go_version, lacks
+from pprofdiff.identity.declared import Tree
 from pprofdiff.identity.evidence import SideEvidence, Stacks
 from pprofdiff.identity.given import given_pairs
 from pprofdiff.identity.matching import match
 from pprofdiff.identity.model import SAME_NAMES, Identity, Paired, PairedBy
-from pprofdiff.identity.moves import NO_MOVES, package_moves
+from pprofdiff.identity.moves import NO_MOVES, Moves, package_moves
 from pprofdiff.identity.rows import by_key
 from pprofdiff.identity.symbols import Symbols, type_outline
+from pprofdiff.identity.trees import Labels, compared
 from pprofdiff.model.profiles.profile import Profile
 
-__all__ = ["decide", "identify"]
+__all__ = ["Trees", "decide", "identify"]
 
 Column = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Trees = Callable[[SideEvidence, SideEvidence], tuple[Tree, Tree]]
+"""Reads what the source trees of base and new declare of the functions of each."""
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -43,6 +47,7 @@ def identify(
     given: Sequence[tuple[str, str]] = (),
     *,
     pairing: bool = True,
+    trees: Trees | None = None,
 ) -> Identity:
     """Return which functions of two builds are one, by all captures of each side.
 
@@ -54,6 +59,8 @@ def identify(
         (base, new) names of one function, or patterns of them, of those who know.
     pairing
         Whether functions of unlike names may be one otherwise.
+    trees
+        Reads what the source trees of both sides declare, where they are at hand.
 
     Raises
     ------
@@ -63,7 +70,7 @@ def identify(
     """
     sides = SideEvidence(base), SideEvidence(new)
     known = given_pairs(given, sides[0].names, sides[1].names)
-    return decide(*sides, known, pairing=pairing)
+    return decide(*sides, known, pairing=pairing, trees=trees)
 
 
 def decide(
@@ -72,6 +79,7 @@ def decide(
     given: Mapping[str, str] = _NONE,
     *,
     pairing: bool = True,
+    trees: Trees | None = None,
 ) -> Identity:
     """Return which functions of two builds are one.
 
@@ -83,6 +91,8 @@ def decide(
         New's names of functions of base, of those who know.
     pairing
         Whether anything else but equal names makes functions one.
+    trees
+        Reads what the source trees of both sides declare, where they are at hand.
 
     """
     if not pairing:
@@ -93,7 +103,7 @@ def decide(
         and not _closures_moved(base, new)
     ):
         return SAME_NAMES
-    return _Decision(base, new, given).identity()
+    return _Decision(base, new, given, trees).identity()
 
 
 def _closures_moved(base: SideEvidence, new: SideEvidence) -> bool:
@@ -109,7 +119,11 @@ class _Decision:
     """The partners of base's functions, decided step by step."""
 
     def __init__(
-        self, base: SideEvidence, new: SideEvidence, given: Mapping[str, str]
+        self,
+        base: SideEvidence,
+        new: SideEvidence,
+        given: Mapping[str, str],
+        trees: Trees | None = None,
     ) -> None:
         self.sides = base, new
         self.names = base.names, new.names
@@ -125,6 +139,9 @@ class _Decision:
             self._separate(base.rows[old], new.rows[now])
             self._pair(base.rows[old], new.rows[now], "given")
         self.moves = NO_MOVES
+        self._read = trees
+        # Functions that trees decide of: no other rule does.
+        self.settled = np.zeros(len(base), np.bool_), np.zeros(len(new), np.bool_)
 
     def as_given(self) -> Identity:
         """Return what equal names and those that were given decide."""
@@ -136,12 +153,17 @@ class _Decision:
         self.one_release = not apart(*self.spans)
         self.versions = _versions(self.sides[0].files) & _versions(self.sides[1].files)
         self.moves = package_moves(*(_files(side) for side in self.sides))
-        if self._left():
-            self._by_release()
+        trees = self._read(*self.sides) if self._read else None
+        if trees:
+            self.moves = _between_folders(self.moves, self.names, trees)
         self.symbols = (
             Symbols(self.names[0], self.moves.of_base),
             Symbols(self.names[1], self.moves.of_new),
         )
+        if trees:
+            self._by_trees(compared(*trees))
+        if self._left():
+            self._by_release()
         if self._left():
             self._by_package()
             self._by_rest()
@@ -155,13 +177,15 @@ class _Decision:
 
     def _left(self) -> bool:
         """Return whether both sides have functions without a partner."""
-        return bool((self.partner < 0).any() and not self.taken.all())
+        return all(lone.any() for lone in self._alone())
+
+    def _alone(self) -> tuple[Bools, Bools]:
+        """Return which functions of each side have no partner and may get one."""
+        return (self.partner < 0) & ~self.settled[0], ~self.taken & ~self.settled[1]
 
     def _lone(self) -> tuple[list[int], list[int]]:
-        return (
-            np.flatnonzero(self.partner < 0).tolist(),
-            np.flatnonzero(~self.taken).tolist(),
-        )
+        base, new = self._alone()
+        return np.flatnonzero(base).tolist(), np.flatnonzero(new).tolist()
 
     def _pair(self, base: int, new: int, by: PairedBy, probability: float = 1) -> None:
         self.partner[base] = new
@@ -192,6 +216,36 @@ class _Decision:
             if len(old) == len(now) <= most:
                 for pair in zip(old, now, strict=True):
                     self._pair(*pair, by)
+
+    def _by_trees(self, labels: Labels) -> None:
+        """Pair functions as the source trees say, and settle all that they show."""
+        given = {row for row, by in self.by.items() if by == "given"}
+        for row, label in enumerate(labels.base):
+            other = int(self.partner[row])
+            if other >= 0 and row not in given:
+                theirs = labels.new[other]
+                if label is not None and theirs is not None and label != theirs:
+                    self._separate(row, other)
+        for outline in (type_outline, lambda _: ""):
+            keys = [
+                [
+                    (row, (label, outline(self.names[side][row])))
+                    for row in rows
+                    if (label := of_side[row]) is not None
+                ]
+                for side, (rows, of_side) in enumerate(
+                    zip(self._lone(), (labels.base, labels.new), strict=True)
+                )
+            ]
+            for old, now in by_key(*keys):
+                if len(old) == len(now) == 1:
+                    chance = labels.chance.get(labels.base[old[0]], 1.0)
+                    reason = self._reason(old[0], now[0], "source")
+                    self._pair(old[0], now[0], reason, chance)
+        for settled, of_side in zip(
+            self.settled, (labels.base, labels.new), strict=True
+        ):
+            settled[:] = [label is not None for label in of_side]
 
     def _by_release(self) -> None:
         """Pair functions of the runtime that another release has renamed."""
@@ -256,6 +310,8 @@ class _Decision:
                     for row in rows
                     if not self._of_runtime(side, row)
                     and not (s := self.symbols[side][row]).kinds
+                    # `init` is not `init.0`, whatever a package has of them.
+                    and s.function != "init"
                 }
                 for side, rows in enumerate(self._lone())
             ]
@@ -313,7 +369,9 @@ class _Decision:
 
         def closures(side: int) -> Iterator[tuple[int, Hashable]]:
             for row, symbol in self.symbols[side].closures:
-                if symbol.package and not self._of_runtime(side, row):
+                if self.settled[side][row] or not symbol.package:
+                    continue
+                if not self._of_runtime(side, row):
                     yield row, (symbol.package, symbol.function)
 
         homes = list(by_key(closures(0), closures(1)))
@@ -336,13 +394,15 @@ class _Decision:
 
     def _by_evidence(self) -> None:
         """Pair what is left by what its samples show."""
-        lone = self.partner < 0, ~self.taken
+        lone = self._alone()
         for side in (0, 1):
             for row in np.flatnonzero(lone[side]).tolist():
                 symbol = self.symbols[side][row]
                 if (
                     self._of_runtime(side, row)
                     or not symbol.package
+                    # What initialises a package is not renamed.
+                    or (not symbol.kinds and symbol.function == "init")
                     or (not symbol.kinds and self._unchanged(side, row))
                 ):
                     lone[side][row] = False
@@ -392,8 +452,8 @@ class _Decision:
         package = self.symbols[side][row].package
         return self.one_release and is_standard_library(package)
 
-    def _reason(self, base: int, new: int) -> PairedBy:
-        """Return in what two names differ that evidence has paired."""
+    def _reason(self, base: int, new: int, else_: PairedBy = "evidence") -> PairedBy:
+        """Return in what two names differ, or else why they are one."""
         old, now = self.symbols[0][base], self.symbols[1][new]
         if self.names[0][base] == self.names[1][new]:
             return "name"
@@ -405,7 +465,7 @@ class _Decision:
             return "type_arguments" if packages[0] == packages[1] else "package"
         if old.kinds and (old.package, old.function) == (now.package, now.function):
             return "closure"
-        return "evidence"
+        return else_
 
     def _result(self) -> Identity:
         base, new = self.names
@@ -432,6 +492,27 @@ class _Decision:
 
 def _files(side: SideEvidence) -> dict[str, str]:
     return dict(zip(side.names, side.files, strict=True))
+
+
+def _between_folders(
+    moves: Moves, names: tuple[list[str], list[str]], trees: tuple[Tree, Tree]
+) -> Moves:
+    """Return the moves without those of packages that both trees have."""
+    folders: list[dict[str, str]] = [
+        {
+            package_of(name): place.key.folder
+            for name, place in zip(own, tree.places, strict=True)
+            if place is not None
+        }
+        for own, tree in zip(names, trees, strict=True)
+    ]
+    both = trees[0].folders & trees[1].folders
+    kept = []
+    for move in moves.packages:
+        old, now = folders[0].get(move.base), folders[1].get(move.new)
+        if old == now or not both & {old, now}:
+            kept.append(move)
+    return Moves(tuple(kept))
 
 
 def _moved_plainly(name: str, packages: Mapping[str, str]) -> str | None:

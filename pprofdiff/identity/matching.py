@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.identity.evidence import BODY, Entries, SideEvidence
 from pprofdiff.identity.features import FEATURES, Features, heaviest, known_relations
+from pprofdiff.identity.nesting import Nesting
 from pprofdiff.identity.rows import by_key
 from pprofdiff.identity.symbols import Symbol, Symbols
 from pprofdiff.parallel import both
@@ -36,7 +37,7 @@ _MOST_SHOWN = 64
 # The relations of a function of one kind that are kept, of which some are unpaired.
 _MOST_ENTRIES = 64
 _ROUNDS = 8
-# Log odds that speak against one function.
+# Log odds up to which something speaks against one function.
 _CONTRARY = -2.0
 # Names that differ in the case of letters alone are a sign of their own, but `Parse`
 # may be what wrapped `parse` too: from −2 on the oracle has 17 wrong pairs more.
@@ -105,6 +106,11 @@ class Candidates:
         """The rows of base and of new."""
         return self.base, self.new
 
+    def take(self, rows: Sequence[int]) -> Candidates:
+        """Return the chosen pairs."""
+        at = np.array(rows, np.int64)
+        return Candidates(self.base[at], self.new[at], self.features[at])
+
     def of(self, name: str) -> Floats:
         """Return one of `FEATURES`."""
         column: Floats = self.features[:, FEATURES.index(name)]
@@ -164,6 +170,7 @@ class Matcher:
         )
         self.samples = base.samples, new.samples
         self._features = Features(sides, symbols, lone, self.samples)
+        self._nesting = self._nested()
 
     def candidates(self, *, numbers: bool) -> Candidates:
         """Return the pairs of unpaired functions that may be one, with features."""
@@ -178,11 +185,35 @@ class Matcher:
     def _known(self, side: int) -> Entries:
         return known_relations(self._entries[side], self.partner, side)
 
-    def accept(self, base: Column, new: Column) -> None:
-        """Take pairs as decided."""
+    def accept(self, base: int, new: int) -> bool:
+        """Take a pair as decided; False where its closures are nested otherwise."""
+        pair = self.symbols[0][base], self.symbols[1][new]
+        if not self._nesting.agrees(*pair):
+            return False
+        self._nesting.take(*pair)
         self.partner[base] = new
         self.lone[0][base] = False
         self.lone[1][new] = False
+        return True
+
+    def nested(self, candidates: Candidates) -> Candidates:
+        """Return the pairs that agree with the pairs of what they are nested in."""
+        rows = zip(*(column.tolist() for column in candidates.rows), strict=True)
+        return candidates.take(
+            [
+                i
+                for i, (base, new) in enumerate(rows)
+                if self._nesting.agrees(self.symbols[0][base], self.symbols[1][new])
+            ]
+        )
+
+    def _nested(self) -> Nesting:
+        """Return what the pairs of the packages with unpaired closures say."""
+        nesting = Nesting()
+        for row, symbol in self._near(0):
+            if (other := int(self.partner[row])) >= 0:
+                nesting.take(symbol, self.symbols[1][other])
+        return nesting
 
     def _pairs(self) -> tuple[Column, Column]:
         """Return the pairs of functions that are looked for in the same place."""
@@ -312,57 +343,57 @@ def match(
     choices: dict[int, tuple[int, ...]] = {}
     numbers = False
     for _ in range(_ROUNDS):
-        candidates = matcher.candidates(numbers=numbers)
+        candidates = matcher.nested(matcher.candidates(numbers=numbers))
         if not len(candidates.base):
             break
         scores = _scores(candidates)
         likely = _likely(candidates, scores, matcher.samples)
         ahead = _lead(candidates, scores, (len(sides[0]), len(sides[1]))) >= _LEAD
         choices = _several(candidates, likely & ~ahead)
-        base, new = (rows[likely & ahead] for rows in candidates.rows)
-        if len(base):
-            chances = 1 / (1 + np.exp(-scores[likely & ahead]))
-            pairs += zip(base.tolist(), new.tolist(), chances.tolist(), strict=True)
-            matcher.accept(base, new)
+        decided = _accepted(matcher, candidates, scores, likely & ahead)
+        if decided:
+            pairs += decided
         elif numbers:
             break
         else:
             numbers = True
-    pairs += _spelled(matcher, spelled)
-    return Matched(pairs, choices, _uncontradicted(matcher, parted))
+    pairs += _from(_SPELLED, matcher, spelled)
+    kept = [(base, new) for base, new, _ in _from(_CONTRARY, matcher, parted)]
+    return Matched(pairs, choices, kept)
 
 
-def _spelled(
-    matcher: Matcher, spelled: Sequence[tuple[int, int]]
+def _from(
+    least: float, matcher: Matcher, given: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int, float]]:
-    """Return which of the pairs that differ in spelling are one, all still unpaired."""
+    """Take those of the given pairs whose log odds are this high or higher."""
     left = [
-        (old, now)
-        for old, now in spelled
-        if matcher.lone[0][old] and matcher.lone[1][now]
+        (old, now) for old, now in given if matcher.lone[0][old] & matcher.lone[1][now]
     ]
     if not left:
         return []
-    base, new = np.array(left, np.int64).T
-    scores = _scores(matcher.of(base, new, numbers=True))
-    like = scores >= _SPELLED
-    matcher.accept(base[like], new[like])
-    chances = 1 / (1 + np.exp(-scores[like]))
-    return list(
-        zip(base[like].tolist(), new[like].tolist(), chances.tolist(), strict=True)
-    )
+    candidates = matcher.of(*np.array(left, np.int64).T, numbers=True)
+    scores = _scores(candidates)
+    return _accepted(matcher, candidates, scores, scores >= least)
 
 
-def _uncontradicted(
-    matcher: Matcher, parted: Sequence[tuple[int, int]]
-) -> list[tuple[int, int]]:
-    """Return which pairs of one name may be one for all that is known."""
-    if not parted:
-        return []
-    base, new = np.array(parted, np.int64).T
-    scores = _scores(matcher.of(base, new, numbers=True))
+def _accepted(
+    matcher: Matcher, candidates: Candidates, scores: Floats, chosen: Bools
+) -> list[tuple[int, int, float]]:
+    """Take the chosen pairs as decided, and return them with their probability.
+
+    Parents come before what is nested in them, else the likeliest first.
+    """
+    depths = [len(matcher.symbols[0][row].kinds) for row in candidates.base.tolist()]
+    order = np.lexsort((-scores, np.array(depths, np.int64)))
+    chances = 1 / (1 + np.exp(-scores))
     return [
-        pair for pair, score in zip(parted, scores, strict=True) if score > _CONTRARY
+        (base, new, chance)
+        for base, new, chance in zip(
+            *(column[order[chosen[order]]].tolist() for column in candidates.rows),
+            chances[order[chosen[order]]].tolist(),
+            strict=True,
+        )
+        if matcher.accept(base, new)
     ]
 
 

@@ -20,6 +20,7 @@ PairedBy = Literal[
     "letter_case",
     "package",
     "closure",
+    "source",
     "evidence",
 ]
 """By what a function of base and one of new are the same.
@@ -27,7 +28,8 @@ PairedBy = Literal[
 ``name``: equal names; ``given``: somebody said so; ``alias``: the runtime's rules;
 ``package``: the import path differs, whatever else does; ``type_arguments``: only those
 differ; ``letter_case``: only the case of letters does; ``closure``: so do the numbers
-of closures, or what they were inlined into; ``evidence``: what their samples show.
+of closures, or what they were inlined into; ``source``: the text that both builds'
+source trees have of it; ``evidence``: what their samples show.
 """
 
 

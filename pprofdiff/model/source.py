@@ -6,9 +6,10 @@ machine. `pprofdiff.inputs.sources` implements it; analysis and reports only ask
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, Protocol
 
-__all__ = ["Commit", "Hunk", "Origin", "SourceText", "Sources"]
+__all__ = ["Commit", "Hunk", "Origin", "SourceFile", "SourceText", "Sources"]
 
 Origin = Literal["git", "folder", "module", "goroot", "here"]
 """Where a text was found: a ref, a named folder, the module cache, Go's own tree, or
@@ -27,6 +28,14 @@ class SourceText(NamedTuple):
 
     path: str
     lines: tuple[str, ...]
+    origin: Origin
+    key: str
+
+
+class SourceFile(NamedTuple):
+    """A source file that need not have been read; see `SourceText`."""
+
+    path: str
     origin: Origin
     key: str
 
@@ -64,6 +73,10 @@ class Sources(Protocol):
         """Whether someone said where the sources are."""
 
     @property
+    def as_built(self) -> bool:
+        """Whether the builds are known to be of this source."""
+
+    @property
     def told(self) -> tuple[str, str] | None:
         """The commits of base and new (full ids), None without a repository."""
 
@@ -73,11 +86,18 @@ class Sources(Protocol):
         `file` is the path in the profile.
         """
 
-    def beside(self, side: int, path: str) -> tuple[SourceText, ...]:
-        """Return the other sources of the folder that a path is in, of what was named.
+    def file(self, side: int, function: str, file: str) -> SourceFile | None:
+        """Return a function's file, None where it is not to be found."""
 
-        The path is that of a text of either side; empty without such a folder.
+    def folder(self, side: int, file: SourceFile) -> tuple[SourceFile, ...]:
+        """Return the sources of the folder that a file is in, by their paths.
+
+        The file is one of either side; empty where this side has no such folder, and
+        where it is not known what it has.
         """
+
+    def read(self, files: Sequence[SourceFile]) -> list[SourceText | None]:
+        """Return the texts of files, None where one cannot be read or is binary."""
 
     def hunks(self, base: SourceText, new: SourceText) -> tuple[Hunk, ...] | None:
         """Return what a repository shows as changed between two texts, in their order.

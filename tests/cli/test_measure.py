@@ -92,6 +92,29 @@ def test_two_refs_are_measured_in_turns_and_reported(cli, repo, tmp_path):
     assert len(counted) == len({name for name, _ in counted}) == 3
 
 
+@pytest.mark.parametrize("stays", [False, True])
+def test_trees_tell_which_functions_were_renamed(cli, repo, tmp_path, stays):
+    """Cost does what Price did: it is Price unless Price still stands in the tree."""
+    price, test = (repo.folder / "store" / n for n in ("price.go", "price_test.go"))
+    old = price.read_text("utf-8")
+    text = old.replace("Price", "Cost")
+    if stays:
+        text += "\n" + old[old.index("// Price") :]
+    called = test.read_text("utf-8").replace("+= Price(", "+= Cost(")
+    repo.commit("store: x", {"store/price.go": text, "store/price_test.go": called})
+    words = ("--rounds", 1, "-o", tmp_path / "x.json", "HEAD~1", "HEAD", "--")
+    done = cli("measure", *words, "-benchtime=20000x", "-bench=Price", "./store")
+    assert done.status == 0
+    report = json.loads((tmp_path / "x.json").read_text("utf-8"))
+    names = {
+        row["name"]: row.get("base_name")
+        for compared in report["comparisons"]
+        for row in compared.get("functions", ())
+    }
+    before = None if stays else "example.com/shop/store.Price"
+    assert names["example.com/shop/store.Cost"] == before
+
+
 def test_the_same_report_again(cli, repo, tmp_path):
     out = tmp_path / "runs"
     options = ("-o", tmp_path / "x.html", "-o", tmp_path / "x.json")

@@ -7,9 +7,13 @@ import re
 import shutil
 import subprocess
 import sys
+from io import StringIO
 
 import pytest
 
+from pprofdiff.cli.options import Options
+from pprofdiff.cli.run import run
+from pprofdiff.cli.screen import Screen
 from tests.repository import (
     TWO_LINES,
     built,
@@ -376,6 +380,21 @@ def test_refs_that_are_not_the_builds_are_told(cli, words, planted_repo):
     assert "1 of 4 functions of base do not stand where its profile says" in text
     assert "store.Price in store/price.go:10: nothing is said of their lines" in text
     assert "functions of new do not stand" not in text
+
+
+def test_refs_that_were_built_are_not_doubted(planted_repo, words):
+    """As `measure` has them: what cannot be matched is of another kind."""
+    options = Options(
+        base=(str(words[0]),), new=(str(words[1]),), git="HEAD..HEAD",
+        repo=str(planted_repo.repo.folder),
+    )  # fmt: skip
+    shown = {}
+    for known in (False, True):
+        screen = Screen(StringIO(), StringIO())
+        run(options._replace(measured=known), screen)
+        shown[known] = " ".join(screen.out.getvalue().split())
+    assert "do not stand where its profile says" in shown[False]
+    assert "do not stand where its profile says" not in shown[True]
 
 
 def test_what_no_finding_names_is_in_a_table(cli, planted_repo, words, tmp_path):

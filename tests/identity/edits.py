@@ -658,7 +658,9 @@ def _method(subject: Subject, chance: random.Random) -> tuple[Edit, Edit]:
     heads = {}
     for head in _fifth(subject.units, chance):
         if head.receiver:
-            heads[head] = head._replace(receiver="")
+            # A function of that name is what initialises the package.
+            if head.function != "init":
+                heads[head] = head._replace(receiver="")
         else:
             known = sorted(types[head.package])
             own = chance.choice(known) if known else f"(*{_word(chance, 'T')})"

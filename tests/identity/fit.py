@@ -75,8 +75,8 @@ def examples(case: Case, variant: str, seed: int) -> Iterator[Examples]:
         and matcher.lone[1][row]
         and chance.random() < told
     ]
-    if early:
-        matcher.accept(*np.array(early, np.int64).T)
+    for pair in early:
+        matcher.accept(*pair)
     candidates = matcher.candidates(numbers=chance.random() < 0.5)
     names = [
         (old_names[i], new_names[j])

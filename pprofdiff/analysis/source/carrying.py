@@ -288,7 +288,12 @@ def _all_lines(carriers: _Carriers) -> tuple[ChangedLines, ...]:
 
 
 def _caveats(carriers: _Carriers) -> Iterator[Caveat]:
-    """Yield that no function is in the source, or that functions do not stand there."""
+    """Yield that no function is in the source, or that functions do not stand there.
+
+    Where what was built is known to be of it, either says nothing of the source.
+    """
+    if carriers.sources.as_built:
+        return
     labels = carriers.diff.base.label, carriers.diff.new.label
     for side, label in enumerate(labels):
         known = [places.side(side) for places in carriers.places]
@@ -300,7 +305,7 @@ def _caveats(carriers: _Carriers) -> Iterator[Caveat]:
                 "of this program?",
             )
             continue
-        astray = [one for one in texts if one.extent is None]
+        astray = [one for one in texts if one.astray]
         if astray:
             lines = astray[0].lines
             yield Caveat(

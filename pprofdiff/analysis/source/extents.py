@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from pprofdiff.goruntime.names import package_end, strip_type_arguments
 
-__all__ = ["Extent", "declared", "extent_of", "is_closure"]
+__all__ = ["Extent", "declared", "extent_of", "has_declaration", "is_closure"]
 
 # What a compiler names that has no name of its own, and the words that such code
 # begins with: a literal, the call of a go or defer statement, the body of a loop.
@@ -21,6 +21,10 @@ _MADE = {"func": r"\bfunc\b", "gowrap": r"\bgo\b", "deferwrap": r"\bdefer\b"}
 _LOOP = r"\bfor\b"
 _RECEIVER = re.compile(r"\(?\*?(\w+)\)?\Z")
 _ASSEMBLY = (".s", ".S")
+_SOURCES = (".go", *_ASSEMBLY)
+_LINE = "//line "
+# Makes the value of a variable that is a map: it starts where that is declared.
+_VARIABLE = re.compile(r"\.map\.init\.\d+\Z")
 # What braces in it do not count: comments, and literals of strings and runes.
 _TOKEN = re.compile(
     r"//[^\n]*|/\*.*?(?:\*/|\Z)|`[^`]*(?:`|\Z)"
@@ -79,6 +83,19 @@ def declared(lines: Sequence[str], function: str, path: str) -> Extent | None:
     return extent_of(lines, function, path, 0, ())
 
 
+def has_declaration(function: str, path: str, lines: Sequence[str]) -> bool:
+    """Return whether a text is where a function is declared, if it was the one built.
+
+    The code that initialises a package's variables, `init`, has their lines, in any of
+    its files. Where a ``//line`` directive stands, lines are those of another file,
+    from which a program made this one.
+    """
+    plain = strip_type_arguments(function)
+    if plain[package_end(plain) + 1 :] == "init" or not path.endswith(_SOURCES):
+        return False
+    return not any(line.startswith(_LINE) for line in lines)
+
+
 def is_closure(function: str) -> bool:
     """Return whether a name stands for code that has none of its own."""
     return _last_closure(function) is not None
@@ -89,6 +106,8 @@ def _at(lines: Sequence[str], function: str, start: int) -> Extent | None:
     if start > len(lines):
         return None
     text = lines[start - 1]
+    if _VARIABLE.search(function):
+        return _body(lines, start, 0) if "=" in text else None
     closure = _last_closure(function)
     if closure is None:
         names = function, *_linked(lines, function)

@@ -11,9 +11,15 @@ import numpy as np
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.source.differences import differences, hunks_within, matched
-from pprofdiff.analysis.source.extents import Extent, declared, extent_of, is_closure
+from pprofdiff.analysis.source.extents import (
+    Extent,
+    declared,
+    extent_of,
+    has_declaration,
+    is_closure,
+)
 from pprofdiff.analysis.source.lines import FunctionLines, SideLines
-from pprofdiff.model.source import Sources, SourceText
+from pprofdiff.model.source import SourceFile, Sources, SourceText
 
 __all__ = [
     "BothSides",
@@ -77,6 +83,15 @@ class Located(NamedTuple):
     def certain(self) -> bool:
         """Whether the text is the one built: named, or of a version of a module."""
         return self.named or (self.text is not None and self.text.origin == "module")
+
+    @property
+    def astray(self) -> bool:
+        """Whether its text should declare it where the profile says, and does not."""
+        return (
+            self.text is not None
+            and self.extent is None
+            and has_declaration(self.lines.function, self.text.path, self.text.lines)
+        )
 
     @property
     def path(self) -> str:
@@ -201,8 +216,10 @@ def _elsewhere(
         found = found or declared(same.lines, function, file)
         if found is not None:
             return _silent(lines, same, found), False
-    others = sources.beside(side, text.path)
-    for other in others:
+    here = SourceFile(text.path, text.origin, text.key)
+    folder = sources.folder(side, here)
+    others = sources.read([file for file in folder if file.path != text.path])
+    for other in filter(None, others):
         found = declared(other.lines, function, file)
         if found is not None:
             return _silent(lines, other, found), False

@@ -15,10 +15,11 @@ import posixpath
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from threading import Timer
+from typing import IO
 
 from pprofdiff.errors import UsageError
 from pprofdiff.model.source import Commit, Hunk
@@ -264,13 +265,32 @@ class Repository:
         )
         return tuple(Commit(id_, subject) for id_, subject in pairs if id_ in wanted)
 
-    def size(self, blob: str) -> int:
-        """Return how many bytes a blob has."""
-        return int(self._run("cat-file", "-s", blob))
+    def blobs(self, blobs: Sequence[str], most: int) -> list[bytes | None]:
+        """Return the bytes of blobs, None for more than `most` and what is not here.
 
-    def blob(self, blob: str) -> bytes:
-        """Return the bytes of a blob."""
-        return self._run("cat-file", "blob", blob)
+        A clone may be without some: they are not fetched.
+        """
+        known = self._asked("--batch-check=%(objectsize)", blobs).split(b"\n")
+        sizes = {
+            blob: int(size)
+            for blob, size in zip(blobs, known, strict=False)
+            if size.isdigit() and int(size) <= most
+        }
+        read: dict[str, bytes] = {}
+        for some in _parts(sizes, max(_MOST // 2, most)):
+            told, at = self._asked("--batch=", some), 0
+            for blob in some:
+                # An empty line, the bytes, and the end of their last line.
+                at += 1
+                read[blob] = told[at : at + sizes[blob]]
+                at += sizes[blob] + 1
+        return [read.get(blob) for blob in blobs]
+
+    def _asked(self, how: str, blobs: Iterable[str]) -> bytes:
+        with tempfile.TemporaryFile() as asked:
+            asked.write("".join(f"{blob}\n" for blob in blobs).encode())
+            asked.seek(0)
+            return self._run("cat-file", how, given=asked)
 
     def listing(self, commit: str) -> bytes:
         """Return ``git ls-tree -r -z`` of a commit."""
@@ -281,18 +301,20 @@ class Repository:
         *words: str,
         more: Mapping[str, str] | None = None,
         seconds: float = _SECONDS,
+        given: IO[bytes] | None = None,
     ) -> bytes:
         """Return what a git command prints; raises GitError, or UsageError without git.
 
         No shell is in between. It is given up after a time, or where it prints more
-        than any of our questions can need. `more` is added to its environment.
+        than any of our questions can need. `more` is added to its environment, `given`
+        is what it reads.
         """
         command = ["git", "--no-pager", *_SAFE, "-C", self.folder, *words]
         with tempfile.TemporaryFile() as complaints:
             try:
                 process = subprocess.Popen(  # noqa: S603 - a list of words, no shell
                     command,
-                    stdin=subprocess.DEVNULL,
+                    stdin=given or subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=complaints,
                     env={**self._inherited(), **_ENVIRONMENT, **(more or {})},
@@ -328,6 +350,20 @@ class Repository:
         """Return the environment; a repository that was named is not a hook's."""
         left = {"GIT_EXTERNAL_DIFF", *(_OF_A_HOOK if self._named else ())}
         return {name: text for name, text in os.environ.items() if name not in left}
+
+
+def _parts(sizes: Mapping[str, int], most: int) -> Iterator[list[str]]:
+    """Yield names whose sizes add up to no more than `most`, or one that is larger."""
+    part: list[str] = []
+    whole = 0
+    for name, size in sizes.items():
+        if part and whole + size > most:
+            yield part
+            part, whole = [], 0
+        part.append(name)
+        whole += size
+    if part:
+        yield part
 
 
 def _boundaries(porcelain: str) -> list[str]:
@@ -394,13 +430,6 @@ class GitTree:
         """Return the id of the blob at a path."""
         return self._blobs[path]
 
-    def read(self, path: str, most: int) -> bytes | None:
-        """Return a file's bytes, None where it has more than `most` or is not here."""
-        blob = self._blobs[path]
-        try:
-            if self.repository.size(blob) > most:
-                return None
-            return self.repository.blob(blob)
-        except GitError:
-            # A clone without this object: it is not fetched.
-            return None
+    def read(self, paths: Sequence[str], most: int) -> list[bytes | None]:
+        """Return files' bytes, None where one has more than `most` or is not here."""
+        return self.repository.blobs([self._blobs[path] for path in paths], most)

@@ -12,13 +12,15 @@ import os
 import posixpath
 import re
 import shutil
+from collections import defaultdict
+from collections.abc import Sequence
 from functools import cache, cached_property
 
 from pprofdiff.errors import UsageError
 from pprofdiff.goruntime.names import is_standard_library
 from pprofdiff.inputs.sources.git import GitError, Repository
 from pprofdiff.inputs.sources.trees import FolderTree, Tree, place_in
-from pprofdiff.model.source import Commit, Hunk, Origin, SourceText
+from pprofdiff.model.source import Commit, Hunk, Origin, SourceFile, SourceText
 from pprofdiff.units import printable
 
 __all__ = ["FoundSources", "sources_of"]
@@ -30,10 +32,13 @@ _IN_CACHE = re.compile(r"[/\\]pkg[/\\]mod[/\\]")
 _VERSIONED = re.compile(r"[^/\\]@v\d")
 
 
-def sources_of(git: str, repository: str, folders: str) -> FoundSources:
+def sources_of(
+    git: str, repository: str, folders: str, *, as_built: bool = False
+) -> FoundSources:
     """Return the sources that ``--git BASE..NEW`` or ``--source BASE:NEW`` names.
 
-    All empty stands for those of the working directory. Raises UsageError for a ref,
+    All empty stands for those of the working directory. `as_built` says that the refs
+    are known to be those of the builds. Raises UsageError for a ref,
     repository or folder that is not there.
     """
     if git and folders:
@@ -50,7 +55,10 @@ def sources_of(git: str, repository: str, folders: str) -> FoundSources:
         found = Repository(repository)
         commits = found.commit(base or "HEAD"), found.commit(new or "HEAD")
         return FoundSources(
-            (found.tree(commits[0]), found.tree(commits[1])), found, commits
+            (found.tree(commits[0]), found.tree(commits[1])),
+            found,
+            commits,
+            as_built=as_built,
         )
     if folders:
         named = folders.split(os.pathsep)
@@ -76,9 +84,12 @@ class FoundSources:
         trees: tuple[Tree, Tree] | None,
         repository: Repository | None = None,
         told: tuple[str, str] | None = None,
+        *,
+        as_built: bool = False,
     ) -> None:
         """Take each side's tree, None for the working directory, and their commits."""
         self.given = trees is not None
+        self.as_built = as_built
         self.told = told
         here = FolderTree(os.getcwd())
         self._trees: tuple[Tree, Tree] = trees or (here, here)
@@ -87,54 +98,62 @@ class FoundSources:
         if self.given:
             self._origin = "git" if repository else "folder"
         self._hunks: dict[tuple[str, str], tuple[Hunk, ...] | None] = {}
-        self._texts: dict[tuple[Origin, str], SourceText | None] = {}
+        self._places: dict[SourceFile, tuple[Tree, str]] = {}
+        self._texts: dict[SourceFile, SourceText | None] = {}
 
     def text(self, side: int, function: str, file: str) -> SourceText | None:
         """Return the text of a function's file, None where it is not to be found."""
+        found = self.file(side, function, file)
+        return None if found is None else self.read([found])[0]
+
+    def file(self, side: int, function: str, file: str) -> SourceFile | None:
+        """Return a function's file, None where it is not to be found."""
         if not file or file.startswith("<"):
             return None
         tree = self._trees[side]
         place = place_in(tree, function, file)
         if place is not None:
-            return self._read(self._origin, tree, place, place)
+            return self._file(self._origin, tree, place)
         for origin, folder, path in self._kept(file):
             kept = FolderTree(folder)
             if kept.has(path):
-                return self._read(origin, kept, path, path)
+                return self._file(origin, kept, path)
         if not self.given and os.path.isabs(file):
             root, path = os.path.split(file)
             kept = FolderTree(root)
             if kept.has(path):
-                return self._read("here", kept, path, file)
+                return self._file("here", kept, path, file)
         return None
 
-    def beside(self, side: int, path: str) -> tuple[SourceText, ...]:
-        """Return the other sources of the folder that a path is in."""
-        tree = self._trees[side]
-        texts = (
-            self._read(self._origin, tree, other, other)
-            for other in tree.beside(path)
-            if other.endswith(_SOURCES) and other != path
-        )
-        return tuple(text for text in texts if text is not None) if self.given else ()
+    def folder(self, side: int, file: SourceFile) -> tuple[SourceFile, ...]:
+        """Return the sources of the folder that a file is in, by their paths."""
+        if file.origin == self._origin:
+            tree = self._trees[side]
+        elif file.origin == "module":
+            tree = self._places[file][0]
+        else:
+            return ()
+        paths = sorted(path for path in tree.beside(file.path) if _is_source(path))
+        return tuple(self._file(file.origin, tree, path) for path in paths)
 
-    def _read(
-        self, origin: Origin, tree: Tree, path: str, shown: str
-    ) -> SourceText | None:
-        """Return a file's text, None where it is binary, too large or gone."""
-        key = tree.key(path)
-        known = (origin, f"{shown}\0{key}")
-        if known not in self._texts:
-            data = tree.read(path, _LARGEST)
-            text = None
-            if data is not None and b"\0" not in data:
-                lines = data.decode("utf-8", "replace").split("\n")
-                lines = [line.removesuffix("\r") for line in lines]
-                if lines and not lines[-1]:
-                    lines.pop()
-                text = SourceText(shown, tuple(lines), origin, key)
-            self._texts[known] = text
-        return self._texts[known]
+    def _file(
+        self, origin: Origin, tree: Tree, path: str, shown: str = ""
+    ) -> SourceFile:
+        file = SourceFile(shown or path, origin, tree.key(path))
+        self._places[file] = tree, path
+        return file
+
+    def read(self, files: Sequence[SourceFile]) -> list[SourceText | None]:
+        """Return the texts of files, None where one is binary, too large or gone."""
+        asked: dict[Tree, list[SourceFile]] = defaultdict(list)
+        for file in dict.fromkeys(files):
+            if file not in self._texts:
+                asked[self._places[file][0]].append(file)
+        for tree, wanted in asked.items():
+            paths = [self._places[file][1] for file in wanted]
+            for file, data in zip(wanted, tree.read(paths, _LARGEST), strict=True):
+                self._texts[file] = _text(file, data)
+        return [self._texts[file] for file in files]
 
     def _kept(self, file: str) -> list[tuple[Origin, str, str]]:
         """Return (origin, folder, path in it) of where Go keeps such a file."""
@@ -197,6 +216,21 @@ class FoundSources:
             return self._repository.commits_without(self.told, paths, text)
         except GitError:
             return ()
+
+
+def _is_source(path: str) -> bool:
+    return path.endswith(_SOURCES)
+
+
+def _text(file: SourceFile, data: bytes | None) -> SourceText | None:
+    """Return a file's text, None where it is binary or was not read."""
+    if data is None or b"\0" in data:
+        return None
+    lines = data.decode("utf-8", "replace").split("\n")
+    lines = [line.removesuffix("\r") for line in lines]
+    if lines and not lines[-1]:
+        lines.pop()
+    return SourceText(file.path, tuple(lines), file.origin, file.key)
 
 
 def _in_goroot(path: str) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cache
 from typing import Protocol
 
@@ -37,8 +37,8 @@ class Tree(Hashable, Protocol):
     def key(self, path: str) -> str:
         """Return what tells a file's text from others."""
 
-    def read(self, path: str, most: int) -> bytes | None:
-        """Return a file's bytes, None for more than `most`, or where it is gone."""
+    def read(self, paths: Sequence[str], most: int) -> list[bytes | None]:
+        """Return files' bytes, None for more than `most`, or where one is gone."""
 
 
 class FolderTree:
@@ -73,8 +73,11 @@ class FolderTree:
         """Return the file's real path: of two sides with one, the text is one."""
         return os.path.realpath(self._place(path))
 
-    def read(self, path: str, most: int) -> bytes | None:
-        """Return a file's bytes, None for more than `most`, or where it is gone."""
+    def read(self, paths: Sequence[str], most: int) -> list[bytes | None]:
+        """Return files' bytes, None for more than `most`, or where one is gone."""
+        return [self._read(path, most) for path in paths]
+
+    def _read(self, path: str, most: int) -> bytes | None:
         try:
             with open(self._place(path), "rb") as file:
                 data = file.read(most + 1)
@@ -143,7 +146,7 @@ def _module_of(tree: Tree, folder: str) -> tuple[str, str] | None:
     """Return the root and the path of the module that a folder is in."""
     path = f"{folder}/go.mod" if folder else "go.mod"
     if tree.has(path):
-        text = (tree.read(path, _MOST_OF_MODULE) or b"").decode("utf-8", "replace")
+        text = (tree.read([path], _MOST_OF_MODULE)[0] or b"").decode("utf-8", "replace")
         named = _MODULE.search(text)
         return (folder, named[1]) if named else None
     return _module_of(tree, posixpath.dirname(folder)) if folder else None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pprofdiff import api
-from pprofdiff.analysis.source.extents import extent_of
+from pprofdiff.analysis.source.extents import extent_of, has_declaration
 from pprofdiff.analysis.source.lines import side_lines
 from tests.repository import go_env
 
@@ -52,6 +52,10 @@ func init() {
 
 func init() {
 }
+
+var known = map[string]int{
+	"a": 1,
+}
 """
 TEXT = WRITTEN.split("\n")
 
@@ -75,6 +79,7 @@ def line_of(start):
         ("x/p.generic[...]", "func generic", 3),
         ("x/p.T[...].Value", "func (T[K])", 1),
         ("x/p.init.0", "func init", 2),
+        ("x/p.map.init.3", "var known", 3),
     ],
 )
 def test_a_function_that_stands_there(function, start, lines):
@@ -99,6 +104,7 @@ def test_a_function_that_stands_there(function, start, lines):
         ("x/p.many.func1", "s := `}"),
         ("x/p.many.gowrap1", "return use(func"),
         ("x/p.many", "package p"),
+        ("x/p.map.init.3", "func plain"),
     ],
 )
 def test_a_function_that_stands_elsewhere(function, start):
@@ -134,6 +140,24 @@ def test_assembly():
     assert extent_of(text, "runtime.memmove", "a.s", 0, [7]) == (5, 7)
     assert extent_of(text, "runtime.memmov", "a.s", 5, [7]) is None
     assert extent_of(text, "x/p.add", "a.s", 3, [5]) is None
+
+
+@pytest.mark.parametrize(
+    ("function", "path", "first", "declared"),
+    [
+        ("x/p.many", "p.go", "", True),
+        ("x/p.(*T[...]).init", "p.go", "", True),
+        ("x/p.init.0", "p.go", "", True),
+        ("x/p.init.func1", "p.go", "", True),
+        ("x/p.add", "add_amd64.s", "", True),
+        ("x/p.init", "p.go", "", False),
+        ("x/p.many", "p.rl", "", False),
+        ("x/p.many", "p.go", "//line p.rl:4", False),
+        ("x/p.many", "p.go", "// line p.rl:4", True),
+    ],
+)
+def test_which_texts_declare_what_they_cost(function, path, first, declared):
+    assert has_declaration(function, path, [first, *TEXT]) == declared
 
 
 LINKED = """package p

@@ -1,0 +1,276 @@
+"""What the source of both builds declares, read for those whom profiles name."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from posixpath import basename, dirname
+from typing import NamedTuple
+
+from pprofdiff.analysis.source.scanning import GoFile
+from pprofdiff.goruntime.names import package_of
+from pprofdiff.identity.declared import Declared, Key, Literal, Place, Tree
+from pprofdiff.identity.evidence import SideEvidence
+from pprofdiff.identity.symbols import Symbol, Symbols
+from pprofdiff.model.source import SourceFile, Sources, SourceText
+
+__all__ = ["trees_of"]
+
+_VERSION = re.compile(r"@v[^/]*")
+_MAJOR = re.compile(r"/v\d+(?=/|@|$)")
+_KINDS = {
+    ".func": ("func", "go", "defer"),
+    ".gowrap": ("go",),
+    ".deferwrap": ("defer",),
+    "-range": ("for",),
+}
+# Texts that are those of a build, wherever it was made.
+_CERTAIN = ("git", "folder", "module")
+_TEST = " [test]"
+# The functions of that name, of which a package has any number.
+_INIT = re.compile(r"\.init\.\d+\Z")
+
+
+def trees_of(
+    sources: Sources, base: SideEvidence, new: SideEvidence
+) -> tuple[Tree, Tree]:
+    """Return what the source of each side declares in the packages of its profile.
+
+    Read are the folders whose files differ: in others both sides have the same.
+    """
+    sides = _Side(sources, 0, base), _Side(sources, 1, new)
+    for one, other in (sides, sides[::-1]):
+        one.look_up(other.found)
+    differ = {
+        folder
+        for side in sides
+        for folder in side.folders
+        if not _equal(*(s.folders.get(folder, ()) for s in sides))
+    }
+    return sides[0].tree(differ), sides[1].tree(differ)
+
+
+def _equal(base: Sequence[SourceFile], new: Sequence[SourceFile]) -> bool:
+    """Return whether two folders are known to have the same files."""
+    return [(basename(f.path), f.key) for f in base] == [
+        (basename(f.path), f.key) for f in new
+    ]
+
+
+class _Found(NamedTuple):
+    """A function's file in the tree, and the name of its folder on both sides."""
+
+    folder: str
+    file: SourceFile
+
+
+class _Function(NamedTuple):
+    """A function in a file that was read, or what stands between its functions.
+
+    `start` and `end` are lines from 1, both inclusive.
+    """
+
+    key: Key
+    file: str
+    start: int
+    end: int
+    text: str
+    closures: tuple[Literal, ...]
+
+
+class _Scanned:
+    """A file that was read; `functions` are in its order, and last what is around."""
+
+    def __init__(self, folder: str, text: SourceText) -> None:
+        file = GoFile("\n".join(text.lines))
+        folder += _TEST if file.in_test_package else ""
+        name = basename(text.path)
+        self.functions: list[_Function] = []
+        inits = 0
+        around, at = [], 0
+        outer: list[Literal] = []
+
+        def literals(start: int, end: int, line: int) -> list[Literal]:
+            return [
+                Literal(one.line - line, one.kind, file.text[one.start : one.end])
+                for one in file.closures(start, end)
+            ]
+
+        for one in file.functions:
+            called = one.name
+            if called == "init":
+                # A package has any number of them.
+                inits += 1
+                called = f"init {name} {inits}"
+            self.functions.append(
+                _Function(
+                    Key(folder, called),
+                    text.path,
+                    one.line,
+                    one.last,
+                    file.text[one.start : one.end],
+                    tuple(literals(one.start, one.end, one.line)),
+                )
+            )
+            around.append(file.text[at : one.start])
+            outer += literals(at, one.start, 1)
+            at = one.end
+        outer += literals(at, len(file.text), 1)
+        around.append(file.text[at:])
+        self._starts = [one.start for one in self.functions]
+        self.functions.append(
+            _Function(
+                Key(folder, f"var {name}"),
+                text.path,
+                1,
+                len(text.lines),
+                "".join(around),
+                tuple(outer),
+            )
+        )
+
+    def place(self, symbol: Symbol, start: int) -> Place | None:
+        """Return where a closure or `init` is that starts in a line, from 1."""
+        at = bisect_right(self._starts, start) - 1
+        inside = at >= 0 and start <= self.functions[at].end
+        function = self.functions[at if inside else -1]
+        if not symbol.kinds:
+            is_it = function.key.name.startswith("init ") and function.start == start
+            return Place(function.key) if is_it else None
+        for kind in _KINDS.get(symbol.kinds[-1], ()):
+            line = start - function.start
+            here = [c for c in function.closures if (c.line, c.kind) == (line, kind)]
+            if here:
+                # Which of several in one line it is, nothing tells.
+                return Place(function.key, line, kind) if len(here) == 1 else None
+        return None
+
+
+class _Side:
+    """One side's functions and the folders of their packages."""
+
+    def __init__(self, sources: Sources, side: int, evidence: SideEvidence) -> None:
+        self._sources = sources
+        self._side = side
+        self._evidence = evidence
+        self._symbols = Symbols(evidence.names, {})
+        self.found = [
+            self._file(name, file)
+            for name, file in zip(evidence.names, evidence.files, strict=True)
+        ]
+        self.folders: dict[str, tuple[SourceFile, ...]] = {}
+        self.look_up(self.found)
+
+    def _file(self, name: str, path: str) -> _Found | None:
+        file = self._sources.file(self._side, name, path)
+        if file is None or file.origin not in _CERTAIN:
+            return None
+        # A module is the same in another version, wherever it is kept.
+        folder = dirname(file.path)
+        if file.origin == "module":
+            folder = _MAJOR.sub("", _VERSION.sub("", f"module {folder}"))
+        return _Found(folder, file)
+
+    def look_up(self, found: Sequence[_Found | None]) -> None:
+        """Find the files of folders, those that this side's tree has."""
+        for one in found:
+            if one is not None and one.folder not in self.folders:
+                files = self._sources.folder(self._side, one.file)
+                if files:
+                    self.folders[one.folder] = files
+
+    def tree(self, differ: set[str]) -> Tree:
+        """Return what the side declares in the folders that differ."""
+        read = [
+            (folder, file)
+            for folder in sorted(differ & self.folders.keys())
+            for file in self.folders[folder]
+            if file.path.endswith(".go")
+        ]
+        texts = self._sources.read([file for _, file in read])
+        scanned = {
+            text.path: _Scanned(folder, text)
+            for (folder, _), text in zip(read, texts, strict=True)
+            if text is not None
+        }
+        declared: dict[Key, list[_Function]] = defaultdict(list)
+        for file in scanned.values():
+            for function in file.functions:
+                declared[function.key].append(function)
+        places = list(self._places(differ, scanned, declared))
+        closures = {
+            (place.key, found.file.path)
+            for place, found in zip(places, self.found, strict=True)
+            if place and place.kind and found
+        }
+        return Tree(
+            places,
+            frozenset(self.folders) | {f"{folder}{_TEST}" for folder in self.folders},
+            {
+                key: [
+                    Declared(
+                        key,
+                        one.file,
+                        one.start,
+                        one.text,
+                        one.closures if (key, one.file) in closures else (),
+                    )
+                    for one in several
+                ]
+                for key, several in declared.items()
+            },
+        )
+
+    def _places(
+        self,
+        differ: set[str],
+        scanned: dict[str, _Scanned],
+        declared: dict[Key, list[_Function]],
+    ) -> Iterator[Place | None]:
+        starts = self._evidence.start.tolist()
+        for row, (found, start) in enumerate(zip(self.found, starts, strict=True)):
+            if found is None:
+                yield None
+                continue
+            symbol = self._symbols[row]
+            test = package_of(self._evidence.names[row]).endswith("_test")
+            folder = found.folder + (_TEST if test else "")
+            numbered = bool(symbol.kinds) or _INIT.search(self._evidence.names[row])
+            if symbol.function == "init" and not numbered:
+                # What initialises variables is in no one place.
+                yield Place(Key(folder, "init"))
+            elif found.folder not in differ:
+                yield _unchanged(folder, found.file.path, symbol, start)
+            elif numbered:
+                file = scanned.get(found.file.path)
+                yield file.place(symbol, start) if file and start else None
+            else:
+                place = _named(folder, symbol)
+                known = declared.get(place.key, ())
+                yield place if _as_built(known, found.file.path, start) else None
+
+
+def _named(folder: str, symbol: Symbol) -> Place:
+    """Return the place of a function by its name: `T.M` for `(*T).M`.
+
+    A method value, `T.M-fm`, stands in the same place, and is not the method.
+    """
+    name = symbol.function.replace("(*", "").replace("(", "").replace(")", "")
+    return Place(Key(folder, name), -1 if symbol.prefix.endswith("-fm") else 0)
+
+
+def _unchanged(folder: str, path: str, symbol: Symbol, start: int) -> Place | None:
+    """Return the place of a function whose folder does not differ."""
+    if not symbol.kinds and symbol.function != "init":
+        return _named(folder, symbol)
+    if not start:
+        return None
+    return Place(Key(folder, f"in {basename(path)}"), start, "".join(symbol.kinds))
+
+
+def _as_built(known: Sequence[_Function], path: str, start: int) -> bool:
+    """Return whether a function stands where its profile says, if it does say so."""
+    here = [one.start for one in known if one.file == path]
+    return bool(known) and (not start or not here or start in here)

@@ -1,0 +1,150 @@
+"""The functions that a Go file declares, and the closures in them, by its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+__all__ = ["Closure", "Function", "GoFile"]
+
+# What nothing in it counts: comments, and literals of strings and runes.
+_OPAQUE = re.compile(
+    r"//[^\n]*|/\*.*?(?:\*/|\Z)|`[^`]*(?:`|\Z)"
+    r'|"(?:\\.|[^"\\\n])*"?|\'(?:\\.|[^\'\\\n])*\'?',
+    re.DOTALL,
+)
+_NOT_NEWLINE = re.compile(r"[^\n]")
+_FUNCTION = re.compile(r"^func\b[ \t]*(?:\(([^()]*)\)[ \t]*)?(\w+)", re.MULTILINE)
+_RECEIVER = re.compile(r"(\w+)\s*(?:\[[^\]]*\])?\s*,?\s*\Z")
+_BRACKET = re.compile(r"[(){}\[\]\n]")
+_CLOSURE = re.compile(r"\b(?:func|go|defer|for)\b")
+_PACKAGE = re.compile(r"^package[ \t]+(\w+)", re.MULTILINE)
+_PARENTHESIS = re.compile(r"[()]")
+_EMPTY_TYPE = re.compile(r"\b(?:interface|struct)\s*\{\s*\}")
+_AFTER_PARAMETERS = re.compile(r"[{}=;,\n()]")
+# What a function literal returns is written in fewer characters.
+_LONGEST_RESULT = 1_000
+
+
+class Function(NamedTuple):
+    """A function that is declared: `F`, or `T.M`, whatever the receiver points to.
+
+    `start` and `end` are offsets in the text, `line` and `last` lines from 1.
+    """
+
+    name: str
+    start: int
+    end: int
+    line: int
+    last: int
+
+
+class Closure(NamedTuple):
+    """What the compiler may make a closure of, by the word that it begins with."""
+
+    kind: str
+    start: int
+    end: int
+    line: int
+
+
+class GoFile:
+    """The text of a Go file, and what it declares."""
+
+    def __init__(self, text: str) -> None:
+        """Take all of the text, with lines that end in a newline alone."""
+        self.text = text
+        # As long, with blanks for comments and literals.
+        self._plain = _OPAQUE.sub(_blank, text)
+
+    @property
+    def in_test_package(self) -> bool:
+        """Whether its package is the one that tests another from outside."""
+        named = _PACKAGE.search(self._plain)
+        return named is not None and named[1].endswith("_test")
+
+    @cached_property
+    def functions(self) -> list[Function]:
+        """The functions that begin where a line does, as gofmt writes them."""
+        found = list(_FUNCTION.finditer(self._plain))
+        limits = [match.start() for match in found[1:]] + [len(self._plain)]
+        functions = []
+        line = at = 0
+        for match, limit in zip(found, limits, strict=False):
+            start, end = match.start(), self._end(match.start(), limit)
+            line += self._plain.count("\n", at, start)
+            last = line + self._plain.count("\n", start, end)
+            at = start
+            receiver = _RECEIVER.search(match[1]) if match[1] is not None else None
+            name = f"{receiver[1]}.{match[2]}" if receiver else match[2]
+            functions.append(Function(name, start, end, line + 1, last + 1))
+        return functions
+
+    def _end(self, start: int, limit: int) -> int:
+        """Return where a declaration ends: with a line that leaves no bracket open."""
+        newline = self._plain.find("\n", start)
+        first = self._plain[start : newline if newline >= 0 else limit]
+        if all(first.count(o) == first.count(c) for o, c in ("{}", "()", "[]")):
+            return start + len(first)
+        end = self._plain.find("\n}", start, limit)
+        # What gofmt writes ends in a line of its own.
+        return end + 2 if end >= 0 else self._balanced(start)
+
+    def _balanced(self, start: int) -> int:
+        """Return the end of the first line from here on that leaves no bracket open."""
+        depth = 0
+        for bracket in _BRACKET.finditer(self._plain, start):
+            if bracket[0] == "\n":
+                if depth <= 0:
+                    return bracket.start()
+            else:
+                depth += 1 if bracket[0] in "([{" else -1
+                if depth < 0:
+                    return bracket.start()
+        return len(self._plain)
+
+    def closures(self, start: int, end: int) -> Iterator[Closure]:
+        """Yield what a part of the text may make closures of, in its order."""
+        line, at = self._plain.count("\n", 0, start) + 1, start
+        for match in _CLOSURE.finditer(self._plain, start, end):
+            kind = match[0]
+            if kind == "func" and not self._is_literal(match.end()):
+                continue
+            line += self._plain.count("\n", at, match.start())
+            at = match.start()
+            yield Closure(kind, at, min(self._balanced(match.end()), end), line)
+
+    def _is_literal(self, at: int) -> bool:
+        """Return whether a literal follows the word `func`, not a type."""
+        plain = self._plain
+        opening = plain.find("(", at)
+        if opening < 0 or plain[at:opening].strip():
+            return False
+        after = self._closing(opening)
+        rest = _EMPTY_TYPE.sub("", plain[after : after + _LONGEST_RESULT])
+        depth = 0
+        for match in _AFTER_PARAMETERS.finditer(rest):
+            mark = match[0]
+            if mark == "(":
+                depth += 1
+            elif mark == ")" and depth:
+                depth -= 1
+            elif depth == 0:
+                return mark == "{"
+        return False
+
+    def _closing(self, opening: int) -> int:
+        """Return what follows the parenthesis that closes the one at an offset."""
+        depth = 0
+        for match in _PARENTHESIS.finditer(self._plain, opening):
+            depth += 1 if match[0] == "(" else -1
+            if depth == 0:
+                return match.end()
+        return len(self._plain)
+
+
+def _blank(match: re.Match[str]) -> str:
+    text = match[0]
+    return _NOT_NEWLINE.sub(" ", text) if "\n" in text else " " * len(text)

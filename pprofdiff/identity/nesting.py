@@ -1,0 +1,51 @@
+"""Pairs of closures agree with what they are nested in: who pairs a child, its parent.
+
+`F.func4.1` stands in `F.func4`, which stands in `F`, sampled or not. When `F.func4.1`
+of base is `F.func3.1` of new, `F.func4` can only be `F.func3`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pprofdiff.identity.symbols import Symbol
+
+__all__ = ["Nesting"]
+
+# Package and function, then the kinds and numbers of the links down to a closure.
+_Node = tuple[str, str, tuple[str, ...], tuple[int, ...]]
+
+
+class Nesting:
+    """What the pairs so far say of closures and of the functions around them."""
+
+    def __init__(self) -> None:
+        self._new_of: dict[_Node, _Node] = {}
+        self._base_of: dict[_Node, _Node] = {}
+
+    def agrees(self, base: Symbol, new: Symbol) -> bool:
+        """Return whether two functions may be one."""
+        return len(base.kinds) == len(new.kinds) and all(
+            self._new_of.get(old, now) == now and self._base_of.get(now, old) == old
+            for old, now in _nodes(base, new)
+        )
+
+    def take(self, base: Symbol, new: Symbol) -> None:
+        """Take a pair as decided, and with it what its closures are nested in."""
+        for old, now in _nodes(base, new):
+            self._new_of.setdefault(old, now)
+            self._base_of.setdefault(now, old)
+
+
+def _nodes(base: Symbol, new: Symbol) -> Iterator[tuple[_Node, _Node]]:
+    """Yield what two functions are nested in, outermost first, and themselves."""
+    yield from zip(_chain(base), _chain(new), strict=False)
+
+
+def _chain(symbol: Symbol) -> Iterator[_Node]:
+    # The same closure has another prefix wherever its function is inlined: numbers
+    # count by prefix.
+    yield symbol.package, symbol.function, (), ()
+    for depth in range(1, len(symbol.kinds) + 1):
+        kinds, numbers = symbol.kinds[:depth], symbol.numbers[:depth]
+        yield symbol.package, symbol.prefix, kinds, numbers

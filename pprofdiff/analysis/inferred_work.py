@@ -20,6 +20,7 @@ from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.side import age_seconds, cpu_seconds, measure, of_benchmarks
 from pprofdiff.analysis.work import Work, possible, rated
 from pprofdiff.model.side import Side
+from pprofdiff.units import percent
 
 __all__ = ["failed_requests", "inferred_work", "work_in_turns"]
 
@@ -100,10 +101,18 @@ def work_in_turns(
         costs["cpu"] = old, now
         means = [float(np.exp(np.log(side).mean())) for side in (old, now)]
         allocated["cpu"] = means[0], means[1]
-    names = [f"Benchmark{name[0]}" for name in turns.names]
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    reason = ", ".join(names[:3]) + more
+    reason = _mix_in_words([name[0] for name in turns.names], weights.tolist())
     return Work(None, rates, reason, closed=True, allocated=allocated, turns=costs)
+
+
+def _mix_in_words(names: Sequence[str], weights: Sequence[float]) -> str:
+    """Return what an operation is: of one benchmark, or of a mix of several."""
+    if len(names) == 1:
+        return f"Benchmark{names[0]}"
+    parts = sorted(zip(weights, names, strict=True), reverse=True)
+    shown = [f"{name} {percent(weight, 1)}" for weight, name in parts[:3]]
+    more = [f"{len(parts) - 3} more"] if len(parts) > 3 else []
+    return f"an operation is one of a mix: {', '.join([*shown, *more])}"
 
 
 def _weights(turns: Turns, mix: Mapping[str, int]) -> NDArray[np.float64]:

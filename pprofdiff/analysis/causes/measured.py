@@ -19,7 +19,7 @@ from pprofdiff.analysis.causes.amounts import (
     share_of_change,
 )
 from pprofdiff.analysis.causes.places import Place, Program, places
-from pprofdiff.analysis.causes.sites import Allocated, Site, allocated, sites
+from pprofdiff.analysis.causes.sites import Allocated, Site, Sites, allocated
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.explained import explained
@@ -74,7 +74,7 @@ class _View(NamedTuple):
     cpu: CPUComparison | None
     program: Program | None
     totals: Allocated | None
-    sites: list[Site]
+    sites: Sites | None
     moved: bool
 
 
@@ -96,7 +96,7 @@ def causes_of_measured(case: Case, *, moved: bool) -> Findings:
     program = None if cpu is None else Program(cpu.names)
     totals = allocated(case.comparison)
     changed = totals is not None and totals.changed
-    of_sites = sites(case.comparison) if changed else []
+    of_sites = Sites.of(case.comparison) if changed else None
     view = _View(cpu, program, totals, of_sites, moved)
     found = list(_ranked(view))
     if cpu is None:
@@ -108,23 +108,19 @@ def causes_of_measured(case: Case, *, moved: bool) -> Findings:
     return Findings(tuple(found), explained(cpu, taken))
 
 
+_Drafts = list[tuple[float, Finding, list[Finding]]]
+
+
 def _ranked(view: _View) -> Iterator[Finding]:
     """Yield causes, each before what follows from it."""
-    drafts: list[tuple[float, Finding, list[Finding]]] = []
+    drafts: _Drafts = []
     named: set[str] = set()
-    taken = None if view.cpu is None else view.cpu.of(())
-    if view.cpu is not None and view.program is not None and taken is not None:
-        for place in places(view.cpu, view.program):
-            finding = _of_place(view, place, len(drafts) + 1)
-            # One place that is not significant is worth a word, where it is large.
-            if finding.severity == "info" and (drafts or not _large(view.cpu, finding)):
-                continue
-            drafts.append((finding.weight, finding, []))
-            named |= finding.names
-            taken = taken.plus(place.claim)
+    taken = None
+    if view.cpu is not None and view.program is not None:
+        taken = _add_places(view, view.cpu, view.program, drafts, named)
     for number, site in enumerate(_worth_telling(view, named), 1):
         finding = _of_site(view, site, taken, number)
-        if view.cpu is not None and taken is not None and finding.claim is not None:
+        if taken is not None and finding.claim is not None:
             taken = taken.plus(finding.claim)
         drafts.append((finding.weight, finding, []))
     if view.cpu is not None and taken is not None:
@@ -138,13 +134,35 @@ def _ranked(view: _View) -> Iterator[Finding]:
         yield from (one._replace(parent=finding.id) for one in below)
 
 
+def _add_places(
+    view: _View,
+    cpu: CPUComparison,
+    program: Program,
+    drafts: _Drafts,
+    named: set[str],
+) -> Claim:
+    """Add the places on the CPU to causes; return the samples that they claim.
+
+    One place that is not significant is worth a word, where it is large. The sites
+    that significant ones have are added to `named`.
+    """
+    taken = cpu.of(())
+    for place in places(cpu, program):
+        finding = _of_place(view, place, len(drafts) + 1)
+        significant = finding.severity != "info"
+        if significant or (not drafts and _large(cpu, finding)):
+            drafts.append((finding.weight, finding, []))
+        if significant:
+            named |= {finding.functions[0], *_sites_of(view, cpu, place)[1]}
+            taken = taken.plus(place.claim)
+    return taken
+
+
 def _large(cpu: CPUComparison, finding: Finding) -> bool:
     return abs(finding.explains or 0.0) >= _MAJOR * cpu.whole
 
 
-def _put(
-    view: _View, finding: Finding, drafts: list[tuple[float, Finding, list[Finding]]]
-) -> None:
+def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
     """Have runtime work follow from the first cause that allocates, or be a cause.
 
     The collector runs as often as the program allocates, and wakes its workers through
@@ -172,11 +190,11 @@ def _of_place(view: _View, place: Place, number: int) -> Finding:
         raise ValueError("a place needs CPU profiles")
     name, delta = cpu.names[place.row], cpu.scaled_delta(place.base, place.new)
     named = [name, *(cpu.names[row] for row in (place.gone, place.added) if row >= 0)]
-    site = _joined([s for s in view.sites if s.name in named])
+    site = _sites_of(view, cpu, place)[0]
     known = site is not None and is_large(view.totals, site)
     clauses = _by_resource(cpu, place)
     sentences = [
-        f"It allocates {amounts(site)}" if known and site is not None else "",
+        f"It allocates {amounts(site)}{_all(place)}" if known and site else "",
         _callees(cpu, place),
         f"By resource: {', '.join(clauses)}" if clauses else "",
         *_mechanisms(cpu, place),
@@ -202,6 +220,10 @@ def _of_place(view: _View, place: Place, number: int) -> Finding:
     )
 
 
+def _all(place: Place) -> str:
+    return " with all it calls" if place.whole else ""
+
+
 def _by_chance(view: _View, cpu: CPUComparison, place: Place, *, known: bool) -> bool:
     """Return whether a place's change is of allocation that is known not to differ.
 
@@ -214,13 +236,17 @@ def _by_chance(view: _View, cpu: CPUComparison, place: Place, *, known: bool) ->
     return abs(paid) >= _MOSTLY * abs(whole)
 
 
-def _joined(found: list[Site]) -> Site | None:
-    """Return sites as one, None for none."""
-    if not found:
-        return None
-    space = sum(s.space[0] for s in found), sum(s.space[1] for s in found)
-    objects = sum(s.objects[0] for s in found), sum(s.objects[1] for s in found)
-    return Site(found[0].name, found[0].row, space, objects, found[0].exact)
+def _sites_of(
+    view: _View, cpu: CPUComparison, place: Place
+) -> tuple[Site | None, frozenset[str]]:
+    """Return what a place allocates, and the sites that are in it."""
+    name = cpu.names[place.row]
+    if view.sites is None:
+        return None, frozenset()
+    if place.whole:
+        return view.sites.under(name)
+    site = next((one for one in view.sites.all if one.name == name), None)
+    return site, frozenset({name})
 
 
 def _title(cpu: CPUComparison, place: Place) -> str:
@@ -334,9 +360,11 @@ def _mechanisms(cpu: CPUComparison, place: Place) -> list[str]:
 
 def _worth_telling(view: _View, named: set[str]) -> list[Site]:
     """Return the sites that changed and that no place speaks of."""
-    if view.totals is None or not view.totals.changed:
+    if view.sites is None:
         return []
-    large = [s for s in view.sites if s.name not in named and is_large(view.totals, s)]
+    large = [
+        s for s in view.sites.all if s.name not in named and is_large(view.totals, s)
+    ]
     return large[:_SITES]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.profiles.runs import operations_of_both
 from pprofdiff.model.csr import first_in_row, sums
 
-__all__ = ["Allocated", "Site", "allocated", "sites"]
+__all__ = ["Allocated", "Site", "Sites", "allocated"]
 
 
 class Allocated(NamedTuple):
@@ -38,6 +39,7 @@ class Allocated(NamedTuple):
 
 
 _ROUNDING = 0.01
+_NEARLY = 0.9
 
 
 class Site(NamedTuple):
@@ -66,32 +68,90 @@ def allocated(comparison: Comparison) -> Allocated | None:
     )
 
 
-def sites(comparison: Comparison) -> list[Site]:
-    """Return the functions that allocate, largest change of bytes or objects first.
+class Sites:
+    """The functions that allocate, from allocs profiles of every object.
 
-    Changes are ranked by their part of all bytes, or of all objects.
+    `space` is the comparison of bytes, `objects` that of objects; both are per op.
     """
-    diffs = {d.sample_type.type: d for d in comparison.profiles}
-    space, objects = diffs.get("alloc_space"), diffs.get("alloc_objects")
-    if space is None or objects is None:
-        return []
-    if {space.normalization.mode, objects.normalization.mode} != {"per_work"}:
-        return []
-    names = space.paired_functions.names
-    columns = [_by_owner(space, diff) for diff in (space, objects)]
-    wholes = [max(float(base.sum()), float(new.sum()), 1e-9) for base, new in columns]
-    found = []
-    exact = _counted(comparison, objects)
-    untimed = _untimed(comparison, space)
-    for row, name in enumerate(names):
-        pairs = [(float(base[row]), float(new[row])) for base, new in columns]
-        if any(map(any, pairs)) and not (untimed and is_benchmark(name)):
+
+    def __init__(
+        self, comparison: Comparison, space: ProfileDiff, objects: ProfileDiff
+    ) -> None:
+        self._diffs = space, objects
+        self._names = space.paired_functions.names
+        self._owners = _owners(space, 0), _owners(space, 1)
+        self._exact = _counted(comparison, objects)
+        self._untimed = _untimed(comparison, space)
+
+    @classmethod
+    def of(cls, comparison: Comparison) -> Sites | None:
+        """Return the sites of a comparison, None where operations are not counted."""
+        diffs = {d.sample_type.type: d for d in comparison.profiles}
+        space, objects = diffs.get("alloc_space"), diffs.get("alloc_objects")
+        if space is None or objects is None:
+            return None
+        if {space.normalization.mode, objects.normalization.mode} != {"per_work"}:
+            return None
+        return cls(comparison, space, objects)
+
+    @cached_property
+    def all(self) -> list[Site]:
+        """The sites that changed, largest part of all bytes or objects first.
+
+        Benchmarks' own are left out where they allocate while the timer is stopped.
+        """
+        everything = [np.ones(len(owner), np.bool_) for owner in self._owners]
+        columns = self._columns(everything[0], everything[1])
+        wholes = [max(*(float(side.sum()) for side in pair), 1e-9) for pair in columns]
+        found = []
+        for row, name in enumerate(self._names):
+            if self._untimed and is_benchmark(name):
+                continue
+            pairs = [(float(base[row]), float(new[row])) for base, new in columns]
             part = max(
                 abs(new - base) / whole
                 for (base, new), whole in zip(pairs, wholes, strict=True)
             )
-            found.append((part, Site(name, row, pairs[0], pairs[1], exact)))
-    return [site for part, site in sorted(found, key=lambda one: -one[0]) if part]
+            if part:
+                site = Site(name, row, pairs[0], pairs[1], self._exact)
+                found.append((part, site))
+        return [site for _, site in sorted(found, key=lambda one: -one[0])]
+
+    def under(self, name: str) -> tuple[Site, frozenset[str]]:
+        """Return what a function allocates with all it calls, and whose sites that is.
+
+        A site belongs to it where nearly all that it allocates is below the function.
+        """
+        row = self._names.index(name) if name in self._names else -1
+        inside = [_having(self._diffs[0], side, row) for side in (0, 1)]
+        columns = self._columns(inside[0], inside[1])
+        space, objects = (
+            (float(base.sum()), float(new.sum())) for base, new in columns
+        )
+        below = frozenset(
+            site.name
+            for site in self.all
+            if float(columns[0][0][site.row] + columns[0][1][site.row])
+            >= _NEARLY * sum(site.space)
+        )
+        return Site(name, row, space, objects, self._exact), below
+
+    def _columns(
+        self, base: NDArray[np.bool_], new: NDArray[np.bool_]
+    ) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """Return (base, new) bytes, then objects, of chosen samples by owner."""
+        columns = []
+        for diff in self._diffs:
+            sides: list[NDArray[np.float64]] = []
+            for side, chosen in enumerate((base, new)):
+                kept = chosen & (self._owners[side] >= 0)
+                total = sums(
+                    self._owners[side][kept], diff.values[side][kept], len(self._names)
+                )
+                factor = diff.normalization.factors[side]
+                sides.append(total.astype(np.float64) * factor)
+            columns.append((sides[0], sides[1]))
+        return columns
 
 
 def _counted(comparison: Comparison, objects: ProfileDiff) -> bool:
@@ -122,29 +182,23 @@ def _untimed(comparison: Comparison, space: ProfileDiff) -> bool:
     )
 
 
-def _by_owner(
-    space: ProfileDiff, diff: ProfileDiff
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return values per operation by owner, as rows of the functions of bytes."""
-    functions = space.paired_functions
-    size = len(functions.names)
-    sides: list[NDArray[np.float64]] = []
-    for side, values in enumerate(diff.values):
-        rows = functions.union[side]
-        names = [functions.names[row] for row in rows.tolist()]
-        mine = owned(names)
-        owners = [
-            np.append(rows[ids], -1)[_owner(mine[ids], frames.offsets)]
-            for _, _, frames in walk((diff.base, diff.new)[side].profile)
-            for ids in (functions.sides[side].ids[frames.line],)
-        ]
-        owner = np.concatenate([np.zeros(0, np.int64), *owners])
-        known = owner >= 0
-        total = sums(owner[known], values[known], size)
-        sides.append(total.astype(np.float64) * diff.normalization.factors[side])
-    return sides[0], sides[1]
+def _owners(diff: ProfileDiff, side: int) -> NDArray[np.int64]:
+    """Return the function of the program nearest each sample's leaf, -1 for none."""
+    functions = diff.paired_functions
+    rows = functions.union[side]
+    mine = owned([functions.names[row] for row in rows.tolist()])
+    parts = [np.zeros(0, np.int64)]
+    for _, _, frames in walk((diff.base, diff.new)[side].profile):
+        ids = functions.sides[side].ids[frames.line]
+        parts.append(np.append(rows[ids], -1)[first_in_row(mine[ids], frames.offsets)])
+    return np.concatenate(parts)
 
 
-def _owner(mine: NDArray[np.bool_], offsets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the place of each stack's first frame of the program, -1 for none."""
-    return first_in_row(mine, offsets)
+def _having(diff: ProfileDiff, side: int, row: int) -> NDArray[np.bool_]:
+    """Return which samples of a side have a function of the union in their stack."""
+    functions = diff.paired_functions
+    union = functions.union[side][functions.sides[side].ids]
+    parts = [np.zeros(0, np.bool_)]
+    for _, _, frames in walk((diff.base, diff.new)[side].profile):
+        parts.append(first_in_row(union[frames.line] == row, frames.offsets) >= 0)
+    return np.concatenate(parts)

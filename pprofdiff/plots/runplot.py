@@ -147,7 +147,8 @@ def runs(
     for number in range(len(shown.sides)):
         _add_side(ax, shown, number, theme, kwargs)
     _add_interval(ax, shown, theme)
-    words = [*map(_whose, shown.sides), "" if shown.measure is None else "95% interval"]
+    interval = "" if shown.measure is None else f"{shown.measure.confidence}% interval"
+    words = [*map(_whose, shown.sides), interval]
     set_ticks(ax, "y", _LINES, words)
     for text, name in zip(ax.get_yticklabels(), (*SIDES, SIDES[1]), strict=True):
         text.set_color(colour(name, theme))
@@ -284,4 +285,7 @@ def _in_words(shown: _Shown) -> str:
     if shown.interval is None or shown.measure is None:
         return f"{told}."
     low, high = (value_words(shown.scale, end) for end in shown.interval)
-    return f"{told}; by the 95% interval of the ratio, new is at {low} to {high}."
+    percent = shown.measure.confidence
+    return (
+        f"{told}; by the {percent}% interval of the ratio, new is at {low} to {high}."
+    )

@@ -70,7 +70,9 @@ def account(comparison: Comparison) -> Account | None:
         benchmarked = _of_benchmark(comparison, diff, benchmarks.whole, scaled)
         if benchmarked is not None:
             return benchmarked
-    return Account("CPU per operation", "ns", _groups(diff, scaled), gaps=(_NO_TRACE,))
+    # Where turns show that time moved otherwise, there is a trace.
+    gaps = (_NO_TRACE,) if diff.turns is None else ()
+    return Account("CPU per operation", "ns", _groups(diff, scaled), gaps=gaps)
 
 
 _Scaled = Callable[[int, int], Amount]

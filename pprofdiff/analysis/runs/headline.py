@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pprofdiff.analysis.benchmarks.times import times_by_run, written
+from pprofdiff.analysis.benchmarks.turns import measured_in_turns
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.runs.costs import costs_by_run
 from pprofdiff.analysis.side import numbered
@@ -35,8 +39,43 @@ class RunValues(NamedTuple):
 
 def headline_runs(comparison: Comparison) -> list[RunValues]:
     """Return time, then CPU by operation, of those where a side has several runs."""
-    told = _times(comparison), _cpu(comparison)
+    told: tuple[RunValues | None, ...] = _of_turns(comparison)
+    if not told:
+        told = _times(comparison), _cpu(comparison)
     return [one for one in told if one is not None and max(map(len, one.sides)) > 1]
+
+
+def _of_turns(comparison: Comparison) -> tuple[RunValues, ...]:
+    """Return the geometric means of each round's turns, of what the outcome rests on.
+
+    Empty where sides were not measured in turns, or rounds have unlike turns.
+    """
+    work, turns = comparison.work, None
+    if work is not None and work.turns:
+        turns = measured_in_turns(comparison.base, comparison.new)
+    rounds = sorted({capture.run for capture in comparison.base.of("benchmark")})
+    if turns is None or work is None or len(turns.seconds[0]) % len(rounds):
+        return ()
+    logs = [np.log(side).mean(axis=1) for side in turns.seconds]
+    source = f"Benchmark{turns.names[0][0]}"
+    if len(turns.names) > 1:
+        source = f"the geometric mean of {len(turns.names)} benchmarks"
+    base, new = (_by_round(side, rounds) for side in logs)
+    found = [RunValues("time", "time per operation", source, base, new)]
+    if "cpu" in work.turns:
+        base, new = (
+            _by_round(np.log(np.array(side) / 1e9), rounds)
+            for side in work.turns["cpu"]
+        )
+        source = "the CPU time that the kernel counted"
+        found.append(RunValues("cpu", "CPU per operation", source, base, new))
+    return tuple(found)
+
+
+def _by_round(logs: NDArray[np.float64], rounds: Sequence[int]) -> dict[int, float]:
+    """Return the geometric mean of each round's turns."""
+    means = np.exp(logs.reshape(len(rounds), -1).mean(axis=1)).tolist()
+    return dict(zip(rounds, means, strict=True))
 
 
 def _times(comparison: Comparison) -> RunValues | None:

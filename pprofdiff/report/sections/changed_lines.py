@@ -41,7 +41,7 @@ def changed_parts(report: ReportModel) -> Iterator[Table | Sentence]:
     rest = [name for name in report.unchanged if name not in named]
     if rest:
         told_of = listed_functions(rest)
-        yield Sentence(f"Own cost moved without a changed line in {told_of}.")
+        yield Sentence(f"Cost changed, source did not: {told_of}.")
 
 
 def _changed_table(report: ReportModel) -> Table:

@@ -95,7 +95,7 @@ def test_what_moved_without_a_changed_line_is_named_once(refs):
     report = reported((repo, new, new), profile(_4=4000), profile(_4=4600))
     assert not any(f.source for f in report.findings.found)
     for write in (comment, page, lambda one: text(report_parts(one))):
-        assert "Own cost moved without a changed line in" in write(report)
+        assert "Cost changed, source did not: " in write(report)
     assert json.loads(document(report))["unchanged_functions"] == ["m.F"]
 
 

@@ -283,6 +283,19 @@ def test_values_that_no_64_bits_can_add_up_are_refused(attempt, values, compared
         assert ".pb.gz: its values add up to more than 64 bits hold" in said
 
 
+def test_a_sum_that_is_not_compared_is_refused_too(attempt):
+    odd = profile(*WHOLE, *HEAD, sample(LEAST, 1))
+    said = attempt(odd, SOUND, "-sample_index=cpu")
+    assert ".pb.gz: its values add up to more than 64 bits hold" in said
+
+
+@pytest.mark.parametrize("words", [("--work=3:5",), ("--rps=3:5",), ("-normalize",)])
+def test_a_negative_duration_is_none(attempt, words):
+    odd = profile(*WHOLE, *PERIOD, (10, -5), sample(6, 60_000_000))
+    for base, new in ((odd, odd), (odd, SOUND), (SOUND, odd)):
+        attempt(base, new, *words)
+
+
 @pytest.mark.parametrize(
     ("duration", "period"), [*product((LEAST, -1, 0, 1, MOST), (LEAST, -1, 0, 1, MOST))]
 )

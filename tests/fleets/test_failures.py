@@ -79,6 +79,8 @@ def test_what_is_listed_and_then_gone_has_vanished(fleet):
 
 def test_what_a_store_says_is_not_repeated(fleet):
     class Store:
+        async_impl = True
+
         def cat_ranges(self, paths, starts, ends, on_error):
             return [
                 PermissionError("key=SECRET"), TimeoutError("SECRET"),

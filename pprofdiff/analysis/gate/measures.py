@@ -31,7 +31,7 @@ class Asked:
     """One rule, read: ``KIND[@FROM]:SUBJECT:LIMIT``.
 
     `source` is the profile (or log) after ``@``, "" for none. `text` is the rule as
-    typed.
+    typed, `typed` where that was: the flag, or a file and its setting.
     """
 
     text: str
@@ -39,10 +39,16 @@ class Asked:
     source: str
     subject: str
     limit: Limit
+    typed: str = "--fail-on"
+
+    @property
+    def named(self) -> str:
+        """The rule as errors name it."""
+        return f"{self.typed} {self.text}"
 
     def wrong(self, why: str) -> UsageError:
         """Return the error that says what is wrong with the rule."""
-        return UsageError(f"--fail-on {self.text}: {why}")
+        return UsageError(f"{self.named}: {why}")
 
 
 class Figure(NamedTuple):

@@ -52,7 +52,7 @@ from pprofdiff.analysis.stats.run_spread import (
     spread_of,
 )
 from pprofdiff.analysis.work import Work
-from pprofdiff.errors import FormatError, IncompatibleProfilesError
+from pprofdiff.errors import IncompatibleProfilesError
 from pprofdiff.identity.deciding import identify
 from pprofdiff.identity.model import SAME_NAMES, Identity
 from pprofdiff.model.profiles.profile import Profile, ValueType
@@ -65,7 +65,6 @@ __all__ = ["ProfileDiff", "compare"]
 # What columns of counted samples are called: by Go and gperftools, by Node.
 _SAMPLES = ("samples", "sample")
 _TIMES = ("nanoseconds", "microseconds", "milliseconds", "seconds")
-_TOO_LARGE = float(1 << 63)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -425,14 +424,15 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
         New has no such sample type, or both `normalize` and `work` are given.
     IncompatibleProfilesError
         Base does not have the sample type in the same unit.
-    FormatError
-        The values of a side add up to more than 64 bits hold.
 
     """
     new_column = new.profile.sample_index(sample_type)
     compared = new.profile.sample_types[new_column]
     base_column = _column_of(base, compared)
-    totals = _total(base, base_column), _total(new, new_column)
+    totals = (
+        int(base.profile.values[:, base_column].sum()),
+        int(new.profile.values[:, new_column].sum()),
+    )
     normalization = choose(
         totals=totals,
         durations_ns=(base.profile.duration_ns, new.profile.duration_ns),
@@ -455,17 +455,6 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
         identity,
         exposures,
     )
-
-
-def _total(side: ProfileSide, column: int) -> int:
-    """Return the sum of a column, which all further sums are parts of."""
-    values = side.profile.values[:, column]
-    if float(np.abs(values.astype(np.float64)).sum()) >= _TOO_LARGE:
-        raise FormatError(
-            f"{side.runs[0].path}: its values add up to more than 64 bits hold; "
-            "it is damaged, or not a profile of one program"
-        )
-    return int(values.sum())
 
 
 def _column_of(side: ProfileSide, sample_type: ValueType) -> int:

@@ -27,7 +27,7 @@ _SECRET = re.compile(
 # Flags whose next word is one, as curl, hey, wrk, ab and vegeta have them.
 _FLAGS = re.compile(
     r"(?i)-{1,2}(?:[uab]|(?:proxy-)?user|cookie|oauth2-bearer"
-    r"|.*(?:token|passw(?:or)?d|secret|key|auth))"
+    r"|[^=:]*(?:token|passw(?:or)?d|secret|key|auth))"
 )
 
 

@@ -208,7 +208,7 @@ class Served(Commands):
         self, side: SideName, folder: str, printed: tuple[Any, Any]
     ) -> Iterator[None]:
         """Have the server run, from its first answer until the block is left."""
-        if self._answers():
+        if not self._refused():
             raise UsageError(
                 f"{self._shown}: something answers there already; end it, or "
                 "take another port"
@@ -216,14 +216,14 @@ class Served(Commands):
         program = self._program(side, self.words, folder)
         with started(program, *printed) as server:
             until = time.monotonic() + _START_S
-            while not self._answers():
+            while refused := self._refused():
                 if has_ended(server):
                     raise self._failed(side, self.words, server.wait(), folder)
                 if time.monotonic() > until:
                     raise MeasureError(
                         f"{self._trees[side].checkout.told}: "
                         f"{printable(self.words[0])} does not answer at "
-                        f"{self._shown} within {_START_S:.0f} s"
+                        f"{self._shown} within {_START_S:.0f} s: {refused}"
                     )
                 time.sleep(_PAUSE_S)
             yield
@@ -248,13 +248,15 @@ class Served(Commands):
             raise self._failed(side, self._load, load.returncode, folder)
         _keep_if_told(path)
 
-    def _answers(self) -> bool:
+    def _refused(self) -> str:
+        """Return why nothing is answered at the URL, "" where something is."""
         options = ReadOptions(timeout=_END_S)
+        request = request_for(f"{self._url}/", options)
         try:
-            download(request_for(f"{self._url}/", options), options.max_size)
-        except FetchError:
-            return False
-        return True
+            download(request, options.max_size)
+        except FetchError as error:
+            return str(error).removeprefix(f"{request.shown}: ")
+        return ""
 
     def _fetch(self, what: str, folder: str, name: str) -> None:
         options = ReadOptions()

@@ -56,6 +56,7 @@ from pprofdiff.errors import IncompatibleProfilesError
 from pprofdiff.identity.deciding import identify
 from pprofdiff.identity.model import SAME_NAMES, Identity
 from pprofdiff.model.profiles.profile import Profile, ValueType
+from pprofdiff.units import clipped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,6 +65,8 @@ __all__ = ["ProfileDiff", "compare"]
 
 # What columns of counted samples are called: by Go and gperftools, by Node.
 _SAMPLES = ("samples", "sample")
+# Of the sample types of a file that has none that is wanted, how many are named.
+_MOST_TYPES = 8
 _TIMES = ("nanoseconds", "microseconds", "milliseconds", "seconds")
 
 
@@ -109,7 +112,7 @@ class ProfileDiff:
     @property
     def title(self) -> str:
         """The name, and the sample type where that says more: allocs (alloc_space)."""
-        counted = self.sample_type.type
+        counted = clipped(self.sample_type.type)
         return self.name if self.name == counted else f"{self.name} ({counted})"
 
     @property
@@ -461,11 +464,16 @@ def _column_of(side: ProfileSide, sample_type: ValueType) -> int:
     """Return the column of a side's values that a sample type has."""
     if sample_type in side.profile.sample_types:
         return side.profile.sample_types.index(sample_type)
-    known = ", ".join(f"{t.type}/{t.unit}" for t in side.profile.sample_types)
+    known = ", ".join(map(_words, side.profile.sample_types[:_MOST_TYPES]))
     raise IncompatibleProfilesError(
-        f"{side.runs[0].path} has no {sample_type.type}/{sample_type.unit} as the "
+        f"{side.runs[0].path} has no {_words(sample_type)} as the "
         f"other side has; it has: {known or 'no values'}; give two profiles of one kind"
     )
+
+
+def _words(kind: ValueType) -> str:
+    """Return a sample type in words: ``cpu/nanoseconds``."""
+    return f"{clipped(kind.type)}/{clipped(kind.unit)}"
 
 
 def _sample_worth(profile: Profile, column: int) -> float | None:

@@ -27,6 +27,8 @@ _OUT = "PPROFDIFF_OUT"
 # How long a server may take until it answers, and until it has ended.
 _START_S, _END_S = 30.0, 5.0
 _PAUSE_S = 0.05
+# Of what a failed program wrote, how much is looked at for its reason.
+_MOST_SAID = 1 << 22
 
 
 def same_for_both(words: Sequence[str], folders: Mapping[SideName, str]) -> str:
@@ -110,7 +112,7 @@ class Commands:
             path = os.path.join(folder, name)
             if os.path.exists(path):
                 with open(path, "rb") as file:
-                    said = file.read().splitlines()
+                    said = file.read(_MOST_SAID).splitlines()
                 own = [line for line in said if not line.startswith(b"gc ")]
                 lines += first_lines(b"\n".join(own))
         ended = f"signal {-status}" if status < 0 else f"exit status {status}"

@@ -405,3 +405,49 @@ def test_work_at_its_ends_gives_numbers(cli, tmp_path, work):
     path.write_bytes(SOUND)
     assert cli(path, path, f"--work={work}", f"-o={out}").status == 0
     json.loads(out.read_text("utf-8"), parse_constant=pytest.fail)
+
+
+SLOW = "(?:a|aa)+[!#]$"  # in a name of many a: 2**60 ways
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["-focus=", "-ignore=", "-hide=", "-show=", "-show_from=", "-explain=", "-list=",
+     "-top -focus=", "--fail-on=cum:", "--fail-on=package:"],
+)  # fmt: skip
+def test_a_pattern_that_would_be_searched_for_for_ever(cli, tmp_path, word):
+    odd = profile(
+        *WHOLE,
+        *HEAD,
+        (6, b"a" * 120 + b".f"),
+        (5, [(1, 9), (2, 9), (4, 7)]),
+        (4, [(1, 9), (4, [(1, 9)])]),
+        sample(600, 6_000_000_000, stack=(9, 2)),
+    )
+    path = tmp_path / "odd.pb.gz"
+    path.write_bytes(odd)
+    limit = ":+5%" if word.startswith("--fail-on") else ""
+    done = cli(*f"{word}{SLOW}{limit}".split(), path, path)
+    assert (done.status, done.out) == (2, "")
+    named = word.split()[-1].lstrip("-").partition("=")[0]
+    assert re.fullmatch(
+        rf"pprofdiff: -*{named}.*takes too long to search for; give .*\n", done.err
+    )
+
+
+def test_frames_that_a_profile_drops_are_not_searched_for_for_ever(cli, tmp_path):
+    odd = profile(
+        *WHOLE,
+        *HEAD,
+        (6, SLOW.encode()),
+        (7, 9),
+        (6, b"a" * 120),
+        (5, [(1, 9), (2, 10), (4, 7)]),
+        (4, [(1, 9), (4, [(1, 9)])]),
+        sample(600, 6_000_000_000, stack=(9, 2)),
+    )
+    path = tmp_path / "odd.pb.gz"
+    path.write_bytes(odd)
+    done = cli(path, path)
+    assert done.status == 2
+    assert done.err.startswith("pprofdiff: drop_frames of a profile: ")

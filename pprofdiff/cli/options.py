@@ -249,7 +249,7 @@ FLAGS = (
     Flag(_GATE, "only_if_changed", "bool", "only_if_changed", "", "print and write nothing within noise, if no rule trips", ours=True, views="report"),
     Flag(_FETCH, "seconds", "int", "seconds", "N", "length of a live profile"),
     Flag(_FETCH, "timeout", "float", "timeout", "N", "seconds until a fetch is given up"),
-    Flag(_FETCH, "max_size", "size", "max_size", "SIZE", "largest input or archive entry; a larger one is refused as it inflates (1GB)", ours=True),
+    Flag(_FETCH, "max_size", "size", "max_size", "SIZE", "largest input, decompressed: a larger one is refused as it inflates (1GB)", ours=True),
     Flag(_FLEET, "by", "str", "by", "HOST", "a label, a path part HOST=…, or a pattern '/(?P<host>[^/]+)/' for paths", ours=True),
     Flag(_FLEET, "group_by", "str", "group_by", "PART", "as --by: functions that moved, in each region, version or endpoint", ours=True, views="report"),
     Flag(_FLEET, "over", "str", "over", "STEP", "more than two: time, or what tells builds, as --by; see below", ours=True, views="report"),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SMALL",
     "Scale",
+    "clipped",
     "common_unit",
     "comparable",
     "inverse",
@@ -225,6 +226,11 @@ def rounded(value: float, digits: int = 4) -> str:
     decimals = max(digits - 1 - floor(log10(abs(kept))), 0)
     text = f"{kept:,.{decimals}f}"
     return text.rstrip("0").removesuffix(".") if decimals else text
+
+
+def clipped(text: str, longest: int = 40) -> str:
+    """Return a name that a file gives, its end cut off where it is longer."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 SMALL = 0.01

@@ -35,7 +35,8 @@ class Options(NamedTuple):
     started, for both sides or for each; `pair` is the suffix of base's benchmarks;
     `pair_names` are (base, new) names of functions that are one;
     `source` are the two folders of ``--source``, `git` the two refs of ``--git``;
-    `seconds` and `timeout` are those of a fetch; `fail_on` holds rules as typed;
+    `seconds` and `timeout` are those of a fetch; `fail_on` holds rules as typed,
+    `fail_on_of` says where;
     `same_within` is a share of base, None where it is not typed; so is `max_skipped` of
     a fleet's objects. `by` tells hosts of a fleet, `group_by` groups of samples,
     `scheduler` is a cluster's address. With `over`, what tells steps, all places are
@@ -96,6 +97,7 @@ class Options(NamedTuple):
     page_url: str = ""
     github_summary: bool = False
     fail_on: tuple[str, ...] = ()
+    fail_on_of: str = "--fail-on"
     strict: bool = False
     only_if_changed: bool = False
     by: str = ""
@@ -248,7 +250,7 @@ FLAGS = (
     Flag(_GATE, "only_if_changed", "bool", "only_if_changed", "", "print and write nothing within noise, if no rule trips", ours=True, views="report"),
     Flag(_FETCH, "seconds", "int", "seconds", "N", "length of a live profile"),
     Flag(_FETCH, "timeout", "float", "timeout", "N", "seconds until a fetch is given up"),
-    Flag(_FETCH, "max_size", "size", "max_size", "SIZE", "largest input, decompressed (1GB)", ours=True),
+    Flag(_FETCH, "max_size", "size", "max_size", "SIZE", "largest input, decompressed: a larger one is refused as it inflates (1GB)", ours=True),
     Flag(_FLEET, "by", "str", "by", "HOST", "a label, a path part HOST=…, or a pattern '/(?P<host>[^/]+)/' for paths", ours=True),
     Flag(_FLEET, "group_by", "str", "group_by", "PART", "as --by: functions that moved, in each region, version or endpoint", ours=True, views="report"),
     Flag(_FLEET, "over", "str", "over", "STEP", "more than two: time, or what tells builds, as --by; see below", ours=True, views="report"),

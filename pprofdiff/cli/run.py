@@ -147,7 +147,7 @@ def _gate(options: Options) -> Gate | None:
         return None
     from pprofdiff.analysis.gate.rules import Gate
 
-    return Gate.of(options.fail_on, strict=options.strict)
+    return Gate.of(options.fail_on, strict=options.strict, typed=options.fail_on_of)
 
 
 def _page_url(options: Options) -> str:

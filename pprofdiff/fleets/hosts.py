@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 
+from pprofdiff.analysis.profiles.regexp import compiled
 from pprofdiff.errors import UsageError
 from pprofdiff.units import printable
 
@@ -30,20 +31,21 @@ class HostRule:
     """How a profile's host is told.
 
     `keys` are names of path parts ``KEY=value``, and of labels that a profile's samples
-    may have in their place; `pattern` is a regular expression searched for in a path,
-    of which group ``host``, or the first, is the name. One of the two is empty.
+    may have in their place; `pattern` is a regular expression of Go searched for in a
+    path, of which group ``host``, or the first, is the name. One of the two is empty.
+    `flag` is what the pattern was typed as.
     """
 
     keys: tuple[str, ...] = ()
     pattern: str = ""
+    flag: str = "--by"
 
     def of_path(self, path: str) -> str | None:
         """Return the host that an object's path tells, None for none."""
         if self.pattern:
-            match = re.search(self.pattern, path)
-            if match is None:
-                return None
-            return match["host"] if "host" in match.groupdict() else match[1]
+            pattern = compiled(self.pattern, self.flag)
+            match = pattern.search(path)
+            return None if match is None else match[pattern.names.get("host", 1)]
         parts = re.split(r"[/\\]", path)
         for key in self.keys:
             for part in parts:
@@ -85,16 +87,12 @@ def host_rule(
         return rule
     if _KEY.fullmatch(by):
         return HostRule((by,))
-    try:
-        groups = re.compile(by).groups
-    except re.error as error:
-        raise UsageError(f"{flag} {printable(by)}: {error}") from None
-    if not groups:
+    if not compiled(by, flag).groups:
         raise UsageError(
             f"{flag} {printable(by)}: a pattern needs a group that is the name, "
             "such as 'host=(?P<host>[^/]+)'"
         )
-    return HostRule(pattern=by)
+    return HostRule(pattern=by, flag=flag)
 
 
 def group_of(host: str) -> str:

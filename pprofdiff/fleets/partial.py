@@ -16,7 +16,12 @@ from pprofdiff.inputs.gunzip import decompress
 from pprofdiff.inputs.recognition import Foreign, binary_kind
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model.profiles.apart import Apart, added, apart
-from pprofdiff.model.profiles.profile import Labels, Profile, ValueType
+from pprofdiff.model.profiles.profile import (
+    Labels,
+    Profile,
+    ValueType,
+    largest_sum,
+)
 from pprofdiff.model.side import HostSums
 
 __all__ = [
@@ -44,6 +49,7 @@ _AT_ONCE = 10
 # some 50 bytes while it is.
 _MOST_FRAMES = 1 << 19
 _HEAD = 1 << 16
+_TOO_LARGE = float(1 << 63)  # for int64
 
 
 class Key(NamedTuple):
@@ -253,13 +259,28 @@ def sums_of(profile: Profile) -> HostSums:
 
 def _bytes_of(task: Task) -> Iterator[tuple[str, bytes | Exception]]:
     """Yield (path, bytes), or what kept an object from being read."""
-    for start in range(0, len(task.paths), _AT_ONCE):
-        paths = list(task.paths[start : start + _AT_ONCE])
+    at_once = _AT_ONCE if task.store.async_impl else 1
+    for start in range(0, len(task.paths), at_once):
+        paths = list(task.paths[start : start + at_once])
         try:
-            blocks = task.store.cat_ranges(paths, None, None, on_error="return")
+            blocks = _blocks(task, paths)
         except Exception as error:  # noqa: BLE001 - stores have errors of their own
             blocks = [error] * len(paths)
         yield from zip(paths, blocks, strict=True)
+
+
+def _blocks(task: Task, paths: list[str]) -> list[bytes | Exception]:
+    """Return the bytes of some objects, or what kept them from being read.
+
+    Local files and entries of archives, which may inflate to any size, are read no
+    further than a byte beyond the largest size.
+    """
+    ends = None if task.store.async_impl else [task.max_size + 1] * len(paths)
+    starts = None if ends is None else [0] * len(paths)
+    blocks: list[bytes | Exception] = task.store.cat_ranges(
+        paths, starts, ends, on_error="return"
+    )
+    return blocks
 
 
 def _profile(data: bytes | Exception, path: str, max_size: int) -> Profile:
@@ -282,6 +303,8 @@ def _profile(data: bytes | Exception, path: str, max_size: int) -> Profile:
         raise _Left(_foreign(plain) or "damaged") from None
     if not profile.sample_types:
         raise _Left(_foreign(plain) or "without sample types")
+    if largest_sum(profile) >= _TOO_LARGE:
+        raise _Left("damaged")
     return profile
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from pprofdiff.errors import FetchError, UsageError
 from pprofdiff.inputs.places import is_label, without_login
+from pprofdiff.inputs.wording import size_text
 from pprofdiff.units import printable
 
 __all__ = ["Objects", "Source", "paths_of", "read_once", "source_of"]
@@ -22,6 +23,8 @@ __all__ = ["Objects", "Source", "paths_of", "read_once", "source_of"]
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*::?//|[A-Za-z][A-Za-z0-9+.-]*::")
 _MAGIC = re.compile(r"[*?\[]")
 _STDIN = "@-"
+# Two million names of objects.
+_LONGEST_LIST = 1 << 28
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,18 +156,23 @@ def _of_list(target: str) -> Iterator[tuple[Any, list[str]]]:
         raise UsageError("@ names no list: give @FILE, or @- for standard input")
     try:
         if name == "-":
-            lines = sys.stdin.buffer.read().splitlines()
+            text = sys.stdin.buffer.read(_LONGEST_LIST + 1)
         else:
             with open(name, "rb") as file:
-                lines = file.read().splitlines()
+                text = file.read(_LONGEST_LIST + 1)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise FetchError(f"{printable(name)}: {reason}") from None
+    if len(text) > _LONGEST_LIST:
+        raise FetchError(
+            f"@{printable(name)}: holds more than {size_text(_LONGEST_LIST)}; give a "
+            "list of names, one a line"
+        )
     stores: dict[int, tuple[Any, list[str]]] = {}
-    for line in lines:
-        text = line.decode("utf-8", "surrogateescape").strip()
-        if text:
-            store, path = _opened(text)
+    for line in text.splitlines():
+        named = line.decode("utf-8", "surrogateescape").strip()
+        if named:
+            store, path = _opened(named)
             stores.setdefault(id(store), (store, []))[1].append(path)
     yield from stores.values()
 

@@ -39,6 +39,8 @@ CALLERS, CALLEES, ABOVE, BELOW, BODY = range(5)
 _FAR = 4
 # Stack items worked on at a time: temporaries stay within a few megabytes.
 _ITEMS_AT_ONCE = 1 << 18
+# No file has a line of such a number: two of them fit into 64 bits.
+_MOST_LINES = 1 << 31
 # Lines of a body, counted from where the function begins.
 _LINES = 1 << 14
 
@@ -73,7 +75,9 @@ class _OfProfile:
     def functions(self) -> tuple[list[str], list[str], Column]:
         strings, functions = self._profile.strings, self._profile.functions
         files = [strings[i] for i in functions.filename.tolist()]
-        return self._profile.function_names(), files, functions.start_line
+        start = functions.start_line
+        sound = (start > 0) & (start < _MOST_LINES)
+        return self._profile.function_names(), files, np.where(sound, start, 0)
 
     def __len__(self) -> int:
         return len(self._profile.stack_locations)

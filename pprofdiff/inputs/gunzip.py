@@ -18,6 +18,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 _GZIP = 31  # zlib's window bits: 15, plus 16 for a gzip header and its checksum
 _FIRST_BITE = 512
+_PIECE = 1 << 24
 _MAX_MEMBERS = 1 << 17
 
 
@@ -25,7 +26,8 @@ def decompress(data: bytes, name: str, max_size: int = DEFAULT_MAX_SIZE) -> byte
     """Return `data` gunzipped, or as it is when it is not gzip.
 
     Several gzip members in a row are joined; zero padding after them is ignored.
-    Memory stays below `max_size` plus one member's output, whatever the input.
+    What is larger is refused while it is inflated: memory stays below `max_size` plus
+    16 MiB then, and below twice the result otherwise.
 
     Raises
     ------
@@ -39,7 +41,7 @@ def decompress(data: bytes, name: str, max_size: int = DEFAULT_MAX_SIZE) -> byte
         if len(data) > max_size:
             raise FormatError(too_large(name, max_size))
         return data
-    stream = Gunzip(name, max_size, piece=max_size + 1)
+    stream = Gunzip(name, max_size, piece=_PIECE)
     parts = list(stream.feed(data))
     stream.close()
     return parts[0] if len(parts) == 1 else b"".join(parts)

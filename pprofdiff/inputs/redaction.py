@@ -1,17 +1,34 @@
-"""Names of inputs that say nothing of the machine or server they come from, or less."""
+"""Names of inputs that say nothing of the machine or server they come from, or less.
+
+So are words of a command that is noted: without what lets their reader in.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pprofdiff.inputs.model import SideInputs, Skipped
+from pprofdiff.inputs.places import without_login
 
-__all__ = ["from_within", "without_places"]
+__all__ = ["from_within", "without_places", "without_secrets"]
 
 _URL = re.compile(r"https?://[^/?#]*([^?#]*)", re.IGNORECASE)
 _NAMELESS = "profile from a URL"
+_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)([^\s\"']*)")
+# What a header, a form or a flag calls a secret, and what parts it from its value.
+_SECRET = re.compile(
+    r"(?i)(authorization|cookie|token|passw(?:or)?d|secret|(?:api|access)[-_]?key|auth)"
+    r"(\s*[:=]\s*)\S.*",
+    re.DOTALL,
+)
+# Flags whose next word is one, as curl, hey, wrk, ab and vegeta have them.
+_FLAGS = re.compile(
+    r"(?i)-{1,2}(?:[uab]|(?:proxy-)?user|cookie|oauth2-bearer"
+    r"|[^=:]*(?:token|passw(?:or)?d|secret|key|auth))"
+)
 
 
 def without_places(side: SideInputs) -> SideInputs:
@@ -60,6 +77,27 @@ def from_within(side: SideInputs, folder: str) -> SideInputs:
             for entry in side.skipped
         ),
     )
+
+
+def without_secrets(words: Sequence[str]) -> list[str]:
+    """Return a command's words, ``…`` in the place of logins, tokens and cookies.
+
+    Of a URL scheme, host and path are left: its query may hold a token.
+    """
+    told: list[str] = []
+    for place, word in enumerate(words):
+        before = words[place - 1] if place else ""
+        if before.startswith("-") and _FLAGS.fullmatch(before):
+            told.append("…")
+            continue
+        plain = _ADDRESS.sub(_bare_address, word)
+        told.append(_SECRET.sub(r"\1\2…", plain))
+    return told
+
+
+def _bare_address(match: re.Match[str]) -> str:
+    address, query, _ = match[2].partition("?")
+    return without_login(match[1] + address) + ("?…" if query else "")
 
 
 def _without_place(entry: Skipped) -> str:

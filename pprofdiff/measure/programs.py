@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,6 +15,7 @@ from pprofdiff.errors import FetchError, MeasureError, PprofDiffError, UsageErro
 from pprofdiff.inputs.download import download
 from pprofdiff.inputs.model import ReadOptions
 from pprofdiff.inputs.reading import read
+from pprofdiff.inputs.redaction import without_secrets
 from pprofdiff.inputs.urls import request_for
 from pprofdiff.measure.children import Program, first_lines, has_ended, run, started
 from pprofdiff.measure.gobuild import Tree
@@ -29,6 +31,8 @@ _OUT = "PPROFDIFF_OUT"
 _START_S, _END_S = 30.0, 5.0
 _PAUSE_S = 0.05
 _SECONDS = 300.0
+# Of what a failed program wrote, how much is looked at for its reason.
+_MOST_SAID = 1 << 22
 
 
 def same_for_both(words: Sequence[str], folders: Mapping[SideName, str]) -> str:
@@ -104,7 +108,7 @@ class Commands:
 
     def notes(self) -> dict[str, Any]:
         """Return what is run."""
-        return {"command": list(self.words)}
+        return {"command": without_secrets(self.words)}
 
     def _program(self, side: SideName, words: Sequence[str], folder: str) -> Program:
         tree = self._trees[side]
@@ -136,7 +140,7 @@ class Commands:
             path = os.path.join(folder, name)
             if os.path.exists(path):
                 with open(path, "rb") as file:
-                    said = file.read().splitlines()
+                    said = file.read(_MOST_SAID).splitlines()
                 own = [line for line in said if not line.startswith(b"gc ")]
                 lines += first_lines(b"\n".join(own))
         ended = f"signal {-status}" if status < 0 else f"exit status {status}"
@@ -174,12 +178,16 @@ class Served(Commands):
         seconds: float,
     ) -> None:
         super().__init__(words, trees, folders)
-        self._url = url.rstrip("/")
+        self._url = _of_pprof(url)
+        self._shown = printable(without_secrets([self._url])[0])
+        self._probed = False
         self._load = tuple(load)
         self._seconds = max(1, round(seconds))
 
     def run(self, side: SideName, folder: str) -> None:
         """Write cpu.pb.gz and allocs.pb.gz, and load.txt and gctrace.log where told."""
+        if not self._probed:
+            self._probe()
         with self._printed(folder) as printed, self._serving(side, folder, printed):
             with self._loaded(side, folder):
                 self._fetch(f"profile?seconds={self._seconds}", folder, "cpu.pb.gz")
@@ -196,30 +204,56 @@ class Served(Commands):
 
     def notes(self) -> dict[str, Any]:
         """Return what is run."""
-        load = {"url": self._url, "load": list(self._load), "seconds": self._seconds}
+        load = {
+            "url": self._shown,
+            "load": without_secrets(self._load),
+            "seconds": self._seconds,
+        }
         return {**super().notes(), **load}
+
+    def _probe(self) -> None:
+        """Start each side's server once, before any round, and fetch a profile.
+
+        Raises MeasureError where the URL is not that of profiles.
+        """
+        for side, tree in self._trees.items():
+            with (
+                tempfile.TemporaryDirectory(dir=self._folders[side]) as folder,
+                self._printed(folder) as printed,
+                self._serving(side, folder, printed),
+            ):
+                self._fetch("allocs", folder, "allocs.pb.gz")
+                try:
+                    read([os.path.join(folder, "allocs.pb.gz")])
+                except PprofDiffError:
+                    raise MeasureError(
+                        f"{tree.checkout.told}: {self._shown}/allocs: is no profile; "
+                        "--url is where the program serves net/http/pprof, such as "
+                        "http://localhost:6060/debug/pprof"
+                    ) from None
+        self._probed = True
 
     @contextmanager
     def _serving(
         self, side: SideName, folder: str, printed: tuple[Any, Any]
     ) -> Iterator[None]:
         """Have the server run, from its first answer until the block is left."""
-        if self._answers():
+        if not self._refused():
             raise UsageError(
-                f"{printable(self._url)}: something answers there already; end it, or "
+                f"{self._shown}: something answers there already; end it, or "
                 "take another port"
             )
         program = self._program(side, self.words, folder)
         with started(program, *printed) as server:
             until = time.monotonic() + _START_S
-            while not self._answers():
+            while refused := self._refused():
                 if has_ended(server):
                     raise self._failed(side, self.words, server.wait(), folder)
                 if time.monotonic() > until:
                     raise MeasureError(
                         f"{self._trees[side].checkout.told}: "
                         f"{printable(self.words[0])} does not answer at "
-                        f"{printable(self._url)} within {_START_S:.0f} s"
+                        f"{self._shown} within {_START_S:.0f} s: {refused}"
                     )
                 time.sleep(_PAUSE_S)
             yield
@@ -244,19 +278,30 @@ class Served(Commands):
             raise self._failed(side, self._load, load.returncode, folder)
         _keep_if_told(path)
 
-    def _answers(self) -> bool:
+    def _refused(self) -> str:
+        """Return why nothing is answered at the URL, "" where something is."""
         options = ReadOptions(timeout=_END_S)
+        request = request_for(f"{self._url}/", options)
         try:
-            download(request_for(f"{self._url}/", options), options.max_size)
-        except FetchError:
-            return False
-        return True
+            download(request, options.max_size)
+        except FetchError as error:
+            return str(error).removeprefix(f"{request.shown}: ")
+        return ""
 
     def _fetch(self, what: str, folder: str, name: str) -> None:
         options = ReadOptions()
         data = download(request_for(f"{self._url}/{what}", options), options.max_size)
         with open(os.path.join(folder, name), "wb") as file:
             file.write(data)
+
+
+def _of_pprof(url: str) -> str:
+    """Return a URL without the slashes at its end; of a host alone, /debug/pprof."""
+    scheme, separator, rest = url.rpartition("://")
+    rest = rest.rstrip("/")
+    if "/" not in rest.rpartition("@")[2]:
+        rest += "/debug/pprof"
+    return f"{scheme}{separator}{rest}"
 
 
 def program_words(text: str, flag: str) -> list[str]:

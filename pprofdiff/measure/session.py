@@ -115,6 +115,9 @@ def measured(
     before = machine()
     here = workspace_here(variables)
     with _temporary_folder() as root:
+        # What a go command leaves that a signal ends goes with all the rest.
+        variables = {**variables, "GOTMPDIR": os.path.join(root, "go")}
+        os.mkdir(variables["GOTMPDIR"])
         trees: dict[SideName, Tree] = {}
         for side in sides:
             listener.doing(f"writing out {side.told}")

@@ -150,7 +150,11 @@ def _copied(
 ) -> None:
     top = repository.top()
     os.makedirs(folder, exist_ok=True)
+    links: dict[str, bool] = {"": False}
     for path in repository.files():
+        # Git lists what the folder had; what the link leads to is not ours.
+        if _through_link(top, os.path.dirname(path.rstrip("/")), links):
+            continue
         source, target = os.path.join(top, path), os.path.join(folder, path)
         try:
             mode = os.lstat(source).st_mode
@@ -166,6 +170,18 @@ def _copied(
         elif stat.S_ISREG(mode) or stat.S_ISLNK(mode):
             os.makedirs(os.path.dirname(target), exist_ok=True)
             shutil.copy2(source, target, follow_symlinks=False)
+
+
+def _through_link(top: str, folder: str, known: dict[str, bool]) -> bool:
+    """Return whether a folder of the work tree is a link, or is reached by one.
+
+    `known` has what was asked before.
+    """
+    if folder not in known:
+        known[folder] = _through_link(top, os.path.dirname(folder), known) or (
+            os.path.islink(os.path.join(top, folder))
+        )
+    return known[folder]
 
 
 def _submodule(repository: Repository, path: str) -> Repository | None:

@@ -24,11 +24,17 @@ HEAP = tuple(
 
 
 def heap(sites, *, default="inuse_space", size=1024):
-    """Return a heap profile: {stack: (MB allocated, MB in use)}, objects of one size."""
-    samples = [
-        (stack, (made * MB // size, made * MB, live * MB // size, live * MB))
-        for stack, (made, live) in sites.items()
-    ]
+    """Return a heap profile: {stack: (MB allocated, MB in use)}.
+
+    All objects are of one size, or those of a stack of its own: {stack: size}.
+    """
+    sizes = size if isinstance(size, dict) else dict.fromkeys(sites, size)
+    samples = []
+    for stack, (made, live) in sites.items():
+        one = sizes.get(stack, 1024)
+        samples.append(
+            (stack, (made * MB // one, made * MB, live * MB // one, live * MB))
+        )
     built = profile(samples, types=HEAP, period=512 * 1024, duration_ns=None)
     return replace(
         built, period_type=ValueType("space", "bytes"), default_sample_type=default

@@ -114,6 +114,7 @@ def test_what_shapes_the_tables_of_pprof_says_nothing_to_the_report(name):
 
 def test_every_option_has_a_flag_or_a_place():
     assert set(Options._fields) - {flag.field for flag in FLAGS} == {
+        "fail_on_of",
         "new",
         "subtract",
         "within",

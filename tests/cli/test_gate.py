@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -234,7 +235,30 @@ def test_a_folder_of_that_name_is_said(cli, cpu, here):
 
 def test_a_wrong_rule_in_a_file_is_a_mistake(cli, cpu, here):
     (here / "pprofdiff.toml").write_text('fail-on = ["cum:main"]', "utf-8")
-    assert complaint(cli(*cpu)).startswith("--fail-on cum:main: ")
+    assert complaint(cli(*cpu)).startswith("pprofdiff.toml: fail-on cum:main: ")
+    # What is typed is not the file's.
+    said = complaint(cli(*cpu, "--fail-on", "cum:main"))
+    assert said.startswith("--fail-on cum:main: ")
+
+
+def test_a_pattern_in_a_file_is_not_searched_for_for_ever(cli, cpu, here):
+    (here / "pprofdiff.toml").write_text("fail-on = ['cum:(.|..)+[!#]$:+5%']", "utf-8")
+    said = complaint(cli(*cpu))
+    assert said.startswith("pprofdiff.toml: fail-on cum:")
+    assert "takes too long to search for" in said
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_is_no_file_of_settings_is_not_read(cli, cpu, here, name):
+    path = here / name
+    os.mkfifo(path)  # nobody writes to it
+    assert complaint(cli(*cpu)).startswith(f"{name}: is not a file of settings")
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    assert complaint(cli(*cpu)).startswith(f"{name}: is not a file of settings")
+    path.unlink()
+    path.write_text("# " + "pprofdiff " * 200_000, "utf-8")
+    assert complaint(cli(*cpu)).startswith(f"{name}: is not a file of settings")
 
 
 def test_json_has_the_verdict(cli, cpu, here):

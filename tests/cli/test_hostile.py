@@ -283,6 +283,19 @@ def test_values_that_no_64_bits_can_add_up_are_refused(attempt, values, compared
         assert ".pb.gz: its values add up to more than 64 bits hold" in said
 
 
+def test_a_sum_that_is_not_compared_is_refused_too(attempt):
+    odd = profile(*WHOLE, *HEAD, sample(LEAST, 1))
+    said = attempt(odd, SOUND, "-sample_index=cpu")
+    assert ".pb.gz: its values add up to more than 64 bits hold" in said
+
+
+@pytest.mark.parametrize("words", [("--work=3:5",), ("--rps=3:5",), ("-normalize",)])
+def test_a_negative_duration_is_none(attempt, words):
+    odd = profile(*WHOLE, *PERIOD, (10, -5), sample(6, 60_000_000))
+    for base, new in ((odd, odd), (odd, SOUND), (SOUND, odd)):
+        attempt(base, new, *words)
+
+
 @pytest.mark.parametrize(
     ("duration", "period"), [*product((LEAST, -1, 0, 1, MOST), (LEAST, -1, 0, 1, MOST))]
 )
@@ -392,3 +405,49 @@ def test_work_at_its_ends_gives_numbers(cli, tmp_path, work):
     path.write_bytes(SOUND)
     assert cli(path, path, f"--work={work}", f"-o={out}").status == 0
     json.loads(out.read_text("utf-8"), parse_constant=pytest.fail)
+
+
+SLOW = "(?:a|aa)+[!#]$"  # in a name of many a: 2**60 ways
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["-focus=", "-ignore=", "-hide=", "-show=", "-show_from=", "-explain=", "-list=",
+     "-top -focus=", "--fail-on=cum:", "--fail-on=package:"],
+)  # fmt: skip
+def test_a_pattern_that_would_be_searched_for_for_ever(cli, tmp_path, word):
+    odd = profile(
+        *WHOLE,
+        *HEAD,
+        (6, b"a" * 120 + b".f"),
+        (5, [(1, 9), (2, 9), (4, 7)]),
+        (4, [(1, 9), (4, [(1, 9)])]),
+        sample(600, 6_000_000_000, stack=(9, 2)),
+    )
+    path = tmp_path / "odd.pb.gz"
+    path.write_bytes(odd)
+    limit = ":+5%" if word.startswith("--fail-on") else ""
+    done = cli(*f"{word}{SLOW}{limit}".split(), path, path)
+    assert (done.status, done.out) == (2, "")
+    named = word.split()[-1].lstrip("-").partition("=")[0]
+    assert re.fullmatch(
+        rf"pprofdiff: -*{named}.*takes too long to search for; give .*\n", done.err
+    )
+
+
+def test_frames_that_a_profile_drops_are_not_searched_for_for_ever(cli, tmp_path):
+    odd = profile(
+        *WHOLE,
+        *HEAD,
+        (6, SLOW.encode()),
+        (7, 9),
+        (6, b"a" * 120),
+        (5, [(1, 9), (2, 10), (4, 7)]),
+        (4, [(1, 9), (4, [(1, 9)])]),
+        sample(600, 6_000_000_000, stack=(9, 2)),
+    )
+    path = tmp_path / "odd.pb.gz"
+    path.write_bytes(odd)
+    done = cli(path, path)
+    assert done.status == 2
+    assert done.err.startswith("pprofdiff: drop_frames of a profile: ")

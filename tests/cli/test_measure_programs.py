@@ -203,6 +203,28 @@ def test_a_server_that_does_not_start_says_why(cli, repo):
     assert re.search(r"served fails: exit status 1: listen tcp.*none", told)
 
 
+@pytest.mark.parametrize("path", ["/other", "/"])
+def test_a_wrong_url_is_found_before_the_first_round(cli, repo, tmp_path, path):
+    port, out = free_port(), tmp_path / "runs"
+    asked = tmp_path / "asked"
+    load = f"{sys.executable} -c \"open('{asked}', 'w')\""
+    url = f"http://user:SECRET@127.0.0.1:{port}{path}"
+    words = ("--cmd", f"served 127.0.0.1:{port}", "--url", f"{url}//", "--load", load)
+    done = cli(
+        "measure", *words, "-o-runs", out, "HEAD~1", "HEAD", "--", "./cmd/served"
+    )
+    if path == "/":  # a host's profiles are where net/http/pprof has them
+        assert asked.exists()
+        assert "SECRET" not in (out / "measure.json").read_text("utf-8")
+    else:
+        told = done.err.splitlines()[-1]
+        assert (done.status, asked.exists()) == (2, False)
+        assert re.search(
+            r"base \(.*\): http://127.*/allocs: is no profile; --url is", told
+        )
+    assert "SECRET" not in done.out + done.err
+
+
 def test_a_load_that_fails_says_why(cli, repo):
     words = (*served(free_port())[:4], "--load", f"{sys.executable} none.py")
     done = cli("measure", *words, "HEAD~1", "HEAD", "--", "./cmd/served")

@@ -8,8 +8,10 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -152,3 +154,28 @@ def test_half_a_copy_is_none(tmp_path):
         server.shutdown()
     assert process.returncode == -signal.SIGTERM
     assert {path.stat().st_size for path in Path(saved).iterdir()} <= {size}
+
+
+@pytest.mark.parametrize("words", [["-"], ["@-"], ["-", "--max-size=1TB"]])
+def test_input_without_end_is_no_reason_to_stay(sides, words):
+    """It is refused at the limit, or the signal ends the reading of it."""
+    with subprocess.Popen(
+        [*PPROFDIFF, *words, sides[1]],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    ) as process:
+        feeding = Thread(target=fed, args=(process.stdin,))
+        feeding.start()
+        ended(process, "SIGTERM")
+        feeding.join()
+    assert process.returncode in (-signal.SIGTERM, 2)
+
+
+def fed(pipe):
+    """Write lines of a log until nobody reads them."""
+    line = b"2026/01/02 03:04:05 request served in 12 ms\n" * 20_000
+    with suppress(OSError):
+        while True:
+            pipe.write(line)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import os
 import socket
+import tracemalloc
+import zipfile
 
 import pytest
 
@@ -79,6 +81,8 @@ def test_what_is_listed_and_then_gone_has_vanished(fleet):
 
 def test_what_a_store_says_is_not_repeated(fleet):
     class Store:
+        async_impl = True
+
         def cat_ranges(self, paths, starts, ends, on_error):
             return [
                 PermissionError("key=SECRET"), TimeoutError("SECRET"),
@@ -96,6 +100,24 @@ def test_too_large_inside_is_left_out(fleet):
     how = FleetOptions(max_size=2000)
     with pytest.raises(FormatError, match=r"24 of 24 objects left out: 24 too large"):
         load_fleets([f"{fleet}/base"], [f"{fleet}/new"], how)
+
+
+def test_an_entry_of_an_archive_inflates_to_the_largest_size_at_most(fleet, tmp_path):
+    good = next((fleet / "base").rglob("*.gz")).read_bytes()
+    path = tmp_path / "fleet.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("host=a/x.pb.gz", good)
+        for name in "bc":
+            archive.writestr(f"host={name}/x.pb.gz", bytes(200 << 20))
+    (objects,) = source_of((f"zip://**/*.gz::{path}",), "base").objects
+    task = Task(objects.store, objects.paths, HostRule(("host",)), False, 1 << 20)
+    tracemalloc.start()
+    part = read_part(task)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert part.skipped == {"too large": 2}
+    assert {host for host, _ in part.hosts} == {"a"}
+    assert peak < 50 << 20
 
 
 def test_more_than_may_be_skipped_is_an_error_in_one_line(fleet, capsys):
@@ -140,7 +162,10 @@ def test_a_pattern_that_nothing_matches_is_an_error(fleet, capsys):
         (["@{}/none.txt"], "no such file"),
         (["{}/new/**", "--rps=1:2"], "--rps is of one process"),
         (["{}/new/**", "--state=running"], "--state is of traces"),
-        (["{}/new/**", "--by=(?P<host"], "--by (?P<host: missing"),
+        (
+            ["{}/new/**", "--by=(?P<host"],
+            "--by: '(?P<host' is not a regular expression of Go",
+        ),
         (["{}/new/**", "--by=host=.*"], "a pattern needs a group"),
         (["{}/new/**", "--scheduler=tcp://127.0.0.1:9"], "no Dask scheduler answers"),
         (["{}/new/**", "--every=5m"], "it goes with --over time"),

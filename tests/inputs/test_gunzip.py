@@ -151,3 +151,15 @@ def test_a_stream_of_much_from_little_comes_in_pieces():
     stream.close()
     assert total == 64 * MIB
     assert peak < 4 * MIB
+
+
+def test_a_bomb_is_refused_while_it_is_inflated():
+    """Memory follows the limit, not what the stream would become."""
+    bomb = gzip.compress(bytes(300 << 20), 9)
+    for limit in (1 << 20, 64 << 20):
+        tracemalloc.start()
+        with pytest.raises(FormatError, match="--max-size"):
+            decompress(bomb, "bomb", limit)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < limit + (40 << 20)

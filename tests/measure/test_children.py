@@ -22,6 +22,21 @@ print(child.pid, flush=True)
 """
 
 
+# Leaves its session behind, and the one that started it.
+DAEMON = """
+import os, subprocess, sys
+code = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+    os._exit(0)
+os.wait()
+sys.stdin.read()
+{rest}
+"""
+
+
 def program(code, folder):
     return Program([sys.executable, "-c", code], str(folder), dict(os.environ))
 
@@ -33,6 +48,11 @@ def alive(pid):
             Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
         )
     return False
+
+
+def files_of(folder):
+    folder.mkdir()
+    return files(folder)
 
 
 def files(folder):
@@ -50,6 +70,33 @@ def test_what_a_program_left_running_ends_with_it(tmp_path):
             break
         time.sleep(0.01)
     assert not alive(pid)
+
+
+def said(file):
+    """Wait for a line of a program, and return it."""
+    for _ in range(3000):
+        file.seek(0)
+        if (line := file.readline()).endswith(b"\n"):
+            return line
+        time.sleep(0.01)
+    raise AssertionError("it says nothing")
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="Linux has /proc")
+@pytest.mark.parametrize("rest", ["", "import time; time.sleep(600)"])
+def test_what_left_its_session_ends_with_the_program(tmp_path, rest):
+    out, errors = files(tmp_path)
+    other, more = files_of(tmp_path / "other")
+    sleeper = program("import time; print(1, flush=True); time.sleep(600)", tmp_path)
+    with out, errors, other, more, started(sleeper, other, more) as beside:
+        said(other)
+        with started(program(DAEMON.format(rest=rest), tmp_path), out, errors):
+            pid = int(said(out))
+            assert alive(pid)
+        # All are gone when the block is left, and nothing else is.
+        assert not alive(pid)
+        assert not has_ended(beside)
+    assert not alive(beside.pid)
 
 
 def test_status_folder_and_streams(tmp_path):

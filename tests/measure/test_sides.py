@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -223,3 +224,23 @@ def test_a_submodule_that_is_not_here_is_a_warning(
         assert "sub/text.txt" not in texts
         assert "submodule sub is left empty" in warning
         assert "git submodule update --init" in warning
+
+
+def test_a_folder_that_became_a_link_is_not_copied_from(repo, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "price.go").write_text("package secret\n")
+    repo.commit("more", {"a/b/deep.go": "package b\n"})
+    for name in ("store", "a"):
+        shutil.rmtree(repo.folder / name)
+        (repo.folder / name).symlink_to(outside)
+    (_, new), _ = sides("HEAD~1")
+    _, texts, _ = written(new, tmp_path / "out")
+    assert b"package secret\n" not in [
+        text for path, text in texts.items() if not path.startswith(("store", "a/"))
+    ]
+    # A link stays one, and nothing is written to where it leads.
+    for name in ("store", "a"):
+        assert (tmp_path / "out" / name).is_symlink()
+    assert [path.name for path in outside.iterdir()] == ["price.go"]
+    assert (outside / "price.go").read_text() == "package secret\n"

@@ -202,16 +202,19 @@ def _total(case: Case, diff: ProfileDiff, model: CountModel) -> _Total | None:
 
 
 def _ratio(by: Normalization, base: int, new: int, *, exact: bool) -> float | None:
-    """Return new over base, None where that is about 1, as far as operations tell."""
+    """Return new over base, None where that is about 1, as far as operations tell.
+
+    What a diff has left, which may be negative, has no ratio.
+    """
     ratio = by.ratio(base, new)
-    if not ratio or _near(ratio):
+    if not ratio or ratio < 0 or _near(ratio):
         return None
     return ratio if exact or beyond_runs(SINCE_START, 1.0, ratio) else None
 
 
 def _near(ratio: float | None) -> bool:
     """Return whether a ratio is about 1; one that is not known is not."""
-    return bool(ratio and abs(log(ratio)) < log(1 + _SHARE))
+    return bool(ratio and ratio > 0 and abs(log(ratio)) < log(1 + _SHARE))
 
 
 def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:

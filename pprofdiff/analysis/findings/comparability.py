@@ -127,8 +127,10 @@ def _one_explains(case: Case, cpu: CPUComparison) -> bool:
     whole = by.scaled(*totals)
     if whole[0] == whole[1]:
         return True
-    moved = np.log(left[1] / left[0]) / log(whole[1] / whole[0])
-    return bool((moved[shares >= _MOST] < 1 - _MOST).any())
+    # Of values below 0, as a diff has, a part may be more than the whole.
+    large = (shares >= _MOST) & (left[0] > 0) & (left[1] > 0)
+    moved = np.log(left[1][large] / left[0][large]) / log(whole[1] / whole[0])
+    return bool((moved < 1 - _MOST).any())
 
 
 def _differ(case: Case) -> bool:

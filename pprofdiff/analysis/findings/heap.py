@@ -24,6 +24,7 @@ from pprofdiff.analysis.findings.wording import arrow, listed_functions, short, 
 from pprofdiff.analysis.profiles.attribution import owned
 from pprofdiff.analysis.profiles.by_run import together
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
+from pprofdiff.analysis.stats.allocated import held_moved, held_variance
 from pprofdiff.analysis.stats.calibration import IN_FLIGHT
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judge import beyond_runs
@@ -47,6 +48,8 @@ _NEVER = 0.9
 _SEVERAL = 3
 _NAMED = 3
 _MIB = 1 << 20
+# Variances are added up in int64, of this many bytes squared at most for a sample.
+_KIB2, _MOST_KIB2 = 1 << 20, 1 << 50
 # Sites that moved by one factor are this near to it, as their ratio is an estimate.
 _NEAR = 1.5
 # A log's mean live heap is one of so many cycles at least, of so many MiB on a side: it
@@ -69,7 +72,8 @@ class _Site(NamedTuple):
     `own` is whether a frame of the program is in the stacks; else `name` is the leaf,
     of the standard library. `live` are bytes in use, `allocated` bytes since the
     process started, None where the profiles do not count them; `objects` are those in
-    use.
+    use. `few` says that these are so few that another instant of one build may have as
+    many more or less.
     """
 
     row: int
@@ -78,6 +82,7 @@ class _Site(NamedTuple):
     live: tuple[int, int]
     allocated: tuple[int, int] | None
     objects: tuple[int, int] | None
+    few: bool
 
     @property
     def delta(self) -> int:
@@ -190,6 +195,7 @@ def _by_profile(case: Case) -> Iterator[Finding]:
     sites = _moved(diff, diff.model, live)
     if whole.told:
         sites = [site for site in sites if (site.delta > 0) == (whole.delta > 0)]
+    sites = [site for site in sites if not site.few] or sites
     rows = [site.row for site in sites]
     if not sites or not diff.model.one(together(live.runs, rows)).told:
         if whole.told:
@@ -251,6 +257,8 @@ def _moved(diff: ProfileDiff, model: CountModel, live: OwnerSums) -> list[_Site]
     )
     names = diff.paired_functions.names
     own = owned(names)
+    variance = _held_variance(diff)
+    spread = None if variance is None else owner_sums(diff, variance).at(owners)
     sites = [
         _Site(
             row,
@@ -259,12 +267,53 @@ def _moved(diff: ProfileDiff, model: CountModel, live: OwnerSums) -> list[_Site]
             (int(live.base[row]), int(live.new[row])),
             _pair(allocated, i),
             _pair(objects, i),
+            few=spread is not None
+            and _few(
+                (int(live.base[row]), int(live.new[row])),
+                _pair(allocated, i),
+                _pair(spread, i),
+            ),
         )
         for i, row in enumerate(rows.tolist())
     ]
     whole = beyond_runs(IN_FLIGHT, *diff.totals)
     told = [site for site in sites if _told(site, weighs=site.own or whole)]
     return sorted(told, key=lambda site: -abs(site.delta))
+
+
+def _held_variance(diff: ProfileDiff) -> tuple[Column, Column] | None:
+    """Return the variance of each sample's bytes at another instant, in KiB² (int64).
+
+    None where profiles do not tell objects, or how they were sampled.
+    """
+    objects = column_of(diff, "inuse_objects")
+    rates = [side.profile.period for side in (diff.base, diff.new)]
+    if objects is None or None in rates:
+        return None
+    base, new = (
+        np.minimum(held_variance(held, space, rate or 1) / _KIB2, _MOST_KIB2).astype(
+            np.int64
+        )
+        for held, space, rate in zip(objects, diff.values, rates, strict=True)
+    )
+    return base, new
+
+
+def _few(
+    live: tuple[int, int],
+    allocated: tuple[int, int] | None,
+    variance: tuple[int, int] | None,
+) -> bool:
+    """Return whether a site holds so few objects that two instants differ as much.
+
+    What neither side has freed any of is the same at each instant, once it is there.
+    """
+    if variance is None or held_moved(live[1] - live[0], sum(variance) * _KIB2):
+        return False
+    return allocated is None or not all(
+        total > 0 and held >= _NEVER * total
+        for held, total in zip(live, allocated, strict=True)
+    )
 
 
 def _pair(columns: tuple[Column, Column] | None, row: int) -> tuple[int, int] | None:
@@ -374,6 +423,8 @@ def _text(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:
     ages = _ages(case)
     if ages is not None and max(ages) >= _OLDER * min(ages):
         text += f" The processes were {ages[0]:,.0f} and {ages[1]:,.0f} s old."
+    if all(site.few for site in sites):
+        text += " So few objects come and go: another snapshot may differ as much."
     for side, label in zip((0, 1), case.labels, strict=True):
         if _nothing_freed(diff, side):
             text += (
@@ -433,6 +484,9 @@ def _advice(case: Case) -> str:
 
 def _severity(diff: ProfileDiff, sites: list[_Site]) -> Severity:
     """Return how much it matters: what the program's own code holds, of the heap."""
+    if all(site.few for site in sites):
+        # A buffer that one request holds: the next snapshot may not have it.
+        return "info"
     if any(_nothing_freed(diff, side) for side in (0, 1)):
         # It may be garbage that the first collection takes away.
         return "minor"

@@ -64,7 +64,7 @@ def _benchmarks(asked: Asked, judged: Judged) -> Measured:
 def _subject(asked: Asked) -> tuple[str, str, Matches]:
     """Return the unit, the pattern, and what it matches."""
     unit, _, pattern = asked.subject.partition(":")
-    return unit, pattern, matcher(pattern, f"--fail-on {asked.text}")
+    return unit, pattern, matcher(pattern, asked.named)
 
 
 def _check(asked: Asked) -> None:

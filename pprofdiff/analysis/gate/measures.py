@@ -15,6 +15,9 @@ from pprofdiff.units import Scale, times
 
 __all__ = ["Asked", "Figure", "Judged", "Kind", "Measured", "Missing"]
 
+# An interval from less to more whose ends are two orders of magnitude apart does not
+# show how large a change is, nor which way it goes. A tenth is as good as gone.
+_VAGUE, _GONE = 100, 0.1
 # From here on a ratio reads better than percent.
 _MANY = 10
 
@@ -31,7 +34,7 @@ class Asked:
     """One rule, read: ``KIND[@FROM]:SUBJECT:LIMIT``.
 
     `source` is the profile (or log) after ``@``, "" for none. `text` is the rule as
-    typed.
+    typed, `typed` where that was: the flag, or a file and its setting.
     """
 
     text: str
@@ -39,10 +42,16 @@ class Asked:
     source: str
     subject: str
     limit: Limit
+    typed: str = "--fail-on"
+
+    @property
+    def named(self) -> str:
+        """The rule as errors name it."""
+        return f"{self.typed} {self.text}"
 
     def wrong(self, why: str) -> UsageError:
         """Return the error that says what is wrong with the rule."""
-        return UsageError(f"--fail-on {self.text}: {why}")
+        return UsageError(f"{self.named}: {why}")
 
 
 class Figure(NamedTuple):
@@ -129,9 +138,19 @@ class Figure(NamedTuple):
         if self.base == 0:
             told = f"{sides}, new" if self.new else sides
             return f"{told}{self._span(self._amount)}"
+        if self._vague:
+            return f"{sides}, can't tell by how much"
         if 1 + self.delta / self.base >= _MANY:
             return f"{sides}, {self._factor(self.delta)}{self._span(self._factor)}"
         return f"{sides}, {self._percent(self.delta)}{self._span(self._percent)}"
+
+    @property
+    def _vague(self) -> bool:
+        """Whether the interval, of a base that is not 0, leaves all open."""
+        if self.bounds is None:
+            return False
+        low, high = (1 + bound / abs(self.base) for bound in self.bounds)
+        return low < 1 < high and high >= _VAGUE * max(low, _GONE)
 
     def _span(self, write: Callable[[float], str]) -> str:
         """Return the interval in words; nothing where it is a point, or unknown."""
@@ -146,8 +165,7 @@ class Figure(NamedTuple):
         return self.scale.number(delta, signed=True)
 
     def _factor(self, delta: float) -> str:
-        ratio = 1 + delta / self.base
-        return times(ratio) if ratio >= 0 else f"−{times(-ratio)}"
+        return times(1 + delta / self.base)
 
     def _percent(self, delta: float) -> str:
         percent = 100 * delta / abs(self.base)

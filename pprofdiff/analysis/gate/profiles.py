@@ -330,7 +330,7 @@ def _example(diff: ProfileDiff) -> str:
 
 def _pattern(asked: Asked) -> Matches:
     """Return what the rule's pattern matches; raises UsageError for a wrong one."""
-    return matcher(asked.subject, f"--fail-on {asked.text}")
+    return matcher(asked.subject, asked.named)
 
 
 def _no_points(asked: Asked) -> None:

@@ -46,12 +46,17 @@ class Gate:
     strict: bool = False
 
     @classmethod
-    def of(cls, texts: Sequence[str], *, strict: bool = False) -> Gate:
-        """Return the gate of rules as typed; raises UsageError with what to type."""
-        return cls(tuple(parse_rule(text) for text in texts), strict)
+    def of(
+        cls, texts: Sequence[str], *, strict: bool = False, typed: str = "--fail-on"
+    ) -> Gate:
+        """Return the gate of rules; raises UsageError with what to type.
+
+        `typed` says where they were typed, for errors.
+        """
+        return cls(tuple(parse_rule(text, typed) for text in texts), strict)
 
 
-def parse_rule(text: str) -> Asked:
+def parse_rule(text: str, typed: str = "--fail-on") -> Asked:
     """Return the rule that a text spells; raises UsageError with a right one.
 
     The kind ends at the first colon, the limit begins after the last: a pattern may
@@ -62,20 +67,20 @@ def parse_rule(text: str) -> Asked:
     form = _FORMS.get(kind)
     if form is None:
         raise UsageError(
-            f"--fail-on {text}: there is no rule {kind or 'without a kind'}; there "
+            f"{typed} {text}: there is no rule {kind or 'without a kind'}; there "
             f"are: {', '.join(_FORMS)}; such as {RULES[0].example}"
         )
     if at and (not source or not form.source):
         why = "a profile's name stands after @" if form.source else f"{kind} takes no @"
-        raise _wrong(text, form, why)
-    subject, given = _parts(text, form, rest)
-    limit = _limit(text, form, given)
-    asked = Asked(text, kind, source, subject, limit)
+        raise _wrong(f"{typed} {text}", form, why)
+    subject, given = _parts(f"{typed} {text}", form, rest)
+    limit = _limit(f"{typed} {text}", form, given)
+    asked = Asked(text, kind, source, subject, limit, typed)
     KINDS[kind].check(asked)
     return asked
 
 
-def _parts(text: str, form: RuleForm, rest: str) -> tuple[str, str]:
+def _parts(named: str, form: RuleForm, rest: str) -> tuple[str, str]:
     """Return a rule's subject and limit, "" for those its kind has not."""
     if not form.limited:
         subject, given = rest, ""
@@ -84,27 +89,26 @@ def _parts(text: str, form: RuleForm, rest: str) -> tuple[str, str]:
     else:
         subject, _, given = rest.rpartition(":")
     if form.subject and not subject:
-        raise _wrong(text, form, f"{form.subject} or its limit is missing")
+        raise _wrong(named, form, f"{form.subject} or its limit is missing")
     return subject, given
 
 
-def _limit(text: str, form: RuleForm, given: str) -> Limit:
+def _limit(named: str, form: RuleForm, given: str) -> Limit:
     """Return the limit, of a sign that the kind allows."""
     if not form.limited:
         return _NONE
     try:
         limit = parse_limit(given)
     except ValueError as error:
-        raise _wrong(text, form, str(error)) from None
+        raise _wrong(named, form, str(error)) from None
     if not limit.sign and not form.ceiling:
-        raise _wrong(text, form, f"the limit {given} has no sign")
+        raise _wrong(named, form, f"the limit {given} has no sign")
     if limit.sign < 0 and not form.less:
-        raise _wrong(text, form, f"less is better: the limit is +{str(limit)[1:]}")
+        raise _wrong(named, form, f"less is better: the limit is +{str(limit)[1:]}")
     return limit
 
 
-def _wrong(text: str, form: RuleForm, why: str) -> UsageError:
+def _wrong(named: str, form: RuleForm, why: str) -> UsageError:
     return UsageError(
-        f"--fail-on {text}: {why}; {form.kind} rules are {form.form}, such as "
-        f"{form.example}"
+        f"{named}: {why}; {form.kind} rules are {form.form}, such as {form.example}"
     )

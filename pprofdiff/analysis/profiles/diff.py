@@ -54,10 +54,11 @@ from pprofdiff.analysis.stats.run_spread import (
     spread_of,
 )
 from pprofdiff.analysis.work import Work
-from pprofdiff.errors import FormatError, IncompatibleProfilesError
+from pprofdiff.errors import IncompatibleProfilesError
 from pprofdiff.identity.deciding import identify
 from pprofdiff.identity.model import SAME_NAMES, Identity
 from pprofdiff.model.profiles.profile import Profile, ValueType
+from pprofdiff.units import clipped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,8 +67,9 @@ __all__ = ["ProfileDiff", "compare"]
 
 # What columns of counted samples are called: by Go and gperftools, by Node.
 _SAMPLES = ("samples", "sample")
+# Of the sample types of a file that has none that is wanted, how many are named.
+_MOST_TYPES = 8
 _TIMES = ("nanoseconds", "microseconds", "milliseconds", "seconds")
-_TOO_LARGE = float(1 << 63)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,7 +116,7 @@ class ProfileDiff:
     @property
     def title(self) -> str:
         """The name, and the sample type where that says more: allocs (alloc_space)."""
-        counted = self.sample_type.type
+        counted = clipped(self.sample_type.type)
         return self.name if self.name == counted else f"{self.name} ({counted})"
 
     @property
@@ -429,14 +431,15 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
         New has no such sample type, or both `normalize` and `work` are given.
     IncompatibleProfilesError
         Base does not have the sample type in the same unit.
-    FormatError
-        The values of a side add up to more than 64 bits hold.
 
     """
     new_column = new.profile.sample_index(sample_type)
     compared = new.profile.sample_types[new_column]
     base_column = _column_of(base, compared)
-    totals = _total(base, base_column), _total(new, new_column)
+    totals = (
+        int(base.profile.values[:, base_column].sum()),
+        int(new.profile.values[:, new_column].sum()),
+    )
     counts = counts_of(new.profile, compared)
     of_type = None if work is None else work.of(compared.type)
     operations = operations_of_both(base, new)
@@ -473,26 +476,20 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     )
 
 
-def _total(side: ProfileSide, column: int) -> int:
-    """Return the sum of a column, which all further sums are parts of."""
-    values = side.profile.values[:, column]
-    if float(np.abs(values.astype(np.float64)).sum()) >= _TOO_LARGE:
-        raise FormatError(
-            f"{side.runs[0].path}: its values add up to more than 64 bits hold; "
-            "it is damaged, or not a profile of one program"
-        )
-    return int(values.sum())
-
-
 def _column_of(side: ProfileSide, sample_type: ValueType) -> int:
     """Return the column of a side's values that a sample type has."""
     if sample_type in side.profile.sample_types:
         return side.profile.sample_types.index(sample_type)
-    known = ", ".join(f"{t.type}/{t.unit}" for t in side.profile.sample_types)
+    known = ", ".join(map(_words, side.profile.sample_types[:_MOST_TYPES]))
     raise IncompatibleProfilesError(
-        f"{side.runs[0].path} has no {sample_type.type}/{sample_type.unit} as the "
+        f"{side.runs[0].path} has no {_words(sample_type)} as the "
         f"other side has; it has: {known or 'no values'}; give two profiles of one kind"
     )
+
+
+def _words(kind: ValueType) -> str:
+    """Return a sample type in words: ``cpu/nanoseconds``."""
+    return f"{clipped(kind.type)}/{clipped(kind.unit)}"
 
 
 def _sample_worth(profile: Profile, column: int) -> float | None:

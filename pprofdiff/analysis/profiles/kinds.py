@@ -6,6 +6,7 @@ import numpy as np
 
 from pprofdiff.analysis.normalization import Counts
 from pprofdiff.model.profiles.profile import Profile, ValueType
+from pprofdiff.units import clipped
 
 __all__ = [
     "counts_of",
@@ -86,7 +87,7 @@ def kind_name(profile: Profile) -> str:
     types = [t.type for t in profile.sample_types]
     if "contentions" in types:
         return "mutex" if _unlocks(profile) else "block"
-    return types[-1] if types else "empty"
+    return clipped(types[-1]) if types else "empty"
 
 
 def _unlocks(profile: Profile) -> bool:

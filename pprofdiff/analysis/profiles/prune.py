@@ -29,15 +29,16 @@ def pruned_frames(profile: Profile) -> Profile:
     This is what ``go tool pprof`` does when it loads a profile (profile/prune.go of
     github.com/google/pprof): a dropped frame is cut off with all frames below it.
     Dropped frames at the root stay. A name that ``keep_frames`` matches is not dropped;
-    a pattern that cannot be read drops nothing.
+    a pattern that cannot be read drops nothing. Raises UsageError for one that takes
+    too long to search for.
     """
     if not profile.drop_frames:
         return profile
     try:
-        drop = matcher(f"^({profile.drop_frames})$", "drop_frames")
+        drop = matcher(f"^({profile.drop_frames})$", "drop_frames of a profile")
         keep: Matches = _never
         if profile.keep_frames:
-            keep = matcher(f"^({profile.keep_frames})$", "keep_frames")
+            keep = matcher(f"^({profile.keep_frames})$", "keep_frames of a profile")
     except UsageError:
         return profile
     return _pruned(profile, _dropped_lines(profile, drop, keep))

@@ -1,17 +1,17 @@
-r"""Go's regular expressions (RE2 syntax), translated to those of Python's `re`.
+r"""Go's regular expressions (RE2 syntax), searched for within a time limit.
 
-What Go reads differently is written out (``$``, ``\s``, ``[[:alpha:]]``, ``\z``,
-``\Q…\E``, flags in mid-pattern); what Go refuses is refused here too
-(https://pkg.go.dev/regexp/syntax).
+Every pattern that a person, a checkout or a profile brings is compiled here. It is
+translated to the syntax of `regex`: what Go reads differently is written out (``$``,
+``\s``, ``[[:alpha:]]``, ``\z``, ``\Q…\E``, flags in mid-pattern); what Go refuses is
+refused here too (https://pkg.go.dev/regexp/syntax).
 
 Limits:
 
-- A pattern only tells whether a text has a match: groups do not capture, and greedy
-  and lazy repetition are the same.
-- Unicode classes (``\p{…}``, ``\P{…}``, ``\pL``) are refused, for `re` has none.
+- Unicode classes (``\p{…}``, ``\P{…}``, ``\pL``) are refused.
 - Ignoring case (``(?i)``) follows Python's tables of Unicode, not Go's.
-- `re` searches with backtracking: a pattern such as ``(a*)*b`` may take time that is
-  exponential in the length of a text, where Go's takes linear time.
+- ``(?U)``, which swaps greedy and lazy repetition, changes nothing.
+- `regex` backtracks: a pattern such as ``(a|aa)+$`` takes time that is exponential in
+  the length of a text, where Go's takes linear time. `Pattern.search` gives up then.
 
 RE2 itself has a Python package (google-re2), which has no wheel for musl, the C library
 of Alpine Linux and of the image ``golang:alpine``.
@@ -21,12 +21,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
+from time import thread_time
+from typing import NamedTuple
 
 from pprofdiff.errors import UsageError
 
-__all__ = ["Matches", "matcher"]
+__all__ = ["Matches", "Pattern", "compiled", "matcher"]
 
 Matches = Callable[[str], bool]
+
+# CPU seconds that all searches for one pattern may take: a plain pattern takes 1 µs in
+# a function's name, one that is cubic in its length, such as .*a.*b.*c, 200 µs.
+_SECONDS, _SECONDS_A_TEXT = 2.0, 1e-3
 
 # Sets by the letter that names them: ranges, as they stand between brackets.
 _PERL = {
@@ -62,7 +69,68 @@ _BARE = {
     "^": ("m", "(?m:^)", _PLACES["A"]),
     "$": ("m", "(?m:$)", _PLACES["z"]),
 }
+# Go's limit (regexp/syntax, repeatIsValid), of nested repetitions together.
 _MOST_REPEATS = 1000
+# `regex` writes repetitions out: 50,000 parts take it 0.5 s and 100 MB.
+_MOST_PARTS = 50_000
+# Go allows 1,000 levels, Python's stack fewer.
+_DEEPEST = 100
+_SHOWN = 80
+
+
+class Pattern:
+    """A regular expression of Go that is searched for within a time limit.
+
+    Attributes
+    ----------
+    names
+        The number of each named group, from 1; of two of one name, the first's.
+    groups
+        How many groups there are.
+
+    """
+
+    def __init__(self, pattern: str, option: str) -> None:
+        """Compile a pattern; `option` is the word for it in errors."""
+        import regex
+
+        reader = _Reader(pattern)
+        try:
+            self._compiled = regex.compile(reader.all())
+        except (_Refused, regex.error, OverflowError, ValueError) as error:
+            raise UsageError(
+                f"{option}: {_shown(pattern)} is not a regular expression of Go: "
+                f"{error}"
+            ) from error
+        self.names = reader.names
+        self.groups = reader.groups
+        self._told = f"{option}: {_shown(pattern)}"
+        self._left = _SECONDS
+
+    def search(self, text: str) -> tuple[str | None, ...] | None:
+        """Return the first match and its groups, None where there is no match.
+
+        Raises UsageError where searches for the pattern take too long.
+        """
+        started = thread_time()
+        # A timeout of 0 would be none.
+        left = max(self._left + _SECONDS_A_TEXT, _SECONDS_A_TEXT)
+        try:
+            match = self._compiled.search(text, timeout=left)
+        except TimeoutError:
+            self._left = 0.0
+            raise UsageError(
+                f"{self._told} takes too long to search for; give alternatives that "
+                "repeat, as in (a|aa)+, no common beginning"
+            ) from None
+        self._left = min(left - (thread_time() - started), _SECONDS)
+        return None if match is None else (match[0], *match.groups())
+
+
+@lru_cache(64)
+def compiled(pattern: str, option: str) -> Pattern:
+    """Return a pattern, compiled once; raises what `matcher` raises."""
+    return Pattern(pattern, option)
 
 
 def matcher(pattern: str, option: str) -> Matches:
@@ -80,35 +148,56 @@ def matcher(pattern: str, option: str) -> Matches:
     Raises
     ------
     UsageError
-        Go refuses the pattern, or it has a Unicode class (``\p{…}``).
+        Go refuses the pattern, or it has a Unicode class (``\p{…}``); by what is
+        returned, where searches take too long.
 
     """
-    try:
-        compiled = re.compile(_Reader(pattern).all())
-    except (_Refused, re.error, OverflowError, ValueError) as error:
-        raise UsageError(
-            f"{option}: {pattern!r} is not a regular expression of Go: {error}"
-        ) from error
-    return lambda text: compiled.search(text) is not None
+    search = Pattern(pattern, option).search
+    return lambda text: search(text) is not None
+
+
+def _shown(pattern: str) -> str:
+    """Return a pattern as errors quote it."""
+    return repr(pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}…")
 
 
 class _Refused(Exception):  # noqa: N818 - never leaves this module
     """Why a pattern cannot be used."""
 
 
+class _Part(NamedTuple):
+    """Some of a pattern in the spelling of `regex`.
+
+    `size` counts its characters, classes and places, repeated as often as counts say;
+    `repeats` is the largest product of counts that stand within each other.
+    """
+
+    spelled: str
+    size: int = 1
+    repeats: int = 1
+
+
 class _Reader:
-    """One pattern, read from left to right."""
+    """One pattern, read from left to right.
+
+    `groups` counts its groups, `names` has the numbers of those with a name.
+    """
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self.at = 0
+        self.depth = 0
+        self.groups = 0
+        self.names: dict[str, int] = {}
 
     def all(self) -> str:
-        """Return the whole pattern in Python's spelling."""
+        """Return the whole pattern in the spelling of `regex`."""
+        if len(self.pattern) > _MOST_PARTS:
+            raise _Refused("it is too long")
         out = self.alternatives(frozenset())
         if self.at < len(self.pattern):
             raise _Refused("there is a ) too many")
-        return out
+        return out.spelled
 
     def next(self, size: int = 1) -> str:
         """Take characters; fewer if the pattern ends."""
@@ -129,74 +218,79 @@ class _Reader:
             self.at = match.end()
         return match
 
-    def alternatives(self, flags: frozenset[str]) -> str:
+    def alternatives(self, flags: frozenset[str]) -> _Part:
         """Read up to the end or an unmatched parenthesis."""
-        out: list[str] = []
+        out: list[_Part] = []
         repeatable = False
         while self.at < len(self.pattern) and self.pattern[self.at] != ")":
             if self.starts("|"):
-                out.append("|")
+                out.append(_Part("|"))
                 repeatable = False
             elif changed := self.match(r"\(\?([imsU]*)(?:-([imsU]+))?\)"):
                 flags = (flags | set(changed[1])) - set(changed[2] or "")
-            elif repeat := self.repetition():
+            elif repeat := self.match(_REPETITION):
                 if not repeatable:
-                    raise _Refused(f"nothing to repeat before {repeat}")
-                out.append(repeat)
+                    raise _Refused(f"nothing to repeat before {repeat[0]}")
+                out.append(_repeated(out.pop(), repeat))
                 repeatable = False
             else:
                 out.append(self.atom(flags))
                 repeatable = True
-        return "".join(out)
+        return _joined(out)
 
-    def repetition(self) -> str:
-        """Read one repetition operator, or nothing."""
-        operator = self.match(r"(?:[*+?]|\{([0-9]+)(,([0-9]*))?\})\??")
-        if not operator:
-            return ""
-        if any(int(n) > _MOST_REPEATS for n in (operator[1], operator[3]) if n):
-            raise _Refused(f"{operator[0]} repeats more than {_MOST_REPEATS} times")
-        return operator[0]
-
-    def atom(self, flags: frozenset[str]) -> str:
+    def atom(self, flags: frozenset[str]) -> _Part:
         """Read one character, class, group or place."""
         taken = self.next()
         if taken == "(":
             return self.group(flags)
         if taken == "[":
-            return _folded(self.brackets(), flags)
+            return _Part(_folded(self.brackets(), flags))
         if taken == "\\":
             return self.escape(flags)
         if taken in _BARE:
             flag, with_flag, without = _BARE[taken]
-            return with_flag if flag in flags else without
-        return _folded(re.escape(taken), flags)
+            return _Part(with_flag if flag in flags else without)
+        return _Part(_folded(re.escape(taken), flags))
 
-    def group(self, flags: frozenset[str]) -> str:
+    def group(self, flags: frozenset[str]) -> _Part:
         """Read a group, after its opening parenthesis."""
-        if self.match(r"\?P?<[A-Za-z0-9_]+>") is None and self.starts("?"):
+        opening = "("
+        named = self.match(r"\?P?<([A-Za-z0-9_]+)>")
+        if named is None and self.starts("?"):
+            opening = "(?:"
             changed = self.match(r"([imsU]*)(?:-([imsU]+))?:")
             if changed is None:
                 raise _Refused("Go has no such group as (?" + self.next())
             flags = (flags | set(changed[1])) - set(changed[2] or "")
+        else:
+            self.groups += 1
+        if named is not None:
+            self.names.setdefault(named[1], self.groups)
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise _Refused(f"groups stand within each other {_DEEPEST} times and more")
         inner = self.alternatives(flags)
+        self.depth -= 1
         if not self.starts(")"):
             raise _Refused("a ) is missing")
-        return f"(?:{inner})"
+        return inner._replace(spelled=f"{opening}{inner.spelled})")
 
-    def escape(self, flags: frozenset[str]) -> str:
+    def escape(self, flags: frozenset[str]) -> _Part:
         """Read what follows a backslash outside brackets."""
         if self.starts("Q"):
             quoted = self.match(r"(?s:(.*?)(?:\\E|\Z))")
-            return "".join(
-                _folded(re.escape(c), flags) for c in (quoted[1] if quoted else "")
+            return _joined(
+                [
+                    _Part(_folded(re.escape(c), flags))
+                    for c in (quoted[1] if quoted else "")
+                ]
             )
         letter = self.pattern[self.at : self.at + 1]
         if letter in _PLACES and letter:
-            return _PLACES[self.next()]
+            return _Part(_PLACES[self.next()])
         if letter in _PERL and letter:
-            return f"[{_PERL[self.next()]}]"
-        return _folded(re.escape(self.character()), flags)
+            return _Part(f"[{_PERL[self.next()]}]")
+        return _Part(_folded(re.escape(self.character()), flags))
 
     def character(self) -> str:
         """Read the character that an escape stands for, after its backslash."""
@@ -246,6 +340,29 @@ class _Reader:
         if not taken:
             raise _Refused("a ] is missing")
         return self.character() if taken == "\\" else taken
+
+
+_REPETITION = r"(?:[*+?]|\{([0-9]+)(,([0-9]*))?\})\??"
+
+
+def _joined(parts: list[_Part]) -> _Part:
+    """Return parts as one."""
+    size = sum(part.size for part in parts)
+    if size > _MOST_PARTS:
+        raise _Refused("its repetitions make it too long")
+    return _Part(
+        "".join(part.spelled for part in parts),
+        size,
+        max((part.repeats for part in parts), default=1),
+    )
+
+
+def _repeated(part: _Part, operator: re.Match[str]) -> _Part:
+    """Return a part that is repeated; `operator` is a match of `_REPETITION`."""
+    times = max([1, *(int(n) for n in (operator[1], operator[3]) if n)])
+    if times * part.repeats > _MOST_REPEATS:
+        raise _Refused(f"{operator[0]} repeats more than {_MOST_REPEATS} times")
+    return _Part(part.spelled + operator[0], part.size * times, part.repeats * times)
 
 
 def _folded(spelled: str, flags: frozenset[str]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.units import Scale, scale_for
+from pprofdiff.units import Scale, clipped, scale_for
 
 __all__ = [
     "MODES",
@@ -75,9 +75,8 @@ def scale_in_mode(
     if _is_time_per_second(unit, mode):
         return Scale(1e9, "cores" if cpu else "s/s", 2)
     scale = scale_for(values, unit)
-    return scale._replace(
-        unit=(scale.unit or _COUNTED.get(noun, noun)) + _SUFFIXES.get(mode, "")
-    )
+    word = clipped(scale.unit or _COUNTED.get(noun, noun))
+    return scale._replace(unit=word + _SUFFIXES.get(mode, ""))
 
 
 def _decimals(values: Iterable[float], size: float) -> int:

@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.errors import IncompatibleProfilesError, UsageError
+from pprofdiff.errors import FormatError, IncompatibleProfilesError, UsageError
 from pprofdiff.model.profiles.merge import base_samples, merge, merge_apart
-from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.profiles.profile import Profile, largest_sum
 from pprofdiff.model.side import Capture
 
 __all__ = ["ProfileSide", "halves", "side"]
+
+_TOO_LARGE = float(1 << 63)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,9 +35,21 @@ class ProfileSide:
 
 
 def side(label: str, runs: Sequence[Capture[Profile]]) -> ProfileSide:
-    """Return the side that these runs (at least one) make."""
+    """Return the side that these runs (at least one) make.
+
+    Raises
+    ------
+    FormatError
+        The values of a sample type add up to more than 64 bits hold.
+    IncompatibleProfilesError
+        The runs do not measure the same.
+    UsageError
+        There is no run.
+
+    """
     if not runs:
         raise UsageError(f"{label}: there is no profile on this side")
+    _must_fit(runs)
     try:
         profiles = [run.content for run in runs]
         merged = merge_apart(profiles) if len(profiles) > 1 else merge(profiles)
@@ -53,6 +67,18 @@ def side(label: str, runs: Sequence[Capture[Profile]]) -> ProfileSide:
     own = np.ascontiguousarray(values[:, 0])
     profile = replace(merged, sample_types=types, values=own)
     return ProfileSide(label, tuple(runs), profile, values[:, 1:])
+
+
+def _must_fit(runs: Sequence[Capture[Profile]]) -> None:
+    """Raise FormatError where a sum, of which all others are parts, has no 64 bits."""
+    size = 0.0
+    for run in runs:
+        size += largest_sum(run.content)
+        if size >= _TOO_LARGE:
+            raise FormatError(
+                f"{run.path}: its values add up to more than 64 bits hold; "
+                "it is damaged, or not a profile of one program"
+            )
 
 
 def halves(profile: Profile) -> tuple[Profile, Profile]:

@@ -7,6 +7,7 @@ function must be declared in the line in which the profile says that it starts.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -119,8 +120,7 @@ def _at(lines: Sequence[str], function: str, start: int) -> Extent | None:
     if not words:
         return None
     # Of several literals in one line none is preferred: their lines are those of all.
-    ends = [_body(lines, start, word.end()) for word in words]
-    return Extent(start, max(extent.end for extent in ends))
+    return _bodies(lines, start, [word.end() for word in words])
 
 
 def _linked(lines: Sequence[str], function: str) -> Iterator[str]:
@@ -166,12 +166,45 @@ def _declaration(function: str) -> str:
         words = ["init"]
     name = re.escape(words[-1])
     if len(words) < 2:
-        return rf"(func\s+{name}\s*)[\[(]"
+        return rf"(func\s+{name}\s*+)[\[(]"
     receiver = _RECEIVER.match(words[-2])
     kind = re.escape(receiver[1]) if receiver else r"\w+"
     return (
-        rf"(func\s*\(\s*(?:\w+\s+)?\*?\s*{kind}\s*(?:\[[^\]]*\])?\s*\)\s*{name}\s*)\("
+        rf"(func\s*+\(\s*+(?:\w++\s++)?\*?\s*+{kind}\s*+(?:\[[^\]]*+\])?\s*+\)"
+        rf"\s*+{name}\s*+)\("
     )
+
+
+def _bodies(lines: Sequence[str], start: int, columns: Sequence[int]) -> Extent:
+    """Return the lines of all that begins in a line at these columns, which rise.
+
+    What is still open at the line's end is closed by the brackets of what encloses it:
+    the outermost ends last.
+    """
+    text = lines[start - 1]
+    tokens = deque(_TOKEN.finditer(text, columns[0]))
+    opened: list[tuple[int, int]] = []  # depth and column of each that is open
+    depth = 0
+    for column in columns:
+        while tokens and tokens[0].start() < column:
+            depth = _nested(tokens.popleft()[0], depth, opened)
+        if not opened or opened[-1][0] < depth:
+            opened.append((depth, column))
+    while tokens:
+        depth = _nested(tokens.popleft()[0], depth, opened)
+    outermost = next((column for at, column in opened if at < depth), None)
+    return Extent(start, start) if outermost is None else _body(lines, start, outermost)
+
+
+def _nested(token: str, depth: int, opened: list[tuple[int, int]]) -> int:
+    """Return the depth behind a token, and forget what it closes."""
+    if token in ("(", "[", "{"):
+        return depth + 1
+    if token in (")", "]", "}"):
+        depth -= 1
+        while opened and opened[-1][0] > depth:
+            opened.pop()
+    return depth
 
 
 def _body(lines: Sequence[str], start: int, column: int) -> Extent:

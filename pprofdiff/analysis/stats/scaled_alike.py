@@ -58,8 +58,8 @@ def scaled_alike(
     """Test whether all groups moved by one factor, by chi square over groups.
 
     Groups of the ids in `without` are left out, of the ratio as well. None where
-    samples are in no groups, a sample's worth is unknown, a side is empty, or all
-    samples are in one group.
+    samples are in no groups, a sample's worth is unknown, a side is empty, a group's
+    sum is negative, or all samples are in one group.
     """
     model, sums = diff.model, diff.category_sums
     if model is None or not model.sound or sums is None or min(diff.totals) <= 0:
@@ -68,7 +68,8 @@ def scaled_alike(
     groups = [group[1:] for group in sums.groups() if group[0] not in without]
     counts = np.array(groups, np.float64) / worth
     totals = counts.sum(axis=0)
-    if not totals.all():
+    # What was subtracted before, as in a diff, is no count of samples.
+    if (counts < 0).any() or not totals.all():
         return None
     shown = _shown(counts, totals)
     expected = counts.sum(axis=1)[:, None] * (totals / totals.sum())

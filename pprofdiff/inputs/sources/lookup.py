@@ -169,6 +169,8 @@ class FoundSources:
             found += [("module", root, rest) for root in self._modules]
         else:
             own, rest = _in_goroot(plain)
+            if self.given:  # the profile chooses no folder beside those named
+                own = ""
             if rest:
                 roots = dict.fromkeys((own, *(f"{root}/src" for root in _goroots())))
                 found += [("goroot", root, rest) for root in roots if root]

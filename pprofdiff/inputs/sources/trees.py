@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+import stat
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cache
 from typing import Protocol
@@ -42,18 +43,36 @@ class Tree(Hashable, Protocol):
 
 
 class FolderTree:
-    """The files below a folder."""
+    """The files below a folder.
+
+    Paths come from profiles, links from whoever made the folder: what either leads out
+    of the folder is not there.
+    """
 
     def __init__(self, folder: str) -> None:
         """Take the folder's path."""
         self.folder = folder
+        self._root = os.path.realpath(folder)
 
-    def _place(self, path: str) -> str:
-        return os.path.join(self.folder, *path.split("/"))
+    def _place(self, path: str) -> str | None:
+        """Return the real path of what is in the folder, None for anything else."""
+        if "\0" in path:
+            return None
+        place = os.path.realpath(os.path.join(self._root, *path.split("/")))
+        inside = place == self._root or place.startswith(os.path.join(self._root, ""))
+        return place if inside else None
 
     def has(self, path: str) -> bool:
-        """Return whether there is a regular file at a path."""
-        return "\0" not in path and os.path.isfile(self._place(path))
+        """Return whether there is a regular file at a path, and not an empty one.
+
+        The system's own files, whose reading may wait for ever, say that they are.
+        """
+        place = self._place(path)
+        try:
+            told = None if place is None else os.stat(place)
+        except OSError:
+            return False
+        return told is not None and stat.S_ISREG(told.st_mode) and told.st_size > 0
 
     @property
     def modules(self) -> tuple[str, ...]:
@@ -63,23 +82,29 @@ class FolderTree:
     def beside(self, path: str) -> tuple[str, ...]:
         """Return the files of the folder that a path is in, the path itself too."""
         folder = posixpath.dirname(path)
+        place = self._place(folder)
+        if place is None:
+            return ()
         try:
-            names = sorted(os.listdir(self._place(folder) if folder else self.folder))
+            names = sorted(os.listdir(place))
         except (OSError, ValueError):
             return ()
         return tuple(filter(self.has, (posixpath.join(folder, name) for name in names)))
 
     def key(self, path: str) -> str:
         """Return the file's real path: of two sides with one, the text is one."""
-        return os.path.realpath(self._place(path))
+        return self._place(path) or ""
 
     def read(self, paths: Sequence[str], most: int) -> list[bytes | None]:
         """Return files' bytes, None for more than `most`, or where one is gone."""
         return [self._read(path, most) for path in paths]
 
     def _read(self, path: str, most: int) -> bytes | None:
+        place = self._place(path)
+        if place is None or not self.has(path):
+            return None
         try:
-            with open(self._place(path), "rb") as file:
+            with open(place, "rb") as file:
                 data = file.read(most + 1)
         except OSError:
             return None

@@ -134,9 +134,9 @@ class _Decoder:
             values=samples.values,
             labels=samples.labels,
             period_type=period_type,
-            period=view.period or None,
+            period=_positive(view.period),
             time_ns=view.time_nanos or None,
-            duration_ns=view.duration_nanos or None,
+            duration_ns=_positive(view.duration_nanos),
             default_sample_type=self.text(view.default_sample_type) or None,
             drop_frames=self.text(view.drop_frames),
             keep_frames=self.text(view.keep_frames),
@@ -264,6 +264,11 @@ class _Decoder:
             values=signed.reshape(len(messages), types),
             labels=labels,
         )
+
+
+def _positive(number: int) -> int | None:
+    """Return a number, None for 0 and for a negative one, which measures nothing."""
+    return number if number > 0 else None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -28,6 +28,7 @@ __all__ = [
     "Mapping",
     "Profile",
     "ValueType",
+    "largest_sum",
     "stack_names",
 ]
 
@@ -35,6 +36,8 @@ Column = NDArray[np.int64]
 Index = NDArray[np.int32]
 
 _UNKNOWN = "<unknown>"
+# float64 holds integers below this one exactly.
+_EXACT = 1 << 53
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +157,8 @@ class Profile:
     Stack i is ``stack_locations[stack_offsets[i]:stack_offsets[i+1]]``, leaf first
     (int32 positions in `locations`); `values` is int64 of shape (samples, sample
     types). `default_sample_type`, `time_ns`, `duration_ns` and `period` are None
-    where the file does not say. `strings[0]` is the empty string.
+    where the file does not say; the last two are above 0. `strings[0]` is the empty
+    string.
     """
 
     strings: tuple[str, ...]
@@ -278,6 +282,17 @@ class Profile:
         for i, sample_type in enumerate(self.sample_types):
             columns[sample_type.type] = self.values[:, i]
         return pd.DataFrame({**columns, **_label_columns(self)})
+
+
+def largest_sum(profile: Profile) -> float:
+    """Return the largest sum of absolute values that a sample type has, 0 for none."""
+    values = profile.values
+    if not values.size:
+        return 0.0
+    bound = max(abs(int(values.max())), abs(int(values.min())))
+    if bound * len(values) < _EXACT:
+        return float(np.abs(values).sum(axis=0).max())
+    return float(np.abs(values.astype(np.float64)).sum(axis=0).max())
 
 
 def stack_names(profile: Profile) -> tuple[list[str], list[str]]:

@@ -45,13 +45,20 @@ def _may_be_ours(package: str) -> bool:
     """Return whether a package may be of the working directory's module."""
     if is_standard_library(package):
         return False
+    module, named = _module(), package.removesuffix("_test")
+    return not module or named in ("main", module) or named.startswith(f"{module}/")
+
+
+def _module() -> str:
+    """Return the path of the working directory's module, "" where it has none."""
+    if not os.path.isfile("go.mod"):  # a pipe would be waited for
+        return ""
     try:
         with open("go.mod", encoding="utf-8", errors="replace") as file:
             told = _MODULE.search(file.read(_MOST_OF_MODULE))
     except OSError:
-        told = None
-    module, named = told[1] if told else "", package.removesuffix("_test")
-    return not module or named in ("main", module) or named.startswith(f"{module}/")
+        return ""
+    return told[1] if told else ""
 
 
 def _from_repository(path: str) -> str:

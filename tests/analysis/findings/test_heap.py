@@ -147,3 +147,29 @@ def test_a_server_that_keeps_sessions(load_capture, served, words):
     assert (back.severity, back.direction) == ("minor", "better")
     for base, new in (("none", "again"), ("again", "none"), ("none", "idle")):
         assert told(base, new) is None
+
+
+@pytest.mark.parametrize(("base", "new"), [((90, 0), (90, 12)), ((90, 12), (90, 36))])
+def test_a_few_large_buffers_come_and_go(base, new):
+    # Objects of 12 MB: one of them is not as sure as 24 samples.
+    for old, now in ((base, new), (new, base)):
+        told = grown(BASE | {WORK: old}, BASE | {WORK: now}, size=12 * MB)
+        assert told is None or told.severity == "info"
+        assert told is None or "another snapshot may differ as much" in told.text
+
+
+def test_a_site_of_many_objects_stands_before_one_of_few():
+    new = BASE | {WORK: (900, 60), CACHE: (40, 40)}
+    told = grown(BASE, new, size={WORK: 20 * MB})
+    assert told.severity == "major"
+    assert "s.Store holds" in told.title
+    assert "s.Parse" not in told.title
+
+
+def test_a_table_that_was_made_larger_is_kept():
+    # It was made once in each build, and stays.
+    base, new = (
+        heap(BASE | {CACHE: (size, size)}, size={CACHE: size * MB})
+        for size in (100, 200)
+    )
+    assert findings(base, new)["heap-growth"].severity == "major"

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from pprofdiff.analysis.profiles.regexp import matcher
+from pprofdiff.analysis.profiles.regexp import compiled, matcher
 from pprofdiff.errors import UsageError
 
 TEXTS = (
@@ -32,6 +32,8 @@ PATTERNS = (
     "*a", "(*a)", "|*", "(", ")", "a)", "(a", "[", "[a", "[z-a]", r"[a-\d]", "(?>a)", "(?#a)",
     "a{1001}", "a{2,1}", r"\y", r"\Z", r"\G", "\\", "(?)", "(?x)a", "(?i", r"\x{110000}",
     "[[:foo:]]", "(?P<a", "(?P=a)", r"\x6", "[]", "[^]", "(?P<>a)", "(?i*", "a++", "a?+",
+    "(a{100}){100}", "((a{10}){10}){10}", "((a{10}){10}){11}", "(a{2}){501}", "(a{1001}|b)?",
+    "(a{0}){1000}", "(a{2,}){501}", "(?P<n>a)(?P<n>b)", "(?:a*){1000}", "(a{33}){31}",
 )  # fmt: skip
 PROGRAM = """
 package main
@@ -104,3 +106,43 @@ def test_unicode_classes_are_refused_in_so_many_words(pattern):
 def test_the_error_names_the_option():
     with pytest.raises(UsageError, match=r"^tagfocus: '\(' "):
         matcher("(", "tagfocus")
+
+
+@pytest.mark.parametrize("name", ["a" * 60 + "!"])
+@pytest.mark.parametrize("pattern", ["(a|aa)+$", "(?i)^(?:a|aa|aaa)+\\d"])
+def test_a_search_that_would_not_end_is_given_up(pattern, name):
+    found = matcher(pattern, "focus")
+    with pytest.raises(UsageError, match=r"^focus: .* takes too long to search for"):
+        found(name)
+    # The next name is not looked at for as long again.
+    with pytest.raises(UsageError):
+        found(name)
+
+
+def test_many_names_do_not_use_up_what_a_search_may_take():
+    found = matcher("mall.*gc|json", "focus")
+    assert sum(found(f"runtime.mallocgc{i}") for i in range(50_000)) == 50_000
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        ("(" * 200 + "a" + ")" * 200, "within each other"),
+        ("(" * 100_000, "too long"),
+        ("(" * 40_000, "within each other"),
+        ("(?:" * 12 + "a" + "){2}" * 12, "repeats more than 1000"),
+        ("a{1000}" * 60, "repetitions make it too long"),
+        ("a" * 60_000, "too long"),
+    ],
+)
+def test_a_pattern_too_large_to_compile_is_refused(pattern, why):
+    with pytest.raises(UsageError, match=why) as caught:
+        matcher(pattern, "focus")
+    assert len(str(caught.value)) < 300
+
+
+def test_groups_are_told_by_name_and_number():
+    pattern = compiled("(?:x|y)(a+?)(?P<host>[^/]+)(z)?", "--by")
+    assert pattern.search("/xaab/z") == ("xaab", "a", "ab", None)
+    assert (pattern.names, pattern.groups) == ({"host": 2}, 3)
+    assert pattern.search("b") is None

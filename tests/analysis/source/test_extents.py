@@ -191,3 +191,39 @@ def test_all_functions_of_a_real_profile_of_go_itself(planted_repo):
                 assert found is not None, one.function
                 known += 1
     assert known
+
+
+def test_a_line_of_many_literals_is_read_once():
+    # What began as often as there are words took a minute and more.
+    line = "func " * 60_000 + "{"
+    lines = [line, *["x()"] * 3_000, "}"]
+    assert extent_of(lines, "x/p.f.func1", "p.go", 1, ()) == (1, 3_002)
+    assert extent_of([line], "x/p.f.func1", "p.go", 1, ()) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("line", "end"),
+    [
+        ("a(func() {}); b(func() {", 3),  # the second is open
+        ("a(func() {", 3),
+        ("a(func() {}, func() {})", 1),
+        ("a(func(f func()) { b(func() {", 4),
+        ("}); a(func() {", 3),
+        ("func() {}(); func() int { return 1 }()", 1),
+        ('a(func() { b("func {")', 3),
+    ],
+)
+def test_several_literals_in_a_line(line, end):
+    lines = [line, "x()", "})", "})", "}"]
+    assert extent_of(lines, "x/p.f.func1", "p.go", 1, ()) == (1, end)
+
+
+@pytest.mark.parametrize("name", ["x/p.f", "x/p.T.f", "x/p.(*T[...]).f"])
+def test_a_line_of_spaces_is_looked_at_once(name):
+    spaces = " " * 400_000
+    lines = [
+        f"func ({spaces}x",
+        f"func{spaces}f{spaces}x",
+        f"func (T{spaces}[{spaces}x",
+    ]
+    assert extent_of(lines, name, "p.go", 0, ()) is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from pprofdiff.inputs.sources.git import Repository
@@ -78,3 +80,55 @@ def test_what_is_no_regular_file_is_not_there(tmp_path):
     assert place_in(tree, "m.F", "/b/real.go") == "real.go"
     assert place_in(tree, "m.F", "/b/link.go") is None
     assert place_in(tree, "m.F", "/b/folder.go") is None
+
+
+@pytest.fixture
+def escaping(tmp_path):
+    """Return a folder with links out of it, and what is outside."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.go").write_text("package secret\n")
+    folder = tmp_path / "tree"
+    (folder / "own").mkdir(parents=True)
+    (folder / "own" / "a.go").write_text("package own\n")
+    (folder / "link.go").symlink_to(outside / "secret.go")
+    (folder / "linked").symlink_to(outside)
+    (folder / "again").symlink_to(folder / "own")
+    return FolderTree(str(folder))
+
+
+@pytest.mark.parametrize(
+    "path", ["../outside/secret.go", "own/../../outside/secret.go", "link.go",
+             "linked/secret.go", "/etc/hostname", "\0", "own"],
+)  # fmt: skip
+def test_what_is_outside_of_a_folder_is_not_there(escaping, path):
+    assert not escaping.has(path)
+    assert escaping.read(path, 1000) is None
+
+
+def test_what_a_link_leads_to_inside_is_there(escaping):
+    assert escaping.read("again/a.go", 1000) == b"package own\n"
+    assert escaping.beside("linked/secret.go") == ()
+    assert escaping.beside("own/../../outside/secret.go") == ()
+    assert escaping.beside("again/a.go") == ("again/a.go",)
+
+
+@pytest.mark.parametrize(
+    ("function", "file"),
+    [
+        ("x/../../outside.F", "/b/x/secret.go"),
+        ("../outside.F", "secret.go"),
+        ("main.F", "/b/link.go"),
+        ("linked.F", "/b/linked/secret.go"),
+    ],
+)
+def test_no_name_leads_out_of_a_folder(escaping, function, file):
+    assert place_in(escaping, function, file) is None
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs Linux")
+def test_a_file_of_the_system_is_not_read():
+    # Reading /proc/kmsg, which looks alike, waits for ever.
+    tree = FolderTree("/proc/self")
+    assert not tree.has("status")
+    assert tree.read("status", 100_000) is None

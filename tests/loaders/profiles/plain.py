@@ -161,9 +161,9 @@ def read(data: bytes) -> dict[str, Any]:
         "samples": [_sample(s, locations, len(types), position) for s in message.sample],
         "header": {
             "period_type": kind if message.HasField("period_type") else None,
-            "period": message.period or None,
+            "period": message.period if message.period > 0 else None,
             "time_ns": message.time_nanos or None,
-            "duration_ns": message.duration_nanos or None,
+            "duration_ns": message.duration_nanos if message.duration_nanos > 0 else None,
             "default_sample_type": text(message.default_sample_type) or None,
             "drop_frames": text(message.drop_frames),
             "keep_frames": text(message.keep_frames),

@@ -172,7 +172,7 @@ def profiles(draw: st.DrawFn, names: st.SearchStrategy[str] = _NAMES) -> Profile
     labels = [(i, *label) for i, (_, _, found) in enumerate(samples) for label in found]
     lines = [x for *_, found in locations for x in found]
     period = draw(st.one_of(st.none(), st.builds(ValueType, word, word)))
-    number = st.one_of(st.none(), _INT64.filter(bool))
+    number = st.one_of(st.none(), _INT64.filter(lambda n: n > 0))
     return Profile(
         strings=strings,
         sample_types=tuple(types),
@@ -204,7 +204,7 @@ def profiles(draw: st.DrawFn, names: st.SearchStrategy[str] = _NAMES) -> Profile
         ),
         period_type=period,
         period=draw(number),
-        time_ns=draw(number),
+        time_ns=draw(st.one_of(st.none(), _INT64.filter(bool))),
         duration_ns=draw(number),
         default_sample_type=draw(word) or None,
         drop_frames=draw(word),

@@ -91,20 +91,6 @@ function remember({ views, state, tree }, before) {
   }
 }
 
-// A test of names, or words that say why not. A link must not hang the page: no repeated
-// groups, four repeats at most, and the more of them, the less of a name is read.
-function matcher(query) {
-  const plain = query.replace(/\\.|\[(?:\\.|[^\]\\])*\]/g, "x");
-  const repeats = plain.match(/[*+{]|[^(*+}]\?/g)?.length ?? 0;
-  if (/\)[*+{]/.test(plain) || repeats > 4) return "this pattern repeats too much";
-  try {
-    const pattern = new RegExp(query, query === query.toLowerCase() ? "i" : "");
-    return (name) => pattern.test(name.slice(0, [10000, 2000, 500, 200, 100][repeats]));
-  } catch {
-    return "not a regular expression";
-  }
-}
-
 // Which names a state looks for, or words that say why none: a search, or one function.
 function wanted({ names, short, place }, { q, f, p }) {
   if (!q) return f && !p && place.has(f) ? names.map((name) => name === f) : null;

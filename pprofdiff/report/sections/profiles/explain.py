@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Literal
 
@@ -13,6 +12,7 @@ from pprofdiff.analysis.profiles.attribution import Attribution
 from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
+from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.analysis.profiles.scaling import in_words, scale_of
 from pprofdiff.errors import UsageError
 from pprofdiff.goruntime.readable import distinct_names
@@ -54,11 +54,9 @@ def explain(report: ReportModel, pattern: str) -> Iterator[Part]:
             "--explain needs a CPU profile, or a trace and --state: "
             "nothing else has categories"
         )
-    try:
-        wanted = re.compile(pattern)
-    except re.error as error:
-        raise UsageError(f"--explain {pattern}: not a pattern: {error}") from error
-    matching = [_matching(diff, i, wanted) for i in (0, 1)]
+    matches = matcher(pattern, "explain")
+    chosen = _categories(pattern, matches)
+    matching = [_matching(diff, i, chosen, matches) for i in (0, 1)]
     if not any(len(rows) for rows in matching):
         raise UsageError(f"--explain {pattern}: no stack, function or category matches")
     title = f"{pattern}: what it stands for, {in_words(diff)}"
@@ -89,13 +87,12 @@ def _attribution(diff: ProfileDiff, side: int) -> Attribution:
 
 
 def _matching(
-    diff: ProfileDiff, side: int, wanted: re.Pattern[str]
+    diff: ProfileDiff, side: int, chosen: NDArray[np.bool_], matches_name: Matches
 ) -> NDArray[np.int64]:
-    """Return the samples of a side that match."""
-    chosen = _categories(wanted)
+    """Return the samples of a side that match: by category, or else by function."""
     hits = chosen[_attribution(diff, side).category]
     rows = diff.paired_functions.sides[side]
-    matches = np.array([bool(wanted.search(name)) for name in rows.names], bool)
+    matches = np.array([matches_name(name) for name in rows.names], bool)
     if matches.any() and not chosen.any():
         profile = (diff.base, diff.new)[side].profile
         for start, _, frames in walk(profile):
@@ -106,17 +103,12 @@ def _matching(
     return np.flatnonzero(hits & (diff.values[side] != 0))
 
 
-def _categories(wanted: re.Pattern[str]) -> NDArray[np.bool_]:
+def _categories(pattern: str, matches: Matches) -> NDArray[np.bool_]:
     """Return which categories a pattern names; a whole id names just its own."""
     table = rules()
-    exact = {
-        c for g in table.groups for c in g.categories if wanted.pattern in (g.id, c)
-    }
+    exact = {c for g in table.groups for c in g.categories if pattern in (g.id, c)}
     chosen = exact or {
-        c
-        for g in table.groups
-        for c in g.categories
-        if wanted.search(g.id) or wanted.search(c)
+        c for g in table.groups for c in g.categories if matches(g.id) or matches(c)
     }
     return np.array([c in chosen for c in table.categories], bool)
 

@@ -1,0 +1,23 @@
+"""Mutated profiles: every report is written, or one line says what is wrong.
+
+`tests.cli.fuzzing` runs more of them.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.fuzzing import faults
+
+# The first negative durations, which once had a logarithm asked of them.
+NEGATIVE = 2191
+
+
+@pytest.mark.parametrize("seed", [0, NEGATIVE])
+def test_mutated_profiles_are_compared_or_refused(seed, tmp_path):
+    assert list(faults(seed, 12 if seed == 0 else 1, tmp_path)) == []
+
+
+@pytest.mark.slow
+def test_more_mutated_profiles(tmp_path):
+    assert list(faults(100_000, 150, tmp_path)) == []

@@ -314,8 +314,9 @@ class Reason(NamedTuple):
     """One finding as the report tells it, and by how much it moves the CPU.
 
     `number` counts causes, from 1; it is 0 for what is not significant. A consequence
-    has its cause's number and a `level` above 0. `amount` is the finding's part of the CPU profiles' change, "" where that
-    cannot be told; `notes` are what the source tells of it.
+    has its cause's number and a `level` above 0. `amount` is the finding's part of the
+    CPU profiles' change, "" where that cannot be told; `notes` are what the source
+    tells of it.
     """
 
     number: int

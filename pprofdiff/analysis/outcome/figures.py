@@ -253,8 +253,6 @@ def _per_operation(diff: ProfileDiff, what: _Figure, source: str) -> Measure | N
         figure = _figure(what, (base / 1e9, new / 1e9), told.ratio, "", told.runs)
         return figure._replace(
             source="the CPU time that the kernel counted",
-            low=told.ratio.wide[0],
-            high=told.ratio.wide[1],
             in_turns=True,
             confidence=TURNS_CONFIDENCE,
         )

@@ -38,9 +38,9 @@ class Measure(NamedTuple):
     new ÷ base, `low` and `high` bound it with `confidence` percent. `more_is` says
     what a larger figure means: ``slower``, ``faster``, or "" where it means neither.
     `narrow` bounds the ratio with 90 %, which is asked where builds are called the
-    same: `same_within` is how far from 1 it may reach then. `wide` bounds it with 99 %, which
-    is asked of a figure that moves alone. Where `in_turns` is set, a run of base is
-    compared with the run of new beside it in time.
+    same: `same_within` is how far from 1 it may reach then. `wide` bounds it with 99 %,
+    which is asked of a figure that moves alone. Where `in_turns` is set, a run of base
+    is compared with the run of new beside it in time.
     """
 
     id: str

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pprofdiff.measure.rounds import order
+from pprofdiff.measure.turns import order
 from tests.cli.test_whole import ENVIRONMENT, PPROFDIFF
 from tests.measure.shop import FILES, MODULE, SLOWER, shop, state
 from tests.repository import STORE, repository

@@ -62,7 +62,7 @@ def files(folder):
 def test_what_a_program_left_running_ends_with_it(tmp_path):
     out, errors = files(tmp_path)
     with out, errors:
-        assert run(program(LEAVES, tmp_path), out, errors) == 0
+        assert run(program(LEAVES, tmp_path), out, errors).status == 0
         out.seek(0)
         pid = int(out.read())
     for _ in range(500):
@@ -103,9 +103,37 @@ def test_status_folder_and_streams(tmp_path):
     out, errors = files(tmp_path)
     code = "import os, sys; print(os.getcwd()); sys.stderr.write('e'); sys.exit(7)"
     with out, errors:
-        assert run(program(code, tmp_path), out, errors) == 7
+        assert run(program(code, tmp_path), out, errors).status == 7
     assert (tmp_path / "out").read_text().strip() == os.path.realpath(tmp_path)
     assert (tmp_path / "errors").read_text() == "e"
+
+
+# Takes 0.2 s of CPU itself, and has a child that takes as much.
+BURNS = """
+import subprocess, sys, time
+while time.process_time() < 0.2: pass
+code = "import time\\nwhile time.process_time() < 0.2: pass"
+sys.exit(subprocess.run([sys.executable, "-c", code]).returncode)
+"""
+
+
+def test_the_cpu_time_of_a_program_and_its_children_is_counted(tmp_path):
+    out, errors = files(tmp_path)
+    with out, errors:
+        idle = run(program("import time; time.sleep(0.5)", tmp_path), out, errors)
+        busy = run(program(BURNS, tmp_path), out, errors)
+    assert (idle.status, busy.status) == (0, 0)
+    # Each counts in steps of its own, at most 10 ms; the rest is what starting takes.
+    assert busy.cpu_s >= 0.38
+    assert idle.cpu_s < busy.cpu_s
+    assert min(idle.preempted, busy.preempted) >= 0
+
+
+def test_a_signal_is_a_negative_status(tmp_path):
+    out, errors = files(tmp_path)
+    code = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    with out, errors:
+        assert run(program(code, tmp_path), out, errors).status == -signal.SIGKILL
 
 
 def test_a_program_that_is_not_there(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 import time
 from pathlib import Path
 
@@ -10,22 +11,34 @@ import pytest
 
 from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.errors import FetchError, MeasureError
-from pprofdiff.measure.rounds import Limits, order, take_turns
+from pprofdiff.measure.rounds import Limits, take_turns
+from pprofdiff.measure.turns import order
 from tests.measure.test_stopping import outcome_of
 
 
 class Writes:
     """A workload that writes which run it is; `fails` is raised in a run of that number."""
 
-    def __init__(self, fails=None, at=0, seconds=0.0):
+    def __init__(self, fails=None, at=0, seconds=0.0, *, enough=True):
         self.runs = []
-        self.fails, self.at, self.seconds = fails, at, seconds
+        self.fails, self.at, self.took = fails, at, seconds
+        self.seconds, self.enough = 300.0, enough
+
+    def round(self, folders):
+        """Run both sides in turns."""
+        began = []
+        for side in order(len(self.runs) // 2):
+            began.append((side, time.time()))
+            self.run(side, folders[side])
+        return tuple(began)
 
     def run(self, side, folder):
         """Write a file, and fail where that is asked for."""
+        assert Path(folder).is_absolute()
+        assert list(Path(folder).iterdir()) == []
         self.runs.append((side, Path(folder).name))
         (Path(folder) / "run").write_text(side)
-        time.sleep(self.seconds)
+        time.sleep(self.took)
         if self.fails is not None and len(self.runs) == self.at:
             raise self.fails
 
@@ -110,6 +123,22 @@ def test_a_sure_verdict_ends_it_after_five_rounds(tmp_path):
     assert (len(rounds), stopped, asked) == (5, "sure", [5])
 
 
+def test_without_enough_samples_a_sure_verdict_goes_on(tmp_path):
+    work = Writes(enough=False)
+    told = outcome_of("slower", 1.5, (1.4, 1.6))
+    rounds, stopped = take_turns(work, str(tmp_path), Limits(7), lambda: told, Heard())
+    assert (len(rounds), stopped) == (7, "rounds")
+
+
+def test_the_workload_says_how_long_where_the_user_does_not(tmp_path):
+    for seconds, most in ((1e-9, None), (300.0, 1e-9)):
+        work = Writes()
+        work.seconds = seconds
+        out = str(tmp_path / f"{seconds}")
+        rounds, stopped = take_turns(work, out, Limits(9, most), unknown, Heard())
+        assert (len(rounds), stopped) == (1, "time")
+
+
 def test_what_is_not_sure_goes_on(tmp_path):
     rounds, stopped = take_turns(Writes(), str(tmp_path), Limits(7), unknown, Heard())
     assert (len(rounds), stopped) == (7, "rounds")
@@ -160,6 +189,7 @@ def test_a_run_that_fails_is_an_error_and_leaves_nothing_of_its_round(tmp_path):
 
 def test_a_full_disk_names_the_folder(tmp_path):
     work = Writes(OSError(errno.ENOSPC, "No space left on device"), 2)
-    with pytest.raises(FetchError, match=r"new/1: cannot be written: No space left"):
+    told = f"{re.escape(str(tmp_path))}: cannot be written: No space left"
+    with pytest.raises(FetchError, match=told):
         take_turns(work, str(tmp_path), Limits(), unknown, Heard())
     assert left(tmp_path) == []

@@ -9,11 +9,11 @@ from pprofdiff.analysis.outcome.model import Measure, Outcome
 from pprofdiff.measure.stopping import FEWEST_ROUNDS, sure
 
 
-def outcome_of(verdict, ratio, bounds, narrow=None):
+def outcome_of(verdict, ratio, bounds, narrow=None, confidence=95):
     """Return an outcome that rests on one figure."""
     measure = Measure(
         *("time", "time an operation", "s", 1.0, ratio, ratio, *bounds),
-        narrow or bounds, bounds, "slower", "test",
+        narrow or bounds, bounds, "slower", "test", confidence=confidence,
     )  # fmt: skip
     return Outcome(verdict, (measure,))
 
@@ -43,8 +43,9 @@ def test_the_same_is_sure_within_what_was_asked(within, expected):
     assert sure(Outcome("same", (measure,))) is expected
 
 
-def test_looking_after_each_round_hardly_adds_false_alarms():
-    """Of 10 pairs of runs of one build 5 % are marked, had one looked at the end only.
+@pytest.mark.parametrize(("confidence", "level"), [(95, 0.05), (99, 0.01)])
+def test_looking_after_each_round_hardly_adds_false_alarms(confidence, level):
+    """Of 10 pairs of runs of one build so many are marked, had one looked at the end.
 
     To stop at the first interval without 1 would alarm more than half as often again.
     """
@@ -52,19 +53,32 @@ def test_looking_after_each_round_hardly_adds_false_alarms():
     tries, deviation = 4_000, 0.05
     early = first = 0
     for deltas in rng.normal(0.0, deviation * 2**0.5, (tries, 10)):
-        looks = [_look(deltas[:n], deviation) for n in range(FEWEST_ROUNDS, 11)]
+        looks = [
+            _look(deltas[:n], deviation, confidence) for n in range(FEWEST_ROUNDS, 11)
+        ]
         told = [look.verdict != "unknown" for look in looks]
         first += any(told)
         early += told[-1] or any(map(sure, looks))
-    # Two standard errors of 4 000 tries are 0.7 %.
-    assert early / tries < 0.05 + 0.007
-    assert first / tries > 0.075
+    # Each early look adds 0.1 % at most; two standard errors are 0.7 % and 0.3 %.
+    added = 0.001 * (10 - FEWEST_ROUNDS)
+    assert early / tries < level + added + 2 * (level * (1 - level) / tries) ** 0.5
+    assert first / tries > 1.5 * level
 
 
-def _look(deltas, deviation):
+@pytest.mark.parametrize("confidence", [95, 99])
+def test_an_early_look_asks_for_three_standard_errors(confidence):
+    """Whatever confidence the interval has, the verdict is sure from 3.29 on."""
+    for errors, expected in ((3.2, False), (3.4, True)):
+        deltas = np.full(8, errors * (2 / 8) ** 0.5 * 0.05)
+        assert sure(_look(deltas, 0.05, confidence)) is expected
+
+
+def _look(deltas, deviation, confidence):
     """Return what these differences tell, where their spread is known."""
     mean = float(deltas.mean())
-    half = 1.96 * deviation * (2 / len(deltas)) ** 0.5
+    reach = {95: 1.96, 99: 2.576}[confidence]
+    half = reach * deviation * (2 / len(deltas)) ** 0.5
     low, high = np.exp(mean - half), np.exp(mean + half)
     verdict = "slower" if low > 1 else "faster" if high < 1 else "unknown"
-    return outcome_of(verdict, float(np.exp(mean)), (float(low), float(high)))
+    bounds = float(low), float(high)
+    return outcome_of(verdict, float(np.exp(mean)), bounds, confidence=confidence)

@@ -226,8 +226,10 @@ def _netted(cpu: CPUComparison, program: Program, found: list[Place]) -> list[Pl
         inside = any(
             one.row != place.row and _holds(cpu, one.claim, place) for one in wholes
         )
-        if not inside:
-            unique.setdefault(place.row, place)
+        # With all it calls, a caller says what its own code took from those it called.
+        first = unique.get(place.row)
+        if not inside and (first is None or (place.whole and not first.whole)):
+            unique[place.row] = place
     return list(unique.values())
 
 

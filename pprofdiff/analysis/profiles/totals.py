@@ -29,7 +29,8 @@ class TotalRatio(NamedTuple):
     """The ratio of totals by operation, and the profiles that each side is the sum of.
 
     `by_run` says whether what an operation costs is known of each of them. `means` are
-    what it costs on either side: of runs that are known, their geometric means.
+    what it costs on either side: of runs that are known, their geometric means. Of
+    turns, `low` and `high` of `ratio` are its 99 % interval, as in the outcome.
     """
 
     ratio: Ratio
@@ -50,8 +51,10 @@ def ratio_of_totals(diff: ProfileDiff) -> TotalRatio | None:
     if diff.turns is not None:
         base, new = diff.turns
         logs = [fmean(map(log, side)) for side in (base, new)]
+        ratio = ratio_of_turns(base, new)
+        low, high = ratio.wide
         return TotalRatio(
-            ratio_of_turns(base, new),
+            ratio._replace(low=low, high=high),
             (exp(logs[0]), exp(logs[1])),
             (len(base), len(new)),
             by_run=True,

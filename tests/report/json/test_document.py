@@ -139,13 +139,13 @@ def test_the_outcome_rests_on_its_first_figure(whole):
     check(
         outcome,
         OUTCOME | MEASURE | {"confidence": FLOAT},
-        ("measures", "contrary", "runs", "together"),
+        ("measures", "contrary", "runs", "together", "counted", "units"),
     )
     assert outcome["verdict"] in get_args(Verdict)
     assert outcome["runs"] == {"base": 1, "new": 1}
     assert outcome["confidence"] == 0.95
     assert outcome["same_within"] == 0.02
-    assert outcome["contrary"] == []
+    assert outcome["contrary"] == outcome["counted"] == outcome["units"] == []
     first, *others = outcome["measures"]
     assert {name: outcome[name] for name in first} == first
     assert others
@@ -163,12 +163,13 @@ def test_what_tells_no_cost_has_no_outcome_and_nothing_is_null_by_half(written, 
     check(
         outcome,
         OUTCOME | dict.fromkeys(MEASURE, "text?") | {"confidence": "float?"},
-        ("measures", "contrary", "runs", "together"),
+        ("measures", "contrary", "runs", "together", "counted", "units"),
     )
     assert {
         outcome[name] for name in (*MEASURE, "confidence", "runs", "same_within")
     } == {None}
-    assert outcome["measures"] == outcome["contrary"] == []
+    for name in ("measures", "contrary", "counted", "units"):
+        assert outcome[name] == []
     assert outcome["verdict"] == "unknown"
     assert outcome["needs"].endswith(" tell what an operation costs")
     assert document["account"] is None

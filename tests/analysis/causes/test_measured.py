@@ -1,0 +1,228 @@
+"""Causes of planted changes: which function, by how much, and that all adds up."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.rules import find
+from tests.analysis.building import PERIOD, given, stacks
+from tests.analysis.measuring import PACKAGE, RUNS, Unit, compared, path
+
+REST = {path("Rest"): 400}
+SCAN = ("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")
+MALLOC = ("runtime.mallocgc", "runtime.newobject")
+AMOUNT = re.compile(r": ([\d.]+) → ([\d.]+) ([mµn]?s)/op")
+SECONDS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
+
+
+def causes(base, new):
+    """Return the comparison and its findings, whose sums were checked."""
+    comparison = compared(base, new)
+    findings = find(comparison)
+    cpu = Case(comparison).cpu
+    claims = [f for f in findings.found if f.claim is not None and f.severity != "info"]
+    for side in (0, 1):
+        counts = sum(f.claim.sides[side].astype(int) for f in claims) if claims else 0
+        assert np.max(counts, initial=0) <= 1
+    for one in claims:
+        assert one.explains == pytest.approx(cpu.delta(one.claim), abs=1e-6)
+    told = findings.explained
+    total = cpu.diff.normalization.delta(*cpu.diff.totals)
+    assert told.total == pytest.approx(total)
+    claimed = sum(f.explains for f in claims)
+    assert told.explained == pytest.approx(claimed, abs=1e-6 * cpu.whole)
+    return comparison, findings
+
+
+def per_op(comparison, side, samples):
+    """Return what so many samples of each run are in seconds an operation."""
+    diff = next(d for d in comparison.profiles if d.sample_type.type == "cpu")
+    whole = diff.totals[side] / PERIOD
+    return comparison.work.allocated["cpu"][side] / 1e9 * samples * RUNS / whole
+
+
+OWN = [
+    # A function's own code is dearer, or cheaper.
+    ({path("F"): 600}, {path("F"): 1200}, "p.F uses 2.00× the CPU", (600, 1200), ""),
+    ({path("F"): 600}, {path("F"): 150}, "p.F uses 0.25× the CPU", (600, 150), ""),
+    # What the runtime does for it is its own.
+    (
+        {path("F"): 300, path("runtime.memmove", "F"): 300},
+        {path("F"): 300, path("runtime.memmove", "F"): 900},
+        "p.F uses 2.00× the CPU", (600, 1200), "",
+    ),
+    # A callee is new, or gone.
+    (
+        {path("F"): 600}, {path("F"): 600, path("Check", "F"): 500},
+        "p.Check is new, 33.3% of CPU", (0, 500), "",
+    ),
+    (
+        {path("F"): 600, path("Check", "F"): 500}, {path("F"): 600},
+        "p.Check has no samples any more", (500, 0), "",
+    ),
+    # One function replaces another under a caller: the caller tells both.
+    (
+        {path("F"): 300, path("Old", "F"): 500}, {path("F"): 300, path("New", "F"): 220},
+        "p.F uses 0.65× the CPU", (800, 520), "Samples move from p.Old .* to p.New ",
+    ),
+    # The standard library's functions are what their caller does.
+    (
+        {path("F"): 300, path("fmt.Sprintf", "F"): 500},
+        {path("F"): 300, path("strconv.Itoa", "F"): 100},
+        "p.F uses 0.50× the CPU", (800, 400),
+        "Samples move from fmt.Sprintf .* to strconv.Itoa ",
+    ),
+    # It costs more with all it calls, which it now does itself.
+    (
+        {path("F"): 300, path("Old", "F"): 50}, {path("F"): 800},
+        "p.F uses 2.29× the CPU", (350, 800), "p.Old .* has no samples any more",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("base", "new", "title", "samples", "text"), OWN)
+def test_one_cause(base, new, title, samples, text):
+    comparison, findings = causes(Unit(base | REST), Unit(new | REST))
+    (cause,) = findings.causes
+    assert cause.title.startswith(title)
+    assert re.search(text, cause.text)
+    assert cause.severity == "major"
+    assert cause.direction == ("worse" if samples[1] > samples[0] else "better")
+    found = AMOUNT.search(cause.title)
+    for side, amount in enumerate(found.groups()[:2]):
+        wanted = per_op(comparison, side, samples[side]) / SECONDS[found[3]]
+        # As many decimals as are printed.
+        assert abs(float(amount) - wanted) <= 0.51 * 10 ** -len(
+            amount.partition(".")[2]
+        )
+    # The table of functions has the same numbers: cum of the function that is named.
+    (fact,) = cause.evidence
+    assert (fact.base, fact.new) == tuple(n * RUNS * PERIOD for n in samples)
+    # The rest is unchanged: nothing is left to explain.
+    assert findings.explained.explained == pytest.approx(findings.explained.total)
+    assert findings.explained.left == ()
+
+
+F_AND_G = {path("F"): 300, path("G"): 500}
+EQUAL = {
+    "unchanged": (F_AND_G, F_AND_G),
+    "noise": (F_AND_G, {path("F"): 310, path("G"): 491}),
+    "renamed callee": (
+        {path("F"): 300, path("Old", "F"): 500},
+        {path("F"): 300, path("New", "F"): 500},
+    ),
+    "inlined": ({path("F"): 300, path("G", "F"): 500}, {path("F"): 800}),
+    "outlined": ({path("F"): 800}, {path("F"): 300, path("G", "F"): 500}),
+    "under another": (
+        {path("F"): 300, path("G", "F"): 500},
+        {path("F"): 300, path("G", "Wrap", "F"): 500},
+    ),
+}
+
+
+@pytest.mark.parametrize(("base", "new"), EQUAL.values(), ids=EQUAL)
+def test_work_that_costs_the_same_is_no_cause(base, new):
+    _, findings = causes(Unit(base | REST), Unit(new | REST))
+    assert [f.title for f in findings.found if f.severity != "info"] == []
+
+
+def test_two_changes_are_two_causes_largest_first():
+    base = {path("F"): 300, path("G"): 300}
+    comparison, findings = causes(
+        Unit(base | REST), Unit({path("F"): 900, path("G"): 100} | REST)
+    )
+    first, second = findings.causes
+    assert (first.names, second.names) == ({f"{PACKAGE}.F"}, {f"{PACKAGE}.G"})
+    assert (first.direction, second.direction) == ("worse", "better")
+    assert findings.explained.explained == pytest.approx(findings.explained.total)
+    assert (first.explains, second.explains) == pytest.approx(
+        (6e9 * per_op(comparison, 1, 1) * 100, -2e9 * per_op(comparison, 1, 1) * 100),
+        rel=0.01,
+    )
+
+
+ALLOCATION = [
+    ({"F": (1, 64)}, {"F": (3, 4096)}, "p.F allocates more: ", "worse"),
+    ({"F": (4, 4096)}, {"F": (4, 64)}, "p.F allocates less: ", "better"),
+    ({"F": (4, 64), "G": (1, 8)}, {"G": (1, 8)}, "p.F no longer allocates: ", "better"),
+    ({"G": (1, 8)}, {"F": (4, 64), "G": (1, 8)}, "p.F allocates now: ", "worse"),
+]
+
+
+@pytest.mark.parametrize(("base", "new", "title", "direction"), ALLOCATION)
+def test_allocation_alone_is_a_cause_without_cpu(base, new, title, direction):
+    sides = [
+        Unit(F_AND_G, {path("runtime.mallocgc", f): amount for f, amount in side.items()})
+        for side in (base, new)
+    ]  # fmt: skip
+    _, findings = causes(*sides)
+    (cause,) = findings.causes
+    assert cause.title.startswith(title)
+    assert (cause.direction, cause.explains) == (direction, None)
+    values = {(fact.what, fact.unit): (fact.base, fact.new) for fact in cause.evidence}
+    objects, size = (
+        tuple(side.get("F", (0, 0))[i] for side in (base, new)) for i in (0, 1)
+    )
+    assert values == {
+        (f"{PACKAGE}.F, bytes", "B"): pytest.approx(size),
+        (f"{PACKAGE}.F, objects", "objects"): pytest.approx(objects),
+    }
+    assert cause.text == "That is all of the change."
+    found = re.search(r"([\d.]+) → ([\d.]+) allocs/op", cause.title)
+    assert (float(found[1]), float(found[2])) == objects
+
+
+def test_collection_follows_from_the_function_that_allocates_less():
+    base = {path("F"): 600, path(*MALLOC, "F"): 300, SCAN: 200}
+    new = {path("F"): 600, path(*MALLOC, "F"): 30, SCAN: 20}
+    _, findings = causes(
+        Unit(base, {path("F"): (40, 64_000)}), Unit(new, {path("F"): (4, 6_400)})
+    )
+    cause, below = findings.found
+    assert cause.title.startswith("p.F uses 0.70× the CPU")
+    assert "It allocates 62.5 → 6.2 kB/op, 40 → 4 allocs/op." in cause.text
+    assert (below.id, below.parent) == ("gc-work", cause.id)
+    assert findings.explained.explained == pytest.approx(findings.explained.total)
+
+
+def test_collection_that_no_allocation_explains_is_a_cause():
+    same = {path("F"): (4, 640)}
+    base, new = {path("F"): 600, SCAN: 20}, {path("F"): 600, SCAN: 200}
+    _, findings = causes(Unit(base, same), Unit(new, same))
+    (cause,) = findings.found
+    assert (cause.id, cause.parent) == ("gc-work", None)
+
+
+NAMES = ("A", "B", "C", "fmt.Sprintf", "runtime.memmove", "runtime.mallocgc")
+STACK = st.lists(st.sampled_from(NAMES), max_size=4).map(lambda names: path(*names))
+SIDE = st.dictionaries(STACK | st.just(SCAN), st.integers(0, 900), min_size=1)
+
+
+@given(SIDE, SIDE)
+def test_whatever_changed_claims_are_apart_and_add_up(base, new):
+    sides = [Unit(side | REST) for side in (base, new)]
+    comparison, findings = causes(*sides)
+    ids = [finding.id for finding in findings.found]
+    assert len(set(ids)) == len(ids)
+    assert all(f.parent is None or f.parent in ids for f in findings.found)
+    # Each that names a function is of one that is there, and not the runtime's.
+    there = {
+        n
+        for c in comparison.base.of("profile")
+        for s, _ in stacks(c.content)
+        for n in s
+    }
+    there |= {
+        n for c in comparison.new.of("profile") for s, _ in stacks(c.content) for n in s
+    }
+    for finding in findings.found:
+        assert finding.names <= there
+        assert not any(name.startswith("runtime.") for name in finding.names)
+        if found := AMOUNT.search(finding.title):
+            ways = float(found[2]) - float(found[1])
+            assert ways * (finding.explains or 0.0) >= 0

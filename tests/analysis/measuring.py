@@ -1,0 +1,108 @@
+"""Sides as ``pprofdiff measure`` leaves them, made by hand: nothing is timed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.settings import DEFAULTS
+from pprofdiff.loaders.benchmarks.reader import parse
+from pprofdiff.model.profiles.operations import Operations, with_operations
+from pprofdiff.model.profiles.profile import ValueType
+from pprofdiff.model.side import Capture, Side
+from tests.analysis.building import PERIOD, profile
+from tests.analysis.growing import HEAP
+
+__all__ = ["PACKAGE", "Unit", "compared", "made", "path"]
+
+PACKAGE = "example.com/p"
+RUNS, TURNS = 5, 8
+_LOOP = ("testing.(*B).runN", "testing.(*B).launch")
+
+
+class Unit(NamedTuple):
+    """A benchmark of one side: what an operation costs.
+
+    `cpu` are samples of each run by stack, `operations` those that a run's samples are
+    of. `allocated` are (objects, bytes) of an operation by stack, of which a profile
+    has `counted` operations.
+    """
+
+    cpu: dict
+    allocated: dict = {}  # noqa: RUF012 - nothing changes it
+    operations: int = 1000
+    counted: int = 100
+    name: str = "All"
+
+    @property
+    def nanoseconds(self):
+        """CPU time of an operation."""
+        return sum(self.cpu.values()) * PERIOD / self.operations
+
+
+def path(*functions, bench="All"):
+    """Return a stack of a benchmark from functions, leaf first, of its package."""
+    own = [f if "." in f else f"{PACKAGE}.{f}" for f in functions]
+    return (*own, f"{PACKAGE}.Benchmark{bench}", *_LOOP)
+
+
+def made(label, *units, runs=RUNS, turns=TURNS):
+    """Return a side with runs of units; time is CPU time, a little more in some turns."""
+    captures = []
+    for run in range(runs):
+        captures.append(_bench(label, units, run, turns))
+        for unit in units:
+            folder = f"{label}/{run + 1}/Benchmark{unit.name}"
+            where = {"run": run, "told": True, "unit": f"Benchmark{unit.name}"}
+            cpu = _covering(profile(list(unit.cpu.items())), unit, unit.operations)
+            captures.append(Capture(f"{folder}/cpu.pb.gz", "profile", cpu, **where))
+            if run == 0:
+                allocs = _covering(_allocs(unit), unit, unit.counted)
+                captures.append(
+                    Capture(f"{folder}/allocs.pb.gz", "profile", allocs, **where)
+                )
+    return Side(label, tuple(captures))
+
+
+def compared(base, new, settings=DEFAULTS, **how):
+    """Return the comparison of two sides: units of each, one or several."""
+    both = ((one,) if isinstance(one, Unit) else one for one in (base, new))
+    sides = [
+        made(label, *units, **how)
+        for label, units in zip(("base", "new"), both, strict=True)
+    ]
+    return compare_sides(*sides, settings)
+
+
+def _bench(label, units, run, turns):
+    lines = ["measured: in turns", f"pkg: {PACKAGE}"]
+    for turn in range(turns):
+        # What a turn takes beside is alike for both sides, but for one part in 1000.
+        noise = 1 + 0.01 * ((7 * run + 3 * turn) % 5)
+        noise *= 1 + 0.001 * ((turn + run + (label == "new")) % 2)
+        for unit in units:
+            objects, size = (sum(v[i] for v in unit.allocated.values()) for i in (0, 1))
+            nanoseconds = unit.nanoseconds * noise
+            lines.append(
+                f"Benchmark{unit.name}-2 \t {unit.operations} \t {nanoseconds:.3f} ns/op"
+                f" \t {size} B/op \t {objects} allocs/op \t {nanoseconds:.3f} cpu-ns/op"
+            )
+    path = f"{label}/{run + 1}/bench.txt"
+    content = parse("\n".join([*lines, ""]).encode(), path)
+    return Capture(path, "benchmark", content, run=run, told=True)
+
+
+def _allocs(unit):
+    samples = [
+        (stack, (unit.counted * objects, unit.counted * size, 0, 0))
+        for stack, (objects, size) in unit.allocated.items()
+    ]
+    built = profile(samples, types=HEAP, period=1, duration_ns=None)
+    kind = ValueType("space", "bytes")
+    return replace(built, period_type=kind, default_sample_type="alloc_space")
+
+
+def _covering(built, unit, operations):
+    done = Operations(operations, f"{PACKAGE} Benchmark{unit.name}")
+    return with_operations(built, done)

@@ -1,0 +1,106 @@
+"""Profiles of units of work add up: sums and operations exactly, in one mix."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import strategies as st
+
+from pprofdiff.analysis.side import measure
+from pprofdiff.analysis.unit_profiles import added_up, operations_by_unit
+from pprofdiff.model.profiles.operations import Operations, operations_of
+from tests.analysis.building import given, stacks
+from tests.analysis.measuring import PACKAGE, Unit, compared, made, path
+
+COUNTS = st.integers(0, 400)
+STACKS = st.sampled_from([path("F"), path("G", "F"), path("runtime.mallocgc", "G")])
+UNITS = st.lists(
+    st.builds(
+        Unit,
+        st.dictionaries(STACKS, COUNTS, min_size=1),
+        st.dictionaries(STACKS, st.tuples(st.integers(1, 9), st.integers(8, 999))),
+        st.integers(1, 10**6),
+        st.just(100),
+    ),
+    min_size=1, max_size=4,
+).map(lambda units: [u._replace(name=f"N{i}") for i, u in enumerate(units)])  # fmt: skip
+
+
+def by_stack(samples):
+    """Return the sums of (stack, value) pairs that are not 0."""
+    sums = Counter()
+    for stack, value in samples:
+        sums[tuple(stack)] += value
+    return {stack: value for stack, value in sums.items() if value}
+
+
+def of_run(side, kind, run=0):
+    """Return the contents of a side's profiles of a kind and run."""
+    return [
+        c.content for c in side.of("profile") if measure(c) == kind and c.run == run
+    ]
+
+
+@given(UNITS, st.integers(1, 3))
+def test_one_profile_of_a_run_is_the_sum_of_its_units(units, runs):
+    before = made("base", *units, runs=runs)
+    after = added_up(before)
+    for run in range(runs):
+        (whole,) = of_run(after, "cpu", run)
+        parts = of_run(before, "cpu", run)
+        assert by_stack(stacks(whole)) == by_stack(
+            pair for part in parts for pair in stacks(part)
+        )
+        done = operations_of(whole)
+        assert done.number == sum(unit.operations for unit in units)
+    assert not any(capture.unit for capture in after.captures)
+    names = {f"{PACKAGE} Benchmark{unit.name}": unit for unit in units}
+    assert operations_by_unit(before) == {
+        name: runs * unit.operations for name, unit in names.items()
+    }
+
+
+def test_allocations_are_of_the_mix_of_the_cpu_profiles():
+    """A benchmark runs 3 000 times in CPU profiles, another 10 times; 100 are counted."""
+    often = Unit({path("F"): 9}, {path("F"): (2, 64)}, 3000, 100, "Often")
+    seldom = Unit({path("G"): 9}, {path("G"): (5, 4096)}, 10, 50, "Seldom")
+    (whole,) = of_run(added_up(made("base", often, seldom, runs=1)), "allocs")
+    assert operations_of(whole) == Operations(3010)
+    columns = [whole.sample_index(f"alloc_{what}") for what in ("objects", "space")]
+    values = {
+        tuple(stack): whole.values[row, columns].tolist()
+        for row, (stack, _) in enumerate(stacks(whole))
+    }
+    assert values == {
+        path("F"): [2 * 3000, 64 * 3000],
+        path("G"): [5 * 10, 4096 * 10],
+    }
+
+
+def test_what_an_operation_allocates_is_what_benchmarks_count():
+    units = [
+        Unit({path("F"): 90}, {path("F"): (2, 64)}, 3000, 100, "Often"),
+        Unit({path("G"): 60}, {path("G"): (5, 4096)}, 1000, 50, "Seldom"),
+    ]
+    both = compared(units, units)
+    space = next(d for d in both.profiles if d.sample_type.type == "alloc_space")
+    assert space.normalization.mode == "per_work"
+    scaled = space.normalization.scaled(*space.totals)
+    # Three of four operations are of the first.
+    assert scaled == pytest.approx((0.75 * 64 + 0.25 * 4096,) * 2)
+
+
+def test_a_side_without_units_stays_as_it_is():
+    side = made("base", Unit({path("F"): 3}))
+    plain = added_up(side)
+    assert added_up(plain) is plain
+
+
+def test_paths_name_all_units_of_a_run():
+    units = [Unit({path("F"): 9}, name=name) for name in ("A", "B")]
+    several, one = (added_up(made("base", *u)) for u in (units, units[:1]))
+    told = {c.path for c in several.of("profile") if measure(c) == "cpu"}
+    assert told == {f"base/{run}/*/cpu.pb.gz" for run in range(1, 6)}
+    told = {c.path for c in one.of("profile") if measure(c) == "cpu"}
+    assert "base/1/BenchmarkA/cpu.pb.gz" in told

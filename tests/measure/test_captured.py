@@ -1,0 +1,281 @@
+"""What profiles of real benchmarks keep: all samples of operations, no harness."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections import Counter
+from shutil import copy
+
+import numpy as np
+import pytest
+
+from pprofdiff.inputs.gunzip import decompress
+from pprofdiff.loaders.profiles.encode import compress, encode
+from pprofdiff.loaders.profiles.pprof import decode
+from pprofdiff.measure.captured import keep_allocations, keep_operations
+from pprofdiff.model.profiles.operations import Operations, operations_of
+from tests.analysis.building import PERIOD, profile
+
+pytestmark = pytest.mark.go
+
+# Each function that spins is of one kind of place that a benchmark has work in.
+BENCHMARKS = """package p
+
+import (
+	"sync/atomic"
+	"testing"
+)
+
+var sink [][]byte
+var small [][]byte
+var total uint64
+
+//go:noinline
+func spin(steps int) {
+	sum := uint64(steps)
+	for i := range steps {
+		sum = sum*31 + uint64(i)
+	}
+	atomic.AddUint64(&total, sum)
+}
+
+//go:noinline
+func setUp() { spin(40_000_000) }
+
+//go:noinline
+func paused() { spin(2_000_000) }
+
+//go:noinline
+func operation() { spin(2_000_000) }
+
+//go:noinline
+func parallel() { spin(2_000_000) }
+
+//go:noinline
+func served() { spin(2_000_000) }
+
+func BenchmarkAll(b *testing.B) {
+	b.Run("deep/er", func(b *testing.B) {
+		setUp()
+		ask, done := make(chan int), make(chan int)
+		go func() {
+			for range ask {
+				served()
+				done <- 0
+			}
+		}()
+		b.ResetTimer()
+		for range b.N {
+			b.StopTimer()
+			paused()
+			b.StartTimer()
+			operation()
+			ask <- 0
+			<-done
+		}
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				parallel()
+			}
+		})
+		close(ask)
+	})
+}
+
+//go:noinline
+func three() {
+	for range 3 {
+		small = append(small[:0], make([]byte, 64))
+	}
+}
+
+//go:noinline
+func one() { sink = append(sink[:0], make([]byte, 1024)) }
+
+//go:noinline
+func begins() {
+	for range 1024 {
+		sink = append(sink, make([]byte, 1024))
+	}
+}
+
+func BenchmarkAllocates(b *testing.B) {
+	begins()
+	small = make([][]byte, 0, 1)
+	b.ResetTimer()
+	for range b.N {
+		three()
+		one()
+	}
+}
+"""
+OF_OPERATIONS = {"setUp", "paused", "operation", "parallel", "served"}
+
+
+@pytest.fixture(scope="module")
+def benchmark(tmp_path_factory):
+    """Return what runs a benchmark with a profile, and the folder of both."""
+    folder = tmp_path_factory.mktemp("captured")
+    (folder / "go.mod").write_text("module example.com/p\n\ngo 1.24\n")
+    (folder / "p_test.go").write_text(BENCHMARKS, "utf-8")
+    subprocess.run(
+        ["go", "test", "-c", "-o", "p.test", "."],
+        cwd=folder, check=True, capture_output=True, env={**os.environ, "GOWORK": "off"},
+    )  # fmt: skip
+
+    def profiled(name, bench, times, *flags):
+        path = folder / name
+        subprocess.run(
+            ["./p.test", "-test.run=^$", f"-test.bench={bench}",
+             f"-test.benchtime={times}x", *(flag.format(path) for flag in flags)],
+            cwd=folder, check=True, capture_output=True,
+        )  # fmt: skip
+        return path
+
+    return profiled
+
+
+@pytest.fixture(scope="module")
+def cpu(benchmark):
+    """Return a CPU profile as Go wrote it, and what is kept, with its CPU seconds."""
+    raw = benchmark("raw.pb.gz", "All", 100, "-test.cpuprofile={}")
+    kept = copy(raw, raw.with_name("kept.pb.gz"))
+    return raw, kept, keep_operations(str(kept), Operations(101, "p BenchmarkAll"))
+
+
+def traces(path):
+    """Return (functions leaf first, nanoseconds) of each sample, as Go's pprof has it."""
+    done = subprocess.run(
+        ["go", "tool", "pprof", "-traces", "-unit=ns", str(path)],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    _, *parts = done.stdout.split("-----------+" + "-" * 55)
+    samples = []
+    for part in parts:
+        lines = [line for line in part.splitlines() if line.strip()]
+        if lines:
+            amount, first = lines[0].split(None, 1)
+            frames = [first, *(line.strip() for line in lines[1:])]
+            names = [frame.removesuffix(" (inline)") for frame in frames]
+            samples.append((names, int(amount.removesuffix("ns"))))
+    return samples
+
+
+def test_no_sample_of_an_operation_is_lost(cpu):
+    raw, kept, _ = cpu
+    for name in sorted(OF_OPERATIONS):
+        sums = [
+            sum(ns for names, ns in traces(path) if f"example.com/p.{name}" in names)
+            for path in (raw, kept)
+        ]
+        assert sums[0] == sums[1] > 0, name
+
+
+def test_nothing_of_the_harness_is_kept(cpu):
+    raw, kept, seconds = cpu
+    samples = traces(kept)
+    own = [
+        (names, ns)
+        for names, ns in traces(raw)
+        if not any(name.startswith("example.com/p.") for name in names)
+    ]
+    bad = {f"testing.(*B).{clock}Timer" for clock in ("Start", "Stop", "Reset")}
+    bad |= {"runtime/pprof.profileWriter", "runtime.main"}
+    assert [names for names, _ in samples if bad.intersection(names)] == []
+    loop = "testing.(*B).runN"
+    for names, _ in samples:
+        if loop in names:
+            called = names[names.index(loop) - 1]
+            assert called.startswith("example.com/p.Benchmark"), names
+    # Nothing is invented either: what is not the benchmark's is the runtime's own.
+    rest = Counter({tuple(names): ns for names, ns in own})
+    for names, ns in samples:
+        if not any(name.startswith("example.com/p.") for name in names):
+            assert ns <= rest[tuple(names)]
+    assert seconds == pytest.approx(sum(ns for _, ns in samples) / 1e9)
+
+
+LOOP = ("testing.(*B).runN", "testing.(*B).launch")
+# Stacks, leaf first, and whether they are of operations.
+STACKS = [
+    (("p.work", "p.BenchmarkX", *LOOP), True),
+    (("runtime.mallocgc", "p.BenchmarkX", *LOOP), True),
+    (("p.work", "p.BenchmarkX.func1", "testing.(*B).runN", "testing.(*B).run1.func1"), True),
+    (("runtime.ReadMemStats", "testing.(*B).StopTimer", "p.BenchmarkX", *LOOP), False),
+    (("runtime.ReadMemStats", "testing.(*B).StartTimer", *LOOP), False),
+    (("testing.(*B).ResetTimer", "p.BenchmarkX", *LOOP), False),
+    (("runtime.gcStart", "runtime.GC", *LOOP), False),
+    (LOOP, False),
+    # A benchmark of benchmarks: what the inner loop calls counts.
+    (("p.work", "p.BenchmarkX.func1", *LOOP, "testing.(*B).Run", "p.BenchmarkX", *LOOP), True),
+    (("p.parse", "testing.(*B).RunParallel.func1"), True),
+    (("p.serve", "net/http.(*conn).serve"), True),
+    (("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker"), True),
+    (("runtime.findRunnable", "runtime.schedule", "runtime.mcall"), True),
+    (("p.init.0", "runtime.doInit1", "runtime.main"), False),
+    (("p.TestMain", "main.main", "runtime.main"), False),
+    (("compress/flate.(*compressor).write", "runtime/pprof.profileWriter"), False),
+    (("p.TestX", "testing.tRunner"), False),
+    (("main.main",), True),
+    ((), True),
+]  # fmt: skip
+
+
+def test_stacks_of_operations_are_told_from_others(tmp_path):
+    path = tmp_path / "cpu.pb.gz"
+    made = profile([(stack, 1 << n) for n, (stack, _) in enumerate(STACKS)])
+    path.write_bytes(compress(encode(made)))
+    seconds = keep_operations(str(path), Operations(7))
+    left = decode(decompress(path.read_bytes(), ""), "left")
+    wanted = [1 << n for n, (_, kept) in enumerate(STACKS) if kept]
+    assert sorted(left.values[:, 0].tolist()) == wanted
+    assert seconds == sum(wanted) * PERIOD / 1e9
+
+
+def test_a_profile_without_samples_stays_one(tmp_path):
+    path = tmp_path / "cpu.pb.gz"
+    path.write_bytes(compress(encode(profile([]))))
+    assert keep_operations(str(path), Operations(7, "p BenchmarkX")) == 0.0
+    left = decode(decompress(path.read_bytes(), ""), "left")
+    assert (len(left), operations_of(left)) == (0, Operations(7, "p BenchmarkX"))
+
+
+def test_a_profile_says_what_it_covers(cpu):
+    told = decode(decompress(cpu[1].read_bytes(), ""), "kept")
+    assert operations_of(told) == Operations(101, "p BenchmarkAll")
+
+
+def test_go_reads_what_is_kept(cpu):
+    done = subprocess.run(
+        ["go", "tool", "pprof", "-comments", str(cpu[1])],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == "operations: 101 of p BenchmarkAll"
+
+
+def test_objects_of_operations_are_counted_exactly(benchmark):
+    """What setting up takes, 1 MB, is not there; each site is, to the object."""
+    flags = "-test.memprofile={}", "-test.memprofilerate=1"
+    more = benchmark("more.pb.gz", "Allocates", 1000, *flags)
+    fewer = benchmark("fewer.pb.gz", "Allocates", 2, *flags)
+    operations = 1001 - 3
+    keep_allocations(str(more), str(fewer), Operations(operations, "p BenchmarkX"))
+    left = decode(decompress(more.read_bytes(), ""), "more")
+    assert operations_of(left) == Operations(operations, "p BenchmarkX")
+    kinds = [left.sample_index(f"alloc_{what}") for what in ("objects", "space")]
+    frames, names = left.frames(), left.function_names()
+    called = [names[i] for i in left.locations.line_function[frames.line].tolist()]
+    sums = Counter()
+    for row, values in enumerate(left.values[:, kinds].tolist()):
+        stack = called[frames.offsets[row] : frames.offsets[row + 1]]
+        own = next((name for name in stack if name.startswith("example.com/p.")), "")
+        for kind, value in zip(("objects", "bytes"), values, strict=True):
+            sums[own, kind] += value
+    # What is in no function of the package is the harness's; nothing of an operation.
+    assert {key: n / operations for key, n in sums.items() if key[0]} == {
+        ("example.com/p.three", "objects"): 3, ("example.com/p.three", "bytes"): 192,
+        ("example.com/p.one", "objects"): 1, ("example.com/p.one", "bytes"): 1024,
+    }  # fmt: skip
+    # What is in use at the end is no cost of an operation.
+    assert not np.delete(left.values, kinds, axis=1).any()

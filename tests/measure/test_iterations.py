@@ -1,0 +1,73 @@
+"""How often benchmarks run: both sides get time, equal work, and one factor for all."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pprofdiff.measure.iterations import alike_counts, counts_for
+from pprofdiff.measure.leaves import Leaf, Pilot
+
+# From a benchmark that measures nothing to one that takes an hour.
+SPEEDS = st.one_of(st.just(0.0), st.floats(1e-11, 3600.0))
+PAIRS = st.tuples(SPEEDS, SPEEDS)
+SECONDS = st.floats(0.01, 10.0)
+
+
+def pilots(base, new):
+    return {"base": Pilot(base, 0.0), "new": Pilot(new, 0.0)}
+
+
+def factor(counts):
+    """Return how many times as often new runs: negative where base does."""
+    base, new = counts
+    assert max(counts) % min(counts) == 0
+    return new // base if new >= base else -(base // new)
+
+
+@given(PAIRS, SECONDS)
+def test_counts_are_whole_and_easy_to_type(speeds, seconds):
+    counts = counts_for(pilots(*speeds), seconds)
+    assert min(counts) >= 1
+    factor(counts)
+    assert len(str(min(counts)).rstrip("0")) <= 2
+    assert (counts.of("base"), counts.of("new")) == tuple(counts)
+
+
+@given(st.floats(1e-9, 10.0), st.floats(0.501, 1.999), SECONDS)
+def test_below_a_factor_of_two_both_run_equally_often(base, ratio, seconds):
+    base_count, new_count = counts_for(pilots(base, base * ratio), seconds)
+    assert base_count == new_count
+
+
+@given(PAIRS, SECONDS)
+def test_swapped_sides_have_swapped_counts(speeds, seconds):
+    there, back = (counts_for(pilots(*s), seconds) for s in (speeds, speeds[::-1]))
+    assert tuple(there) == tuple(back)[::-1]
+
+
+@given(st.floats(1e-7, 1e-3), st.floats(1e-3, 1e3), st.floats(0.1, 10.0))
+def test_both_sides_get_about_the_time(base, ratio, seconds):
+    """The slower one takes it, less what two digits leave out; none runs longer."""
+    speeds = base, base * ratio
+    counts = counts_for(pilots(*speeds), seconds)
+    took = [count * speed for count, speed in zip(counts, speeds, strict=True)]
+    if min(counts) > 1:
+        assert max(took) <= seconds * 1.001
+    # Equal iterations differ by less than two in time, other factors by half a unit.
+    if seconds > 100 * max(speeds):
+        assert max(took) >= 0.9 * seconds
+        assert min(took) >= 0.45 * seconds
+
+
+@given(st.lists(PAIRS, min_size=1, max_size=6), SECONDS)
+def test_benchmarks_that_are_added_up_have_one_factor(speeds, seconds):
+    leaves = [Leaf("example.com/p", f"B{number}") for number in range(len(speeds))]
+    both = {
+        side: {leaf: Pilot(pair[i], 0.0) for leaf, pair in zip(leaves, speeds, strict=True)}
+        for i, side in enumerate(("base", "new"))
+    }  # fmt: skip
+    counts = alike_counts(both, leaves, seconds)
+    assert list(counts) == leaves
+    assert min(min(one) for one in counts.values()) >= 1
+    assert len({factor(one) for one in counts.values()}) == 1

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from tests.analysis import growing
+from tests.traces.toolchains import once, session
 
 
 @pytest.fixture(scope="session")
-def served(tmp_path_factory):
+def served():
     """Return {what it leaks: folder}; ``again`` is as ``none``, ``idle`` serves less."""
-    root = tmp_path_factory.mktemp("growth")
     kinds = {
         "none": {},
         "again": {},
@@ -18,4 +20,7 @@ def served(tmp_path_factory):
         "heap": {"leak": "heap"},
         "goroutines": {"leak": "goroutines"},
     }
-    return {name: growing.serve(root / name, **words) for name, words in kinds.items()}
+    return {
+        name: once(session() / f"growth-{name}", partial(growing.serve, **words))
+        for name, words in kinds.items()
+    }

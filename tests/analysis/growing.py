@@ -12,6 +12,7 @@ from pprofdiff.analysis.settings import DEFAULTS
 from pprofdiff.model.profiles.profile import ValueType
 from pprofdiff.model.side import Capture, Side
 from tests.analysis.building import profile
+from tests.traces.toolchains import once
 
 SERVER = Path(__file__).parents[1] / "workloads" / "growth"
 MB = 1 << 20
@@ -58,11 +59,13 @@ def findings(base, new, **how):
 
 def serve(folder, **words):
     """Run the server with these flags and return the folder with its profiles."""
-    binary = folder.parent / "growth"
-    if not binary.exists():
-        build = ["go", "build", "-trimpath", "-o", str(binary), "."]
-        subprocess.run(build, cwd=SERVER, check=True, timeout=600)
+    binary = once(folder.parent / "growth", _build)
     folder.mkdir()
     flags = [f"-{word}={value}" for word, value in words.items()]
-    subprocess.run([binary, "-out", folder, *flags], check=True, timeout=60)
+    subprocess.run([binary, "-out", folder, *flags], check=True)
     return folder
+
+
+def _build(binary):
+    words = ["go", "build", "-trimpath", "-o", str(binary), "."]
+    subprocess.run(words, cwd=SERVER, check=True)

@@ -11,6 +11,7 @@ import pytest
 import pprofdiff
 from pprofdiff.analysis.traces.states import STATES
 from tests.conftest import DATA, STORIES
+from tests.examples import daily
 
 
 @cache
@@ -21,7 +22,7 @@ def compared(story):
     return d, entry
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_states(story):
     d, entry = compared(story)
     columns = ["state", "reason", "base_ns", "new_ns"]
@@ -35,7 +36,7 @@ def test_states(story):
     assert d.states["delta_scaled"].tolist() == pytest.approx(wanted.tolist())
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize(
     ("frame", "key"), [("goroutines", "goroutines"), ("created", "created_by")]
 )
@@ -62,7 +63,7 @@ def test_goroutines(story, frame, key):
     assert found["base_exec_ns"].dtype == "int64"
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_latency_stops_and_mmu(story):
     d, entry = compared(story)
     fields = ["p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns"]

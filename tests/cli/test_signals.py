@@ -21,6 +21,8 @@ STOPS = """
 import sys, time
 from pprofdiff.cli.main import main
 
+pytestmark = pytest.mark.slow
+
 def stop(event, arguments):
     if event == "os.rename" and str(arguments[1]).endswith("x.json"):
         print("stopped", flush=True)

@@ -19,6 +19,7 @@ from pprofdiff.model.gclogs import GCLog, GCRun
 from pprofdiff.plots.durations import survival
 from pprofdiff.plots.layout import RoundedLayout
 from tests.analysis.gclogs.cycles import cycles_of
+from tests.examples import daily
 from tests.plots.captured import STORIES, Capture, compare_logs, pools, trace_diff
 
 
@@ -65,7 +66,7 @@ def test_a_quantile_that_a_side_is_too_small_for_is_not_marked():
     ]
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("name", ["base", "new"])
 def test_latencies_are_those_of_the_trace(story, name):
     diff = trace_diff(story)
@@ -135,7 +136,7 @@ def test_every_point_is_exact_and_the_ends_are_kept(values, columns):
     assert len(x) == distinct if distinct <= 2 * columns else len(x) <= 2 * columns + 2
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("size", [(400, 300), (680, 250)])
 def test_nothing_is_drawn_through_the_words_of_quantiles(story, size):
     """Neither a curve nor the axis, near whose ends some of them stand."""

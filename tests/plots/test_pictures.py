@@ -46,8 +46,7 @@ def test_what_there_is_is_in_it(kind):
     assert top.find("{*}title").text.startswith("base → new. It is the answer.")
 
 
-@pytest.mark.parametrize("form", ["svg", "png"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("form", "theme"), [("svg", "light"), ("png", "dark")])
 def test_the_same_bytes_every_time(form, theme):
     diff = compared("cpu")
     first, second = (

@@ -18,6 +18,7 @@ from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted
 from pprofdiff.model.side import Capture, Side
 from tests.analysis.building import profile
+from tests.examples import examples
 
 # Ids that the table speaks of, spelled out, and one that it does not.
 IDS = sorted(
@@ -66,7 +67,7 @@ _drafts = st.lists(
     max_size=8,
 )
 _ways = st.sampled_from((None, "worse", "better"))
-_some = settings(max_examples=300, deadline=None)
+_some = settings(max_examples=examples(300), deadline=None)
 
 
 def families(found):

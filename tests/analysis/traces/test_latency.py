@@ -17,10 +17,11 @@ from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model import csr
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import ProcessorState, State
+from tests.examples import daily
 from tests.traces import oracle
 
 from .built import SOME, limit_at, processor_states, rows_of, traces, within
-from .real import ALL, path_of, slack_ns, trace_of
+from .real import ALL, MADE, SIDES, path_of, slack_ns, trace_of
 
 # What Go's events are called by `oracle`.
 CAUSES = {
@@ -42,7 +43,7 @@ def cause_of(wait):
 
 
 @pytest.mark.go
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", daily(ALL, [*SIDES, *MADE]))
 def test_waits_are_those_of_go(name):
     trace = trace_of(name)
     waits = runnable(trace)

@@ -28,6 +28,7 @@ from pprofdiff.report.html.flame import budgets, embedded, packed, varints
 from tests.analysis.building import compared, given, profile, profiles
 from tests.building import cpu
 from tests.conftest import STORIES
+from tests.examples import daily
 from tests.strategies import profiles as any_profiles
 
 from .unpacking import (
@@ -79,7 +80,7 @@ def test_what_is_packed_comes_out(pair, budget):
     assert unpacked(read(diff, budget=budget)) == meant(diff, budget)
 
 
-@pytest.mark.parametrize("name", STORIES)
+@pytest.mark.parametrize("name", daily(STORIES, ("rss-search", "zstd")))
 def test_real_captures_come_out_of_few_bytes(name, load_story, load_capture):
     held = load_story(name)
     size = 0
@@ -286,7 +287,7 @@ def test_every_frame_has_its_mark(pair):
     marks_are_of(diff, read(diff, budget=10_000))
 
 
-@pytest.mark.parametrize("name", STORIES)
+@pytest.mark.parametrize("name", daily(STORIES, ("rss-search", "zstd")))
 def test_frames_of_real_captures_are_marked(name, load_story, load_capture):
     held = load_story(name)
     diff = compared(*(load_capture(s / "cpu.pb.gz") for s in (held.base, held.new)))

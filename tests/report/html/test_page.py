@@ -17,6 +17,7 @@ from pprofdiff.report.model import report_of
 from pprofdiff.units import printable
 from tests.building import CPU, MS, Frame, Place, Sample, built
 from tests.conftest import STORIES
+from tests.examples import daily
 from tests.report.reading import HOSTILE
 
 from .pages import Page, hashed
@@ -56,7 +57,7 @@ def compared(names, labels=("base", "new")):
     return report_of(compare_sides(*sides, Settings(work=counted((1, 1)))))
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_a_typical_report_is_small(page, story):
     assert len(page(f"{story}/base", f"{story}/new").encode()) <= TYPICAL
 
@@ -74,7 +75,7 @@ def test_the_same_input_gives_the_same_bytes(page):
     assert page(*words) == page(*words)
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search",)))
 def test_nothing_but_our_own_can_run_or_load(page, story):
     whole = Page(page(f"{story}/base", f"{story}/new"))
     (script,), (style,) = whole.scripts, whole.styles

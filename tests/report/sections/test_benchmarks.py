@@ -148,9 +148,9 @@ def in_one_scale(lines):
 
 
 @pytest.fixture(scope="module")
-def benchstat(tmp_path_factory):
+def benchstat():
     """Return a function: two paths in, the text that benchstat prints out."""
-    program = benchstat_program(tmp_path_factory.mktemp("benchstat"))
+    program = benchstat_program()
 
     def run(paths):
         done = subprocess.run(

@@ -23,6 +23,7 @@ from pprofdiff.report.text.report import report_parts
 from pprofdiff.report.text.short import MOST
 from pprofdiff.report.text.terminal import render
 from tests.conftest import DATA
+from tests.examples import daily
 from tests.report.golden import check
 
 WIDTHS = (60, 80, 100, 200)
@@ -248,7 +249,7 @@ def test_the_order_is_outcome_account_causes_groups_movers_warnings_inputs(cli):
     assert places == sorted(places)
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("full", [[], ["--full"]], ids=["answer", "full"])
 def test_no_path_is_repeated(cli, story, full):
     out = cli(f"{story}/base", f"{story}/new", *full).out

@@ -16,7 +16,7 @@ import pytest
 
 from pprofdiff.api import load
 from pprofdiff.cli.main import main
-from tests.repository import planted
+from tests.repository import Planted, planted
 from tests.traces import toolchains
 
 DATA = Path(__file__).parent / "data"
@@ -144,9 +144,20 @@ def load_story():
 
 
 @pytest.fixture(scope="session")
-def planted_repo(tmp_path_factory):
-    """Return a repository in which one commit of many made a function slower."""
-    return planted(tmp_path_factory.mktemp("planted"))
+def planted_repo():
+    """Return a repository in which one commit of many made a function slower.
+
+    One process of a session makes it for all: nobody writes to it.
+    """
+    place = toolchains.session() / "planted"
+
+    def make(draft):
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        draft.write_text(json.dumps(planted(place), default=str), "utf-8")
+
+    told = toolchains.once(place.with_suffix(".json"), make)
+    return Planted.of(json.loads(told.read_text("utf-8")))
 
 
 @pytest.fixture

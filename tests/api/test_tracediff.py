@@ -22,6 +22,7 @@ def compared(story):
     return d, entry
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_states(story):
     d, entry = compared(story)
@@ -96,6 +97,7 @@ def test_figures():
             assert d.figures.loc[figure, side] == pytest.approx(entry[side][name])
 
 
+@pytest.mark.slow
 def test_both_sides_rows_lie_below_each_other():
     d, _ = compared("node-pool")
     alone = [
@@ -118,6 +120,7 @@ def test_both_sides_rows_lie_below_each_other():
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", STATES)
 def test_time_in_a_state_is_compared_as_on_the_command_line(state, cli, tmp_path):
     paths = [DATA / "health-check" / side / "trace.out" for side in ("base", "new")]
@@ -131,6 +134,7 @@ def test_time_in_a_state_is_compared_as_on_the_command_line(state, cli, tmp_path
     assert ours == theirs
 
 
+@pytest.mark.slow
 def test_a_plot_takes_the_object():
     from matplotlib.figure import Figure
 

@@ -215,6 +215,7 @@ def test_the_heap_is_what_it_last_was(story):
         assert (one.value[place[known]] == frame[column][known]).all()
 
 
+@pytest.mark.slow
 @hypothesis.given(traces())
 @SOME
 def test_a_stop_without_an_end_has_no_duration(data):

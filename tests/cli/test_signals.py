@@ -128,6 +128,7 @@ def test_a_thread_may_run_it(sides):
     assert statuses == [0]
 
 
+@pytest.mark.slow
 def test_half_a_copy_is_none(tmp_path):
     size = 1 << 27
     body = bytes(1 << 20)

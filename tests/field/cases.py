@@ -120,11 +120,11 @@ def _unchanged() -> Iterator[Case]:
 
 
 def each(cases: Sequence[Case]) -> pytest.MarkDecorator:
-    """Parametrize a test with cases: one in twelve is quick, all are slow."""
+    """Parametrize a test with cases: one in twenty is quick, the others are slow."""
     return pytest.mark.parametrize(
         "case",
         [
-            pytest.param(case, marks=[pytest.mark.slow] if number % 12 else [])
+            pytest.param(case, marks=[pytest.mark.slow] if number % 20 else [])
             for number, case in enumerate(cases)
         ],
         ids=lambda case: case.name,

@@ -32,6 +32,7 @@ def boxes(ax):
     return np.floor(corners[:, 0, 1]), corners[:, 0, 0], corners[:, 1, 0], fills
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("width", ["larger", "base", "new"])
 def test_frames_lie_within_what_calls_them_and_beside_each_other(story, width):
@@ -51,6 +52,7 @@ def test_frames_lie_within_what_calls_them_and_beside_each_other(story, width):
             assert inside.sum() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("kind", ["cpu", "allocs", "mutex"])
 def test_widths_are_the_larger_of_both_sides(story, kind):
@@ -68,6 +70,7 @@ def test_widths_are_the_larger_of_both_sides(story, kind):
     assert (drawn >= wanted * (1 - 1e-9)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("kind", ["cpu", "allocs"])
 @pytest.mark.parametrize("theme", palette.THEMES)
@@ -170,6 +173,7 @@ def test_only_functions_are_spelled_shorter():
     assert re.fullmatch(r"all  [\d.]+ → [\d.]+%", whole.names[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", HOSTILE)
 def test_hostile_names_are_drawn(label):
     diff = profile_diff("zstd", "cpu", (label, "pr"))

@@ -13,6 +13,7 @@ from tests.plots.captured import STORIES, trace_diff
 COLUMNS = ("exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("blocked", [False, True])
 def test_bars_are_the_times_of_the_first_pairs(story, blocked):

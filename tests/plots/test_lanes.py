@@ -64,6 +64,7 @@ def crowded(processors=80, slices=2_000):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("story", "which"), SOME)
 def test_both_moments_are_bars_from_0_on_one_scale(story, which):
     diff = trace_diff(story)
@@ -84,6 +85,7 @@ def test_both_moments_are_bars_from_0_on_one_scale(story, which):
     assert labels == [x.label for x in lanes if x.kind != "gc" or len(x.slices)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("story", "which"), SOME)
 def test_no_words_lie_on_others(story, which):
     with mpl.rc_context():

@@ -39,6 +39,7 @@ def texts(figure):
     ]
 
 
+@pytest.mark.slow
 @every
 def test_the_axes_given_come_back(name, figure):
     ax = figure.subplots()
@@ -46,6 +47,7 @@ def test_the_axes_given_come_back(name, figure):
     assert figure.axes == [ax]
 
 
+@pytest.mark.slow
 @every
 def test_nothing_global_changes(name, figure):
     before, open_before = dict(mpl.rcParams), plt.get_fignums()
@@ -54,6 +56,7 @@ def test_nothing_global_changes(name, figure):
     assert plt.get_fignums() == open_before
 
 
+@pytest.mark.slow
 @every
 def test_without_axes_the_current_ones_are_drawn_on(name):
     mine = plt.figure()
@@ -67,6 +70,7 @@ def test_without_axes_the_current_ones_are_drawn_on(name):
         plt.close(mine)
 
 
+@pytest.mark.slow
 @every
 @pytest.mark.parametrize("theme", palette.THEMES)
 def test_every_colour_is_the_palette_s(name, theme, figure):
@@ -81,6 +85,7 @@ def test_every_colour_is_the_palette_s(name, theme, figure):
     assert {mpl.colors.to_hex(colour) for colour in drawn} <= known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", daily(HOSTILE, HOSTILE[::3]), ids=ascii)
 @pytest.mark.parametrize("name", LABELLED)
 def test_labels_are_shown_as_they_are(name, label, figure):

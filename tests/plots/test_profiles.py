@@ -24,6 +24,7 @@ def names(ax):
     return [text.get_text() for text in ax.get_yticklabels()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("kind", ["cpu", "allocs", "mutex"])
 def test_bars_lead_from_base_to_new(story, kind):

@@ -67,6 +67,7 @@ def threads(events):
     return {key: sorted(rows, key=lambda r: r[:2]) for key, rows in lanes.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_slices_of_a_thread_do_not_overlap(story):
     for rows in threads(events_of(compared(story))).values():
@@ -74,6 +75,7 @@ def test_slices_of_a_thread_do_not_overlap(story):
             assert one[1] <= other[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_slices_add_up_to_the_trace(story):
     diff = compared(story)
@@ -100,6 +102,7 @@ def test_slices_add_up_to_the_trace(story):
             assert ours == sorted(zip(*(c.tolist() for c in both), strict=True))
 
 
+@pytest.mark.slow
 def test_the_goroutines_are_those_that_waited_longest():
     diff = compared("health-check")
     lanes = threads(events_of(diff))

@@ -129,6 +129,7 @@ def test_the_first_cause_leaves_nothing_to_others(drafts, way, known):
     assert not any(finding.beside for finding in found[:1])
 
 
+@pytest.mark.slow
 @_some
 @given(_drafts, _ways, st.booleans())
 def test_what_a_cause_says_itself_goes_the_way_of_all_of_it(drafts, way, known):

@@ -79,6 +79,7 @@ def test_what_is_gone_is_named_with_its_caller(more, less, id_, words, by_operat
         assert (gone.base == 0, gone.new == 0) == (way == "worse", way == "better")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["synced", "unsynced", "locked", "shared", "asked"])
 def test_two_runs_of_one_build_tell_nothing_that_matters(kind):
     for base, new in permutations([run(kind, 0), run(kind, 1)]):

@@ -91,6 +91,7 @@ def test_sweeps_and_stops_are_those_of_go(name):
         )
 
 
+@pytest.mark.slow
 @given(traces())
 @SOME
 def test_workers_assists_and_the_share_of_the_capacity(trace):

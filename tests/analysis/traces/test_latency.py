@@ -96,6 +96,7 @@ def test_the_time_after_the_first_run_is_that_of_pprof_sched():
     assert whole == [25.3, 17.6]
 
 
+@pytest.mark.slow
 @given(traces())
 @SOME
 def test_every_wait_and_what_held_it_up(trace):
@@ -126,6 +127,7 @@ def test_every_wait_and_what_held_it_up(trace):
     assert list(zip(*(c.tolist() for c in columns), strict=True)) == expected
 
 
+@pytest.mark.slow
 @given(traces(), st.integers(1, 5))
 @SOME
 def test_waits_do_not_depend_on_how_many_rows_are_looked_at_at_once(trace, rows):
@@ -153,6 +155,7 @@ def test_waits_of_some_goroutines(trace, data):
     assert waits.quantiles(some) == quantiles(waits.duration_ns[rows & ~waits.cut])
 
 
+@pytest.mark.slow
 @given(traces())
 @SOME
 def test_causes(trace):

@@ -127,6 +127,7 @@ def test_go_itself_tells_the_minimum_for_every_quantile():
     assert distribution(found, 1_000_000, (0.05,))[0] > mmu(found, 1_000_000)
 
 
+@pytest.mark.slow
 @given(traces(), st.sampled_from(SETS))
 @SOME
 def test_it_is_right_at_every_nanosecond(trace, flags):

@@ -122,6 +122,7 @@ def values_at(series):
     return found
 
 
+@pytest.mark.slow
 @given(traces())
 @SOME
 def test_busy_is_when_no_processor_is_idle(trace):
@@ -138,6 +139,7 @@ def test_busy_is_when_no_processor_is_idle(trace):
     assert (found.start_ns[1:] > found.end_ns[:-1]).all()
 
 
+@pytest.mark.slow
 @given(traces())
 @SOME
 def test_capacity_is_gomaxprocs_over_time(trace):

@@ -132,6 +132,7 @@ def told(profile):
     return found
 
 
+@pytest.mark.slow
 @given(traces(), st.sampled_from(STATES))
 @settings(derandomize=True, max_examples=examples(100))
 def test_samples_are_those_counted_one_by_one(trace, state):

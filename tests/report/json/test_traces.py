@@ -105,6 +105,7 @@ def both(story, entry):
         yield word, trace, entry(story)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_every_field_is_there_and_nothing_else(entry, story):
     found = entry(story)

@@ -59,6 +59,7 @@ def test_at_80_columns_as_it_was_last_looked_at(monkeypatch, story):
     check(f"trace.{story}.80", text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("columns", [80, 120])
 def test_nothing_but_names_is_cut(monkeypatch, cli, story, columns):
@@ -81,6 +82,7 @@ def tell(tables):
         assert not re.search(r"\b(nan|inf|None)\b", line)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_no_row_is_all_zero(monkeypatch, cli, story):
     monkeypatch.chdir(DATA / story)

@@ -16,7 +16,7 @@ import pytest
 
 from pprofdiff.api import load
 from pprofdiff.cli.main import main
-from tests.repository import planted
+from tests.repository import Planted, planted
 from tests.traces import toolchains
 
 DATA = Path(__file__).parent / "data"
@@ -27,57 +27,6 @@ STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
 hypothesis.settings.register_profile("whole", deadline=None, max_examples=100)
 hypothesis.settings.register_profile("daily", deadline=None, max_examples=25)
 hypothesis.settings.load_profile("daily")
-# Folders and modules whose tests build programs, start processes or browsers, or try
-# many examples: ``-m "not slow"`` leaves them out, as all that runs Go. Others bear the
-# mark themselves.
-SLOW = (
-    "analysis/benchmarks",
-    "analysis/findings/test_any_log",
-    "analysis/findings/test_stories",
-    "analysis/findings/test_traces",
-    "analysis/profiles/test_tree",
-    "analysis/source",
-    "analysis/traces",
-    "api",
-    "browser",
-    "calibration/test_synthetic",
-    "cli/test_folders",
-    "cli/test_hostile",
-    "cli/test_no_paths",
-    "cli/test_signals",
-    "cli/test_source",
-    "cli/test_streams",
-    "cli/test_unread",
-    "cli/test_whole",
-    "field",
-    "fleets",
-    "inputs/sources",
-    "inputs/test_fetch",
-    "inputs/test_logins",
-    "inputs/test_recognition",
-    "inputs/test_streaming",
-    "loaders/benchmarks/test_reader",
-    "loaders/gclogs",
-    "loaders/profiles/test_pprof",
-    "loaders/traces",
-    "measure/test_sides",
-    "model/profiles/test_merge",
-    "notebook",
-    "parity",
-    "plots",
-    "report/html",
-    "report/markdown/test_comment",
-    "report/pprof/test_profile",
-    "report/sections/test_benchmarks",
-    "report/sections/traces",
-    "report/test_image",
-    "report/test_rewording",
-    "report/text",
-    "test_docs",
-    "test_imports",
-    "test_recipes",
-    "traces",
-)
 _VERSION = re.compile(r"(?<![\w.])1\.\d+\.\d+(?![\w.])")
 
 
@@ -100,6 +49,8 @@ def pytest_configure(config):
     os.environ[toolchains.RELEASES] = " ".join(wanted)
     folder = tempfile.mkdtemp(prefix="pprofdiff-traces-")
     os.environ[toolchains.FOLDER] = folder
+    # Hundreds of processes import the package: one of them compiles it.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
@@ -109,8 +60,7 @@ def pytest_collection_modifyitems(config, items):
     Which release a test needs stands in its name, as it is a parameter.
     """
     for item in items:
-        place = item.path.relative_to(Path(__file__).parent).as_posix()
-        if item.get_closest_marker("go") or place.startswith(SLOW):
+        if item.get_closest_marker("go"):
             item.add_marker("slow")
     if not config.getoption("whole"):
         left = [
@@ -194,9 +144,20 @@ def load_story():
 
 
 @pytest.fixture(scope="session")
-def planted_repo(tmp_path_factory):
-    """Return a repository in which one commit of many made a function slower."""
-    return planted(tmp_path_factory.mktemp("planted"))
+def planted_repo():
+    """Return a repository in which one commit of many made a function slower.
+
+    One process of a session makes it for all: nobody writes to it.
+    """
+    place = toolchains.session() / "planted"
+
+    def make(draft):
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        draft.write_text(json.dumps(planted(place), default=str), "utf-8")
+
+    told = toolchains.once(place.with_suffix(".json"), make)
+    return Planted.of(json.loads(told.read_text("utf-8")))
 
 
 @pytest.fixture

@@ -1,12 +1,30 @@
-"""How many examples a property is tried on: all with ``--whole``, else a quarter."""
+"""How much a session tries: all with ``--whole``, else a part that has every kind."""
 
 from __future__ import annotations
 
-import hypothesis
+from collections.abc import Collection, Iterable
 
-__all__ = ["examples"]
+import hypothesis
+import pytest
+
+__all__ = ["daily", "examples"]
 
 
 def examples(whole: int) -> int:
     """Return the number of examples for this session, `whole` of them with ``--whole``."""
     return max(whole * hypothesis.settings.default.max_examples // 100, 10)
+
+
+def daily(cases: Iterable[object], kept: Collection[object]) -> list[object]:
+    """Return cases as parameters: those in `kept` always, others only with ``--whole``.
+
+    A tuple is a row of several parameters.
+    """
+    return [
+        case
+        if case in kept
+        else pytest.param(
+            *(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.whole
+        )
+        for case in cases
+    ]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+# Profiles of `planted`.
+KEPT = Path(__file__).parent / "data" / "planted"
 SETTINGS = {
     "GIT_AUTHOR_NAME": "A",
     "GIT_AUTHOR_EMAIL": "a@example.com",
@@ -155,6 +158,13 @@ class Planted(NamedTuple):
     refs: tuple[str, str]
     culprit: str
 
+    @classmethod
+    def of(cls, texts):
+        """Return it from what its JSON reads as."""
+        (repo,), base, new, faster, refs, culprit = texts
+        profiles = map(Path, (base, new, faster))
+        return cls(Repo(Path(repo)), *profiles, tuple(refs), culprit)
+
     @property
     def words(self):
         """What the command line takes of it."""
@@ -162,37 +172,72 @@ class Planted(NamedTuple):
         return [str(self.base), str(self.new), f"--git={span}", "--work=40000:40000"]
 
 
-def planted(folder, slower=SLOWER):
-    """Return a history of 24 commits, of which the 14th makes store.Price slower."""
-    repo = repository(folder / "repo")
-    files = {"go.mod": "module example.com/shop\n\ngo 1.24\n", "main.go": MAIN}
-    first = repo.commit("shop: begin", {**files, "store/price.go": STORE})
-    profiles = []
-    built(repo.folder, folder / "base", ".")
-    profiles.append(folder / "base.pb")
-    measured(folder / "base", profiles[0])
-    culprit = ""
-    text = STORE
-    for number in range(2, 25):
-        if number == 14:
-            text = slower
-            culprit = repo.commit(
-                "store: price twice, to be sure", {"store/price.go": text}
-            )
-        elif number in (5, 19):
-            text = text.replace(
-                "package store\n", f"package store\n\n// Note {number}.\n"
-            )
-            repo.commit(f"store: note {number}", {"store/price.go": text})
-        else:
-            repo.commit(f"docs: page {number}", {f"docs/{number}.md": "words\n"})
-    built(repo.folder, folder / "new", ".")
-    profiles.append(folder / "new.pb")
-    measured(folder / "new", profiles[1])
-    profiles.append(folder / "faster.pb")
-    measured(folder / "new", profiles[2], "less")
-    refs = first, repo.run("rev-parse", "HEAD").strip()
-    return Planted(repo, *profiles, refs, culprit)
+def planted(folder):
+    """Return a history of 24 commits, of which the 14th makes store.Price slower.
+
+    Its profiles are kept: `captured` makes them.
+    """
+    history = History(folder / "repo", SLOWER)
+    names = "base.pb", "new.pb", "faster.pb"
+    return history.with_profiles(*(KEPT / name for name in names))
+
+
+def planted_and_measured(folder, slower):
+    """Return such a history with another change, and profiles made of it now."""
+    history = History(folder / "repo", slower)
+    return history.with_profiles(*history.measure(folder))
+
+
+def captured():
+    """Make the profiles again that `planted` has."""
+    KEPT.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        History(Path(folder) / "repo", SLOWER).measure(Path(folder), KEPT)
+
+
+class History:
+    """24 commits, of which the 14th changes store.Price."""
+
+    def __init__(self, folder, slower):
+        """Make the repository."""
+        self.repo = repo = repository(folder)
+        files = {"go.mod": "module example.com/shop\n\ngo 1.24\n", "main.go": MAIN}
+        self.first = repo.commit("shop: begin", {**files, "store/price.go": STORE})
+        text = STORE
+        for number in range(2, 25):
+            if number == 14:
+                text = slower
+                self.culprit = repo.commit(
+                    "store: price twice, to be sure", {"store/price.go": text}
+                )
+            elif number in (5, 19):
+                text = text.replace(
+                    "package store\n", f"package store\n\n// Note {number}.\n"
+                )
+                repo.commit(f"store: note {number}", {"store/price.go": text})
+            else:
+                repo.commit(f"docs: page {number}", {f"docs/{number}.md": "words\n"})
+        self.last = repo.run("rev-parse", "HEAD").strip()
+
+    def measure(self, folder, out=None):
+        """Run the first and the last commit; return base, new and new with less input.
+
+        No profile names a folder of this machine.
+        """
+        paths = [(out or folder) / f"{name}.pb" for name in ("base", "new", "faster")]
+        for commit, program in ((self.first, "base"), (self.last, "new")):
+            self.repo.run("checkout", "-q", commit)
+            built(self.repo.folder, folder / program, ".", "-trimpath")
+        self.repo.run("checkout", "-q", "main")
+        measured(folder / "base", paths[0])
+        measured(folder / "new", paths[1])
+        measured(folder / "new", paths[2], "less")
+        return paths
+
+    def with_profiles(self, base, new, faster):
+        """Return the history with profiles of it."""
+        refs = self.first, self.last
+        return Planted(self.repo, base, new, faster, refs, self.culprit)
 
 
 def go_env(name):

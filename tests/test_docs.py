@@ -26,6 +26,8 @@ import pytest
 from pprofdiff.cli.arguments import help_text
 from pprofdiff.cli.options import FLAGS, MEASURE_FLAGS
 
+pytestmark = pytest.mark.slow
+
 README = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

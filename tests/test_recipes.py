@@ -19,6 +19,7 @@ from tests.recipes import (
     repository,
     run_job,
 )
+from tests.traces.toolchains import once, session
 
 SHORT, ONE, COMPARE, COMMENT, _ = recipes()
 ROOT = Path(__file__).parents[1]
@@ -102,9 +103,21 @@ def test_all_of_them_run_in_the_shell_that_is_tested():
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory):
-    """Return a workspace after the step that measures, and the job's environment."""
-    return measure(tmp_path_factory.mktemp("recipes"))
+def measured():
+    """Return a workspace after the step that measures, and the job's environment.
+
+    One process of a session measures for all.
+    """
+    place = session() / "recipes"
+
+    def make(draft):
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        draft.write_text(json.dumps(measure(place), default=str), "utf-8")
+
+    told = once(session() / "recipes.json", make)
+    here, *others = json.loads(told.read_text("utf-8"))
+    return Path(here), *others
 
 
 def measure(place):
@@ -133,10 +146,15 @@ def measure(place):
 @pytest.fixture
 def workspace(measured, tmp_path):
     """Return a copy of the measured workspace with comments of others in it."""
+    return copied(measured, tmp_path)
+
+
+def copied(measured, place):
+    """Copy the measured workspace to a folder, and return what `measured` is there."""
     here, env, values, head = measured
     for folder in ("app", "runs"):
-        shutil.copytree(here.parent / folder, tmp_path / folder, symlinks=True)
-    state = tmp_path / "state.json"
+        shutil.copytree(here.parent / folder, place / folder, symlinks=True)
+    state = place / "state.json"
     foreign = [
         {"id": i, "user": OUTER, "body": f"{MARKER}\nmine {i}"} for i in range(1, 40)
     ]
@@ -149,10 +167,10 @@ def workspace(measured, tmp_path):
     )
     own = {
         "GH_STATE": str(state),
-        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
-        "GITHUB_WORKSPACE": str(tmp_path / "app"),
+        "GITHUB_STEP_SUMMARY": str(place / "summary.md"),
+        "GITHUB_WORKSPACE": str(place / "app"),
     }
-    return tmp_path / "app", {**env, **own}, values, head
+    return place / "app", {**env, **own}, values, head
 
 
 def comments(env, number="7"):
@@ -220,23 +238,35 @@ def test_a_fork_has_no_right_to_comment(workspace):
     assert comments(env) == before
 
 
+@pytest.fixture(scope="module")
+def left(measured):
+    """Return the folder of what the fork's workflow leaves for the second one."""
+
+    def make(folder):
+        folder.mkdir()
+        here, env, values, _ = copied(measured, folder)
+        without = {k: v for k, v in values.items() if k != "github.token"}
+        done = run_job(job(COMPARE), here, env, without, since="Compare")
+        assert (done.steps[-1], done.status) == ("Gate", 1), done.output
+        uploads = [
+            s["with"]["path"]
+            for s in job(COMPARE)["steps"]
+            if "upload" in s.get("uses", "")
+        ]
+        assert (here / uploads[0]).exists()
+        (folder / "uploaded").mkdir()
+        for name in uploads[1].split():
+            shutil.copy(here / name, folder / "uploaded")
+
+    return once(session() / "recipes-left", make) / "uploaded"
+
+
 @pytest.fixture
-def artifact(workspace, tmp_path):
+def artifact(workspace, left, tmp_path):
     """Return what the fork's workflow left, where the second one unpacks it."""
-    here, env, values, head = workspace
-    without = {k: v for k, v in values.items() if k != "github.token"}
-    done = run_job(job(COMPARE), here, env, without, since="Compare")
-    assert (done.steps[-1], done.status) == ("Gate", 1), done.output
-    uploads = [
-        s["with"]["path"]
-        for s in job(COMPARE)["steps"]
-        if "upload" in s.get("uses", "")
-    ]
+    _, env, _, head = workspace
     folder = tmp_path / "unpacked" / "here"
-    folder.mkdir(parents=True)
-    for name in uploads[1].split():
-        shutil.copy(here / name, folder / name)
-    assert (here / uploads[0]).exists()
+    shutil.copytree(left, folder)
     return folder, env, {
         "github.event.workflow_run.head_sha": head,
         "github.token": "token",

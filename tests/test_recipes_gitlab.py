@@ -91,6 +91,7 @@ def pipeline(tmp_path, api):
 
 @runs
 @pytest.mark.go
+@pytest.mark.whole
 def test_one_note_is_made_and_edited(pipeline, api):
     here, env = pipeline
     before = [dict(note) for note in api.notes]

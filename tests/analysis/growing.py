@@ -1,8 +1,12 @@
-"""Heap and goroutine profiles: built by hand, and those of a server that leaks."""
+"""Heap and goroutine profiles: built by hand, and those of a server that leaks.
+
+``python -m tests.analysis.growing`` makes the server's profiles again.
+"""
 
 from __future__ import annotations
 
 import subprocess
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +18,7 @@ from pprofdiff.model.side import Capture, Side
 from tests.analysis.building import profile
 
 SERVER = Path(__file__).parents[1] / "workloads" / "growth"
+CAPTURES = Path(__file__).parent / "captures"
 MB = 1 << 20
 
 HEAP = tuple(
@@ -62,13 +67,31 @@ def findings(base, new, **how):
     return {f.id: f for f in find(comparison(base, new, **how)).found}
 
 
-def serve(folder, **words):
-    """Run the server with these flags and return the folder with its profiles."""
-    binary = folder.parent / "growth"
-    if not binary.exists():
-        build = ["go", "build", "-trimpath", "-o", str(binary), "."]
-        subprocess.run(build, cwd=SERVER, check=True, timeout=600)
-    folder.mkdir()
-    flags = [f"-{word}={value}" for word, value in words.items()]
-    subprocess.run([binary, "-out", folder, *flags], check=True, timeout=60)
-    return folder
+# What the server leaks, and words of its command line. ``again`` is as ``none``.
+SERVED = {
+    "none": (),
+    "again": (),
+    "idle": ("-requests=2500",),
+    "heap": ("-leak=heap",),
+    "goroutines": ("-leak=goroutines",),
+}
+
+
+def served(kind):
+    """Return the folder of profiles of the server that leaks this, or nothing."""
+    return CAPTURES / kind
+
+
+def main():
+    """Make all profiles again; how many goroutines wait depends on the machine."""
+    with tempfile.TemporaryDirectory() as name:
+        program = Path(name) / "growth"
+        build = ["go", "build", "-trimpath", "-o", str(program), "."]
+        subprocess.run(build, cwd=SERVER, check=True)
+        for kind, words in SERVED.items():
+            served(kind).mkdir(parents=True, exist_ok=True)
+            subprocess.run([program, "-out", served(kind), *words], check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -8,9 +8,11 @@ import pytest
 
 import pprofdiff
 from tests.conftest import DATA, STORIES
+from tests.examples import daily
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.slow
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_it_is_the_command_s_report(story, cli, tmp_path):
     base, new = DATA / story / "base", DATA / story / "new"
     both = pprofdiff.compare(base, new)

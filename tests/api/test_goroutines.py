@@ -13,9 +13,10 @@ from pprofdiff.api.traces import Trace
 from tests.analysis.traces.built import empty
 from tests.api.test_traces import entry, loaded
 from tests.conftest import STORIES
+from tests.examples import daily
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_waits_are_the_runnable_states_with_the_same_ids_and_names(story):
     trace = loaded(story)
     keys = ["goroutine", "name", "start_ns", "duration_ns"]

@@ -21,6 +21,7 @@ def cpu(paths):
     return pprofdiff.diff(*paths)
 
 
+@pytest.mark.slow
 def test_writers_give_text_or_write_files(cpu, tmp_path, cli, paths):
     for name, method in (
         ("x.json", cpu.to_json),

@@ -11,6 +11,7 @@ import pytest
 import pprofdiff
 from pprofdiff.analysis.traces.states import STATES
 from tests.conftest import DATA, STORIES
+from tests.examples import daily
 
 
 @cache
@@ -21,7 +22,8 @@ def compared(story):
     return d, entry
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.slow
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_states(story):
     d, entry = compared(story)
     columns = ["state", "reason", "base_ns", "new_ns"]
@@ -35,7 +37,7 @@ def test_states(story):
     assert d.states["delta_scaled"].tolist() == pytest.approx(wanted.tolist())
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize(
     ("frame", "key"), [("goroutines", "goroutines"), ("created", "created_by")]
 )
@@ -62,7 +64,7 @@ def test_goroutines(story, frame, key):
     assert found["base_exec_ns"].dtype == "int64"
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_latency_stops_and_mmu(story):
     d, entry = compared(story)
     fields = ["p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns"]
@@ -95,6 +97,7 @@ def test_figures():
             assert d.figures.loc[figure, side] == pytest.approx(entry[side][name])
 
 
+@pytest.mark.slow
 def test_both_sides_rows_lie_below_each_other():
     d, _ = compared("node-pool")
     alone = [
@@ -117,6 +120,7 @@ def test_both_sides_rows_lie_below_each_other():
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", STATES)
 def test_time_in_a_state_is_compared_as_on_the_command_line(state, cli, tmp_path):
     paths = [DATA / "health-check" / side / "trace.out" for side in ("base", "new")]
@@ -130,6 +134,7 @@ def test_time_in_a_state_is_compared_as_on_the_command_line(state, cli, tmp_path
     assert ours == theirs
 
 
+@pytest.mark.slow
 def test_a_plot_takes_the_object():
     from matplotlib.figure import Figure
 

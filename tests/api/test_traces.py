@@ -25,6 +25,7 @@ from pprofdiff.model.traces.timeline import (
 from pprofdiff.report.json.traces import trace_row
 from tests.analysis.traces.built import END, SOME, START, STRINGS, empty, traces
 from tests.conftest import DATA, STORIES
+from tests.examples import daily
 from tests.traces import make
 
 TIMES = ["exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns", "unknown_ns"]
@@ -84,7 +85,7 @@ def test_a_trace_says_what_it_is():
     assert pprofdiff.load(f"main={path}").label == "main"
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("name", FRAMES)
 def test_columns_and_their_types(story, name):
     assert typed(getattr(loaded(story), name)) == FRAMES[name]
@@ -92,7 +93,7 @@ def test_columns_and_their_types(story, name):
     assert (len(nothing), typed(nothing)) == (0, FRAMES[name])
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_goroutines_are_those_of_the_report(story):
     trace = loaded(story)
     for frame, table in (
@@ -118,7 +119,7 @@ def test_goroutines_are_those_of_the_report(story):
     assert both[0][shared].to_dict() == both[1][shared].to_dict()
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_states_are_the_goroutines_time_interval_by_interval(story):
     trace = loaded(story)
     states = trace.states
@@ -142,7 +143,7 @@ def test_states_are_the_goroutines_time_interval_by_interval(story):
     assert entry(story)["base"]["goroutine_ns"] == spent["running"]
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_latency_is_that_of_the_report(story):
     frame, told = loaded(story).latency, entry(story)["latency"]["base"]
     whole = frame[~frame["cut"]]
@@ -162,7 +163,7 @@ def test_latency_is_that_of_the_report(story):
         assert frame[part].sum() == told[part]
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_stops_and_collections_are_those_of_the_report(story):
     trace, told = loaded(story), entry(story)["base"]
     stops = trace.stw.groupby("kind")["duration_ns"].sum().astype("int64")
@@ -184,7 +185,7 @@ def test_stops_and_collections_are_those_of_the_report(story):
     assert series.to_dict() == {r["window_ns"]: r["base"] for r in entry(story)["mmu"]}
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_concurrency_is_how_many_goroutines_run_and_wait(story):
     trace = loaded(story)
     frame, told = trace.concurrency, entry(story)["base"]
@@ -201,7 +202,7 @@ def test_concurrency_is_how_many_goroutines_run_and_wait(story):
     assert (rows != rows.shift(1)).any(axis=1).all()
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_the_heap_is_what_it_last_was(story):
     trace = loaded(story)
     frame = trace.heap
@@ -214,6 +215,7 @@ def test_the_heap_is_what_it_last_was(story):
         assert (one.value[place[known]] == frame[column][known]).all()
 
 
+@pytest.mark.slow
 @hypothesis.given(traces())
 @SOME
 def test_a_stop_without_an_end_has_no_duration(data):
@@ -271,7 +273,7 @@ def test_samples_stand_for_ten_milliseconds_each():
     assert profile.duration_ns == END - START
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_exports_are_profiles_of_waits(story):
     trace = loaded(story)
     for kind in ("net", "sync", "syscall", "sched"):

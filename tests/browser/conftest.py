@@ -9,6 +9,11 @@ from pathlib import Path
 import pytest
 
 from pprofdiff.cli.main import main
+from tests.traces.toolchains import digest, once, session
+
+# Milliseconds for what a page is to show: on a busy machine it comes late, and one that
+# never shows it fails.
+PATIENCE = 300_000
 
 # Without these Chromium calls home at every start.
 FLAGS = (
@@ -19,6 +24,14 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+
+
+def pytest_collection_modifyitems(items):
+    """All tests here start a browser."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in Path(item.path).parents:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
@@ -37,19 +50,24 @@ def chromium():
 
 
 @pytest.fixture(scope="session")
-def written(tmp_path_factory, data_folder):
-    """Return a function: words of a command line in, the page that it writes out."""
-    folder = tmp_path_factory.mktemp("pages")
-    made = {}
+def written(data_folder):
+    """Return a function: words of a command line in, the page that it writes out.
+
+    One process of a session writes a page for all.
+    """
 
     def write(*words):
-        if words not in made:
-            path = folder / f"{len(made)}.html"
+        texts = [str(word) for word in words]
+
+        def page(draft):
+            # Of what is written the ending says the format.
+            path = draft.with_suffix(".html")
             with pytest.MonkeyPatch.context() as patch:
                 patch.chdir(data_folder)
-                assert main([*map(str, words), "-q", "-o", str(path)]) in (0, 1)
-            made[words] = path
-        return made[words]
+                assert main([*texts, "-q", "-o", str(path)]) in (0, 1)
+            path.rename(draft)
+
+        return once(session() / f"{digest(*texts)}-page.html", page)
 
     return write
 
@@ -69,6 +87,7 @@ def opened(chromium):
             offline=True,
             **more,
         )
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         complaints, requests = [], []
         page.on("console", lambda said: complaints.append(f"{said.type}: {said.text}"))

@@ -12,6 +12,7 @@ from pprofdiff import palette, plots
 from pprofdiff.report.html.page import render
 from pprofdiff.report.model import report_of
 from tests.conftest import DATA, STORIES
+from tests.examples import daily
 from tests.plots.captured import measured_runs
 
 # Every id that any attribute of any element refers to, and every id there is.
@@ -94,7 +95,7 @@ def inside(page, box):
     return {f"#{red:02x}{green:02x}{blue:02x}" for _, (red, green, blue) in counts}
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, STORIES[:1]))
 def test_references_of_a_page_resolve(opened, written, story):
     with opened(written(f"{story}/base", f"{story}/new")) as page:
         assert page.locator("svg.chart").count() >= 3

@@ -18,6 +18,7 @@ from pprofdiff.loaders.profiles.encode import compress, encode
 from pprofdiff.units import times
 from tests.building import MS, Frame, Place, Sample, built
 from tests.conftest import DATA
+from tests.examples import daily
 from tests.report.html.unpacking import names_of
 
 HOSTILE = (
@@ -456,17 +457,20 @@ def test_hostile_labels_are_only_labels(opened, written, tmp_path):
             assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-@pytest.mark.parametrize("link", LINKS)
+@pytest.mark.parametrize("link", daily(LINKS, LINKS[1::3]))
 def test_a_hostile_link_is_a_link(opened, hostile_file, link):
     with opened(hostile_file, fragment=link) as page:
         page.get_by_role("button", name="table").click()
         page.get_by_role("treegrid").wait_for()
 
 
-@pytest.mark.parametrize(
-    "view", ["", "t=1", "t=1;q=script", "l=flame;c=kind", "w=delta"]
-)
-@pytest.mark.parametrize("width", [390, 1280])
+HOSTILE_VIEWS = (
+    ("", 390), ("t=1", 1280), ("t=1;q=script", 390), ("l=flame;c=kind", 1280),
+    ("w=delta", 390),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("view", "width"), daily(HOSTILE_VIEWS, HOSTILE_VIEWS[:2]))
 def test_hostile_names_are_only_names(opened, hostile_file, view, width):
     with opened(hostile_file, fragment="#cpu;" + view, width=width) as page:
         assert page.title() != "owned"
@@ -796,14 +800,16 @@ def test_a_renamed_function_is_one_frame(opened, written):
         assert "is not in cpu of this report" in status(page)
 
 
-@pytest.mark.parametrize("theme", palette.THEMES)
-@pytest.mark.parametrize(
-    "view",
-    [
-        "", "t=1", "w=both", "z=target.answer;q=e", "f=runtime.mallocgc", "z=main.gone",
-        "p=callers;f=runtime.mallocgc", "x=%3Druntime.mcall;c=self",
-    ],
+VIEWS = (
+    "", "t=1", "w=both", "z=target.answer;q=e", "f=runtime.mallocgc", "z=main.gone",
+    "p=callers;f=runtime.mallocgc", "x=%3Druntime.mcall;c=self",
 )  # fmt: skip
+# Each view in one theme, in turns; the first two have every control, in both.
+IN_THEMES = [(view, palette.THEMES[i % 2]) for i, view in enumerate(VIEWS)]
+IN_THEMES += [(view, palette.THEMES[1 - i]) for i, view in enumerate(VIEWS[:2])]
+
+
+@pytest.mark.parametrize(("view", "theme"), daily(IN_THEMES, IN_THEMES[:4]))
 def test_no_view_leaves_anybody_out(opened, page_file, axe, theme, view):
     with opened(page_file, theme=theme, fragment="#cpu;" + view) as page:
         found = axe.run(page, context=".flames").response["violations"]

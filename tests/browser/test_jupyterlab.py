@@ -10,10 +10,9 @@ import subprocess
 import time
 import urllib.request
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
+from tests.browser.conftest import PATIENCE
 from tests.conftest import DATA
 
 CELLS = (
@@ -35,32 +34,30 @@ def free_port():
 @pytest.fixture(scope="module")
 def notebook(tmp_path_factory):
     """Return a folder with a notebook that ran."""
+    # Both take seconds to import.
+    import nbformat
+    from nbclient import NotebookClient
+
     folder = tmp_path_factory.mktemp("notebooks")
     written = nbformat.v4.new_notebook(
         cells=list(map(nbformat.v4.new_code_cell, CELLS))
     )
     where = {"metadata": {"path": str(DATA)}}
-    NotebookClient(written, timeout=120, resources=where).execute()
+    NotebookClient(written, timeout=PATIENCE / 1000, resources=where).execute()
     nbformat.write(written, folder / "x.ipynb")
     return folder
 
 
-@pytest.fixture(scope="module", params=["Light", "Dark"])
-def lab(request, notebook, tmp_path_factory):
-    """Serve the notebook, trusted, in a theme; return the theme's name and the URL."""
+@pytest.fixture(scope="module")
+def server(notebook, tmp_path_factory):
+    """Serve the notebook, trusted; return the folder of settings and the URL."""
     program = shutil.which("jupyter-lab")
     if program is None:
         pytest.skip("needs JupyterLab: pip install jupyterlab")
     home = tmp_path_factory.mktemp("lab")
     settings = home / "settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
-    chosen = {
-        "themes": {"theme": f"JupyterLab {request.param}"},
-        "notification": {"fetchNews": "false", "checkForUpdates": False},
-    }
-    for name, values in chosen.items():
-        path = settings / f"{name}.jupyterlab-settings"
-        path.write_text(json.dumps(values), "utf-8")
+    setting(settings, "notification", fetchNews="false", checkForUpdates=False)
     environment = {
         **os.environ,
         "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
@@ -88,18 +85,33 @@ def lab(request, notebook, tmp_path_factory):
     )
     try:
         url = f"http://127.0.0.1:{port}"
-        until = time.monotonic() + 60
+        until = time.monotonic() + PATIENCE / 1000
         while True:
             try:
                 urllib.request.urlopen(f"{url}/api", timeout=5).close()
                 break
             except OSError:
+                assert served.poll() is None
                 assert time.monotonic() < until
                 time.sleep(0.3)
-        yield request.param, f"{url}/lab/tree/x.ipynb?reset"
+        yield settings, f"{url}/lab/tree/x.ipynb?reset"
     finally:
         served.terminate()
-        served.wait(30)
+        served.wait(PATIENCE / 1000)
+
+
+def setting(folder, name, **values):
+    """Write a file of settings, which JupyterLab reads when a page asks."""
+    path = folder / f"{name}.jupyterlab-settings"
+    path.write_text(json.dumps(values), "utf-8")
+
+
+@pytest.fixture(scope="module", params=["Light", "Dark"])
+def lab(request, server):
+    """Choose a theme; return its name and the URL."""
+    settings, url = server
+    setting(settings, "themes", theme=f"JupyterLab {request.param}")
+    return request.param, url
 
 
 @pytest.fixture(scope="module")
@@ -111,8 +123,9 @@ def shown(chromium, lab):
         color_scheme="null", viewport={"width": 1300, "height": 1200}
     )
     page = context.new_page()
+    page.set_default_timeout(PATIENCE)
     page.goto(url)
-    page.locator("iframe[srcdoc]").wait_for(timeout=60_000)
+    page.locator("iframe[srcdoc]").wait_for()
     page.evaluate("document.fonts.ready")
     (frame,) = [f for f in page.frames if f.parent_frame is not None]
     frame.locator(".flames canvas").first.wait_for()

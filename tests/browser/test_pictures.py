@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from functools import cache
 from io import BytesIO
 
 import numpy as np
@@ -35,7 +36,7 @@ def in_chromium(path, chromium):
     page.goto(shown.as_uri())
     picture = page.screenshot()
     context.close()
-    return np.asarray(Image.open(BytesIO(picture)).convert("RGB")).astype(int)
+    return np.asarray(Image.open(BytesIO(picture)).convert("RGB")).astype(np.int16)
 
 
 def in_firefox(path, folder):
@@ -53,16 +54,20 @@ def in_firefox(path, folder):
         timeout=120,
         capture_output=True,
     )
-    return np.asarray(Image.open(target).convert("RGB")).astype(int)
+    return np.asarray(Image.open(target).convert("RGB")).astype(np.int16)
 
 
-@pytest.fixture(params=["chromium", "firefox"])
-def drawn(request, tmp_path):
-    """Return a function: a path in, the picture that a browser makes of it out."""
+@pytest.fixture(scope="module", params=["chromium", "firefox"])
+def drawn(request, tmp_path_factory):
+    """Return a function: a path in, the picture that a browser makes of it out.
+
+    Of a file that was drawn before, it is that picture.
+    """
     if request.param == "firefox":
-        return lambda path: in_firefox(path, tmp_path)
+        folder = tmp_path_factory.mktemp("firefox")
+        return cache(lambda path: in_firefox(path, folder))
     chromium = request.getfixturevalue("chromium")
-    return lambda path: in_chromium(path, chromium)
+    return cache(lambda path: in_chromium(path, chromium))
 
 
 def changed(drawing, tmp_path, pattern, by):

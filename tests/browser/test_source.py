@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from pprofdiff.cli.main import main
-from tests.browser.test_page import axe
+from tests.browser.test_page import LOOKS, axe
+from tests.examples import daily
 
 __all__ = ["axe"]
 
 STORY = ("zstd/base/cpu.pb.gz", "zstd/new/cpu.pb.gz", "--source=../workloads")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("theme", "width"), daily(LOOKS, LOOKS[:1]))
 def test_listings_leave_nobody_out(opened, written, axe, theme, width):
     with opened(written(*STORY), theme=theme, width=width) as page:
         listings = page.locator("#source .source")

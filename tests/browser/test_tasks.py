@@ -11,6 +11,7 @@ import pytest
 import pprofdiff
 from tests.browser.test_flame import read, scaled
 from tests.conftest import DATA
+from tests.examples import daily
 
 PAIRS = DATA.parent / "field/pairs"
 FOLDERS = {
@@ -25,6 +26,8 @@ WITH_JSON = {
     "json-standard": PAIRS / "json-standard",
     "third-nats-busy": PAIRS / "third-nats-busy",
 }
+# One that can be told of and one that cannot.
+EACH = ("syncpool", "health-check")
 # What a person has for each: reading, and some clicks.
 MINUTE = 60.0
 SCREEN = 800
@@ -51,7 +54,7 @@ def in_sight(where):
     return box is not None and 0 <= box["y"] < box["y"] + box["height"] <= SCREEN
 
 
-@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize("name", daily(FOLDERS, EACH))
 def test_is_it_slower_and_by_how_much(seen, name):
     """The first heading says so, with its interval or with what would be needed."""
     with seen(FOLDERS[name]) as page:
@@ -62,7 +65,7 @@ def test_is_it_slower_and_by_how_much(seen, name):
         assert re.search(r"\d%|not costs", answer.inner_text())
 
 
-@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize("name", daily(FOLDERS, EACH))
 def test_which_line_or_setting(seen, name):
     """The first cause stands below it; what it names is a click from its frames."""
     with seen(FOLDERS[name]) as page:
@@ -77,7 +80,7 @@ def test_which_line_or_setting(seen, name):
         assert in_sight(page.locator(".flame-trail"))
 
 
-@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize("name", daily(FOLDERS, EACH))
 def test_who_pays_for_gc(seen, name):
     """A line of the first screen names who pays most; a click shows all who do."""
     with seen(FOLDERS[name]) as page:
@@ -106,7 +109,7 @@ def float_of(text):
     return float(re.sub(r"[^\d.]", "", text) or 0)
 
 
-@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize("name", daily(FOLDERS, EACH))
 def test_is_the_wait_for_a_processor_worse_and_where(seen, name):
     """A line of the first screen says how long a wait is and whose; a click, of all."""
     with seen(FOLDERS[name]) as page:
@@ -126,7 +129,7 @@ def test_is_the_wait_for_a_processor_worse_and_where(seen, name):
         assert most in names
 
 
-@pytest.mark.parametrize("name", WITH_JSON)
+@pytest.mark.parametrize("name", daily(WITH_JSON, EACH))
 def test_what_moved_in_a_package(seen, name):
     """Its name in the search gives its sum, and the functions of it that moved."""
     folder = WITH_JSON[name]
@@ -179,7 +182,7 @@ def test_a_table_gives_the_rows_of_a_package(seen):
         assert rows.count() == 2
 
 
-@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize("name", daily(FOLDERS, EACH))
 def test_a_folded_table_says_what_moved_furthest_in_it(seen, name):
     """The row that its line names is there, marked, and none moved further."""
     with seen(FOLDERS[name]) as page:

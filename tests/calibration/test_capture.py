@@ -10,11 +10,12 @@ from pprofdiff.analysis.comparison import compare_sides
 from tests.calibration.capture import main, measure
 from tests.calibration.loading import RunSet, load_run, side_of
 from tests.calibration.workloads import WORKLOADS
+from tests.examples import daily
 
 pytestmark = [pytest.mark.go, pytest.mark.slow]
 
 
-@pytest.mark.parametrize("name", WORKLOADS)
+@pytest.mark.parametrize("name", daily(WORKLOADS, list(WORKLOADS)[:1]))
 def test_a_run_leaves_what_a_report_is_made_of(name, tmp_path):
     workload = WORKLOADS[name]
     workload.input(tmp_path / "input")

@@ -15,8 +15,11 @@ from tests.calibration.rates import Rates, too_many
 from tests.calibration.said import said
 from tests.calibration.splits import Split
 from tests.calibration.synthetic import OPERATIONS, of_records, runs_of
+from tests.examples import examples
 
-PAIRS, RUNS = 200, 5
+pytestmark = pytest.mark.slow
+
+PAIRS, RUNS = examples(200), 5
 UNCHANGED = {"time": 1.0, "cpu": 1.0, "control": 1.0}
 
 
@@ -85,7 +88,7 @@ def anti_conservative(base, new):
 def test_a_judge_that_marks_too_much_is_told_from_those_that_do_not():
     build, rng = of_records(), np.random.default_rng(15)
     each = {test: [] for test in (anti_conservative, welch, mann_whitney)}
-    for _ in range(200):
+    for _ in range(PAIRS):
         counts = runs_of([build] * 2 * RUNS, rng).counts
         base, new = counts.flat[:, ::2], counts.flat[:, 1::2]
         totals = counts.totals[::2], counts.totals[1::2]
@@ -95,6 +98,6 @@ def test_a_judge_that_marks_too_much_is_told_from_those_that_do_not():
                 alarms.append(discoveries(base, new, (ones, ones), test).any())
             else:
                 alarms.append(discoveries(base, new, totals, test).any())
-    assert too_many(np.mean(each[anti_conservative]), 200)
-    assert not too_many(np.mean(each[welch]), 200)
-    assert not too_many(np.mean(each[mann_whitney]), 200)
+    assert too_many(np.mean(each[anti_conservative]), PAIRS)
+    assert not too_many(np.mean(each[welch]), PAIRS)
+    assert not too_many(np.mean(each[mann_whitney]), PAIRS)

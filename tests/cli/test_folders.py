@@ -200,6 +200,7 @@ def test_an_output_of_another_kind_is_one_line_beside_the_report(
     assert (plainly.status, done.out) == (0, plainly.out)
 
 
+@pytest.mark.slow
 def test_a_log_comes_as_a_stream_or_packed_as_well(cli, here):
     report, out = written(cli, "base=none-pool.log", "new=sync-pool.log")
     packed, told = written(cli, "base=none-pool.log.gz", "new=sync-pool.log")
@@ -272,6 +273,7 @@ def test_benchmarks_of_several_files_are_one_set(cli, here):
     assert {(row["n_base"], row["n_new"]) for row in rows} == {(20, 10)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "said"),
     [

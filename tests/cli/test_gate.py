@@ -34,6 +34,7 @@ def unchanged(data_folder, here):
     return [data_folder / "unchanged" / run / "cpu.pb.gz" for run in ("run1", "run2")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rules", "status"),
     [

@@ -21,6 +21,8 @@ from pprofdiff.loaders.profiles.encode import encode
 from pprofdiff.model.profiles.tables import pruned
 from tests.loaders.profiles.spelling import CANONICAL
 
+pytestmark = pytest.mark.slow
+
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 SEED = Random(0)
 WORDS = (

@@ -117,6 +117,7 @@ def test_the_texts_themselves_are_fine(attempt, kinds, name):
     assert attempt(*kinds[name]) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_cut_off_anywhere(attempt, kinds, name):
     text, other = kinds[name]
@@ -127,6 +128,7 @@ def test_cut_off_anywhere(attempt, kinds, name):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", NAMES)
 def test_damaged(attempt, kinds, name, seed):
@@ -143,6 +145,7 @@ def test_damaged(attempt, kinds, name, seed):
     assert True in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_both_sides_damaged_and_mixed(attempt, kinds, seed):
     random = Random(f"mixed {seed}")
@@ -197,6 +200,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("--rps=1e18:1e-9",), ("--work=1:1",)])
 @pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
 def test_collections_that_cannot_be(attempt, odd, words):
@@ -204,6 +208,7 @@ def test_collections_that_cannot_be(attempt, odd, words):
         assert attempt(*sides, *words) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
 def test_collections_that_cannot_be_beside_profiles(
     attempt, data_folder, tmp_path, odd
@@ -234,6 +239,7 @@ def test_figures_that_no_benchmark_has(attempt, value):
         attempt(*(side.encode() for side in sides))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("digits", [400, 5000])
 @pytest.mark.parametrize(
     ("tool", "number"),

@@ -141,6 +141,7 @@ def test_no_file_names_a_folder(cli, built_here, monkeypatch, tmp_path, words):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", ["syncpool", "zstd", "unchanged"])
 def test_captures_kept_under_a_name(cli, data_folder, monkeypatch, tmp_path, story):
     shutil.copytree(data_folder / story, tmp_path / HIDDEN)
@@ -252,6 +253,7 @@ packages = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(derandomize=True)
 @given(st.lists(st.tuples(folders, packages, st.booleans()), min_size=1, max_size=6))
 def test_no_string_is_left(chosen):

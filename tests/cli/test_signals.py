@@ -23,6 +23,8 @@ STOPS = """
 import sys, time
 from pprofdiff.cli.main import main
 
+pytestmark = pytest.mark.slow
+
 def stop(event, arguments):
     if event == "os.rename" and str(arguments[1]).endswith("x.json"):
         print("stopped", flush=True)
@@ -128,6 +130,7 @@ def test_a_thread_may_run_it(sides):
     assert statuses == [0]
 
 
+@pytest.mark.slow
 def test_half_a_copy_is_none(tmp_path):
     size = 1 << 27
     body = bytes(1 << 20)

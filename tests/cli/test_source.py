@@ -16,10 +16,11 @@ from pprofdiff.cli.run import run
 from pprofdiff.cli.screen import Screen
 from tests.repository import (
     TWO_LINES,
+    Repo,
     built,
     git,
     measured,
-    planted,
+    planted_and_measured,
     repository,
 )
 
@@ -98,7 +99,7 @@ def test_the_page_names_lines_and_commit(cli, words, planted_repo, tmp_path):
 
 
 def test_a_change_of_two_lines_is_named_everywhere(cli, tmp_path, monkeypatch):
-    made = planted(tmp_path, TWO_LINES)
+    made = planted_and_measured(tmp_path, TWO_LINES)
     monkeypatch.chdir(made.repo.folder)
     told = [tmp_path / f"x.{kind}" for kind in ("md", "html", "json")]
     done = cli(*made.words, *(f"-o={path}" for path in told))
@@ -132,9 +133,13 @@ def test_a_listing_marks_what_changed_and_folds_the_rest(cli, words):
     assert (cum[0], cum[3], cum[5]) == (".", ".", f"+{cum[4]}")
 
 
-def test_the_work_tree_is_neither_read_nor_touched(cli, words, planted_repo):
+def test_the_work_tree_is_neither_read_nor_touched(
+    cli, words, planted_repo, tmp_path, monkeypatch
+):
     """Refs are read: whatever the work tree and the index hold, the result is the same."""
-    repo = planted_repo.repo
+    repo = Repo(tmp_path / "repo")
+    shutil.copytree(planted_repo.repo.folder, repo.folder)
+    monkeypatch.chdir(repo.folder)
     before = cli(*words, "--list", "store")
     price = repo.folder / "store" / "price.go"
     text = price.read_text("utf-8")

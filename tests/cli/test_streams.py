@@ -13,6 +13,8 @@ import pytest
 
 from tests.cli.test_whole import ENVIRONMENT, PPROFDIFF
 
+pytestmark = pytest.mark.slow
+
 CLOSED = "pprofdiff: standard output: cannot be written: Bad file descriptor\n"
 FULL = "pprofdiff: standard output: cannot be written: No space left on device\n"
 PASS, FAIL = "--fail-on=group:alloc:+900%", "--fail-on=group:gc:+0%"

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise, permutations
 from pathlib import Path
 from typing import NamedTuple
+
+import pytest
 
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted, rated
@@ -21,7 +23,7 @@ from pprofdiff.report.model import ReportModel
 from tests.field.__main__ import kept_aside
 from tests.field.capture import PAIRS
 
-__all__ = ["CASES", "UNCHANGED", "Case", "compared", "report"]
+__all__ = ["CASES", "UNCHANGED", "Case", "compared", "each", "report"]
 
 DATA = PAIRS.parents[1] / "data"
 _STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
@@ -115,6 +117,18 @@ def _unchanged() -> Iterator[Case]:
         if same:
             yield case
             yield case.swapped
+
+
+def each(cases: Sequence[Case]) -> pytest.MarkDecorator:
+    """Parametrize a test with cases: one in twenty is quick, the others are slow."""
+    return pytest.mark.parametrize(
+        "case",
+        [
+            pytest.param(case, marks=[pytest.mark.slow] if number % 20 else [])
+            for number, case in enumerate(cases)
+        ],
+        ids=lambda case: case.name,
+    )
 
 
 CASES = (*(case for case, _ in _of_field()), *_of_data())

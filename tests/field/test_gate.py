@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from pprofdiff.analysis.findings.model import Findings
 from pprofdiff.analysis.gate.judging import judge
 from pprofdiff.analysis.gate.measures import Judged
 from pprofdiff.analysis.gate.rules import Gate
 from pprofdiff.analysis.outcome.figures import measures
-from tests.field.cases import CASES, UNCHANGED, compared
+from tests.field.cases import CASES, UNCHANGED, compared, each
 
 LIMITS = (0, 2, 5, 10, 20, 50, 100, 400)
 KNOWN = [case for case in (*CASES, *UNCHANGED) if case.counts or case.rates]
@@ -19,7 +17,7 @@ def test_there_are_enough_of_them():
     assert len(KNOWN) >= 60
 
 
-@pytest.mark.parametrize("case", KNOWN, ids=lambda case: case.name)
+@each(KNOWN)
 def test_the_total_is_the_headline_s(case):
     comparison = compared(case).data
     figure = next((m for m in measures(comparison) if m.id == "cpu"), None)

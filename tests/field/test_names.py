@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import re
 
-import pytest
-
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.plots.flames import BUDGET
 from pprofdiff.report.html.flame import packed
@@ -16,10 +14,10 @@ from pprofdiff.report.model import Scope
 from pprofdiff.report.rows import Table
 from pprofdiff.report.sections import sections
 from pprofdiff.report.text.plain import render as plain
-from tests.field.cases import CASES, report
+from tests.field.cases import CASES, each, report
 from tests.report.html.unpacking import names_of, shown_of
 
-cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+cases = each(CASES)
 
 
 def tables(case):

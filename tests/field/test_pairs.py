@@ -15,9 +15,9 @@ from pprofdiff.analysis.findings.case import Case as Evidence
 from pprofdiff.analysis.findings.model import Claim
 from pprofdiff.analysis.outcome.figures import cpu_of
 from pprofdiff.report.json.document import render
-from tests.field.cases import CASES, report
+from tests.field.cases import CASES, each, report
 
-cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+cases = each(CASES)
 # A nanosecond of a second is lost where a figure is a float.
 _FLOAT = 1e-12
 # A sum of samples is off by more than this in one of 370 cases.

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from itertools import chain
 
-import pytest
-
 from pprofdiff.analysis.findings.case import Case as Evidence
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.outcome import told_outcome
-from tests.field.cases import CASES, report
+from tests.field.cases import CASES, each, report
 
 ALL = tuple(chain.from_iterable((case, case.swapped) for case in CASES))
-cases = pytest.mark.parametrize("case", ALL, ids=lambda case: case.name)
+cases = each(ALL)
 
 NUMBER = r"[+−]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?"
 _UNIT = r"(?: ?(?:ns|µs|ms|s|B|kB|MB|GB|TB|%)(?![A-Za-z0-9]))?"

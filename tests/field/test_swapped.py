@@ -7,9 +7,9 @@ from math import isclose
 
 import pytest
 
-from tests.field.cases import CASES, report
+from tests.field.cases import CASES, each, report
 
-cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+cases = each(CASES)
 
 _OTHER_WAY = {
     "slower": "faster", "faster": "slower", "same": "same", "unknown": "unknown",

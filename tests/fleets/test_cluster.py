@@ -27,9 +27,12 @@ from tests.signals import heard
 
 distributed = pytest.importorskip("distributed")
 # Its sockets and loops are closed by threads that end after the test.
-pytestmark = pytest.mark.filterwarnings(
-    "default::ResourceWarning", "default::pytest.PytestUnraisableExceptionWarning"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings(
+        "default::ResourceWarning", "default::pytest.PytestUnraisableExceptionWarning"
+    ),
+]
 
 
 @pytest.fixture(scope="module")

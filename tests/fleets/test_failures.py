@@ -50,6 +50,7 @@ def damage(folder):
     os.symlink(folder / "nowhere", folder / "host=x/gone.pb.gz")
 
 
+@pytest.mark.slow
 def test_each_reason_is_counted(fleet):
     damage(fleet / "new")
     how = FleetOptions(max_skipped=0.5)
@@ -68,6 +69,7 @@ def test_each_reason_is_counted(fleet):
     assert loaded.new.fleet.names == [f"h{n:05}" for n in range(12)]
 
 
+@pytest.mark.slow
 def test_what_is_listed_and_then_gone_has_vanished(fleet):
     (objects,) = source_of((f"{fleet}/base",), "base").objects
     os.remove(objects.paths[3])

@@ -19,6 +19,8 @@ from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from pprofdiff.cli.main import main
 
+pytestmark = pytest.mark.slow
+
 if __name__ == "__main__":
     status = main(sys.argv[1:])
     # ru_maxrss of a process has what the one that started it had.
@@ -43,7 +45,7 @@ def peaks(program, *words):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc tells a peak on Linux alone")
-@pytest.mark.slow
+@pytest.mark.whole
 def test_memory_does_not_grow_with_the_number_of_profiles(tmp_path):
     files = making.write(tmp_path / "few", range(20), count=6, samples=6000)
     for number in range(5):

@@ -21,17 +21,20 @@ from tests.fleets.test_cluster import summary
 from tests.fleets.test_over import sums
 from tests.fleets.test_sums import table
 
-pytest.importorskip("s3fs")
-pytestmark = pytest.mark.filterwarnings(
-    # The library's sessions are closed when its loop ends.
-    "default::ResourceWarning",
-    "default::pytest.PytestUnraisableExceptionWarning",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings(
+        # The library's sessions are closed when its loop ends.
+        "default::ResourceWarning",
+        "default::pytest.PytestUnraisableExceptionWarning",
+    ),
+]
 
 
 @pytest.fixture(scope="module")
 def store(request, tmp_path_factory):
     """Return (address, folder that its bucket `fleet` is)."""
+    pytest.importorskip("s3fs")
     binary = s3.program(build=request.config.getoption("--whole"))
     root = tmp_path_factory.mktemp("s3")
     making.write(root / "fleet/build=1", range(12), count=3, samples=200)

@@ -44,6 +44,7 @@ def thing(name):
 THINGS = [*DIFFS, *(f"{kind} alone" for kind in DIFFS), "builds", "folders", "logs"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", THINGS)
 def test_a_table_is_plain_and_small(name):
     comparison = thing(name)._repr_mimebundle_()
@@ -131,6 +132,7 @@ def test_types_are_those_asked_for(name):
     assert list(shown(include=[], exclude=[])) == ["text/plain", "text/html"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hostile", [*HOSTILE, "x" * 10_000])
 @pytest.mark.parametrize("kind", DIFFS)
 def test_hostile_labels_are_text(kind, hostile):

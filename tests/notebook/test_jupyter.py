@@ -21,7 +21,7 @@ nbconvert = pytest.importorskip(
 pytest.importorskip("ipykernel", reason="needs Jupyter: pip install '.[notebooks]'")
 
 # A kernel's own threads and sockets, which Jupyter closes when it likes.
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 CELLS = [
     "import pprofdiff\nd = pprofdiff.diff('syncpool/base/cpu.pb.gz', 'syncpool/new/cpu.pb.gz')\nd",

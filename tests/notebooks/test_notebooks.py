@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import daily
 from tests.notebooks.public import imported, not_public
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +36,12 @@ MACHINE = re.compile(
     r"(?<![\w.~)])/(?:home|root|Users|tmp|var|usr|opt|mnt|private)/|\b[A-Z]:\\\\?\w"
 )
 
+# Of profiles, and of all kinds: each takes a kernel and some seconds.
+SOME = [path for path in NOTEBOOKS if path.stem[:2] in ("00", "04")]
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+some_notebooks = pytest.mark.parametrize(
+    "path", daily(NOTEBOOKS, SOME), ids=lambda path: path.stem
+)
 jupyter = "needs Jupyter: pip install '.[notebooks]'"
 
 
@@ -96,7 +102,8 @@ def streams(notebook, name):
     }
 
 
-@every_notebook
+@pytest.mark.slow
+@some_notebooks
 def test_it_runs_and_answers_as_it_did(path, notebook, nbformat, quiet_jupyter):
     nbclient = pytest.importorskip("nbclient", reason=jupyter)
     pytest.importorskip("ipykernel", reason=jupyter)
@@ -235,7 +242,8 @@ def folder(tmp_path, data_folder, monkeypatch):
     return tmp_path
 
 
-@every_notebook
+@pytest.mark.slow
+@some_notebooks
 def test_its_commands_run(path, folder, cli):
     found = commands(path)
     assert found

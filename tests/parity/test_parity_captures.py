@@ -11,6 +11,7 @@ import pytest
 from pprofdiff.errors import UsageError
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model.profiles.merge import merge
+from tests.examples import daily
 from tests.parity.pprof_oracle import ours, prepared, settled
 
 DATA = Path(__file__).parents[1] / "data" / "syncpool"
@@ -57,16 +58,25 @@ TAGGED = (
     {"tagignore": "pprof::base"},
     {"tagfocus": "true,base", "relative_percentages": True},
 )
-CASES = (
-    [(kind, side, o) for kind in KINDS for side in SIDES for o in COMMON]
-    + [("cpu", side, o) for side in SIDES for o in MORE]
-    + [("cpu", side, o) for side in ("diff_base", "normalize") for o in TAGGED]
-    + [(kind, side, {"mean": True}) for kind in KINDS for side in (None, "base")]
-    + [
-        ("heap", side, {"tagfocus": t})
-        for side in (None, "base")
-        for t in ("1kb:", ":64b")
+
+
+def turned(kinds, sides, options):
+    """Return all of them as cases, of which each option is tried daily on one side."""
+    cases = [(kind, side, o) for kind in kinds for side in sides for o in options]
+    kept = [
+        case
+        for i, case in enumerate(cases)
+        if i % len(options) % len(sides) == i // len(options) % len(sides)
     ]
+    return daily(cases, kept)
+
+
+CASES = (
+    turned(KINDS, SIDES, COMMON)
+    + turned(("cpu",), SIDES, MORE)
+    + turned(("cpu",), ("diff_base", "normalize"), TAGGED)
+    + turned(KINDS, (None, "base"), ({"mean": True},))
+    + turned(("heap",), (None, "base"), ({"tagfocus": "1kb:"}, {"tagfocus": ":64b"}))
 )
 
 

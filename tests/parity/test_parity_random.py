@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from pprofdiff.analysis.profiles.filters import Filters, filtered
 from pprofdiff.analysis.profiles.prune import pruned_frames
 from tests.building import CPU
+from tests.examples import examples
 from tests.parity.pprof_oracle import blocks, flags, ours, prepared, settled
 from tests.strategies import HEAP, profiles
 
 few = settings(
     derandomize=True,
-    max_examples=40,
+    max_examples=examples(40),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -16,6 +16,7 @@ from PIL import Image
 from pprofdiff import palette, plots
 from pprofdiff.plots.compact import path_data
 from pprofdiff.plots.drawing import CLASSES, SIZE
+from tests.examples import daily
 from tests.plots.captured import (
     HOSTILE,
     STORIES,
@@ -57,6 +58,7 @@ def text_of(svg):
     return ["".join(element.itertext()) for element in everything(svg)]
 
 
+@pytest.mark.slow
 def test_the_page_has_the_charts_it_should(page):
     ids = [chart.id for chart in page]
     assert ids.count("heap") == 11
@@ -112,6 +114,7 @@ def test_references_of_each_chart_resolve(page):
         assert set(ids_of(root)) == set(references_of(root))
 
 
+@pytest.mark.slow
 def test_ids_are_unique_on_the_page_and_so_are_those_of_hatching(page):
     """As many SVGs as there are in one document, plots with hatching among them."""
     diff = profile_diff("zstd", "cpu")
@@ -156,7 +159,8 @@ def test_drawing_leaves_no_figure_behind():
     assert dict(mpl.rcParams) == known
 
 
-@pytest.mark.parametrize("label", HOSTILE, ids=ascii)
+@pytest.mark.slow
+@pytest.mark.parametrize("label", daily(HOSTILE, HOSTILE[::3]), ids=ascii)
 def test_hostile_labels_are_text(label):
     shown = "a\\u202eb\\x00\\n" if "\x00" in label else label
     for diff in (pools((label, label)), trace_diff("zstd", (label, label))):
@@ -166,6 +170,7 @@ def test_hostile_labels_are_text(label):
             assert "</script" not in chart.svg
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["svg", "png"])
 @pytest.mark.parametrize("theme", palette.THEMES)
 def test_files_are_the_same_bytes_twice(form, theme):
@@ -258,6 +263,7 @@ def tenths(places):
     return [tuple(round(n * 10) for n in place) for place in places]
 
 
+@pytest.mark.slow
 @settings(derandomize=True)
 @given(
     st.lists(

@@ -19,6 +19,7 @@ from pprofdiff.model.gclogs import GCLog, GCRun
 from pprofdiff.plots.durations import survival
 from pprofdiff.plots.layout import RoundedLayout
 from tests.analysis.gclogs.cycles import cycles_of
+from tests.examples import daily
 from tests.plots.captured import STORIES, Capture, compare_logs, pools, trace_diff
 
 
@@ -65,7 +66,8 @@ def test_a_quantile_that_a_side_is_too_small_for_is_not_marked():
     ]
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.slow
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("name", ["base", "new"])
 def test_latencies_are_those_of_the_trace(story, name):
     diff = trace_diff(story)
@@ -90,6 +92,7 @@ def log_of(stops):
     return [Capture("x.log", "gctrace", GCLog((GCRun(cycles_of(rows), 0),)))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stops", [[0], [0, 0, 0], [7], [10**9, 1], [5] * 500])
 def test_few_equal_and_empty_pauses_are_drawn(stops):
     diff = compare_logs((("a", log_of(stops)), ("b", log_of([0]))))
@@ -99,6 +102,7 @@ def test_few_equal_and_empty_pauses_are_drawn(stops):
         assert chart.svg.count("<path") > 4
 
 
+@pytest.mark.slow
 def test_without_any_wait_there_is_no_chart():
     diff = trace_diff("zstd")
     assert "latency" in {chart.id for chart in plots.charts(diff, "x")}
@@ -135,7 +139,8 @@ def test_every_point_is_exact_and_the_ends_are_kept(values, columns):
     assert len(x) == distinct if distinct <= 2 * columns else len(x) <= 2 * columns + 2
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.slow
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("size", [(400, 300), (680, 250)])
 def test_nothing_is_drawn_through_the_words_of_quantiles(story, size):
     """Neither a curve nor the axis, near whose ends some of them stand."""

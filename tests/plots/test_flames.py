@@ -18,6 +18,7 @@ from pprofdiff.analysis.profiles.tree import call_tree, inclusive, noise_limit
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.plots.flamenames import FrameName, fitted, spellings
 from pprofdiff.plots.flames import flame_rows
+from tests.examples import daily
 from tests.plots.captured import HOSTILE, STORIES, profile_diff
 
 BUDGET = 900
@@ -31,7 +32,8 @@ def boxes(ax):
     return np.floor(corners[:, 0, 1]), corners[:, 0, 0], corners[:, 1, 0], fills
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.slow
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("width", ["larger", "base", "new"])
 def test_frames_lie_within_what_calls_them_and_beside_each_other(story, width):
     ax = plots.flamegraph(profile_diff(story, "cpu"), Figure().subplots(), width=width)
@@ -50,7 +52,8 @@ def test_frames_lie_within_what_calls_them_and_beside_each_other(story, width):
             assert inside.sum() == 1
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.slow
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("kind", ["cpu", "allocs", "mutex"])
 def test_widths_are_the_larger_of_both_sides(story, kind):
     diff = profile_diff(story, kind)
@@ -67,7 +70,8 @@ def test_widths_are_the_larger_of_both_sides(story, kind):
     assert (drawn >= wanted * (1 - 1e-9)).all()
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.slow
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("kind", ["cpu", "allocs"])
 @pytest.mark.parametrize("theme", palette.THEMES)
 def test_shades_say_the_change_beyond_noise(story, kind, theme):
@@ -169,6 +173,7 @@ def test_only_functions_are_spelled_shorter():
     assert re.fullmatch(r"all  [\d.]+ → [\d.]+%", whole.names[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", HOSTILE)
 def test_hostile_names_are_drawn(label):
     diff = profile_diff("zstd", "cpu", (label, "pr"))

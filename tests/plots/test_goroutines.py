@@ -7,12 +7,14 @@ from matplotlib.figure import Figure
 
 from pprofdiff import plots
 from pprofdiff.goruntime.readable import distinct_names
+from tests.examples import daily
 from tests.plots.captured import STORIES, trace_diff
 
 COLUMNS = ("exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns")
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.slow
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("blocked", [False, True])
 def test_bars_are_the_times_of_the_first_pairs(story, blocked):
     diff = trace_diff(story)

@@ -139,6 +139,7 @@ def test_a_band_is_the_range_of_each_column(points, columns):
         assert band.middle[i] == inside[(len(inside) - 1) // 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [150, 151, 20_000])
 def test_the_worst_log_makes_a_small_chart(count):
     rng = np.random.default_rng(1)

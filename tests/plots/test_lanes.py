@@ -22,10 +22,12 @@ from pprofdiff.plots.layout import RoundedLayout
 from pprofdiff.report.sections.traces.section import trace_parts
 from pprofdiff.units import percent, scaled
 from tests.analysis.traces.built import empty
+from tests.examples import daily
 from tests.plots.captured import STORIES, trace_diff
 from tests.plots.test_overlaps import overlapping
 
 CASES = [(story, which) for story in STORIES for which in MOMENTS]
+SOME = daily(CASES, [case for case in CASES if case[0] in STORIES[1:3]])
 
 
 def on_the_page(diff, which):
@@ -62,7 +64,8 @@ def crowded(processors=80, slices=2_000):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("story", "which"), CASES)
+@pytest.mark.slow
+@pytest.mark.parametrize(("story", "which"), SOME)
 def test_both_moments_are_bars_from_0_on_one_scale(story, which):
     diff = trace_diff(story)
     pair = moment_pair(diff, which)
@@ -82,7 +85,8 @@ def test_both_moments_are_bars_from_0_on_one_scale(story, which):
     assert labels == [x.label for x in lanes if x.kind != "gc" or len(x.slices)]
 
 
-@pytest.mark.parametrize(("story", "which"), CASES)
+@pytest.mark.slow
+@pytest.mark.parametrize(("story", "which"), SOME)
 def test_no_words_lie_on_others(story, which):
     with mpl.rc_context():
         mpl.rcdefaults()
@@ -90,7 +94,7 @@ def test_no_words_lie_on_others(story, which):
         assert overlapping(on_the_page(trace_diff(story), which).figure) == []
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_words_have_the_numbers_of_the_tables(story):
     diff = trace_diff(story)
     rows = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from matplotlib.figure import Figure
 
 from pprofdiff.plots.layout import RoundedLayout
@@ -28,6 +29,7 @@ def divided(layout):
     return figure
 
 
+@pytest.mark.slow
 def test_positions_are_those_of_constrained_layout_rounded():
     rounded, plain = placed(divided(RoundedLayout())), placed(divided("constrained"))
     assert np.abs(rounded - plain).max() < 1e-6
@@ -35,6 +37,7 @@ def test_positions_are_those_of_constrained_layout_rounded():
     assert not np.array_equal(plain, plain.round(7))
 
 
+@pytest.mark.slow
 def test_a_figure_drawn_twice_stays_where_it_was():
     figure = divided(RoundedLayout())
     first = placed(figure)

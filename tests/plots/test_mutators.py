@@ -9,10 +9,11 @@ from pprofdiff import palette, plots
 from pprofdiff.analysis.traces.compare import WINDOWS_NS
 from pprofdiff.analysis.traces.mutators import mmu
 from pprofdiff.plots.mutators import windows
+from tests.examples import daily
 from tests.plots.captured import STORIES, trace_diff
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_the_curve_is_the_mmu_of_each_window(story):
     diff = trace_diff(story)
     ax = plots.mmu(diff, Figure().subplots())

@@ -14,6 +14,7 @@ from matplotlib.transforms import Bbox
 from pprofdiff import plots
 from pprofdiff.plots.fitting import Box
 from pprofdiff.plots.layout import RoundedLayout
+from tests.examples import daily
 from tests.plots.captured import (
     PLOTS,
     STORIES,
@@ -23,6 +24,8 @@ from tests.plots.captured import (
     story_logs,
     trace_diff,
 )
+
+pytestmark = pytest.mark.slow
 
 PROFILES = ("cpu", "allocs", "heap", "mutex", "block", "goroutine")
 # A chart of the page, one in a notebook beside another one, a strip of a picture.
@@ -82,9 +85,10 @@ def overlapping(figure):
     ]
 
 
-@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda s: f"{s[0]}-{s[1]}")
-def test_no_two_texts_overlap(subject):
-    name, _, make, options = subject
+@pytest.mark.parametrize(
+    ("name", "of", "make", "options"), daily(SUBJECTS, SUBJECTS[::7])
+)
+def test_no_two_texts_overlap(name, of, make, options):
     compared = make()
     for width, height in SIZES:
         with mpl.rc_context():

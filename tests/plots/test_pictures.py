@@ -35,6 +35,7 @@ def compared(kind, label="base"):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_there_is_is_in_it(kind):
     data = plots.picture(compared(kind).comparison, "svg", answer="It is the answer.")
@@ -46,8 +47,8 @@ def test_what_there_is_is_in_it(kind):
     assert top.find("{*}title").text.startswith("base → new. It is the answer.")
 
 
-@pytest.mark.parametrize("form", ["svg", "png"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.slow
+@pytest.mark.parametrize(("form", "theme"), [("svg", "light"), ("png", "dark")])
 def test_the_same_bytes_every_time(form, theme):
     diff = compared("cpu")
     first, second = (

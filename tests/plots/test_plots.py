@@ -13,6 +13,7 @@ from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 
 from pprofdiff import palette, plots
+from tests.examples import daily
 from tests.plots.captured import HOSTILE, PLOTS, trace_diff
 
 mpl.use("agg")
@@ -38,6 +39,7 @@ def texts(figure):
     ]
 
 
+@pytest.mark.slow
 @every
 def test_the_axes_given_come_back(name, figure):
     ax = figure.subplots()
@@ -45,6 +47,7 @@ def test_the_axes_given_come_back(name, figure):
     assert figure.axes == [ax]
 
 
+@pytest.mark.slow
 @every
 def test_nothing_global_changes(name, figure):
     before, open_before = dict(mpl.rcParams), plt.get_fignums()
@@ -53,6 +56,7 @@ def test_nothing_global_changes(name, figure):
     assert plt.get_fignums() == open_before
 
 
+@pytest.mark.slow
 @every
 def test_without_axes_the_current_ones_are_drawn_on(name):
     mine = plt.figure()
@@ -66,6 +70,7 @@ def test_without_axes_the_current_ones_are_drawn_on(name):
         plt.close(mine)
 
 
+@pytest.mark.slow
 @every
 @pytest.mark.parametrize("theme", palette.THEMES)
 def test_every_colour_is_the_palette_s(name, theme, figure):
@@ -80,7 +85,8 @@ def test_every_colour_is_the_palette_s(name, theme, figure):
     assert {mpl.colors.to_hex(colour) for colour in drawn} <= known
 
 
-@pytest.mark.parametrize("label", HOSTILE, ids=ascii)
+@pytest.mark.slow
+@pytest.mark.parametrize("label", daily(HOSTILE, HOSTILE[::3]), ids=ascii)
 @pytest.mark.parametrize("name", LABELLED)
 def test_labels_are_shown_as_they_are(name, label, figure):
     shown = "a\\u202eb\\x00\\n" if "\x00" in label else label

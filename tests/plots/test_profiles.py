@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from pprofdiff import palette, plots
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.readable import distinct_names
+from tests.examples import daily
 from tests.plots.captured import DATA, STORIES, load, profile_diff
 
 
@@ -23,7 +24,8 @@ def names(ax):
     return [text.get_text() for text in ax.get_yticklabels()]
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.slow
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("kind", ["cpu", "allocs", "mutex"])
 def test_bars_lead_from_base_to_new(story, kind):
     diff = profile_diff(story, kind)

@@ -20,6 +20,7 @@ def test_every_plot_is_here():
     assert drawn == set(PLOTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PLOTS)
 def test_references_of_a_plot_resolve_and_no_id_is_idle(name):
     subject = PLOTS[name](LABELS)

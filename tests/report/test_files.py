@@ -197,6 +197,7 @@ def test_a_pipe_gets_the_bytes(tmp_path):
         assert os.read(read.fileno(), 9) == b"new"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", [[], ["-top"], ["-proto"]], ids=" ".join)
 @pytest.mark.parametrize("bad", ["nowhere/x.csv", "full.csv", "folder.json"])
 @pytest.mark.parametrize("place", [0, 1, 2])

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import fromstring
 
+import pytest
+
 import pprofdiff
 from pprofdiff.report.image import render
 from tests.conftest import DATA
 
 
+@pytest.mark.slow
 def test_the_answer_is_the_report_s():
     d = pprofdiff.diff(
         DATA / "sync-pool-gctrace/none-pool.log",

@@ -17,6 +17,7 @@ from pprofdiff.model.traces.trace import State
 from pprofdiff.report import perfetto
 from pprofdiff.report.files import writer_for
 from tests.conftest import DATA
+from tests.examples import daily
 
 STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
 ON_PROCESSORS = ((State.RUNNING, "running"), (State.SYSCALL, "syscall"))
@@ -66,14 +67,16 @@ def threads(events):
     return {key: sorted(rows, key=lambda r: r[:2]) for key, rows in lanes.items()}
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.slow
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_slices_of_a_thread_do_not_overlap(story):
     for rows in threads(events_of(compared(story))).values():
         for one, other in pairwise(rows):
             assert one[1] <= other[0]
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.slow
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_slices_add_up_to_the_trace(story):
     diff = compared(story)
     lanes = threads(events_of(diff))
@@ -99,6 +102,7 @@ def test_slices_add_up_to_the_trace(story):
             assert ours == sorted(zip(*(c.tolist() for c in both), strict=True))
 
 
+@pytest.mark.slow
 def test_the_goroutines_are_those_that_waited_longest():
     diff = compared("health-check")
     lanes = threads(events_of(diff))

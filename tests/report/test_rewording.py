@@ -183,6 +183,7 @@ def as_card(report):
     return notebook_html(comparison_card(report))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("writer", "written"),
     [
@@ -218,6 +219,7 @@ def structure(text, undone=str):
     return shown
 
 
+@pytest.mark.slow
 def test_a_comment_of_nonsense_is_the_comment(report, reworded):
     meant = structure(comment.render(report))
     words = Words()

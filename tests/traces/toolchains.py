@@ -132,6 +132,8 @@ def once(path: Path, make: Callable[[Path], object]) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not path.exists():
             draft = path.with_name(f"{path.name}.draft")
+            # What one that failed left behind.
+            shutil.rmtree(draft, ignore_errors=True)
             make(draft)
             draft.replace(path)
     return path

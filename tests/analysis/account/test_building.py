@@ -45,6 +45,7 @@ def groups(diff, side):
     return sums
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(profiles(counts=st.integers(0, 400)), profiles(counts=st.integers(0, 400)), st.sampled_from((None, (1, 1), (3, 7), (1e6, 0.1))))  # fmt: skip
 def test_parts_are_groups_and_add_up_exactly(base, new, work):

@@ -5,11 +5,15 @@ from __future__ import annotations
 import csv
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pytest
+
+from tests.traces.toolchains import cached, once, version
 
 __all__ = ["Said", "Table", "benchstat_program", "moremath_program", "tables"]
 
@@ -18,7 +22,7 @@ MOREMATH = Path(__file__).parent / "moremath"
 UNREACHABLE = re.compile(r"dial tcp|no such host|module lookup disabled|i/o timeout")
 
 
-def _built(words, folder, **options):
+def _go(*words, **options):
     """Run go; where its modules are neither cached nor reachable, skip."""
     done = subprocess.run(
         ["go", *words], capture_output=True, text=True, check=False, **options
@@ -26,18 +30,25 @@ def _built(words, folder, **options):
     if done.returncode and UNREACHABLE.search(done.stderr):
         pytest.skip(f"Go cannot fetch modules: {done.stderr.splitlines()[-1]}")
     assert done.returncode == 0, done.stderr
-    (program,) = folder.iterdir()
-    return program
 
 
-def benchstat_program(folder):
-    """Return benchstat's path, installed in an empty folder."""
-    return _built(["install", BENCHSTAT], folder, env={**os.environ, "GOBIN": folder})
+def benchstat_program():
+    """Return benchstat's path; it is installed once a machine."""
+
+    def install(draft):
+        with TemporaryDirectory() as folder:
+            _go("install", BENCHSTAT, env={**os.environ, "GOBIN": folder})
+            shutil.move(Path(folder) / "benchstat", draft)
+
+    return once(cached(version(), BENCHSTAT) / "benchstat", install)
 
 
-def moremath_program(folder):
-    """Return the path of `moremath/main.go`, built in an empty folder."""
-    return _built(["build", "-o", folder / "moremath", "."], folder, cwd=MOREMATH)
+def moremath_program():
+    """Return the path of `moremath/main.go`, built once a machine."""
+    return once(
+        cached(version(), *sorted(MOREMATH.iterdir())) / "moremath",
+        lambda draft: _go("build", "-o", draft, ".", cwd=MOREMATH),
+    )
 
 
 class Said(NamedTuple):

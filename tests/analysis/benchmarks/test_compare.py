@@ -17,9 +17,9 @@ SEEDS = range(6)
 
 
 @pytest.fixture(scope="module")
-def benchstat(tmp_path_factory):
+def benchstat():
     """Return a function: two paths in, what benchstat says out."""
-    program = benchstat_program(tmp_path_factory.mktemp("benchstat"))
+    program = benchstat_program()
     return lambda paths: tables(program, *paths)
 
 

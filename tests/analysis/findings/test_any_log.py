@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from math import isfinite
 
+import pytest
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.comparison import compare_sides
@@ -58,6 +59,7 @@ def checked(findings):
             assert all(v is None or isfinite(v) for v in (fact.base, fact.new))
 
 
+@pytest.mark.slow
 @given(runs(), runs(), WORKS)
 def test_any_two_logs(base, new, work):
     checked(found(base, new, work))

@@ -18,6 +18,7 @@ from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted
 from pprofdiff.model.side import Capture, Side
 from tests.analysis.building import profile
+from tests.examples import examples
 
 # Ids that the table speaks of, spelled out, and one that it does not.
 IDS = sorted(
@@ -66,7 +67,7 @@ _drafts = st.lists(
     max_size=8,
 )
 _ways = st.sampled_from((None, "worse", "better"))
-_some = settings(max_examples=300, deadline=None)
+_some = settings(max_examples=examples(300), deadline=None)
 
 
 def families(found):
@@ -128,6 +129,7 @@ def test_the_first_cause_leaves_nothing_to_others(drafts, way, known):
     assert not any(finding.beside for finding in found[:1])
 
 
+@pytest.mark.slow
 @_some
 @given(_drafts, _ways, st.booleans())
 def test_what_a_cause_says_itself_goes_the_way_of_all_of_it(drafts, way, known):

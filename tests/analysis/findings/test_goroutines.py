@@ -8,7 +8,7 @@ import pytest
 
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import rated
-from tests.analysis.growing import findings, goroutines
+from tests.analysis.growing import findings, goroutines, served
 
 PARK = "runtime.gopark"
 AUDIT = (PARK, "runtime.chanrecv", "runtime.chanrecv1", "a.com/s.Audit")
@@ -101,10 +101,9 @@ def test_an_empty_profile_is_no_base():
     assert grown({}, BASE) is None
 
 
-@pytest.mark.go
-def test_a_server_whose_requests_leave_one_behind(load_capture, served):
+def test_a_server_whose_requests_leave_one_behind(load_capture):
     def told(base, new):
-        sides = (load_capture(served[s] / "goroutine.pb.gz") for s in (base, new))
+        sides = (load_capture(served(s) / "goroutine.pb.gz") for s in (base, new))
         return findings(*sides).get("goroutine-growth")
 
     grew = told("none", "goroutines")

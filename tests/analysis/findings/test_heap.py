@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.analysis.growing import MB, comparison, findings, heap
+from tests.analysis.growing import MB, comparison, findings, heap, served
 
 MAIN = "main.main"
 CACHE = ("a.com/s.Store", "a.com/s.Serve", MAIN)
@@ -124,14 +124,13 @@ def test_a_heap_that_was_empty_grew():
     assert comparison(heap({}), heap({})) is not None
 
 
-@pytest.mark.go
 @pytest.mark.parametrize("words", ["folder", "heap.pb.gz", "allocs.pb.gz"])
-def test_a_server_that_keeps_sessions(load_capture, served, words):
+def test_a_server_that_keeps_sessions(load_capture, words):
     files = ("heap.pb.gz", "goroutine.pb.gz") if words == "folder" else (words,)
 
     def told(base, new):
         sides = (
-            tuple(load_capture(served[side] / file) for file in files)
+            tuple(load_capture(served(side) / file) for file in files)
             for side in (base, new)
         )
         return findings(*sides).get("heap-growth")

@@ -5,9 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import re
-import subprocess
-from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -19,33 +16,15 @@ from pprofdiff.loaders.profiles.encode import encode
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model.side import Capture, Side
 from tests.building import cpu
-from tests.traces.toolchains import MissingGoError, environment, version
 
-SOURCES = Path(__file__).parent / "split_programs"
+from .capture import profile_of
+
 DIGEST, WORDS = "main.(*counter).digest", "main.(*counter).words"
-# Some 300 samples each.
-ROUNDS = 80_000
 
 
-@pytest.fixture(scope="module")
-def profile(tmp_path_factory):
-    """Return a function: how the program is written in, its CPU profile out."""
-    folder = tmp_path_factory.mktemp("splits")
-    try:
-        version()
-    except MissingGoError as missing:
-        pytest.skip(str(missing))
-    settings = environment(None) | {"GOFLAGS": "", "GO111MODULE": "off"}
-
-    @cache
-    def run(how):
-        program, written = folder / how, folder / f"{how}.pb.gz"
-        build = ["go", "build", "-tags", how, "-o", program, "."]
-        subprocess.run(build, check=True, env=settings, cwd=SOURCES)
-        subprocess.run([program, str(ROUNDS), written], check=True)
-        return decode(gzip.decompress(written.read_bytes()), written.name)
-
-    return run
+def profile(how):
+    """Return the CPU profile of a program by how it is written."""
+    return decode(gzip.decompress(profile_of(how).read_bytes()), how)
 
 
 def compared(base, new):
@@ -60,9 +39,8 @@ def compared(base, new):
     return diff, found
 
 
-@pytest.mark.go
 @pytest.mark.parametrize("id_", ["split", "joined"])
-def test_code_that_moved_within_a_function_costs_what_it_did(profile, id_):
+def test_code_that_moved_within_a_function_costs_what_it_did(id_):
     ways = ("whole", "parts") if id_ == "split" else ("parts", "whole")
     diff, found = compared(*map(profile, ways))
     finding = found[id_]

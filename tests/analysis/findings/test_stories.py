@@ -98,6 +98,7 @@ def story(report, load_story):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", STORIES)
 def test_the_first_finding_names_the_cause(story, name, mode):
@@ -108,6 +109,7 @@ def test_the_first_finding_names_the_cause(story, name, mode):
     assert first["direction"] == way(first, mode, worse=name == "syncpool")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", STORIES)
 def test_and_backwards_the_opposite(story, name, mode):
@@ -129,12 +131,14 @@ def matter(found):
     return [(f["severity"], f["title"]) for f in found if f["severity"] != "info"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("one", "other"), list(combinations(range(1, 9), 2)))
 def test_unchanged_builds_have_none(report, data_folder, one, other):
     sides = [data_folder / "unchanged" / f"run{run}" for run in (one, other)]
     assert matter(report(*sides)["findings"]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("--rps=829537:829537",)])
 @pytest.mark.parametrize("order", list(permutations(SAME)))
 def test_one_build_captured_twice_has_none(report, data_folder, order, words):
@@ -142,6 +146,7 @@ def test_one_build_captured_twice_has_none(report, data_folder, order, words):
     assert matter(report(*folders, *words)["findings"]) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STORIES)
 def test_a_capture_and_itself_have_none(report, load_story, name):
     held = load_story(name)

@@ -178,6 +178,7 @@ def test_gomaxprocs_that_differs_and_is_too_much(load):
     assert "gomaxprocs-over" not in findings(limited(trace, 1), limited(trace, 1))
 
 
+@pytest.mark.slow
 def test_in_bundles_nothing_is_told_twice(load_story, tmp_path):
     path = tmp_path / "x.json"
     found = {}

@@ -1,7 +1,8 @@
-"""Nothing above "info" is said of two runs of one build, fresh ones each time."""
+"""Nothing above "info" is said of two runs of one build."""
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations, permutations
 
 import pytest
@@ -14,24 +15,29 @@ from pprofdiff.model.side import Capture, Side
 from tests.traces import make
 from tests.traces.toolchains import MissingGoError, version
 
-SITUATIONS = ("gc", "http", "sync", "files", "procs", "stops", "generations")
-RUNS = 3
+from .capture import SITUATIONS, kept
+
 EVENTS = 4_000_000
 
 
-def runs(maker, folder):
-    """Run one program a few times, and return the traces."""
+def capture(name, data):
+    """Return a capture of a trace."""
+    return Capture(name, "trace", decode(data, name))
+
+
+@cache
+def traced(maker):
+    """Return a run of a situation, new in each session."""
+    path = make.trace(maker, made_by())
+    return capture(path.name, path.read_bytes())
+
+
+def made_by():
+    """Return the version of the Go on PATH."""
     try:
-        go = version()
-        program = make._built(go)
+        return version()
     except MissingGoError as missing:
         pytest.skip(str(missing))
-    found = []
-    for number in range(RUNS):
-        path = folder / f"{maker}{number}.trace"
-        make._execute([str(program), maker, str(path)], make.MAKERS[maker].godebug)
-        found.append(Capture(path.name, "trace", decode(path.read_bytes(), path.name)))
-    return found
 
 
 def findings(base, new):
@@ -40,10 +46,10 @@ def findings(base, new):
     return find(compare_sides(*sides)).found
 
 
-@pytest.mark.go
 @pytest.mark.parametrize("maker", SITUATIONS)
-def test_of_two_runs_of_one_build_nothing_matters(maker, tmp_path):
-    for base, new in permutations(runs(maker, tmp_path), 2):
+def test_of_two_runs_of_one_build_nothing_matters(maker):
+    runs = [capture(maker, kept(maker, number)) for number in range(2)]
+    for base, new in permutations(runs):
         found = findings(base, new)
         assert [(f.id, f.title) for f in found if f.severity != "info"] == []
         assert all(f.evidence for f in found)
@@ -75,18 +81,16 @@ def test_nor_of_runs_that_are_long_enough_to_say_so(tmp_path):
 
 @pytest.mark.go
 @pytest.mark.parametrize("maker", SITUATIONS)
-def test_of_a_run_and_itself_nothing_is_said(maker, tmp_path):
-    run = runs(maker, tmp_path)[0]
+def test_of_a_run_and_itself_nothing_is_said(maker):
+    run = traced(maker)
     assert findings(run, run) == ()
 
 
 @pytest.mark.go
 @pytest.mark.parametrize(("one", "other"), list(combinations(SITUATIONS, 2)))
-def test_of_any_two_programs_findings_have_numbers_and_turn_round(one, other, traced):
-    there, back = (
-        findings(traced[one], traced[other]),
-        findings(traced[other], traced[one]),
-    )
+def test_of_any_two_programs_findings_have_numbers_and_turn_round(one, other):
+    there = findings(traced(one), traced(other))
+    back = findings(traced(other), traced(one))
     opposite = {"better": "worse", "worse": "better", "neutral": "neutral"}
     turned = {f.id: (f.severity, opposite[f.direction]) for f in back}
     assert {f.id: (f.severity, f.direction) for f in there} == turned
@@ -95,10 +99,3 @@ def test_of_any_two_programs_findings_have_numbers_and_turn_round(one, other, tr
         words = f"{finding.title} {finding.text}"
         assert any(letter.isdigit() for letter in words)
         assert not {"nan", "inf", "None"} & set(words.split())
-
-
-@pytest.fixture(scope="module")
-def traced(tmp_path_factory):
-    """Return one trace of each situation."""
-    folder = tmp_path_factory.mktemp("traces")
-    return {maker: runs(maker, folder)[0] for maker in SITUATIONS}

@@ -8,7 +8,7 @@ from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.gate import measures
 from pprofdiff.analysis.gate.judging import judge
 from pprofdiff.analysis.gate.rules import Gate
-from tests.analysis.growing import comparison, goroutines
+from tests.analysis.growing import comparison, goroutines, served
 
 # A dozen samples are base's heap: its interval is wide, and the leak's far above it.
 RULES = (
@@ -44,13 +44,12 @@ def test_goroutines_trip_beyond_what_comes_and_goes(base, new, outcome):
     assert set(outcomes(compared, *rules, strict=True).values()) == {strictly}
 
 
-@pytest.mark.go
 @pytest.mark.parametrize(
     ("leak", "tripped"), [("heap", RULES[2:]), ("goroutines", RULES[:2]), ("again", ())]
 )
-def test_leaks_trip(load_capture, served, leak, tripped):
+def test_leaks_trip(load_capture, leak, tripped):
     base, new = (
-        tuple(load_capture(served[s] / f"{k}.pb.gz") for k in ("heap", "goroutine"))
+        tuple(load_capture(served(s) / f"{k}.pb.gz") for k in ("heap", "goroutine"))
         for s in ("none", leak)
     )
     # What new alone has is on no side of these rules of the other leak.

@@ -44,6 +44,7 @@ def by_its_interval(ruling):
     return "pass" if within else "cannot tell"
 
 
+@pytest.mark.slow
 @few
 @given(stacks, stacks, limits, st.booleans())
 def test_the_three_cases_of_profiles(base, new, limit, known):
@@ -109,6 +110,7 @@ def test_a_rule_of_either_direction_turns_around(base, new, limit):
         assert (back.low, back.high) == pytest.approx((-forth.high, -forth.low))
 
 
+@pytest.mark.slow
 @few
 @given(stacks, stacks)
 def test_what_fails_forth_does_not_fail_back(base, new):
@@ -145,6 +147,7 @@ runs = st.lists(
 )
 
 
+@pytest.mark.slow
 @few
 @given(runs, runs, st.integers(0, 200))
 def test_the_gate_and_the_headline_say_the_same(base, new, limit):

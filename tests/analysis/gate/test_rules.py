@@ -56,6 +56,7 @@ def test_there_is_a_story_for_every_kind():
     assert kinds == {form.kind for form in RULES}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "story", "direction", "file", "words"), TOLD, ids=str)
 def test_a_rule_trips_where_the_story_gets_worse(  # noqa: PLR0917 - a story's parts
     judged, data_folder, rule, story, direction, file, words
@@ -70,6 +71,7 @@ def test_a_rule_trips_where_the_story_gets_worse(  # noqa: PLR0917 - a story's p
     assert (row["base_scaled"] < row["new_scaled"]) != rule.startswith("bench:MB/s:")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "story", "direction", "file", "words"), TOLD, ids=str)
 def test_and_not_where_it_gets_better(  # noqa: PLR0917 - a story's parts
     judged, data_folder, rule, story, direction, file, words
@@ -124,6 +126,7 @@ SHARES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", SHARES)
 def test_shares_alone_tell_shares(judged, data_folder, rule):
     words = ["-sample_index=samples"] if "@samples" in rule else []

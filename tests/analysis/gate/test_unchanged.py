@@ -36,6 +36,7 @@ def pairs(load_capture, data_folder):
     return [(comparison, find(comparison)) for comparison in inputs]
 
 
+@pytest.mark.slow
 def test_no_rule_trips_by_noise(pairs):
     """A table holds a false change in one of twenty pairs at most, here in none."""
     gate = Gate.of(ALL)
@@ -48,6 +49,7 @@ def test_no_rule_trips_by_noise(pairs):
     assert tripped == []
 
 
+@pytest.mark.slow
 def test_but_a_strict_gate_does(pairs):
     gate = Gate.of(["total:+0%", "group:gc:+0%", "flat:.:+0%"], strict=True)
     tripped = [0, 0, 0]

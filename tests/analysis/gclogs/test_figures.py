@@ -129,6 +129,7 @@ def leaves(value):
 works = st.sampled_from((None, rated((5.0, 7.0)), counted((5, 7))))
 
 
+@pytest.mark.slow
 @hypothesis.example([{}], [{}], None)
 @hypothesis.example([{}] * 9, [{}] * 9, counted((1, 1)))
 @given(runs(), runs(), works)
@@ -145,6 +146,7 @@ def test_whatever_the_log_holds_all_figures_are_numbers(base, new, work):
     assert not {"nan", "inf"} & set(text.replace("×", " ").split())
 
 
+@pytest.mark.slow
 @given(runs(least=6))
 def test_factors_of_a_run_and_itself_are_one(rows):
     gc = compare_logs((("a", [log_of(rows)]), ("b", [log_of(rows)])))

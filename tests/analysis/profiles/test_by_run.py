@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.account.building import account
@@ -50,6 +51,7 @@ def test_runs_add_up_to_the_merged_profile(runs):
         assert made.by_run[:, number].sum(axis=0).tolist() == total.tolist()
 
 
+@pytest.mark.slow
 @given(base=SIDES, new=SIDES)
 def test_rows_and_categories_run_by_run_add_up(base, new):
     diff = compare(side_of("base", base), side_of("new", new))
@@ -110,6 +112,7 @@ def called(diff, run):
     return sites
 
 
+@pytest.mark.slow
 @given(base=SIDES, new=SIDES)
 def test_sums_of_any_grouping_are_those_of_each_run(base, new):
     new_side = side_of("new", new)

@@ -62,6 +62,7 @@ def rows(diff, granularity):
     return dict(zip(names, numbers, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("granularity", get_args(Granularity))
 @given(base=profiles(), new=profiles())
 def test_the_other_way_round_changes_the_sign_alone(granularity, base, new):
@@ -101,6 +102,7 @@ def test_the_other_way_round_in_categories_blame_and_stacks(base, new):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("granularity", TABLES)
 @given(base=profiles(), new=profiles())
 def test_flat_adds_up_to_the_total(granularity, base, new):
@@ -112,6 +114,7 @@ def test_flat_adds_up_to_the_total(granularity, base, new):
     assert exact(table.delta("flat")) == wholes[1] - wholes[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("granularity", TABLES)
 @given(base=profiles(), new=profiles())
 def test_samples_without_a_frame_are_one_row(granularity, base, new):
@@ -202,6 +205,7 @@ def test_functions_by_hand(base, new):
     } <= held
 
 
+@pytest.mark.slow
 @given(profiles(), profiles())
 def test_packages_by_hand(base, new):
     table = compared(base, new).table("packages")
@@ -303,6 +307,7 @@ PATTERNS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(profiles(), profiles(), PATTERNS)
 def test_filters_commute_with_the_diff(base, new, patterns):
     options = Filters(**patterns)
@@ -357,6 +362,7 @@ def test_runs_of_a_side_add_up(first, second, new):
     )
 
 
+@pytest.mark.slow
 @given(
     profiles(),
     profiles(),

@@ -60,6 +60,7 @@ def test_flat_and_cum_are_those_of_the_loop(profile, granularity):
     assert got[1].tolist() == cum.tolist()
 
 
+@pytest.mark.slow
 @given(profiles(), granularities)
 @settings(deadline=None)
 def test_flat_adds_up_to_the_samples_that_have_a_stack(profile, granularity):
@@ -163,6 +164,7 @@ def test_outermost_leaves_the_caller_of_what_is_inlined():
     assert {key[0] for key in keys} == {"main", "rec"}
 
 
+@pytest.mark.slow
 @given(profiles(), granularities, st.data())
 @settings(deadline=None)
 def test_edges_are_those_of_the_loop(profile, granularity, data):
@@ -207,6 +209,7 @@ def test_edges_are_those_of_the_loop(profile, granularity, data):
     assert len(to_callees) == sum(pair[1] < 2 for pair in want)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_once", [1, 1 << 18])
 @given(profile=profiles(), data=st.data())
 @settings(deadline=None)

@@ -142,12 +142,14 @@ def shared(categories):
     return next(iter(categories), NO_CATEGORY)
 
 
+@pytest.mark.slow
 @given(PAIRS, st.integers(0, 12) | st.just(ALL), st.booleans())
 def test_it_is_the_tree_of_dictionaries(pair, budget, normalize):
     diff = compared(*pair, normalize=normalize)
     assert rows(call_tree(diff, budget)) == folded(diff, budget)
 
 
+@pytest.mark.slow
 @given(PAIRS, st.integers(0, 12))
 def test_it_adds_up_whatever_the_budget(pair, budget):
     diff = compared(*pair)
@@ -179,6 +181,7 @@ def of_table(table, column):
     return by_name(zip(table.names, *columns, strict=True))
 
 
+@pytest.mark.slow
 @given(PAIRS)
 def test_unfolded_it_is_the_table_of_stacks(pair):
     diff = compared(*pair)
@@ -189,6 +192,7 @@ def test_unfolded_it_is_the_table_of_stacks(pair):
     assert by_name(held) == of_table(diff.table("stacks"), "flat")
 
 
+@pytest.mark.slow
 @given(PAIRS)
 def test_outermost_frames_add_up_to_cum(pair):
     diff = compared(*pair)
@@ -226,11 +230,13 @@ def judged_alike(diff):
     return sum(changes)
 
 
+@pytest.mark.slow
 @given(PAIRS, st.booleans())
 def test_the_limit_says_what_the_judgement_says(pair, normalize):
     judged_alike(compared(*pair, normalize=normalize))
 
 
+@pytest.mark.slow
 def test_real_captures(load_capture, load_story):
     beyond = 0
     for name in STORIES:
@@ -258,6 +264,7 @@ def chain(depth, value=1, name="main.f"):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [DEEPEST - 1, DEEPEST, DEEPEST + 1, 1_000_000])
 def test_what_is_deeper_than_the_deepest_is_folded(depth):
     diff = compared(chain(depth, 3), chain(2, 5))

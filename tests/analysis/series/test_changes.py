@@ -41,6 +41,7 @@ def test_unlike_hosts_of_one_build_show_no_change(how):
     assert len(alarms) <= 2, alarms
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("same_hosts", [True, False])
 @pytest.mark.parametrize(
     ("more", "hosts", "steps", "first"),
@@ -108,6 +109,7 @@ def test_windows_that_are_empty_are_gaps():
     assert np.isfinite(np.delete(curve.shares, [3, 6])).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [3, 12, 48])
 def test_the_penalty_lets_so_much_noise_through(steps):
     rng = np.random.default_rng(steps)

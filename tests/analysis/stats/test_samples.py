@@ -27,9 +27,9 @@ EXACT, EXACT_TIED = 50, 25
 
 
 @pytest.fixture(scope="module")
-def moremath(tmp_path_factory):
+def moremath():
     """Return a function: pairs of samples in, the words that Go says of each out."""
-    program = moremath_program(tmp_path_factory.mktemp("moremath"))
+    program = moremath_program()
 
     def ask(pairs):
         lines = "".join(

@@ -19,6 +19,8 @@ MADE = [
     "files-1.26.8", "generations-1.27.3",
 ]  # fmt: skip
 ALL = [*CAPTURES, *MADE]
+# Each program's trace of one side, by turns.
+SIDES = CAPTURES[::3]
 
 
 def path_of(name):

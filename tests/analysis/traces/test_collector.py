@@ -14,10 +14,11 @@ from pprofdiff.analysis.traces.interval_rows import ranges_of, rows_within
 from pprofdiff.analysis.traces.quantiles import quantiles
 from pprofdiff.model.traces.timeline import RangeKind, Series
 from pprofdiff.model.traces.trace import ProcessorState, State
+from tests.examples import daily
 from tests.traces import oracle
 
 from .built import END, SOME, START, WORKERS, empty, limit_at, rows_of, traces, within
-from .real import ALL, CAPTURES, path_of, slack_ns, trace_of
+from .real import ALL, CAPTURES, MADE, SIDES, path_of, slack_ns, trace_of
 
 SWEEP, STOP = "GC incremental sweep", "stop-the-world ("
 
@@ -28,7 +29,7 @@ def near(trace, ours, theirs, spans):
 
 
 @pytest.mark.go
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", daily(ALL, [*SIDES, *MADE]))
 def test_sums_are_those_of_go(name):
     trace, go = trace_of(name), oracle.summary(path_of(name))
     found = collections(trace)
@@ -52,7 +53,7 @@ def test_sums_are_those_of_go(name):
 
 
 @pytest.mark.go
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", daily(ALL, [*SIDES, *MADE]))
 def test_sweeps_and_stops_are_those_of_go(name):
     trace, go = trace_of(name), oracle.summary(path_of(name))
     found = collections(trace)
@@ -90,6 +91,7 @@ def test_sweeps_and_stops_are_those_of_go(name):
         )
 
 
+@pytest.mark.slow
 @given(traces())
 @SOME
 def test_workers_assists_and_the_share_of_the_capacity(trace):
@@ -160,7 +162,7 @@ def test_how_long_a_stop_took_to_stop(trace):
     )
 
 
-@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("name", daily(CAPTURES, SIDES))
 def test_cycles_and_what_was_allocated(name):
     trace = trace_of(name)
     found = collections(trace)

@@ -48,6 +48,7 @@ def reported(base, new, condense, kind):
     return made, [whole[line] for line in said if line in whole]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["short", "full", "json", "md"])
 @pytest.mark.parametrize("story", STORIES)
 @pytest.mark.usefixtures("all_are_large")
@@ -62,6 +63,7 @@ def test_a_report_needs_each_trace_once(story, kind):
     assert condensed == plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["html", "perfetto.json"])
 @pytest.mark.usefixtures("all_are_large")
 def test_what_shows_rows_reads_a_trace_once_more(kind):
@@ -72,6 +74,7 @@ def test_what_shows_rows_reads_a_trace_once_more(kind):
     assert condensed == plain
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("all_are_large")
 def test_of_several_traces_a_side_each_is_read_once():
     base, new = zip(*map(traces, STORIES), strict=True)

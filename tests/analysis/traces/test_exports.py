@@ -14,11 +14,10 @@ from pprofdiff.loaders.profiles.encode import encode
 from tests.traces import oracle
 
 from .real import CAPTURES
-from .test_goroutines import MADE, OLD, PROGRAMS, path_of, read
+from .test_goroutines import SOME, path_of, read
 from .ties import Ties
 
 NOTHING = ("", "", 0)
-NAMES = [*CAPTURES, *MADE, *PROGRAMS, *OLD]
 
 
 def said(profile):
@@ -83,7 +82,7 @@ def waits(told, kind):
 
 
 @pytest.mark.go
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", SOME)
 def test_exports_are_those_of_go(name):
     trace, _ = read(name)
     path = path_of(name)

@@ -24,6 +24,7 @@ from pprofdiff.analysis.traces.groups import groups
 from pprofdiff.loaders.traces import decode
 from pprofdiff.model.csr import row_of_item
 from pprofdiff.model.traces.trace import State
+from tests.examples import daily
 from tests.traces import make, oracle, textform
 from tests.traces.toolchains import run_go
 
@@ -35,7 +36,7 @@ from .deviations import (
     open_calls,
     told_by_chance,
 )
-from .real import CAPTURES, DATA
+from .real import CAPTURES, DATA, SIDES
 from .ties import Ties
 
 VERSIONS = ("1.22.12", "1.23.12", "1.24.13", "1.25.14", "1.26.8", "1.27.3")
@@ -56,6 +57,9 @@ OLD = (
     "stress_1_11_good", "http_1_19_good", "stress_start_stop_1_19_good",
     "stress_1_21_good", "fmt_1_21_pprof_good",
 )  # fmt: skip
+SOME = daily(
+    [*CAPTURES, *MADE, *PROGRAMS, *OLD], [*SIDES, *MADE, PROGRAMS[-1], *OLD[:3]]
+)
 FIGURES = ("total_ns", *TIMES)
 IN_CALLS = ("sched_wait_ns", "syscall_ns", "syscall_block_ns", "unknown_ns")
 
@@ -142,7 +146,7 @@ def test_only_goroutines_of_c_begin_again():
 
 
 @pytest.mark.go
-@pytest.mark.parametrize("name", [*CAPTURES, *MADE, *PROGRAMS, *OLD])
+@pytest.mark.parametrize("name", SOME)
 def test_figures_are_those_of_go(name):
     trace, held = read(name)
     told = oracle.summary(path_of(name))
@@ -246,7 +250,7 @@ def named(trace, name):
     return np.flatnonzero(trace.goroutines.name == trace.strings.index(name)).tolist()
 
 
-@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("name", daily(CAPTURES, SIDES))
 def test_states_of_a_goroutine_add_up_to_its_life(name):
     _, held = read(name)
     parts = [getattr(held, field) for field in TIMES]
@@ -255,7 +259,7 @@ def test_states_of_a_goroutine_add_up_to_its_life(name):
     assert (held.unknown_ns == 0).all()
 
 
-@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("name", daily(CAPTURES, SIDES))
 @pytest.mark.parametrize("by", ["name", "creation"])
 def test_groups_add_up(name, by):
     trace, held = read(name)

@@ -17,10 +17,11 @@ from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model import csr
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import ProcessorState, State
+from tests.examples import daily
 from tests.traces import oracle
 
 from .built import SOME, limit_at, processor_states, rows_of, traces, within
-from .real import ALL, path_of, slack_ns, trace_of
+from .real import ALL, MADE, SIDES, path_of, slack_ns, trace_of
 
 # What Go's events are called by `oracle`.
 CAUSES = {
@@ -42,7 +43,7 @@ def cause_of(wait):
 
 
 @pytest.mark.go
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", daily(ALL, [*SIDES, *MADE]))
 def test_waits_are_those_of_go(name):
     trace = trace_of(name)
     waits = runnable(trace)
@@ -95,6 +96,7 @@ def test_the_time_after_the_first_run_is_that_of_pprof_sched():
     assert whole == [25.3, 17.6]
 
 
+@pytest.mark.slow
 @given(traces())
 @SOME
 def test_every_wait_and_what_held_it_up(trace):
@@ -125,6 +127,7 @@ def test_every_wait_and_what_held_it_up(trace):
     assert list(zip(*(c.tolist() for c in columns), strict=True)) == expected
 
 
+@pytest.mark.slow
 @given(traces(), st.integers(1, 5))
 @SOME
 def test_waits_do_not_depend_on_how_many_rows_are_looked_at_at_once(trace, rows):
@@ -152,6 +155,7 @@ def test_waits_of_some_goroutines(trace, data):
     assert waits.quantiles(some) == quantiles(waits.duration_ns[rows & ~waits.cut])
 
 
+@pytest.mark.slow
 @given(traces())
 @SOME
 def test_causes(trace):

@@ -151,6 +151,7 @@ def test_the_waiting_goroutine_is_the_first_and_waits_all_the_time(name):
         assert lane.name == side.name
 
 
+@pytest.mark.slow
 @SOME
 @given(traces(), st.sampled_from(MOMENTS))
 def test_lanes_show_what_happens_at_each_time(trace, which):

@@ -53,6 +53,7 @@ def test_times_add_up_to_those_of_the_states(name):
     assert {k: v for k, v in by_reason.items() if any(v)} == rows
 
 
+@pytest.mark.slow
 @SOME
 @given(traces(), traces(), st.sampled_from(STATES))
 def test_of_any_traces_it_is_the_time_of_the_programs_goroutines(base, new, state):

@@ -20,6 +20,7 @@ from pprofdiff.analysis.traces.mutators import (
 )
 from pprofdiff.model.traces.timeline import RangeKind
 from pprofdiff.model.traces.trace import State
+from tests.examples import daily
 from tests.traces import oracle
 
 from .built import (
@@ -33,10 +34,12 @@ from .built import (
     traces,
     within,
 )
-from .real import CAPTURES, path_of, slack_ns, trace_of
+from .real import CAPTURES, SIDES, path_of, slack_ns, trace_of
 
 FLAGS = {flag: flag.name.lower() for flag in Taken}
 SETS = [Taken(n) for n in range(1, 16)]
+# Traces made for what takes a processor away.
+COLLECTING = ("gc-1.22.12", "stops-1.24.13", "procs-1.26.8")
 
 
 def named(flags):
@@ -58,9 +61,7 @@ def early_assists(told):
 
 
 @pytest.mark.go
-@pytest.mark.parametrize(
-    "name", [*CAPTURES, "gc-1.22.12", "stops-1.24.13", "procs-1.26.8"]
-)
+@pytest.mark.parametrize("name", daily([*CAPTURES, *COLLECTING], [*SIDES, *COLLECTING]))
 def test_it_is_that_of_go_with_its_defects_corrected(name):
     trace, go = trace_of(name), oracle.mutators(path_of(name))
     early = early_assists(oracle.summary(path_of(name)))
@@ -126,6 +127,7 @@ def test_go_itself_tells_the_minimum_for_every_quantile():
     assert distribution(found, 1_000_000, (0.05,))[0] > mmu(found, 1_000_000)
 
 
+@pytest.mark.slow
 @given(traces(), st.sampled_from(SETS))
 @SOME
 def test_it_is_right_at_every_nanosecond(trace, flags):

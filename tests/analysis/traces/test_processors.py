@@ -17,13 +17,14 @@ from pprofdiff.analysis.traces.processors import (
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.states import state_profile
 from pprofdiff.model.traces.trace import ProcessorState, State
+from tests.examples import daily
 from tests.traces import oracle
 
 from .built import END, SOME, START, empty, limit_at, processor_states, rows_of, traces
-from .real import ALL, path_of, slack_ns, trace_of
+from .real import ALL, MADE, SIDES, path_of, slack_ns, trace_of
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", daily(ALL, [*SIDES, *MADE]))
 def test_the_states_of_a_processor_are_its_life(name):
     trace = trace_of(name)
     found = processors(trace)
@@ -40,7 +41,10 @@ def test_the_states_of_a_processor_are_its_life(name):
     assert found.to_frame().running_ns.sum() == found.running_ns.sum()
 
 
-@pytest.mark.parametrize("name", [*ALL, "profiled-1.21.13", "profiled-1.26.8"])
+MORE = ("profiled-1.21.13", "profiled-1.26.8")
+
+
+@pytest.mark.parametrize("name", daily([*ALL, *MORE], [*SIDES, *MADE, *MORE]))
 def test_time_in_a_state_is_how_many_are_in_it_on_average(name):
     """Every figure of a trace agrees with every other, to the nanosecond."""
     trace = trace_of(name)
@@ -67,8 +71,11 @@ def test_time_in_a_state_is_how_many_are_in_it_on_average(name):
         assert side.of_program(column) + runtimes == getattr(held, column).sum()
 
 
+MORE = ("profiled-1.21.13", "profiled-1.26.8")
+
+
 @pytest.mark.go
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", daily(ALL, [*SIDES, *MADE]))
 def test_idle_time_is_that_of_go(name):
     """Go knows running and idle; a processor in a system call is a running one."""
     trace, go = trace_of(name), oracle.summary(path_of(name))["procs"]
@@ -115,6 +122,7 @@ def values_at(series):
     return found
 
 
+@pytest.mark.slow
 @given(traces())
 @SOME
 def test_busy_is_when_no_processor_is_idle(trace):
@@ -131,6 +139,7 @@ def test_busy_is_when_no_processor_is_idle(trace):
     assert (found.start_ns[1:] > found.end_ns[:-1]).all()
 
 
+@pytest.mark.slow
 @given(traces())
 @SOME
 def test_capacity_is_gomaxprocs_over_time(trace):

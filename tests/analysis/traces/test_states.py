@@ -18,10 +18,10 @@ from pprofdiff.analysis.traces.states import STATES, state_profile
 from pprofdiff.errors import UsageError
 from pprofdiff.model.side import Capture
 from pprofdiff.model.traces.trace import Stacks, State
-from tests.examples import examples
+from tests.examples import daily, examples
 
 from . import built
-from .real import CAPTURES, trace_of
+from .real import CAPTURES, SIDES, trace_of
 from .test_exports import said
 
 # Frames (function, line) of each stack, leaf first; functions by `built.STRINGS`.
@@ -132,6 +132,7 @@ def told(profile):
     return found
 
 
+@pytest.mark.slow
 @given(traces(), st.sampled_from(STATES))
 @settings(derandomize=True, max_examples=examples(100))
 def test_samples_are_those_counted_one_by_one(trace, state):
@@ -161,7 +162,7 @@ def test_parts_of_the_goroutines_add_up(trace, state, data):
     )
 
 
-@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("name", daily(CAPTURES, SIDES))
 def test_the_sums_are_those_of_the_goroutines(name):
     trace = trace_of(name)
     held = stats(trace)

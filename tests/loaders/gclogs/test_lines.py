@@ -70,6 +70,7 @@ def test_every_line_of_a_capture_is_read_alone(path):
         assert rows(scanned(line).longest.cycles) == [want]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grammar", GRAMMARS)
 @settings(derandomize=True)
 @given(data=st.data())
@@ -79,6 +80,7 @@ def test_changed_lines_read_as_the_slow_reader_reads_them(grammar, data):
     assert_read_as_reference(edited(text, data.draw(EDITS)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grammar", SHORT)
 def test_every_byte_changed(grammar):
     text = SHORT[grammar]
@@ -102,6 +104,7 @@ def test_numbers_as_long_as_they_may_be():
             assert_read_as_reference(line + text[text.index(b"\n") + 1 :])
 
 
+@pytest.mark.slow
 def test_fifteen_digits_are_read_to_the_last():
     chance = random.Random(15)
     for _ in range(1000):
@@ -122,6 +125,7 @@ def test_longer_numbers_are_of_no_line(grammar, digits):
         assert [rows(run.cycles) for run in log.runs if run.lines_seen] == [[whole]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_any_blocks_of_a_large_log_read_as_one(seed):
     chance = random.Random(seed)

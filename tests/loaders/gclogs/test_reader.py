@@ -28,6 +28,7 @@ def scanned(blocks):
     return scanner.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grammar", GRAMMARS)
 @settings(derandomize=True)
 @given(data=st.data())
@@ -99,6 +100,7 @@ def test_a_clock_of_go_1_5_before_stacks_of_go_1_18_is_no_line():
     assert (run.cycles.number.tolist(), run.torn) == ([2], 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", CAPTURES[::6], ids=lambda p: str(p.relative_to(DATA)))
 def test_a_log_cut_anywhere_holds_the_lines_before_the_cut(path):
     raw = b"".join(path.read_bytes().splitlines(keepends=True)[:12])
@@ -138,6 +140,7 @@ def large(torn):
     return b"".join(out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1 << 8, 5003, 1 << 16, 1 << 20])
 def test_small_blocks_of_a_large_log_make_no_difference(size):
     text = large(torn=True)
@@ -204,6 +207,7 @@ def test_no_line_is_said_in_one_line(raw):
         parse(raw, "x.log")
 
 
+@pytest.mark.slow
 def test_mutations_read_as_whole_lines_or_not_at_all():
     chance = random.Random(20)
     raw = b"".join(

@@ -73,6 +73,7 @@ def exact(log, truth, begun=None):
     return mended
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("logger", LOGGERS)
 @settings(derandomize=True)
 @given(data=st.data())
@@ -88,6 +89,7 @@ def test_no_line_is_put_together_wrongly(logger, data):
         exact(log, truth)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("logger", LOGGERS)
 @pytest.mark.parametrize("rate", [0.01, 0.1, 0.4])
 def test_captures_torn_by_loggers(logger, rate):
@@ -102,6 +104,7 @@ def test_captures_torn_by_loggers(logger, rate):
             assert mended > len(raw) // 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "intruder", ["7", "0", ".5", "12", "7\n", "\n", "1+2", "5 apples\n"]
 )

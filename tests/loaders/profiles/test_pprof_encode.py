@@ -14,7 +14,7 @@ from pprofdiff.loaders.profiles.encode import compress, encode
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.loaders.profiles.schema import message_class
 from pprofdiff.model.profiles.profile import Locations
-from tests.examples import examples
+from tests.examples import daily, examples
 
 from .plain import frozen, plain, read
 from .strategies import profiles
@@ -34,6 +34,7 @@ def unchanged(profile):
     return data
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300), deadline=None)
 @given(profiles())
 def test_a_profile_survives_encode_and_decode(profile):
@@ -41,6 +42,7 @@ def test_a_profile_survives_encode_and_decode(profile):
     assert read(data) == plain(decode(data))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(100), deadline=None)
 @given(profiles())
 def test_encoding_is_deterministic_and_settles(profile):
@@ -49,7 +51,10 @@ def test_encoding_is_deterministic_and_settles(profile):
     assert encode(decode(data)) == data
 
 
-@pytest.mark.parametrize("path", CAPTURES, ids=lambda p: "/".join(p.parts[-3:]))
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "path", daily(CAPTURES, CAPTURES[::3]), ids=lambda p: "/".join(p.parts[-3:])
+)
 def test_a_capture_survives_encode_and_decode(path):
     profile = decode(gzip.decompress(path.read_bytes()))
     message = message_class("Profile").FromString(unchanged(profile))
@@ -71,6 +76,7 @@ def test_a_location_without_a_line_has_none_again():
     unchanged(replace(small.take(np.zeros(0, np.int64)), locations=locations))
 
 
+@pytest.mark.slow
 def test_a_large_profile_is_written_in_several_chunks():
     small = decode(gzip.decompress(CAPTURES[0].read_bytes()))
     rows = np.arange(40_000) % len(small)

@@ -55,6 +55,7 @@ def test_a_capture_cut_off_at_any_byte(small):
     assert any(said)
 
 
+@pytest.mark.slow
 def test_a_capture_with_any_byte_overwritten(small):
     random = Random(11)
     for i in range(len(small)):
@@ -64,6 +65,7 @@ def test_a_capture_with_any_byte_overwritten(small):
             complaint(bytes(damaged))
 
 
+@pytest.mark.slow
 def test_a_capture_with_flipped_bits_is_read_as_protobuf_reads_it(small):
     random = Random(12)
     kinds = {True: 0, False: 0}
@@ -82,6 +84,7 @@ def test_a_capture_with_flipped_bits_is_read_as_protobuf_reads_it(small):
     assert all(kinds.values())
 
 
+@pytest.mark.slow
 def test_bytes_moved_left_out_or_written_twice(small):
     random = Random(13)
     for _ in range(1500):
@@ -101,6 +104,7 @@ def test_random_bytes(size):
         complaint(random.randbytes(size))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lead", [(2,), (4,), (5,), (2, 1), (2, 2), (2, 3), (4, 4)])
 def test_random_bytes_inside_a_message(lead):
     random = Random(sum(lead))

@@ -45,6 +45,7 @@ def same(data: bytes) -> bool:
     return True
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(400), deadline=None)
 @given(messages(), spellings, st.randoms(use_true_random=False))
 def test_any_spelling_of_any_profile_is_read_as_protobuf_reads_it(
@@ -53,6 +54,7 @@ def test_any_spelling_of_any_profile_is_read_as_protobuf_reads_it(
     same(spelling.write(fields, random))
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200), deadline=None)
 @given(messages(sound=True), spellings, st.randoms(use_true_random=False))
 def test_how_a_sound_profile_is_spelled_changes_nothing(fields, spelling, random):
@@ -70,6 +72,7 @@ def test_the_slow_reader_reads_what_was_written():
     assert found["functions"] == [(3, 0, 0, 0), (4, 0, 0, 0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wire", [0, 1, 2, 3, 5])
 @pytest.mark.parametrize("last", [0x00, 0x7F, 0x80, 0xFF])
 @pytest.mark.parametrize(
@@ -194,6 +197,7 @@ def test_strings_that_are_not_utf8_are_readable():
     assert decode(data).strings[-1] == "bad \ufffd\ufffd name"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [1, 3])
 @pytest.mark.parametrize("odd", [False, True], ids=["plain", "unknown fields"])
 def test_samples_of_several_chunks_keep_their_order_and_labels(part, odd):

@@ -60,6 +60,7 @@ def test_every_event_is_as_late_as_what_it_follows(drawn):
     assert settled.tolist() == plainly(times, sequences, hidden)
 
 
+@pytest.mark.slow
 @given(traces())
 @settings(derandomize=True, max_examples=examples(200))
 def test_both_ways_give_the_same(drawn):

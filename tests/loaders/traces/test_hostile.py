@@ -99,6 +99,7 @@ def test_a_generation_without_events():
     assert found.end_ns == found.start_ns + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_a_trace_with_bytes_overwritten(small, seed):
     random = Random(seed)

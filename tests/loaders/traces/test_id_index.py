@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from pprofdiff.loaders.traces.damage import Damage
 from pprofdiff.loaders.traces.id_index import _TABLE, IdIndex
+from tests.examples import examples
 
 # Of goroutines that a process begins with, of those of a long run, of none (-1), and
 # what a broken file may have.
@@ -22,7 +23,7 @@ PARTS = st.lists(st.lists(IDS, max_size=12), max_size=6)
 
 
 @given(PARTS, st.lists(IDS, max_size=12))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_indices_are_those_of_a_dict(parts, asked):
     index, places = IdIndex("goroutine"), {}
     for part in parts:

@@ -15,6 +15,8 @@ from tests.traces import make
 
 from .v1.test_v1 import canned
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 OLD = (
     "user_task_region_1_11_good", "user_task_region_1_21_good",

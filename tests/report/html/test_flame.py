@@ -28,6 +28,7 @@ from pprofdiff.report.html.flame import budgets, embedded, packed, varints
 from tests.analysis.building import compared, given, profile, profiles
 from tests.building import cpu
 from tests.conftest import STORIES
+from tests.examples import daily
 from tests.strategies import profiles as any_profiles
 
 from .unpacking import (
@@ -73,13 +74,15 @@ def read(diff, **how):
     return json.loads(embedded(packed(diff, **how)))
 
 
+@pytest.mark.slow
 @given(PAIRS, st.integers(0, 12) | st.just(10_000))
 def test_what_is_packed_comes_out(pair, budget):
     diff = compared(*pair)
     assert unpacked(read(diff, budget=budget)) == meant(diff, budget)
 
 
-@pytest.mark.parametrize("name", STORIES)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", daily(STORIES, ("rss-search", "zstd")))
 def test_real_captures_come_out_of_few_bytes(name, load_story, load_capture):
     held = load_story(name)
     size = 0
@@ -178,6 +181,7 @@ def selves_of_names(document):
     return known
 
 
+@pytest.mark.slow
 @given(PAIRS, st.integers(0, 12) | st.just(10_000))
 def test_functions_are_exact_whatever_is_folded(pair, budget):
     """What nodes have and what is hidden add up to a function's row of the table."""
@@ -264,6 +268,7 @@ def assert_labels_share_out(diff, document):
             assert tuple(map(sum, zip(*parts, strict=True))) == node[3:5]
 
 
+@pytest.mark.slow
 @given(st.tuples(any_profiles(), any_profiles()), st.integers(0, 12) | st.just(10_000))
 def test_labels_share_out_what_nodes_have(pair, budget):
     diff = compared(*pair)
@@ -280,13 +285,14 @@ def test_labels_of_a_real_capture_share_out_its_nodes(load_story, load_capture):
     assert len(b64decode(label["nodes"])) < 2 * document["count"]
 
 
+@pytest.mark.slow
 @given(st.tuples(profiles(), profiles()))
 def test_every_frame_has_its_mark(pair):
     diff = compared(*pair)
     marks_are_of(diff, read(diff, budget=10_000))
 
 
-@pytest.mark.parametrize("name", STORIES)
+@pytest.mark.parametrize("name", daily(STORIES, ("rss-search", "zstd")))
 def test_frames_of_real_captures_are_marked(name, load_story, load_capture):
     held = load_story(name)
     diff = compared(*(load_capture(s / "cpu.pb.gz") for s in (held.base, held.new)))
@@ -341,6 +347,7 @@ def test_names_that_were_others_in_base():
     assert "main.gone" in names
 
 
+@pytest.mark.slow
 def test_names_alone_stay_under_the_cap():
     stacks = [
         ((f"main.{i:04}{'y' * 9_000}{i}", f"main.{i % 7}"), i + 1) for i in range(1000)

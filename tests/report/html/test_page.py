@@ -17,6 +17,7 @@ from pprofdiff.report.model import report_of
 from pprofdiff.units import printable
 from tests.building import CPU, MS, Frame, Place, Sample, built
 from tests.conftest import STORIES
+from tests.examples import daily
 from tests.report.reading import HOSTILE
 
 from .pages import Page, hashed
@@ -56,7 +57,8 @@ def compared(names, labels=("base", "new")):
     return report_of(compare_sides(*sides, Settings(work=counted((1, 1)))))
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.slow
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_a_typical_report_is_small(page, story):
     assert len(page(f"{story}/base", f"{story}/new").encode()) <= TYPICAL
 
@@ -69,12 +71,14 @@ def test_what_every_page_has_is_small(page):
     assert len(tables.encode()) <= SHELL
 
 
+@pytest.mark.slow
 def test_the_same_input_gives_the_same_bytes(page):
     words = "syncpool/base", "syncpool/new"
     assert page(*words) == page(*words)
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.slow
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search",)))
 def test_nothing_but_our_own_can_run_or_load(page, story):
     whole = Page(page(f"{story}/base", f"{story}/new"))
     (script,), (style,) = whole.scripts, whole.styles
@@ -111,6 +115,7 @@ def test_every_hostile_name_is_only_a_name():
     assert len(seen) > len(names) / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_label_is_only_a_label(name):
     whole = Page(render(compared(["main.f"], labels=("base", name or "new"))))
@@ -125,11 +130,13 @@ def test_a_long_name_is_there_in_full_and_in_sight_in_part():
     assert len(render(compared([name])).encode()) < TYPICAL
 
 
+@pytest.mark.slow
 def test_many_long_names_stay_within_the_largest_size():
     names = [f"main.f{i}." + chr(97 + i % 26) * 9_990 for i in range(3_000)]
     assert len(render(compared(names)).encode()) <= ANY
 
 
+@pytest.mark.slow
 def test_the_verdict_names_each_rule(page):
     whole = Page(
         page("zstd/base", "zstd/new", "--fail-on=total:+5%", "--fail-on=bench:nope:+1%")
@@ -139,6 +146,7 @@ def test_the_verdict_names_each_rule(page):
     assert "no data" in whole.text
 
 
+@pytest.mark.slow
 def test_a_page_of_very_many_benchmarks_is_made(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for side, slower in (("base", 0), ("new", 7)):

@@ -385,6 +385,7 @@ def test_the_modelled_mark_is_the_background_mark(whole):
     assert all(c["blame_modelled"] == [] for c in profiles(whole)[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "kinds", "mode"),
     [

@@ -19,6 +19,7 @@ from pprofdiff.model.traces.trace import State
 from pprofdiff.report.json.traces import trace_row
 from tests.analysis.traces.built import END, START, empty
 from tests.conftest import DATA, STORIES
+from tests.examples import daily
 from tests.traces import make
 
 INT, SHARE, TEXT, FLAG = "int", "share", "text", "flag"
@@ -104,7 +105,8 @@ def both(story, entry):
         yield word, trace, entry(story)
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.slow
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_every_field_is_there_and_nothing_else(entry, story):
     found = entry(story)
     assert set(found) == set(ENTRY)
@@ -117,7 +119,7 @@ def test_every_field_is_there_and_nothing_else(entry, story):
         assert all(0 not in one["block_ns"].values() for one in held)
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_a_side_is_what_was_read(entry, story):
     for word, trace, found in both(story, entry):
         side, ranges = found[word], trace.ranges
@@ -144,7 +146,7 @@ def test_a_side_is_what_was_read(entry, story):
         assert 0 < side["running_at_once"]["most"] <= side["gomaxprocs"]
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("table", ["goroutines", "created_by"])
 def test_groups_add_up_to_the_goroutines(entry, story, table):
     for word, trace, found in both(story, entry):
@@ -174,7 +176,7 @@ def test_groups_add_up_to_the_goroutines(entry, story, table):
         assert max(ns for ns in worst if ns is not None) == latency["max_ns"]
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_states_are_those_of_the_programs_own_groups(entry, story):
     columns = dict(zip(LIFE, ("exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns", "unknown_ns"), strict=False))  # fmt: skip
     for word, _, found in both(story, entry):
@@ -188,7 +190,7 @@ def test_states_are_those_of_the_programs_own_groups(entry, story):
             assert state[f"{word}_ns"] == wanted
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_longer_windows_leave_no_less(entry, story):
     found = entry(story)
     windows = [row["window_ns"] for row in found["mmu"]]

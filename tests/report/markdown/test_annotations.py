@@ -111,6 +111,7 @@ def test_a_function_is_shown_where_it_is(cli, zstd, held, named):
         assert error.properties["line"] == "12"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "named"),
     [

@@ -59,6 +59,7 @@ def comment(cli, data_folder, monkeypatch, tmp_path):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GOLDEN)
 def test_as_it_was_last_looked_at(comment, name):
     check(f"markdown.{name}", comment(*CASES[name])[0])
@@ -80,6 +81,7 @@ def words_of(cells):
     return " ".join(" ".join(cells).split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_its_figures_are_those_of_the_report(comment, name):
     page, printed_out = comment(*CASES[name])
@@ -124,6 +126,7 @@ def test_it_reads_well_with_everything_folded(comment):
     assert "- only:" not in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["syncpool.work", "zstd.fail-on"])
 def test_each_mode_is_said_once(comment, name):
     page = unfolded(comment(*CASES[name])[0])
@@ -312,6 +315,7 @@ def report(names, words, *, saved=(None, None)):
 hostile = st.lists(st.sampled_from(HOSTILE), max_size=6).map("".join)
 
 
+@pytest.mark.slow
 @settings(derandomize=True, max_examples=40)
 @given(
     st.lists(hostile.filter(bool), min_size=3, max_size=8, unique=True),
@@ -352,6 +356,7 @@ def test_names_of_ten_thousand_characters_leave_room_for_the_rest():
     sound(page)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [300, 3_000])
 def test_what_does_not_fit_is_left_out_whole_and_named(cli, tmp_path, count):
     for name, figure in (("base", 90), ("new", 130)):
@@ -375,6 +380,7 @@ def test_what_does_not_fit_is_left_out_whole_and_named(cli, tmp_path, count):
     assert note.endswith("`pprofdiff … -o report.json` has all of it.\n")
 
 
+@pytest.mark.slow
 def test_the_marker_is_of_the_labels_alone(comment):
     first = comment(*CASES["syncpool.work"])[0].splitlines()[0]
     other = comment("main=zstd/base", "pr=zstd/new")[0].splitlines()[0]
@@ -391,6 +397,7 @@ def test_copies_on_this_machine_are_not_named():
     assert "/home/me" not in page
 
 
+@pytest.mark.slow
 def test_the_same_input_makes_the_same_bytes(data_folder, tmp_path):
     made = []
     for seed in ("1", "2"):

@@ -52,6 +52,7 @@ def test_words_are_shown_as_they_are(text):
         assert shown(sound_heading) == wanted
 
 
+@pytest.mark.slow
 @MANY
 @given(st.lists(texts, min_size=3, max_size=3), texts, texts)
 def test_parts_are_what_they_are(cells, text, other):

@@ -148,9 +148,9 @@ def in_one_scale(lines):
 
 
 @pytest.fixture(scope="module")
-def benchstat(tmp_path_factory):
+def benchstat():
     """Return a function: two paths in, the text that benchstat prints out."""
-    program = benchstat_program(tmp_path_factory.mktemp("benchstat"))
+    program = benchstat_program()
 
     def run(paths):
         done = subprocess.run(
@@ -251,6 +251,7 @@ def many(count, side, units=("ns/op",), packages=("x",)):
     return "\n".join(lines) + "\n"
 
 
+@pytest.mark.slow
 def test_of_many_benchmarks_those_that_changed_most_are_shown():
     diff = compared([many(2000, 0), many(2000, 1)])
     whole = list(benchmark_parts(diff, LABELS))
@@ -316,6 +317,7 @@ outputs = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(outputs, outputs)
 def test_whatever_is_printed_has_a_report(base, new):
     lines = "BenchmarkSure 1 1 ns/op\n"

@@ -36,6 +36,7 @@ def verdict(out):
     return "\n".join([*lines[first:last], *warned])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_as_it_was_last_looked_at(cli, data_folder, monkeypatch, name):
     monkeypatch.chdir(data_folder)
@@ -56,6 +57,7 @@ def test_as_it_was_last_looked_at(cli, data_folder, monkeypatch, name):
     assert cli(*sides, "--full").out.startswith(above)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_the_answer_has_it_too_and_what_tripped_comes_first(
     cli, data_folder, monkeypatch, name

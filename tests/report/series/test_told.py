@@ -47,6 +47,7 @@ def written(builds, tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_the_screen_names_the_step_and_the_function(builds, capsys):
     assert main(["--over", "build", f"{builds}/**/*.gz"]) == 0
     out, err = capsys.readouterr()
@@ -63,6 +64,7 @@ def test_the_screen_names_the_step_and_the_function(builds, capsys):
     assert max(map(len, out.splitlines())) <= 100
 
 
+@pytest.mark.slow
 def test_python_says_what_the_command_says(series, builds, capsys):
     main(["--over", "build", str(builds)])
     assert series.to_text() + "\n" == capsys.readouterr().out + "\n"
@@ -70,6 +72,7 @@ def test_python_says_what_the_command_says(series, builds, capsys):
     assert len(series) == 6
 
 
+@pytest.mark.slow
 def test_the_document_has_every_curve(written, series):
     document = json.loads((written / "x.json").read_text("utf-8"))
     assert document["schema"] == "pprofdiff-series/1"
@@ -149,6 +152,7 @@ def test_without_a_change_nothing_is_named(builds, capsys):
     assert not set("▲▼") & set(out)
 
 
+@pytest.mark.slow
 def test_time_has_doubts_that_builds_have_not(tmp_path, capsys):
     for hour in range(4):
         making.write(
@@ -186,6 +190,7 @@ def test_what_is_of_two_builds_is_refused(builds, words, says, capsys):
     assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_without_paths_nothing_names_a_place(builds, tmp_path, capsys):
     words = [
         "--over=build",
@@ -207,6 +212,7 @@ def test_noise_looks_flat_and_a_gap_is_a_gap(series):
     assert len(drawn_curve(quiet)) == 6
 
 
+@pytest.mark.slow
 def test_ddf_adds_up_to_the_same(builds, series):
     pytest.importorskip("dask.dataframe")
     lazy = pprofdiff.ddf(str(builds), over="build")

@@ -72,6 +72,7 @@ def report(cli, data_folder, monkeypatch):
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_as_it_was_last_looked_at(report, name):
     check(name, report(name))
@@ -89,6 +90,7 @@ def amount(text):
     return float(plain), 10.0 ** -len(decimals)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in CASES if not n.startswith(WITHOUT_DELTAS)])
 def test_new_minus_base_is_the_delta_that_stands_beside_it(report, name):
     rows = [
@@ -105,6 +107,7 @@ def test_new_minus_base_is_the_delta_that_stands_beside_it(report, name):
         assert mark not in WORDS or WORDS[mark] * delta >= 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_lines_are_tidy(report, name):
     lines = report(name).splitlines()
@@ -116,6 +119,7 @@ def test_lines_are_tidy(report, name):
     assert not re.search(r"\b(nan|inf|None|NoneType)\b", "\n".join(lines))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["cpu", "cpu.work", "cpu.normalize", "cpu.samples", "cpu.focus", "cpu.same"]
 )

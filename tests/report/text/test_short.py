@@ -23,6 +23,7 @@ from pprofdiff.report.text.report import report_parts
 from pprofdiff.report.text.short import MOST
 from pprofdiff.report.text.terminal import render
 from tests.conftest import DATA
+from tests.examples import daily
 from tests.report.golden import check
 
 WIDTHS = (60, 80, 100, 200)
@@ -80,6 +81,7 @@ def case(request):
             return request.param, compared(options, Screen(None, None), waiting)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", WIDTHS)
 def test_as_it_was_last_looked_at(case, monkeypatch, width):
     name, report = case
@@ -96,6 +98,7 @@ def grids(parts):
         yield from (one for one in inside if isinstance(one, Grid))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("full", [False, True], ids=["answer", "full"])
 def test_no_number_of_a_table_is_cut_at_any_width(case, full):
     """Every cell that is no name stands in its row as a whole, at each width."""
@@ -162,6 +165,7 @@ def pairs():
     yield "node/base.pb.gz", "node/new.pb.gz"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", list(pairs()), ids=lambda pair: pair[0])
 def test_no_folder_has_more_than_a_screen(cli, pair):
     done = cli(*pair)
@@ -189,6 +193,7 @@ def crowd(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words", [[], ["--work=100:100"], RULES], ids=["", "work", "gate"]
 )
@@ -248,7 +253,8 @@ def test_the_order_is_outcome_account_causes_groups_movers_warnings_inputs(cli):
     assert places == sorted(places)
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.slow
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("full", [[], ["--full"]], ids=["answer", "full"])
 def test_no_path_is_repeated(cli, story, full):
     out = cli(f"{story}/base", f"{story}/new", *full).out

@@ -88,6 +88,7 @@ def test_nothing_but_a_header(version):
     assert tried(header(version)) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_changed_bytes(seed):
     rng = random.Random(seed)

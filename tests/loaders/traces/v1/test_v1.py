@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -44,9 +44,9 @@ def canned(name):
     return path
 
 
-@cache
+@lru_cache(1)
 def read(path):
-    """Return a decoded trace, and Go's events."""
+    """Return a decoded trace, and Go's events: all tests of a file follow each other."""
     events, fault = parsed.events_of(path)
     assert not fault
     events = [e._replace(processor=-1) if e.processor in MADE_UP else e for e in events]
@@ -55,6 +55,7 @@ def read(path):
 
 @pytest.fixture(
     name="both",
+    scope="module",
     params=[*CANNED, *MADE],
     ids=lambda s: "-".join([s] if isinstance(s, str) else s),
 )

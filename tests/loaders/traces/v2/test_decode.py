@@ -6,6 +6,7 @@ import threading
 from dataclasses import fields, is_dataclass
 
 import numpy as np
+import pytest
 
 from pprofdiff.errors import DamagedError
 from pprofdiff.loaders.traces import decode
@@ -13,6 +14,8 @@ from pprofdiff.loaders.traces.header import version_of
 from pprofdiff.loaders.traces.v2 import decode as decoding
 from pprofdiff.loaders.traces.v2.batches import generations
 from tests.conftest import DATA
+
+pytestmark = pytest.mark.slow
 
 TRACE = (DATA / "node-pool/new/trace.out").read_bytes()
 
@@ -40,7 +43,7 @@ def damaged():
     assert len(stops) > 2
     yield TRACE
     for begin, end in zip([16, *stops], stops, strict=False):
-        for at in np.linspace(begin, end - 1, 12).astype(int).tolist():
+        for at in np.linspace(begin, end - 1, 5).astype(int).tolist():
             yield TRACE[:at]
             yield TRACE[:at] + bytes([TRACE[at] ^ 0x55]) + TRACE[at + 1 :]
 

@@ -44,6 +44,7 @@ def test_objects_alone_have_a_section(name, counted):
     assert "By call site" in diff.to_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("work", [None, (13146800, 11445600)], ids=["unknown", "known"])
 def test_objects_beside_bytes_compare_as_they_do_by_themselves(work):
     sides = (DATA / "syncpool" / side for side in ("base", "new"))

@@ -24,6 +24,7 @@ from pprofdiff.report.sections.traces.section import trace_parts, trace_tiles
 from pprofdiff.report.text.report import report_parts
 from pprofdiff.report.text.terminal import render
 from tests.conftest import DATA
+from tests.examples import daily
 from tests.report.golden import check
 from tests.traces import make
 
@@ -58,7 +59,8 @@ def test_at_80_columns_as_it_was_last_looked_at(monkeypatch, story):
     check(f"trace.{story}.80", text)
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.slow
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 @pytest.mark.parametrize("columns", [80, 120])
 def test_nothing_but_names_is_cut(monkeypatch, cli, story, columns):
     monkeypatch.chdir(DATA / story)
@@ -80,7 +82,8 @@ def tell(tables):
         assert not re.search(r"\b(nan|inf|None)\b", line)
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.slow
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_no_row_is_all_zero(monkeypatch, cli, story):
     monkeypatch.chdir(DATA / story)
     out = cli("base/trace.out", "new/trace.out", "--full").out
@@ -130,7 +133,7 @@ def test_times_of_a_table_are_in_one_unit():
     ]
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_a_column_of_a_trace_has_one_unit_of_time(story):
     folder = DATA / story
     files = folder / "base/trace.out", folder / "new/trace.out"

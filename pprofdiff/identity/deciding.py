@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,10 @@ from pprofdiff.identity.model import SAME_NAMES, Identity, Paired, PairedBy
 from pprofdiff.identity.moves import NO_MOVES, Moves, package_moves
 from pprofdiff.identity.rows import by_key
 from pprofdiff.identity.symbols import Symbols, type_outline
-from pprofdiff.identity.trees import Labels, compared
 from pprofdiff.model.profiles.profile import Profile
+
+if TYPE_CHECKING:
+    from pprofdiff.identity.trees import Labels
 
 __all__ = ["Trees", "decide", "identify"]
 
@@ -161,6 +164,9 @@ class _Decision:
             Symbols(self.names[1], self.moves.of_new),
         )
         if trees:
+            # Code for trees is loaded where there are any.
+            from pprofdiff.identity.trees import compared
+
             self._by_trees(compared(*trees))
         if self._left():
             self._by_release()

@@ -252,7 +252,7 @@ def test_what_tells_no_step_is_left_out_and_named(builds, tmp_path):
 @pytest.mark.parametrize(
     ("over", "every", "says"),
     [
-        ("(", None, r"--over \("),
+        ("(", None, r"--over: '\('"),
         ("build", 60, "--every is the width of windows"),
         ("time", 0.5, "a whole number of seconds"),
     ],

@@ -51,8 +51,17 @@ def test_a_run_without_captures_is_none(tmp_path):
     (tmp_path / "2").mkdir()
     (tmp_path / "2" / "notes.md").write_text("nothing to see")
     put(tmp_path / "3", "cpu.pb.gz")
-    put(tmp_path / "3" / "deeper", "cpu.pb.gz")
     assert runs_of(tmp_path) == [(0, "1/cpu.pb.gz"), (1, "3/cpu.pb.gz")]
+
+
+def test_a_folder_within_a_run_is_a_unit_of_it(tmp_path):
+    put(tmp_path / "1" / "BenchmarkA", "cpu.pb.gz")
+    put(tmp_path / "1" / "BenchmarkB", "cpu.pb.gz")
+    put(tmp_path / "1" / "BenchmarkB" / "deeper", "cpu.pb.gz")
+    assert runs_of(tmp_path) == [
+        (0, "1/BenchmarkA/cpu.pb.gz"),
+        (0, "1/BenchmarkB/cpu.pb.gz"),
+    ]
 
 
 def test_folders_without_any_capture_are_refused(tmp_path):

@@ -259,9 +259,8 @@ def _title(cpu: CPUComparison, place: Place) -> str:
     if not place.new:
         return f"{who} has no samples any more: {amount}"
     if not place.base or ratio is None:
-        return (
-            f"{who} is new, {percent(place.new, cpu.diff.totals[1])} of CPU: {amount}"
-        )
+        share = percent(place.new, cpu.diff.totals[1])
+        return f"{who} now takes {share} of the CPU: {amount}"
     return f"{who} uses {times(ratio)} the CPU: {amount}"
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.rules import find
+from pprofdiff.analysis.outcome.deciding import outcome
 from tests.analysis.building import PERIOD, given, stacks
 from tests.analysis.measuring import PACKAGE, RUNS, Unit, compared, path
 
@@ -23,7 +24,7 @@ SECONDS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 def causes(base, new):
     """Return the comparison and its findings, whose sums were checked."""
     comparison = compared(base, new)
-    findings = find(comparison)
+    findings = find(comparison, outcome(comparison).verdict)
     cpu = Case(comparison).cpu
     claims = [f for f in findings.found if f.claim is not None and f.severity != "info"]
     for side in (0, 1):
@@ -59,7 +60,7 @@ OWN = [
     # A callee is new, or gone.
     (
         {path("F"): 600}, {path("F"): 600, path("Check", "F"): 500},
-        "p.Check is new, 33.3% of CPU", (0, 500), "",
+        "p.Check now takes 33.3% of the CPU", (0, 500), "",
     ),
     (
         {path("F"): 600, path("Check", "F"): 500}, {path("F"): 600},

@@ -62,9 +62,7 @@ def test_a_folder_within_a_run_is_a_unit_of_it(tmp_path):
             put(tmp_path / run / unit, "cpu.pb.gz")
     put(tmp_path / "2" / "BenchmarkA" / "deeper", "allocs.pb.gz")
     side = numbered(load_sides([], [str(tmp_path)]).new)
-    told = [
-        (c.run, c.unit, c.path.removeprefix(f"{tmp_path}/")) for c in side.captures
-    ]
+    told = [(c.run, c.unit, c.path.removeprefix(f"{tmp_path}/")) for c in side.captures]
     assert sorted(told) == [
         (run, unit, f"{run + 1}/{unit}/{name}".replace("//", "/"))
         for run in (0, 1)

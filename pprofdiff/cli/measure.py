@@ -275,7 +275,7 @@ def _help() -> str:
         "",
         "After -- stand packages (default: .), -bench, -benchtime (2s or 500x: of",
         "each benchmark), -cpu, -tags and other flags of go test. How often a",
-        "benchmark runs is fixed once, so that both sides do the same work.",
+        "benchmark runs is fixed once, for all rounds.",
         "",
         "--cmd runs a program in place of benchmarks: it is built with go build of the",
         "packages, found before others of its name, and run in its side's folder.",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.settings import DEFAULTS
 from pprofdiff.loaders.benchmarks.reader import parse
@@ -26,7 +28,8 @@ class Unit(NamedTuple):
 
     `cpu` are samples of each run by stack, `operations` those that a run's samples are
     of. `allocated` are (objects, bytes) of an operation by stack, of which a profile
-    has `counted` operations.
+    has `counted` operations. Time is `wall` times the CPU time, which differs from turn
+    to turn by `noise` (deviation of its logarithm), beside what all units have.
     """
 
     cpu: dict
@@ -34,6 +37,8 @@ class Unit(NamedTuple):
     operations: int = 1000
     counted: int = 100
     name: str = "All"
+    wall: float = 1.0
+    noise: float = 0.0
 
     @property
     def nanoseconds(self):
@@ -77,16 +82,17 @@ def compared(base, new, settings=DEFAULTS, **how):
 
 def _bench(label, units, run, turns):
     lines = ["measured: in turns", f"pkg: {PACKAGE}"]
+    random = np.random.default_rng([run, label == "new"])
     for turn in range(turns):
         # What a turn takes beside is alike for both sides, but for one part in 1000.
         noise = 1 + 0.01 * ((7 * run + 3 * turn) % 5)
         noise *= 1 + 0.001 * ((turn + run + (label == "new")) % 2)
         for unit in units:
             objects, size = (sum(v[i] for v in unit.allocated.values()) for i in (0, 1))
-            nanoseconds = unit.nanoseconds * noise
+            cpu = unit.nanoseconds * noise * np.exp(unit.noise * random.normal())
             lines.append(
-                f"Benchmark{unit.name}-2 \t {unit.operations} \t {nanoseconds:.3f} ns/op"
-                f" \t {size} B/op \t {objects} allocs/op \t {nanoseconds:.3f} cpu-ns/op"
+                f"Benchmark{unit.name}-2 \t {unit.operations} \t {cpu * unit.wall:.3f} "
+                f"ns/op \t {size} B/op \t {objects} allocs/op \t {cpu:.3f} cpu-ns/op"
             )
     path = f"{label}/{run + 1}/bench.txt"
     content = parse("\n".join([*lines, ""]).encode(), path)

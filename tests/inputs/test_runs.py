@@ -55,13 +55,21 @@ def test_a_run_without_captures_is_none(tmp_path):
 
 
 def test_a_folder_within_a_run_is_a_unit_of_it(tmp_path):
-    put(tmp_path / "1" / "BenchmarkA", "cpu.pb.gz")
-    put(tmp_path / "1" / "BenchmarkB", "cpu.pb.gz")
-    put(tmp_path / "1" / "BenchmarkB" / "deeper", "cpu.pb.gz")
-    assert runs_of(tmp_path) == [
-        (0, "1/BenchmarkA/cpu.pb.gz"),
-        (0, "1/BenchmarkB/cpu.pb.gz"),
-    ]
+    """A benchmark in a process of its own leaves one; what is deeper is not read."""
+    for run in ("1", "2"):
+        put(tmp_path / run, "bench.txt")
+        for unit in ("BenchmarkA", "BenchmarkB"):
+            put(tmp_path / run / unit, "cpu.pb.gz")
+    put(tmp_path / "2" / "BenchmarkA" / "deeper", "allocs.pb.gz")
+    side = numbered(load_sides([], [str(tmp_path)]).new)
+    told = [(c.run, c.unit, c.path.removeprefix(f"{tmp_path}/")) for c in side.captures]
+    assert sorted(told) == [
+        (run, unit, f"{run + 1}/{unit}/{name}".replace("//", "/"))
+        for run in (0, 1)
+        for unit, name in (
+            ("", "bench.txt"), ("BenchmarkA", "cpu.pb.gz"), ("BenchmarkB", "cpu.pb.gz"),
+        )
+    ]  # fmt: skip
 
 
 def test_folders_without_any_capture_are_refused(tmp_path):

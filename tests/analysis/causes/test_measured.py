@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.outcome.deciding import outcome
+from pprofdiff.report.model import report_of
+from pprofdiff.report.sections.findings import why
 from tests.analysis.building import PERIOD, given, stacks
 from tests.analysis.measuring import PACKAGE, RUNS, Unit, compared, path
 
@@ -130,6 +132,18 @@ EQUAL = {
 def test_work_that_costs_the_same_is_no_cause(base, new):
     _, findings = causes(Unit(base | REST), Unit(new | REST))
     assert [f.title for f in findings.found if f.severity != "info"] == []
+
+
+def test_what_is_large_and_within_noise_is_a_word_and_no_cause():
+    """Ten samples more of 40 may be chance; that other functions do it is not."""
+    base = {path("F"): 3, path("Old", "F"): 5, path("Rest"): 8}
+    new = {path("F"): 3, path("New", "F"): 7, path("Rest"): 8}
+    comparison, findings = causes(Unit(base), Unit(new))
+    (place,) = findings.found
+    assert (place.severity, place.names >= {f"{PACKAGE}.F"}) == ("info", True)
+    assert findings.explained.explained == 0
+    (reason,) = why(report_of(comparison)).reasons
+    assert (reason.number, reason.lead) == (0, "-")
 
 
 def test_two_changes_are_two_causes_largest_first():

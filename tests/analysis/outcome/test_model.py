@@ -32,8 +32,8 @@ def measure(low, high, *, more_is="slower", narrow=None, ratio=None):
         (0.5, 1.0, "unknown"),
         (0.99, 1.01, "same"),
         (1.005, 1.015, "same"),  # surely more, and too little to matter
-        (1.005, 1.03, "unknown"),  # more, and perhaps enough to matter
-        (1.005, 1.06, "slower"),
+        (1.005, 1.03, "unknown"),  # surely more, and not surely enough to matter
+        (1.005, 1.05, "slower"),
         (0.98, 1.02, "same"),
         (0.979, 1.0, "unknown"),
     ],

@@ -1,0 +1,74 @@
+"""Benchmarks in turns: values of both sides side by side, or none at all."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pprofdiff.analysis.benchmarks.turns import measured_in_turns
+from pprofdiff.loaders.benchmarks.reader import parse
+from pprofdiff.model.side import Capture, Side
+from tests.analysis.measuring import Unit, made, path
+
+F = {path("F"): 600}
+
+
+def side(label, *texts):
+    """Return a side with a file of benchmarks a run, given last run first."""
+    runs = list(enumerate(texts))
+    return Side(
+        label,
+        tuple(
+            Capture("b", "benchmark", parse(text.encode(), "b"), run=run, told=True)
+            for run, text in reversed(runs)
+        ),
+    )
+
+
+def lines(*values, unit="ns/op", name="X", head="measured: in turns\npkg: p\n"):
+    return head + "".join(f"Benchmark{name} \t 10 \t {v} {unit}\n" for v in values)
+
+
+def test_values_stand_in_the_order_of_turns_whatever_order_runs_are_read_in():
+    turns = measured_in_turns(
+        side("base", lines(1, 2), lines(3, 4)), side("new", lines(5, 6), lines(7, 8))
+    )
+    assert [(one.T * 1e9).round(6).tolist() for one in turns.seconds] == [
+        [[1, 2, 3, 4]],
+        [[5, 6, 7, 8]],
+    ]
+    assert turns.cpu_seconds is None
+
+
+@pytest.mark.parametrize(
+    ("base", "new"),
+    [
+        (lines(1, 2, head=""), lines(1, 2)),
+        (lines(1, 2), lines(1, 2, head="measured: alone\n")),
+        (lines(1, 2), lines(1, 2, name="Y")),
+        (lines(1, 2), lines(1, 2, 3)),
+        (lines(1, 2), lines(1, 0)),
+        ("", lines(1, 2)),
+    ],
+    ids=["not in turns", "otherwise", "other", "unlike number", "no time", "none"],
+)
+def test_others_are_none(base, new):
+    sides = [side(label, *filter(None, [text])) for label, text in zip(("base", "new"), (base, new), strict=True)]  # fmt: skip
+    assert measured_in_turns(*sides) is None
+
+
+def test_all_that_is_counted_is_beside_the_time():
+    unit = Unit(F, {path("F"): (3, 300)}, wall=2.0)
+    turns = measured_in_turns(made("base", unit), made("new", unit._replace(wall=4.0)))
+    assert np.allclose(turns.seconds[0], 2 * turns.cpu_seconds[0], rtol=1e-6)
+    assert np.allclose(turns.seconds[1], 4 * turns.cpu_seconds[1], rtol=1e-6)
+    assert {kind: [one.tolist() for one in both] for kind, both in turns.allocated.items()} == {
+        "alloc_space": [[300.0], [300.0]], "alloc_objects": [[3.0], [3.0]],
+    }  # fmt: skip
+
+
+def test_a_benchmark_that_one_side_has_alone_is_left_out():
+    both, alone = Unit(F, name="A"), Unit(F, name="B")
+    turns = measured_in_turns(made("base", both, alone), made("new", both))
+    assert [name[0] for name in turns.names] == ["A"]
+    assert turns.seconds[0].shape == (40, 1)

@@ -1,0 +1,63 @@
+"""The verdict of benchmarks in turns: which figure decides, and what is left open."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pprofdiff.analysis.outcome.deciding import outcome
+from tests.analysis.measuring import Unit, compared, path
+
+F = {path("F"): 600}
+# Goroutines that were stopped for others are this part of all samples.
+BUSY = F | {path("runtime.asyncPreempt", "F"): 100}
+
+
+def of(base, new):
+    """Return the outcome, and the ids of its figures."""
+    told = outcome(compared(base, new))
+    return told, [measure.id for measure in told.measures]
+
+
+@pytest.mark.parametrize(
+    ("cpu", "wall", "verdict", "first"),
+    [
+        (F, 1.5, "slower", "time"),
+        (F, 0.5, "faster", "time"),
+        (F, 1.0, "same", "time"),
+        # Others took the time: CPU time is that of this program alone.
+        (BUSY, 1.5, "same", "cpu"),
+        (BUSY, 0.5, "same", "cpu"),
+    ],
+)
+def test_time_decides_and_on_a_busy_machine_cpu_does(cpu, wall, verdict, first):
+    told, ids = of(Unit(cpu), Unit(cpu, wall=wall))
+    assert (told.verdict, ids[0], sorted(ids)) == (verdict, first, ["cpu", "time"])
+    assert {measure.confidence for measure in told.measures} == {99}
+    assert all(measure.runs == (40, 40) for measure in told.measures)
+
+
+@pytest.mark.parametrize("busy", [F, BUSY])
+def test_twice_the_cpu_is_slower_on_any_machine(busy):
+    twice = {stack: 2 * samples for stack, samples in busy.items()}
+    told, _ = of(Unit(busy), Unit(twice))
+    assert told.verdict == "slower"
+    assert told.headline.ratio == pytest.approx(2, rel=0.01)
+
+
+def test_what_is_open_says_how_much_longer_it_takes():
+    told, _ = of(Unit(F, noise=0.08), Unit(F, noise=0.08))
+    assert told.verdict == "unknown"
+    found = re.fullmatch(
+        r"to decide, measure about ([\d.]+)× as long \(--time\)", told.needs
+    )
+    assert 1.1 <= float(found[1]) <= 20
+    told, _ = of(Unit(F, noise=0.5), Unit(F, noise=0.5))
+    assert told.verdict == "unknown"
+    assert re.fullmatch(r"runs differ too much here to decide on \d+%", told.needs)
+
+
+def test_a_verdict_needs_nothing_more():
+    for new in (Unit(F), Unit({path("F"): 1200})):
+        assert of(Unit(F), new)[0].needs == ""

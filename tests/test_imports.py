@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 HEAVY = {"numpy", "pandas", "matplotlib", "google.protobuf", "rich", "jinja2"}
 PROGRAM = """
 import json, sys
 from pprofdiff.cli.main import main
-
-pytestmark = pytest.mark.slow
 status = main(json.loads(sys.argv[1]))
 sys.stdout.flush()
 print(json.dumps(sorted(sys.modules)), file=sys.stderr)

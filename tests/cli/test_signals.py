@@ -16,12 +16,12 @@ import pytest
 from tests.cli.test_whole import ENVIRONMENT, PPROFDIFF
 from tests.signals import ended, heard
 
+pytestmark = pytest.mark.slow
+
 # Stops for good where a file that is written would take its place.
 STOPS = """
 import sys, time
 from pprofdiff.cli.main import main
-
-pytestmark = pytest.mark.slow
 
 def stop(event, arguments):
     if event == "os.rename" and str(arguments[1]).endswith("x.json"):

@@ -11,6 +11,8 @@ import pytest
 
 from tests.fleets import making
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("distributed")
 
 PROGRAM = """
@@ -18,8 +20,6 @@ import json, re, sys
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from pprofdiff.cli.main import main
-
-pytestmark = pytest.mark.slow
 
 if __name__ == "__main__":
     status = main(sys.argv[1:])

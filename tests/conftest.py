@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
 import shutil
+import sys
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -27,6 +29,7 @@ STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
 hypothesis.settings.register_profile("whole", deadline=None, max_examples=100)
 hypothesis.settings.register_profile("daily", deadline=None, max_examples=25)
 hypothesis.settings.load_profile("daily")
+_CACHED = type(cache(len))
 _VERSION = re.compile(r"(?<![\w.])1\.\d+\.\d+(?![\w.])")
 
 
@@ -35,7 +38,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--whole",
         action="store_true",
-        help="every Go release (downloads nine toolchains), four times the examples",
+        help="every Go release (downloads nine toolchains) and case, four times the examples",
     )
 
 
@@ -76,6 +79,19 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if item.get_closest_marker("go"):
                 item.add_marker(skip)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """Forget what the tests of a folder share when the last of them is done."""
+    done = yield
+    if nextitem is not None and nextitem.path.parent != item.path.parent:
+        for name in [name for name in sys.modules if name.startswith("tests.")]:
+            for value in vars(sys.modules[name]).values():
+                if isinstance(value, _CACHED):
+                    value.cache_clear()
+        gc.collect()
+    return done
 
 
 def _releases(item):

@@ -120,6 +120,7 @@ def test_a_kind_that_one_side_has_is_left_out_beside_a_chosen_type():
     assert comparison.lonely == (("mutex", "a"),)
 
 
+@pytest.mark.slow
 @given(profiles(), profiles())
 def test_the_halves_of_a_written_diff_are_its_sides(base, new):
     written = subtract(new, base, label=True)

@@ -68,6 +68,7 @@ def test_every_version_is_there():
     assert [p.name for p in VERSIONS] == [f"go1.{n}" for n in range(19, 28)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", CAPTURES, ids=named)
 def test_hardly_any_sample_is_unknown(path, sums):
     found, total = sums(path)

@@ -40,6 +40,7 @@ def tables(diff):
         yield column, *diff.table().raw(column)
 
 
+@pytest.mark.slow
 def test_hardly_a_table_holds_a_false_change(pairs):
     false = {"groups": 0, "flat": 0, "cum": 0}
     rows = 0
@@ -83,6 +84,7 @@ def test_the_first_sentence_says_so(pairs):
 PLANTED = {"gc": "GC", "alloc": "Allocation", "user": "User code"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("work", [None, (1, 1)], ids=["unknown", "known"])
 @pytest.mark.parametrize("group", PLANTED)
 def test_a_planted_change_is_found_where_it_is(pairs, group, work):

@@ -52,6 +52,7 @@ def test_categories_and_groups_add_up_to_totals(builds):
     )
 
 
+@pytest.mark.slow
 def test_two_of_them_compared_are_a_diff_of_the_report(builds):
     d = builds.diff("go1.21", "go1.26")
     (entry,) = json.loads(d.to_json())["comparisons"]

@@ -175,6 +175,7 @@ def test_top(cpu):
         cpu.top(by="size")
 
 
+@pytest.mark.slow
 def test_filter_is_the_same_before_and_after(paths, cpu):
     for patterns in (
         {"focus": "mallocgc"},

@@ -14,6 +14,7 @@ from tests.conftest import DATA
 MODULES = [module.name for module in pkgutil.iter_modules(api.__path__)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name, monkeypatch):
     monkeypatch.chdir(DATA)

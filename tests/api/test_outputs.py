@@ -43,6 +43,7 @@ def test_writers_give_text_or_write_files(cpu, tmp_path, cli, paths):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [".md", ".html", ".csv"])
 def test_what_is_written_is_what_the_command_line_writes(
     cpu, cli, paths, tmp_path, ending

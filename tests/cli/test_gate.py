@@ -170,6 +170,7 @@ FILES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_rules_are_kept_in_a_file(cli, cpu, here, name):
     kept = f'fail-on = ["{PASSES}", "{TRIPS}"]\n'

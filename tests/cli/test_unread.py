@@ -93,6 +93,7 @@ def report():
     return json.loads(Path("x.json").read_text("utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", ["b", "n"])
 @pytest.mark.parametrize("name", DAMAGED)
 def test_what_is_whole_is_compared_and_the_damage_is_told(cli, here, name, side):
@@ -120,6 +121,7 @@ def test_what_is_whole_is_compared_and_the_damage_is_told(cli, here, name, side)
     assert f"Not read: {line}" in written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rule", "outcome"), [("group:alloc:+900%", "none"), ("group:gc:+0%", "fail")]
 )
@@ -201,6 +203,7 @@ def test_traces_of_a_state_say_it_too(cli, here, load_story):
     )
 
 
+@pytest.mark.slow
 def test_no_paths_leaves_the_name_alone(cli, here):
     (here / "n").rename(here / "sekret")
     spoil("sekret", "late.pb.gz")
@@ -230,6 +233,7 @@ def test_many_damaged_files_are_counted(cli, here):
     assert rest == "pprofdiff: new: 100 more files are damaged or cannot be read"
 
 
+@pytest.mark.slow
 def test_many_foreign_files_are_counted(cli, here):
     sound = cli("b", "n")
     for i in range(10_000):

@@ -80,6 +80,7 @@ def complaint(done):
     return done.err.removeprefix("pprofdiff: ").rstrip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -214,6 +215,7 @@ def test_a_report_is_data_and_nothing_else_is(cli, here):
     assert json.loads(Path("x.json").read_text("utf-8"))["schema"] == "pprofdiff/1"
 
 
+@pytest.mark.slow
 def test_the_same_input_gives_the_same_bytes(here):
     runs = []
     for seed in ("1", "2"):
@@ -258,6 +260,7 @@ def test_a_file_of_that_name_wins_over_a_label(cli, here):
     assert "No group changed beyond noise" in out
 
 
+@pytest.mark.slow
 def test_standard_input(here):
     for words in (("-", "new.pb.gz"), ("was=-", "new.pb.gz")):
         done = command(*words, input=Path("base.pb.gz").read_bytes())
@@ -379,6 +382,7 @@ def test_several_outputs_of_one_run_agree(cli, here):
     assert Path("z.pb.gz").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_output_to_a_device_and_through_a_link(cli, here):
     Path("real.json").write_text("old")
     Path("link.json").symlink_to("real.json")
@@ -416,6 +420,7 @@ def test_a_reader_that_leaves(here):
     assert (process.returncode, said) == (0, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["--color=never", "--color=always", "-top", "-proto"])
 def test_a_disk_that_is_full(here, word):
     with Path("/dev/full").open("w") as full:
@@ -446,6 +451,7 @@ def test_an_interrupt_is_one_line(here):
     assert (out, err) == (b"", b"pprofdiff: interrupted\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("color", ["never", "always"])
 def test_output_that_cannot_spell_everything(here, color):
     done = command(
@@ -548,6 +554,7 @@ def bare(drawn):
     return re.sub(r"\x1b\[[0-9;]*m", "", drawn)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [80, 120, 40])
 def test_a_terminal_gets_colour_and_lines_that_fit(named, columns):
     status, drawn = terminal(named, columns)
@@ -591,6 +598,7 @@ def test_files_and_pipes_get_names_verbatim(cli, named):
         assert re.search(rf"(^|  ){re.escape(name)}$", out, re.MULTILINE), name[:40]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "environment", "coloured"),
     [
@@ -611,6 +619,7 @@ def test_colour_on_a_terminal(named, words, environment, coloured):
     assert bool(COLOUR.search(drawn)) == coloured
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "environment", "coloured"),
     [
@@ -640,6 +649,7 @@ def test_colour_in_a_pipe(named, words, environment, coloured):
 WIDE = "example.com/" + "世界" * 60 + ".(*T).Größe"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["-full"], ["-explain=example"]], ids=str)
 def test_a_pipe_gets_wide_names_whole(named, words):
     for path in named:
@@ -672,6 +682,7 @@ def test_a_long_word_stays_whole_in_a_pipe(here):
     assert len(lines) == 2  # the choice, and that it matched nothing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [80, 60])
 def test_a_terminal_cuts_wide_names_at_the_front(named, columns):
     for path in named:

@@ -70,6 +70,7 @@ def test_any_two_steady_logs(base, new, old_wait, wait, work):
     checked(found(steady(base, old_wait), steady(new, wait), work))
 
 
+@pytest.mark.slow
 @given(runs())
 def test_a_log_and_itself(rows):
     assert all(f.severity == "info" for f in found(rows, rows))

@@ -100,6 +100,7 @@ def test_it_is_a_tree_of_all_that_was_found(drafts, way, known):
         assert all(f.parent in own for f in family[1:])
 
 
+@pytest.mark.slow
 @_some
 @given(_drafts, _ways, st.booleans())
 def test_no_sample_is_claimed_twice(drafts, way, known):
@@ -167,6 +168,7 @@ def test_what_others_claim_is_told_beside_them():
     assert not any(finding.beside for finding in tree(cpu(), apart)[0])
 
 
+@pytest.mark.slow
 @_some
 @given(_drafts, _ways, st.booleans())
 def test_no_finding_goes_the_other_way_than_its_samples(drafts, way, known):

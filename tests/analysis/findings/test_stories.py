@@ -155,6 +155,7 @@ def test_a_capture_and_itself_have_none(report, load_story, name):
     assert all(f["explains_scaled"] in (None, 0) for f in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", STORIES)
 def test_what_findings_explain_and_leave_is_the_whole(story, name, mode):

@@ -46,6 +46,7 @@ def findings(base, new):
     return find(compare_sides(*sides)).found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("maker", SITUATIONS)
 def test_of_two_runs_of_one_build_nothing_matters(maker):
     runs = [capture(maker, kept(maker, number)) for number in range(2)]

@@ -62,5 +62,6 @@ def test_but_a_strict_gate_does(pairs):
     assert tripped == [len(pairs)] * 3
 
 
+@pytest.mark.slow
 def test_nothing_counts_as_changed(pairs):
     assert not any(changed(comparison, findings) for comparison, findings in pairs)

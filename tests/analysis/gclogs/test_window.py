@@ -38,6 +38,7 @@ def test_the_default_is_of_rows_in_the_run(rows):
         assert len(held) >= 4
 
 
+@pytest.mark.slow
 @given(runs(least=5))
 def test_the_default_begins_where_the_heap_is_a_fifth_of_its_median(rows):
     heap = sorted(row["heap_start_mb"] for row in rows)

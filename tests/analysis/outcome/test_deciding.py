@@ -222,6 +222,7 @@ def test_what_may_be_none_is_not_told_against_what_was_measured(way):
         assert ("did not change" in said.headline) is there
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(*[st.integers(40, 4000)] * 2), min_size=1, max_size=8),

@@ -74,6 +74,7 @@ def test_the_other_way_round_changes_the_sign_alone(granularity, base, new):
     } == back
 
 
+@pytest.mark.slow
 @given(profiles(), profiles())
 def test_the_other_way_round_in_categories_blame_and_stacks(base, new):
     there, back = compared(base, new), compared(new, base)

@@ -176,6 +176,7 @@ CALIBRATED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("folder", "end", "part"), CALIBRATED)
 def test_intervals_hold_what_they_state(folder, end, part):
     runs = Runs(folder)
@@ -187,6 +188,7 @@ def test_intervals_hold_what_they_state(folder, end, part):
     assert told.wrong <= 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [None, "lineproto.Parse"])
 def test_a_machine_that_gives_more_is_no_cost(end):
     runs = Runs("unchanged")

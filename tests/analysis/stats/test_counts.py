@@ -127,6 +127,7 @@ def test_no_rows():
     assert [len(x) for x in (verdict.z, verdict.p, verdict.q, verdict.noise)] == [0] * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 8, 300])
 def test_chance_alone_is_called_a_change_in_at_most_one_table_of_twenty(rows):
     random = np.random.default_rng(rows)
@@ -230,6 +231,7 @@ def test_tables_at_their_limit_hardly_ever_fail(limit):
     assert failed / 400 <= 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("samples", [(400, 400), (2000, 300)])
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
 def test_shares_vary_by_what_the_others_leave_of_them(share, samples):

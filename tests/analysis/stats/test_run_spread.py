@@ -37,6 +37,7 @@ def told(base, new, spread):
     return int((~model.rows(Runs(*sides)).noise).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [2, 3, 5, 10])
 @pytest.mark.parametrize("factor", [0.0, 0.05, 0.15])
 def test_runs_of_one_build_are_told_apart_in_few_draws(runs, factor):

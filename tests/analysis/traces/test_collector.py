@@ -139,6 +139,7 @@ def test_workers_assists_and_the_share_of_the_capacity(trace):
     assert found.gc_fraction == busy / found.capacity_ns
 
 
+@pytest.mark.slow
 @given(traces())
 @SOME
 def test_how_long_a_stop_took_to_stop(trace):

@@ -104,6 +104,7 @@ def counted(trace):
     return of_goroutines, of_processors, collector.get(0, {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STORIES)
 def test_moments_are_what_the_tables_tell(name):
     diff = story(name)

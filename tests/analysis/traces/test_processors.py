@@ -24,6 +24,7 @@ from .built import END, SOME, START, empty, limit_at, processor_states, rows_of,
 from .real import ALL, MADE, SIDES, path_of, slack_ns, trace_of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", daily(ALL, [*SIDES, *MADE]))
 def test_the_states_of_a_processor_are_its_life(name):
     trace = trace_of(name)
@@ -88,6 +89,7 @@ def test_idle_time_is_that_of_go(name):
         )
 
 
+@pytest.mark.slow
 @given(traces())
 @SOME
 def test_counts_are_right_at_every_nanosecond(trace):

@@ -57,6 +57,9 @@ def run_measure(words: list[str], screen: Screen) -> int:
             ) as it,
         ):
             listener.over(it)
+            if chosen.get("quick"):
+                told = _so_far(it.out, request, options, screen)
+                screen.say(_least(told))
             if request.keep:
                 screen.say(f"again: {_again(it, options)}")
             return run(_report(it, options), screen)
@@ -64,6 +67,15 @@ def run_measure(words: list[str], screen: Screen) -> int:
         for line in error.output:
             screen.say(f"  {line}")
         raise
+
+
+def _least(told: Outcome) -> str:
+    """Return how large a change must be that a quick measurement finds."""
+    first = told.headline
+    if first is None or not 0 < first.low <= first.high < float("inf"):
+        return "--quick: too little was measured to find a change"
+    reach = max(first.high / first.ratio, first.ratio / first.low) - 1
+    return f"--quick: a change below about {100 * reach:.0f}% is not found"
 
 
 def _parted(words: list[str]) -> tuple[list[str], list[str]]:

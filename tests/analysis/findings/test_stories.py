@@ -172,6 +172,7 @@ def test_what_findings_explain_and_leave_is_the_whole(story, name, mode):
     assert {m["group"] for m in rest["left"]} <= {g.id for g in rules().groups}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", STORIES)
 def test_no_finding_is_without_numbers(story, name, mode):

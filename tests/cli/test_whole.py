@@ -699,6 +699,7 @@ def test_errors_on_a_terminal_are_plain(tmp_path):
     assert "\x1b" not in drawn
 
 
+@pytest.mark.slow
 def test_control_characters_in_a_file_name_stay_off_the_terminal(tmp_path):
     path = tmp_path / "a\x1b]0;owned\x07\nb.pb.gz"
     path.write_bytes(b"")

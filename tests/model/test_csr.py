@@ -95,6 +95,7 @@ def test_chunks_make_no_difference(at_once, lists, data):
     )
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(-(1 << 60), 1 << 60)), max_size=8)
 )

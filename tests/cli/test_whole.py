@@ -692,6 +692,7 @@ def test_a_terminal_cuts_wide_names_at_the_front(named, columns):
     assert re.search(r"…世?界?.*\.\(\*T\)\.Größe *$", bare(drawn), re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_errors_on_a_terminal_are_plain(tmp_path):
     status, drawn = terminal([tmp_path / "none.pb.gz", tmp_path / "none.pb.gz"])
     assert status == 2

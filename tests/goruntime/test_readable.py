@@ -177,6 +177,7 @@ def test_all_real_names_are_distinct_and_end_as_they_do():
             assert text.endswith(name[package_end(name) :])
 
 
+@pytest.mark.slow
 def test_no_short_name_has_a_version_or_a_path():
     for name in real():
         if package_end(name):

@@ -42,6 +42,7 @@ def test_a_frame_lies_over_the_picture(graph):
     )
 
 
+@pytest.mark.slow
 def test_it_is_small_and_loads_nothing(graph):
     html = graph._repr_mimebundle_()["text/html"]
     assert len(html.encode()) <= MOST
@@ -66,6 +67,7 @@ def test_types_are_those_asked_for(graph):
     assert "\n" not in repr(graph)
 
 
+@pytest.mark.slow
 def test_without_frames_and_styles_the_picture_is_left(graph):
     html = graph._repr_mimebundle_()["text/html"]
     dropped = r"<(iframe|style)\b.*?</\1>| style=\"[^\"]*\""

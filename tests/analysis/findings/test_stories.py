@@ -187,6 +187,7 @@ def test_no_finding_is_without_numbers(story, name, mode):
             assert fact["base"] is not None or fact["new"] is not None
 
 
+@pytest.mark.slow
 def test_each_that_adds_nothing_stands_behind_what_it_is_part_of(story):
     for name in STORIES:
         found = story(name, "by operation")["findings"]

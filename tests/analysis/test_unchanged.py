@@ -56,6 +56,7 @@ def test_hardly_a_table_holds_a_false_change(pairs):
     assert rows <= len(pairs)
 
 
+@pytest.mark.slow
 def test_the_spread_is_what_the_model_takes_it_for(pairs):
     """The root mean square of z is 1 or a little less: the model errs to caution."""
     for name in ("groups", "flat", "cum"):
@@ -76,6 +77,7 @@ def _large(diff, wanted):
     return diff.model.rows(Runs.single(base[some], new[some])).z
 
 
+@pytest.mark.slow
 def test_the_first_sentence_says_so(pairs):
     for diff in pairs:
         assert headline(diff) == "No group changed beyond noise by itself."

@@ -290,6 +290,7 @@ def test_exports_are_profiles_of_waits(story):
     assert exported["syscall"] <= whole["syscall"]
 
 
+@pytest.mark.slow
 def test_what_there_is_not_is_refused():
     trace = Trace(empty())
     with pytest.raises(pprofdiff.UsageError, match="no state 'idle'"):

@@ -75,6 +75,7 @@ def test_a_change_that_is_large_enough_is_to_be_found(condition, size, runs, due
     assert (figures["cpu wrong"], figures["control coverage"]) == ("0", "–")
 
 
+@pytest.mark.slow
 def test_chance_is_allowed_for_where_pairs_are_independent():
     assert not too_many(0.05, 200)
     assert not too_many(0.1, 200)

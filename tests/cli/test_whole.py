@@ -692,6 +692,7 @@ def test_a_terminal_cuts_wide_names_at_the_front(named, columns):
     assert re.search(r"…世?界?.*\.\(\*T\)\.Größe *$", bare(drawn), re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_errors_on_a_terminal_are_plain(tmp_path):
     status, drawn = terminal([tmp_path / "none.pb.gz", tmp_path / "none.pb.gz"])
     assert status == 2
@@ -699,6 +700,7 @@ def test_errors_on_a_terminal_are_plain(tmp_path):
     assert "\x1b" not in drawn
 
 
+@pytest.mark.slow
 def test_control_characters_in_a_file_name_stay_off_the_terminal(tmp_path):
     path = tmp_path / "a\x1b]0;owned\x07\nb.pb.gz"
     path.write_bytes(b"")

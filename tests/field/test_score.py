@@ -41,6 +41,7 @@ def written(table):
     return "\n".join([*lines, "", f"{len(table)} pairs: {told}", ""])
 
 
+@pytest.mark.slow
 def test_what_stands_first_is_as_it_was():
     text = written(judgements())
     if os.environ.get("PPROFDIFF_GOLDEN") == "write":

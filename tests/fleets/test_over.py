@@ -172,6 +172,7 @@ def test_a_part_never_needs_wider_windows_than_all(seed):
     assert all(wide % narrow == 0 for narrow, wide in pairwise(WIDTHS))
 
 
+@pytest.mark.slow
 def test_builds_are_in_the_order_of_arguments_then_of_numbers(builds):
     places = [f"{builds}/build=9/**/*.gz", f"{builds}/**/*.gz"]
     series, _ = load_series(places, "build", HERE)
@@ -215,6 +216,7 @@ def test_labels_tell_builds_and_hosts(tmp_path):
     assert [step.hosts for step in series.steps] == [2, 2]
 
 
+@pytest.mark.slow
 def test_more_than_64_hosts_are_groups(tmp_path):
     for build in (1, 2):
         making.write(tmp_path / f"build={build}", range(70), samples=30, again=build)
@@ -262,6 +264,7 @@ def test_what_is_no_step_is_one_line(builds, over, every, says):
         load_series([str(builds)], over, HERE, every=every)
 
 
+@pytest.mark.slow
 def test_too_many_steps_and_one_are_one_line(builds, minutes):
     with pytest.raises(FormatError, match=r"there are 21,\d{3} steps, and 400"):
         load_series([str(minutes)], "time", HERE, every=1)
@@ -269,6 +272,7 @@ def test_too_many_steps_and_one_are_one_line(builds, minutes):
         load_series([f"{builds}/build=9"], "build", HERE)
 
 
+@pytest.mark.slow
 def test_a_function_that_is_planted_is_told_from_real_files(tmp_path):
     pytest.importorskip("ruptures")
     for build in range(41, 47):

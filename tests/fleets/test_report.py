@@ -32,6 +32,7 @@ def compared(fleet):
     return pprofdiff.fleet(f"{fleet}/build=1/**", f"{fleet}/build=2/**")
 
 
+@pytest.mark.slow
 def test_one_row_a_side_and_kind(fleet, capsys):
     words = [f"old={fleet}/build=1/**/*.gz", f"now={fleet}/build=2/**/*.gz"]
     assert main([*words, "--full"]) == 0
@@ -80,6 +81,7 @@ def test_the_document_counts_hosts(fleet, tmp_path):
     assert "28 profiles of 14 hosts" in page
 
 
+@pytest.mark.slow
 def test_hosts_of_both_sides_are_said_to_be_paired(fleet, capsys, tmp_path):
     words = [f"{fleet}/build=1/**/*.gz"] * 2
     for more in ([], ["--no-paths"]):
@@ -90,6 +92,7 @@ def test_hosts_of_both_sides_are_said_to_be_paired(fleet, capsys, tmp_path):
         assert told["paired_hosts"] == 14
 
 
+@pytest.mark.slow
 def test_hosts_that_half_of_each_side_are_are_paired(fleet, capsys, tmp_path):
     # h00000 to h00009 of 14, and the other way round.
     words = [f"{fleet}/build=1/**/*.gz", f"{fleet}/build=1/host=h0000*/*.gz"]
@@ -101,6 +104,7 @@ def test_hosts_that_half_of_each_side_are_are_paired(fleet, capsys, tmp_path):
         assert told["fleet"]["paired_hosts"] == 10
 
 
+@pytest.mark.slow
 def test_a_fleet_is_not_told_to_give_what_is_refused(tmp_path, capsys):
     """Twice the load on the same hosts moves all functions alike."""
     for build, samples in ((1, 3000), (2, 6000)):
@@ -114,6 +118,7 @@ def test_a_fleet_is_not_told_to_give_what_is_refused(tmp_path, capsys):
     assert main([*words, "--work=1000:2000"]) == 0
 
 
+@pytest.mark.slow
 def test_hosts_are_judged_by_a_gate(fleet, capsys):
     words = [f"{fleet}/build=1/**/*.gz", f"{fleet}/build=2/**/*.gz", "-q"]
     assert main([*words, f"--fail-on=flat:{re.escape(making.PLANTED)}:+1pp"]) == 1
@@ -188,6 +193,7 @@ def regions(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_groups_tell_where_a_function_moved(regions, capsys):
     words = [f"{regions}/build=1/**/*.gz", f"{regions}/build=2/**/*.gz"]
     assert main([*words, "--group-by=region"]) == 0
@@ -231,6 +237,7 @@ def test_groups_in_the_document(regions, tmp_path):
     assert sum(parts) == cpu["total"]["base"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["region", "region=([^/]+)"])
 def test_groups_as_a_frame_add_up(regions, by):
     told = pprofdiff.fleet(
@@ -260,6 +267,7 @@ def test_too_many_groups_are_refused(regions, capsys, monkeypatch):
     )
 
 
+@pytest.mark.slow
 def test_without_groups_there_is_no_table(fleet, compared, capsys):
     assert compared.groups.empty
     words = [f"{fleet}/build=1/**/*.gz", f"{fleet}/build=2/**/*.gz"]

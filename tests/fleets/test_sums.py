@@ -53,6 +53,7 @@ def whole(side):
     return merge([capture.content for capture in side.of("profile")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_once", [1, 2, 7, 50])
 def test_sums_are_those_of_all_files_at_once(fleet, monkeypatch, at_once):
     folder, files = fleet
@@ -74,6 +75,7 @@ def test_labels_stay_where_patterns_ask_for_them(fleet):
     assert table(whole(loaded.base)) == table(direct(files, labels=True))
 
 
+@pytest.mark.slow
 def test_each_host_is_the_sum_of_its_own_files(fleet):
     folder, files = fleet
     loaded = load_fleets([str(folder)], [str(folder)], FleetOptions())
@@ -84,6 +86,7 @@ def test_each_host_is_the_sum_of_its_own_files(fleet):
         assert sums == (3, 30_000_000_000, int(own.values[:, 1].sum()))
 
 
+@pytest.mark.slow
 def test_the_order_and_the_cuts_of_parts_change_nothing(fleet):
     folder, _ = fleet
     (objects,) = source_of((str(folder),), "base").objects
@@ -102,6 +105,7 @@ def test_the_order_and_the_cuts_of_parts_change_nothing(fleet):
     assert len(told[0][0]) == 12
 
 
+@pytest.mark.slow
 def test_more_hosts_than_groups_are_gathered_alike_in_every_part(tmp_path):
     files = making.write(tmp_path, range(GROUPS + 30), samples=60)
     loaded = load_fleets([str(tmp_path)], [str(tmp_path)], FleetOptions())
@@ -116,6 +120,7 @@ def test_more_hosts_than_groups_are_gathered_alike_in_every_part(tmp_path):
     assert len(loaded.base.fleet.names) == GROUPS + 30
 
 
+@pytest.mark.slow
 def test_joining_groups_to_hosts_not_yet_gathered_is_the_same(tmp_path):
     making.write(tmp_path, range(GROUPS + 10), samples=40)
     (objects,) = source_of((str(tmp_path),), "base").objects

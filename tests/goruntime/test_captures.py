@@ -83,6 +83,7 @@ def test_marking_is_what_the_marking_loops_take(capture):
     assert values[by_rule & ~below].sum() <= 0.005 * values.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path", PROFILES, ids=lambda p: str(p.parent.relative_to(DATA))
 )

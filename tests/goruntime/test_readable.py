@@ -162,6 +162,7 @@ def test_a_path_is_kept_where_it_is_asked_for():
     assert with_path("memeqbody") == "memeqbody"
 
 
+@pytest.mark.slow
 def test_all_real_names_are_distinct_and_end_as_they_do():
     names = real()
     assert len(names) > 5_000
@@ -176,6 +177,7 @@ def test_all_real_names_are_distinct_and_end_as_they_do():
             assert text.endswith(name[package_end(name) :])
 
 
+@pytest.mark.slow
 def test_no_short_name_has_a_version_or_a_path():
     for name in real():
         if package_end(name):

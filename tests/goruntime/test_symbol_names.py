@@ -326,6 +326,7 @@ def test_runtime_like(name, runtime):
     assert is_runtime_like(name) is runtime
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "said"),
     [

@@ -136,6 +136,7 @@ REAL = {
 }
 
 
+@pytest.mark.slow
 def test_between_many_unlike_programs_only_copies_and_versions_moved():
     """Every base beside every new: real libraries in the place of one another."""
     sides = [tuple(map(source_files, (base, new))) for _, base, new in program_pairs()]
@@ -156,6 +157,7 @@ def test_between_many_unlike_programs_only_copies_and_versions_moved():
     assert set(modules.values()) == set(REAL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_hidden_packages_are_recognised(variant):
     """Of packages with three functions nearly all are; nothing is paired wrongly."""

@@ -61,6 +61,7 @@ def cases():
     return [case_of(pair, identify) for pair in SMALL]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_what_is_paired_is_right(scores, variant):
     assert "precision" not in misses(variant, scores[variant]), scores[variant].wrong
@@ -153,6 +154,7 @@ def test_functions_of_one_name_that_are_parted_are_wrong(cases):
     assert [wrong.name for wrong in score.wrong] == [one, other]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_edits_keep_profiles_whole_and_values_as_they_were(variant, tmp_path):
     """Go's tool reads them, and shows each function under its other name."""

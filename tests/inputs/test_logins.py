@@ -78,6 +78,7 @@ def leaks(text):
     return [secret for secret in SECRETS if secret in str(text)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_nothing_that_is_said_has_a_part_of_it(cli, spelling, data_folder, tmp_path):
     profile = data_folder / "syncpool/base/mutex.pb.gz"
@@ -89,6 +90,7 @@ def test_nothing_that_is_said_has_a_part_of_it(cli, spelling, data_folder, tmp_p
         assert done.err.startswith("pprofdiff: ") or "Fetching" in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_errors_that_python_gets_have_none(spelling):
     url = spelling.replace("{host}", "127.0.0.1:1/heap")
@@ -128,6 +130,7 @@ FETCHED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spelling", FETCHED)
 @pytest.mark.parametrize("more", [[], ["--no-paths"]])
 def test_what_is_written_has_none(cli, server, saved, tmp_path, spelling, more):

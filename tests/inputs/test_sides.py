@@ -28,6 +28,7 @@ def profile_in(cli, path, *words):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", STATES)
 def test_time_in_a_state_is_a_profile_of_that_name(cli, tmp_path, state):
     found = profile_in(cli, tmp_path / "x.json", f"--state={state}", *TRACES)
@@ -103,6 +104,7 @@ def test_any_other_state_is_refused(cli):
     assert done.err.endswith("one of running, runnable, blocked, syscall, cpu\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", ["running", "runnable", "blocked", "syscall"])
 def test_time_in_a_state_has_categories_as_cpu_time_has(
     cli, load_story, tmp_path, state

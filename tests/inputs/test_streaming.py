@@ -139,6 +139,7 @@ def reported(arguments, text, repeats):
     return found, held, int(peak)
 
 
+@pytest.mark.slow
 def test_standard_input_takes_no_memory_for_its_length():
     text = OTHER * (MIB // len(OTHER))
     short, long = (reported(["-"], text, repeats) for repeats in (16, 144))
@@ -172,6 +173,7 @@ def test_profiles_do_without_the_log_readers():
     assert not {name for name in loaded if "loaders" in name or name == "numpy"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
 def test_a_log_from_a_server_is_saved_and_read(serve_bytes, saved, pack):
     data = pack(TEXT)

@@ -158,6 +158,7 @@ def test_any_bytes(seed):
     ]
 
 
+@pytest.mark.slow
 def test_every_truncation():
     data = GC[:1500] + BENCH[:600] + LOAD
     for size in range(0, len(data), 3):

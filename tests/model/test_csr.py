@@ -74,6 +74,7 @@ def test_hashes_that_agree_in_one_half_alone_are_told_apart():
     assert (first.tolist(), group.tolist()) == ([0, 1, 3], [0, 1, 0, 2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_once", [1, 3, 1000])
 @given(lists=rows, data=st.data())
 def test_chunks_make_no_difference(at_once, lists, data):
@@ -95,6 +96,7 @@ def test_chunks_make_no_difference(at_once, lists, data):
     )
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(-(1 << 60), 1 << 60)), max_size=8)
 )

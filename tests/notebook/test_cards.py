@@ -66,6 +66,7 @@ def test_what_has_no_table_is_a_line():
     assert summary._repr_mimebundle_() == {"text/plain": repr(summary)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", THINGS)
 def test_the_text_twin_has_the_same_cells(name):
     comparison = thing(name)._repr_mimebundle_()

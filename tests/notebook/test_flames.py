@@ -23,6 +23,7 @@ def graph(request):
     return pprofdiff.diff(*paths).flamegraph(height=400)
 
 
+@pytest.mark.slow
 def test_a_frame_lies_over_the_picture(graph):
     comparison = graph._repr_mimebundle_()
     assert list(comparison) == ["text/plain", "text/html"]
@@ -41,6 +42,7 @@ def test_a_frame_lies_over_the_picture(graph):
     )
 
 
+@pytest.mark.slow
 def test_it_is_small_and_loads_nothing(graph):
     html = graph._repr_mimebundle_()["text/html"]
     assert len(html.encode()) <= MOST
@@ -50,6 +52,7 @@ def test_it_is_small_and_loads_nothing(graph):
     assert re.findall(r'(?:src|href)="(?!data:)([^"]*)"', page) == []
 
 
+@pytest.mark.slow
 def test_it_is_the_same_every_time(graph):
     again = FlameGraph(graph.diff, 400)
     assert again._repr_mimebundle_() == graph._repr_mimebundle_()
@@ -64,6 +67,7 @@ def test_types_are_those_asked_for(graph):
     assert "\n" not in repr(graph)
 
 
+@pytest.mark.slow
 def test_without_frames_and_styles_the_picture_is_left(graph):
     html = graph._repr_mimebundle_()["text/html"]
     dropped = r"<(iframe|style)\b.*?</\1>| style=\"[^\"]*\""
@@ -73,6 +77,7 @@ def test_without_frames_and_styles_the_picture_is_left(graph):
     assert found.elements[1][1]["width"] == "100%"
 
 
+@pytest.mark.slow
 def test_hostile_labels_end_no_attribute():
     base, new = (
         pprofdiff.load(

@@ -253,5 +253,6 @@ def test_its_commands_run(path, folder, cli):
         assert (done.status, done.err) == (0, ""), command
 
 
+@pytest.mark.slow
 def test_there_is_one_for_each_story():
     assert [path.stem[:3] for path in NOTEBOOKS] == [f"{i:02}-" for i in range(7)]

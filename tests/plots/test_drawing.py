@@ -67,6 +67,7 @@ def test_the_page_has_the_charts_it_should(page):
     assert ids.count("wait") == ids.count("stop") == ids.count("mutator") == 5
 
 
+@pytest.mark.slow
 def test_charts_are_small(page):
     assert max(len(chart.svg.encode()) for chart in page) <= 20_000
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +30,7 @@ def test_what_was_added_can_be_taken_away(one, other):
     assert one.less(other).delta == one.delta - other.delta
 
 
+@pytest.mark.slow
 def test_what_is_inside_or_beside_is_in_no_sum():
     part = Part("a", "A", Amount(Fraction(1), Fraction(3)), "")
     told = Account("x", "ns", (part,), within=(part,), beside=(part, part))

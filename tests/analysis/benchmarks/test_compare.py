@@ -258,6 +258,7 @@ def test_pairs_by_suffix_of_the_function():
     assert diff.only("new") == ("Compress/size=Old-2",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["New", "ld", "", "Compress", "/size=1k"])
 def test_a_suffix_that_pairs_nothing_is_refused(suffix):
     both = parse(printed(OLD_AND_NEW).encode(), "")

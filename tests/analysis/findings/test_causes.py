@@ -85,6 +85,7 @@ def shared(one, other):
     return any(side.any() for side in one.within(other).sides)
 
 
+@pytest.mark.slow
 @_some
 @given(_drafts, _ways, st.booleans())
 def test_it_is_a_tree_of_all_that_was_found(drafts, way, known):

@@ -172,6 +172,7 @@ def test_what_findings_explain_and_leave_is_the_whole(story, name, mode):
     assert {m["group"] for m in rest["left"]} <= {g.id for g in rules().groups}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", STORIES)
 def test_no_finding_is_without_numbers(story, name, mode):
@@ -186,6 +187,7 @@ def test_no_finding_is_without_numbers(story, name, mode):
             assert fact["base"] is not None or fact["new"] is not None
 
 
+@pytest.mark.slow
 def test_each_that_adds_nothing_stands_behind_what_it_is_part_of(story):
     for name in STORIES:
         found = story(name, "by operation")["findings"]

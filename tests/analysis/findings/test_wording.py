@@ -16,6 +16,7 @@ def test_functions_of_one_list_do_not_read_alike():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ratio", "said"),
     [

@@ -258,6 +258,7 @@ def test_a_limit_in_a_benchmarks_own_unit(judged, tmp_path):
     assert {rule: row["outcome"] for rule, row in rows.items()} == outcomes
 
 
+@pytest.mark.slow
 def test_a_unit_of_unknown_direction_goes_by_the_sign(judged, tmp_path):
     files = [
         bench(tmp_path / name, *values, unit="hits")

@@ -74,6 +74,7 @@ def test_too_few_are_taken_whole(heaps):
     assert (*bounds(window), window.reason) == (0, len(heaps), "the whole log")
 
 
+@pytest.mark.slow
 @given(
     runs(),
     st.none() | st.integers(0, 9000).map(lambda ms: ms / 1000),
@@ -103,6 +104,7 @@ def test_an_empty_span_says_when_they_started():
         window_of(run, Span(50.0, None), "x.log")
 
 
+@pytest.mark.slow
 def test_no_cycle_but_those_of_the_window_counts():
     run = triggered(4, 100, 100, 100, 100, 100)
     assert window_of(run).of(run.cycles).heap_start_mb.tolist() == [100] * 4

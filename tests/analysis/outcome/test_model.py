@@ -78,6 +78,7 @@ def test_a_verdict_never_contradicts_its_ratio(ratio, reach):
     assert told.width == pytest.approx(reach**2)
 
 
+@pytest.mark.slow
 def test_an_outcome_without_a_figure_says_nothing():
     nothing = Outcome()
     assert (nothing.verdict, nothing.headline, nothing.contrary) == (

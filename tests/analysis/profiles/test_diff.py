@@ -225,6 +225,7 @@ def test_packages_by_hand(base, new):
             assert (f, c) == (flat[name], cum[name])
 
 
+@pytest.mark.slow
 @given(profiles(), profiles())
 def test_stacks_by_hand(base, new):
     diff = compared(base, new)

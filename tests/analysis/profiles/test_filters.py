@@ -230,6 +230,7 @@ def test_focus_and_its_reverse_share_out_all_samples_with_a_stack(profile, name)
     assert (kept + rest).tolist() == profile.values[some].sum(axis=0).tolist()
 
 
+@pytest.mark.slow
 @given(profiles(), NAMES, st.sampled_from(("hide", "show", "show_from")))
 @settings(deadline=None)
 def test_a_filter_applied_twice_does_no_more(profile, name, option):

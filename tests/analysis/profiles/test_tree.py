@@ -321,6 +321,7 @@ def test_values_near_the_end_of_64_bits_are_exact():
         assert rows(tree) == folded(diff, budget)
 
 
+@pytest.mark.slow
 def test_a_base_below_zero_weighs_as_much_as_one_above():
     base = profile([(("main.a", "main.f"), -30), (("main.b",), 10)])
     diff = compared(base, profile([(("main.c", "main.f"), 9)]), normalize=True)

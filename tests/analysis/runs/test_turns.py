@@ -85,6 +85,7 @@ def test_hosts_of_another_hour_are_doubted():
     assert "one_after_the_other" not in {w.id for w in fleet_caveats(*together)}
 
 
+@pytest.mark.slow
 def test_outcome_and_gate_take_the_drift_out():
     drift = np.exp(0.2 * np.arange(5))
     noise = [0.01, -0.01, 0.0, 0.01, -0.01]

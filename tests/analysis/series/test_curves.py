@@ -80,6 +80,7 @@ def test_rows_tell_together_how_far_units_drift():
     assert drifting.scale > 1.5
 
 
+@pytest.mark.slow
 def test_few_rows_have_their_own_deviations():
     assert moderation([rows(np.random.default_rng(1), 5, 0.0)]) == ALONE
     told = between(rows(np.random.default_rng(1), 1, 0.0), 0, slice(0, 4), slice(4, 8))

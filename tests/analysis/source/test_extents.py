@@ -169,6 +169,7 @@ func reflect_move(p, q *int) {
 """
 
 
+@pytest.mark.slow
 def test_a_function_that_the_linker_calls_otherwise():
     text = LINKED.split("\n")
     assert extent_of(text, "reflect.move", "p.go", 4, [5]) == (4, 6)

@@ -64,6 +64,7 @@ def test_runs_are_paired_where_every_run_has_the_measure(base, new, pairs, paire
     assert all_paired(base, new, pairs) is paired
 
 
+@pytest.mark.slow
 def test_unchanged_sides_alarm_as_often_as_stated():
     rng, pairs = np.random.default_rng(15), 2000
     alarms = 0

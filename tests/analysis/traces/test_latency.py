@@ -143,6 +143,7 @@ def test_waits_do_not_depend_on_how_many_rows_are_looked_at_at_once(trace, rows)
         assert parts == totals
 
 
+@pytest.mark.slow
 @given(traces(), st.data())
 @SOME
 def test_waits_of_some_goroutines(trace, data):

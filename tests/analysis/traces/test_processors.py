@@ -45,6 +45,7 @@ def test_the_states_of_a_processor_are_its_life(name):
 MORE = ("profiled-1.21.13", "profiled-1.26.8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", daily([*ALL, *MORE], [*SIDES, *MADE, *MORE]))
 def test_time_in_a_state_is_how_many_are_in_it_on_average(name):
     """Every figure of a trace agrees with every other, to the nanosecond."""

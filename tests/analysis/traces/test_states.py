@@ -139,6 +139,7 @@ def test_samples_are_those_counted_one_by_one(trace, state):
     assert told(state_profile(trace, state)) == expected(trace, state)
 
 
+@pytest.mark.slow
 @given(traces(), st.sampled_from(STATES), st.data())
 @settings(derandomize=True)
 def test_parts_of_the_goroutines_add_up(trace, state, data):

@@ -89,6 +89,7 @@ def test_cpu_samples_are_those_of_go(version):
     assert [t.type for t in profile.sample_types] == ["samples", "cpu"]
 
 
+@pytest.mark.slow
 def test_a_trace_without_them_has_none():
     assert cpu_profile(empty()) is None
     assert len(tasks(empty())) == len(regions(empty())) == 0

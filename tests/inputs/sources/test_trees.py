@@ -71,6 +71,7 @@ def test_without_modules_a_package_is_a_folder_below_gopath(tmp_path):
     assert place_in(tree, "example.com/other/http.Serve", file) is None
 
 
+@pytest.mark.slow
 def test_what_is_no_regular_file_is_not_there(tmp_path):
     repo = repository(tmp_path / "repo")
     repo.write({"go.mod": "module m\n", "real.go": "package m\n"})

@@ -314,6 +314,7 @@ def test_damaged_output_is_read(seed):
         assert names <= {r.name for r in benchmarks.results}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [*TOO_LONG, "1e99999"], ids=len)
 def test_numbers_too_large_for_go_are_of_no_result(number):
     good = b"BenchmarkGood-2 \t 10 \t 5 ns/op\n"

@@ -193,6 +193,7 @@ def test_a_program_that_logs_flat_out(program, flags):
     print(f"{flags}: {len(truth)} lines, {whole} whole, {mended} put together")
 
 
+@pytest.mark.slow
 def test_hostile_pieces_take_no_time():
     """Beginnings of the program's lines by thousands, in a line that does not end."""
     begin = b"2026/11/20 09:35:01 x"

@@ -204,6 +204,7 @@ def test_each_run_counts_its_own_lines_amiss():
     assert (amiss(log), log.mixed) == ([(1, 0, 0), (0, 1, 0)], False)
 
 
+@pytest.mark.slow
 def test_processes_in_step_are_not_lines_in_the_wrong_order():
     """Each line of the second stands behind the next one of the first."""
     line = "gc {} @{}.{:03d}s 0%: 0+0+0 ms clock, 0+0/0/0+0 ms cpu, 4->4->{} MB, 5 MB goal, 2 P\n"

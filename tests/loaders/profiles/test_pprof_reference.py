@@ -221,6 +221,7 @@ def test_samples_of_several_chunks_keep_their_order_and_labels(part, odd):
     assert same(data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("field", [1, 2, 3, 6])
 def test_a_long_list_may_stand_unpacked(field):
     number = {1: 1, 2: 2, 3: 3, 6: 1}[field]

@@ -6,6 +6,7 @@ from dataclasses import fields
 
 import hypothesis
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 from pprofdiff.loaders.traces.timeline import (
@@ -222,6 +223,7 @@ def test_a_begin_without_an_end_lasts_and_the_next_one_ends():
     assert found.end_ns.tolist() == [-1, 30]
 
 
+@pytest.mark.slow
 def test_regions_end_the_inner_one_first():
     rows = [
         *((E.REGION_BEGIN, 1, 1, t) for t in (10, 20)),

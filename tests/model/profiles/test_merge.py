@@ -29,6 +29,7 @@ def _header(profile):
     return [getattr(profile, name) for name in HEADER]
 
 
+@pytest.mark.slow
 @given(st.lists(profiles(values=SMALL), min_size=3, max_size=3))
 @settings(deadline=None)
 def test_merge_is_associative(three):
@@ -39,6 +40,7 @@ def test_merge_is_associative(three):
         assert _header(other) == _header(together)
 
 
+@pytest.mark.slow
 @given(profiles(values=SMALL), profiles(values=SMALL))
 @settings(deadline=None)
 def test_merge_adds_samples_of_equal_stacks_and_labels(a, b):
@@ -51,6 +53,7 @@ def test_merge_adds_samples_of_equal_stacks_and_labels(a, b):
     assert len(merged) == len(said(merged))
 
 
+@pytest.mark.slow
 @given(profiles(), profiles())
 @settings(deadline=None)
 def test_subtract_without_label_negates_when_sides_swap(a, b):
@@ -58,6 +61,7 @@ def test_subtract_without_label_negates_when_sides_swap(a, b):
     assert forth == {key: tuple(-v for v in values) for key, values in back.items()}
 
 
+@pytest.mark.slow
 @given(profiles(), profiles())
 @settings(deadline=None)
 def test_subtract_with_label_keeps_the_sides_apart(new, base):
@@ -235,6 +239,7 @@ def test_normalized_needs_equal_types_and_units():
         normalized(cpu({"f": 10}), other)
 
 
+@pytest.mark.slow
 def test_sums_beyond_float64_stay_exact():
     large = (1 << 60) + 1
     one = built([Sample(parsed("f"), (1, large))])

@@ -97,6 +97,7 @@ def test_working_memory_may_be_used_again():
     assert finder.find(read_batch_varints([memoryview(b"\x0b\x01")])).tolist() == [0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data", [b"\x10" + b"\xff" * 10 + b"\x01", b"\x0b" + b"\x80" * 9 + b"\x02"]
 )

@@ -148,7 +148,7 @@ def _add_places(
     """
     taken = cpu.of(())
     for place in places(cpu, program):
-        finding = _of_place(view, place, len(drafts) + 1)
+        finding = _of_place(view, cpu, place, len(drafts) + 1)
         significant = finding.severity != "info"
         if significant or (not drafts and _large(cpu, finding)):
             drafts.append((finding.weight, finding, []))
@@ -183,11 +183,8 @@ def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
         drafts.append((finding.weight, finding, []))
 
 
-def _of_place(view: _View, place: Place, number: int) -> Finding:
+def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Finding:
     """Return the cause that a place is."""
-    cpu = view.cpu
-    if cpu is None:
-        raise ValueError("a place needs CPU profiles")
     name, delta = cpu.names[place.row], cpu.scaled_delta(place.base, place.new)
     named = [name, *(cpu.names[row] for row in (place.gone, place.added) if row >= 0)]
     site = _sites_of(view, cpu, place)[0]

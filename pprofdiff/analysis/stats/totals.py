@@ -43,6 +43,8 @@ __all__ = [
 
 # With fewer blocks, Student's t reaches so far that single turns tell more.
 _BLOCKS = 5
+# Two turns that differ by ten orders of magnitude reach beyond 1.8e308, e to the 709.
+_LARGEST_LOG = 700.0
 
 
 class Ratio(NamedTuple):
@@ -171,6 +173,12 @@ def ratio_of_sums(
 def _ratio(middle: float, sigma: float, reaches: Reach) -> Ratio:
     """Return the ratio of a logarithm, its deviation, and how far intervals reach."""
     wide, usual, narrow = (
-        (exp(middle - far * sigma), exp(middle + far * sigma)) for far in reaches
+        (_finite(middle - far * sigma), _finite(middle + far * sigma))
+        for far in reaches
     )
     return Ratio(exp(middle), *usual, narrow, wide, sigma)
+
+
+def _finite(logarithm: float) -> float:
+    """Return the exponential, no larger or smaller than a float holds."""
+    return exp(max(-_LARGEST_LOG, min(_LARGEST_LOG, logarithm)))

@@ -116,3 +116,9 @@ def test_swapped_sides_are_the_inverse(turns):
 def test_turns_that_agree_to_the_last_digit_are_not_without_doubt():
     told = ratio_of_turns([1.0] * 40, [1.001] * 40)
     assert told.wide[0] < told.ratio < told.wide[1]
+
+
+def test_turns_that_have_nothing_in_common_have_an_interval_of_numbers():
+    told = ratio_of_turns([1e-9, 1e9], [1e9, 1e-9])
+    assert told.ratio == pytest.approx(1)
+    assert 0 < told.wide[0] < told.low < 1 < told.high < told.wide[1] < float("inf")

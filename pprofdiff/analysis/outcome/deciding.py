@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from math import exp, log, sqrt
 from typing import Literal
 
@@ -16,7 +16,6 @@ from pprofdiff.analysis.contention import busy, stirred
 from pprofdiff.analysis.outcome.figures import Timed, cpu_of, measures, timed
 from pprofdiff.analysis.outcome.model import (
     SAME_WITHIN,
-    TURNS_CONFIDENCE,
     Counted,
     Measure,
     Outcome,
@@ -156,8 +155,8 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
         rest = []
     first, verdict = _decided(kept)
     kept += rest
-    benchmarks = timed(comparison)
-    contrary = () if benchmarks is None else _contrary(benchmarks, verdict)
+    units = _units(comparison, first)
+    contrary = _other_way(((u.name, u.low, u.high) for u in units), verdict)
     needs = ""
     if contrary:
         verdict = "unknown"
@@ -175,7 +174,6 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
             if kind in work.allocated
         )
     )
-    units = _units(comparison, first) if benchmarks is not None else ()
     return Outcome(
         verdict,
         ordered,
@@ -478,12 +476,17 @@ def _point_alike(first: Measure, second: Measure) -> bool:
 
 def _contrary(benchmarks: Timed, verdict: Verdict) -> tuple[str, ...]:
     """Return the benchmarks that are surely worse, or better, where all are not."""
-    ratios = dict(benchmarks.each)
-    if benchmarks.whole.confidence == TURNS_CONFIDENCE:
-        bounds = ((name, r, *r.wide) for name, r in ratios.items())
-        ratios = {name: r._replace(low=lo, high=hi) for name, r, lo, hi in bounds}
-    slower = tuple(name for name, r in ratios.items() if r.low > 1)
-    faster = tuple(name for name, r in ratios.items() if r.high < 1)
+    ratios = benchmarks.each.items()
+    return _other_way(((name, r.low, r.high) for name, r in ratios), verdict)
+
+
+def _other_way(
+    bounds: Iterable[tuple[str, float, float]], verdict: Verdict
+) -> tuple[str, ...]:
+    """Return the names whose interval is on the other side of 1 than the verdict."""
+    known = list(bounds)
+    slower = tuple(name for name, low, _ in known if low > 1)
+    faster = tuple(name for name, _, high in known if high < 1)
     if verdict == "faster":
         return slower
     if verdict == "slower":

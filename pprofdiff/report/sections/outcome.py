@@ -83,6 +83,8 @@ def _told_turns(outcome: Outcome, first: Measure) -> Told:
     verdict = _VERDICTS_OF_TURNS[outcome.verdict].format(
         f"{100 * first.same_within:g}%"
     )
+    if outcome.contrary:
+        verdict = "Both ways"
     below = []
     if outcome.units:
         moved = [u for u in outcome.units if u.low > 1 or u.high < 1]
@@ -95,8 +97,6 @@ def _told_turns(outcome: Outcome, first: Measure) -> Told:
             listed.append(f"{left} not significant")
         noun = _SHORT_NOUNS[first.id]
         below.append(f"{noun[0].upper()}{noun[1:]} by benchmark: {', '.join(listed)}.")
-    if outcome.contrary:
-        below.append(f"The other way: {', '.join(outcome.contrary[:_LISTED])}.")
     if outcome.needs:
         below.append(f"{outcome.needs[0].upper()}{outcome.needs[1:]}.")
     return Told(f"{verdict}: {', '.join(figures)}.", tuple(map(Sentence, below)))
@@ -108,11 +108,13 @@ def _short(measure: Measure, *, interval: bool) -> str:
     values = ""
     if measure.base is not None and measure.new is not None and interval:
         values = f" {arrow(measure.base * 1e9, measure.new * 1e9, 'ns')},"
-    text = f"{noun}{values} {_change(measure.ratio)}"
+    # An interval has the form of its figure.
+    change = _change if _LITTLE < measure.ratio < _MANY else times
+    text = f"{noun}{values} {change(measure.ratio)}"
     if not interval:
         sure = measure.low > 1 or measure.high < 1
         return text if sure else f"{text} (not significant)"
-    low, high = _change(measure.low), _change(measure.high)
+    low, high = change(measure.low), change(measure.high)
     return f"{text} ({measure.confidence}% CI {low} to {high})"
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from pprofdiff.errors import FormatError, MeasureError
 from pprofdiff.measure.captured import keep_allocations, keep_operations
 from pprofdiff.measure.children import Ended
-from pprofdiff.measure.iterations import Counts
+from pprofdiff.measure.iterations import Counts, operations_in
 from pprofdiff.measure.leaves import Leaf, folders_of
 from pprofdiff.measure.processes import Processes, without_forced
 from pprofdiff.measure.sides import SIDES, SideName
@@ -182,7 +182,7 @@ class GoBenchmarks:
         start = self._empty[key]
         if start is None:
             return None
-        more = _operations(iterations) - _operations(least)
+        more = operations_in(iterations) - operations_in(least)
         cpu = (ended.cpu_s - start) / more * 1e9
         return cpu if cpu > 0 else None
 
@@ -194,7 +194,7 @@ class GoBenchmarks:
         flags = [f"-test.cpuprofile={profile}"]
         self._run(side, leaf, iterations, flags, gctrace=log)
         try:
-            done = _named(leaf, _operations(iterations))
+            done = _named(leaf, operations_in(iterations))
             self._sampled_s[side] += keep_operations(profile, done)
         except (OSError, FormatError):
             raise _cut(profile) from None
@@ -212,16 +212,11 @@ class GoBenchmarks:
             flags = [f"-test.memprofile={path}", "-test.memprofilerate=1"]
             self._run(side, leaf, iterations, flags)
         try:
-            more = _operations(most) - _operations(_TWICE)
+            more = operations_in(most) - operations_in(_TWICE)
             keep_allocations(profile, fewer, _named(leaf, more))
         except (OSError, FormatError):
             raise _cut(profile) from None
         os.unlink(fewer)
-
-
-def _operations(iterations: int) -> int:
-    """Return how many operations ``-benchtime=Nx`` runs: one, then N of them."""
-    return iterations + 1 if iterations > 1 else 1
 
 
 def _named(leaf: Leaf, count: int) -> Operations:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pprofdiff.measure.leaves import Leaf, Pilot
 from pprofdiff.measure.sides import SideName
 
-__all__ = ["Counts", "alike_counts", "counts_for"]
+__all__ = ["Counts", "alike_counts", "counts_for", "operations_in"]
 
 # Below this ratio of speeds both sides run equally often: the cost of an operation may
 # depend on b.N, as where a slice or a map grows with it.
@@ -68,7 +68,24 @@ def alike_counts(
         for both in of_leaf.values()
     ]
     factor = _factor(sum(logs) / len(logs))
-    return {leaf: counts_for(both, seconds, factor) for leaf, both in of_leaf.items()}
+    return {
+        leaf: _with_first(counts_for(both, seconds, factor), factor)
+        for leaf, both in of_leaf.items()
+    }
+
+
+def operations_in(iterations: int) -> int:
+    """Return how many operations ``-benchtime=Nx`` runs: one, then N of them."""
+    return iterations + 1 if iterations > 1 else 1
+
+
+def _with_first(counts: Counts, factor: int) -> Counts:
+    """Return counts whose operations are in the ratio `factor`, with Go's first one."""
+    if abs(factor) == 1:
+        return counts
+    few = max(2, min(counts))
+    many = abs(factor) * operations_in(few) - 1
+    return Counts(few, many) if factor > 0 else Counts(many, few)
 
 
 def _factor(faster: float) -> int:

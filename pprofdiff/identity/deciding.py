@@ -28,6 +28,7 @@ from pprofdiff.identity.given import given_pairs
 from pprofdiff.identity.matching import match
 from pprofdiff.identity.model import SAME_NAMES, Identity, Paired, PairedBy
 from pprofdiff.identity.moves import NO_MOVES, Moves, package_moves
+from pprofdiff.identity.nesting import Nesting
 from pprofdiff.identity.rows import by_key
 from pprofdiff.identity.symbols import Symbols, type_outline
 from pprofdiff.model.profiles.profile import Profile
@@ -176,7 +177,24 @@ class _Decision:
         self._loosen_closures()
         if self._left():
             self._by_evidence()
+            self._drop_unnested()
         return self._result()
+
+    def _drop_unnested(self) -> None:
+        """Separate pairs by evidence that contradict what other pairs are nested in.
+
+        A closure that kept its name says that the function around it did, sampled or
+        not.
+        """
+        pairs = [(row, other) for row, other in enumerate(self.partner) if other >= 0]
+        nesting = Nesting()
+        pairs.sort(key=lambda pair: self.by.get(pair[0]) == "evidence")
+        for base, new in pairs:
+            old, now = self.symbols[0][base], self.symbols[1][int(new)]
+            if self.by.get(base) != "evidence" or nesting.agrees(old, now):
+                nesting.take(old, now)
+            else:
+                self._separate(base, int(new))
 
     def _of_runtime(self, side: int, row: int) -> bool:
         return is_runtime_like(self.names[side][row])

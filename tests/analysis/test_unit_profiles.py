@@ -22,6 +22,8 @@ UNITS = st.lists(
         st.dictionaries(STACKS, st.tuples(st.integers(1, 9), st.integers(8, 999))),
         st.integers(1, 10**6),
         st.just(100),
+        wall=st.just(1.0),
+        noise=st.just(0.0),
     ),
     min_size=1, max_size=4,
 ).map(lambda units: [u._replace(name=f"N{i}") for i, u in enumerate(units)])  # fmt: skip

@@ -184,8 +184,9 @@ def test_all_functions_of_a_real_profile_of_go_itself(planted_repo):
     known = 0
     for functions in side_lines(diff, 1).functions.values():
         for one in functions:
-            if one.start and Path(one.file).is_relative_to(root):
-                text = Path(one.file).read_text("utf-8").split("\n")
+            # A build with -trimpath calls files of the standard library from there.
+            if one.start and (root / one.file).is_file():
+                text = (root / one.file).read_text("utf-8").split("\n")
                 found = extent_of(
                     text, one.function, one.file, one.start, one.line.tolist()
                 )

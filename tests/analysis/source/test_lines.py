@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from pprofdiff import api
 from pprofdiff.analysis.source.lines import side_lines
 from pprofdiff.analysis.source.listing import BothSides, listing, places_of
 from pprofdiff.inputs.sources.lookup import sources_of
+from tests.repository import go_env
 
 ROUTINE = re.compile(r"ROUTINE =+ (.*) in (.*)")
 LINE = re.compile(r"\s*(\S+)\s+(\S+)\s+(\d+):(.*)")
@@ -21,10 +24,18 @@ def value(text):
     return 0 if text == "." else int(text.removesuffix("ns"))
 
 
-def pprof_list(profile, pattern, *flags):
-    """Return (flat, cum, text) by (function, file, line) as pprof lists them."""
+MODULE = "example.com/shop/"
+
+
+def pprof_list(profile, pattern, repo):
+    """Return (flat, cum, text) by (function, file, line) as pprof lists them.
+
+    Files of the module are called by their path in it: profiles are of builds with
+    ``-trimpath``, and pprof is given the folders that stand for what was trimmed.
+    """
+    folders = f"{repo.folder}{os.pathsep}{Path(go_env('GOROOT')) / 'src'}"
     done = subprocess.run(
-        ["go", "tool", "pprof", "-symbolize=none", "-unit=ns", *flags, f"-list={pattern}", profile],
+        ["go", "tool", "pprof", "-symbolize=none", "-unit=ns", f"-trim_path={MODULE}", f"-source_path={folders}", f"-list={pattern}", profile],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     found, routine = {}, None
@@ -46,10 +57,11 @@ def diff(planted_repo):
 @pytest.mark.go
 @pytest.mark.parametrize("side", [0, 1])
 def test_sums_by_line_are_those_of_pprof(planted_repo, diff, side):
-    theirs = pprof_list((planted_repo.base, planted_repo.new)[side], ".")
+    profile = (planted_repo.base, planted_repo.new)[side]
+    theirs = pprof_list(profile, ".", planted_repo.repo)
     costly = {key: told[:2] for key, told in theirs.items() if told[:2] != (0, 0)}
     ours = {
-        (one.function, one.file, line): (flat, cum)
+        (one.function, one.file.removeprefix(MODULE), line): (flat, cum)
         for functions in side_lines(diff, side).functions.values()
         for one in functions
         for line, flat, cum in zip(
@@ -64,7 +76,7 @@ def test_sums_by_line_are_those_of_pprof(planted_repo, diff, side):
 @pytest.mark.go
 def test_the_text_of_new_is_what_pprof_prints(planted_repo, diff):
     """The work tree is at new: pprof's listing of it has the same lines of text."""
-    theirs = pprof_list(planted_repo.new, r"store\.Price|main\.r")
+    theirs = pprof_list(planted_repo.new, r"store\.Price|main\.r", planted_repo.repo)
     sources = sources_of(
         "..".join(planted_repo.refs), str(planted_repo.repo.folder), ""
     )
@@ -77,7 +89,7 @@ def test_the_text_of_new_is_what_pprof_prints(planted_repo, diff):
             told = listing(sources, places_of(sources, old, now))
             assert told.why == ""
             for line in told.lines:
-                key = now.function, now.file, line.new
+                key = now.function, now.file.removeprefix(MODULE), line.new
                 if key in theirs:
                     flat, cum, text = theirs[key]
                     costs = line.costs

@@ -43,7 +43,7 @@ def damaged():
     assert len(stops) > 2
     yield TRACE
     for begin, end in zip([16, *stops], stops, strict=False):
-        for at in np.linspace(begin, end - 1, 5).astype(int).tolist():
+        for at in np.linspace(begin, end - 1, 12).astype(int).tolist():
             yield TRACE[:at]
             yield TRACE[:at] + bytes([TRACE[at] ^ 0x55]) + TRACE[at + 1 :]
 

@@ -31,8 +31,8 @@ _SECONDS, _SECONDS_MORE, _SECONDS_MOST = 45.0, 15.0, 300.0
 _SAMPLED_S, _ENOUGH_FOR = 3.0, 5
 # From so many iterations on, `go test` calls a benchmark twice: for 1, and for b.N.
 _TWICE = 2
-# Runs without operations that start-up is the median of.
-_EMPTY_RUNS = 3
+# Start-up is measured in each turn of few benchmarks, in some turns of many.
+_FEW, _EMPTY_TURNS = 5, 3
 _RESULT = re.compile(rb"^Benchmark\S+\s+\d+\s.*$", re.MULTILINE)
 _HEADER = re.compile(rb"^(?:goos|goarch|pkg|cpu): .*$", re.MULTILINE)
 _IN_TURNS = b"measured: in turns"
@@ -58,7 +58,7 @@ class GoBenchmarks:
         self.turns = turns
         self._folders = folders_of(list(plans))
         self._number = count()
-        self._empty: dict[tuple[SideName, Leaf], float | None] = {}
+        self._empty: dict[tuple[SideName, Leaf], list[float]] = {}
         self._counted = False
         self._preempted = 0
         self._cpu_s = 0.0
@@ -71,8 +71,12 @@ class GoBenchmarks:
 
     @property
     def traceable(self) -> bool:
-        """Return whether there is one benchmark: a trace is of one process."""
-        return len(self.plans) == 1
+        """Return whether there is one benchmark, and none above it.
+
+        A trace is of one process; goroutines of benchmarks that call ``b.Run`` wait for
+        those below them, and cannot be told from what is measured.
+        """
+        return len(self.plans) == 1 and "/" not in next(iter(self.plans)).name
 
     @property
     def enough(self) -> bool:
@@ -88,16 +92,21 @@ class GoBenchmarks:
         process; in the first round also ``allocs.pb.gz``, which has every object.
         """
         began: dict[SideName, float] = {}
-        lines: dict[SideName, list[bytes]] = {side: [_IN_TURNS] for side in SIDES}
-        for _ in range(self.turns):
+        ran: dict[SideName, list[tuple[Leaf, bytes, Ended]]] = {s: [] for s in SIDES}
+        for turn in range(self.turns):
             sides = order(next(self._number))
             for leaf in self.plans:
                 for side in sides:
                     began.setdefault(side, time.time())
-                    lines[side] += self._timed(side, leaf, lines[side])
+                    ran[side].append((leaf, *self._timed(side, leaf)))
+                    if turn < self._empty_turns:
+                        self._start_up(side, leaf)
         for side in SIDES:
+            lines = [_IN_TURNS]
+            for leaf, printed, ended in ran[side]:
+                lines += self._lines(side, leaf, printed, ended, lines)
             with open(os.path.join(folders[side], "bench.txt"), "wb") as file:
-                file.write(b"\n".join([*lines[side], b""]))
+                file.write(b"\n".join([*lines, b""]))
         sides = order(next(self._number))
         for leaf in self.plans:
             for side in sides:
@@ -139,19 +148,44 @@ class GoBenchmarks:
         """Return how often others took the processor, a second of CPU time."""
         return round(self._preempted / self._cpu_s, 1) if self._cpu_s else None
 
-    def _timed(
-        self, side: SideName, leaf: Leaf, before: Sequence[bytes]
-    ) -> list[bytes]:
-        """Return the lines of one timed turn; no header line twice in a row."""
+    @property
+    def _empty_turns(self) -> int:
+        """Return in how many turns of a round start-up is measured as well."""
+        return self.turns if len(self.plans) <= _FEW else _EMPTY_TURNS
+
+    def _timed(self, side: SideName, leaf: Leaf) -> tuple[bytes, Ended]:
+        """Return what a timed turn printed, and how its process ended."""
         iterations = self.plans[leaf].timed.of(side)
         printed, ended = self._run(side, leaf, iterations, ["-test.benchmem"])
         if ended.preempted is not None and ended.cpu_s is not None:
             self._preempted += ended.preempted
             self._cpu_s += ended.cpu_s
+        return printed, ended
+
+    def _start_up(self, side: SideName, leaf: Leaf) -> None:
+        """Measure the CPU time of a process that does hardly an operation.
+
+        It has the same start and set-up. Measured between turns, it drifts as they do.
+        """
+        iterations = self.plans[leaf].timed.of(side)
+        if iterations > 1:
+            _, ended = self._run(side, leaf, _least(iterations), [])
+            if ended.cpu_s is not None:
+                self._empty.setdefault((side, leaf), []).append(ended.cpu_s)
+
+    def _lines(
+        self,
+        side: SideName,
+        leaf: Leaf,
+        printed: bytes,
+        ended: Ended,
+        before: Sequence[bytes],
+    ) -> list[bytes]:
+        """Return the lines of one turn; headers only where the package is another."""
         results = _RESULT.findall(printed)
         if not results:
             raise _cut("bench.txt")
-        cpu = self._cpu_per_op(side, leaf, iterations, ended)
+        cpu = self._cpu_per_op(side, leaf, ended)
         if cpu is not None and len(results) == 1:
             results = [b"%s\t%12.1f cpu-ns/op" % (results[0].rstrip(), cpu)]
         header = _HEADER.findall(printed)
@@ -159,31 +193,21 @@ class GoBenchmarks:
             header = []
         return [*header, *results]
 
-    def _cpu_per_op(
-        self, side: SideName, leaf: Leaf, iterations: int, ended: Ended
-    ) -> float | None:
+    def _cpu_per_op(self, side: SideName, leaf: Leaf, ended: Ended) -> float | None:
         """Return the CPU time of an operation in ns, without what starting takes.
 
-        A run of one iteration more than none has the same start and set-up. None where
-        the system does not count, or starting takes it all.
+        None where the system does not count, or starting takes it all.
         """
+        iterations = self.plans[leaf].timed.of(side)
         if ended.cpu_s is None:
             return None
         if iterations == 1:
             return ended.cpu_s * 1e9
-        key = side, leaf
-        least = _TWICE if iterations >= 10 * _TWICE else 1
-        if key not in self._empty:
-            times = [
-                self._run(side, leaf, least, [])[1].cpu_s for _ in range(_EMPTY_RUNS)
-            ]
-            known = [one for one in times if one is not None]
-            self._empty[key] = median(known) if known else None
-        start = self._empty[key]
-        if start is None:
+        started = self._empty.get((side, leaf))
+        if not started:
             return None
-        more = operations_in(iterations) - operations_in(least)
-        cpu = (ended.cpu_s - start) / more * 1e9
+        more = operations_in(iterations) - operations_in(_least(iterations))
+        cpu = (ended.cpu_s - median(started)) / more * 1e9
         return cpu if cpu > 0 else None
 
     def _profiled(self, side: SideName, leaf: Leaf, folder: str) -> None:
@@ -217,6 +241,11 @@ class GoBenchmarks:
         except (OSError, FormatError):
             raise _cut(profile) from None
         os.unlink(fewer)
+
+
+def _least(iterations: int) -> int:
+    """Return the fewest iterations that start and set up as so many do."""
+    return _TWICE if iterations >= 10 * _TWICE else 1
 
 
 def _named(leaf: Leaf, count: int) -> Operations:

@@ -17,7 +17,7 @@ from pprofdiff.analysis.outcome.model import (
 )
 from pprofdiff.analysis.stats.calibration import BUSY_SIGMA, TOTAL_SIGMA
 from pprofdiff.report.rows import Sentence
-from pprofdiff.units import SMALL, inverse, percent, scaled, times
+from pprofdiff.units import SMALL, inverse, percent, rounded, scale_for, scaled, times
 
 __all__ = ["Told", "told_outcome"]
 
@@ -107,7 +107,7 @@ def _short(measure: Measure, *, interval: bool) -> str:
     noun = _SHORT_NOUNS[measure.id]
     values = ""
     if measure.base is not None and measure.new is not None and interval:
-        values = f" {arrow(measure.base * 1e9, measure.new * 1e9, 'ns')},"
+        values = f" {_seconds(measure.base, measure.new)},"
     # An interval has the form of its figure.
     change = _change if _LITTLE < measure.ratio < _MANY else times
     text = f"{noun}{values} {change(measure.ratio)}"
@@ -116,6 +116,13 @@ def _short(measure: Measure, *, interval: bool) -> str:
         return text if sure else f"{text} (not significant)"
     low, high = change(measure.low), change(measure.high)
     return f"{text} ({measure.confidence}% CI {low} to {high})"
+
+
+def _seconds(base: float, new: float) -> str:
+    """Return two times in one unit, each with three digits: ``9.67 → 2.98 ns``."""
+    scale = scale_for((base * 1e9, new * 1e9), "ns")
+    sides = (value * 1e9 / scale.size for value in (base, new))
+    return f"{' → '.join(rounded(side, 3) for side in sides)} {scale.unit}"
 
 
 def _change(ratio: float) -> str:

@@ -106,6 +106,10 @@ class Commands:
         """Refuse: what the program writes is its own choice."""
         raise UsageError("--trace is not for --cmd: the program writes what it does")
 
+    def doubts(self) -> list[str]:
+        """Return nothing: how a program's time is spent is its own choice."""
+        return []
+
     def notes(self) -> dict[str, Any]:
         """Return what is run."""
         return {"command": without_secrets(self.words)}

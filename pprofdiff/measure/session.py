@@ -154,6 +154,8 @@ def measured(
             if workload.traceable and unexplained(judge(out)):
                 folders = {side: os.path.join(out, side, "traced") for side in SIDES}
                 _traced(workload, folders, listener)
+        for warning in workload.doubts():
+            notes.warn(warning)
         notes.add(**workload.notes())
         notes.add(stopped=stopped, rounds=[_in_json(one) for one in rounds])
         notes.write(os.path.join(out, "measure.json"))

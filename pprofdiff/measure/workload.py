@@ -42,5 +42,8 @@ class Workload(Protocol):
     def trace(self, side: SideName, folder: str) -> None:
         """Run a side once more, with an execution trace; raises MeasureError."""
 
+    def doubts(self) -> list[str]:
+        """Return what the runs showed that makes figures worth less."""
+
     def notes(self) -> dict[str, Any]:
         """Return what is run, for `measure.json`."""

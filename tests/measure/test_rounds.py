@@ -45,6 +45,10 @@ class Writes:
     def trace(self, side, folder):
         """Trace nothing."""
 
+    def doubts(self):
+        """Doubt nothing."""
+        return []
+
     def notes(self):
         """Return no notes."""
         return {}

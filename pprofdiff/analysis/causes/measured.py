@@ -252,6 +252,8 @@ def _title(cpu: CPUComparison, place: Place) -> str:
     cum = _cum(cpu, place.row)
     if place.whole and (place.base, place.new) == cum:
         amount = f"{amount} with all it calls"
+    if place.partial:
+        amount = f"{amount} outside the causes above"
     ratio = cpu.diff.normalization.ratio(place.base, place.new)
     if not place.new:
         return f"{who} has no samples any more: {amount}"

@@ -44,7 +44,8 @@ class Place(NamedTuple):
 
     `claim` are its samples, `base` and `new` their raw CPU time: those that it owns,
     or with `whole` those of all that it calls. `gone` and `added` are the outermost
-    functions that only base, or only new, calls in it, -1 for none.
+    functions that only base, or only new, calls in it, -1 for none. It is `partial`
+    where larger places have some of its samples.
     """
 
     row: int
@@ -54,6 +55,7 @@ class Place(NamedTuple):
     whole: bool
     gone: int = -1
     added: int = -1
+    partial: bool = False
 
 
 class Program:
@@ -111,7 +113,10 @@ def _apart(cpu: CPUComparison, found: list[Place]) -> list[Place]:
         claim = place.claim.without(taken)
         base, new = cpu.sums(claim)
         if base or new:
-            apart.append(place._replace(claim=claim, base=base, new=new))
+            partial = (base, new) != (place.base, place.new)
+            apart.append(
+                place._replace(claim=claim, base=base, new=new, partial=partial)
+            )
             taken = taken.plus(claim)
     return apart
 

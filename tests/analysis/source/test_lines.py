@@ -27,15 +27,19 @@ def value(text):
 MODULE = "example.com/shop/"
 
 
-def pprof_list(profile, pattern, repo):
-    """Return (flat, cum, text) by (function, file, line) as pprof lists them.
+def trimmed(repo):
+    """Return what pprof needs to list a build with ``-trimpath`` of a repository.
 
-    Files of the module are called by their path in it: profiles are of builds with
-    ``-trimpath``, and pprof is given the folders that stand for what was trimmed.
+    Files of the module are called by their path in it then.
     """
     folders = f"{repo.folder}{os.pathsep}{Path(go_env('GOROOT')) / 'src'}"
+    return f"-trim_path={MODULE}", f"-source_path={folders}"
+
+
+def pprof_list(profile, pattern, *flags):
+    """Return (flat, cum, text) by (function, file, line) as pprof lists them."""
     done = subprocess.run(
-        ["go", "tool", "pprof", "-symbolize=none", "-unit=ns", f"-trim_path={MODULE}", f"-source_path={folders}", f"-list={pattern}", profile],
+        ["go", "tool", "pprof", "-symbolize=none", "-unit=ns", *flags, f"-list={pattern}", profile],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     found, routine = {}, None
@@ -58,7 +62,7 @@ def diff(planted_repo):
 @pytest.mark.parametrize("side", [0, 1])
 def test_sums_by_line_are_those_of_pprof(planted_repo, diff, side):
     profile = (planted_repo.base, planted_repo.new)[side]
-    theirs = pprof_list(profile, ".", planted_repo.repo)
+    theirs = pprof_list(profile, ".", *trimmed(planted_repo.repo))
     costly = {key: told[:2] for key, told in theirs.items() if told[:2] != (0, 0)}
     ours = {
         (one.function, one.file.removeprefix(MODULE), line): (flat, cum)
@@ -76,7 +80,9 @@ def test_sums_by_line_are_those_of_pprof(planted_repo, diff, side):
 @pytest.mark.go
 def test_the_text_of_new_is_what_pprof_prints(planted_repo, diff):
     """The work tree is at new: pprof's listing of it has the same lines of text."""
-    theirs = pprof_list(planted_repo.new, r"store\.Price|main\.r", planted_repo.repo)
+    theirs = pprof_list(
+        planted_repo.new, r"store\.Price|main\.r", *trimmed(planted_repo.repo)
+    )
     sources = sources_of(
         "..".join(planted_repo.refs), str(planted_repo.repo.folder), ""
     )

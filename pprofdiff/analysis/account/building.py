@@ -26,10 +26,8 @@ from pprofdiff.analysis.outcome.figures import cpu_of, timed
 from pprofdiff.analysis.outcome.model import SAME_WITHIN, Measure
 from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.side import of_benchmarks
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.model.csr import last_in_row
 
 __all__ = ["account"]
 
@@ -126,7 +124,7 @@ def _of_benchmark(
     means = [side[names[0]].seconds / side[names[0]].iterations for side in times]
     if not all(map(is_time, means)):
         return None
-    masks = [_on_the_path(diff, side) for side in (0, 1)]
+    masks = _on_the_path(diff)
     if not all(mask.any() for mask in masks):
         return None
     goroutines = [_goroutines(comparison, diff, side) for side in (0, 1)]
@@ -160,20 +158,11 @@ def _of_benchmark(
     )
 
 
-def _on_the_path(diff: ProfileDiff, side: int) -> np.ndarray:
+def _on_the_path(diff: ProfileDiff) -> tuple[np.ndarray, np.ndarray]:
     """Mark the samples (bool) of goroutines that run a benchmark's operations."""
-    functions = diff.paired_functions
-    roots = np.array(
-        [name in _ON_THE_PATH or name == _PARALLEL for name in functions.names],
-        np.bool_,
-    )
-    union = functions.union[side][functions.sides[side].ids]
-    profile = (diff.base, diff.new)[side].profile
-    parts = [
-        last_in_row(roots[union[frames.line]], frames.offsets) >= 0
-        for _, _, frames in walk(profile)
-    ]
-    return np.concatenate([np.zeros(0, np.bool_), *parts])
+    names = diff.paired_functions.names
+    roots = [name in _ON_THE_PATH or name == _PARALLEL for name in names]
+    return diff.having(np.array(roots, np.bool_))
 
 
 def _goroutines(comparison: Comparison, diff: ProfileDiff, side: int) -> int:

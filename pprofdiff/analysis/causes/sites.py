@@ -123,7 +123,7 @@ class Sites:
         A site belongs to it where nearly all that it allocates is below the function.
         """
         row = self._names.index(name) if name in self._names else -1
-        inside = [_having(self._diffs[0], side, row) for side in (0, 1)]
+        inside = self._diffs[0].having(np.arange(len(self._names)) == row)
         columns = self._columns(inside[0], inside[1])
         space, objects = (
             (float(base.sum()), float(new.sum())) for base, new in columns
@@ -191,14 +191,4 @@ def _owners(diff: ProfileDiff, side: int) -> NDArray[np.int64]:
     for _, _, frames in walk((diff.base, diff.new)[side].profile):
         ids = functions.sides[side].ids[frames.line]
         parts.append(np.append(rows[ids], -1)[first_in_row(mine[ids], frames.offsets)])
-    return np.concatenate(parts)
-
-
-def _having(diff: ProfileDiff, side: int, row: int) -> NDArray[np.bool_]:
-    """Return which samples of a side have a function of the union in their stack."""
-    functions = diff.paired_functions
-    union = functions.union[side][functions.sides[side].ids]
-    parts = [np.zeros(0, np.bool_)]
-    for _, _, frames in walk((diff.base, diff.new)[side].profile):
-        parts.append(first_in_row(union[frames.line] == row, frames.offsets) >= 0)
     return np.concatenate(parts)

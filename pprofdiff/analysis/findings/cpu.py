@@ -22,7 +22,6 @@ from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judgement import Change, Mark, Runs
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.model.csr import first_in_row
 
 __all__ = ["CPUComparison", "cum_of", "words"]
 
@@ -241,17 +240,7 @@ class CPUComparison:
         """Claim the samples with a chosen function in their stack (bool, one a row)."""
         if not rows.any():
             return self.of(())
-        base, new = (
-            np.concatenate(
-                [np.zeros(0, np.bool_)]
-                + [
-                    first_in_row(rows[ids], offsets) >= 0
-                    for _, _, ids, offsets in self.stacks(side)
-                ]
-            )
-            for side in (0, 1)
-        )
-        return Claim(base, new)
+        return Claim(*self.diff.having(rows))
 
     def stacks(self, side: int) -> Iterator[tuple[int, int, Column, Column]]:
         """Yield (start, stop, functions, offsets) of stacks, one function a frame."""

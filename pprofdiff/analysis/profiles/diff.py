@@ -22,6 +22,7 @@ from pprofdiff.analysis.profiles.categories import (
 )
 from pprofdiff.analysis.profiles.caveats import Caveat, comparability
 from pprofdiff.analysis.profiles.granularity import Granularity
+from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.profiles.kinds import (
     counts_of,
     is_cpu,
@@ -57,6 +58,7 @@ from pprofdiff.analysis.work import Work
 from pprofdiff.errors import IncompatibleProfilesError
 from pprofdiff.identity.deciding import identify
 from pprofdiff.identity.model import SAME_NAMES, Identity
+from pprofdiff.model.csr import first_in_row
 from pprofdiff.model.profiles.profile import Profile, ValueType
 from pprofdiff.units import clipped
 
@@ -183,6 +185,24 @@ class ProfileDiff:
         """The sums of all values, base and new, raw."""
         base, new = self.values
         return int(base.sum()), int(new.sum())
+
+    def having(
+        self, rows: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which samples of (base, new) have a chosen function in their stack.
+
+        `rows` marks functions (bool, one a row of `paired_functions`).
+        """
+        functions = self.paired_functions
+        sides = []
+        for side, profile in enumerate((self.base.profile, self.new.profile)):
+            chosen = rows[functions.union[side][functions.sides[side].ids]]
+            parts = [
+                first_in_row(chosen[frames.line], frames.offsets) >= 0
+                for _, _, frames in walk(profile)
+            ]
+            sides.append(np.concatenate([np.zeros(0, np.bool_), *parts]))
+        return sides[0], sides[1]
 
     @cached_property
     def model(self) -> CountModel | None:

@@ -377,7 +377,8 @@ def _of_callers(
         if model is None or not model.sound:
             continue
         for row in _rows(carriers.diff, finding):
-            chosen = _having(carriers.diff, row)
+            names = carriers.diff.paired_functions.names
+            chosen = carriers.diff.having(np.arange(len(names)) == row)
             base, new = (
                 int(values[mask].sum())
                 for values, mask in zip(carriers.diff.values, chosen, strict=True)
@@ -388,20 +389,6 @@ def _of_callers(
             if lines:
                 return SourceOfFinding(lines[:_TOLD], diff=number)
     return None
-
-
-def _having(diff: ProfileDiff, row: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which samples of (base, new) have a function of the union, as bool."""
-    functions = diff.paired_functions
-    sides = []
-    for side, profile in enumerate((diff.base.profile, diff.new.profile)):
-        union = functions.union[side][functions.sides[side].ids]
-        parts = [
-            first_in_row(union[frames.line] == row, frames.offsets) >= 0
-            for _, _, frames in walk(profile)
-        ]
-        sides.append(np.concatenate([np.zeros(0, np.bool_), *parts]))
-    return sides[0], sides[1]
 
 
 def _lines(

@@ -90,6 +90,11 @@ class Comparison:
         return self.base.fleet is not None and self.new.fleet is not None
 
     @property
+    def measured(self) -> bool:
+        """Whether these are benchmarks that ``pprofdiff measure`` ran in turns."""
+        return self.work is not None and bool(self.work.turns)
+
+    @property
     def profiles(self) -> tuple[ProfileDiff, ...]:
         """The comparisons of profiles, most telling first."""
         return tuple(self.results.get("profile", ()))

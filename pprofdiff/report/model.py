@@ -124,7 +124,7 @@ def report_of(
     if comparison.of_fleets:
         # How long a fleet was profiled in all says nothing: shares are compared.
         of_sides = [one for one in of_sides if one.id != "duration"]
-    if comparison.work is not None and comparison.work.turns:
+    if comparison.measured:
         # Nobody can act on them: how long and how often is what measuring decides.
         of_sides = [one for one in of_sides if one.id not in _OF_CAPTURES]
     caveats = (*of_sides, *_of_runs(comparison))
@@ -140,7 +140,7 @@ def report_of(
         behind = with_source(comparison, findings, sources)
         findings, changed, unchanged, of_source = behind
         for caveat in of_source:
-            if comparison.work is not None and comparison.work.turns:
+            if comparison.measured:
                 continue
             told.setdefault(caveat.text, caveat)
     report = ReportModel(
@@ -190,7 +190,7 @@ def _of_runs(comparison: Comparison) -> Iterator[Caveat]:
         yield from fleet_caveats(base, new)
     else:
         # Turns are many, and their spread is in the interval.
-        if comparison.work is None or not comparison.work.turns:
+        if not comparison.measured:
             yield from outlying_runs(comparison)
         yield from one_after_the_other(base, new)
 

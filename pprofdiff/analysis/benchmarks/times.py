@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.model.side import Side
@@ -16,6 +17,7 @@ __all__ = [
     "is_time",
     "key_of",
     "measured",
+    "source_of",
     "times_by_run",
     "written",
 ]
@@ -85,6 +87,13 @@ def measured(side: Side) -> dict[BenchmarkKey, Measured]:
                     before.values + len(result.values),
                 )
     return {name: one for name, one in sums.items() if min(one) > 0}
+
+
+def source_of(names: Sequence[BenchmarkKey]) -> str:
+    """Return in words what a figure of these benchmarks is from."""
+    if len(names) > 1:
+        return f"the geometric mean of {len(names)} benchmarks"
+    return f"Benchmark{names[0][0]}"
 
 
 def written(key: BenchmarkKey) -> str:

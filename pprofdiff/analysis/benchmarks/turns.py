@@ -12,10 +12,10 @@ from pprofdiff.analysis.benchmarks.times import SECONDS, BenchmarkKey, is_time, 
 from pprofdiff.model.benchmarks import Result
 from pprofdiff.model.side import Side
 
-__all__ = ["CPU", "Turns", "measured_in_turns"]
+__all__ = ["Turns", "geomeans", "measured_in_turns"]
 
-CPU = "cpu-ns/op"
-"""The unit of CPU time per operation as the kernel counted it for the process."""
+# CPU time per operation, as the kernel counted it for the process.
+_CPU = "cpu-ns/op"
 
 _IN_TURNS = ("measured", "in turns")
 _ALLOCATED = {"B/op": "alloc_space", "allocs/op": "alloc_objects"}
@@ -69,14 +69,20 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
     seconds = _columns(old, current, names, "ns/op", SECONDS["ns/op"])
     if not all(map(is_time, np.concatenate(seconds).ravel().tolist())):
         return None
-    has_cpu = all(_paired(old[key], current[key], CPU) for key in names)
-    cpu = _columns(old, current, names, CPU, 1e-9) if has_cpu else None
+    has_cpu = all(_paired(old[key], current[key], _CPU) for key in names)
+    cpu = _columns(old, current, names, _CPU, 1e-9) if has_cpu else None
     allocated = {}
     for unit, kind in _ALLOCATED.items():
         if all(_paired(old[key], current[key], unit) for key in names):
             both = _columns(old, current, names, unit, 1.0)
             allocated[kind] = np.median(both[0], axis=0), np.median(both[1], axis=0)
     return Turns(names, seconds, cpu, allocated)
+
+
+def geomeans(columns: Floats) -> list[float]:
+    """Return each turn's geometric mean over benchmarks: (turns, benchmarks)."""
+    means: list[float] = np.exp(np.log(columns).mean(axis=1)).tolist()
+    return means
 
 
 _Values = dict[BenchmarkKey, dict[str, list[float]]]

@@ -36,7 +36,7 @@ from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.units import percent, times
 
-__all__ = ["causes_of_measured", "is_measured"]
+__all__ = ["causes_of_measured"]
 
 # A cause that is this part of the larger side's CPU is major, or minor.
 _MAJOR, _MINOR = 0.05, 0.01
@@ -76,12 +76,6 @@ class _View(NamedTuple):
     totals: Allocated | None
     sites: Sites | None
     moved: bool
-
-
-def is_measured(case: Case) -> bool:
-    """Return whether the sides are benchmarks that ``pprofdiff measure`` ran."""
-    work = case.comparison.work
-    return work is not None and bool(work.turns)
 
 
 def causes_of_measured(case: Case, *, moved: bool) -> Findings:

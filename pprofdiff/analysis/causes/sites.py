@@ -61,7 +61,7 @@ class Site(NamedTuple):
 def allocated(comparison: Comparison) -> Allocated | None:
     """Return what an operation allocates, None where benchmarks do not count it."""
     work = comparison.work
-    if work is None or not work.turns:
+    if work is None or not comparison.measured:
         return None
     return Allocated(
         work.allocated.get("alloc_space"), work.allocated.get("alloc_objects")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pprofdiff.analysis.causes.measured import causes_of_measured, is_measured
+from pprofdiff.analysis.causes.measured import causes_of_measured
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings import (
     allocation,
@@ -114,7 +114,7 @@ def find(comparison: Comparison, verdict: OutcomeVerdict = "unknown") -> Finding
     Of equally severe causes those stand first that explain the outcome's `verdict`.
     """
     case = Case(comparison)
-    if is_measured(case):
+    if comparison.measured:
         measured = causes_of_measured(case, moved=verdict in _WAYS)
         waits = [one for rule in _of_traces(case) for one in rule(case)]
         waited, _ = tree(None, waits, _WAYS.get(verdict))

@@ -83,7 +83,7 @@ def outcome(comparison: Comparison) -> Outcome:
     machine, CPU per operation stands before all that the wall clock tells.
     """
     told = list(measures(comparison))
-    if comparison.work is not None and comparison.work.turns:
+    if comparison.measured:
         return _of_turns(comparison, told)
     diff = cpu_of(comparison)
     # How much work hosts get tells nothing of their build.

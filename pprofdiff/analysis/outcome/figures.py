@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import exp, hypot, inf, log
-from statistics import fmean
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from pprofdiff.analysis.benchmarks.times import BenchmarkKey, times_by_run, written
-from pprofdiff.analysis.benchmarks.turns import Turns, measured_in_turns
+from pprofdiff.analysis.benchmarks.times import (
+    BenchmarkKey,
+    source_of,
+    times_by_run,
+    written,
+)
+from pprofdiff.analysis.benchmarks.turns import Turns, geomeans, measured_in_turns
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.contention import clock_sigma
 from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Measure
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.totals import ratio_of_totals
+from pprofdiff.analysis.profiles.totals import ratio_of_totals, total_of_turns
 from pprofdiff.analysis.side import counted_seconds, cpu_seconds
 from pprofdiff.analysis.stats.control import control
 from pprofdiff.analysis.stats.student import reach
@@ -92,7 +96,6 @@ def timed(comparison: Comparison) -> Timed | None:
         written(name): ratio.told_as(after / before)
         for name, ratio, before, after in zip(names, by_run, *medians, strict=True)
     }
-    several = len(names) > 1
     whole = Measure(
         id="time",
         figure="time per operation",
@@ -105,9 +108,7 @@ def timed(comparison: Comparison) -> Timed | None:
         narrow=whole_ratio.narrow,
         wide=whole_ratio.wide,
         more_is="slower",
-        source=f"the geometric mean of {len(names)} benchmarks"
-        if several
-        else f"Benchmark{names[0][0]}",
+        source=source_of(names),
         runs=(_count(base, names), _count(new, names)),
         in_turns=in_turns,
     )
@@ -124,28 +125,9 @@ def _in_turns(turns: Turns) -> Timed:
         written(name): ratio_of_turns(old, now)
         for name, old, now in zip(turns.names, *columns, strict=True)
     }
-    logs = [np.log(side).mean(axis=1) for side in turns.seconds]
-    ratio = ratio_of_turns(*(np.exp(side).tolist() for side in logs))
-    several = len(turns.names) > 1
-    first = f"Benchmark{turns.names[0][0]}"
-    whole = Measure(
-        id="time",
-        figure="time per operation",
-        unit="s",
-        base=exp(float(logs[0].mean())),
-        new=exp(float(logs[1].mean())),
-        ratio=ratio.ratio,
-        low=ratio.wide[0],
-        high=ratio.wide[1],
-        narrow=ratio.narrow,
-        wide=ratio.wide,
-        more_is="slower",
-        source=f"the geometric mean of {len(each)} benchmarks" if several else first,
-        runs=(len(logs[0]), len(logs[1])),
-        in_turns=True,
-        confidence=TURNS_CONFIDENCE,
-    )
-    return Timed(whole, each)
+    base, new = (geomeans(side) for side in turns.seconds)
+    what = _Figure("time", "time per operation", "s")
+    return Timed(_of_turns(what, base, new, source_of(turns.names)), each)
 
 
 def _count(side: dict[BenchmarkKey, _Runs], names: Sequence[BenchmarkKey]) -> int:
@@ -231,26 +213,21 @@ def _cpu_per_operation(comparison: Comparison) -> Measure | None:
     what = _Figure("cpu", "CPU per operation", "s")
     work = comparison.work
     if work is not None and "cpu" in work.turns:
-        return _counted_by_kernel(what, *work.turns["cpu"])
+        base, new = ([one / 1e9 for one in side] for side in work.turns["cpu"])
+        return _of_turns(what, base, new, "the CPU time that the kernel counted")
     diff = cpu_of(comparison)
     if diff is None:
         return None
     return _per_operation(diff, what, "the CPU profile")
 
 
-def _counted_by_kernel(
-    what: _Figure, base: Sequence[float], new: Sequence[float]
+def _of_turns(
+    what: _Figure, base: Sequence[float], new: Sequence[float], source: str
 ) -> Measure:
-    """Return CPU per operation, turn by turn, as the kernel counted it."""
-    ratio = ratio_of_turns(base, new)
-    sides = [exp(fmean(map(log, side))) / 1e9 for side in (base, new)]
-    source = "the CPU time that the kernel counted"
-    runs = len(base), len(new)
-    figure = _figure(what, (sides[0], sides[1]), ratio, source, runs)
-    low, high = ratio.wide
-    return figure._replace(
-        low=low, high=high, in_turns=True, confidence=TURNS_CONFIDENCE
-    )
+    """Return a figure of what an operation takes, in seconds, turn by turn."""
+    told = total_of_turns(base, new)
+    figure = _figure(what, told.means, told.ratio, source, told.runs)
+    return figure._replace(in_turns=True, confidence=TURNS_CONFIDENCE)
 
 
 def _wall_per_operation(comparison: Comparison) -> Measure | None:

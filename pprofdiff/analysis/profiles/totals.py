@@ -6,8 +6,7 @@ here, so that none says what another denies.
 
 from __future__ import annotations
 
-from math import exp, log
-from statistics import fmean
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -20,7 +19,7 @@ from pprofdiff.analysis.stats.totals import (
     ratio_of_turns,
 )
 
-__all__ = ["TotalRatio", "ratio_of_totals", "total_noise"]
+__all__ = ["TotalRatio", "ratio_of_totals", "total_noise", "total_of_turns"]
 
 _Costs = list[list[float]]
 
@@ -49,16 +48,7 @@ def ratio_of_totals(diff: ProfileDiff) -> TotalRatio | None:
     if diff.normalization.mode != "per_work" or not timed or min(diff.totals) <= 0:
         return None
     if diff.turns is not None:
-        base, new = diff.turns
-        logs = [fmean(map(log, side)) for side in (base, new)]
-        ratio = ratio_of_turns(base, new)
-        low, high = ratio.wide
-        return TotalRatio(
-            ratio._replace(low=low, high=high),
-            (exp(logs[0]), exp(logs[1])),
-            (len(base), len(new)),
-            by_run=True,
-        )
+        return total_of_turns(*diff.turns)
     runs = len(diff.base.runs), len(diff.new.runs)
     costs = _cost_by_run(diff)
     if costs is None:
@@ -67,6 +57,15 @@ def ratio_of_totals(diff: ProfileDiff) -> TotalRatio | None:
     means = mean_of_runs(costs[0]), mean_of_runs(costs[1])
     ratio = ratio_of_runs(*costs, in_turns=diff.in_turns)
     return TotalRatio(ratio, means, runs, by_run=True)
+
+
+def total_of_turns(base: Sequence[float], new: Sequence[float]) -> TotalRatio:
+    """Return the ratio of what an operation costs, of sides measured in turns."""
+    ratio = ratio_of_turns(base, new)
+    low, high = ratio.wide
+    means = mean_of_runs([[one] for one in base]), mean_of_runs([[one] for one in new])
+    runs = len(base), len(new)
+    return TotalRatio(ratio._replace(low=low, high=high), means, runs, by_run=True)
 
 
 def _cost_by_run(diff: ProfileDiff) -> tuple[_Costs, _Costs] | None:

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pprofdiff.analysis.benchmarks.times import times_by_run, written
-from pprofdiff.analysis.benchmarks.turns import measured_in_turns
+from pprofdiff.analysis.benchmarks.times import source_of, times_by_run, written
+from pprofdiff.analysis.benchmarks.turns import geomeans, measured_in_turns
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.runs.costs import costs_by_run
 from pprofdiff.analysis.side import numbered
@@ -50,32 +47,30 @@ def _of_turns(comparison: Comparison) -> tuple[RunValues, ...]:
 
     Empty where sides were not measured in turns, or rounds have unlike turns.
     """
-    work, turns = comparison.work, None
-    if work is not None and work.turns:
-        turns = measured_in_turns(comparison.base, comparison.new)
+    work = comparison.work if comparison.measured else None
+    turns = measured_in_turns(comparison.base, comparison.new) if work else None
     rounds = sorted({capture.run for capture in comparison.base.of("benchmark")})
     if turns is None or work is None or len(turns.seconds[0]) % len(rounds):
         return ()
-    logs = [np.log(side).mean(axis=1) for side in turns.seconds]
-    source = f"Benchmark{turns.names[0][0]}"
-    if len(turns.names) > 1:
-        source = f"the geometric mean of {len(turns.names)} benchmarks"
-    base, new = (_by_round(side, rounds) for side in logs)
+    base, new = (_by_round(geomeans(side), rounds) for side in turns.seconds)
+    source = source_of(turns.names)
     found = [RunValues("time", "time per operation", source, base, new)]
     if "cpu" in work.turns:
         base, new = (
-            _by_round(np.log(np.array(side) / 1e9), rounds)
-            for side in work.turns["cpu"]
+            _by_round([one / 1e9 for one in side], rounds) for side in work.turns["cpu"]
         )
         source = "the CPU time that the kernel counted"
         found.append(RunValues("cpu", "CPU per operation", source, base, new))
     return tuple(found)
 
 
-def _by_round(logs: NDArray[np.float64], rounds: Sequence[int]) -> dict[int, float]:
+def _by_round(values: Sequence[float], rounds: Sequence[int]) -> dict[int, float]:
     """Return the geometric mean of each round's turns."""
-    means = np.exp(logs.reshape(len(rounds), -1).mean(axis=1)).tolist()
-    return dict(zip(rounds, means, strict=True))
+    each = len(values) // len(rounds)
+    return {
+        run: mean_of_runs([[one] for one in values[i * each : (i + 1) * each]])
+        for i, run in enumerate(rounds)
+    }
 
 
 def _times(comparison: Comparison) -> RunValues | None:

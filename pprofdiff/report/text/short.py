@@ -95,7 +95,7 @@ def short_parts(report: ReportModel, scope: Scope) -> list[Part | Block]:
     """
     told = list(sections(report, scope))
     # A report of benchmarks in turns is short: nothing in it needs to be cut.
-    room = _FIRST._replace(numbers=_IN_FULL) if _in_turns(report) else _FIRST
+    room = _FIRST._replace(numbers=_IN_FULL) if report.comparison.measured else _FIRST
     parts = list(_parts(report, told, room))
     for less in _LESS:
         if sum(1 for _ in lines(laid_out(parts), PAGE)) <= MOST:
@@ -116,12 +116,12 @@ def _parts(
     yield from _close(account)
     reasons = why(report, room.causes)
     yield from _causes(reasons, room)
-    if not _in_turns(report):
+    if not report.comparison.measured:
         yield from _changed(report, room)
     if told:
         moved = _moved(told[0], room)
         # What benchmarks and allocs profiles measured in turns is in the headline.
-        others = [] if _in_turns(report) else _chosen(told[1:], room.others)
+        others = [] if report.comparison.measured else _chosen(told[1:], room.others)
         glance = list(at_a_glance(report, others))
         shown = [p for p in (*account, *moved, *glance) if isinstance(p, Table)]
         yield from _with_legend(
@@ -132,11 +132,6 @@ def _parts(
     yield from _inputs(report)
     names = list(dict.fromkeys(section.short for section in told))
     yield Steps(next_steps(report, names).steps[: room.steps])
-
-
-def _in_turns(report: ReportModel) -> bool:
-    work = report.comparison.work
-    return work is not None and bool(work.turns)
 
 
 def _chosen(others: Sequence[Section], most: int) -> list[Section]:

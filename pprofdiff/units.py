@@ -218,14 +218,19 @@ def percent(part: float, whole: float, *, signed: bool = False) -> str:
     return f"{sign}{digits}%"
 
 
-def rounded(value: float, digits: int = 4) -> str:
-    """Return a measured number with so many digits that count: ``4,154``, ``52.48``."""
+def rounded(value: float, digits: int = 4, *, padded: bool = False) -> str:
+    """Return a measured number with so many digits that count: ``4,154``, ``52.48``.
+
+    Zeros at the end of its decimals go, unless it is `padded`: ``1.1`` or ``1.10``.
+    """
     if value == 0:
         return "0"
     kept = float(f"{value:.{digits}g}")
     decimals = max(digits - 1 - floor(log10(abs(kept))), 0)
     text = f"{kept:,.{decimals}f}"
-    return text.rstrip("0").removesuffix(".") if decimals else text
+    if padded or not decimals:
+        return text
+    return text.rstrip("0").removesuffix(".")
 
 
 def clipped(text: str, longest: int = 40) -> str:

@@ -33,7 +33,6 @@ _NOT_OF_THEM = "most of it is not of the operations that benchmarks count"
 # function's share by operation is off by more than a third.
 _OF_OPERATIONS = 1.5
 # Benchmarks print whole bytes and objects per operation.
-_ROUNDED = 1.02
 
 _Column = NDArray[np.int64] | NDArray[np.float64]
 _Floats = NDArray[np.float64]
@@ -174,19 +173,15 @@ def counted(
 ) -> Normalization:
     """Return the scaling to the operations that profiles say they cover.
 
-    Where `work` knows what an operation costs, totals per operation are that; but where
-    values are `exact` and add up to more, some were made while a benchmark's timer was
-    stopped, and nothing is scaled.
+    Where `work` knows what an operation costs, totals per operation are that. Values
+    that are `exact` are not scaled: they add up to more where a benchmark's timer was
+    stopped, and to fewer objects where tiny ones share a block (runtime/malloc.go).
     """
     done = float(operations[0]), float(operations[1])
-    if work is not None and work.holds is not None:
+    if work is not None and work.holds is not None and not exact:
         # What is empty on a side is empty per operation, whatever it is divided by.
         base, new = (
-            total / cost
-            if total > 0
-            and cost > 0
-            and not (exact and total > _ROUNDED * cost * count)
-            else count
+            total / cost if total > 0 and cost > 0 else count
             for total, cost, count in zip(totals, work.holds, done, strict=True)
         )
         done = base, new

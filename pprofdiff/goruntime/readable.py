@@ -221,11 +221,21 @@ def _parts(name: str) -> tuple[str, str]:
 
 
 def _qualifier(path: str) -> str:
-    """Return a path's last element that is no major version."""
+    """Return a path's last element that is no major version.
+
+    Elements before one that reads as a package of Go's tell it apart: ``vm/runtime``,
+    ``x/net/html``.
+    """
     gopkg = _IN_GOPKG.match(path)
     head, _, last = (gopkg[1] if gopkg else path).rpartition("/")
     if head and _VERSION.fullmatch(last):
-        return head.rpartition("/")[2]
+        head, _, last = head.rpartition("/")
+    if is_standard_library(path):
+        return last
+    while head and is_standard_library(last):
+        head, _, before = head.rpartition("/")
+        if not _VERSION.fullmatch(before):
+            last = f"{before}/{last}"
     return last
 
 

@@ -119,14 +119,18 @@ def compiled(tree: Tree, words: Sequence[str]) -> None:
 
 
 def _older(asked: str, used: str) -> str:
-    """Return the last release of the minor version that go.mod asks for, "" if later.
+    """Return the last release of the minor version that go.mod asks for.
 
-    Releases before 1.21 have no patch 0: their first is ``go1.20``.
+    It is "" where that is no older than the one `used`, and for releases before 1.16,
+    which `measure` is not tried with. Releases before 1.21 have no patch 0: their first
+    is ``go1.20``.
     """
     want, have = _MINOR.match(asked), _MINOR.match(used.removeprefix("go"))
     if want is None or have is None or int(want[1]) >= int(have[1]):
         return ""
     minor = int(want[1])
+    if minor < min(_LAST_PATCH):
+        return ""
     return f"go1.{minor}.{_LAST_PATCH.get(minor, 0)}"
 
 

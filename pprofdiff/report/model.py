@@ -97,7 +97,15 @@ class Scope(NamedTuple):
 
 # Doubts about captures that somebody took by hand.
 _OF_CAPTURES = frozenset(
-    ("merged-input", "short", "since-start", "few-samples", "duration", "source")
+    (
+        "merged-input",
+        "short",
+        "since-start",
+        "few-samples",
+        "duration",
+        "source",
+        "trace-short",
+    )
 )
 
 SCREEN = Scope()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pprofdiff.analysis.outcome.model import Measure, Outcome
-from pprofdiff.measure.stopping import FEWEST_ROUNDS, sure
+from pprofdiff.measure.stopping import FEWEST_ROUNDS, sure, unexplained
 
 
 def outcome_of(verdict, ratio, bounds, narrow=None, confidence=95):
@@ -34,6 +34,30 @@ def outcome_of(verdict, ratio, bounds, narrow=None, confidence=95):
 )
 def test_sure(outcome, expected):
     assert sure(outcome) is expected
+
+
+SLOWER = ("slower", 1.5, (1.4, 1.6))
+
+
+@pytest.mark.parametrize(
+    ("time", "cpu", "expected"),
+    [
+        (SLOWER, None, True),
+        (SLOWER, 1.0, True),
+        (SLOWER, 0.9, True),
+        (SLOWER, 1.4, False),
+        # Beside other programs an operation takes twice its CPU, on both sides.
+        (("faster", 0.7, (0.65, 0.75)), 0.71, False),
+        (("faster", 0.7, (0.65, 0.75)), 1.0, True),
+        (("same", 1.0, (0.99, 1.01)), 1.3, False),
+        (("unknown", 1.3, (0.9, 1.7)), 1.0, False),
+    ],
+)
+def test_a_trace_is_taken_where_time_moved_and_cpu_did_not(time, cpu, expected):
+    first = outcome_of(*time).headline
+    assert first.verdict == time[0]
+    measures = (first,) if cpu is None else (first, first._replace(id="cpu", ratio=cpu))
+    assert unexplained(Outcome(time[0], measures)) is expected
 
 
 @pytest.mark.parametrize(("within", "expected"), [(0.02, True), (0.005, False)])

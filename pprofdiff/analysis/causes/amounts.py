@@ -21,11 +21,19 @@ _ALL = 0.01
 
 
 def is_large(totals: Allocated | None, site: Site) -> bool:
-    """Return whether a function's change is worth a sentence, of bytes or objects."""
-    return any(
-        abs(new - base) >= max(_OF_ALL * max(whole), _OF_ITSELF * max(base, new)) > 0
-        for whole, (base, new) in _known(totals, site)
-    )
+    """Return whether a function's change is worth a sentence, of bytes or objects.
+
+    One that goes against all of the operation's, or beyond it, may be that of a block
+    which others share.
+    """
+    for whole, part in _known(totals, site):
+        change, of_all = part[1] - part[0], whole[1] - whole[0]
+        least = max(_OF_ALL * max(whole), _OF_ITSELF * max(part))
+        if change * of_all <= 0 or abs(change) > (1 + _OF_ITSELF) * abs(of_all):
+            least = max(least, site.shared)
+        if abs(change) >= least > 0:
+            return True
+    return False
 
 
 def part_of_all(totals: Allocated | None, site: Site) -> float:
@@ -63,12 +71,13 @@ def share_of_change(totals: Allocated | None, site: Site) -> str:
 
 
 def _known(totals: Allocated | None, site: Site) -> Iterator[tuple[_Pair, _Pair]]:
-    """Yield (the whole operation's, the function's) bytes, then objects."""
+    """Yield (the whole operation's, the function's) bytes, then objects where exact."""
     if totals is None:
         return
-    for whole, part in ((totals.space, site.space), (totals.objects, site.objects)):
-        if whole is not None:
-            yield whole, part
+    if totals.space is not None:
+        yield totals.space, site.space
+    if totals.objects is not None and (site.exact or totals.space is None):
+        yield totals.objects, site.objects
 
 
 def _bytes(pair: _Pair) -> str:

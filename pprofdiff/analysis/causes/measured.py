@@ -19,7 +19,7 @@ from pprofdiff.analysis.causes.amounts import (
     share_of_change,
 )
 from pprofdiff.analysis.causes.places import Place, Program, places
-from pprofdiff.analysis.causes.sites import Allocated, Site, Sites, allocated
+from pprofdiff.analysis.causes.sites import Allocated, Site, Sites, allocated, netted
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.explained import explained
@@ -357,28 +357,28 @@ def _worth_telling(view: _View, named: set[str]) -> list[Site]:
     large = [
         s for s in view.sites.all if s.name not in named and is_large(view.totals, s)
     ]
-    return large[:_SITES]
+    return netted(large)[:_SITES]
 
 
 def _of_site(view: _View, site: Site, taken: Claim | None, number: int) -> Finding:
     """Return the cause that a change of allocation is."""
     space, objects = site.space, site.objects
     name = _called(site.name)
-    fewer = space[1] < space[0]
-    if space[0] == space[1]:
-        fewer = objects[1] < objects[0]
-    verb = "allocates less" if fewer else "allocates more"
+    fewer = _falls(space, objects if site.exact else space)
+    verb = "allocates less:" if fewer else "allocates more:"
     if not space[1]:
-        verb = "no longer allocates"
+        verb = "no longer allocates:"
     elif not space[0]:
-        verb = "allocates now"
-    title = f"{name} {verb}: {amounts(site)}"
+        verb = "allocates now:"
+    elif site.instead_of:
+        verb = f"allocates now, and {_called(site.instead_of)} no longer: together"
+    title = f"{name} {verb} {amounts(site)}"
+    owners = [site.name, site.instead_of] if site.instead_of else [site.name]
     claim = explains = mark = None
     cpu = view.cpu
     if cpu is not None and taken is not None:
-        rows = cpu.rows_of([site.name])
         chosen = np.zeros(len(cpu.names), np.bool_)
-        chosen[rows] = True
+        chosen[cpu.rows_of(owners)] = True
         of_site = cpu.under(chosen).within(cpu.of_groups(*_COSTS_OF_ALLOCATION))
         of_site = of_site.without(taken)
         delta = cpu.delta(of_site)
@@ -403,9 +403,16 @@ def _of_site(view: _View, site: Site, taken: Claim | None, number: int) -> Findi
         weight=max(0.35 * part, 0.0 if cpu is None else abs(explains or 0) / cpu.whole),
         sure=True,
         rises=not fewer,
-        names=frozenset({site.name}),
-        functions=(site.name,),
+        names=frozenset(owners),
+        functions=tuple(owners),
     )
+
+
+def _falls(*pairs: tuple[float, float]) -> bool:
+    """Return whether the one of (base, new) that changed most, as a part, is less."""
+    known = [pair for pair in pairs if max(pair)]
+    base, new = max(known, key=lambda pair: abs(pair[1] - pair[0]) / max(pair))
+    return new < base
 
 
 def _of_runtime(cpu: CPUComparison, taken: Claim, what: _Runtime) -> Finding | None:

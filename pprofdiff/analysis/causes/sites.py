@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.profiles.runs import operations_of_both
 from pprofdiff.model.csr import first_in_row, sums
 
-__all__ = ["Allocated", "Site", "Sites", "allocated"]
+__all__ = ["Allocated", "Site", "Sites", "allocated", "netted"]
 
 
 class Allocated(NamedTuple):
@@ -40,6 +41,10 @@ class Allocated(NamedTuple):
 
 _ROUNDING = 0.01
 _NEARLY = 0.9
+# The block that tiny objects share, in bytes (maxTinySize of runtime/malloc.go).
+_TINY = 16
+# One function allocates instead of another what is at least this part of it.
+_ALIKE = 0.5
 
 
 class Site(NamedTuple):
@@ -48,7 +53,8 @@ class Site(NamedTuple):
     What the standard library allocates for it is its own. `row` is its row among the
     functions of the comparison of bytes. `objects` are not `exact` where profiles count
     fewer than benchmarks do: several tiny ones share a block (runtime/malloc.go), and
-    whose they are is not known.
+    whose they are is not known. `shared` are the bytes that such blocks may have, which
+    count for whoever allocates first. With `instead_of`, base is that function's.
     """
 
     name: str
@@ -56,6 +62,34 @@ class Site(NamedTuple):
     space: tuple[float, float]
     objects: tuple[float, float]
     exact: bool
+    shared: float = 0.0
+    instead_of: str = ""
+
+
+def netted(sites: Sequence[Site]) -> list[Site]:
+    """Return sites with one in place of two where only their function differs.
+
+    That is one which no longer allocates, and one which begins to, about as much.
+    """
+    gone = [site for site in sites if not site.space[1]]
+    kept = list(sites)
+    for new in (site for site in sites if not site.space[0]):
+        old = next((site for site in gone if _alike(site, new)), None)
+        if old is None:
+            continue
+        gone.remove(old)
+        kept.remove(old)
+        kept[kept.index(new)] = new._replace(
+            space=(old.space[0], new.space[1]),
+            objects=(old.objects[0], new.objects[1]),
+            instead_of=old.name,
+        )
+    return kept
+
+
+def _alike(old: Site, new: Site) -> bool:
+    sizes = old.space[0], new.space[1]
+    return min(sizes) >= _ALIKE * max(sizes)
 
 
 def allocated(comparison: Comparison) -> Allocated | None:
@@ -80,7 +114,9 @@ class Sites:
         self._diffs = space, objects
         self._names = space.paired_functions.names
         self._owners = _owners(space, 0), _owners(space, 1)
-        self._exact = _counted(comparison, objects)
+        missing = _missing(comparison, objects)
+        self._exact = missing is not None and missing < _ROUNDING
+        self._shared = _TINY * (missing or 0.0)
         self._untimed = _untimed(comparison, space)
 
     @classmethod
@@ -113,8 +149,7 @@ class Sites:
                 for (base, new), whole in zip(pairs, wholes, strict=True)
             )
             if part:
-                site = Site(name, row, pairs[0], pairs[1], self._exact)
-                found.append((part, site))
+                found.append((part, self._site(name, row, pairs)))
         return [site for _, site in sorted(found, key=lambda one: -one[0])]
 
     def under(self, name: str) -> tuple[Site, frozenset[str]]:
@@ -125,16 +160,17 @@ class Sites:
         row = self._names.index(name) if name in self._names else -1
         inside = self._diffs[0].having(np.arange(len(self._names)) == row)
         columns = self._columns(inside[0], inside[1])
-        space, objects = (
-            (float(base.sum()), float(new.sum())) for base, new in columns
-        )
+        pairs = [(float(base.sum()), float(new.sum())) for base, new in columns]
         below = frozenset(
             site.name
             for site in self.all
             if float(columns[0][0][site.row] + columns[0][1][site.row])
             >= _NEARLY * sum(site.space)
         )
-        return Site(name, row, space, objects, self._exact), below
+        return self._site(name, row, pairs), below
+
+    def _site(self, name: str, row: int, pairs: list[tuple[float, float]]) -> Site:
+        return Site(name, row, pairs[0], pairs[1], self._exact, self._shared)
 
     def _columns(
         self, base: NDArray[np.bool_], new: NDArray[np.bool_]
@@ -154,18 +190,16 @@ class Sites:
         return columns
 
 
-def _counted(comparison: Comparison, objects: ProfileDiff) -> bool:
-    """Return whether profiles have as many objects as benchmarks count."""
+def _missing(comparison: Comparison, objects: ProfileDiff) -> float | None:
+    """Return how many objects per operation profiles miss, the larger of both sides."""
     done = operations_of_both(objects.base, objects.new)
     work = comparison.work
     counted = None if work is None else work.allocated.get("alloc_objects")
     if done is None or counted is None:
-        return False
-    held = [total / count for total, count in zip(objects.totals, done, strict=True)]
-    return all(
-        abs(own - said) <= _ROUNDING * max(said, 1.0)
-        for own, said in zip(held, counted, strict=True)
-    )
+        return None
+    held = (total / count for total, count in zip(objects.totals, done, strict=True))
+    lack = (said - own for own, said in zip(held, counted, strict=True))
+    return max(*lack, 0.0)
 
 
 def _untimed(comparison: Comparison, space: ProfileDiff) -> bool:

@@ -108,6 +108,18 @@ def _rules(case: Case) -> tuple[Rule, ...]:
     )
 
 
+def _waits(case: Case) -> list[Finding]:
+    """Return what operations wait for; one traced run says little about the scheduler.
+
+    How long goroutines wait for a processor differs between runs of one build.
+    """
+    if case.trace is None:
+        return []
+    from pprofdiff.analysis.findings import blocking
+
+    return list(blocking.off_cpu(case))
+
+
 def find(comparison: Comparison, verdict: OutcomeVerdict = "unknown") -> Findings:
     """Return what the rules say of a comparison, what explains most first.
 
@@ -116,8 +128,7 @@ def find(comparison: Comparison, verdict: OutcomeVerdict = "unknown") -> Finding
     case = Case(comparison)
     if comparison.measured:
         measured = causes_of_measured(case, moved=verdict in _WAYS)
-        waits = [one for rule in _of_traces(case) for one in rule(case)]
-        waited, _ = tree(None, waits, _WAYS.get(verdict))
+        waited, _ = tree(None, _waits(case), _WAYS.get(verdict))
         return measured._replace(found=(*measured.found, *waited))
     drafts = [
         with_former_names(finding, comparison.identity)

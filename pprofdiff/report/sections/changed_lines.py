@@ -94,7 +94,7 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
         )
     for lines in source.near:
         yield SourceNote(
-            f" in {short(lines.function)}, not on the lines whose cost changed",
+            f" in {short(lines.function)}",
             "No longer there: " if lines.gone else "Changed: ",
             lines._replace(commits=lines.commits[:_COMMITS]),
         )

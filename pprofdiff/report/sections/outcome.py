@@ -40,6 +40,8 @@ _NOUNS = {
 _MANY = 2.0
 # Below it, percent of a fall all look alike.
 _LITTLE = 0.1
+# Less than this part is no change of bytes: a growing map spreads over iterations.
+_NOTHING = 0.0005
 _LISTED = 3
 _BESIDE = 2
 # Figures of operations that nobody counted.
@@ -121,8 +123,8 @@ def _short(measure: Measure, *, interval: bool) -> str:
 def _seconds(base: float, new: float) -> str:
     """Return two times in one unit, each with three digits: ``9.67 → 2.98 ns``."""
     scale = scale_for((base * 1e9, new * 1e9), "ns")
-    sides = (value * 1e9 / scale.size for value in (base, new))
-    return f"{' → '.join(rounded(side, 3) for side in sides)} {scale.unit}"
+    sides = (rounded(value * 1e9 / scale.size, 3, padded=True) for value in (base, new))
+    return f"{' → '.join(sides)} {scale.unit}"
 
 
 def _change(ratio: float) -> str:
@@ -136,7 +138,8 @@ def _count(counted: Counted) -> str:
     """Return an exact count: ``B/op 9.14 → 7.27 kB``, ``allocs/op 28 → 5``."""
     base, new = counted.base, counted.new
     change = "" if base == new or not base or not new else f" ({_change(new / base)})"
-    if base == new:
+    alike = bool(new) and abs(base / new - 1) < _NOTHING
+    if base == new or (alike and _number(counted, base) == _number(counted, new)):
         return f"{counted.unit} {_number(counted, base)} as before"
     if counted.unit == "B/op":
         return f"B/op {arrow(base, new, 'B')}{change}"

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from pprofdiff.analysis.causes.amounts import is_large
+from pprofdiff.analysis.causes.sites import Allocated, Site
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.outcome.deciding import outcome
@@ -190,6 +192,41 @@ def test_allocation_alone_is_a_cause_without_cpu(base, new, title, direction):
     assert cause.text == "That is all of the change."
     found = re.search(r"([\d.]+) → ([\d.]+) allocs/op", cause.title)
     assert (float(found[1]), float(found[2])) == objects
+
+
+def test_a_function_that_allocates_in_place_of_another_is_one_cause():
+    sides = [
+        Unit(F_AND_G, {path("runtime.mallocgc", name): (count, 64 * count)})
+        for name, count in (("F", 30), ("G", 20))
+    ]
+    _, findings = causes(*sides)
+    (cause,) = findings.causes
+    assert cause.title == (
+        "p.G allocates now, and p.F no longer: together 1.88 → 1.25 kB/op, "
+        "30 → 20 allocs/op"
+    )
+    assert (cause.direction, cause.text) == ("better", "That is all of the change.")
+
+
+def site(space, shared):
+    """Return a site whose objects are not known exactly."""
+    return Site("p.F", 0, space, (1.0, 1.0), exact=False, shared=shared)
+
+
+@pytest.mark.parametrize(
+    ("space", "expected"),
+    [
+        # Another site's 16 bytes came to be counted here, as its tiny block is gone.
+        ((32.0, 48.0), False),
+        ((48.0, 32.0), True),
+        ((96.0, 32.0), True),
+        ((32.0, 80.0), True),
+        ((32.0, 32.0), False),
+    ],
+)
+def test_bytes_that_a_tiny_block_may_have_are_no_change(space, expected):
+    totals = Allocated(space=(64.0, 48.0), objects=(5.0, 3.0))
+    assert is_large(totals, site(space, shared=24.0)) is expected
 
 
 def test_collection_follows_from_the_function_that_allocates_less():

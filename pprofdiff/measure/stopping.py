@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from math import exp, log
+from math import log
 
-from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Outcome
+from pprofdiff.analysis.outcome.model import Outcome
 
 __all__ = ["FEWEST_ROUNDS", "sure", "unexplained"]
 
 FEWEST_ROUNDS = 5
 """With fewer runs the spread between them is hardly known."""
 
-# To look after every round and stop at the first verdict would make false alarms
-# several times as frequent. Haybittle (1971) and Peto et al. (1976): an early look
-# decides at three standard errors or more, so that the last one keeps its level.
-# Two-sided 0.1 % against the 99 or 95 % and the 90 % that the intervals are of.
-_EARLY = {95: 3.29 / 1.96, TURNS_CONFIDENCE: 3.29 / 2.576}
-_EARLY_NARROW = 3.29 / 1.645
 _HALF = 0.5
 
 
 def sure(outcome: Outcome) -> bool:
-    """Return whether the verdict would stay with the interval of an early look."""
+    """Return whether the verdict would stay with the interval of an early look.
+
+    To look after every round and stop at the first verdict would make false alarms
+    several times as frequent.
+    """
     first = outcome.headline
-    if first is None or outcome.verdict == "unknown":
-        return False
-    if outcome.verdict == "same":
-        narrow = _wider(first.ratio, first.narrow, _EARLY_NARROW)
-        return first._replace(narrow=narrow).same
-    early = _EARLY[first.confidence]
-    low, high = _wider(first.ratio, (first.low, first.high), early)
-    return low > 1 or high < 1
+    decided = first is not None and outcome.verdict != "unknown"
+    return decided and first is not None and first.beyond_chance
 
 
 def unexplained(outcome: Outcome) -> bool:
@@ -45,13 +37,3 @@ def unexplained(outcome: Outcome) -> bool:
     if time is None or time.verdict not in ("slower", "faster"):
         return False
     return cpu is None or log(cpu.ratio) / log(time.ratio) < _HALF
-
-
-def _wider(
-    ratio: float, bounds: tuple[float, float], factor: float
-) -> tuple[float, float]:
-    """Return bounds that are as many times as far from a ratio."""
-    if not (ratio > 0 and min(bounds) > 0 and max(bounds) < float("inf")):
-        return 0.0, float("inf")
-    low, high = (log(bound / ratio) * factor for bound in bounds)
-    return ratio * exp(low), ratio * exp(high)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import exp, log, sqrt
 from typing import Literal
 
@@ -69,6 +69,8 @@ _ALL_OF = 3
 _ALIKE = sqrt(2) * TOTAL_SIGMA
 # And if the factor that they share is the better part of how far each moved.
 _SHARED = 0.5
+# A figure that moved by this part of another one agrees with it.
+_ALSO = 1 / 3
 # A function that moved by this share of all CPU, beyond noise, is a change of its own.
 _OWN = 0.03
 
@@ -145,7 +147,9 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
     """Return the outcome of benchmarks that were measured in turns.
 
     Time per operation decides, or CPU per operation where time does not; on a busy
-    machine CPU decides alone, as other programs take time and no CPU of this one.
+    machine CPU decides first, as other programs take time and no CPU of this one.
+    What one figure alone shows must be beyond chance: of two, an unchanged build has
+    twice the chance to move one.
     """
     kept = [m for m in told if m.id in ("time", "cpu")]
     if busy(comparison) is not None:
@@ -155,6 +159,8 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
         rest = []
     first, verdict = _decided(kept)
     kept += rest
+    if verdict in _MOVED and not (_agreed(first, kept) or first.beyond_chance):
+        verdict = "unknown"
     units = _units(comparison, first)
     contrary = _other_way(((u.name, u.low, u.high) for u in units), verdict)
     needs = ""
@@ -182,6 +188,12 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
         counted=counted,
         units=units if len(units) > 1 else (),
     )
+
+
+def _agreed(first: Measure, measures: Sequence[Measure]) -> bool:
+    """Return whether another figure moved by a good part of what the first one did."""
+    moved = log(first.ratio)
+    return any(log(m.ratio) / moved >= _ALSO for m in measures if m is not first)
 
 
 def _units(comparison: Comparison, first: Measure) -> tuple[Unit, ...]:

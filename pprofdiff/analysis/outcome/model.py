@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log
+from math import exp, log
 from typing import Literal, NamedTuple
 
 __all__ = [
@@ -29,6 +29,13 @@ SAME_WITHIN = 0.02
 TURNS_CONFIDENCE = 99
 """Percent of intervals of what was measured in turns: a verdict that one unchanged
 build in a hundred gets is one that nobody checks in vain each week."""
+
+# Haybittle (1971) and Peto et al. (1976): an early look decides at three standard
+# errors or more, so that the last one keeps its level. Two-sided 0.1 %.
+_THREE = 3.29
+# How far intervals of so many percent reach.
+_REACH = {95: 1.96, TURNS_CONFIDENCE: 2.576}
+_REACH_90 = 1.645
 
 
 class Measure(NamedTuple):
@@ -78,9 +85,29 @@ class Measure(NamedTuple):
         return low > 1 or high < 1
 
     @property
+    def beyond_chance(self) -> bool:
+        """Whether the verdict stays at 99.9 %, the level of an early look."""
+        if self.verdict == "same":
+            narrow = _wider(self.ratio, self.narrow, _THREE / _REACH_90)
+            return self._replace(narrow=narrow).same
+        factor = _THREE / _REACH[self.confidence]
+        low, high = _wider(self.ratio, (self.low, self.high), factor)
+        return self.verdict != "unknown" and (low > 1 or high < 1)
+
+    @property
     def width(self) -> float:
         """How far the interval reaches, as a ratio."""
         return self.high / self.low if self.low > 0 else float("inf")
+
+
+def _wider(
+    ratio: float, bounds: tuple[float, float], factor: float
+) -> tuple[float, float]:
+    """Return bounds that are as many times as far from a ratio."""
+    if not (ratio > 0 and min(bounds) > 0 and max(bounds) < float("inf")):
+        return 0.0, float("inf")
+    low, high = (log(bound / ratio) * factor for bound in bounds)
+    return ratio * exp(low), ratio * exp(high)
 
 
 def verdict_of(measure: Measure) -> Verdict:

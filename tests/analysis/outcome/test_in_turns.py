@@ -46,6 +46,28 @@ def test_twice_the_cpu_is_slower_on_any_machine(busy):
     assert told.headline.ratio == pytest.approx(2, rel=0.01)
 
 
+@pytest.mark.parametrize(
+    ("operations", "wall", "verdict"),
+    [
+        # CPU per operation is 1/0.92 of what it was, and time is as it was, or less.
+        (920, 0.92, "unknown"),
+        (920, 0.85, "unknown"),
+        # Time moves by a part of that.
+        (920, 0.96, "slower"),
+        (920, 1.0, "slower"),
+        # CPU moves by more than chance does.
+        (800, 0.8, "slower"),
+    ],
+)
+def test_one_figure_alone_must_move_beyond_chance(operations, wall, verdict):
+    new = Unit(BUSY, operations=operations, wall=wall, noise=0.1)
+    told, _ = of(Unit(BUSY, noise=0.1), new)
+    cpu = next(measure for measure in told.measures if measure.id == "cpu")
+    assert (cpu.verdict, cpu.beyond_chance) == ("slower", operations == 800)
+    assert told.verdict == verdict
+    assert bool(told.needs) == (verdict == "unknown")
+
+
 def test_what_is_open_says_how_much_longer_it_takes():
     told, _ = of(Unit(F, noise=0.08), Unit(F, noise=0.08))
     assert told.verdict == "unknown"

@@ -53,8 +53,11 @@ _TRACES: tuple[KindId, ...] = ("trace",)
 _PPROF_VIEWS = ("top", "peek", "proto")
 
 
-def run(options: Options, screen: Screen) -> int:
-    """Do what the options say and return the exit status."""
+def run(options: Options, screen: Screen, sources: Sources | None = None) -> int:
+    """Do what the options say and return the exit status.
+
+    `sources` are those of both builds where they are known; else flags name them.
+    """
     if options.view in _PPROF_VIEWS:
         return _pprof_view(options, screen)
     if not options.explain and not options.listed:
@@ -62,7 +65,7 @@ def run(options: Options, screen: Screen) -> int:
     gate = _gate(options)
     renderers = _renderers(options)
     page_url = _page_url(options)
-    sources = _sources(options)
+    sources = sources or _sources(options)
     with Waiting(screen.messages, enabled=options.progress) as waiting:
         report = compared(options, screen, waiting, gate, sources)
         if options.no_source:
@@ -180,7 +183,7 @@ def _sources(options: Options) -> Sources | None:
         return None
     from pprofdiff.inputs.sources.lookup import sources_of
 
-    return sources_of(*named, as_built=options.measured)
+    return sources_of(*named)
 
 
 def _shown(

@@ -7,13 +7,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from shlex import join
+from shutil import get_terminal_size
 from typing import Any
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.analysis.settings import Settings
-from pprofdiff.cli.arguments import flags_help, parse_beside
+from pprofdiff.cli.arguments import flags_help, folded, parse_beside
 from pprofdiff.cli.options import MEASURE_FLAGS, Options
 from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.run import compared, refuse_early, run
@@ -42,7 +43,7 @@ def run_measure(words: list[str], screen: Screen) -> int:
     own, go_words = _parted(words)
     options, chosen, refs = parse_beside(own, MEASURE_FLAGS)
     if options.view == "help":
-        screen.write(_help())
+        screen.write(folded(_help(), screen.width()))
         return 0
     options = with_settings(options, "")
     refuse_early(options)
@@ -212,7 +213,8 @@ class _Progress:
         """Say what is being done, on a terminal."""
         if self._terminal:
             self._clear()
-            self._screen.messages.write(message[:_SPACE])
+            room = min(_SPACE, get_terminal_size().columns - 1)
+            self._screen.messages.write(message[:room])
             self._screen.messages.flush()
             self._written = True
 

@@ -15,7 +15,7 @@ from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.side import stacks_of
 from pprofdiff.analysis.work import Work, counted, rated
-from pprofdiff.cli.drawn import draw
+from pprofdiff.cli.drawn import draw, page_of
 from pprofdiff.cli.options import Options, active
 from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.screen import Screen
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from pprofdiff.report.pprof.profile import ViewKind
     from pprofdiff.report.pprof.view import ViewOptions
     from pprofdiff.report.text.layout import Block
+    from pprofdiff.report.text.lines import Page
 
 __all__ = ["compared", "refuse_early", "run"]
 
@@ -72,7 +73,8 @@ def run(options: Options, screen: Screen, sources: Sources | None = None) -> int
             report = report._replace(sources=None)
         report = report._replace(page_url=page_url)
         silent = options.only_if_changed and _unchanged(report)
-        shown = [] if silent else list(_shown(report, options, sources))
+        page = page_of(screen)
+        shown = [] if silent else list(_shown(report, options, sources, page))
         failed: list[Exception] = []
         if renderers and not silent:
             waiting.say("writing")
@@ -187,7 +189,7 @@ def _sources(options: Options) -> Sources | None:
 
 
 def _shown(
-    report: ReportModel, options: Options, sources: Sources | None
+    report: ReportModel, options: Options, sources: Sources | None, page: Page
 ) -> Iterable[Part | Block]:
     """Return what the screen gets."""
     if options.listed and sources is not None:
@@ -205,7 +207,7 @@ def _shown(
     # Others are for views of go tool pprof alone, and refused without one.
     granularity = cast("Granularity", options.granularity)
     scope = Scope(granularity, joined=options.joined, full=options.full)
-    return report_parts(report, scope)
+    return report_parts(report, scope, page)
 
 
 def _renderers(options: Options) -> list[tuple[str, Writer]]:

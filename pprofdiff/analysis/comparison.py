@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pprofdiff.analysis.benchmarks.turns import Turns, measured_in_turns
 from pprofdiff.analysis.inferred_work import inferred_work, work_in_turns
 from pprofdiff.analysis.outcome.model import SAME_WITHIN
 from pprofdiff.analysis.profiles.caveats import Caveat
@@ -71,6 +72,8 @@ class Comparison:
         base stands beside run *i* of new in time. 0 where that is not so, or not known.
     same_hosts
         How many hosts are compared with themselves, 0 where sides have other hosts.
+    turns
+        The turns of benchmarks that ``pprofdiff measure`` ran, None for other captures.
 
     """
 
@@ -83,6 +86,7 @@ class Comparison:
     same_within: float = SAME_WITHIN
     pairs: int = 0
     same_hosts: int = 0
+    turns: Turns | None = None
 
     @property
     def of_fleets(self) -> bool:
@@ -148,8 +152,9 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
     base, new = numbered(base), numbered(new)
     mix = operations_by_unit(base), operations_by_unit(new)
     base, new = added_up(base), added_up(new)
+    turns = measured_in_turns(base, new)
     if settings.work is None and not settings.normalize:
-        work = work_in_turns(base, new, mix)
+        work = work_in_turns(turns, mix) if turns else None
         if work is None:
             work = inferred_work(base, new)
         else:
@@ -183,6 +188,7 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
         settings.same_within,
         pairs,
         hosts,
+        turns,
     )
     both = [
         kind

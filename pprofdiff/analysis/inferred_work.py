@@ -15,7 +15,7 @@ from pprofdiff.analysis.benchmarks.times import (
     key_of,
     measured,
 )
-from pprofdiff.analysis.benchmarks.turns import Turns, measured_in_turns
+from pprofdiff.analysis.benchmarks.turns import Turns
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.side import age_seconds, cpu_seconds, measure, of_benchmarks
 from pprofdiff.analysis.work import Work, possible, rated
@@ -71,17 +71,14 @@ def inferred_work(base: Side, new: Side) -> Work | None:
 
 
 def work_in_turns(
-    base: Side, new: Side, mix: tuple[Mapping[str, int], Mapping[str, int]]
+    turns: Turns, mix: tuple[Mapping[str, int], Mapping[str, int]]
 ) -> Work | None:
-    """Return the work of benchmarks that were measured in turns, else None.
+    """Return the work of benchmarks that were measured in turns, None for too little.
 
     An operation is one of their mix: `mix` has how often each ran, by its name in
     profiles, and both sides ran the same multiple. All figures per operation, of time,
     CPU and allocation, are sums over benchmarks with these weights.
     """
-    turns = measured_in_turns(base, new)
-    if turns is None:
-        return None
     weights = _weights(turns, mix[0])
     seconds = [side @ weights for side in turns.seconds]
     times = [float(np.exp(np.log(side).mean())) for side in seconds]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from pprofdiff.analysis.benchmarks.turns import measured_in_turns
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.frames import evidence_frame, findings_frame
 from pprofdiff.analysis.profiles.caveats import Caveat
@@ -192,7 +193,8 @@ class KindDiff(Reported, Generic[Result]):
     @cached_property
     def comparison(self) -> Comparison:
         """The comparison by itself, as `pprofdiff.analysis.comparison` has it."""
-        return Comparison(*self.sides, {self.kind: self._results})
+        turns = measured_in_turns(*self.sides)
+        return Comparison(*self.sides, {self.kind: self._results}, turns=turns)
 
     @property
     def drawable(self) -> Result:

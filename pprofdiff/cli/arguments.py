@@ -7,6 +7,7 @@ value only after ``=``, as in Go's flag package, so that none can swallow a prof
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 
 from pprofdiff.cli.flag_values import flag_value
@@ -20,7 +21,7 @@ from pprofdiff.cli.options import (
 )
 from pprofdiff.errors import UsageError
 
-__all__ = ["flags_help", "help_text", "parse", "parse_beside"]
+__all__ = ["flags_help", "folded", "help_text", "parse", "parse_beside"]
 
 # Words that ask about pprofdiff itself, and the view that answers.
 _ASKING = {"help": "help", "h": "help", "version": "version", "V": "version"}
@@ -28,6 +29,10 @@ _ANSWERS = frozenset(_ASKING.values())
 _LABEL = re.compile(r"[^/\\.:=?#]+=")
 _BY_NAME = {flag.name: flag for flag in FLAGS}
 _SHORT = {flag.short: flag.name for flag in FLAGS if flag.short}
+# What stands before the last column of a line of help: two spaces part columns.
+_LAST_COLUMN = re.compile(r"\s*\S.*\s{2,}(?=\S)")
+# A column narrower than this is none.
+_NARROWEST = 30
 _WITHOUT_VALUE = ("set", "bool")
 
 
@@ -277,6 +282,28 @@ def help_text() -> str:
         "  pprofdiff base/ new/ --fail-on 'package:ingest:+20%' --fail-on total:+5%",
     ]
     return "\n".join(lines) + "\n"
+
+
+def folded(text: str, width: int | None) -> str:
+    """Return a text with lines of at most `width`, None for as they are.
+
+    What goes on stands below the last column of its line: what a flag does.
+    """
+    return "".join(
+        f"{line}\n" for one in text.splitlines() for line in _fold(one, width)
+    )
+
+
+def _fold(line: str, width: int | None) -> list[str]:
+    if width is None or len(line) <= width:
+        return [line]
+    column = _LAST_COLUMN.match(line)
+    indent = column.end() if column else len(line) - len(line.lstrip())
+    if indent > width - _NARROWEST:
+        indent = 0
+    return textwrap.wrap(
+        line, width, subsequent_indent=" " * indent, break_on_hyphens=False
+    )
 
 
 def flags_help(flags: Sequence[Flag]) -> list[str]:

@@ -7,22 +7,30 @@ from typing import TYPE_CHECKING
 
 from pprofdiff.cli.screen import Screen
 from pprofdiff.report.rows import Part
+from pprofdiff.report.text.lines import Page
+from pprofdiff.report.text.plain import PAGE
 
 if TYPE_CHECKING:
     from pprofdiff.report.text.layout import Block
 
-__all__ = ["draw"]
+__all__ = ["draw", "page_of"]
+
+
+def page_of(screen: Screen) -> Page:
+    """Return how wide a report on the screen is."""
+    width = screen.width()
+    return PAGE if width is None else Page(width, fit=True)
 
 
 def draw(parts: Sequence[Part | Block], color: str, screen: Screen) -> None:
     """Put parts on the screen; `color` is auto, always or never."""
     if not parts:
         return
-    colored, terminal = screen.wants_color(color), screen.out.isatty()
-    if colored or terminal:
+    colored = screen.wants_color(color)
+    if colored or screen.out.isatty():
         from pprofdiff.report.text.terminal import render as drawn
 
-        screen.write(drawn(parts, color=colored, fit=terminal))
+        screen.write(drawn(parts, color=colored, page=page_of(screen)))
         return
     from pprofdiff.report.text.plain import render
 

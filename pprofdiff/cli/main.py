@@ -88,12 +88,12 @@ def _run(words: list[str]) -> int:
         from pprofdiff.cli.measure import run_measure
 
         return run_measure(words[1:], screen)
-    from pprofdiff.cli.arguments import help_text, parse
+    from pprofdiff.cli.arguments import folded, help_text, parse
 
     _must_be_no_command(words)
     options = parse(words)
     if options.view == "help":
-        screen.write(help_text())
+        screen.write(folded(help_text(), screen.width()))
         return 0
     if options.view == "version":
         screen.write(f"pprofdiff {__version__}\n")

@@ -7,13 +7,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from shlex import join
+from shutil import get_terminal_size
 from typing import Any
 
 from pprofdiff.analysis.comparison import compare_sides
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.analysis.settings import Settings
-from pprofdiff.cli.arguments import flags_help, parse_beside
+from pprofdiff.cli.arguments import flags_help, folded, parse_beside
 from pprofdiff.cli.options import MEASURE_FLAGS, Options
 from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.run import compared, refuse_early, run
@@ -27,6 +28,7 @@ from pprofdiff.measure.programs import program_words
 from pprofdiff.measure.rounds import Limits
 from pprofdiff.measure.session import Measured, Request, measured
 from pprofdiff.measure.sides import SIDES
+from pprofdiff.model.source import Sources
 from pprofdiff.units import printable
 
 __all__ = ["run_measure"]
@@ -41,7 +43,7 @@ def run_measure(words: list[str], screen: Screen) -> int:
     own, go_words = _parted(words)
     options, chosen, refs = parse_beside(own, MEASURE_FLAGS)
     if options.view == "help":
-        screen.write(_help())
+        screen.write(folded(_help(), screen.width()))
         return 0
     options = with_settings(options, "")
     refuse_early(options)
@@ -52,17 +54,17 @@ def run_measure(words: list[str], screen: Screen) -> int:
             listener.at_work(),
             measured(
                 request,
-                lambda out: _so_far(out, request, options, screen),
+                lambda out, sources: _so_far(out, sources, request, options, screen),
                 listener,
             ) as it,
         ):
             listener.over(it)
             if chosen.get("quick"):
-                told = _so_far(it.out, request, options, screen)
+                told = _so_far(it.out, it.sources, request, options, screen)
                 screen.say(_least(told))
             if request.keep:
                 screen.say(f"again: {_again(it, options)}")
-            return run(_report(it, options), screen)
+            return run(_report(it, options), screen, it.sources)
     except MeasureError as error:
         for line in error.output:
             screen.say(f"  {line}")
@@ -101,9 +103,10 @@ def _request(
         raise UsageError(
             "measure: benchmarks tell how much they do: leave out --work and --rps"
         )
-    if options.git or options.repo:
+    if options.git or options.repo or options.source:
         raise UsageError(
-            "measure: the refs are known: leave out --git, and go to the repository"
+            "measure: the source of both sides is known: leave out --git, --repo and "
+            "--source, and go to the repository"
         )
     quick = chosen.get("quick", False)
     limits = Limits(
@@ -157,13 +160,8 @@ def _one_kind(asked: GoTest, chosen: dict[str, Any]) -> None:
 
 def _report(it: Measured, options: Options) -> Options:
     """Return the options that report what was measured."""
-    git = ""
-    if it.base.commit and it.new.commit and not options.source:
-        git = f"{it.base.commit}..{it.new.commit}"
     within = "" if it.kept else it.out
-    return _of_runs(it.out, options)._replace(
-        git=git, within=within, measured=bool(git)
-    )
+    return _of_runs(it.out, options)._replace(within=within)
 
 
 def _of_runs(out: str, options: Options) -> Options:
@@ -172,7 +170,9 @@ def _of_runs(out: str, options: Options) -> Options:
     return options._replace(base=(base,), new=(new,))
 
 
-def _so_far(out: str, request: Request, options: Options, screen: Screen) -> Outcome:
+def _so_far(
+    out: str, sources: Sources, request: Request, options: Options, screen: Screen
+) -> Outcome:
     """Return what the captures show until now; of benchmarks, what was timed."""
     if not request.command:
         both = [os.path.join(out, side) for side in SIDES]
@@ -182,7 +182,8 @@ def _so_far(out: str, request: Request, options: Options, screen: Screen) -> Out
             settings = Settings() if within is None else Settings(same_within=within)
             return outcome(compare_sides(loaded.base, loaded.new, settings))
     with Waiting(screen.messages, enabled=False) as waiting:
-        return compared(_of_runs(out, options), screen, waiting).outcome
+        here = _of_runs(out, options)
+        return compared(here, screen, waiting, sources=sources).outcome
 
 
 class _Progress:
@@ -212,7 +213,8 @@ class _Progress:
         """Say what is being done, on a terminal."""
         if self._terminal:
             self._clear()
-            self._screen.messages.write(message[:_SPACE])
+            room = min(_SPACE, get_terminal_size().columns - 1)
+            self._screen.messages.write(message[:room])
             self._screen.messages.flush()
             self._written = True
 
@@ -260,7 +262,8 @@ def _again(it: Measured, options: Options) -> str:
     """Return the command that makes the same report of captures that were kept."""
     shown = _report(it, options)
     words = ["pprofdiff", *shown.base, *shown.new]
-    words += [f"--git={shown.git}"] if shown.git else []
+    if it.base.commit and it.new.commit:
+        words.append(f"--git={it.base.commit}..{it.new.commit}")
     for name, pair in (("work", shown.work), ("rps", shown.rps)):
         words += [f"--{name}={pair[0]:g}:{pair[1]:g}"] if pair else []
     if shown.same_within is not None:
@@ -283,7 +286,7 @@ def _help() -> str:
         *flags_help(MEASURE_FLAGS),
         "",
         "Flags of the report (pprofdiff --help) may stand beside them: -o FILE,",
-        "--fail-on RULE, -q …; --git BASE..NEW is implied where both are refs.",
+        "--fail-on RULE, -q …; the source of both sides is known.",
         "",
         "After -- stand packages (default: .), -bench, -benchtime (2s or 500x: of",
         "each benchmark), -cpu, -tags and other flags of go test. How often a",

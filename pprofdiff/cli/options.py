@@ -93,7 +93,6 @@ class Options(NamedTuple):
     quiet: bool = False
     no_paths: bool = False
     within: str = ""  # a folder that the names of inputs leave out
-    measured: bool = False  # whether `git` has the refs that were built for this
     page_url: str = ""
     github_summary: bool = False
     fail_on: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.side import stacks_of
 from pprofdiff.analysis.work import Work, counted, rated
-from pprofdiff.cli.drawn import draw
+from pprofdiff.cli.drawn import draw, page_of
 from pprofdiff.cli.options import Options, active
 from pprofdiff.cli.progress import Waiting
 from pprofdiff.cli.screen import Screen
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from pprofdiff.report.pprof.profile import ViewKind
     from pprofdiff.report.pprof.view import ViewOptions
     from pprofdiff.report.text.layout import Block
+    from pprofdiff.report.text.lines import Page
 
 __all__ = ["compared", "refuse_early", "run"]
 
@@ -53,8 +54,11 @@ _TRACES: tuple[KindId, ...] = ("trace",)
 _PPROF_VIEWS = ("top", "peek", "proto")
 
 
-def run(options: Options, screen: Screen) -> int:
-    """Do what the options say and return the exit status."""
+def run(options: Options, screen: Screen, sources: Sources | None = None) -> int:
+    """Do what the options say and return the exit status.
+
+    `sources` are those of both builds where they are known; else flags name them.
+    """
     if options.view in _PPROF_VIEWS:
         return _pprof_view(options, screen)
     if not options.explain and not options.listed:
@@ -62,14 +66,15 @@ def run(options: Options, screen: Screen) -> int:
     gate = _gate(options)
     renderers = _renderers(options)
     page_url = _page_url(options)
-    sources = _sources(options)
+    sources = sources or _sources(options)
     with Waiting(screen.messages, enabled=options.progress) as waiting:
         report = compared(options, screen, waiting, gate, sources)
         if options.no_source:
             report = report._replace(sources=None)
         report = report._replace(page_url=page_url)
         silent = options.only_if_changed and _unchanged(report)
-        shown = [] if silent else list(_shown(report, options, sources))
+        page = page_of(screen)
+        shown = [] if silent else list(_shown(report, options, sources, page))
         failed: list[Exception] = []
         if renderers and not silent:
             waiting.say("writing")
@@ -180,11 +185,11 @@ def _sources(options: Options) -> Sources | None:
         return None
     from pprofdiff.inputs.sources.lookup import sources_of
 
-    return sources_of(*named, as_built=options.measured)
+    return sources_of(*named)
 
 
 def _shown(
-    report: ReportModel, options: Options, sources: Sources | None
+    report: ReportModel, options: Options, sources: Sources | None, page: Page
 ) -> Iterable[Part | Block]:
     """Return what the screen gets."""
     if options.listed and sources is not None:
@@ -202,7 +207,7 @@ def _shown(
     # Others are for views of go tool pprof alone, and refused without one.
     granularity = cast("Granularity", options.granularity)
     scope = Scope(granularity, joined=options.joined, full=options.full)
-    return report_parts(report, scope)
+    return report_parts(report, scope, page)
 
 
 def _renderers(options: Options) -> list[tuple[str, Writer]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from shutil import get_terminal_size
 from typing import NamedTuple, TextIO
 
 from pprofdiff.errors import FetchError
@@ -71,6 +72,10 @@ class Screen(NamedTuple):
         with suppress(OSError):
             self.messages.write(f"{message}\n")
             self.messages.flush()
+
+    def width(self) -> int | None:
+        """Return the columns of the terminal for data, None where it is none."""
+        return get_terminal_size().columns if self.out.isatty() else None
 
     def wants_color(self, when: str) -> bool:
         """Return whether to colour: as asked, else on terminals (no-color.org)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping, Sized
 from dataclasses import dataclass, field, replace
 from errno import EBUSY
@@ -45,6 +46,7 @@ MOST_GROUPS = 33
 
 # Objects asked for at a time: a store's latency is paid once for so many.
 _AT_ONCE = 10
+_PART = 1 << 20
 # Frames of profiles that wait to be added up, 8 profiles of 100 KB or so: each takes
 # some 50 bytes while it is.
 _MOST_FRAMES = 1 << 19
@@ -272,15 +274,59 @@ def _bytes_of(task: Task) -> Iterator[tuple[str, bytes | Exception]]:
 def _blocks(task: Task, paths: list[str]) -> list[bytes | Exception]:
     """Return the bytes of some objects, or what kept them from being read.
 
-    Local files and entries of archives, which may inflate to any size, are read no
-    further than a byte beyond the largest size.
+    None is read further than a byte beyond the largest size.
     """
-    ends = None if task.store.async_impl else [task.max_size + 1] * len(paths)
-    starts = None if ends is None else [0] * len(paths)
+    most = task.max_size + 1
+    if "http" in task.store.protocol:
+        # Its servers need not know ranges.
+        from fsspec.asyn import sync
+
+        streamed: list[bytes | Exception] = sync(
+            task.store.loop, _streamed, task.store, paths, most
+        )
+        return streamed
+    size = len(paths)
     blocks: list[bytes | Exception] = task.store.cat_ranges(
-        paths, starts, ends, on_error="return"
+        paths, [0] * size, [most] * size, on_error="return"
     )
-    return blocks
+    return [
+        b"" if isinstance(block, Exception) and _is_empty(task.store, path) else block
+        for path, block in zip(paths, blocks, strict=True)
+    ]
+
+
+def _is_empty(store: Any, path: str) -> bool:  # noqa: ANN401 - an fsspec store
+    """Return whether an object has no bytes: stores refuse any range of such."""
+    try:
+        return bool(store.size(path) == 0)
+    except Exception:  # noqa: BLE001 - it is counted by what its reading raised
+        return False
+
+
+async def _streamed(
+    store: Any,  # noqa: ANN401 - likewise
+    paths: list[str],
+    most: int,
+) -> list[bytes | Exception]:
+    """Return the first bytes of some objects, at most `most` of each, or errors."""
+
+    async def first(path: str) -> bytes | Exception:
+        try:
+            # With a size, whatever it is, it asks for none.
+            file = await store.open_async(path, size=0, **store.kwargs)
+            try:
+                data = bytearray()
+                while len(data) < most and (
+                    part := await file.read(min(_PART, most - len(data)))
+                ):
+                    data += part
+            finally:
+                await file.close()
+            return bytes(data)
+        except Exception as error:  # noqa: BLE001 - stores have errors of their own
+            return error
+
+    return await asyncio.gather(*map(first, paths))
 
 
 def _profile(data: bytes | Exception, path: str, max_size: int) -> Profile:

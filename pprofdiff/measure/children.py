@@ -1,7 +1,6 @@
 """Programs that are run: each ends with all that it started.
 
-A process group ends at once. On Linux, what left the group (setsid, a daemon) is found
-by a variable that every process inherits from the program.
+A process group ends at once; `orphans` ends what left it (setsid, a daemon).
 """
 
 from __future__ import annotations
@@ -9,13 +8,13 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import IO, Any, NamedTuple
 
 from pprofdiff.errors import MeasureError
+from pprofdiff.measure.orphans import adopted
 from pprofdiff.units import printable
 
 __all__ = [
@@ -31,10 +30,6 @@ __all__ = [
 # Of what a failed program said, how much is repeated.
 _LINES = 10
 _BYTES = 1 << 16
-# What all that a program starts inherits; of one length, as environments shift stacks.
-_MARK = "PPROFDIFF_RUN"
-# How long killed processes may take to go: a port of theirs is wanted again.
-_GONE_S, _PAUSE_S = 5.0, 0.01
 
 
 class Program(NamedTuple):
@@ -53,26 +48,25 @@ def started(
 
     Raises MeasureError where it cannot be started.
     """
-    process = None
-    mark = os.urandom(16).hex()
-    try:
-        with signals_later():
-            process = _popen(program, out, errors, mark)
-        yield process
-    finally:
-        if process is not None:
-            _end(process)
-            _end_marked(mark)
+    with adopted():
+        process = None
+        try:
+            with signals_later():
+                process = _popen(program, out, errors)
+            yield process
+        finally:
+            if process is not None:
+                _end(process)
 
 
 def _popen(
-    program: Program, out: IO[bytes], errors: IO[bytes], mark: str
+    program: Program, out: IO[bytes], errors: IO[bytes]
 ) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(  # noqa: S603 - a list of words, no shell
             program.words,
             cwd=program.folder,
-            env={**program.environment, "PWD": program.folder, _MARK: mark},
+            env={**program.environment, "PWD": program.folder},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=errors,
@@ -166,40 +160,6 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
     else:
         process.kill()
-
-
-def _end_marked(mark: str) -> None:
-    """End the processes that inherited a mark, until there are none.
-
-    One that forks while others are looked for is found the next time.
-    """
-    if not hasattr(os, "pidfd_open") or not os.path.isdir("/proc/self"):
-        return
-    wanted = f"{_MARK}={mark}".encode()
-    until = time.monotonic() + _GONE_S
-    while _marked(wanted) and time.monotonic() < until:
-        time.sleep(_PAUSE_S)
-
-
-def _marked(wanted: bytes) -> bool:
-    """Send SIGKILL to each process with a variable; return whether there was one."""
-    found = False
-    for name in os.listdir("/proc"):
-        if not name.isdecimal():
-            continue
-        # Of processes of others the environment cannot be read. A number may be taken
-        # by another process meanwhile: what is opened first stays the same one.
-        with suppress(OSError):
-            process = os.pidfd_open(int(name))
-            try:
-                with open(f"/proc/{name}/environ", "rb") as file:
-                    variables = file.read().split(b"\0")
-                if wanted in variables:
-                    found = True
-                    signal.pidfd_send_signal(process, signal.SIGKILL)
-            finally:
-                os.close(process)
-    return found
 
 
 def first_lines(*texts: bytes) -> tuple[str, ...]:

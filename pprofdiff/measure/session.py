@@ -10,8 +10,9 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pprofdiff._version import __version__
-from pprofdiff.errors import FetchError, UsageError
-from pprofdiff.inputs.sources.git import Repository
+from pprofdiff.errors import FetchError, MeasureError, UsageError
+from pprofdiff.inputs.sources.git import GitError, Repository
+from pprofdiff.inputs.sources.lookup import FoundSources, sources_at
 from pprofdiff.measure.children import signals_later
 from pprofdiff.measure.gobuild import (
     Tree,
@@ -73,25 +74,28 @@ class Request(NamedTuple):
 class Measured(NamedTuple):
     """What was measured: a folder with ``base``, ``new`` and ``measure.json``.
 
-    `kept` says whether it stays.
+    `kept` says whether it stays. `sources` has the text of both sides.
     """
 
     out: str
     kept: bool
     base: Checkout
     new: Checkout
+    sources: FoundSources
     rounds: tuple[Round, ...]
     stopped: Stopped
 
 
 @contextmanager
 def measured(
-    request: Request, judge: Callable[[str], Outcome], listener: Listener
+    request: Request,
+    judge: Callable[[str, FoundSources], Outcome],
+    listener: Listener,
 ) -> Iterator[Measured]:
     """Build both sides, run them in turns, and yield what was measured.
 
     All that was written is gone when the block is left, but for `request.keep`.
-    `judge` returns what the captures of a folder tell so far.
+    `judge` returns what the captures of a folder tell so far, given both sides' text.
 
     Raises
     ------
@@ -128,6 +132,7 @@ def measured(
             without = workspace(tree, here, repository.top())
             if without:
                 notes.warn(without)
+        sources = _sources(repository, sides, root)
         toolchains = {side: toolchain(tree) for side, tree in trees.items()}
         modules = {side: go_mod_lines(tree) for side, tree in trees.items()}
         for warning in warnings_of(before, toolchains, modules):
@@ -144,14 +149,14 @@ def measured(
         heat = throttled()
         with _nothing_left(out):
             rounds, stopped = take_turns(
-                workload, out, request.limits, lambda: judge(out), listener
+                workload, out, request.limits, lambda: judge(out, sources), listener
             )
         for warning in throttling(heat, throttled()):
             notes.warn(warning)
         if stopped != "interrupted":
             if request.trace:
                 _traced(workload, {side: _apart(out, side) for side in SIDES}, listener)
-            if workload.traceable and unexplained(judge(out)):
+            if workload.traceable and unexplained(judge(out, sources)):
                 folders = {side: os.path.join(out, side, "traced") for side in SIDES}
                 _traced(workload, folders, listener)
         for warning in workload.doubts():
@@ -159,7 +164,22 @@ def measured(
         notes.add(**workload.notes())
         notes.add(stopped=stopped, rounds=[_in_json(one) for one in rounds])
         notes.write(os.path.join(out, "measure.json"))
-        yield Measured(out, bool(request.keep), *sides, tuple(rounds), stopped)
+        kept = bool(request.keep)
+        yield Measured(out, kept, *sides, sources, tuple(rounds), stopped)
+
+
+def _sources(
+    repository: Repository, sides: tuple[Checkout, Checkout], root: str
+) -> FoundSources:
+    """Return the text of both sides; what it takes of the work tree goes to `root`."""
+    commits = [side.commit for side in sides]
+    if not all(commits):
+        try:
+            repository, own = repository.with_work_tree(os.path.join(root, "git"))
+        except GitError as error:
+            raise MeasureError(f"{sides[1].told}: git: {error}") from None
+        commits = [commit or own for commit in commits]
+    return sources_at(repository, *commits)
 
 
 @contextmanager

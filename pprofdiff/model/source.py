@@ -78,7 +78,10 @@ class Sources(Protocol):
 
     @property
     def told(self) -> tuple[str, str] | None:
-        """The commits of base and new (full ids), None without a repository."""
+        """The commits of base and new (full ids), None without a repository.
+
+        "" stands for a work tree with changes that are not committed.
+        """
 
     def text(self, side: int, function: str, file: str) -> SourceText | None:
         """Return the text of a function's file, None where it is not to be found.

@@ -97,8 +97,9 @@ def test_two_refs_are_measured_in_turns_and_reported(cli, repo, tmp_path):
         assert len(counted) == 3 * 3 * notes["turns_a_round"]
 
 
+@pytest.mark.parametrize("committed", [True, False])
 @pytest.mark.parametrize("stays", [False, True])
-def test_trees_tell_which_functions_were_renamed(cli, repo, tmp_path, stays):
+def test_trees_tell_which_functions_were_renamed(cli, repo, tmp_path, stays, committed):
     """Cost does what Price did: it is Price unless Price still stands in the tree."""
     price, test = (repo.folder / "store" / n for n in ("price.go", "price_test.go"))
     old = price.read_text("utf-8")
@@ -106,10 +107,17 @@ def test_trees_tell_which_functions_were_renamed(cli, repo, tmp_path, stays):
     if stays:
         text += "\n" + old[old.index("// Price") :]
     called = test.read_text("utf-8").replace("+= Price(", "+= Cost(")
-    repo.commit("store: x", {"store/price.go": text, "store/price_test.go": called})
-    words = ("--rounds", 1, "-o", tmp_path / "x.json", "HEAD~1", "HEAD", "--")
-    done = cli("measure", *words, "-benchtime=20000x", "-bench=Price", "./store")
-    assert done.status == 0
+    files = {"store/price.go": text, "store/price_test.go": called}
+    if committed:
+        repo.commit("store: x", files)
+    else:
+        repo.write(files)
+    before = state(repo.folder)
+    words = ("--rounds", 1, "-o", tmp_path / "x.json")
+    refs = ("HEAD~1", "HEAD") if committed else ("HEAD",)
+    words += (*refs, "--", "-benchtime=20000x", "-bench=Price", "./store")
+    done = cli("measure", *words)
+    assert (done.status, state(repo.folder)) == (0, before)
     report = json.loads((tmp_path / "x.json").read_text("utf-8"))
     names = {
         row["name"]: row.get("base_name")
@@ -146,6 +154,10 @@ def test_the_working_tree_is_new_and_stays_as_it_is(cli, repo, tmp_path):
     assert repo.run("worktree", "list").count("\n") == 1
     report = json.loads(page.read_text("utf-8"))
     assert report["outcome"]["ratio"] > 2
+    sources = [one["source"] for one in report["findings"] if one.get("source")]
+    (lines, *_) = next(source["lines"] + source["near"] for source in sources)
+    # No commit has it, and none is named.
+    assert (lines["file"], lines["commits"]) == ("store/price.go", [])
 
 
 def test_a_gate_trips(cli, repo):

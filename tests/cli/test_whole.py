@@ -549,6 +549,21 @@ def terminal(words, columns=80, **environment):
     return process.returncode, drawn.decode().replace("\r\n", "\n")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [["--help"], ["measure", "--help"]])
+@pytest.mark.parametrize("columns", [40, 60, 80])
+def test_help_fits_the_terminal_and_says_the_same(cli, words, columns):
+    status, drawn = terminal(words, columns)
+    assert status == 0
+    lines = drawn.splitlines()
+    # A word alone may be longer: a flag, and what it takes.
+    assert all(len(line) <= columns or len(line.split()) <= 2 for line in lines)
+    assert drawn.split() == cli(*words).out.split()
+    # A terminal's width may be that of a part of it.
+    assert terminal(words, 200, COLUMNS=str(columns)) == (status, drawn)
+    assert terminal(words, 100)[1] == cli(*words).out
+
+
 def bare(drawn):
     """Return the text without its colours."""
     return re.sub(r"\x1b\[[0-9;]*m", "", drawn)

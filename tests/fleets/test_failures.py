@@ -5,8 +5,10 @@ from __future__ import annotations
 import gzip
 import os
 import socket
+import threading
 import tracemalloc
 import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -84,6 +86,7 @@ def test_what_is_listed_and_then_gone_has_vanished(fleet):
 def test_what_a_store_says_is_not_repeated(fleet):
     class Store:
         async_impl = True
+        protocol = ("s3",)
 
         def cat_ranges(self, paths, starts, ends, on_error):
             return [
@@ -120,6 +123,43 @@ def test_an_entry_of_an_archive_inflates_to_the_largest_size_at_most(fleet, tmp_
     assert part.skipped == {"too large": 2}
     assert {host for host, _ in part.hosts} == {"a"}
     assert peak < 50 << 20
+
+
+class Endless(BaseHTTPRequestHandler):
+    """Serves two files, one without end, and knows no ranges."""
+
+    def do_GET(self):  # noqa: D102 - named so by http.server
+        self.send_response(200)
+        self.end_headers()
+        try:
+            self.wfile.write(self.server.good if "good" in self.path else b"")
+            while "endless" in self.path:
+                self.server.sent += self.wfile.write(bytes(1 << 20))
+        except OSError:
+            self.server.left.set()
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+def test_a_server_without_ranges_is_read_no_further_than_the_largest_size(fleet):
+    pytest.importorskip("aiohttp")
+    from fsspec import filesystem
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Endless) as server:
+        server.good = next((fleet / "base").rglob("*.gz")).read_bytes()
+        server.sent, server.left = 0, threading.Event()
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        paths = [f"{address}/host={n}" for n in ("endless", "good", "none")]
+        store = filesystem("http")
+        rule = HostRule(("host",))
+        part = read_part(Task(store, tuple(paths), rule, False, 1 << 20))
+        # Who is no longer read gives up: else this would wait for ever.
+        server.left.wait()
+        server.shutdown()
+    assert part.skipped == {"too large": 1, "empty": 1}
+    assert {host for host, _ in part.hosts} == {"good"}
 
 
 def test_more_than_may_be_skipped_is_an_error_in_one_line(fleet, capsys):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tracemalloc
 from contextlib import ExitStack
 
 import fsspec
@@ -71,6 +73,26 @@ def test_the_command_reads_it(bucket, capsys, monkeypatch, workers):
     assert "base  cpu 360.0 s, 36 profiles of 12 hosts, " in out
     assert "s3://fleet/build=1/**/*.pb.gz" in out
     assert s3.SECRET not in out
+
+
+def test_objects_are_read_no_further_than_the_largest_size(bucket, store):
+    host = bucket / "build=1/host=large"
+    host.mkdir()
+    (host / "none.pb.gz").write_bytes(b"")
+    with (host / "large.pb.gz").open("wb") as file:
+        file.truncate(100 << 20)
+    try:
+        words = ("s3://fleet/build=1/host=large/*",)
+        (objects,) = source_of(words, "base").objects
+        task = Task(objects.store, objects.paths, HostRule(("host",)), False, 1 << 20)
+        tracemalloc.start()
+        part = read_part(task)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    finally:
+        shutil.rmtree(host)
+    assert part.skipped == {"too large": 1, "empty": 1}
+    assert peak < 20 << 20
 
 
 def test_builds_in_it_are_those_of_the_files(bucket):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import sys
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 import pytest
 
@@ -22,14 +24,14 @@ print(child.pid, flush=True)
 """
 
 
-# Leaves its session behind, and the one that started it.
+# Leaves its session behind, its environment, and the one that started it.
 DAEMON = """
 import os, subprocess, sys
 code = "import os, time; print(os.getpid(), flush=True); time.sleep(600)"
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
-        subprocess.Popen([sys.executable, "-c", code], start_new_session=True)
+        subprocess.Popen([sys.executable, "-c", code], env={{}}, start_new_session=True)
     os._exit(0)
 os.wait()
 sys.stdin.read()
@@ -82,21 +84,54 @@ def said(file):
     raise AssertionError("it says nothing")
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="Linux has /proc")
+LINUX = pytest.mark.skipif(
+    not os.path.isdir("/proc/self"), reason="prctl and /proc are Linux's"
+)
+SLEEPS = "import time; print(1, flush=True); time.sleep(600)"
+
+
+@LINUX
 @pytest.mark.parametrize("rest", ["", "import time; time.sleep(600)"])
 def test_what_left_its_session_ends_with_the_program(tmp_path, rest):
     out, errors = files(tmp_path)
-    other, more = files_of(tmp_path / "other")
-    sleeper = program("import time; print(1, flush=True); time.sleep(600)", tmp_path)
-    with out, errors, other, more, started(sleeper, other, more) as beside:
-        said(other)
+    words = [sys.executable, "-c", SLEEPS]
+    with out, errors, ExitStack() as stack:
+        # One of another session, and one of ours.
+        before = [
+            stack.enter_context(Popen(words, stdout=PIPE, start_new_session=new))
+            for new in (True, False)
+        ]
         with started(program(DAEMON.format(rest=rest), tmp_path), out, errors):
             pid = int(said(out))
             assert alive(pid)
-        # All are gone when the block is left, and nothing else is.
-        assert not alive(pid)
-        assert not has_ended(beside)
-    assert not alive(beside.pid)
+            during = stack.enter_context(Popen(words, stdout=PIPE))
+        # It is gone when the block is left, collected too, and nothing else is.
+        assert not os.path.exists(f"/proc/{pid}")
+        assert [one.poll() for one in (*before, during)] == [None] * 3
+        for one in (*before, during):
+            one.kill()
+    assert is_reaper() == 0
+
+
+@LINUX
+def test_what_a_server_left_is_not_its_loads(tmp_path):
+    """With two programs, orphans end with the last one."""
+    out, errors = files(tmp_path)
+    other, more = files_of(tmp_path / "other")
+    daemon = program(DAEMON.format(rest="import time; time.sleep(600)"), tmp_path)
+    with out, errors, other, more:
+        with started(daemon, out, errors) as server:
+            pid = int(said(out))
+            assert run(program("", tmp_path), other, more).status == 0
+            assert (alive(pid), has_ended(server)) == (True, False)
+        assert not os.path.exists(f"/proc/{pid}")
+
+
+def is_reaper():
+    """Return 1 where orphans of this process's descendants become its children."""
+    told = ctypes.c_int(-1)
+    ctypes.CDLL(None).prctl(37, ctypes.byref(told), 0, 0, 0)
+    return told.value
 
 
 def test_status_folder_and_streams(tmp_path):

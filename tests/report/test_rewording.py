@@ -172,7 +172,7 @@ def as_text(report):
 
 
 def as_drawn(report):
-    return terminal.render(report_parts(report, FULL), color=True, fit=False)
+    return terminal.render(report_parts(report, FULL), color=True, page=plain.PAGE)
 
 
 def as_answer(report):
@@ -196,7 +196,7 @@ def as_card(report):
 )
 def test_a_page_of_nonsense_is_the_page(report, reworded, monkeypatch, writer, written):
     # Nonsense has no spaces to wrap a line at.
-    for module in (plain, terminal, short):
+    for module in (plain, short):
         monkeypatch.setattr(module, "PAGE", Page(10_000, fit=False))
     meant = writer(report)
     words = Words()

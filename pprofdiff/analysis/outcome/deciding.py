@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 
 from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, BenchmarkRow
-from pprofdiff.analysis.benchmarks.turns import measured_in_turns
 from pprofdiff.analysis.benchmarks.units import tidy
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.contention import busy, stirred
@@ -198,7 +197,7 @@ def _agreed(first: Measure, measures: Sequence[Measure]) -> bool:
 
 def _units(comparison: Comparison, first: Measure) -> tuple[Unit, ...]:
     """Return each benchmark's ratio of what the first figure is of."""
-    turns = measured_in_turns(comparison.base, comparison.new)
+    turns = comparison.turns
     if turns is None:
         return ()
     columns = turns.seconds

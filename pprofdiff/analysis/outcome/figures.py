@@ -14,7 +14,7 @@ from pprofdiff.analysis.benchmarks.times import (
     times_by_run,
     written,
 )
-from pprofdiff.analysis.benchmarks.turns import Turns, geomeans, measured_in_turns
+from pprofdiff.analysis.benchmarks.turns import Turns, geomeans
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.contention import clock_sigma
 from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Measure
@@ -59,9 +59,8 @@ def timed(comparison: Comparison) -> Timed | None:
     several benchmarks the geometric mean of their ratios. How far runs differ says how
     sure it is: intervals are of the runs' averages, and reach out to that ratio.
     """
-    turns = measured_in_turns(comparison.base, comparison.new)
-    if turns is not None:
-        return _in_turns(turns)
+    if comparison.turns is not None:
+        return _in_turns(comparison.turns)
     base, new = _times(comparison.base), _times(comparison.new)
     names = [name for name in base if name in new]
     if not names:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from pprofdiff.analysis.benchmarks.times import source_of, times_by_run, written
-from pprofdiff.analysis.benchmarks.turns import geomeans, measured_in_turns
+from pprofdiff.analysis.benchmarks.turns import geomeans
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.runs.costs import costs_by_run
 from pprofdiff.analysis.side import numbered
@@ -47,8 +47,8 @@ def _of_turns(comparison: Comparison) -> tuple[RunValues, ...]:
 
     Empty where sides were not measured in turns, or rounds have unlike turns.
     """
+    turns = comparison.turns
     work = comparison.work if comparison.measured else None
-    turns = measured_in_turns(comparison.base, comparison.new) if work else None
     rounds = sorted({capture.run for capture in comparison.base.of("benchmark")})
     if turns is None or work is None or len(turns.seconds[0]) % len(rounds):
         return ()

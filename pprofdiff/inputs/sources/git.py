@@ -4,8 +4,9 @@ What a repository or a user's configuration could have git run is switched off: 
 system monitors, hooks, external differs, text conversion, signature checks. Refs become
 commit ids first; nothing else that was typed reaches git.
 
-`Repository.export` alone runs what attributes name for checking files out, such as the
-filter of git-lfs: whoever builds a commit wants its files as a checkout has them.
+`Repository.export` and `Repository.with_work_tree` alone run what attributes name for
+checking files out and in, such as the filter of git-lfs: whoever builds a commit wants
+its files as a checkout has them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from functools import cached_property
 from threading import Timer
 from typing import IO
@@ -47,6 +49,11 @@ _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_LITERAL_PATHSPECS": "1",
     "LC_ALL": "C",
+}
+_NOBODY = {
+    f"GIT_{who}_{what}": "pprofdiff"
+    for who in ("AUTHOR", "COMMITTER")
+    for what in ("NAME", "EMAIL")
 }
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color")
 # Where a hook of git runs us, these say of which repository, and where its parts are.
@@ -79,11 +86,15 @@ class Repository:
     def __init__(self, folder: str, asking: str = "--git") -> None:
         """Check that there is one; raises UsageError with what to do.
 
-        `asking` is the flag or command that messages begin with.
+        `asking` is the flag or command that messages begin with. `not_committed` is the
+        commit of `with_work_tree`, "" for none, and `objects` says where its objects
+        are.
         """
         self.folder = folder or "."
         self._named = bool(folder)
         self._asking = asking
+        self.objects: dict[str, str] = {}
+        self.not_committed = ""
         try:
             self._run("rev-parse", "--git-dir")
         except GitError as error:
@@ -203,6 +214,45 @@ class Repository:
             words = "checkout-index", "--all", "--quiet", f"--prefix={target}"
             self._run("-C", top, *words, more=index, seconds=_EXPORT_SECONDS)
 
+    def with_work_tree(self, folder: str) -> tuple[Repository, str]:
+        """Return a repository that has the work tree as a commit too, and its id.
+
+        Its objects go to a new folder, so that nothing is written to the repository;
+        changes that are not committed have no commit in its answers. Raises GitError.
+        """
+        objects = os.path.join(os.path.abspath(folder), "objects")
+        os.makedirs(objects)
+        told = self._run("rev-parse", "--git-path", "objects")
+        own = told.decode("utf-8", "surrogateescape").removesuffix("\n")
+        own = os.path.abspath(os.path.join(self.folder, own))
+        known = os.environ.get("GIT_ALTERNATE_OBJECT_DIRECTORIES")
+        found = copy(self)
+        found.objects = {
+            "GIT_OBJECT_DIRECTORY": objects,
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": os.pathsep.join(
+                filter(None, (_quoted(own), known))
+            ),
+        }
+        found.not_committed = found.committed(folder)
+        return found, found.not_committed
+
+    def committed(self, folder: str) -> str:
+        """Return the id of a new commit of the work tree, on top of the last one.
+
+        Its index goes to a folder; no ref leads to it. Raises GitError.
+        """
+        index = {"GIT_INDEX_FILE": os.path.join(os.path.abspath(folder), "index")}
+        top = self.top()
+        with tempfile.TemporaryFile() as staged:
+            staged.write(self._run("-C", top, "ls-files", "--stage", "-z"))
+            staged.seek(0)
+            words = "update-index", "-z", "--index-info"
+            self._run("-C", top, *words, more=index, given=staged)
+        self._run("-C", top, "add", "--all", more=index, seconds=_EXPORT_SECONDS)
+        tree = self._run("-C", top, "write-tree", more=index).decode().strip()
+        made = "commit-tree", tree, "-p", "HEAD", "-m", "not committed"
+        return self._run("-C", top, *made, more=_NOBODY).decode().strip()
+
     def tree(self, commit: str) -> GitTree:
         """Return the files of a commit."""
         return GitTree(self, commit)
@@ -251,8 +301,11 @@ class Repository:
     def _described(
         self, span: tuple[str, str], ids: Iterable[str]
     ) -> tuple[Commit, ...]:
-        """Return some commits of a span, each before those that it was made on."""
-        wanted = set(ids)
+        """Return some commits of a span, each before those that it was made on.
+
+        What is not committed is none of them.
+        """
+        wanted = set(ids) - {self.not_committed}
         if not wanted:
             return ()
         told = self._run(
@@ -317,7 +370,12 @@ class Repository:
                     stdin=given or subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=complaints,
-                    env={**self._inherited(), **_ENVIRONMENT, **(more or {})},
+                    env={
+                        **self._inherited(),
+                        **_ENVIRONMENT,
+                        **self.objects,
+                        **(more or {}),
+                    },
                 )
             except (OSError, ValueError) as error:
                 reason = getattr(error, "strerror", None) or str(error)
@@ -364,6 +422,14 @@ def _parts(sizes: Mapping[str, int], most: int) -> Iterator[list[str]]:
         whole += size
     if part:
         yield part
+
+
+def _quoted(path: str) -> str:
+    """Return a path as git reads it from a list: in quotes, where it has a colon."""
+    if os.pathsep not in path and not path.startswith('"'):
+        return path
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _boundaries(porcelain: str) -> list[str]:

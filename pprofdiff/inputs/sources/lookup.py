@@ -23,7 +23,7 @@ from pprofdiff.inputs.sources.trees import FolderTree, Tree, place_in
 from pprofdiff.model.source import Commit, Hunk, Origin, SourceFile, SourceText
 from pprofdiff.units import printable
 
-__all__ = ["FoundSources", "sources_of"]
+__all__ = ["FoundSources", "sources_at", "sources_of"]
 
 # A source file that is longer is made by a program, for no reader.
 _LARGEST = 4 << 20
@@ -32,13 +32,16 @@ _IN_CACHE = re.compile(r"[/\\]pkg[/\\]mod[/\\]")
 _VERSIONED = re.compile(r"[^/\\]@v\d")
 
 
-def sources_of(
-    git: str, repository: str, folders: str, *, as_built: bool = False
-) -> FoundSources:
+def sources_at(repository: Repository, base: str, new: str) -> FoundSources:
+    """Return the sources of two commits, by their ids, that were built as they are."""
+    trees = repository.tree(base), repository.tree(new)
+    return FoundSources(trees, repository, (base, new), as_built=True)
+
+
+def sources_of(git: str, repository: str, folders: str) -> FoundSources:
     """Return the sources that ``--git BASE..NEW`` or ``--source BASE:NEW`` names.
 
-    All empty stands for those of the working directory. `as_built` says that the refs
-    are known to be those of the builds. Raises UsageError for a ref,
+    All empty stands for those of the working directory. Raises UsageError for a ref,
     repository or folder that is not there.
     """
     if git and folders:
@@ -54,12 +57,8 @@ def sources_of(
             )
         found = Repository(repository)
         commits = found.commit(base or "HEAD"), found.commit(new or "HEAD")
-        return FoundSources(
-            (found.tree(commits[0]), found.tree(commits[1])),
-            found,
-            commits,
-            as_built=as_built,
-        )
+        trees = found.tree(commits[0]), found.tree(commits[1])
+        return FoundSources(trees, found, commits)
     if folders:
         named = folders.split(os.pathsep)
         if len(named) == 1:
@@ -83,14 +82,14 @@ class FoundSources:
         self,
         trees: tuple[Tree, Tree] | None,
         repository: Repository | None = None,
-        told: tuple[str, str] | None = None,
+        commits: tuple[str, str] | None = None,
         *,
         as_built: bool = False,
     ) -> None:
         """Take each side's tree, None for the working directory, and their commits."""
         self.given = trees is not None
         self.as_built = as_built
-        self.told = told
+        self._commits = commits
         here = FolderTree(os.getcwd())
         self._trees: tuple[Tree, Tree] = trees or (here, here)
         self._repository = repository
@@ -100,6 +99,15 @@ class FoundSources:
         self._hunks: dict[tuple[str, str], tuple[Hunk, ...] | None] = {}
         self._places: dict[SourceFile, tuple[Tree, str]] = {}
         self._texts: dict[SourceFile, SourceText | None] = {}
+
+    @property
+    def told(self) -> tuple[str, str] | None:
+        """Return the commits of both builds, "" for what is not committed."""
+        if self._repository is None or self._commits is None:
+            return None
+        left = self._repository.not_committed
+        base, new = ("" if one == left else one for one in self._commits)
+        return base, new
 
     def text(self, side: int, function: str, file: str) -> SourceText | None:
         """Return the text of a function's file, None where it is not to be found."""
@@ -202,20 +210,20 @@ class FoundSources:
         self, base: SourceText, new: SourceText, hunk: Hunk
     ) -> tuple[Commit, ...]:
         """Return the commits between the builds that made a hunk; newest first."""
-        if self._repository is None or self.told is None:
+        if self._repository is None or self._commits is None:
             return ()
         if (base.origin, new.origin) != ("git", "git"):
             return ()
         try:
             if hunk.new_count:
                 return self._repository.commits_of(
-                    self.told, new.path, hunk.new_start, hunk.new_count
+                    self._commits, new.path, hunk.new_start, hunk.new_count
                 )
             start = hunk.base_start - 1
             gone = base.lines[start : start + hunk.base_count]
             paths = tuple(dict.fromkeys((base.path, new.path)))
             text = max((line.strip() for line in gone), key=len)
-            return self._repository.commits_without(self.told, paths, text)
+            return self._repository.commits_without(self._commits, paths, text)
         except GitError:
             return ()
 

@@ -63,9 +63,10 @@ def _declared(names: Iterable[str], diff: ProfileDiff) -> Iterable[_Declared]:
 def _url(one: _Declared, sources: Sources | None) -> str:
     if sources is not None and sources.told is not None:
         text = sources.text(one.side, one.name, one.file)
-        if text is None or text.origin != "git":
+        commit = sources.told[one.side]
+        if text is None or text.origin != "git" or not commit:
             return ""
-        return line_url(sources.told[one.side], text.path, one.line)
+        return line_url(commit, text.path, one.line)
     commit = revision()
     # What is checked out is new: base's lines are elsewhere.
     if not commit or not one.side:

@@ -15,18 +15,21 @@ from pprofdiff.report.sections.next_steps import next_steps
 from pprofdiff.report.sections.outcome import told_outcome
 from pprofdiff.report.sections.verdict import rulings
 from pprofdiff.report.text.layout import Block
+from pprofdiff.report.text.lines import Page
 from pprofdiff.report.text.short import short_parts
 
 __all__ = ["report_parts"]
 
 
-def report_parts(report: ReportModel, scope: Scope = SCREEN) -> Iterable[Part | Block]:
+def report_parts(
+    report: ReportModel, scope: Scope = SCREEN, page: Page | None = None
+) -> Iterable[Part | Block]:
     """Return the report: an answer of a screen's length, or all where `scope` is full.
 
-    Both have one order: outcome, verdict, account, why, what moved, then warnings,
-    inputs, and what to type next.
+    `page` says how wide the screen is; None for a file. Both have one order: outcome,
+    verdict, account, why, what moved, then warnings, inputs, and what to type next.
     """
-    return _whole(report, scope) if scope.full else short_parts(report, scope)
+    return _whole(report, scope) if scope.full else short_parts(report, scope, page)
 
 
 def _whole(report: ReportModel, scope: Scope) -> Iterator[Part]:

@@ -38,13 +38,13 @@ from pprofdiff.report.text.layout import (
     laid_out,
     sentence_block,
 )
-from pprofdiff.report.text.lines import lines
+from pprofdiff.report.text.lines import Page, lines
 from pprofdiff.report.text.plain import PAGE
 
 __all__ = ["MOST", "short_parts"]
 
 MOST = 60
-"""How many lines the report has at most, at the width of `plain.PAGE`."""
+"""How many lines the report has at most, however wide they are."""
 
 
 class _Room(NamedTuple):
@@ -87,26 +87,31 @@ _LESS: tuple[dict[str, Any], ...] = (
 )
 
 
-def short_parts(report: ReportModel, scope: Scope) -> list[Part | Block]:
+def short_parts(
+    report: ReportModel, scope: Scope, page: Page | None = None
+) -> list[Part | Block]:
     """Return the report in `MOST` lines: parts shrink, in turn, until it has no more.
+
+    Lines are those of a page, None for that of a file.
 
     The order is outcome, verdict of the gate, account, causes, what moved, the other
     sections at a glance, warnings, inputs, and what to type for all the rest.
     """
+    page = page or PAGE
     told = list(sections(report, scope))
     # A report of benchmarks in turns is short: nothing in it needs to be cut.
     room = _FIRST._replace(numbers=_IN_FULL) if report.comparison.measured else _FIRST
-    parts = list(_parts(report, told, room))
+    parts = list(_parts(report, told, room, page))
     for less in _LESS:
-        if sum(1 for _ in lines(laid_out(parts), PAGE)) <= MOST:
+        if sum(1 for _ in lines(laid_out(parts), page)) <= MOST:
             break
         room = room._replace(**less)
-        parts = list(_parts(report, told, room))
+        parts = list(_parts(report, told, room, page))
     return parts
 
 
 def _parts(
-    report: ReportModel, told: Sequence[Section], room: _Room
+    report: ReportModel, told: Sequence[Section], room: _Room, page: Page
 ) -> Iterator[Part | Block]:
     yield from _answer(report)
     verdict = rulings(report.verdict)
@@ -115,7 +120,7 @@ def _parts(
     account = list(account_parts(report, room.account))
     yield from _close(account)
     reasons = why(report, room.causes)
-    yield from _causes(reasons, room)
+    yield from _causes(reasons, room, page)
     if not report.comparison.measured:
         yield from _changed(report, room)
     if told:
@@ -171,26 +176,28 @@ def _close(parts: Iterator[Part] | Sequence[Part]) -> Iterator[Block]:
         yield Close(tuple(blocks))
 
 
-def _causes(told: Why, room: _Room) -> Iterator[Block]:
+def _causes(told: Why, room: _Room, page: Page) -> Iterator[Block]:
     """Yield causes: a title, its numbers, what follows from it, what to do."""
     paragraphs = [Paragraph("Why", "strong")] if told else []
     paragraphs += [sentence_block(sentence, most=2) for sentence in told.warnings]
     for cause in (reason for reason in told.reasons if not reason.level):
         below = [r for r in told.reasons if r.level and r.number == cause.number]
-        paragraphs += _cause(cause, below, room)
+        paragraphs += _cause(cause, below, room, page)
     if room.also:
         paragraphs += [sentence_block(rest, most=room.also) for rest in told.rest]
     if paragraphs:
         yield Stanza(tuple(paragraphs))
 
 
-def _cause(cause: Reason, below: Sequence[Reason], room: _Room) -> Iterator[Paragraph]:
+def _cause(
+    cause: Reason, below: Sequence[Reason], room: _Room, page: Page
+) -> Iterator[Paragraph]:
     lead = f"{cause.lead} "
     indent = " " * len(lead)
     finding = cause.finding
     yield Paragraph(cause.title, direction_style(finding), lead, most=2, title=True)
     follows = _follows(below, indent)
-    left = room.numbers - sum(1 for _ in lines(follows, PAGE))
+    left = room.numbers - sum(1 for _ in lines(follows, page))
     if finding.text and left > 0:
         yield Paragraph(finding.text, "", indent, most=left)
     yield from follows

@@ -15,7 +15,6 @@ from pprofdiff.report.rows import Part
 from pprofdiff.report.text.fitting import columns
 from pprofdiff.report.text.layout import Block, Style, laid_out
 from pprofdiff.report.text.lines import Line, Page, lines
-from pprofdiff.report.text.plain import PAGE
 
 __all__ = ["draw", "render"]
 
@@ -31,11 +30,8 @@ _STYLES: dict[Style, str] = {
 }
 
 
-def render(parts: Iterable[Part | Block], *, color: bool, fit: bool) -> str:
-    """Return parts of a report as a terminal draws them.
-
-    `fit` keeps them to the terminal's width; else names stay whole.
-    """
+def render(parts: Iterable[Part | Block], *, color: bool, page: Page) -> str:
+    """Return parts of a report as a terminal draws them, on a page of its width."""
     drawn = io.StringIO()
     console = Console(
         file=drawn,
@@ -44,7 +40,6 @@ def render(parts: Iterable[Part | Block], *, color: bool, fit: bool) -> str:
         no_color=False,
         force_terminal=True,
     )
-    page = Page(console.width, fit=True) if fit else PAGE
     told = list(lines(laid_out(parts), page))
     console.width = max(page.width, *map(_width, told))
     _print(told, console)

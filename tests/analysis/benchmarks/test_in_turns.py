@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
 from pprofdiff.analysis.benchmarks.turns import measured_in_turns
 from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.model.side import Capture, Side
-from tests.analysis.measuring import Unit, made, path
+from pprofdiff.report.json.document import render
+from pprofdiff.report.model import report_of
+from tests.analysis.measuring import Unit, compared, made, path
 
 F = {path("F"): 600}
 
@@ -72,3 +76,20 @@ def test_a_benchmark_that_one_side_has_alone_is_left_out():
     turns = measured_in_turns(made("base", both, alone), made("new", both))
     assert [name[0] for name in turns.names] == ["A"]
     assert turns.seconds[0].shape == (40, 1)
+
+
+def test_turns_are_read_once_a_report(monkeypatch):
+    read, reading = [], measured_in_turns
+
+    def counted(*sides):
+        read.append(sides)
+        return reading(*sides)
+
+    modules = [m for m in sys.modules.values() if "measured_in_turns" in vars(m)]
+    # This one, and those of the package.
+    assert len(modules) > 2
+    for module in modules:
+        monkeypatch.setattr(module, "measured_in_turns", counted, raising=False)
+    comparison = compared(Unit(F), Unit(F))
+    render(report_of(comparison))
+    assert len(read) == 1

@@ -83,10 +83,13 @@ def case(request):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", WIDTHS)
-def test_as_it_was_last_looked_at(case, monkeypatch, width):
+def test_as_it_was_last_looked_at(case, width):
     name, report = case
-    monkeypatch.setenv("COLUMNS", str(width))
-    text = tidy(render(report_parts(report), color=False, fit=True))
+    page = Page(width, fit=True)
+    parts = report_parts(report, page=page)
+    text = tidy(render(parts, color=False, page=page))
+    # Narrower, some reports have nothing left to leave out.
+    assert text.count("\n") <= MOST or width < 80
     assert max(map(columns, text.splitlines())) <= width
     check(f"short.{name}.{width}", text)
 

@@ -21,6 +21,7 @@ from pprofdiff.report.sections.traces.cells import (
     in_one_unit,
 )
 from pprofdiff.report.sections.traces.section import trace_parts, trace_tiles
+from pprofdiff.report.text.lines import Page
 from pprofdiff.report.text.report import report_parts
 from pprofdiff.report.text.terminal import render
 from tests.conftest import DATA
@@ -40,13 +41,13 @@ def test_as_it_was_last_looked_at(cli, monkeypatch, story):
     check(f"trace.{story}", done.out)
 
 
-def drawn(words, columns, monkeypatch):
+def drawn(words, columns):
     """Return the report as a terminal of so many columns shows it, without styles."""
-    monkeypatch.setenv("COLUMNS", str(columns))
     screen = Screen(None, None)
     with Waiting(None, enabled=False) as waiting:
         report = report_of(parse(words), screen, waiting)
-    text = render(report_parts(report, Scope(full=True)), color=False, fit=True)
+    page = Page(columns, fit=True)
+    text = render(report_parts(report, Scope(full=True)), color=False, page=page)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
     return "\n".join(line.rstrip() for line in plain.splitlines()) + "\n"
 
@@ -54,7 +55,7 @@ def drawn(words, columns, monkeypatch):
 @pytest.mark.parametrize("story", SHOWN)
 def test_at_80_columns_as_it_was_last_looked_at(monkeypatch, story):
     monkeypatch.chdir(DATA / story)
-    text = drawn(["base/trace.out", "new/trace.out"], 80, monkeypatch)
+    text = drawn(["base/trace.out", "new/trace.out"], 80)
     assert max(map(len, text.splitlines())) <= 80
     check(f"trace.{story}.80", text)
 
@@ -66,7 +67,7 @@ def test_nothing_but_names_is_cut(monkeypatch, cli, story, columns):
     monkeypatch.chdir(DATA / story)
     words = ["base/trace.out", "new/trace.out", "--full"]
     _, _, whole = cli(*words).out.partition("\ngoroutine time")
-    _, _, cut = drawn(words, columns, monkeypatch).partition("\ngoroutine time")
+    _, _, cut = drawn(words, columns).partition("\ngoroutine time")
     numbers = r"(?<![^ \n])[+−<]?[\d.,]+[%×]?(?= |$)"
     tables = [text.partition("\n!")[0].partition("\nnext")[0] for text in (whole, cut)]
     found = [re.findall(numbers, table, re.MULTILINE) for table in tables]

@@ -185,8 +185,9 @@ def _callers(size: int, seed: int) -> Pair:
 def _names(size: int, seed: int) -> Pair:
     """Return the service with names of 2 KB: functions have type arguments."""
     pair = _service(size, seed)
+    types = [n for n in pair[0][0].program.names if not {"[", "("} & {*n}]
     for side in pair:
-        side[:] = [replace(c, program=_generic(c.program, pair[0][0])) for c in side]
+        side[:] = [replace(c, program=_generic(c.program, types)) for c in side]
     return pair
 
 
@@ -275,10 +276,10 @@ def _drawn_labels(samples: int, rng: np.random.Generator) -> tuple[Label, ...]:
     )
 
 
-def _generic(program: Program, base: Capture) -> Program:
+def _generic(program: Program, types: list[str]) -> Program:
     """Return the program with type arguments in the names of its own functions."""
-    names, types = list(program.names), base.program.names
+    names = list(program.names)
     for i in range(program.own):
-        near = ",".join(types[(i + k) % program.own] for k in range(80))
+        near = ",".join(types[(i + k) % len(types)] for k in range(80))
         names[i] = f"{names[i]}[{near[: _NAME_BYTES - len(names[i]) - 2]}]"
     return replace(program, names=names)

@@ -49,6 +49,7 @@ _CLOSURE_SUFFIXES = (
 _CLOSURE = rf"(?:{_CLOSURE_SUFFIXES})+$"
 _CLOSURE_ENDS = (*"0123456789", "-fm")
 _CLOSURE_WORD = r"_$|(?:(?:func|gowrap|deferwrap|dwrap)?\d+$)"
+_BRACKET = r"[\[\]]"
 _WORD = r"\([^()]*\)|[^.()]+"
 _ESCAPES = r"(?:%[0-9a-fA-F]{2})+"
 _MAJOR = r"v\d+\."
@@ -68,16 +69,16 @@ def strip_type_arguments(name: str) -> str:
         return name
     kept: list[str] = []
     depth = start = 0
-    for position, char in enumerate(name):
-        if char == "[":
+    for bracket in re.finditer(_BRACKET, name):
+        if bracket[0] == "[":
             if depth == 0:
-                kept.append(name[start:position])
+                kept.append(name[start : bracket.start()])
             depth += 1
-        elif char == "]":
+        else:
             depth -= 1
             if depth < 0:
                 return name
-            start = position + 1
+            start = bracket.end()
     return name if depth else "".join(kept) + name[start:]
 
 

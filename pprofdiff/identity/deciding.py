@@ -186,15 +186,28 @@ class _Decision:
         A closure that kept its name says that the function around it did, sampled or
         not.
         """
-        pairs = [(row, other) for row, other in enumerate(self.partner) if other >= 0]
+        doubted = [row for row, by in self.by.items() if by == "evidence"]
+        packages = (
+            {self.symbols[0].packages[row] for row in doubted},
+            {self.symbols[1].packages[self.partner[row]] for row in doubted},
+        )
+        pairs = [
+            (row, other)
+            for row, other in enumerate(self.partner.tolist())
+            if other >= 0
+            and (
+                self.symbols[0].packages[row] in packages[0]
+                or self.symbols[1].packages[other] in packages[1]
+            )
+        ]
         nesting = Nesting()
         pairs.sort(key=lambda pair: self.by.get(pair[0]) == "evidence")
         for base, new in pairs:
-            old, now = self.symbols[0][base], self.symbols[1][int(new)]
+            old, now = self.symbols[0][base], self.symbols[1][new]
             if self.by.get(base) != "evidence" or nesting.agrees(old, now):
                 nesting.take(old, now)
             else:
-                self._separate(base, int(new))
+                self._separate(base, new)
 
     def _of_runtime(self, side: int, row: int) -> bool:
         return is_runtime_like(self.names[side][row])
@@ -347,24 +360,30 @@ class _Decision:
         `Csv` became `CSV`, `lookup` became `Lookup`. Where either build has functions
         of both names, as what is exported and what it wraps, they tell nothing.
         """
-        spelled = [Counter(self._plain(side)) for side in (0, 1)]
         keys = [
             [
                 (row, key)
                 for row in np.flatnonzero(lone[side]).tolist()
                 if (key := self._spelling(side, row)) is not None
-                and max(spelling[key] for spelling in spelled) == 1
             ]
             for side in (0, 1)
         ]
-        return [(old[0], now[0]) for old, now in by_key(*keys)]
+        alike = [(old[0], now[0]) for old, now in by_key(*keys)]
+        packages = {self.symbols[0][row].package for row, _ in alike}
+        spelled = [Counter(self._plain(side, packages)) for side in (0, 1)]
+        return [
+            (old, now)
+            for old, now in alike
+            if max(spelling[self._spelling(0, old)] for spelling in spelled) == 1
+        ]
 
-    def _plain(self, side: int) -> Iterator[Hashable]:
-        """Yield what each function that is no closure is called, in small letters."""
-        for row in range(len(self.names[side])):
-            key = self._spelling(side, row)
-            if key is not None:
-                yield key
+    def _plain(self, side: int, packages: set[str]) -> Iterator[Hashable]:
+        """Yield what each function of some packages is called, in small letters."""
+        for row, package in enumerate(self.symbols[side].packages):
+            if package in packages:
+                key = self._spelling(side, row)
+                if key is not None:
+                    yield key
 
     def _spelling(self, side: int, row: int) -> Hashable | None:
         """Return a function's package and name in small letters; None for a closure."""

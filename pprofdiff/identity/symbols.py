@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 from pprofdiff.goruntime.names import (
     canonical_path,
@@ -21,6 +21,7 @@ _PART = r"[.·]func|[.·]gowrap|[.·]deferwrap|[.·]dwrap[.·]|-range|\."
 _CHAIN = re.compile(rf"(?:(?:{_PART})\d+)+$")
 _LINK = re.compile(rf"({_PART})(\d+)")
 _INNERMOST = re.compile(r"(?:\([^()]*\)\.)?[^.()·]+$")
+_BRACKET = re.compile(r"[\[\]]")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # What the name of a closure ends in, type arguments behind its number included.
 _CLOSURE_ENDS = (*"0123456789", "]")
@@ -54,7 +55,7 @@ class Symbol(NamedTuple):
     prefix: str
 
 
-class Symbols(Sequence[Symbol]):
+class Symbols:
     """The symbols of a side's functions, each taken apart when it is asked for.
 
     Parameters
@@ -69,22 +70,22 @@ class Symbols(Sequence[Symbol]):
     def __init__(self, names: Sequence[str], packages: Mapping[str, str]) -> None:
         self._names = names
         self._moved = packages
+        self._known: dict[int, Symbol] = {}
 
     def __len__(self) -> int:
         """Return the number of functions."""
         return len(self._names)
 
-    @overload
-    def __getitem__(self, row: int) -> Symbol: ...
-    @overload
-    def __getitem__(self, row: slice) -> Sequence[Symbol]: ...
-    def __getitem__(self, row: int | slice) -> Symbol | Sequence[Symbol]:
+    def __getitem__(self, row: int) -> Symbol:
         """Return the symbol of a function."""
-        if isinstance(row, slice):
-            return [self[one] for one in range(*row.indices(len(self)))]
-        symbol = _taken_apart(self._names[row])
-        path = self._moved.get(symbol.package)
-        return symbol if path is None else symbol._replace(package=path)
+        symbol = self._known.get(row)
+        if symbol is None:
+            symbol = _taken_apart(self._names[row])
+            path = self._moved.get(symbol.package)
+            if path is not None:
+                symbol = symbol._replace(package=path)
+            self._known[row] = symbol
+        return symbol
 
     @cached_property
     def packages(self) -> list[str]:
@@ -142,17 +143,17 @@ def type_outline(name: str) -> str:
     """
     parts: list[str] = []
     depth = start = 0
-    for at, char in enumerate(name):
-        if char == "[":
+    for bracket in _BRACKET.finditer(name):
+        if bracket[0] == "[":
             depth += 1
             if depth == 1:
-                start = at + 1
+                start = bracket.end()
             elif depth == 2:
-                parts.append(name[start:at])
-        elif char == "]":
+                parts.append(name[start : bracket.start()])
+        else:
             depth -= 1
             if depth == 0:
-                parts.append(name[start:at])
+                parts.append(name[start : bracket.start()])
             elif depth == 1:
-                start = at + 1
+                start = bracket.end()
     return ",".join("" if "go.shape." in part else part for part in parts)

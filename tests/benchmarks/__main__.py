@@ -1,7 +1,8 @@
 """pprofdiff beside ``go tool pprof``: wall time and peak memory, measured in turn.
 
-    python -m tests.benchmarks                    profiles of all sizes (5 minutes)
-    python -m tests.benchmarks --sizes 50000      one size
+    python -m tests.benchmarks                    profiles of all shapes (5 minutes)
+    python -m tests.benchmarks --shapes weight    one shape: its tenth, then itself
+    python -m tests.benchmarks --sizes 500000     larger (10 minutes)
     python -m tests.benchmarks --stages           where pprofdiff's own time goes
     python -m tests.benchmarks --traces           execution traces, for long
     python -m tests.benchmarks --fleet            many hosts' profiles, by workers
@@ -22,7 +23,9 @@ installed beside --python, a new process each time. All find their files in the 
 cache.
 
 The large inputs are CPU profiles of an invented service, the same bytes for the same
-seed; they are made once (20 s for the largest) and kept in --inputs.
+seed; they are made once (20 s for the largest) and kept in --inputs. shapes.py says
+what each of --shapes is. Of each, a pair with a tenth of the stacks stands first: the
+last table says how many times its time the whole pair takes.
 
 Traces stand beside ``go tool trace -pprof=sched``, the program itself (``go tool -n
 trace``): two files, as ``pprofdiff BASE NEW``, beside two runs of it, their times added;
@@ -40,6 +43,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -49,11 +53,16 @@ if not __package__:
 
 from tests.benchmarks.measure import ROOT, BenchmarkError, compared
 from tests.benchmarks.stages import breakdown
-from tests.benchmarks.table import TOOL, Row, comparison, scaling
+from tests.benchmarks.table import TOOL, Row, comparison, growth
 from tests.benchmarks.traces.measured import measured
 from tests.benchmarks.traces.table import comparison as traces
 
-SIZES = (5_000, 50_000, 500_000)
+SIZES = (50_000,)
+# Those of `shapes.SHAPES`: that module imports numpy, which does not belong in here.
+SHAPES = (
+    *("service", "weight", "renamed", "half", "recursion"),
+    *("labels", "runs", "callers", "names"),
+)
 
 
 def main() -> int:
@@ -66,19 +75,18 @@ def main() -> int:
             return _fleet(options)
         inputs = _inputs(options)
         if options.stages:
-            named = [(name, base, new) for _, name, base, new in inputs]
+            named = [(one.name, one.base, one.new) for one in inputs]
             print(breakdown(options.python, named, options.rounds))
             return 0
         pprof = options.pprof or _pprof()
         print(_setting(options, "pprof"), flush=True)
-        rows = [_measured(options, pprof, *found) for found in inputs]
+        rows = [_measured(options, pprof, one) for one in inputs]
     except BenchmarkError as error:
         print(f"benchmark: {error}", file=sys.stderr)
         return 2
-    by_key = {row.key: row for row in rows}
     print(f"\n{comparison(rows)}")
-    if {"50000", "500000"} <= by_key.keys():
-        print(f"\n{scaling(by_key['50000'], by_key['500000'])}")
+    if grown := growth(rows):
+        print(f"\n{grown}")
     print(f"\nload at the end: {_load()}")
     return 0
 
@@ -101,10 +109,16 @@ def _options() -> argparse.Namespace:
         help="where the large inputs are kept (default: %(default)s)",
     )
     add(
+        "--shapes",
+        default="all",
+        metavar="NAME,NAME",
+        help=f"of the large inputs: {', '.join(SHAPES)} (default: all); empty for none",
+    )
+    add(
         "--sizes",
         default=",".join(map(str, SIZES)),
         metavar="N,N",
-        help="distinct stacks of the large inputs, of %(default)s; empty for none",
+        help="stacks of the large inputs: 50000, 500000 (default: %(default)s)",
     )
     add("--seed", type=int, default=1, help="of the large inputs (default: 1)")
     add(
@@ -162,26 +176,50 @@ def _fleet(options: argparse.Namespace) -> int:
     return 0
 
 
-def _inputs(options: argparse.Namespace) -> list[tuple[str, str, Path, Path]]:
-    """Return what to compare: key, name, base, new; large inputs are made if need be."""
-    found: list[tuple[str, str, Path, Path]] = []
+@dataclass(frozen=True, slots=True)
+class _Input:
+    """A pair to compare; each side is a file, or a folder of runs."""
+
+    shape: str
+    stacks: int
+    base: Path
+    new: Path
+
+    @property
+    def name(self) -> str:
+        """What the tables call it."""
+        return f"{self.shape}, {self.stacks:,}" if self.stacks else self.shape
+
+
+def _inputs(options: argparse.Namespace) -> list[_Input]:
+    """Return what to compare; large inputs are made if need be."""
+    found: list[_Input] = []
     base, new = (options.real / side / "cpu.pb.gz" for side in ("base", "new"))
     if base.exists() and new.exists():
-        found.append(("real", f"real ({options.real.name})", base, new))
+        found.append(_Input("real", 0, base, new))
     else:
         print(f"no real captures in {options.real}", file=sys.stderr)
-    for size in filter(None, options.sizes.split(",")):
-        # In a process of its own, which takes the memory with it when it ends.
-        made = subprocess.run(
-            [options.python, "-m", "tests.benchmarks.inputs", size, str(options.inputs),
-             str(options.seed)],
-            cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False,
-        )  # fmt: skip
-        if made.returncode:
-            raise BenchmarkError(f"the input of {size} stacks could not be made")
-        first, second = made.stdout.splitlines()
-        found.append((size, f"{int(size):,} stacks", Path(first), Path(second)))
+    shapes = options.shapes.split(",") if options.shapes != "all" else SHAPES
+    sizes = {int(size) for size in options.sizes.split(",") if size}
+    for shape in filter(None, shapes):
+        if shape not in SHAPES:
+            raise BenchmarkError(f"no shape {shape}; there are: {', '.join(SHAPES)}")
+        for size in sorted(sizes | {size // 10 for size in sizes}):
+            found.append(_made(options, shape, size))  # noqa: PERF401
     return found
+
+
+def _made(options: argparse.Namespace, shape: str, size: int) -> _Input:
+    """Return an invented pair, made in a process of its own: its memory ends with it."""
+    made = subprocess.run(
+        [options.python, "-m", "tests.benchmarks.inputs", shape, str(size),
+         str(options.inputs), str(options.seed)],
+        cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    if made.returncode:
+        raise BenchmarkError(f"{shape} of {size} stacks could not be made")
+    base, new = made.stdout.splitlines()
+    return _Input(shape, size, Path(base), Path(new))
 
 
 def _template(options: argparse.Namespace) -> list[str]:
@@ -226,17 +264,23 @@ def _load() -> str:
     return "{:.1f} {:.1f} {:.1f}".format(*os.getloadavg())
 
 
-def _measured(
-    options: argparse.Namespace, pprof: str, key: str, name: str, base: Path, new: Path
-) -> Row:
+def _measured(options: argparse.Namespace, pprof: str, one: _Input) -> Row:
     """Return one input's runs."""
-    ours = [part.format(base=base, new=new) for part in _template(options)]
-    flags = ["-top", f"-diff_base={base}", str(new)]
+    ours = [part.format(base=one.base, new=one.new) for part in _template(options)]
+    flags = ["-top", *(f"-diff_base={file}" for file in _files(one.base))]
+    flags += _files(one.new)
     commands = [["go", "tool", "pprof", *flags], [pprof, *flags], ours]
-    row = Row(key, name, compared(commands, options.rounds))
+    row = Row(one.shape, one.stacks, one.name, compared(commands, options.rounds))
     ratio = row.ratio("wall", TOOL).middle
-    print(f"{name}: {ratio:.2f} x go tool pprof's wall", file=sys.stderr, flush=True)
+    print(
+        f"{one.name}: {ratio:.2f} x go tool pprof's wall", file=sys.stderr, flush=True
+    )
     return row
+
+
+def _files(side: Path) -> list[str]:
+    """Return the profiles of a side."""
+    return sorted(map(str, side.rglob("*.pb.gz"))) if side.is_dir() else [str(side)]
 
 
 if __name__ == "__main__":

@@ -68,26 +68,39 @@ def _sums(numbers: Numbers, counts: Numbers) -> Numbers:
     return total[ends] - total[ends - counts]
 
 
-def sample_messages(values: Numbers, ids: Numbers, depths: Numbers) -> Messages:
-    """Return samples of two values each, and their location ids (all rows joined)."""
+def sample_messages(
+    values: Numbers, ids: Numbers, depths: Numbers, labels: Numbers
+) -> Messages:
+    """Return samples of two values each, and their location ids (all rows joined).
+
+    `labels` are the strings (key, text) of each sample's labels: (samples, labels, 2).
+    """
     packed = depths > 2
     tail = np.where(packed, 2 + depths, 2 * depths)
-    ends = np.cumsum(6 + tail)
-    at = ends - tail - 6
+    labelled = 6 * labels.shape[1]
+    ends = np.cumsum(6 + tail + labelled)
+    at = ends - labelled - tail - 6
     out = np.empty(int(ends[-1]), np.int64)
     id_bytes = _sums(_sizes(ids), depths)
     tail_bytes = np.where(packed, 1 + _sizes(id_bytes) + id_bytes, depths + id_bytes)
+    label_bytes = 2 + _sizes(labels.reshape(-1)).reshape(labels.shape).sum(axis=2)
+    tail_bytes += (2 + label_bytes).sum(axis=1)
     body = 2 + _sizes(values[:, 0]) + _sizes(values[:, 1]) + tail_bytes
     heads = (2 << 3 | 2, body, 2 << 3, values[:, 0], 2 << 3, values[:, 1])
     for i, head in enumerate(heads):
         out[at + i] = head
     out[at[packed] + 6] = 1 << 3 | 2
     out[at[packed] + 7] = id_bytes[packed]
-    place, row = _within(depths), np.repeat(np.arange(len(depths)), depths)
+    within, row = _within(depths), np.repeat(np.arange(len(depths)), depths)
     long = packed[row]
-    spot = at[row] + 6 + np.where(long, 2 + place, 2 * place + 1)
+    spot = at[row] + 6 + np.where(long, 2 + within, 2 * within + 1)
     out[spot] = ids
     out[spot[~long] - 1] = 1 << 3
+    for place in range(labels.shape[1]):
+        key, text = labels[:, place].T
+        parts = (3 << 3 | 2, label_bytes[:, place], 1 << 3, key, 2 << 3, text)
+        for i, part in enumerate(parts):
+            out[ends - labelled + 6 * place + i] = part
     return _encoded(out, ends)
 
 

@@ -1,17 +1,11 @@
-"""Large CPU profiles of an invented Go service, made from a seed and kept on disk.
-
-Base and new are two runs of two builds: 60 % of the stacks occur in both with values
-drawn again, some functions cost more, garbage collection costs more, some functions
-have other names. ``pair.json`` beside a pair says what was changed.
-"""
+"""Large CPU profiles of an invented Go service, made from a seed and kept on disk."""
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -23,103 +17,49 @@ from tests.benchmarks.gowire import (
     location_messages,
     sample_messages,
 )
-from tests.benchmarks.service import Program, build, renamed
-from tests.benchmarks.walks import ENDINGS, RUNTIME, SPINES, Stacks, distinct, mixed
+from tests.benchmarks.shapes import SHAPES, Capture
 
-__all__ = ["SIZES", "Pair", "make"]
+__all__ = ["Pair", "make"]
 
 Column = NDArray[np.int64]
 
-VERSION = 1
+VERSION = 2
 _PERIOD = 10_000_000
-_RUNTIME_VALUE = 0.25
-_KEPT = 0.60
-
-# stacks: (functions of the service, seconds)
-SIZES = {5_000: (3_000, 30), 50_000: (9_000, 120), 500_000: (20_000, 600)}
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two profiles to compare."""
+    """Two sides to compare: files, or folders with a folder of each run."""
 
     base: Path
     new: Path
 
 
-def make(folder: Path, stacks: int, seed: int = 1) -> Pair:
+def make(folder: Path, stacks: int, seed: int = 1, shape: str = "service") -> Pair:
     """Return the pair with this many stacks, making it if it is not in `folder`."""
-    home = folder / f"v{VERSION}-seed{seed}-{stacks}"
-    pair = Pair(home / "base.pb.gz", home / "new.pb.gz")
-    if (home / "pair.json").exists():
-        return pair
-    functions, seconds = SIZES[stacks]
-    program = build(functions, [*SPINES, *ENDINGS, *RUNTIME], seed)
-    rng = np.random.default_rng([seed, stacks])
-    known = distinct(program, int(stacks * (2 - _KEPT)), rng)
-    rows = np.arange(len(known.kind))
-    home.mkdir(parents=True, exist_ok=True)
-    base = mixed(rows[:stacks], rng)
-    _write(pair.base, program, known.take(base), rng, seconds=seconds)
-    names, changed = renamed(program, seed)
-    slower = _slower(program, known, rng)
-    shifted = replace(
-        program,
-        names=names,
-        address=program.address + 0x1240,
-        line_number=program.line_number + 3 * (program.line_function % 10 == 0),
-    )
-    new = mixed(np.concatenate((rows[: int(stacks * _KEPT)], rows[stacks:])), rng)
-    _write(pair.new, shifted, known.take(new), rng, seconds=seconds, slower=slower)
-    facts = {
-        "slower": {program.names[f]: 3 for f in slower.tolist()},
-        "costs_more": {"background mark": 1.5, "assist": 1.8},
-        "renamed": changed,
-    }
-    _replace(home / "pair.json", json.dumps(facts, indent=1).encode())
-    return pair
+    home = folder / f"v{VERSION}-seed{seed}-{shape}-{stacks}"
+    done = home / "done"
+    if not done.exists():
+        for side, captures in zip(
+            ("base", "new"), SHAPES[shape](stacks, seed), strict=True
+        ):
+            for number, capture in enumerate(captures):
+                run = home / side / str(number)
+                run.mkdir(parents=True, exist_ok=True)
+                _write(run / "cpu.pb.gz", capture)
+        done.touch()
+    return Pair(*(_side(home / side) for side in ("base", "new")))
 
 
-def _slower(program: Program, known: Stacks, rng: np.random.Generator) -> Column:
-    """Return a dozen functions of the service that many stacks end in."""
-    worker = known.worker[known.worker >= 0]
-    often = np.argsort(-np.bincount(worker, minlength=program.own), kind="stable")[:200]
-    return often[np.argsort(rng.random(200))[:12]]
+def _side(folder: Path) -> Path:
+    """Return the file of a side, its folder where it has several runs."""
+    files = list(folder.glob("*/cpu.pb.gz"))
+    return folder if len(files) > 1 else files[0]
 
 
-def _values(stacks: Stacks, slower: Column | None, rng: np.random.Generator) -> Column:
-    """Return sample counts: mostly 1 to 3, the runtime's own far higher."""
-    size = len(stacks.kind)
-    counts = 1 + np.minimum(-np.log(1 - rng.random(size)) * 0.75, 60).astype(np.int64)
-    if slower is not None:
-        counts[np.isin(stacks.worker, slower)] *= 3
-        assist = [i for i, c in enumerate(ENDINGS) if c.kind == "assist"]
-        more = np.isin(stacks.kind, assist) & (rng.random(size) < 0.8)
-        counts[more] *= 2
-    alone = np.flatnonzero(stacks.kind >= len(ENDINGS))
-    share = np.array([c.weight for c in RUNTIME], np.float64)
-    if slower is not None:
-        share[[c.kind == "mark" for c in RUNTIME]] *= 1.5
-    kind = stacks.kind[alone] - len(ENDINGS)
-    total = counts.sum() * _RUNTIME_VALUE / (1 - _RUNTIME_VALUE)
-    draw = -np.log(1 - rng.random(len(alone)))
-    weight = np.bincount(kind, draw, len(share))
-    scale = total / sum(c.weight for c in RUNTIME)
-    counts[alone] = 1 + (draw * (share * scale / np.maximum(weight, 1e-9))[kind])
-    return counts
-
-
-def _write(
-    path: Path,
-    program: Program,
-    stacks: Stacks,
-    rng: np.random.Generator,
-    *,
-    seconds: int,
-    slower: Column | None = None,
-) -> None:
+def _write(path: Path, capture: Capture) -> None:
     """Write one profile; parts of the program that no stack meets are left out."""
-    counts = _values(stacks, slower, rng)
+    program, stacks, counts = capture.program, capture.stacks, capture.counts
     met, first_use, location_ids = _ranked(stacks.items)
     line_counts = np.diff(program.line_offsets)[met]
     lines = expand(program.line_offsets[:-1][met], line_counts)
@@ -127,14 +67,15 @@ def _write(
     fixed = ["", "samples", "count", "cpu", "nanoseconds", "/app/server", "4b1d0ffe"]
     names = [program.names[f] for f in used.tolist()]
     files = [program.files[f] for f in used.tolist()]
-    strings = list(
-        dict.fromkeys((*fixed, *(x for p in zip(names, files, strict=True) for x in p)))
-    )
+    said = [x for label in capture.labels for x in (label.key, *label.texts)]
+    named = (x for pair in zip(names, files, strict=True) for x in pair)
+    strings = list(dict.fromkeys((*fixed, *said, *named)))
     place = {s: i for i, s in enumerate(strings)}
     samples = sample_messages(
         np.stack((counts, counts * _PERIOD), axis=1),
         location_ids + 1,
         np.diff(stacks.offsets),
+        _labels(capture, place),
     ).split()
     locations = location_messages(
         program.address[met], line_counts, function_ids + 1, program.line_number[lines]
@@ -148,7 +89,16 @@ def _write(
     newest = np.maximum.accumulate(np.maximum.reduceat(function_ids, first_line))
     owner = np.searchsorted(stacks.offsets, first_use, side="right") - 1
     body = _interleaved(samples, (locations, owner), (functions, newest))
-    _replace(path, _gzip([_header(seconds), *body, _trailer(strings)]))
+    _replace(path, _gzip([_header(capture.seconds), *body, _trailer(strings)]))
+
+
+def _labels(capture: Capture, place: dict[str, int]) -> Column:
+    """Return the strings (key, text) of each sample's labels: (samples, labels, 2)."""
+    labels = np.zeros((len(capture.counts), len(capture.labels), 2), np.int64)
+    for i, label in enumerate(capture.labels):
+        labels[:, i, 0] = place[label.key]
+        labels[:, i, 1] = np.array([place[text] for text in label.texts])[label.of]
+    return labels
 
 
 def _ranked(items: Column) -> tuple[Column, Column, Column]:
@@ -228,5 +178,6 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 if __name__ == "__main__":
-    made = make(Path(sys.argv[2]), int(sys.argv[1]), int(sys.argv[3]))
+    shape, stacks, folder, seed = sys.argv[1:]
+    made = make(Path(folder), int(stacks), int(seed), shape)
     print(made.base, made.new, sep="\n")

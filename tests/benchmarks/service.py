@@ -126,8 +126,8 @@ def _lines(
     return offsets, function, number
 
 
-def renamed(program: Program, seed: int) -> tuple[list[str], list[tuple[str, str]]]:
-    """Return the names in the next build, and which changed: (old, new).
+def renamed(program: Program, seed: int) -> list[str]:
+    """Return the names in the next build.
 
     Closures move up one number where their function got another closure before
     them, and one function in a hundred is replaced by one with another name.
@@ -146,5 +146,4 @@ def renamed(program: Program, seed: int) -> tuple[list[str], list[tuple[str, str
         if names[i] != program.names[i] and names[i] in taken:
             names[i] = program.names[i]
         taken.add(names[i])
-    changed = [(a, b) for a, b in zip(program.names, names, strict=True) if a != b]
-    return names, changed
+    return names

@@ -8,24 +8,25 @@ from tests.benchmarks.measure import Run, Spread
 
 __all__ = [
     "BUDGETS",
-    "SCALING",
+    "GROWTH",
     "TOOL",
     "Row",
     "budget",
     "columns",
     "comparison",
-    "scaling",
+    "growth",
     "spread",
 ]
 
-# input: (wall time to go tool pprof, memory to pprof) at most.
-BUDGETS: dict[str, tuple[float, float | None]] = {
-    "real": (1.3, None),
-    "50000": (0.35, 0.6),
-    "500000": (0.20, 0.6),
+# stacks a side, 0 of real captures: (wall time to go tool pprof, memory to pprof) at
+# most.
+BUDGETS: dict[int, tuple[float, float | None]] = {
+    0: (1.3, None),
+    50_000: (0.35, 0.6),
+    500_000: (0.20, 0.6),
 }
 # Wall time of ten times the input to that of the input, at most.
-SCALING = 11.0
+GROWTH = 11.0
 
 
 # Places in a round: what a user types, the program behind it, ours.
@@ -36,7 +37,8 @@ TOOL, PPROF, OURS = range(3)
 class Row:
     """One input, measured: rounds of runs, as TOOL, PPROF and OURS number them."""
 
-    key: str
+    shape: str
+    stacks: int
     name: str
     rounds: list[list[Run]]
 
@@ -59,7 +61,7 @@ def comparison(rows: list[Row]) -> str:
     ]]  # fmt: skip
     memory = [["peak memory", "pprof, MB", "pprofdiff, MB", "to pprof", "at most"]]
     for row in rows:
-        wall, peak = BUDGETS.get(row.key, (None, None))
+        wall, peak = BUDGETS.get(row.stacks, (None, None))
         ratio = row.ratio("wall", TOOL)
         time.append([
             row.name,
@@ -79,18 +81,30 @@ def comparison(rows: list[Row]) -> str:
     return f"{columns(time)}\n\n{columns(memory)}"
 
 
-def scaling(small: Row, large: Row) -> str:
-    """Return what ten times the input costs, in one line for each program."""
-    lines = []
-    for side, program in ((OURS, "pprofdiff"), (PPROF, "pprof")):
-        times = large.of(side, "wall").middle / small.of(side, "wall").middle
-        memory = large.of(side, "peak").middle / small.of(side, "peak").middle
-        verdict = f" (at most {SCALING:g}: {_verdict(times, SCALING)})"
-        lines.append(
-            f"{program}: {small.name} to {large.name} takes {times:.1f} x the time"
-            f"{verdict if side == OURS else ''}, {memory:.1f} x the memory"
+def growth(rows: list[Row]) -> str:
+    """Return what each input takes of the time and memory of its tenth; "" for none."""
+    table = [
+        ["to its own tenth", "pprof", "pprofdiff", "at most", "pprofdiff's memory"]
+    ]
+    small = {(row.shape, row.stacks): row for row in rows}
+    for row in rows:
+        tenth = small.get((row.shape, row.stacks // 10)) if row.stacks else None
+        if tenth is None:
+            continue
+        pprof, ours, peak = (
+            row.of(program, field).middle / tenth.of(program, field).middle
+            for program, field in ((PPROF, "wall"), (OURS, "wall"), (OURS, "peak"))
         )
-    return "\n".join(lines)
+        table.append(
+            [
+                row.name,
+                f"{pprof:.1f}",
+                f"{ours:.1f}",
+                budget(ours, GROWTH),
+                f"{peak:.1f}",
+            ]
+        )
+    return columns(table) if len(table) > 1 else ""
 
 
 def _verdict(ratio: float, limit: float) -> str:

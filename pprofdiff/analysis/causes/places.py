@@ -163,7 +163,7 @@ def _deepest(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
             break
         last, whole = best
         candidates[last] = False
-        claim = claim.within(cpu.under(_only(last, len(candidates))))
+        claim = claim.within(cpu.under(cpu.only(last)))
     if last < 0:
         return None
     return Place(last, claim, *cpu.sums(claim), whole=True)
@@ -189,12 +189,6 @@ def _largest(
         delta = np.where(delta * way > 0, delta, 0.0)
     best = int(np.argmax(np.abs(delta)))
     return (int(some[best]), float(delta[best])) if delta[best] else None
-
-
-def _only(row: int, size: int) -> NDArray[np.bool_]:
-    chosen = np.zeros(size, np.bool_)
-    chosen[row] = True
-    return chosen
 
 
 def _cum_by_run(cpu: CPUComparison, claim: Claim) -> Runs[Column]:
@@ -264,7 +258,7 @@ def _caller(cpu: CPUComparison, program: Program, place: Place) -> Place | None:
 
 def _whole(cpu: CPUComparison, row: int) -> Place:
     """Return a function with all that it calls."""
-    claim = cpu.under(_only(row, len(cpu.names)))
+    claim = cpu.under(cpu.only(row))
     return Place(row, claim, *cpu.sums(claim), whole=True)
 
 
@@ -276,7 +270,7 @@ def _with_callees(cpu: CPUComparison, program: Program, place: Place) -> Place:
         alone = np.where(program.code & (other == 0), mine, 0)
         alone[place.row] = 0
         best = int(np.argmax(alone))
-        claim = place.claim.within(cpu.under(_only(best, len(alone))))
+        claim = place.claim.within(cpu.under(cpu.only(best)))
         sides.append(best if alone[best] and cpu.change(claim).told else -1)
     return place._replace(gone=sides[0], added=sides[1])
 
@@ -288,12 +282,12 @@ def _below(cpu: CPUComparison, place: Place, side: int) -> Column:
     """
     size = len(cpu.names)
     total = np.zeros(size, np.int64)
-    values = np.where(place.claim.sides[side], cpu.diff.values[side], 0)
-    for start, stop, ids, offsets in cpu.stacks(side):
+    values, claimed = cpu.diff.values[side], place.claim.sides[side]
+    for samples, ids, offsets in cpu.stacks_with(side, cpu.only(place.row), claimed):
         rows = row_of_item(offsets)
         # Stacks begin at the leaf: callees stand before the place.
         at = last_in_row(ids == place.row, offsets)
         below = np.arange(len(ids)) < at[rows]
         keys = distinct(rows[below] * size + ids[below])
-        total += sums(keys % size, values[start:stop][keys // size], size)
+        total += sums(keys % size, values[samples[keys // size]], size)
     return total

@@ -35,7 +35,10 @@ def covering(diff: ProfileDiff, kept: Claim | None = None) -> int | None:
     change and more, the one with the least cum. `kept` chooses samples. None where no
     function covers it.
     """
-    base, new = (cum_of(diff, side, kept) for side in (0, 1))
+    base, new = (
+        cum_of(diff, side, None if kept is None else kept.sides[side])
+        for side in (0, 1)
+    )
     by = diff.normalization
     delta = by.delta(base, new)
     totals = [

@@ -14,7 +14,7 @@ from pprofdiff.analysis.findings.model import Claim, Direction, Fact
 from pprofdiff.analysis.profiles.attribution import Attribution
 from pprofdiff.analysis.profiles.caveats import releases_apart
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.graph import flat_and_cum, walk
+from pprofdiff.analysis.profiles.graph import walk, walk_some
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_groups
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import Table, ValueColumn
@@ -22,6 +22,7 @@ from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judgement import Change, Mark, Runs
 from pprofdiff.goruntime.rules import rules
+from pprofdiff.model.csr import once_per_row, sums
 
 __all__ = ["CPUComparison", "cum_of", "words"]
 
@@ -33,18 +34,24 @@ _TOLD = 0.01
 _PREEMPTED = "runtime.asyncPreempt"
 
 Column = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
-def cum_of(diff: ProfileDiff, side: int, kept: Claim | None) -> Column:
+def cum_of(diff: ProfileDiff, side: int, kept: Mask | None) -> Column:
     """Return the raw cum of each function of the union on one side, of kept samples."""
     functions = diff.paired_functions
     profile = (diff.base, diff.new)[side].profile
     values = diff.values[side]
-    if kept is not None:
-        values = np.where(kept.sides[side], values, 0)
+    if kept is None:
+        return functions.raw("cum")[side]
     ids = functions.union[side][functions.sides[side].ids]
-    _, cum = flat_and_cum(profile, ids, len(functions.names), values[:, None])
-    return cum[:, 0]
+    cum = np.zeros(len(functions.names), np.int64)
+    for samples, frames in walk_some(profile, np.flatnonzero(kept)):
+        rows = ids[frames.line]
+        once = once_per_row(frames.offsets, rows, len(cum))
+        counted = np.repeat(values[samples], np.diff(frames.offsets))
+        cum += sums(rows[once], counted[once], len(cum))
+    return cum
 
 
 def words(diff: ProfileDiff, base: float, new: float) -> str:
@@ -228,7 +235,7 @@ class CPUComparison:
 
     def cum_of(self, side: int, claim: Claim) -> Column:
         """Return the raw cum of each function on one side, of the claimed samples."""
-        return cum_of(self.diff, side, claim)
+        return cum_of(self.diff, side, claim.sides[side])
 
     @property
     def all(self) -> Claim:
@@ -236,19 +243,41 @@ class CPUComparison:
         base, new = self.diff.values
         return Claim(np.ones(len(base), np.bool_), np.ones(len(new), np.bool_))
 
-    def under(self, rows: NDArray[np.bool_]) -> Claim:
+    def only(self, row: int) -> Mask:
+        """Return a choice of functions that has one alone (bool, one a row)."""
+        chosen = np.zeros(len(self.names), np.bool_)
+        chosen[row] = True
+        return chosen
+
+    def under(self, rows: Mask) -> Claim:
         """Claim the samples with a chosen function in their stack (bool, one a row)."""
         if not rows.any():
             return self.of(())
         return Claim(*self.diff.having(rows))
 
-    def stacks(self, side: int) -> Iterator[tuple[int, int, Column, Column]]:
-        """Yield (start, stop, functions, offsets) of stacks, one function a frame."""
+    def stacks(self, side: int) -> Iterator[tuple[slice, Column, Column]]:
+        """Yield (samples, functions, offsets) of stacks, one function a frame."""
         functions = self.diff.paired_functions
         union = functions.union[side][functions.sides[side].ids]
         profile = (self.diff.base, self.diff.new)[side].profile
         for start, stop, frames in walk(profile):
-            yield start, stop, union[frames.line], frames.offsets
+            yield slice(start, stop), union[frames.line], frames.offsets
+
+    def stacks_with(
+        self, side: int, rows: Mask, claimed: Mask | None = None
+    ) -> Iterator[tuple[Column, Column, Column]]:
+        """Yield `stacks` with a chosen function (bool, one a row).
+
+        Of samples that are `claimed` alone (bool, one a sample), where that is given.
+        """
+        functions = self.diff.paired_functions
+        having = self.diff.having_on(side, rows)
+        if claimed is not None:
+            having &= claimed
+        union = functions.union[side][functions.sides[side].ids]
+        profile = (self.diff.base, self.diff.new)[side].profile
+        for samples, frames in walk_some(profile, np.flatnonzero(having)):
+            yield samples, union[frames.line], frames.offsets
 
     def sums(self, claim: Claim) -> tuple[int, int]:
         """Return the raw CPU time of the claimed samples, base and new."""

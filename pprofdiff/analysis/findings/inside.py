@@ -17,7 +17,7 @@ from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.roots import OneSidedWork, Root
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.names import is_runtime_like
-from pprofdiff.model.csr import first_in_row, last_in_row, once_per_row
+from pprofdiff.model.csr import first_in_row, last_in_row, once_per_row, row_of_item
 
 __all__ = ["Inside", "inside_others"]
 
@@ -96,13 +96,13 @@ def _nearest(cpu: CPUComparison, work: OneSidedWork, root: Root) -> int:
     """
     above = np.zeros(len(cpu.names), np.int64)
     values = cpu.diff.values[work.side]
-    for start, stop, ids, offsets in cpu.stacks(work.side):
+    own = work.root_of_sample == root.row
+    for samples, ids, offsets in cpu.stacks_with(work.side, cpu.only(root.row), own):
         at = last_in_row(ids == root.row, offsets)
-        at = np.where(work.root_of_sample[start:stop] == root.row, at, len(ids))
-        sample = np.repeat(np.arange(stop - start), np.diff(offsets))
-        over = np.arange(len(ids)) > at[sample]
+        stack = row_of_item(offsets)
+        over = np.arange(len(ids)) > at[stack]
         over &= once_per_row(offsets, ids, len(cpu.names))
-        np.add.at(above, ids[over], values[start:stop][sample[over]])
+        np.add.at(above, ids[over], values[samples[stack[over]]])
     most = _on_both(cpu) & (above >= _NEARLY_ALL * root.value)
     if root.parent >= 0 and most[root.parent]:
         return root.parent
@@ -129,10 +129,10 @@ def _own(
     rows = []
     for side in (0, 1):
         own = np.full(len(cpu.diff.values[side]), -1, np.int64)
-        for start, stop, ids, offsets in cpu.stacks(side):
+        for samples, ids, offsets in cpu.stacks(side):
             first = first_in_row(~runtime[ids], offsets)
             mine = (first >= 0) & (np.append(ids, -1)[first] == host)
-            own[start:stop] = np.where(mine, 0, -1)
+            own[samples] = np.where(mine, 0, -1)
         if side == work.side:
             own[np.isin(work.root_of_sample, [root.row for root in roots])] = 0
         rows.append(own)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.findings.cpu import CPUComparison
+from pprofdiff.analysis.findings.cpu import CPUComparison, cum_of
 from pprofdiff.analysis.findings.inside import Inside, inside_others
 from pprofdiff.analysis.findings.model import Claim
 from pprofdiff.analysis.findings.roots import OneSidedWork, Root
@@ -20,6 +20,8 @@ from pprofdiff.model.csr import (
     grouped,
     last_in_row,
     once_per_row,
+    row_of_item,
+    sums,
 )
 
 __all__ = ["OneSided", "mostly", "work_of_one_side"]
@@ -222,13 +224,11 @@ def _outermost(cpu: CPUComparison, side: int, chosen: Mask) -> tuple[Column, Col
     root = np.full(len(values), -1, np.int64)
     parent = np.full(len(values), -1, np.int64)
     if chosen.any():
-        for start, stop, ids, offsets in cpu.stacks(side):
+        for samples, ids, offsets in cpu.stacks_with(side, chosen):
             last = last_in_row(chosen[ids], offsets)
-            some = last >= 0
-            padded = np.append(ids, -1)
-            root[start:stop] = np.where(some, padded[last], -1)
-            above = np.where(some & (last + 1 < offsets[1:]), padded[last + 1], -1)
-            parent[start:stop] = above
+            root[samples] = ids[last]
+            above = np.append(ids, -1)[last + 1]
+            parent[samples] = np.where(last + 1 < offsets[1:], above, -1)
     return root, parent
 
 
@@ -252,8 +252,9 @@ def _passed_on(cpu: CPUComparison, side: int, root: Root, other: Mask) -> Mask:
     the `other` chosen functions in between, for so much more than this side does
     without the root that this is half of what it does below the root, or more.
     """
-    below, beside = _below(cpu, side, root.row, root.parent)
-    there = _below(cpu, 1 - side, root.parent, None, without=other)[0]
+    below = _below(cpu, side, root.row)
+    beside = _below(cpu, side, root.parent, without=cpu.only(root.row))
+    there = _below(cpu, 1 - side, root.parent, without=other)
     factors = cpu.diff.normalization.factors
     moved = there * factors[1 - side] - beside * factors[side]
     least = _SHARE / 2 * cpu.diff.totals[side]
@@ -261,42 +262,37 @@ def _passed_on(cpu: CPUComparison, side: int, root: Root, other: Mask) -> Mask:
     same &= ~np.array([is_runtime_like(name) for name in cpu.names], np.bool_)
     passed = np.zeros(len(cpu.diff.values[side]), np.bool_)
     if same.any():
-        for start, stop, ids, offsets in cpu.stacks(side):
+        for samples, ids, offsets in cpu.stacks_with(side, cpu.only(root.row)):
             at = last_in_row(ids == root.row, offsets)
             first = first_in_row(same[ids], offsets)
-            passed[start:stop] = (first >= 0) & (first < at)
+            passed[samples] = (first >= 0) & (first < at)
     return passed
 
 
 def _below(
-    cpu: CPUComparison,
-    side: int,
-    row: int,
-    parent: int | None,
-    without: Mask | None = None,
-) -> tuple[Column, Column]:
+    cpu: CPUComparison, side: int, row: int, without: Mask | None = None
+) -> Column:
     """Return the raw sum of each function below `row`; -1 is what calls every root.
 
-    And of each function below `parent`, in stacks that `row` is not in. Stacks that
-    have a function of `without` are left out.
+    A function counts where its outermost frame is below. Stacks that have a function
+    of `without` are left out.
     """
+    left = None if without is None else cpu.diff.having_on(side, without)
+    if row < 0:
+        every = cpu.cum[side]
+        return every if left is None else every - cum_of(cpu.diff, side, left)
     values = cpu.diff.values[side]
-    inside, beside = (np.zeros(len(cpu.names), np.int64) for _ in range(2))
-    for start, stop, ids, offsets in cpu.stacks(side):
-        sample = np.repeat(np.arange(start, stop), np.diff(offsets))
-        place = np.arange(len(ids))
-        once = once_per_row(offsets, ids, len(cpu.names))
-        if without is not None:
-            once &= (first_in_row(without[ids], offsets) < 0)[sample - start]
-        ends = offsets[1:]
-        at = ends if row < 0 else last_in_row(ids == row, offsets)
-        below = once & (place < at[sample - start])
-        np.add.at(inside, ids[below], values[sample[below]])
-        if parent is not None:
-            over = ends if parent < 0 else last_in_row(ids == parent, offsets)
-            apart = once & (at < 0)[sample - start] & (place < over[sample - start])
-            np.add.at(beside, ids[apart], values[sample[apart]])
-    return inside, beside
+    below = np.zeros(len(cpu.names), np.int64)
+    for samples, ids, offsets in cpu.stacks_with(
+        side, cpu.only(row), None if left is None else ~left
+    ):
+        stack = row_of_item(offsets)
+        at = last_in_row(ids == row, offsets)
+        counted = once_per_row(offsets, ids, len(below))
+        counted &= np.arange(len(ids)) < at[stack]
+        counts = values[samples[stack[counted]]]
+        below += sums(ids[counted], counts, len(below))
+    return below
 
 
 def mostly(cpu: CPUComparison, side: int, root: Column) -> int | None:
@@ -306,22 +302,25 @@ def mostly(cpu: CPUComparison, side: int, root: Column) -> int | None:
     That is no function of the runtime; None where there is no such one.
     """
     values = np.where(root >= 0, cpu.diff.values[side], 0)
-    sums, depth = (np.zeros(len(cpu.names), np.int64) for _ in range(2))
-    for start, stop, ids, offsets in cpu.stacks(side):
-        sample = np.repeat(np.arange(start, stop), np.diff(offsets))
+    total, depth = (np.zeros(len(cpu.names), np.int64) for _ in range(2))
+    roots = np.zeros(len(cpu.names), np.bool_)
+    roots[root[root >= 0]] = True
+    for samples, ids, offsets in cpu.stacks_with(side, roots, root >= 0):
+        stack = row_of_item(offsets)
+        sample = samples[stack]
         place = np.arange(len(ids))
         at = last_in_row(ids == root[sample], offsets)
         below = once_per_row(offsets, ids, len(cpu.names))
-        below &= (place < at[sample - start]) & (ids != root[sample])
-        np.add.at(sums, ids[below], values[sample[below]])
-        from_leaf = place - offsets[sample - start]
+        below &= (place < at[stack]) & (ids != root[sample])
+        np.add.at(total, ids[below], values[sample[below]])
+        from_leaf = place - offsets[stack]
         np.add.at(depth, ids[below], from_leaf[below])
-    most = sums > _MOST * values.sum()
+    most = total > _MOST * values.sum()
     most &= ~np.array([is_runtime_like(name) for name in cpu.names], np.bool_)
     rows = np.flatnonzero(most)
     if not len(rows):
         return None
-    return int(rows[np.lexsort((depth[rows], sums[rows]))[0]])
+    return int(rows[np.lexsort((depth[rows], total[rows]))[0]])
 
 
 def _expected(cpu: CPUComparison, side: int, root: Root) -> bool:
@@ -344,7 +343,8 @@ def _fell_with_others(cpu: CPUComparison, side: int, root: Root) -> bool:
     that costs them so much less on the other side, the root may cost less for the same
     reason, and be sampled by chance alone.
     """
-    below, beside = _below(cpu, side, root.row, -1)
+    below = _below(cpu, side, root.row)
+    beside = _below(cpu, side, -1, without=cpu.only(root.row))
     here, there = beside, cpu.cum[1 - side]
     shared = (below >= _NEARLY_ALL * root.value) & (there > 0) & (here > 0)
     for row in np.flatnonzero(shared).tolist():

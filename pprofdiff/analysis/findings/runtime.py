@@ -177,11 +177,11 @@ def _begins(cpu: CPUComparison, claim: Claim) -> str:
     sums = [np.zeros(none + 2, np.int64) for _ in (0, 1)]
     for side, values in enumerate(cpu.diff.values):
         kept = np.where(claim.sides[side], values, 0)
-        for start, stop, ids, offsets in cpu.stacks(side):
+        for samples, ids, offsets in cpu.stacks(side):
             last = last_in_row(named[ids], offsets)
             first = np.where(last >= 0, np.append(ids, none)[last], none)
             first[np.diff(offsets) >= _KEPT] = none + 1
-            np.add.at(sums[side], first, kept[start:stop])
+            np.add.at(sums[side], first, kept[samples])
     delta = np.abs(cpu.diff.normalization.delta(*sums))
     cut, seen = delta[none + 1] > _MOST * delta.sum(), float(delta[: none + 1].sum())
     row = int(np.argmax(delta[:none]))

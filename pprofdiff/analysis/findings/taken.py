@@ -86,9 +86,7 @@ def _next(cpu: CPUComparison, free: Claim) -> int | None:
 
 def _below(cpu: CPUComparison, row: int, kept: Claim) -> NDArray[np.float64]:
     """Return how much each function's cum changed in the stacks that one is in."""
-    chosen = np.zeros(len(cpu.names), np.bool_)
-    chosen[row] = True
-    claim = cpu.under(chosen).within(kept)
+    claim = cpu.under(cpu.only(row)).within(kept)
     return cpu.diff.normalization.delta(*(cpu.cum_of(s, claim) for s in (0, 1)))
 
 
@@ -122,8 +120,10 @@ def _finding(cpu: CPUComparison, row: int, claim: Claim) -> Finding:
 def _caller(cpu: CPUComparison, side: int, row: int, claim: Claim) -> int | None:
     """Return what calls a function most on a side, None where that is not known."""
     sums = np.zeros(len(cpu.names) + 1, np.int64)
-    kept = np.where(claim.sides[side], cpu.diff.values[side], 0)
-    for start, stop, ids, offsets in cpu.stacks(side):
+    values = cpu.diff.values[side]
+    for samples, ids, offsets in cpu.stacks_with(
+        side, cpu.only(row), claim.sides[side]
+    ):
         # Above its innermost frame, so that recursion is not what calls it.
         own = ids == row
         after = ~own
@@ -134,6 +134,6 @@ def _caller(cpu: CPUComparison, side: int, row: int, claim: Claim) -> int | None
         np.add.at(
             sums,
             np.where(first >= 0, np.append(ids, len(cpu.names))[first], -1),
-            kept[start:stop],
+            values[samples],
         )
     return int(np.argmax(sums[:-1])) if sums[:-1].any() else None

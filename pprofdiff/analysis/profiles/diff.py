@@ -22,7 +22,6 @@ from pprofdiff.analysis.profiles.categories import (
 )
 from pprofdiff.analysis.profiles.caveats import Caveat, comparability
 from pprofdiff.analysis.profiles.granularity import Granularity
-from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.profiles.kinds import (
     counts_of,
     is_cpu,
@@ -193,16 +192,16 @@ class ProfileDiff:
 
         `rows` marks functions (bool, one a row of `paired_functions`).
         """
+        return self.having_on(0, rows), self.having_on(1, rows)
+
+    def having_on(self, side: int, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which samples of one side have a chosen function, as `having` does."""
         functions = self.paired_functions
-        sides = []
-        for side, profile in enumerate((self.base.profile, self.new.profile)):
-            chosen = rows[functions.union[side][functions.sides[side].ids]]
-            parts = [
-                first_in_row(chosen[frames.line], frames.offsets) >= 0
-                for _, _, frames in walk(profile)
-            ]
-            sides.append(np.concatenate([np.zeros(0, np.bool_), *parts]))
-        return sides[0], sides[1]
+        profile = (self.base, self.new)[side].profile
+        lines = rows[functions.union[side][functions.sides[side].ids]]
+        located = first_in_row(lines, profile.locations.line_offsets) >= 0
+        met = located[profile.stack_locations]
+        return first_in_row(met, profile.stack_offsets) >= 0
 
     @cached_property
     def model(self) -> CountModel | None:

@@ -17,6 +17,7 @@ from pprofdiff.model.csr import (
     offsets_of,
     once_per_row,
     sums,
+    take_rows,
 )
 from pprofdiff.model.csr import chunks as row_chunks
 from pprofdiff.model.profiles.profile import Frames, Profile
@@ -28,6 +29,7 @@ __all__ = [
     "edges",
     "flat_and_cum",
     "walk",
+    "walk_some",
 ]
 
 # What looks on while stacks are summed: gets offsets, and the key of each frame.
@@ -67,6 +69,15 @@ def walk(profile: Profile) -> Iterator[tuple[int, int, Frames]]:
         lines = np.repeat(starts[items] - ends[:-1], inlined)
         lines += np.arange(len(lines))
         yield start, stop, Frames(ends[offsets], lines)
+
+
+def walk_some(profile: Profile, samples: Values) -> Iterator[tuple[Values, Frames]]:
+    """Yield (samples, their frames) as `walk` does, of the chosen samples alone."""
+    depths = np.diff(profile.stack_offsets)[samples]
+    for start, stop in row_chunks(offsets_of(depths), _FRAMES_AT_ONCE):
+        some = samples[start:stop]
+        stacks = take_rows(profile.stack_offsets, profile.stack_locations, some)
+        yield some, profile.frames_of(*stacks)
 
 
 def calls_between(

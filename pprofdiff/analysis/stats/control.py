@@ -109,11 +109,11 @@ class Control(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Readings:
-    """One element a reading: fit, log ratio, the rows' weights in it (a matrix row)."""
+    """One element a reading: fit, log ratio, and what the rows in it weigh together."""
 
     chi_square: Floats
     ratio: Floats
-    weights: Floats
+    sums: Floats
 
 
 _KNOWN: WeakKeyDictionary[ProfileDiff, Control | None] = WeakKeyDictionary()
@@ -192,11 +192,13 @@ def _whole(diff: ProfileDiff, model: CountModel) -> _Whole:
 class _Agreement:
     """The readings once plain changes are out; `plain` marks the rows of those.
 
-    `variance` is that of each row's log ratio, with `dispersion` in it.
+    `weights` are those of rows. `variance` is that of each row's log ratio, with
+    `dispersion` in it.
     """
 
     readings: _Readings
     plain: Bools
+    weights: Floats
     variance: Floats
     dispersion: float
 
@@ -211,7 +213,9 @@ def _estimate(rows: ControlRows, whole: _Whole) -> Control | None:
     dispersion, plain = agreement.dispersion, agreement.plain
     beyond = (read.chi_square - read.chi_square.min()) / dispersion
     chosen = beyond <= _AS_GOOD
-    ratio, weights = read.ratio[chosen], read.weights[chosen]
+    ratio = read.ratio[chosen]
+    changed = rows.changes.inside(np.flatnonzero(chosen))
+    weights = np.where(changed, 0.0, agreement.weights) / read.sums[chosen, None]
     share = (rows.base / totals[0] + rows.new / totals[1]) / 2
     own = np.square(weights) @ variance
     of_totals = _DISPERSION * float((1 / totals).sum()) + whole.unvoted
@@ -293,8 +297,8 @@ def _agreement(rows: ControlRows, whole: _Whole) -> _Agreement | None:
         mean = weights @ logs / weights.sum()
         gain = (float(weights @ np.square(logs - mean)) - least) / dispersion
         if gain < _PLAIN or (~plain).mean() < _MAJORITY:
-            return _Agreement(read, plain, dispersion * variance, dispersion)
-        plain = plain | rows.changes[best]
+            return _Agreement(read, plain, weights, dispersion * variance, dispersion)
+        plain = plain | rows.changes.inside(np.array([best]))[0]
 
 
 def _readings(rows: ControlRows, logs: Floats, weights: Floats) -> _Readings | None:
@@ -303,24 +307,27 @@ def _readings(rows: ControlRows, logs: Floats, weights: Floats) -> _Readings | N
     Readings that leave too few rows, or too few samples, have an infinite chi square.
     None where all do.
     """
-    voting = weights > 0
-    others = np.where(rows.changes, 0.0, weights)
-    moved = np.where(rows.changes, weights, 0.0)
+    changes, voting = rows.changes, weights > 0
+    moving = changes.sums(voting)
     # Of one side or the other: a change may dwarf all that did not change.
-    left = (others > 0) @ rows.base >= _PART * rows.base.sum()
-    left |= (others > 0) @ rows.new >= _PART * rows.new.sum()
-    left &= (others > 0).sum(axis=1) >= _ROWS
+    left = np.zeros(len(changes), np.bool_)
+    for side in (rows.base, rows.new):
+        kept = np.where(voting, side, 0.0)
+        left |= kept.sum() - changes.sums(kept) >= _PART * side.sum()
+    left &= voting.sum() - moving >= _ROWS
     # Readings of changes that were taken out are all the same: nothing else changed.
-    left &= (rows.changes & voting).any(axis=1)
+    left &= moving > 0
     if not left.any():
         return None
-    sums, inside = others.sum(axis=1), moved.sum(axis=1)
-    sums, inside = np.where(left, sums, 1.0), np.where(left, inside, 1.0)
+    inside = changes.sums(weights)
+    sums = np.where(left, weights.sum() - inside, 1.0)
+    inside = np.where(left, inside, 1.0)
+    moved = changes.sums(weights * logs)
+    others = weights @ logs - moved
+    explained = np.square(others) / sums + np.square(moved) / inside
     squares = weights @ np.square(logs)
-    ratio = others @ logs / sums
-    explained = np.square(others @ logs) / sums + np.square(moved @ logs) / inside
     chi_square = np.where(left, np.maximum(squares - explained, 0.0), np.inf)
-    return _Readings(chi_square, ratio, others / sums[:, None])
+    return _Readings(chi_square, others / sums, sums)
 
 
 def _doubt(estimated: Control) -> str:

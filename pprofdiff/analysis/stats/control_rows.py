@@ -19,9 +19,17 @@ from pprofdiff.analysis.profiles.paths import Paths, Stacks, heaviest_paths
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.model.csr import sums
+from pprofdiff.model.csr import (
+    distinct,
+    grouped,
+    offsets_of,
+    row_of_item,
+    sums,
+    take_rows,
+    unique_rows,
+)
 
-__all__ = ["ControlRows", "control_rows"]
+__all__ = ["Changes", "ControlRows", "control_rows"]
 
 Column = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -41,20 +49,59 @@ _CODE = frozenset(
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Changes:
+    """Sets of rows; ``items[i]`` (rising) is a row of set ``of_item[i]``; none empty.
+
+    Most sets have a few rows of hundreds, and a search reads all sets at every step.
+    """
+
+    of_item: Column
+    items: Column
+    rows: int
+
+    @classmethod
+    def of(cls, sets: Column, items: Column, rows: int) -> Changes:
+        """Return the distinct sets of these (set, row) pairs, as they first appear."""
+        keys = distinct(sets * rows + items)
+        counts = np.bincount(keys // rows)
+        offsets, items = offsets_of(counts[counts > 0]), keys % rows
+        first, _ = unique_rows(offsets, items)
+        offsets, items = take_rows(offsets, items, first)
+        return cls(row_of_item(offsets), items, rows)
+
+    def __len__(self) -> int:
+        """Return the number of sets."""
+        return int(self.of_item[-1]) + 1
+
+    def sums(self, values: NDArray[np.generic]) -> Floats:
+        """Return the sum of each set's values; `values` has one a row."""
+        total = np.bincount(self.of_item, values[self.items], len(self))
+        return total.astype(np.float64)
+
+    def inside(self, sets: Column) -> Bools:
+        """Return which rows each of the chosen sets (rising) has: (sets, rows)."""
+        inside = np.zeros((len(sets), self.rows), np.bool_)
+        place = np.full(len(self), -1, np.int64)
+        place[sets] = np.arange(len(sets))
+        at = place[self.of_item]
+        inside[at[at >= 0], self.items[at >= 0]] = True
+        return inside
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ControlRows:
     """Rows of code with at least 40 samples over both sides, and their relations.
 
     A row is a function in one calling context, with what it calls where that is too
-    small to be a row. `base` and `new` are its numbers of samples (float64). Each row
-    of `changes`, a bool matrix with one column a row, marks the rows that one change of
-    the program moves by one factor: a function in all its contexts, with or without
-    what it calls, or one row alone. `by_run` are the samples of (base, new) by row and
-    run, None with one run a side.
+    small to be a row. `base` and `new` are its numbers of samples (float64). Each set
+    of `changes` has the rows that one change of the program moves by one factor: a
+    function in all its contexts, with or without what it calls, or one row alone.
+    `by_run` are the samples of (base, new) by row and run, None with one run a side.
     """
 
     base: Floats
     new: Floats
-    changes: Bools
+    changes: Changes
     by_run: tuple[Floats, Floats] | None = None
 
     def __len__(self) -> int:
@@ -149,19 +196,16 @@ def _kept(paths: Paths, own: Floats, levels: list[Column], names: list[str]) -> 
     return kept
 
 
-def _changes(paths: Paths, context: Column, rows: Column) -> Bools:
+def _changes(paths: Paths, context: Column, rows: Column) -> Changes:
     """Return the distinct sets of rows that one change moves, as `ControlRows` says."""
-    functions, own = np.unique(paths.function[rows], return_inverse=True)
+    functions, own = grouped(paths.function[rows])
+    _, number = grouped(paths.function)
     at = np.arange(len(rows))
-    flat = np.zeros((len(functions), len(rows)), np.bool_)
-    flat[own, at] = True
-    met, number = np.unique(paths.function, return_inverse=True)
-    cum = np.zeros((len(met), len(rows)), np.bool_)
+    sets, items = [at, len(rows) + own], [at, at]
     path = rows
     while path.any():
-        cum[number[path], at] = True
+        below = np.flatnonzero(path)
+        sets.append(len(rows) + len(functions) + number[path[below]])
+        items.append(at[below])
         path = np.where(path > 0, context[paths.parent[path]], 0)
-    cum[number[0]] = False
-    every = np.concatenate([cum, flat, np.eye(len(rows), dtype=np.bool_)])
-    # Asked for more than the rows, numpy does not import its masked arrays.
-    return np.unique(every[every.any(axis=1)], axis=0, return_index=True)[0]
+    return Changes.of(np.concatenate(sets), np.concatenate(items), len(rows))

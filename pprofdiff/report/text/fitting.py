@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from unicodedata import combining, east_asian_width
 
 __all__ = [
@@ -23,6 +23,7 @@ _TELLING = 30
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-ZÀ-Þ0-9])")
 _CLAUSE = re.compile(r"(?<=[;,])\s+")
 _WORD = re.compile(r"\s+")
+_FOREIGN = re.compile(r"[^\x00-\x7f]")
 # A word, or a number and its unit: no line ends between them.
 _UNIT = r"(?:%|points|[nµm]?s|[kMGTP]?B|cores)(?:/op|/s)?"
 _TOKEN = re.compile(rf"\s*\S*\d {_UNIT}(?![\w/])\S*|\s*\S+")
@@ -32,12 +33,24 @@ _DANGLING = re.compile(r"(?:[\d→]|\d[^\s;,)]*|\([^\s)]*) …$")
 
 def columns(text: str) -> int:
     """Return how many columns of a terminal a text takes; East Asian letters take 2."""
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1
-        for char in text
-    )
+    return len(text) + sum(_columns(char) - 1 for char in _FOREIGN.findall(text))
+
+
+def _columns(char: str) -> int:
+    if char.isascii():
+        return 1
+    return 0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1
+
+
+def _fitting(chars: Iterable[str], room: int) -> int:
+    """Return how many of the first characters fit in `room` columns."""
+    count = 0
+    for char in chars:
+        room -= _columns(char)
+        if room < 0:
+            break
+        count += 1
+    return count
 
 
 def middle_cut(text: str, room: int) -> str:
@@ -50,11 +63,8 @@ def middle_cut(text: str, room: int) -> str:
     if room < 1:
         return ""
     kept = room - 1
-    head, tail = len(text), 0
-    while columns(text[:head]) > kept // 2:
-        head -= 1
-    while columns(text[tail:]) > kept - kept // 2:
-        tail += 1
+    head = _fitting(text, kept // 2)
+    tail = len(text) - _fitting(reversed(text), kept - kept // 2)
     while 0 < head < len(text) and text[head - 1] in _NUMBER and text[head] in _NUMBER:
         head -= 1
     while 0 < tail < len(text) and text[tail - 1] in _NUMBER and text[tail] in _NUMBER:
@@ -100,9 +110,7 @@ def begun(text: str, room: int) -> str:
     """Return as much of the beginning of a text as fits; no number is cut."""
     if columns(text) <= room:
         return text
-    end = len(text)
-    while end and columns(text[:end]) > room - 1:
-        end -= 1
+    end = _fitting(text, room - 1)
     while end and text[end - 1] in _NUMBER and text[end] in _NUMBER:
         end -= 1
     return f"{text[:end].rstrip()}{_ELLIPSIS}"
@@ -122,9 +130,7 @@ def broken(text: str, room: int, *, whole: bool) -> list[str]:
         else:
             line += word
         while not whole and columns(line) > room:
-            end = len(line)
-            while end > 1 and columns(line[:end]) > room:
-                end -= 1
+            end = max(_fitting(line, room), 1)
             lines.append(line[:end])
             line = line[end:]
     return [*lines, line] if line else lines

@@ -177,6 +177,12 @@ def planted_repo():
 
 
 @pytest.fixture
+def brief_searches(monkeypatch):
+    """Have a search that would not end given up after 0.1 s of CPU rather than 2 s."""
+    monkeypatch.setattr("pprofdiff.analysis.profiles.regexp._SECONDS", 0.1)
+
+
+@pytest.fixture
 def syncpool():
     """Return the captures of the story that the examples use."""
     return story("syncpool")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from itertools import pairwise
 
 import pytest
@@ -28,8 +27,6 @@ WITH_JSON = {
 }
 # One that can be told of and one that cannot.
 EACH = ("syncpool", "health-check")
-# What a person has for each: reading, and some clicks.
-MINUTE = 60.0
 SCREEN = 800
 
 
@@ -86,11 +83,9 @@ def test_who_pays_for_gc(seen, name):
     with seen(FOLDERS[name]) as page:
         line = page.locator("#summary > p", has_text="Pays for GC")
         assert in_sight(line)
-        begun = time.monotonic()
         line.get_by_role("link").first.click()
         table = page.locator("details:has(> summary:has-text('Pays for GC')) table")
         assert in_sight(table.locator("tbody tr").first)
-        assert time.monotonic() - begun < MINUTE
         name_of, *figures = re.search(
             r"most(?:, and moved furthest)?: (.*?) ([\d.,]+) → ([\d.,]+) ",
             line.inner_text(),
@@ -117,13 +112,11 @@ def test_is_the_wait_for_a_processor_worse_and_where(seen, name):
         assert in_sight(line)
         told = line.inner_text()
         assert re.match(r"Wait for a processor, p99 [\d.,]+ → [\d.,]+ [mµ]?s \(", told)
-        begun = time.monotonic()
         line.get_by_role("link", name="Goroutines by root function").click()
         table = page.locator(
             "details:has(> summary:has-text('time runnable')) table"
         ).last
         assert in_sight(table.locator("tbody tr").first)
-        assert time.monotonic() - begun < MINUTE
         names = table.locator("tbody th").all_inner_texts()
         most = re.search(r"most(?:, and moved furthest)?: (\S+) [\d.,]+ →", told)[1]
         assert most in names
@@ -138,7 +131,6 @@ def test_what_moved_in_a_package(seen, name):
     table = whole[["encoding/json" in name for name in whole.index]]
     stacks = cpu.stacks[["encoding/json" in stack for stack in cpu.stacks.index]]
     with seen(folder) as page:
-        begun = time.monotonic()
         page.get_by_label("search frames").fill("encoding/json")
         words = page.locator(".flames output").inner_text()
         wanted = scaled(cpu, stacks["base_flat"].sum(), stacks["new_flat"].sum())
@@ -163,7 +155,6 @@ def test_what_moved_in_a_package(seen, name):
         links[0].click()
         shown = page.locator(".flame-trail [aria-current]").inner_text()
         assert shown.removeprefix("… › ") in title
-        assert time.monotonic() - begun < MINUTE
         page.go_back()
         assert page.get_by_label("search frames").input_value() == "encoding/json"
 

@@ -243,7 +243,9 @@ def test_a_wrong_rule_in_a_file_is_a_mistake(cli, cpu, here):
     assert said.startswith("--fail-on cum:main: ")
 
 
-def test_a_pattern_in_a_file_is_not_searched_for_for_ever(cli, cpu, here):
+def test_a_pattern_in_a_file_is_not_searched_for_for_ever(
+    cli, cpu, here, brief_searches
+):
     (here / "pprofdiff.toml").write_text("fail-on = ['cum:(.|..)+[!#]$:+5%']", "utf-8")
     said = complaint(cli(*cpu))
     assert said.startswith("pprofdiff.toml: fail-on cum:")

@@ -417,7 +417,9 @@ SLOW = "(?:a|aa)+[!#]$"  # in a name of many a: 2**60 ways
     ["-focus=", "-ignore=", "-hide=", "-show=", "-show_from=", "-explain=", "-list=",
      "-top -focus=", "--fail-on=cum:", "--fail-on=package:"],
 )  # fmt: skip
-def test_a_pattern_that_would_be_searched_for_for_ever(cli, tmp_path, word):
+def test_a_pattern_that_would_be_searched_for_for_ever(
+    cli, tmp_path, brief_searches, word
+):
     odd = profile(
         *WHOLE,
         *HEAD,
@@ -437,7 +439,9 @@ def test_a_pattern_that_would_be_searched_for_for_ever(cli, tmp_path, word):
     )
 
 
-def test_frames_that_a_profile_drops_are_not_searched_for_for_ever(cli, tmp_path):
+def test_frames_that_a_profile_drops_are_not_searched_for_for_ever(
+    cli, tmp_path, brief_searches
+):
     odd = profile(
         *WHOLE,
         *HEAD,

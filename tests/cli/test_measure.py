@@ -23,6 +23,7 @@ from tests.signals import heard
 pytestmark = pytest.mark.go
 
 SHORT = ("--per-run", "0.1s")
+ENDS_S = 300
 FOLDERS = ["BenchmarkPrice", "BenchmarkList_one", "BenchmarkList_two"]
 FILES_OF_A_RUN = sorted([*FOLDERS, "bench.txt"])
 TESTING = 'package store\n\nimport "testing"\n\n'
@@ -45,6 +46,8 @@ def repo(tmp_path, monkeypatch, temporary):
     """Stand in a repository whose last commit made a function slower; it stays as it is."""
     made = shop(tmp_path / "repo")
     monkeypatch.chdir(made.folder)
+    # Turns of a round take a fifth of the time: what they cost is hidden from nobody.
+    monkeypatch.setattr("pprofdiff.measure.planning._ROUND_S", 0.6)
     return made
 
 
@@ -153,7 +156,7 @@ def test_the_working_tree_is_new_and_stays_as_it_is(cli, repo, tmp_path):
     assert (done.status, state(repo.folder)) == (0, before)
     assert repo.run("worktree", "list").count("\n") == 1
     report = json.loads(page.read_text("utf-8"))
-    assert report["outcome"]["ratio"] > 2
+    assert report["outcome"]["ratio"] > 1.5
     sources = [one["source"] for one in report["findings"] if one.get("source")]
     (lines, *_) = next(source["lines"] + source["near"] for source in sources)
     # No commit has it, and none is named.
@@ -161,8 +164,14 @@ def test_the_working_tree_is_new_and_stays_as_it_is(cli, repo, tmp_path):
 
 
 def test_a_gate_trips(cli, repo):
-    words = ("--rounds", 4, "-q", "--fail-on", "bench:sec/op:+50%")
-    done = cli("measure", *SHORT, *words, "HEAD~1", "HEAD", "--", "./store")
+    """On allocations, which are the same in every turn: time depends on the machine."""
+    kept = STORE.replace("price := uint64(item)", "price := *keep(uint64(item))")
+    kept += (
+        "\nvar kept *uint64\n\nfunc keep(n uint64) *uint64 { kept = &n; return kept }\n"
+    )
+    repo.commit("store: keep it", {"store/price.go": kept})
+    words = ("--rounds", 2, "-q", "--fail-on", "bench:allocs/op:+50%", "HEAD~2", "HEAD")
+    done = cli("measure", *SHORT, *words, "--", "-bench=Price", "./store")
     assert done.status == 1
 
 
@@ -193,9 +202,10 @@ def test_benchmarks_that_were_rewritten_are_named(cli, repo):
     assert re.search(r"^base  base/1[; ]", done.out, re.MULTILINE)
 
 
-def test_a_sure_verdict_ends_it(cli, repo):
+def test_a_sure_verdict_ends_it(cli, repo, monkeypatch):
     """It is sure after five rounds: until there are samples enough, more are made."""
-    words = ("--per-run", "2s", "--rounds", 40, "--time", "15m", "-q")
+    monkeypatch.setattr("pprofdiff.measure.gotest._SAMPLED_S", 1.0)
+    words = ("--per-run", "0.15s", "--rounds", 40, "--time", "15m", "-q")
     done = cli("measure", *words, "HEAD~1", "HEAD", "--", "-bench=Price", "./store")
     told = re.search(r"measured (\d+) rounds in .*", done.err)
     assert 5 <= int(told[1]) < 40
@@ -295,7 +305,7 @@ def test_on_a_terminal_there_is_one_line(repo, tmp_path):
         while part := os.read(ours, 4096):
             said += part
     os.close(ours)
-    assert process.wait(60) == 0
+    assert process.wait(ENDS_S) == 0
     text = said.decode()
     for doing in ("building base (HEAD~1, ", "round 1 of 2", "round 2 of 2"):
         assert re.search(rf"(^|\n|\x1b\[K){re.escape(doing)}", text)
@@ -315,7 +325,8 @@ def after_rounds(process, count):
 
 def wait_for_a_run(folder):
     """Return the process that runs a benchmark."""
-    for _ in range(1000):
+    deadline = time.monotonic() + ENDS_S
+    while time.monotonic() < deadline:
         running = [p for p in test_binaries(folder) if "-test.cpuprofile" in p[1]]
         if running:
             return running[0][0]
@@ -326,19 +337,24 @@ def wait_for_a_run(folder):
 def test_an_interrupt_reports_whole_rounds(repo, tmp_path, temporary):
     before = state(repo.folder)
     out = tmp_path / "runs"
-    words = ("--per-run", "1s", "--rounds", 50, "-o-runs", out, "HEAD~1")
+    words = ("--per-run", "0.3s", "--rounds", 500, "-o-runs", out, "HEAD~1")
     with heard("SIGINT"):
         process = started(*words, "--", "./store")
     after_rounds(process, 2)
     wait_for_a_run(temporary)
     process.send_signal(signal.SIGINT)
-    told, said = process.communicate(timeout=60)
+    told, said = process.communicate(timeout=ENDS_S)
     assert process.returncode == 0
     assert "interrupted, whole rounds are reported" in said
     assert "base → new" in told
     # Which side begins a round follows the turns before it.
-    assert [number for _, number in runs(out)] == [1, 1, 2, 2]
-    assert sorted(p.name for p in (out / "base").iterdir()) == ["1", "2"]
+    numbers = [number for _, number in runs(out)]
+    whole = len(numbers) // 2
+    assert 2 <= whole < 500
+    assert numbers == [number for number in range(1, whole + 1) for _ in "bn"]
+    for side in ("base", "new"):
+        kept = sorted(int(path.name) for path in (out / side).iterdir())
+        assert kept == list(range(1, whole + 1))
     assert (state(repo.folder), test_binaries(temporary)) == (before, [])
 
 
@@ -352,7 +368,7 @@ def test_a_signal_while_building_leaves_nothing(repo, tmp_path, temporary, name)
             break
         time.sleep(0.01)
     process.send_signal(signal.Signals[name])
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=ENDS_S)
     if name == "SIGINT":
         assert (process.returncode, said.splitlines()[-1]) == (
             2,
@@ -369,7 +385,7 @@ def test_a_child_that_is_killed_is_an_error(repo, temporary):
     before = state(repo.folder)
     process = started("--per-run", "5s", "HEAD~1", "--", "-bench=Price", "./store")
     os.kill(wait_for_a_run(temporary), signal.SIGKILL)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=ENDS_S)
     assert process.returncode == 2
     assert "the benchmarks of example.com/shop/store fail: ended by signal 9" in said
     assert (state(repo.folder), test_binaries(temporary)) == (before, [])
@@ -381,7 +397,7 @@ def test_a_full_disk_is_an_error(repo, temporary, tmp_path):
     words = ("--per-run", "5s", "--rounds", 1, "-o-runs", tmp_path / "runs", "HEAD~1")
     process = started(*words, "--", "-bench=Price", "./store")
     resource.prlimit(wait_for_a_run(temporary), resource.RLIMIT_FSIZE, (300, 300))
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=ENDS_S)
     assert process.returncode == 2
     assert re.search(r"fail: .*|is the disk full", said)
     assert (state(repo.folder), (tmp_path / "runs").exists()) == (before, False)

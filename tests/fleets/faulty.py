@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.client
 import threading
-import time
 from collections import Counter
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,7 +16,7 @@ SLOW_DOWN = (
 
 
 class Relay(ThreadingHTTPServer):
-    """Answers with 503, or not at all for `hang` seconds, where it is told to.
+    """Answers with 503 where it is told to, after `hang` seconds if it still serves.
 
     `fails` gets the path that is asked for and how often it was, from 1.
     """
@@ -28,6 +27,7 @@ class Relay(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.store, self.fails, self.hang = urlsplit(address), fails, hang
         self.asked = Counter()
+        self.over = threading.Event()
         self.lock = threading.Lock()
 
 
@@ -41,8 +41,8 @@ class Handler(BaseHTTPRequestHandler):
             self.server.asked[self.path] += 1
             times = self.server.asked[self.path]
         if self.server.fails(self.path, times):
-            time.sleep(self.server.hang)
-            self.answer(503, {"Content-Type": "application/xml"}, SLOW_DOWN)
+            if not self.server.over.wait(self.server.hang):
+                self.answer(503, {"Content-Type": "application/xml"}, SLOW_DOWN)
             return
         store = self.server.store
         # The Host that was signed is passed on as it is.
@@ -83,6 +83,7 @@ def relayed(address, **how):
     try:
         yield f"http://127.0.0.1:{relay.server_address[1]}", relay
     finally:
+        relay.over.set()
         relay.shutdown()
         relay.server_close()
         thread.join()

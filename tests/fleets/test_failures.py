@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import shutil
 import socket
 import threading
 import tracemalloc
@@ -26,11 +27,18 @@ from tests.fleets import making
 TRACE = DATA / "health-check/base/trace.out"
 
 
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sound")
+    making.write(folder / "base", range(12), count=2, samples=200)
+    shutil.copytree(folder / "base", folder / "new")
+    return folder
+
+
 @pytest.fixture
-def fleet(tmp_path):
-    making.write(tmp_path / "base", range(12), count=2, samples=200)
-    making.write(tmp_path / "new", range(12), count=2, samples=200)
-    return tmp_path
+def fleet(sound, tmp_path):
+    """Return a folder with two sides of 24 profiles each, which a test may damage."""
+    return shutil.copytree(sound, tmp_path, dirs_exist_ok=True)
 
 
 def put(folder, name, data):

@@ -25,7 +25,7 @@ def test_a_group_is_the_host(pattern, host):
     assert rule.of_path("s3://store/eu/web-1/cpu.pb.gz") == host
 
 
-def test_a_pattern_is_given_up_with_the_flag_that_it_was_typed_as():
+def test_a_pattern_is_given_up_with_the_flag_that_it_was_typed_as(brief_searches):
     rule = host_rule("((?:a|aa)+)[!#]$", flag="--group-by")
     with pytest.raises(UsageError, match=r"^--group-by: .* takes too long"):
         rule.of_path("a" * 200)

@@ -135,6 +135,7 @@ def test_parts_of_any_size_in_any_order_come_to_the_same(builds, minutes, over):
 
 
 # Sockets and loops of workers are closed by threads that end after the test.
+@pytest.mark.slow
 @pytest.mark.filterwarnings(
     "default::ResourceWarning", "default::pytest.PytestUnraisableExceptionWarning"
 )

@@ -179,6 +179,7 @@ def test_a_server_that_says_nothing(hang_up):
         ask(host, ReadOptions(timeout=0.2))
 
 
+@pytest.mark.slow
 def test_a_server_that_trickles(hang_up):
     def trickle(request, over):
         request.send_response(200)
@@ -187,8 +188,9 @@ def test_a_server_that_trickles(hang_up):
             request.wfile.write(b"x")
             request.wfile.flush()
 
-    with pytest.raises(FetchError, match=r"no complete answer within 0\.3 s"):
-        ask(hang_up(trickle), ReadOptions(timeout=0.3))
+    # Long enough for its first byte, on a busy machine too.
+    with pytest.raises(FetchError, match=r"no complete answer within 2 s"):
+        ask(hang_up(trickle), ReadOptions(timeout=2))
 
 
 @pytest.mark.parametrize("declared", [True, False])

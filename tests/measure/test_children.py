@@ -16,6 +16,8 @@ import pytest
 from pprofdiff.errors import MeasureError
 from pprofdiff.measure.children import Program, first_lines, has_ended, run, started
 
+# Steps of 10 ms: on a busy machine a program starts late.
+PATIENCE = 12_000
 # Starts a program that would go on for long, says which, and ends.
 LEAVES = """
 import subprocess, sys
@@ -67,7 +69,7 @@ def test_what_a_program_left_running_ends_with_it(tmp_path):
         assert run(program(LEAVES, tmp_path), out, errors).status == 0
         out.seek(0)
         pid = int(out.read())
-    for _ in range(500):
+    for _ in range(PATIENCE):
         if not alive(pid):
             break
         time.sleep(0.01)
@@ -76,7 +78,7 @@ def test_what_a_program_left_running_ends_with_it(tmp_path):
 
 def said(file):
     """Wait for a line of a program, and return it."""
-    for _ in range(3000):
+    for _ in range(PATIENCE):
         file.seek(0)
         if (line := file.readline()).endswith(b"\n"):
             return line

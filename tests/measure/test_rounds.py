@@ -17,12 +17,16 @@ from tests.measure.test_stopping import outcome_of
 
 
 class Writes:
-    """A workload that writes which run it is; `fails` is raised in a run of that number."""
+    """A workload that writes which run it is; `fails` is raised in a run of that number.
+
+    `now` is what a clock says by which each run takes `seconds`.
+    """
 
     def __init__(self, fails=None, at=0, seconds=0.0, *, enough=True):
         self.runs = []
         self.fails, self.at, self.took = fails, at, seconds
         self.seconds, self.enough = 300.0, enough
+        self.now = 0.0
 
     def round(self, folders):
         """Run both sides in turns."""
@@ -38,7 +42,7 @@ class Writes:
         assert list(Path(folder).iterdir()) == []
         self.runs.append((side, Path(folder).name))
         (Path(folder) / "run").write_text(side)
-        time.sleep(self.took)
+        self.now += self.took
         if self.fails is not None and len(self.runs) == self.at:
             raise self.fails
 
@@ -148,14 +152,16 @@ def test_what_is_not_sure_goes_on(tmp_path):
     assert (len(rounds), stopped) == (7, "rounds")
 
 
-def test_no_round_begins_that_would_end_late(tmp_path):
-    work = Writes(seconds=0.1)
-    began = time.monotonic()
+@pytest.mark.parametrize(
+    ("seconds", "whole"), [(0.125, 4), (0.25, 2), (0.375, 1), (0.5, 1), (9.0, 1)]
+)
+def test_no_round_begins_that_would_end_late(tmp_path, monkeypatch, seconds, whole):
+    """A round is two runs, and all may take 1 s; the first round is made anyway."""
+    work = Writes(seconds=seconds)
+    monkeypatch.setattr("pprofdiff.measure.rounds.time.monotonic", lambda: work.now)
     limits = Limits(1000, 1.0)
     rounds, stopped = take_turns(work, str(tmp_path), limits, unknown, Heard())
-    assert stopped == "time"
-    assert 1 <= len(rounds) <= 5
-    assert time.monotonic() - began < 2.0
+    assert (len(rounds), stopped) == (whole, "time")
 
 
 def test_one_round_is_made_however_short_the_time(tmp_path):

@@ -16,7 +16,16 @@ from tests.notebook.shown import Parsed
 MOST = 156_000
 
 
-@pytest.fixture(scope="module", params=["syncpool", "rss-search", "zstd"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        "syncpool",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("rss-search", "zstd")
+        ),
+    ],
+)
 def graph(request):
     """Return the flame graph of a story's CPU profiles."""
     paths = (DATA / request.param / side / "cpu.pb.gz" for side in ("base", "new"))

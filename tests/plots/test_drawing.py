@@ -32,15 +32,30 @@ mpl.use("agg")
 PATHS = re.compile(r"([MlhvqcZz])|(-?(?:\d+\.?\d*|\.\d+))")
 
 
-@pytest.fixture(scope="module")
-def page():
-    """Return every chart of every story, and of the logs of sync-pool-gctrace."""
-    diffs = [pools(), *map(story_logs, STORIES), *map(trace_diff, STORIES)]
+def charts_of(*stories):
+    """Return every chart of stories, and of the logs of sync-pool-gctrace."""
+    diffs = [pools(), *map(story_logs, stories), *map(trace_diff, stories)]
     return [
         chart
         for number, diff in enumerate(diffs)
         for chart in plots.charts(diff, f"chart{number}")
     ]
+
+
+@pytest.fixture(scope="module")
+def whole_page():
+    """Return the charts of every story."""
+    return charts_of(*STORIES)
+
+
+@pytest.fixture(
+    scope="module", params=["one", pytest.param("all", marks=pytest.mark.slow)]
+)
+def page(request):
+    """Return the charts of one story; those of all as well, but not every day."""
+    if request.param == "all":
+        return request.getfixturevalue("whole_page")
+    return charts_of(STORIES[0])
 
 
 def parsed(svg):
@@ -59,8 +74,8 @@ def text_of(svg):
 
 
 @pytest.mark.slow
-def test_the_page_has_the_charts_it_should(page):
-    ids = [chart.id for chart in page]
+def test_the_page_has_the_charts_it_should(whole_page):
+    ids = [chart.id for chart in whole_page]
     assert ids.count("heap") == 11
     assert ids.count("pauses") == 6
     assert ids.count("latency") == ids.count("mmu") == 5
@@ -68,8 +83,8 @@ def test_the_page_has_the_charts_it_should(page):
 
 
 @pytest.mark.slow
-def test_charts_are_small(page):
-    assert max(len(chart.svg.encode()) for chart in page) <= 20_000
+def test_charts_are_small(whole_page):
+    assert max(len(chart.svg.encode()) for chart in whole_page) <= 20_000
 
 
 def test_nothing_in_a_chart_that_a_strict_policy_forbids(page):
@@ -116,7 +131,7 @@ def test_references_of_each_chart_resolve(page):
 
 
 @pytest.mark.slow
-def test_ids_are_unique_on_the_page_and_so_are_those_of_hatching(page):
+def test_ids_are_unique_on_the_page_and_so_are_those_of_hatching(whole_page):
     """As many SVGs as there are in one document, plots with hatching among them."""
     diff = profile_diff("zstd", "cpu")
     hatched = [
@@ -128,7 +143,7 @@ def test_ids_are_unique_on_the_page_and_so_are_those_of_hatching(page):
         )
         for number in range(2)
     ]
-    svgs = [*(chart.svg for chart in page), *hatched]
+    svgs = [*(chart.svg for chart in whole_page), *hatched]
     root = resolved(f"<body>{''.join(svgs)}</body>")
     assert len(root.findall(".//pattern")) == len(hatched)
 

@@ -110,7 +110,7 @@ def test_the_error_names_the_option():
 
 @pytest.mark.parametrize("name", ["a" * 60 + "!"])
 @pytest.mark.parametrize("pattern", ["(a|aa)+$", "(?i)^(?:a|aa|aaa)+\\d"])
-def test_a_search_that_would_not_end_is_given_up(pattern, name):
+def test_a_search_that_would_not_end_is_given_up(brief_searches, pattern, name):
     found = matcher(pattern, "focus")
     with pytest.raises(UsageError, match=r"^focus: .* takes too long to search for"):
         found(name)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import tempfile
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -65,7 +67,10 @@ def assert_processors(ours, theirs):
 
 
 class Event(NamedTuple):
-    """One event as printed, with its stacks: (function, line) pairs, leaf first."""
+    """One event as printed, with its stacks: (function, line) pairs, leaf first.
+
+    `moved` is what a change of state is of: (resource, id, old, new, reason).
+    """
 
     thread: int
     processor: int
@@ -73,37 +78,71 @@ class Event(NamedTuple):
     kind: str
     time: Time
     rest: str
+    moved: tuple[str, int, str, str, str] | None
     stack: tuple[tuple[str, int], ...]
     own_stack: tuple[tuple[str, int], ...]
 
 
 def events_of(path):
-    """Return Go's events of a file, and its last line if that is an error."""
-    done = subprocess.run(
+    """Return Go's events of a file, and its last line if that is an error.
+
+    Experimental events, which nobody here asks for, are left out: a trace may have a
+    million. Equal texts and stacks are kept once.
+    """
+    with tempfile.TemporaryFile() as errors, subprocess.Popen(
         ["go", "tool", "trace", "-d=parsed", str(path)],
-        capture_output=True,
-        check=False,
-    )
-    lines = done.stdout.decode("utf-8", "replace").splitlines()
-    found, fields, stacks, frames, last = [], None, None, None, 0
-    function = ""
-    for line in [*lines, "M=0 P=0 G=0 End Time=0"]:
-        match = LINE.fullmatch(line)
-        if match:
+        stdout=subprocess.PIPE, stderr=errors, text=True, encoding="utf-8",
+        errors="replace",
+    ) as process:  # fmt: skip
+        found = list(_events(process.stdout))
+        process.wait()
+        errors.seek(0)
+        return found, errors.read().decode("utf-8", "replace").strip()
+
+
+def _events(lines):
+    """Yield the events of printed lines."""
+    once = cache(lambda value: value)
+    fields, stacks, frames, last, function = None, ([], []), [], 0, ""
+
+    def whole():
+        return Event(*fields, *(once(_told(stack)) for stack in stacks))
+
+    for line in lines:
+        if line[0] == "M" and (match := LINE.fullmatch(line.rstrip("\n"))):
             if fields:
-                found.append(Event(*fields, *(_told(s) for s in stacks)))
-            numbers = [int(n) for n in match.group(1, 2, 3)]
+                yield whole()
             time = int(match[5])
             when = Time(time, time == last + 1)
             last = time
-            fields, stacks = (*numbers, match[4], when, match[6]), ([], [])
-        elif line in ("Stack=", "TransitionStack="):
-            frames = stacks[line != "Stack="]
+            fields, stacks = None, ([], [])
+            if match[4] != "Experimental":
+                numbers = (int(n) for n in match.group(1, 2, 3))
+                moved = _moved(match[6]) if match[4] == "StateTransition" else None
+                rest = "" if moved else once(match[6])
+                fields = (*numbers, once(match[4]), when, rest, moved)
+        elif line in ("Stack=\n", "TransitionStack=\n"):
+            frames = stacks[line != "Stack=\n"]
         elif line.startswith("\t\t"):
             frames.append((function, int(line.rpartition(":")[2])))
         elif line.startswith("\t"):
-            function = line[1:].rpartition(" @ ")[0]
-    return found, done.stderr.decode("utf-8", "replace").strip()
+            function = once(line[1:-1].rpartition(" @ ")[0])
+    if fields:
+        yield whole()
+
+
+@cache
+def _reason(quoted):
+    return ast.literal_eval(quoted)
+
+
+def _moved(text):
+    """Return what a change of state says."""
+    match = TRANSITION.match(text)
+    if match is None:
+        return None
+    resource, number, old, new, reason = match.groups()
+    return resource, int(number), old, new, _reason(reason)
 
 
 def _told(frames):
@@ -114,11 +153,11 @@ def _told(frames):
 def transitions(events, resource):
     """Yield (event, id, old, new, reason) for each change of state of a resource."""
     for event in events:
-        match = (
-            TRANSITION.match(event.rest) if event.kind == "StateTransition" else None
-        )
-        if match and match[1] == resource and match[3] != match[4]:
-            yield event, int(match[2]), match[3], match[4], ast.literal_eval(match[5])
+        if event.moved is None:
+            continue
+        moves, number, old, new, reason = event.moved
+        if moves == resource and old != new:
+            yield event, number, old, new, reason
 
 
 STATES = {"NotExist": 0, "Runnable": 1, "Running": 2, "Syscall": 3, "Waiting": 4}

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_whole import ENVIRONMENT, PPROFDIFF
-from tests.measure.shop import FILES, MODULE, SLOWER, shop, state
+from tests.measure.shop import FILES, MODULE, shop, state
 from tests.repository import STORE, go_env, repository
 from tests.signals import heard
 
@@ -26,6 +26,10 @@ SHORT = ("--per-run", "0.1s")
 ENDS_S = 300
 FOLDERS = ["BenchmarkPrice", "BenchmarkList_one", "BenchmarkList_two"]
 FILES_OF_A_RUN = sorted([*FOLDERS, "bench.txt"])
+# Price allocates, which is the same in every turn: time depends on the machine.
+KEEPING = STORE.replace("price := uint64(item)", "price := *keep(uint64(item))") + (
+    "\nvar kept *uint64\n\nfunc keep(n uint64) *uint64 { kept = &n; return kept }\n"
+)
 TESTING = 'package store\n\nimport "testing"\n\n'
 
 
@@ -148,7 +152,7 @@ def test_the_working_tree_is_new_and_stays_as_it_is(cli, repo, tmp_path):
     repo.run("reset", "-q", "--hard", "HEAD~1")
     repo.write({"store/half.go": "package store\n"})
     repo.run("stash", "-u", "-q")
-    repo.write({"store/price.go": SLOWER, "store/rest.go": "package store\n"})
+    repo.write({"store/price.go": KEEPING, "store/rest.go": "package store\n"})
     repo.run("add", "store/rest.go")
     before = state(repo.folder)
     page = tmp_path / "x.json"
@@ -156,7 +160,6 @@ def test_the_working_tree_is_new_and_stays_as_it_is(cli, repo, tmp_path):
     assert (done.status, state(repo.folder)) == (0, before)
     assert repo.run("worktree", "list").count("\n") == 1
     report = json.loads(page.read_text("utf-8"))
-    assert report["outcome"]["ratio"] > 1.5
     sources = [one["source"] for one in report["findings"] if one.get("source")]
     (lines, *_) = next(source["lines"] + source["near"] for source in sources)
     # No commit has it, and none is named.
@@ -164,12 +167,7 @@ def test_the_working_tree_is_new_and_stays_as_it_is(cli, repo, tmp_path):
 
 
 def test_a_gate_trips(cli, repo):
-    """On allocations, which are the same in every turn: time depends on the machine."""
-    kept = STORE.replace("price := uint64(item)", "price := *keep(uint64(item))")
-    kept += (
-        "\nvar kept *uint64\n\nfunc keep(n uint64) *uint64 { kept = &n; return kept }\n"
-    )
-    repo.commit("store: keep it", {"store/price.go": kept})
+    repo.commit("store: keep it", {"store/price.go": KEEPING})
     words = ("--rounds", 2, "-q", "--fail-on", "bench:allocs/op:+50%", "HEAD~2", "HEAD")
     done = cli("measure", *SHORT, *words, "--", "-bench=Price", "./store")
     assert done.status == 1

@@ -117,7 +117,6 @@ def test_every_option_has_a_flag_or_a_place():
         "fail_on_of",
         "new",
         "subtract",
-        "measured",
         "within",
     }
 

@@ -133,7 +133,7 @@ class GoBenchmarks:
         if switches is None or switches < _BUSY:
             return []
         often = f"{switches:,.0f} times a second of CPU time"
-        return [f"other programs took the processor {often}: trust CPU/op, not time/op"]
+        return [f"other programs took the processor {often}: time/op is longer for it"]
 
     def notes(self) -> dict[str, Any]:
         """Return which benchmarks run, and how often."""

@@ -53,8 +53,8 @@ class Site(NamedTuple):
     What the standard library allocates for it is its own. `row` is its row among the
     functions of the comparison of bytes. `objects` are not `exact` where profiles count
     fewer than benchmarks do: several tiny ones share a block (runtime/malloc.go), and
-    whose they are is not known. `shared` are the bytes that such blocks may have, which
-    count for whoever allocates first. With `instead_of`, base is that function's.
+    whose they are is not known: so many are `missing`. Their blocks' bytes count for
+    whoever allocates first. With `instead_of`, base is that function's.
     """
 
     name: str
@@ -62,8 +62,13 @@ class Site(NamedTuple):
     space: tuple[float, float]
     objects: tuple[float, float]
     exact: bool
-    shared: float = 0.0
+    missing: float = 0.0
     instead_of: str = ""
+
+    @property
+    def shared(self) -> float:
+        """The bytes that blocks of tiny objects may have, which others may have too."""
+        return _TINY * self.missing
 
 
 def netted(sites: Sequence[Site]) -> list[Site]:
@@ -116,7 +121,7 @@ class Sites:
         self._owners = _owners(space, 0), _owners(space, 1)
         missing = _missing(comparison, objects)
         self._exact = missing is not None and missing < _ROUNDING
-        self._shared = _TINY * (missing or 0.0)
+        self._missing_objects = missing or 0.0
         self._untimed = _untimed(comparison, space)
 
     @classmethod
@@ -170,7 +175,7 @@ class Sites:
         return self._site(name, row, pairs), below
 
     def _site(self, name: str, row: int, pairs: list[tuple[float, float]]) -> Site:
-        return Site(name, row, pairs[0], pairs[1], self._exact, self._shared)
+        return Site(name, row, pairs[0], pairs[1], self._exact, self._missing_objects)
 
     def _columns(
         self, base: NDArray[np.bool_], new: NDArray[np.bool_]

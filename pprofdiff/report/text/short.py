@@ -202,7 +202,7 @@ def _cause(
         yield Paragraph(finding.text, "", indent, most=left)
     yield from follows
     for note in cause.notes[:1]:
-        yield Paragraph(note.text, "", indent, most=2)
+        yield Paragraph(note.text, "", indent, most=3)
     if finding.advice and room.advice:
         yield Paragraph(finding.advice, "faint", f"{indent}→ ", most=1)
 
@@ -213,8 +213,8 @@ def _follows(below: Sequence[Reason], indent: str) -> list[Paragraph]:
         return []
     first, left = below[0], len(below) - 1
     text = first.finding.title
-    if first.amount:
-        text += f", of which {first.amount}"
+    if first.amount and first.finding.explains != first.finding.own:
+        text += f", {first.amount} counted here"
     if left:
         text += f"; and {left} more"
     return [Paragraph(text, "", f"{indent}↳ ", most=2, title=True)]

@@ -208,9 +208,9 @@ def test_a_function_that_allocates_in_place_of_another_is_one_cause():
     assert (cause.direction, cause.text) == ("better", "That is all of the change.")
 
 
-def site(space, shared):
+def site(space, missing):
     """Return a site whose objects are not known exactly."""
-    return Site("p.F", 0, space, (1.0, 1.0), exact=False, shared=shared)
+    return Site("p.F", 0, space, (1.0, 1.0), exact=False, missing=missing)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def site(space, shared):
 )
 def test_bytes_that_a_tiny_block_may_have_are_no_change(space, expected):
     totals = Allocated(space=(64.0, 48.0), objects=(5.0, 3.0))
-    assert is_large(totals, site(space, shared=24.0)) is expected
+    assert is_large(totals, site(space, missing=1.5)) is expected
 
 
 def test_collection_follows_from_the_function_that_allocates_less():

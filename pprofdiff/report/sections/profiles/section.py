@@ -118,7 +118,9 @@ def _short_parts(
     else:
         if diff.grouped:
             yield group_table(diff, labels, categories)
-        yield moved_most(diff, labels, scope.granularity, rows)
+        # Causes of benchmarks say what they count.
+        brief = report.comparison.measured
+        yield moved_most(diff, labels, scope.granularity, rows, brief=brief)
         if diff.is_cpu:
             yield from groups_of_fleet(report, rows)
     if scope.joined:

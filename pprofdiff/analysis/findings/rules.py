@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pprofdiff.analysis.causes.measured import causes_of_measured
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings import (
     allocation,
@@ -115,6 +114,8 @@ def find(comparison: Comparison, verdict: OutcomeVerdict = "unknown") -> Finding
     """
     case = Case(comparison)
     if comparison.measured:
+        from pprofdiff.analysis.causes.measured import causes_of_measured
+
         measured = causes_of_measured(case, moved=verdict in _WAYS)
         waits = [one for rule in _of_traces(case) for one in rule(case)]
         waited, _ = tree(None, waits, _WAYS.get(verdict))

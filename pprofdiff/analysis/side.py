@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from pprofdiff.identity.evidence import Stacks
 from pprofdiff.kinds import KINDS, resolve
-from pprofdiff.model.gclogs import Cycles
 from pprofdiff.model.profiles.merge import with_shared_added
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
@@ -21,6 +20,7 @@ from pprofdiff.model.side import Capture, Side
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pprofdiff.model.gclogs import Cycles
     from pprofdiff.model.traces.trace import Trace
 
 __all__ = [

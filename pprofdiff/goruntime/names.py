@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
+from sys import intern
 from types import MappingProxyType
 
 from pprofdiff.goruntime.rules import rules
@@ -40,6 +41,9 @@ __all__ = [
 _NO_PACKAGE = ("type.", "type:", "go.", "go:")
 _HOST = r"go\.(?!(?:shape|itab|string|func|info|map|link|type)\.)[\w-]+(?:\.[\w-]+)*/"
 _NAMES_CACHED = 1 << 16
+# Of each function the package is asked for six times, one function after the other: a
+# cache that holds fewer than a program has would never have the one that is asked for.
+_PACKAGES_CACHED = 1 << 18
 _STAY: Mapping[str, str] = MappingProxyType({})
 
 # Patterns are compiled when a name first needs one: most names need none.
@@ -142,7 +146,7 @@ def shown(name: str) -> str:
     return path + name[end:] if readable else name
 
 
-@lru_cache(_NAMES_CACHED)
+@lru_cache(_PACKAGES_CACHED)
 def package_of(name: str) -> str:
     """Return the import path of the package that defines the symbol `name`.
 
@@ -152,7 +156,7 @@ def package_of(name: str) -> str:
     """
     if is_made_up(name):
         return ""
-    return _split(name)[0]
+    return intern(_split(name)[0])
 
 
 def is_standard_library(package: str) -> bool:

@@ -22,7 +22,6 @@ from pprofdiff.goruntime.names import (
     strip_type_arguments,
 )
 from pprofdiff.goruntime.versions import apart, infer_go_version, lacks
-from pprofdiff.identity.declared import Tree
 from pprofdiff.identity.evidence import SideEvidence, Stacks
 from pprofdiff.identity.given import given_pairs
 from pprofdiff.identity.matching import match
@@ -34,13 +33,14 @@ from pprofdiff.identity.symbols import Symbols, type_outline
 from pprofdiff.model.profiles.profile import Profile
 
 if TYPE_CHECKING:
+    from pprofdiff.identity.declared import Tree
     from pprofdiff.identity.trees import Labels
 
 __all__ = ["Trees", "decide", "identify"]
 
 Column = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-Trees = Callable[[SideEvidence, SideEvidence], tuple[Tree, Tree]]
+Trees = Callable[[SideEvidence, SideEvidence], "tuple[Tree, Tree]"]
 """Reads what the source trees of base and new declare of the functions of each."""
 _NONE: Mapping[str, str] = MappingProxyType({})
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.model.csr import chunks, count_in_row, offsets_of, sums
+from pprofdiff.model.csr import chunks, count_in_row, first_places, offsets_of, sums
+from pprofdiff.model.numbering import numbered
 from pprofdiff.model.profiles.profile import Profile
 
 __all__ = [
@@ -170,28 +172,22 @@ class SideEvidence:
             _OfProfile(capture) if isinstance(capture, Profile) else capture
             for capture in captures
         ]
-        self._ids: list[Column] = []
-        place: dict[str, int] = {}
-        self.names: list[str] = []
-        self.files: list[str] = []
-        start: list[int] = []
-        for stacks in self._stacks:
-            names, files, starts = stacks.functions()
-            ids = []
-            for name, file, line in zip(names, files, starts.tolist(), strict=True):
-                row = place.setdefault(name, len(place))
-                if row == len(start):
-                    self.names.append(name)
-                    self.files.append(file)
-                    start.append(line)
-                elif line and not start[row]:
-                    self.files[row], start[row] = file, line
-                ids.append(row)
-            self._ids.append(np.array(ids, np.int64))
+        functions = [stacks.functions() for stacks in self._stacks]
+        self.rows, ids = numbered(*(names for names, _, _ in functions))
+        self.names = list(self.rows)
         # Frames without a function are the one after the last.
-        self._ids = [np.append(ids, len(place)) for ids in self._ids]
-        self.start = np.array(start, np.int64)
-        self.rows = place
+        self._ids = [np.append(own, len(self.rows)).astype(np.int64) for own in ids]
+        none = np.zeros(0, np.int64)
+        rows = np.concatenate([none, *ids])
+        start = np.concatenate([none, *(starts for _, _, starts in functions)])
+        first = first_places(rows, len(self.rows))
+        # A function's file is where a line of it is known, if one is.
+        lined = np.flatnonzero(start)
+        known = first_places(rows[lined], len(self.rows))
+        first[known >= 0] = lined[known[known >= 0]]
+        self.start = start[first]
+        files = list(chain.from_iterable(files for _, files, _ in functions))
+        self.files = [files[i] for i in first.tolist()]
 
     def __len__(self) -> int:
         """Return the number of functions."""

@@ -125,7 +125,7 @@ def _functions(diff: ProfileDiff, labels: _Labels) -> Table:
         name_column("flat"),
         *sides(labels),
         Column("Δ", "delta"),
-        Column("own ratio", "ratio"),
+        Column("ratio", "ratio"),
     )
     total = Row("total", "total", cells)
     return Table("flat", columns, (*rows, total), code=True)

@@ -320,13 +320,10 @@ def _by_resource(cpu: CPUComparison, place: Place) -> list[str]:
     return [f"{shown[0]} {scale.unit}", *shown[1:]] if shown else []
 
 
-_WORDS = {"User code": "Go code", "GC, paid by the program": "GC work on goroutines"}
-
-
 def _resource(label: str) -> str:
     """Return a group as a word inside a sentence."""
-    if label in _WORDS:
-        return _WORDS[label]
+    if label == "User code":
+        return "Go code"
     return label if label[:2].isupper() else label[0].lower() + label[1:]
 
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import log
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, BenchmarkRow
 from pprofdiff.analysis.findings.allocation import allocation
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.wording import arrow, factor, listed
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, BenchmarkRow
 
 __all__ = ["allocated_by_benchmarks"]
 

@@ -219,10 +219,10 @@ class CPUComparison:
         """
         stacks = self.of((_STACKS,))
         sides = []
+        cut_at = np.array([name.startswith(_PREEMPTED) for name in self.names], bool)
         for side in (0, 1):
             anchor = self.sides[side].anchor
-            names = [self.names[i] for i in self.diff.paired_functions.union[side]]
-            cut = np.array([name.startswith(_PREEMPTED) for name in names], np.bool_)
+            cut = cut_at[self.diff.paired_functions.union[side]]
             sides.append(stacks.sides[side] | np.append(cut, False)[anchor])
         return Claim(sides[0], sides[1])
 

@@ -74,11 +74,11 @@ def pace(case: Case) -> Iterator[Finding]:
 
     Goals over live heaps tell the setting, whatever the machine or the load did.
     """
-    from pprofdiff.analysis.gclogs.pace import pace_of
-
     gc = case.gc
     if gc is None or any(frequency(case)):
         return
+    from pprofdiff.analysis.gclogs.pace import pace_of
+
     base, new = pace_of(gc.base), pace_of(gc.new)
     if base is None or new is None or not base.follows_gogc or not new.follows_gogc:
         return

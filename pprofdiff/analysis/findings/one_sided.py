@@ -124,7 +124,8 @@ def _chosen(cpu: CPUComparison) -> tuple[Mask, Mask]:
     """Return, over the union, which functions are as good as gone, and which new."""
     table, (base_total, new_total) = cpu.table, cpu.diff.totals
     told = ~cpu.beside_others.rows(table.runs("cum")).noise
-    told &= np.array([_tells(cpu, name) for name in table.names], bool)
+    for row in np.flatnonzero(told).tolist():
+        told[row] = _tells(cpu, table.names[row])
     base, new = table.base_cum / base_total, table.new_cum / new_total
     at = cpu.diff.paired_functions.tabled
     gone, added = (np.zeros(len(cpu.names), np.bool_) for _ in range(2))
@@ -150,11 +151,14 @@ def _renumbered(cpu: CPUComparison) -> list[int]:
     on both sides.
     """
     sides = cpu.diff.paired_functions.union
+    there = np.zeros((2, len(cpu.names)), np.bool_)
+    for side, rows in enumerate(sides):
+        there[side, rows] = True
     closures: dict[tuple[str, str], tuple[set[int], set[int]]] = {}
-    alone = [set(sides[i].tolist()) - set(sides[1 - i].tolist()) for i in (0, 1)]
-    for row, symbol in Symbols(cpu.names, {}).closures:
-        for side in (0, 1):
-            if row in alone[side]:
+    symbols = Symbols(cpu.names, {})
+    for side in (0, 1):
+        for row in np.flatnonzero(there[side] & ~there[1 - side]).tolist():
+            if (symbol := symbols[row]).kinds:
                 home = symbol.package, symbol.function
                 closures.setdefault(home, (set(), set()))[side].add(row)
     return [

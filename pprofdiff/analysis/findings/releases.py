@@ -27,14 +27,14 @@ _NAMED = 3
 # Groups that are told as a whole, and what they are called here.
 _GROUPS = {
     "gc": "GC",
-    "gc_tax": "GC, paid by the program",
+    "gc_tax": "GC work on application goroutines",
     "alloc": "allocation",
     "sched": "scheduling",
     "locks": "locks and channels",
 }
 # What follows from how much a program allocates is the release's only where that is
 # equal.
-_BY_ALLOCATION = {"GC", "GC, paid by the program", "allocation"}
+_BY_ALLOCATION = frozenset({"gc", "gc_tax", "alloc"})
 _EQUAL = 0.05
 
 _Bools = NDArray[np.bool_]
@@ -67,7 +67,7 @@ def upgrade(case: Case) -> Iterator[Finding]:
         subject
         for subject in (*_of_runtime(cpu), *_of_packages(cpu, spans))
         if _moved(cpu, subject)
-        and (allocates_alike or subject.name not in _BY_ALLOCATION)
+        and (allocates_alike or _BY_ALLOCATION.isdisjoint(subject.groups))
     ]
     if not subjects:
         return

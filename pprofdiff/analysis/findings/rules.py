@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from pprofdiff.analysis.causes.measured import causes_of_measured
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings import (
     allocation,
@@ -127,6 +126,8 @@ def find(comparison: Comparison, verdict: OutcomeVerdict = "unknown") -> Finding
     """
     case = Case(comparison)
     if comparison.measured:
+        from pprofdiff.analysis.causes.measured import causes_of_measured
+
         measured = causes_of_measured(case, moved=verdict in _WAYS)
         waited, _ = tree(None, _waits(case), _WAYS.get(verdict))
         return measured._replace(found=(*measured.found, *waited))

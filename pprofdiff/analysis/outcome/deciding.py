@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import exp, log, sqrt
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, BenchmarkRow
 from pprofdiff.analysis.benchmarks.units import tidy
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.contention import busy, stirred
@@ -29,6 +28,9 @@ from pprofdiff.analysis.stats.calibration import TOTAL_FREEDOM, TOTAL_SIGMA
 from pprofdiff.analysis.stats.power import MOST_RUNS, times_as_many, wanted_runs
 from pprofdiff.analysis.stats.scaled_alike import ScaledAlike, scaled_alike
 from pprofdiff.analysis.stats.totals import ratio_of_turns
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, BenchmarkRow
 
 __all__ = ["machine_moved_time", "outcome"]
 

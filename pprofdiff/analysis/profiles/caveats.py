@@ -84,9 +84,7 @@ def releases_apart(base: ProfileSide, new: ProfileSide) -> tuple[Span, Span] | N
 
     None where the spans share a release, or functions do not tell one.
     """
-    base_span, new_span = (
-        infer_go_version(side.profile.function_names()) for side in (base, new)
-    )
+    base_span, new_span = base.releases, new.releases
     told = format_go_version(*base_span) and format_go_version(*new_span)
     return (base_span, new_span) if told and apart(base_span, new_span) else None
 
@@ -176,7 +174,7 @@ def _lengths(
 
 def _may_be_before(side: ProfileSide, release: str) -> bool:
     """Return whether Go, of a release before `release`, may have written a profile."""
-    first, _ = infer_go_version(side.profile.function_names())
+    first, _ = side.releases
     before = not first or number(first) < number(release)
     return before and is_of_go(side.profile)
 

@@ -14,6 +14,7 @@ from pprofdiff.analysis.profiles.nodes import frame_keys
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.identity.model import SAME_NAMES, SideKeys
 from pprofdiff.identity.rows import Pairing, pair_names
+from pprofdiff.model.numbering import numbered
 from pprofdiff.model.profiles.profile import Profile
 
 __all__ = [
@@ -90,12 +91,11 @@ def _functions(profile: Profile, keys: SideKeys) -> SideRows:
 def files_of_functions(profile: Profile) -> dict[str, str]:
     """Return the source file of the first function of each name, `""` if unknown."""
     strings, functions = profile.strings, profile.functions
-    files: dict[str, str] = {}
-    for name, file in zip(
-        functions.name.tolist(), functions.filename.tolist(), strict=True
-    ):
-        files.setdefault(strings[name], strings[file])
-    return files
+    names = [strings[i] for i in functions.name.tolist()]
+    files = [strings[i] for i in functions.filename.tolist()]
+    first = dict.fromkeys(names, "")
+    first.update(zip(reversed(names), reversed(files), strict=True))
+    return first
 
 
 def _lines(profile: Profile, keys: SideKeys) -> SideRows:
@@ -129,17 +129,15 @@ def _files(profile: Profile, keys: SideKeys) -> SideRows:
 
 def _packages(profile: Profile, keys: SideKeys) -> SideRows:
     nodes, ids = frame_keys(profile, "functions")
-    place: dict[str, int] = {}
-    packages = [package_of(node[0]) or "<no package>" for node in nodes]
-    rows = [place.setdefault(package, len(place)) for package in packages]
-    names = list(place)
+    distinct, (rows,) = numbered(
+        [package_of(node[0]) or "<no package>" for node in nodes]
+    )
+    names = list(distinct)
 
     def key(row: int) -> Hashable | None:
         return keys.packages.get(names[row])
 
-    return SideRows(
-        names, [""] * len(names), names, (key,), np.array(rows, np.int32)[ids]
-    )
+    return SideRows(names, [""] * len(names), names, (key,), rows[ids])
 
 
 _ROWS: dict[Granularity, Callable[[Profile, SideKeys], SideRows]] = {

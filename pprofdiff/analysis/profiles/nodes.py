@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.errors import UsageError
+from pprofdiff.model.numbering import numbered
 from pprofdiff.model.profiles.profile import Profile
 
 __all__ = [
@@ -121,9 +122,8 @@ def cleaned_path(path: str) -> str:
 
 def _dense(texts: list[str]) -> tuple[list[str], NDArray[np.int64]]:
     """Return the distinct texts in order of first appearance, and each one's place."""
-    places: dict[str, int] = {}
-    ids = [places.setdefault(text, len(places)) for text in texts]
-    return list(places), np.array(ids, np.int64)
+    distinct, (places,) = numbered(texts)
+    return list(distinct), places.astype(np.int64)
 
 
 def _ranked(column: NDArray[Any]) -> tuple[NDArray[np.int64], int]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.errors import FormatError, IncompatibleProfilesError, UsageError
+from pprofdiff.goruntime.versions import Span, infer_go_version
 from pprofdiff.model.profiles.merge import base_samples, merge, merge_apart
 from pprofdiff.model.profiles.profile import Profile, largest_sum
 from pprofdiff.model.side import Capture
@@ -18,7 +20,7 @@ __all__ = ["ProfileSide", "halves", "side"]
 _TOO_LARGE = float(1 << 63)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ProfileSide:
     """One build's profile of one kind.
 
@@ -32,6 +34,11 @@ class ProfileSide:
     runs: tuple[Capture[Profile], ...]
     profile: Profile
     by_run: NDArray[np.int64]
+
+    @cached_property
+    def releases(self) -> Span:
+        """The first and last Go release that have all its functions."""
+        return infer_go_version(self.profile.function_names())
 
 
 def side(label: str, runs: Sequence[Capture[Profile]]) -> ProfileSide:

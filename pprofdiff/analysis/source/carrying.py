@@ -27,7 +27,8 @@ from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.source.differences import hunks_within
 from pprofdiff.analysis.source.lines import FunctionLines, side_lines
 from pprofdiff.analysis.source.listing import BothSides, Places, places_of
-from pprofdiff.analysis.source.model import ChangedLines, SourceOfFinding
+from pprofdiff.analysis.source.mentioned import Callees
+from pprofdiff.analysis.source.model import CalledLines, ChangedLines, SourceOfFinding
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.names import package_of
@@ -186,28 +187,72 @@ class _Carriers:
         """Return a hunk with what it carries and the commits that made it."""
         one = self.changed[i]
         hunk, places = one.hunk, one.places
+        side = (places.base if not hunk.new_count else places.new) or places.sides[0]
+        old, now = places.base or side, places.new or side
+        lines = self._lines(side.lines.function, (old.text, now.text), hunk)
+        return lines._replace(path=side.path, base=base, new=new)
+
+    def _lines(
+        self,
+        function: str,
+        texts: tuple[SourceText | None, SourceText | None],
+        hunk: Hunk,
+    ) -> ChangedLines:
+        """Return a hunk of a function that carries nothing."""
         gone = hunk.new_count == 0
         start, count = (
             (hunk.base_start, hunk.base_count)
             if gone
             else (hunk.new_start, hunk.new_count)
         )
-        side = (places.base if gone else places.new) or places.sides[0]
-        old, now = places.base or side, places.new or side
+        old, now = texts
+        text = old if gone else now
         commits: tuple[Commit, ...] = ()
-        if old.text is not None and now.text is not None:
-            commits = self.sources.commits(old.text, now.text, hunk)
+        if old is not None and now is not None:
+            commits = self.sources.commits(old, now, hunk)
         return ChangedLines(
-            function=side.lines.function,
-            path=side.path,
+            function=function,
+            path="" if text is None else text.path,
             start=start,
             end=start + count - 1,
             gone=gone,
-            base=base,
-            new=new,
+            base=0,
+            new=0,
             commits=commits,
-            build=self._build(side.text, gone=gone),
+            build=self._build(text, gone=gone),
         )
+
+    @cached_property
+    def _callees(self) -> Callees:
+        return Callees(self.sources)
+
+    def called(self, rows: Sequence[int]) -> tuple[CalledLines, ...]:
+        """Return the first changed lines of what functions call, by their rows.
+
+        Functions whose samples changed most come first.
+        """
+        cum = self.diff.paired_functions.raw("cum")
+        names = self.diff.paired_functions.names
+        moved = {
+            _plain(name): -abs(float(delta))
+            for name, delta in zip(
+                names, self.diff.normalization.delta(*cum), strict=True
+            )
+        }
+        found: list[tuple[float, CalledLines]] = []
+        for row, places in self._looked_up:
+            new = places.new
+            if row not in rows or new is None or new.text is None or not new.extent:
+                continue
+            caller = new.lines.function
+            for one in self._callees.changed(caller, new.text, new.extent.start):
+                hunks = [hunk for hunk in one.hunks if _says_more(hunk, *one.texts)]
+                if hunks:
+                    lines = self._lines(one.name, one.texts, hunks[0])
+                    weight = moved.get(one.name, 0.0)
+                    found.append((weight, CalledLines(lines, caller, one.through)))
+        found.sort(key=lambda pair: pair[0])
+        return tuple(lines for _, lines in found[:_AROUND])
 
     def _build(self, text: SourceText | None, *, gone: bool) -> str:
         """Return the commit that a text is of, "" for none."""
@@ -479,7 +524,10 @@ def _with_others(
         names[row] for row in rows if row in carriers.known and row not in of_row
     )
     around: list[ChangedLines] = []
+    called: tuple[CalledLines, ...] = ()
     if unchanged and not lines and not near:
+        called = carriers.called([row for row in rows if names[row] in unchanged])
+    if unchanged and not lines and not near and not called:
         packages = {package_of(name) for name in unchanged}
         around = [
             carriers.told(places[0], 0, 0)
@@ -487,8 +535,17 @@ def _with_others(
             if package_of(names[row]) in packages
         ]
     return SourceOfFinding(
-        lines, tuple(near[:_TOLD]), unchanged, around=tuple(around[:_AROUND])
+        lines,
+        tuple(near[:_TOLD]),
+        unchanged,
+        around=tuple(around[:_AROUND]),
+        called=called,
     )
+
+
+def _plain(name: str) -> str:
+    """Return a function's name as declarations have it: ``T.M`` for ``(*T).M``."""
+    return name.replace("(*", "").replace(")", "")
 
 
 def _says_more(hunk: Hunk, base: SourceText, new: SourceText) -> bool:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pprofdiff.model.source import Commit
 
-__all__ = ["ChangedLines", "SourceOfFinding"]
+__all__ = ["CalledLines", "ChangedLines", "SourceOfFinding"]
 
 
 class ChangedLines(NamedTuple):
@@ -49,6 +49,17 @@ class ChangedLines(NamedTuple):
         return f"{self.path}:{self.start}{last}"
 
 
+class CalledLines(NamedTuple):
+    """Changed lines of a function that an unchanged one calls.
+
+    `caller` is that one; where it calls the function by another one, that is `through`.
+    """
+
+    lines: ChangedLines
+    caller: str
+    through: str = ""
+
+
 class SourceOfFinding(NamedTuple):
     """What the source tells of a finding.
 
@@ -56,8 +67,9 @@ class SourceOfFinding(NamedTuple):
     the position of the comparison of profiles that they are judged in. `unchanged` are
     functions that the finding is of, and of which no line differs. `near` are the
     changed lines of such functions where none of them carries it: what they compute
-    may be what other lines cost more for. `around` are changed lines of other functions
-    of their packages, where none of their own differs.
+    may be what other lines cost more for. Where none of their own differs, `called` are
+    changed lines of what they call; else `around` those of other functions of their
+    packages.
     """
 
     lines: tuple[ChangedLines, ...] = ()
@@ -65,3 +77,4 @@ class SourceOfFinding(NamedTuple):
     unchanged: tuple[str, ...] = ()
     diff: int = 0
     around: tuple[ChangedLines, ...] = ()
+    called: tuple[CalledLines, ...] = ()

@@ -51,31 +51,37 @@ class Closure(NamedTuple):
 
 
 class GoFile:
-    """The text of a Go file, and what it declares."""
+    """The text of a Go file, and what it declares.
+
+    `plain` is as long as the text, with blanks for comments and literals.
+    """
 
     def __init__(self, text: str) -> None:
         """Take all of the text, with lines that end in a newline alone."""
         self.text = text
-        # As long, with blanks for comments and literals.
-        self._plain = _OPAQUE.sub(_blank, text)
+        self.plain = _OPAQUE.sub(_blank, text)
+
+    def code(self, start: int, end: int) -> str:
+        """Return a part of the text without comments."""
+        return _OPAQUE.sub(_uncommented, self.text[start:end])
 
     @property
     def in_test_package(self) -> bool:
         """Whether its package is the one that tests another from outside."""
-        named = _PACKAGE.search(self._plain)
+        named = _PACKAGE.search(self.plain)
         return named is not None and named[1].endswith("_test")
 
     @cached_property
     def functions(self) -> list[Function]:
         """The functions that begin where a line does, as gofmt writes them."""
-        found = list(_FUNCTION.finditer(self._plain))
-        limits = [match.start() for match in found[1:]] + [len(self._plain)]
+        found = list(_FUNCTION.finditer(self.plain))
+        limits = [match.start() for match in found[1:]] + [len(self.plain)]
         functions = []
         line = at = 0
         for match, limit in zip(found, limits, strict=False):
             start, end = match.start(), self._end(match.start(), limit)
-            line += self._plain.count("\n", at, start)
-            last = line + self._plain.count("\n", start, end)
+            line += self.plain.count("\n", at, start)
+            last = line + self.plain.count("\n", start, end)
             at = start
             receiver = _RECEIVER.search(match[1]) if match[1] is not None else None
             name = f"{receiver[1]}.{match[2]}" if receiver else match[2]
@@ -84,18 +90,18 @@ class GoFile:
 
     def _end(self, start: int, limit: int) -> int:
         """Return where a declaration ends: with a line that leaves no bracket open."""
-        newline = self._plain.find("\n", start)
-        first = self._plain[start : newline if newline >= 0 else limit]
+        newline = self.plain.find("\n", start)
+        first = self.plain[start : newline if newline >= 0 else limit]
         if all(first.count(o) == first.count(c) for o, c in ("{}", "()", "[]")):
             return start + len(first)
-        end = self._plain.find("\n}", start, limit)
+        end = self.plain.find("\n}", start, limit)
         # What gofmt writes ends in a line of its own.
         return end + 2 if end >= 0 else self._balanced(start)
 
     def _balanced(self, start: int) -> int:
         """Return the end of the first line from here on that leaves no bracket open."""
         depth = 0
-        for bracket in _BRACKET.finditer(self._plain, start):
+        for bracket in _BRACKET.finditer(self.plain, start):
             if bracket[0] == "\n":
                 if depth <= 0:
                     return bracket.start()
@@ -103,22 +109,22 @@ class GoFile:
                 depth += 1 if bracket[0] in "([{" else -1
                 if depth < 0:
                     return bracket.start()
-        return len(self._plain)
+        return len(self.plain)
 
     def closures(self, start: int, end: int) -> Iterator[Closure]:
         """Yield what a part of the text may make closures of, in its order."""
-        line, at = self._plain.count("\n", 0, start) + 1, start
-        for match in _CLOSURE.finditer(self._plain, start, end):
+        line, at = self.plain.count("\n", 0, start) + 1, start
+        for match in _CLOSURE.finditer(self.plain, start, end):
             kind = match[0]
             if kind == "func" and not self._is_literal(match.end()):
                 continue
-            line += self._plain.count("\n", at, match.start())
+            line += self.plain.count("\n", at, match.start())
             at = match.start()
             yield Closure(kind, at, min(self._balanced(match.end()), end), line)
 
     def _is_literal(self, at: int) -> bool:
         """Return whether a literal follows the word `func`, not a type."""
-        plain = self._plain
+        plain = self.plain
         opening = plain.find("(", at)
         if opening < 0 or plain[at:opening].strip():
             return False
@@ -138,11 +144,15 @@ class GoFile:
     def _closing(self, opening: int) -> int:
         """Return what follows the parenthesis that closes the one at an offset."""
         depth = 0
-        for match in _PARENTHESIS.finditer(self._plain, opening):
+        for match in _PARENTHESIS.finditer(self.plain, opening):
             depth += 1 if match[0] == "(" else -1
             if depth == 0:
                 return match.end()
-        return len(self._plain)
+        return len(self.plain)
+
+
+def _uncommented(match: re.Match[str]) -> str:
+    return " " if match[0].startswith(("//", "/*")) else match[0]
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -12,7 +12,6 @@ not explain, but such runs would, is neither a change nor noise: nothing tells.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -301,6 +300,9 @@ class CountModel(NamedTuple):
         p = two_sided(np.fmax(z[told], 0.0))
         beyond = int((false_discovery_rates(p) <= FALSE_DISCOVERIES).sum())
         level = FALSE_DISCOVERIES * max(beyond, 1) / max(len(p), 1)
+        # It takes a hundredth of a second to load, and only a gate asks.
+        from statistics import NormalDist
+
         least = max(LIMIT, NormalDist().inv_cdf(1 - level / 2))
         reach = student(least, freedom)
         if not share:

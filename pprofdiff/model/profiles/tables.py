@@ -15,6 +15,7 @@ from pprofdiff.model.csr import (
     unique_rows,
     unique_tuples,
 )
+from pprofdiff.model.numbering import numbered
 from pprofdiff.model.profiles.profile import (
     Functions,
     Labels,
@@ -99,12 +100,8 @@ def _clamped(number: int) -> int:
 
 def _strings(profiles: Sequence[Profile]) -> tuple[tuple[str, ...], list[Array]]:
     """Return the union of the string tables, and each string's place in it (int32)."""
-    places: dict[str, int] = {"": 0}
-    texts = [
-        np.array([places.setdefault(s, len(places)) for s in p.strings], np.int32)
-        for p in profiles
-    ]
-    return tuple(places), texts
+    union, (_, *places) = numbered(("",), *(p.strings for p in profiles))
+    return tuple(union), places
 
 
 def _split(group: Array, sizes: Sequence[int], *, none: bool = False) -> list[Array]:

@@ -104,12 +104,13 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
             "No longer there: " if lines.gone else "Changed: ",
             lines._replace(commits=lines.commits[:_COMMITS]),
         )
-    if source.unchanged:
+    for lines, caller, through in source.called:
+        by = f" through {short(through)}" if through else ""
+        yield SourceNote(
+            f" in {short(lines.function)}, which {short(caller)} calls{by}",
+            "No longer there: " if lines.gone else "Changed: ",
+            lines._replace(commits=lines.commits[:_COMMITS]),
+        )
+    if source.unchanged and any((source.lines, source.near, source.around)):
         named = listed_functions(source.unchanged)
-        if source.lines or source.near or source.around:
-            yield SourceNote(f"No line of {named} itself changed.")
-        else:
-            whose = "its" if len(source.unchanged) == 1 else "their"
-            yield SourceNote(
-                f"No line of {named} changed: look at {whose} callees or {whose} input."
-            )
+        yield SourceNote(f"No line of {named} itself changed.")

@@ -81,7 +81,8 @@ def _told_turns(outcome: Outcome, first: Measure) -> Told:
     """Return the outcome of benchmarks measured in turns."""
     figures = [_short(first, interval=True)]
     figures += [_short(m, interval=False) for m in outcome.measures if m is not first]
-    figures += [_count(counted) for counted in outcome.counted]
+    # What neither side allocates is no figure.
+    figures += [_count(one) for one in outcome.counted if one.base or one.new]
     verdict = _VERDICTS_OF_TURNS[outcome.verdict].format(
         f"{100 * first.same_within:g}%"
     )

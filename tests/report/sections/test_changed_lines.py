@@ -89,7 +89,7 @@ def test_what_moved_without_a_changed_line_is_named_once(refs):
     repo, _, new = refs
     report = reported((repo, new, new), profile(_4=2000), profile(_4=4000))
     assert report.unchanged == ("m.F",)
-    assert text(report_parts(report)).count("changed:") == 1
+    assert "m.F costs 2.00× as much" in text(report_parts(report))
     assert "without a changed line" not in text(report_parts(report))
     # By 15 % only, no finding names it.
     report = reported((repo, new, new), profile(_4=4000), profile(_4=4600))
@@ -107,9 +107,8 @@ def test_unchanged_builds_have_no_changed_lines(refs):
     assert report.changed == ()
     source = report.findings.found[0].source
     assert (source.lines, source.near, source.unchanged) == ((), (), ("m.F",))
-    assert "No line of m.F changed: look at its callees or its input." in " ".join(
-        text(report_parts(report)).split()
-    )
+    # Nothing is known of why: no sentence says so.
+    assert "No line of" not in text(report_parts(report))
 
 
 SPACE = (ValueType("inuse_objects", "count"), ValueType("inuse_space", "bytes"))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from pprofdiff.report.json.document import render
 from pprofdiff.report.model import report_of
 from pprofdiff.report.sections.outcome import told_outcome
+from pprofdiff.report.text.plain import render as as_text
+from pprofdiff.report.text.report import report_parts
 from tests.analysis.measuring import Unit, compared, path
 
 F = path("F")
@@ -81,3 +84,18 @@ def test_counts_and_benchmarks_are_in_json():
     assert [u["ratio"] for u in units] == pytest.approx([1, 1, 1])
     assert all(u["low"] < u["ratio"] < u["high"] for u in units)
     assert json.loads(render(of(ONE, ONE)))["outcome"]["units"] == []
+
+
+def test_what_nobody_allocates_is_no_figure():
+    headline, _ = told(Unit({F: 600}), Unit({F: 600}))
+    assert "/op" in headline
+    assert "B/op" not in headline
+    assert "allocs/op" not in headline
+
+
+def test_what_moved_most_has_no_more_words_than_it_needs():
+    """Its causes say what they count; tables of other captures do not have such."""
+    report = of(ONE, Unit({F: 1800}, {F: (3, 300)}))
+    text = as_text(report_parts(report))
+    assert re.search(r"^What moved most$", text, re.MULTILINE)
+    assert "own ratio" not in text

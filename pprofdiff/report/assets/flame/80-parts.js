@@ -142,7 +142,7 @@ function tooltip(tree, i) {
   const points = 100 * (tree.new[i] / totals[1] - tree.base[i] / totals[0]) || 0, size = Math.abs(points);
   const own = ratio(move.from, move.to), told = (list) => list.filter(Boolean);
   const moved = told([
-    change(view, move).replace(/\s?~/, ""), own !== "–" && "own ratio " + own, chance(view, move),
+    change(view, move).replace(/\s?~/, ""), own !== "–" && "ratio " + own, chance(view, move),
   ]);
   return [
     el("b", {}, clipped(name, 500) + (name[500] ? ` (${name.length} characters)` : "")),

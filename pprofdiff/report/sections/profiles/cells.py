@@ -1,4 +1,4 @@
-"""Cells that every table of profiles shares: values, delta, own ratio, share."""
+"""Cells that every table of profiles shares: values, delta, ratio, share."""
 
 from __future__ import annotations
 

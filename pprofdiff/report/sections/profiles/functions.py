@@ -80,9 +80,16 @@ def movers(
 
 
 def moved_most(
-    diff: ProfileDiff, labels: tuple[str, str], granularity: Granularity, rows: int
+    diff: ProfileDiff,
+    labels: tuple[str, str],
+    granularity: Granularity,
+    rows: int,
+    *,
+    brief: bool = False,
 ) -> Table | Sentence:
     """Return the functions (or lines, files) that moved most, whichever way.
+
+    A `brief` title leaves out what counts as a function's own.
 
     Where samples are attributed, a function of the program has what is spent in it and
     in the library and runtime below it: rows add up, and no caller repeats its callee.
@@ -90,7 +97,7 @@ def moved_most(
     """
     owned = next(owned_most(diff, labels, granularity, rows), None)
     if owned is not None:
-        return owned
+        return replace(owned, title="What moved most") if brief else owned
     table = diff.table(granularity)
     delta = np.abs(table.scaled_delta("cum"))
     order = np.argsort(-delta, kind="stable")
@@ -198,7 +205,7 @@ def _columns(
     return (
         *sides(labels, unit),
         Column("Δ", "delta", unit=unit),
-        Column("own ratio", "ratio"),
+        Column("ratio", "ratio"),
         Column(f"of {labels[1]}", "share"),
         name_column(table.noun),
     )

@@ -10,7 +10,7 @@ from pprofdiff.analysis.profiles.kinds import is_heap
 from pprofdiff.analysis.profiles.scaling import mode_in_words, scale_of
 from pprofdiff.analysis.profiles.totals import total_noise
 from pprofdiff.report.model import ReportModel, Scope
-from pprofdiff.report.rows import Cell, Section, SectionPart, Tile
+from pprofdiff.report.rows import Cell, Section, SectionPart, Sentence, Table, Tile
 from pprofdiff.report.sections.profiles.call_sites import call_sites
 from pprofdiff.report.sections.profiles.cells import delta_cell
 from pprofdiff.report.sections.profiles.functions import (
@@ -19,7 +19,6 @@ from pprofdiff.report.sections.profiles.functions import (
     owned_most,
     renamed,
 )
-from pprofdiff.report.sections.profiles.groups import groups_of_fleet
 from pprofdiff.report.sections.profiles.headline import headline
 from pprofdiff.report.sections.profiles.noise import noise_sentence
 from pprofdiff.report.sections.profiles.owners import group_table, payer_tables
@@ -97,8 +96,7 @@ def _parts(
         yield from movers(diff, labels, "cum", scope.granularity, rows)
         if diff.is_cpu:
             yield from movers(diff, labels, "flat", scope.granularity, rows)
-        if diff.is_cpu:
-            yield from groups_of_fleet(report)
+        yield from _of_fleet(report, diff)
         if diff.grouped:
             modelled = report.comparison.modelled if diff.is_cpu else None
             yield from payer_tables(diff, labels, modelled, rows)
@@ -106,6 +104,16 @@ def _parts(
             yield from noise_sentence(diff, _hosts(report, diff))
     if scope.joined:
         yield from renamed(diff)
+
+
+def _of_fleet(
+    report: ReportModel, diff: ProfileDiff, most: int | None = None
+) -> Iterator[Table | Sentence]:
+    """Yield where functions of a fleet moved; code for fleets is loaded for them."""
+    if diff.is_cpu and report.comparison.new.fleet is not None:
+        from pprofdiff.report.sections.profiles.groups import groups_of_fleet
+
+        yield from groups_of_fleet(report, most)
 
 
 def _short_parts(
@@ -118,9 +126,10 @@ def _short_parts(
     else:
         if diff.grouped:
             yield group_table(diff, labels, categories)
-        yield moved_most(diff, labels, scope.granularity, rows)
-        if diff.is_cpu:
-            yield from groups_of_fleet(report, rows)
+        # Causes of benchmarks say what they count.
+        brief = report.comparison.measured
+        yield moved_most(diff, labels, scope.granularity, rows, brief=brief)
+        yield from _of_fleet(report, diff, rows)
     if scope.joined:
         yield from renamed(diff)
 

@@ -1,0 +1,226 @@
+"""Changed functions that an unchanged one calls, by its text.
+
+A profile has few samples of what is quick, and another function's of what is inlined;
+the text has all calls by name. Methods are found by their name alone, where one type of
+the packages at hand has such a method: their receiver's type stands in no text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from posixpath import basename, dirname, join, normpath
+from typing import NamedTuple
+
+from pprofdiff.analysis.source.differences import hunks_within
+from pprofdiff.analysis.source.extents import Extent
+from pprofdiff.analysis.source.scanning import Function, GoFile
+from pprofdiff.goruntime.names import package_of
+from pprofdiff.model.source import Hunk, Origin, SourceFile, Sources, SourceText
+
+__all__ = ["Callee", "Callees"]
+
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_WORD = re.compile(r"\w+")
+_IMPORT = re.compile(r"^(?:import)?[ \t]*(\w+|\.)?[ \t]*\"([^\"\n]+)\"", re.MULTILINE)
+_FIRST_FUNCTION = re.compile(r"^func\b", re.MULTILINE)
+_MAJOR = re.compile(r"/v\d+\Z")
+
+
+class Callee(NamedTuple):
+    """A function that changed: its text on both sides, and what differs.
+
+    `name` has its package's path, `through` is the unchanged function that calls it, ""
+    for the one that was asked about.
+    """
+
+    name: str
+    texts: tuple[SourceText, SourceText]
+    hunks: tuple[Hunk, ...]
+    through: str = ""
+
+
+class _Declared(NamedTuple):
+    """A function of a package: its text is a part of a file's."""
+
+    text: SourceText
+    file: GoFile
+    function: Function
+
+    @property
+    def extent(self) -> Extent:
+        return Extent(self.function.line, self.function.last)
+
+    @property
+    def body(self) -> str:
+        """The text, without comments and literals."""
+        return self.file.plain[self.function.start : self.function.end]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Package:
+    """The functions of a package by their names, base and new."""
+
+    path: str
+    sides: tuple[dict[str, list[_Declared]], dict[str, list[_Declared]]]
+
+    def one(self, side: int, name: str) -> _Declared | None:
+        """Return a function; None where it is declared for several systems."""
+        found = self.sides[side].get(name, ())
+        return found[0] if len(found) == 1 else None
+
+
+class _Named(NamedTuple):
+    """A function by its package and its name there."""
+
+    package: _Package
+    name: str
+
+    @property
+    def full(self) -> str:
+        return f"{self.package.path}.{self.name}"
+
+
+class Callees:
+    """What functions call, by the source of both builds."""
+
+    def __init__(self, sources: Sources) -> None:
+        """Take the sources; packages are read when they are asked for."""
+        self._sources = sources
+        self._package = cache(self._read)
+
+    def changed(self, function: str, text: SourceText, line: int) -> list[Callee]:
+        """Return the changed functions that one calls, in two steps at most.
+
+        Those that it calls itself come first; if there are any, they are all. `text`
+        is that of new, and the function begins in a line of it.
+        """
+        path = package_of(function).removesuffix("_test")
+        package = self._package(path, dirname(text.path), text.origin)
+        first = next(
+            (
+                _Named(package, name)
+                for name, several in package.sides[1].items()
+                for one in several
+                if one.text.path == text.path and one.function.line == line
+            ),
+            None,
+        )
+        if first is None:
+            return []
+        direct = list(self._called(first))
+        found = [callee for one in direct if (callee := self._changed(one, ""))]
+        if found:
+            return found
+        for between in direct:
+            for one in self._called(between):
+                callee = None if one == first else self._changed(one, between.full)
+                if callee is not None and callee.name not in {c.name for c in found}:
+                    found.append(callee)
+        return found
+
+    def _read(self, path: str, folder: str, origin: Origin) -> _Package:
+        """Return a package; without functions where there is no such folder."""
+        sides: list[dict[str, list[_Declared]]] = []
+        for side in (0, 1):
+            declared: dict[str, list[_Declared]] = defaultdict(list)
+            anywhere = SourceFile(join(folder, "_"), origin, "")
+            files = [
+                file
+                for file in self._sources.folder(side, anywhere)
+                if file.path.endswith(".go")
+            ]
+            for text in self._sources.read(files):
+                file = GoFile("\n".join(text.lines)) if text is not None else None
+                # What tests a package from outside is another package.
+                if text is not None and file is not None and not file.in_test_package:
+                    for one in file.functions:
+                        declared[one.name].append(_Declared(text, file, one))
+            sides.append(dict(declared))
+        return _Package(path, (sides[0], sides[1]))
+
+    def _called(self, function: _Named) -> Iterator[_Named]:
+        """Yield the functions that one calls by a name that only they have."""
+        declared = function.package.one(1, function.name)
+        if declared is None:
+            return
+        imported = dict(self._imported(function.package, declared))
+        known = [function.package, *imported.values()]
+        seen = {function}
+        for qualifier, name in _calls(declared.body):
+            found = []
+            if qualifier is None:
+                found = [_Named(function.package, name)]
+            elif qualifier in imported:
+                found = [_Named(imported[qualifier], name)]
+            else:
+                found = [
+                    _Named(package, method)
+                    for package in known
+                    for method in package.sides[1]
+                    if method.endswith(f".{name}")
+                ]
+            if len(found) == 1 and found[0] not in seen:
+                seen.add(found[0])
+                if found[0].name in found[0].package.sides[1]:
+                    yield found[0]
+
+    def _imported(
+        self, package: _Package, declared: _Declared
+    ) -> Iterator[tuple[str, _Package]]:
+        """Yield (name in the file, package) of the imports that are in the tree."""
+        text = "\n".join(declared.text.lines)
+        first = _FIRST_FUNCTION.search(text)
+        folder = dirname(declared.text.path)
+        module, root = _module(package.path, folder)
+        head = text[: first.start()] if first else text
+        for alias, path in _IMPORT.findall(head):
+            inside = path.removeprefix(f"{module}/")
+            if inside != path:
+                where = normpath(f"{root or '.'}/{inside}")
+                name = alias or basename(_MAJOR.sub("", path))
+                yield name, self._package(path, where, declared.text.origin)
+
+    def _changed(self, function: _Named, through: str) -> Callee | None:
+        """Return a function whose code differs, None for others."""
+        base, new = (function.package.one(side, function.name) for side in (0, 1))
+        if base is None or new is None or _code(base) == _code(new):
+            return None
+        hunks = hunks_within(
+            self._sources, (base.text, base.extent), (new.text, new.extent)
+        )
+        return Callee(function.full, (base.text, new.text), hunks, through)
+
+
+def _module(path: str, folder: str) -> tuple[str, str]:
+    """Return the beginnings of a package's path and of its folder that are no tail.
+
+    ``example.com/shop/store`` in ``go/store`` is of ``example.com/shop`` in ``go``.
+    """
+    names, folders = path.split("/"), folder.split("/") if folder else []
+    while len(names) > 1 and folders and names[-1] == folders[-1]:
+        names.pop()
+        folders.pop()
+    return "/".join(names), "/".join(folders)
+
+
+def _calls(body: str) -> Iterator[tuple[str | None, str]]:
+    """Yield (what stands before the dot, name) of calls; None for no dot, "" for )."""
+    tokens = _TOKEN.findall(body)
+    for i, name in enumerate(tokens[:-1]):
+        if not _WORD.fullmatch(name) or tokens[i + 1] not in ("(", "["):
+            continue
+        if i and tokens[i - 1] == ".":
+            before = tokens[i - 2] if i > 1 else ""
+            yield (before if _WORD.fullmatch(before) else ""), name
+        else:
+            yield None, name
+
+
+def _code(declared: _Declared) -> list[str]:
+    """Return a function's words, with literals and without comments."""
+    file, function = declared.file, declared.function
+    return file.code(function.start, function.end).split()

@@ -1,0 +1,28 @@
+"""Numbers for what lists have: one number for each distinct member."""
+
+from __future__ import annotations
+
+from itertools import chain, count
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["numbered"]
+
+T = TypeVar("T", bound="Hashable")
+
+
+def numbered(*lists: Sequence[T]) -> tuple[dict[T, int], list[NDArray[np.int32]]]:
+    """Return the number of each distinct member, and each list as numbers (int32).
+
+    Numbers count from 0, in the order in which members first appear.
+    """
+    number = dict(zip(dict.fromkeys(chain.from_iterable(lists)), count(), strict=False))
+    return number, [
+        np.fromiter(map(number.__getitem__, one), np.int32, len(one)) for one in lists
+    ]

@@ -1,0 +1,123 @@
+"""An unchanged function that costs more: the changed ones that it calls are named."""
+
+from __future__ import annotations
+
+import pytest
+
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.work import counted
+from pprofdiff.inputs.sources.lookup import sources_of
+from pprofdiff.model.side import Capture, Side
+from pprofdiff.report.model import report_of
+from pprofdiff.report.text.plain import render
+from pprofdiff.report.text.report import report_parts
+from tests.building import CPU, MS, Frame, Place, Sample, built
+from tests.repository import repository
+
+MODULE = "module example.com/m\n"
+IMPORTS = 'import (\n	"strings"\n	other "example.com/m/sub/v2"\n	"example.com/m/sub"\n)\n'
+CALLER = f"""package m
+
+{IMPORTS}
+type T struct{{ n int }}
+
+func F(t *T) int {{
+	// changed() is not called here: "changed()"
+	CALLS
+	return t.n
+}}
+"""
+STEP = "package m\n\nfunc step(t *T) int {\n	return changed()\n}\n"
+OLD = "package m\n\nfunc changed() int {\n	return 1\n}\n"
+NEW = OLD.replace("	return 1", "	// Twice.\n	return 1 + 1")
+METHOD = "package m\n\nfunc (t *T) count() int {\n	return 1\n}\n"
+SUB = "package sub\n\nfunc Of(n int) int {\n	return 1\n}\n"
+FILES = {
+    "go.mod": MODULE,
+    "step.go": STEP,
+    "changed.go": OLD,
+    "method.go": METHOD,
+    "sub/sub.go": SUB,
+    "sub/v2/sub.go": SUB,
+}
+
+
+def profile(samples):
+    frames = Frame("example.com/m.F", "/b/m/f.go", 13, 11)
+    return built(
+        [Sample((Place((frames,), 100),), (samples, samples * 10 * MS))],
+        CPU, duration_ns=10**11,
+    )  # fmt: skip
+
+
+def told(tmp_path, calls, changes, **more):
+    """Return the report where F costs twice as much, and the commit that did it."""
+    repo = repository(tmp_path / "repo")
+    files = FILES | {"f.go": CALLER.replace("CALLS", calls)}
+    base = repo.commit("begin", files | {f"{name}.go": more[name] for name in more})
+    new = repo.commit("twice", changes)
+    sides = [
+        Side(label, (Capture(f"{label}.pb.gz", "profile", profile(samples)),))
+        for label, samples in (("base", 2000), ("new", 4000))
+    ]
+    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
+    sources = sources_of(f"{base}..{new}", str(repo.folder), "")
+    report = report_of(comparison, sources=sources)
+    assert report.findings.found[0].source.unchanged == ("example.com/m.F",)
+    text = " ".join(render(report_parts(report)).split())
+    return text, new[:9]
+
+
+TWICE = {"changed.go": NEW}
+OF_METHOD = {"method.go": METHOD.replace("return 1", "return t.n")}
+OF_SUB = {"sub/sub.go": SUB.replace("return 1", "return n")}
+
+
+@pytest.mark.parametrize(
+    ("calls", "changes", "sentence"),
+    [
+        ("_ = changed()", TWICE, "Changed: changed.go:4-5 in m.changed, which m.F calls"),
+        ("_ = step(t)", TWICE, "Changed: changed.go:4-5 in m.changed, which m.F calls through m.step"),
+        ("_ = t.count()", OF_METHOD, "Changed: method.go:4 in m.T.count, which m.F calls"),
+        ("_ = sub.Of(1)", OF_SUB, "Changed: sub/sub.go:4 in sub.Of, which m.F calls"),
+    ],
+    ids=["call", "two steps", "method", "package"],
+)  # fmt: skip
+def test_what_it_calls_is_named(tmp_path, calls, changes, sentence):
+    text, commit = told(tmp_path, calls, changes)
+    assert f'{sentence}; {commit} "twice".' in text
+
+
+@pytest.mark.parametrize(
+    ("calls", "changes"),
+    [
+        # A comment, a literal, a name that is not called, and one of another package.
+        ("_ = strings.changed", TWICE),
+        ("_ = other.Of(1)", OF_SUB),
+        ("_ = step(t)", {"method.go": OF_METHOD["method.go"]}),
+        # Comments alone.
+        ("_ = changed()", {"changed.go": OLD.replace("func", "// Why.\nfunc")}),
+        ("_ = changed()", {"changed.go": OLD.replace("	return", "	// Why.\n	return")}),
+        # Two types have such a method.
+        (
+            "_ = t.count()",
+            OF_METHOD | {"u.go": "package m\n\ntype U int\n\nfunc (U) count() int { return 1 }\n"},
+        ),
+        # Of two systems, which is built is not known.
+        ("_ = changed()", TWICE | {"changed_arm64.go": OLD}),
+    ],
+    ids=["no call", "other package", "not in it", "above", "comment", "types", "systems"],
+)  # fmt: skip
+def test_else_nothing_is_said(tmp_path, calls, changes):
+    text, _ = told(tmp_path, calls, changes)
+    assert "Changed:" not in text
+    assert "No line of" not in text
+
+
+@pytest.mark.parametrize("third", [False, True])
+def test_no_more_than_two_steps(tmp_path, third):
+    more = "package m\n\nfunc more(t *T) int {\n	return step(t)\n}\n"
+    calls = "_ = more(t)" if third else "_ = step(t)"
+    text, _ = told(tmp_path, calls, TWICE, more=more)
+    assert ("Changed:" in text) is not third

@@ -73,7 +73,8 @@ def pytest_collection_modifyitems(config, items):
             or _releases(item) - set(toolchains.DAILY)
         ]
         config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if item not in set(left)]
+        out = set(left)
+        items[:] = [item for item in items if item not in out]
     if shutil.which("go") is None:
         skip = pytest.mark.skip(reason="needs the Go toolchain: go is not on PATH")
         for item in items:

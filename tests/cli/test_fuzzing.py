@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cli.fuzzing import faults
+from tests.examples import examples
 
 # The first negative durations, which once had a logarithm asked of them.
 NEGATIVE = 2191
@@ -20,4 +21,4 @@ def test_mutated_profiles_are_compared_or_refused(seed, tmp_path):
 
 @pytest.mark.slow
 def test_more_mutated_profiles(tmp_path):
-    assert list(faults(100_000, 150, tmp_path)) == []
+    assert list(faults(100_000, examples(150), tmp_path)) == []

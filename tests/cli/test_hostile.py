@@ -19,6 +19,7 @@ import pytest
 from pprofdiff.api import load
 from pprofdiff.loaders.profiles.encode import encode
 from pprofdiff.model.profiles.tables import pruned
+from tests.examples import examples
 from tests.loaders.profiles.spelling import CANONICAL
 
 pytestmark = pytest.mark.slow
@@ -114,7 +115,7 @@ def test_a_capture_with_flipped_bits(attempt, small):
     random = Random(7)
     plain = gzip.decompress(small)
     said = set()
-    for _ in range(250):
+    for _ in range(examples(250)):
         damaged = bytearray(plain)
         for _ in range(random.choice((1, 1, 2, 8))):
             damaged[random.randrange(len(damaged))] ^= 1 << random.randrange(8)
@@ -124,7 +125,7 @@ def test_a_capture_with_flipped_bits(attempt, small):
 
 def test_a_gzip_stream_with_flipped_bits(attempt, small):
     random = Random(8)
-    for _ in range(80):
+    for _ in range(examples(80)):
         damaged = bytearray(small)
         damaged[random.randrange(len(damaged))] ^= 1 << random.randrange(8)
         attempt(bytes(damaged), small)

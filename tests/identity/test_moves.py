@@ -19,6 +19,7 @@ from pprofdiff.identity.moves import package_moves
 from pprofdiff.model.side import Capture, Side
 from pprofdiff.report.json.profiles import profile_rows
 from tests.analysis.building import profile
+from tests.examples import daily
 from tests.identity.packages_oracle import FIELD, VARIANTS, program_pairs, score
 
 CACHE = ("(*Cache).Add", "(*Cache).Get", "(*Cache).evict", "newList", "New")
@@ -137,12 +138,13 @@ REAL = {
 
 
 @pytest.mark.slow
-def test_between_many_unlike_programs_only_copies_and_versions_moved():
+@pytest.mark.parametrize("step", daily((1, 4), [4]))
+def test_between_many_unlike_programs_only_copies_and_versions_moved(step):
     """Every base beside every new: real libraries in the place of one another."""
     sides = [tuple(map(source_files, (base, new))) for _, base, new in program_pairs()]
     assert len(sides) > 40
     seen: set[tuple[str, str]] = set()
-    for (base, _), (_, new) in product(sides, sides):
+    for (base, _), (_, new) in product(sides[::step], sides):
         seen.update(move[:2] for move in package_moves(base, new).packages)
     modules = {
         old: old[: len(module)]
@@ -154,7 +156,8 @@ def test_between_many_unlike_programs_only_copies_and_versions_moved():
     assert {
         (old, REAL[modules[old]] + old[len(modules[old]) :]) for old, _ in seen
     } == seen
-    assert set(modules.values()) == set(REAL)
+    assert len(set(modules.values())) > 1
+    assert step > 1 or set(modules.values()) == set(REAL)
 
 
 @pytest.mark.slow

@@ -90,9 +90,12 @@ def go_root():
     return Path(answer.stdout.decode().strip())
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def go_server(go_root, tmp_path_factory):
-    """Run a Go program that serves net/http/pprof and logs its GC cycles."""
+    """Run a Go program that serves net/http/pprof and logs its GC cycles.
+
+    It takes a tenth of a processor: it ends with the tests of this folder.
+    """
     folder = tmp_path_factory.mktemp("go")
     binary = folder / "server"
     subprocess.run(

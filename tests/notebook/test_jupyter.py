@@ -9,17 +9,6 @@ import pytest
 from tests.conftest import DATA
 from tests.notebook.shown import Parsed
 
-nbformat = pytest.importorskip(
-    "nbformat", reason="needs Jupyter: pip install '.[notebooks]'"
-)
-nbclient = pytest.importorskip(
-    "nbclient", reason="needs Jupyter: pip install '.[notebooks]'"
-)
-nbconvert = pytest.importorskip(
-    "nbconvert", reason="needs Jupyter: pip install '.[notebooks]'"
-)
-pytest.importorskip("ipykernel", reason="needs Jupyter: pip install '.[notebooks]'")
-
 # A kernel's own threads and sockets, which Jupyter closes when it likes.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
@@ -35,9 +24,16 @@ CELLS = [
 ]
 
 
+def jupyter(name):
+    """Return a part of Jupyter, which takes a second to import: not to collect tests."""
+    return pytest.importorskip(name, reason="needs Jupyter: pip install '.[notebooks]'")
+
+
 @pytest.fixture(scope="module")
 def notebook():
     """Return a notebook of `CELLS`, executed in the folder of captures."""
+    jupyter("ipykernel")
+    nbformat, nbclient = jupyter("nbformat"), jupyter("nbclient")
     cells = [nbformat.v4.new_code_cell(code) for code in CELLS]
     held = nbformat.v4.new_notebook(cells=cells)
     nbclient.NotebookClient(
@@ -61,7 +57,7 @@ def test_outputs(notebook):
 
 
 def test_nbconvert_keeps_tables_and_pictures(notebook):
-    body, _ = nbconvert.HTMLExporter().from_notebook_node(notebook)
+    body, _ = jupyter("nbconvert").HTMLExporter().from_notebook_node(notebook)
     assert body.count("<iframe") == 2
     first = notebook.cells[0].outputs[0].data["text/html"]
     assert all(row[0] in body.replace("&nbsp;", " ") for row in Parsed(first).rows[1:])

@@ -44,6 +44,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
 from .toolchains import (
@@ -59,12 +60,13 @@ from .toolchains import (
 
 __all__ = [
     "PROFILES", "Footprint", "RefusedError", "encoded", "footprint", "mutators",
-    "parsed", "profile", "program", "series", "summary", "transitions", "wire",
+    "parsed", "profile", "program", "series", "summary", "times", "transitions", "wire",
 ]  # fmt: skip
 
 SOURCES = Path(__file__).parent / "gotrace"
 OLDEST = "1.26.8"  # reads every format up to 1.26
 PROFILES = ("net", "sync", "syscall", "sched")
+_TIME = re.compile(rb"M=\S+ P=\S+ G=\S+ \w+ Time=(-?\d+)")
 
 
 class RefusedError(ValueError):
@@ -105,6 +107,22 @@ def parsed(trace: Path | bytes) -> str:
     return _answer(("-d=parsed",), trace).decode(errors="surrogateescape")
 
 
+def times(trace: Path | bytes) -> np.ndarray:
+    """Return the time of every event in Go's order (int64), of the same text.
+
+    Of a large trace the text is hundreds of MB, and its times are asked for again.
+    """
+
+    def made(draft: Path) -> None:
+        with _answered(("-d=parsed",), trace).open("rb") as lines:
+            found = (int(match[1]) for match in map(_TIME.match, lines) if match)
+            held = np.fromiter(found, np.int64)
+        with draft.open("wb") as out:
+            np.save(out, held)
+
+    return np.load(once(_folder(trace) / "times.npy", made))
+
+
 def wire(trace: Path | bytes) -> str:
     """Return a v2 trace in text form, as ``go tool trace -d=wire`` prints it."""
     return _answer(("-d=wire",), trace).decode(errors="surrogateescape")
@@ -134,16 +152,27 @@ def _asked(question: str, trace: Path | bytes) -> Any:
 
 
 def _answer(words: tuple[str, ...], trace: Path | bytes) -> bytes:
-    content = trace if isinstance(trace, bytes) else trace.read_bytes()
-    folder = session() / digest(content)
-    folder.mkdir(exist_ok=True)
-    asked = program()
+    return _answered(words, trace).read_bytes()
+
+
+def _answered(words: tuple[str, ...], trace: Path | bytes) -> Path:
+    """Return the file that holds an answer."""
+    folder, asked = _folder(trace), program()
     if isinstance(trace, bytes):
+        content = trace
         trace = once(folder / "trace", lambda draft: draft.write_bytes(content))
     kept = folder / "-".join(words).replace("=", "-").lstrip("-")
     return once(
         kept, lambda draft: draft.write_bytes(_run((str(asked), *words, str(trace))))
-    ).read_bytes()
+    )
+
+
+def _folder(trace: Path | bytes) -> Path:
+    """Return the session's folder of what is known of a trace."""
+    content = trace if isinstance(trace, bytes) else trace.read_bytes()
+    folder = session() / digest(content)
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 def _run(words: tuple[str, ...], given: bytes = b"") -> bytes:

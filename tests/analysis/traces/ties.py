@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from pprofdiff.model.csr import row_of_item
 from tests.traces import oracle
-
-_TIME = re.compile(r"^M=\S+ P=\S+ G=\S+ \w+ Time=(-?\d+)", re.MULTILINE)
 
 
 class Ties:
@@ -20,9 +16,8 @@ class Ties:
     """
 
     def __init__(self, path):
-        """Read what ``go tool trace -d=parsed`` prints."""
-        times = np.array([int(t) for t in _TIME.findall(oracle.parsed(path))], np.int64)
-        self.times = np.unique(times)
+        """Read the times that ``go tool trace -d=parsed`` prints."""
+        self.times = np.unique(oracle.times(path))
         gaps = np.diff(self.times) != 1
         self.first = self.times[np.append(True, gaps)]
         self.last = self.times[np.append(gaps, True)]

@@ -152,7 +152,7 @@ def test_a_page_of_very_many_benchmarks_is_made(cli, tmp_path, monkeypatch):
     for side, slower in (("base", 0), ("new", 7)):
         lines = (
             f"BenchmarkName{i:05} 100 {100 + slower * (i % 1000 == 1) + n} ns/op\n"
-            for i in range(15_000)
+            for i in range(5_000)
             for n in range(4)
         )
         Path(f"{side}.txt").write_text("".join(lines), "utf-8")
@@ -161,8 +161,8 @@ def test_a_page_of_very_many_benchmarks_is_made(cli, tmp_path, monkeypatch):
     text = Path("x.html").read_text("utf-8")
     assert len(text.encode()) < 500_000
     seen = Page(text).text
-    assert "(14,900 more) 0 worse, 0 better" in seen
-    assert all(f"Name{i:05}" in seen for i in range(1, 15_000, 1000))
+    assert "(4,900 more) 0 worse, 0 better" in seen
+    assert all(f"Name{i:05}" in seen for i in range(1, 5_000, 1000))
     assert "geomean" in seen
     (told,) = json.loads(Path("x.json").read_text("utf-8"))["comparisons"]
-    assert len(told["rows"]) == 15_000
+    assert len(told["rows"]) == 5_000

@@ -196,8 +196,8 @@ def _units(comparison: Comparison, first: Measure) -> tuple[Unit, ...]:
         for base, new in zip(*(side.T.tolist() for side in columns), strict=True)
     )
     return tuple(
-        Unit(name[0], ratio.ratio, *ratio.wide)
-        for name, ratio in zip(turns.names, ratios, strict=True)
+        Unit(name, ratio.ratio, *ratio.wide)
+        for name, ratio in zip(turns.shown, ratios, strict=True)
     )
 
 

@@ -6,7 +6,7 @@ from math import exp, log
 
 from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Outcome
 
-__all__ = ["FEWEST_ROUNDS", "sure", "unexplained"]
+__all__ = ["FEWEST_ROUNDS", "sure", "to_trace", "unexplained"]
 
 FEWEST_ROUNDS = 5
 """With fewer runs the spread between them is hardly known."""
@@ -48,6 +48,15 @@ def unexplained(outcome: Outcome) -> bool:
     if cpu is None or cpu.base is None or cpu.new is None:
         return True
     return (cpu.new - cpu.base) / moved < _HALF
+
+
+def to_trace(outcome: Outcome) -> tuple[str, ...]:
+    """Return the benchmarks of several of which a trace would tell most.
+
+    Sub-benchmarks are none: those above them wait for them.
+    """
+    names = (unit.name for unit in outcome.units if unit.off_cpu)
+    return tuple(name for name in names if "/" not in name)
 
 
 def _wider(

@@ -18,7 +18,7 @@ from pprofdiff.analysis.benchmarks.times import (
 from pprofdiff.model.benchmarks import Result
 from pprofdiff.model.side import Side
 
-__all__ = ["Turns", "geomeans", "measured_in_turns"]
+__all__ = ["Floats", "Turns", "geomeans", "measured_in_turns"]
 
 # CPU time per operation, as the kernel counted it for the process.
 _CPU = "cpu-ns/op"

@@ -218,14 +218,19 @@ def percent(part: float, whole: float, *, signed: bool = False) -> str:
     return f"{sign}{digits}%"
 
 
-def rounded(value: float, digits: int = 4) -> str:
-    """Return a measured number with so many digits that count: ``4,154``, ``52.48``."""
+def rounded(value: float, digits: int = 4, *, zeros: bool = False) -> str:
+    """Return a measured number with so many digits that count: ``4,154``, ``52.48``.
+
+    With `zeros`, those at the end are digits too: ``4.50``.
+    """
     if value == 0:
         return "0"
     kept = float(f"{value:.{digits}g}")
     decimals = max(digits - 1 - floor(log10(abs(kept))), 0)
     text = f"{kept:,.{decimals}f}"
-    return text.rstrip("0").removesuffix(".") if decimals else text
+    if zeros or not decimals:
+        return text
+    return text.rstrip("0").removesuffix(".")
 
 
 def clipped(text: str, longest: int = 40) -> str:

@@ -93,8 +93,11 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
             lines._replace(commits=lines.commits[:_COMMITS]),
         )
     for lines in source.near:
+        # Of allocation, no samples say which lines it is on.
+        sampled = finding.claim is not None and not finding.id.startswith("allocation")
+        where = ", not on the lines whose cost changed" if sampled else ""
         yield SourceNote(
-            f" in {short(lines.function)}, not on the lines whose cost changed",
+            f" in {short(lines.function)}{where}",
             "No longer there: " if lines.gone else "Changed: ",
             lines._replace(commits=lines.commits[:_COMMITS]),
         )

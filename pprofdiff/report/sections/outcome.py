@@ -123,7 +123,7 @@ def _seconds(base: float, new: float) -> str:
     """Return two times in one unit, each with three digits: ``9.67 → 2.98 ns``."""
     scale = scale_for((base * 1e9, new * 1e9), "ns")
     sides = (value * 1e9 / scale.size for value in (base, new))
-    return f"{' → '.join(rounded(side, 3) for side in sides)} {scale.unit}"
+    return f"{' → '.join(rounded(side, 3, zeros=True) for side in sides)} {scale.unit}"
 
 
 def _change(ratio: float) -> str:

@@ -282,16 +282,19 @@ def _trace_what_waits(
 ) -> None:
     """Trace both sides where CPU does not explain the time; else say what would tell.
 
-    A trace of one benchmark of several is no evidence of their mix.
+    A trace of one benchmark of several is no evidence of their mix. Where the machine
+    is in doubt, time may be what other programs took.
     """
     if workload.traceable and unexplained(told):
         folders = {side: os.path.join(out, side, "traced") for side in SIDES}
         _traced(workload, folders, notes.listener)
+    if workload.doubts():
+        return
     for name in to_trace(told)[:_TO_TRACE]:
         notes.warn(
             f"CPU explains less than half of how the time of Benchmark{name} changed; "
             "to see what it waits for, measure it alone: "
-            f"-bench='^Benchmark{name.partition('-')[0]}$'"
+            f"-bench='^Benchmark{name}$'"
         )
 
 

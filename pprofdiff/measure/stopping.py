@@ -53,10 +53,12 @@ def unexplained(outcome: Outcome) -> bool:
 def to_trace(outcome: Outcome) -> tuple[str, ...]:
     """Return the benchmarks of several of which a trace would tell most.
 
-    Sub-benchmarks are none: those above them wait for them.
+    Sub-benchmarks are none: those above them wait for them. A benchmark with several
+    GOMAXPROCS is one.
     """
     names = (unit.name for unit in outcome.units if unit.off_cpu)
-    return tuple(name for name in names if "/" not in name)
+    found = (name.partition("-")[0] for name in names if "/" not in name)
+    return tuple(dict.fromkeys(found))
 
 
 def _wider(

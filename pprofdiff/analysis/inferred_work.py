@@ -14,6 +14,7 @@ from pprofdiff.analysis.benchmarks.times import (
     Measured,
     key_of,
     measured,
+    written,
 )
 from pprofdiff.analysis.benchmarks.turns import Turns
 from pprofdiff.analysis.profiles.caveats import Caveat
@@ -98,7 +99,7 @@ def work_in_turns(
         costs["cpu"] = old, now
         means = [float(np.exp(np.log(side).mean())) for side in (old, now)]
         allocated["cpu"] = means[0], means[1]
-    reason = _mix_in_words([name[0] for name in turns.names], weights.tolist())
+    reason = _mix_in_words(turns.shown, weights.tolist())
     return Work(None, rates, reason, closed=True, allocated=allocated, turns=costs)
 
 
@@ -114,8 +115,14 @@ def _mix_in_words(names: Sequence[str], weights: Sequence[float]) -> str:
 
 def _weights(turns: Turns, mix: Mapping[str, int]) -> NDArray[np.float64]:
     """Return the share of each benchmark among the operations of the mix."""
-    names = [f"{pkg} Benchmark{name}" for name, _, pkg in turns.names]
-    counts = np.array([mix.get(name, 0) for name in names], np.float64)
+    # Names have the -P of GOMAXPROCS where -cpu was given.
+    names = [
+        (f"{key[2]} Benchmark{written(key)}", f"{key[2]} Benchmark{key[0]}")
+        for key in turns.names
+    ]
+    counts = np.array(
+        [mix.get(full, mix.get(short, 0)) for full, short in names], np.float64
+    )
     if not counts.all():
         counts = np.ones(len(names))
     weights: NDArray[np.float64] = counts / counts.sum()

@@ -22,7 +22,7 @@ _BUILD = _BUILD_VALUE | frozenset(
 )
 # Flags of `go help testflag` that the test binary takes.
 _TEST_VALUE = frozenset(
-    """blockprofilerate cpu memprofilerate mutexprofilefraction parallel shuffle skip
+    """blockprofilerate memprofilerate mutexprofilefraction parallel shuffle skip
     timeout""".split()  # noqa: SIM905 - likewise
 )
 _TEST = _TEST_VALUE | {"benchmem", "failfast", "fullpath", "short"}
@@ -39,6 +39,8 @@ _OURS = {
     "run": "no tests are run, only benchmarks",
     "trace": "--trace makes one of each side",
 }
+# Flags of which each value is a choice of its own.
+_PARTS = frozenset({"bench", "benchtime", "cpu"})
 _ITERATIONS = re.compile(r"(\d+)x")
 _DURATION = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d*)?|\.\d+)(ms|s)?)?")
 
@@ -48,7 +50,8 @@ class GoTest(NamedTuple):
 
     `build` are flags for the compiler, `test` those of the test binary, spelt with
     ``-test.``, `arguments` what follows ``-args``. `pattern` chooses benchmarks.
-    `iterations` and `seconds` are what ``-benchtime`` said, None where it said nothing.
+    `iterations` and `seconds` are what ``-benchtime`` said, None where it said nothing;
+    `cpus` are the values of GOMAXPROCS that ``-cpu`` named, each once.
     """
 
     build: tuple[str, ...] = ()
@@ -58,6 +61,7 @@ class GoTest(NamedTuple):
     pattern: str = "."
     iterations: int | None = None
     seconds: float | None = None
+    cpus: tuple[int, ...] = ()
 
 
 def go_test(words: list[str]) -> GoTest:
@@ -83,12 +87,12 @@ def go_test(words: list[str]) -> GoTest:
             break
         _refuse(name, word)
         takes = name in _BUILD_VALUE or name in _TEST_VALUE
-        if (takes or name in ("bench", "benchtime", "vet")) and not equals:
+        if (takes or name in _PARTS or name == "vet") and not equals:
             if not words:
                 raise UsageError(f"-{name} needs a value: -{name}=…")
             value = words.pop(0)
             equals = "="
-        if name in ("bench", "benchtime"):
+        if name in _PARTS:
             parts[name] = value
         elif name in _BUILD:
             build.append(f"-{name}{equals}{value}")
@@ -103,6 +107,7 @@ def go_test(words: list[str]) -> GoTest:
         parts.get("bench", "."),
         iterations,
         seconds,
+        _cpus(parts.get("cpu", "")),
     )
 
 
@@ -111,8 +116,18 @@ def _refuse(name: str, word: str) -> None:
     told = printable(word.partition("=")[0])
     if name in _OURS:
         raise UsageError(f"{told} is not for pprofdiff measure: {_OURS[name]}")
-    if name not in _BUILD | _TEST | {"bench", "benchtime", "vet"}:
+    if name not in {*_BUILD, *_TEST, *_PARTS, "vet"}:
         raise UsageError(f"{told}: no flag of go test that can be measured with")
+
+
+def _cpus(value: str) -> tuple[int, ...]:
+    """Return the numbers of a list such as ``1,2,4``, each once."""
+    numbers = [part.strip() for part in value.split(",") if part.strip()]
+    if not all(re.fullmatch(r"0*[1-9]\d{0,5}", number) for number in numbers):
+        raise UsageError(
+            f"-cpu={printable(value)}: is a list of GOMAXPROCS, such as 1,2,4"
+        )
+    return tuple(dict.fromkeys(map(int, numbers)))
 
 
 def _benchtime(value: str | None) -> tuple[int | None, float | None]:

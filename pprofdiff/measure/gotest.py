@@ -141,7 +141,7 @@ class GoBenchmarks:
             "benchmarks": [
                 {
                     "package": leaf.package,
-                    "name": f"Benchmark{leaf.name}",
+                    "name": leaf.shown,
                     "folder": self._folders[leaf],
                     "timed": plan.timed._asdict(),
                     "profiled": plan.profiled._asdict(),
@@ -261,7 +261,7 @@ def _least(iterations: int) -> int:
 
 def _named(leaf: Leaf, count: int) -> Operations:
     """Return operations as profiles name them: by package and benchmark."""
-    return Operations(count, f"{leaf.package} Benchmark{leaf.name}")
+    return Operations(count, f"{leaf.package} {leaf.shown}")
 
 
 def _package(lines: Sequence[bytes]) -> bytes:

@@ -6,6 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from pprofdiff.errors import FormatError
@@ -26,11 +27,23 @@ _UNSAFE = re.compile(r"[^\w.=+-]+", re.ASCII)
 class Leaf(NamedTuple):
     """A benchmark without sub-benchmarks: its package, and its name as printed.
 
-    The name has neither ``Benchmark`` nor the ``-P`` of GOMAXPROCS.
+    The name has neither ``Benchmark`` nor the ``-P`` of GOMAXPROCS. That is `cpu`, 0
+    where ``-cpu`` does not say: each of its values is a leaf, in a process of its own.
     """
 
     package: str
     name: str
+    cpu: int = 0
+
+    @property
+    def shown(self) -> str:
+        """The name as Go prints it for a value of ``-cpu``: without one for 1."""
+        return f"Benchmark{self.name}" + (f"-{self.cpu}" if self.cpu > 1 else "")
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The flag of the test binary that sets GOMAXPROCS."""
+        return (f"-test.cpu={self.cpu}",) if self.cpu else ()
 
 
 class Pilot(NamedTuple):
@@ -48,15 +61,16 @@ def pilots(
 ) -> dict[Leaf, Pilot]:
     """Run all benchmarks of a side once, for a moment; return each leaf's figures.
 
-    Of several GOMAXPROCS, the slowest counts. Raises MeasureError where one fails.
+    Raises MeasureError where one fails.
     """
     short = max(_SHORTEST_S, min(_PILOT_S, seconds / 4))
     time = "1x" if asked.iterations is not None else f"{short:g}s"
     found: dict[Leaf, Pilot] = {}
-    for binary in binaries:
+    for binary, cpu in product(binaries, asked.cpus or (0,)):
         words = [
             *(binary.path, "-test.run=^$", f"-test.bench={asked.pattern}"),
             *("-test.benchmem", f"-test.benchtime={time}"),
+            *Leaf(binary.package, "", cpu).flags,
             *(*asked.test, *asked.arguments),
         ]
         with tempfile.TemporaryDirectory(dir=os.path.dirname(binary.path)) as own:
@@ -69,7 +83,7 @@ def pilots(
             with open(names[0], "rb") as file:
                 printed = file.read(_MOST)
         for name, unit, value in results_of(printed):
-            leaf = Leaf(binary.package, name)
+            leaf = Leaf(binary.package, name, cpu)
             before = found.get(leaf, Pilot(0.0, 0.0))
             if unit == "ns/op":
                 before = before._replace(seconds=max(before.seconds, value * 1e-9))
@@ -114,7 +128,7 @@ def folders_of(leaves: Sequence[Leaf]) -> Mapping[Leaf, str]:
     packages = {leaf.package for leaf in leaves}
     taken: dict[str, Leaf] = {}
     for leaf in leaves:
-        name = f"Benchmark{leaf.name}"
+        name = leaf.shown
         if len(packages) > 1:
             name = f"{leaf.package.rpartition('/')[2]}.{name}"
         # Most file systems take 255 bytes.

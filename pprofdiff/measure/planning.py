@@ -59,7 +59,7 @@ def planned(
     if not common:
         raise UsageError(_none(asked, trees, binaries, found))
     for side, own, other in (("base", base, new), ("new", new, base)):
-        alone = [f"Benchmark{leaf.name}" for leaf in own if leaf not in other]
+        alone = [leaf.shown for leaf in own if leaf not in other]
         if alone:
             warn(f"only {side} has {_few(alone)}: not measured")
     _warn_of_rewritten(common, binaries, warn)
@@ -68,7 +68,7 @@ def planned(
     turn = _Turn.of(len(common), start)
     plans = _plans(asked, found, common, seconds, turn)
     unlike = [
-        f"Benchmark{leaf.name} ({plan.timed.base:,} and {plan.timed.new:,})"
+        f"{leaf.shown} ({plan.timed.base:,} and {plan.timed.new:,})"
         for leaf, plan in plans.items()
         if plan.timed.base != plan.timed.new
     ]

@@ -51,7 +51,8 @@ class Processes:
         tree, binary = self._trees[side], self._binaries[side][leaf.package]
         words = [
             *(binary.path, "-test.run=^$", f"-test.bench={pattern_of(leaf)}"),
-            *("-test.count=1", f"-test.benchtime={iterations}x", *flags),
+            *("-test.count=1", f"-test.benchtime={iterations}x", *leaf.flags),
+            *flags,
             *(*self.asked.test, *self.asked.arguments),
         ]
         variables = dict(tree.environment)

@@ -36,7 +36,7 @@ from pprofdiff.measure.sides import (
     checked_out,
     checkouts,
 )
-from pprofdiff.measure.stopping import unexplained
+from pprofdiff.measure.stopping import to_trace, unexplained
 from pprofdiff.units import printable
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Measured", "Request", "measured"]
 
+# Of many benchmarks so many are worth a line.
+_TO_TRACE = 3
 _SCHEMA = "pprofdiff-measure/1"
 # Of one length: where a path is part of a binary, nothing else shifts in one side only.
 _FOLDERS: dict[SideName, str] = {"base": "old", "new": "new"}
@@ -156,9 +158,7 @@ def measured(
         if stopped != "interrupted":
             if request.trace:
                 _traced(workload, {side: _apart(out, side) for side in SIDES}, listener)
-            if workload.traceable and unexplained(judge(out, sources)):
-                folders = {side: os.path.join(out, side, "traced") for side in SIDES}
-                _traced(workload, folders, listener)
+            _trace_what_waits(workload, judge(out, sources), out, notes)
         for warning in workload.doubts():
             notes.warn(warning)
         notes.add(**workload.notes())
@@ -275,6 +275,27 @@ def _traced(
     for side, folder in folders.items():
         os.makedirs(folder)
         workload.trace(side, os.path.abspath(folder))
+
+
+def _trace_what_waits(
+    workload: Workload, told: Outcome, out: str, notes: Notes
+) -> None:
+    """Trace both sides where CPU does not explain the time; else say what would tell.
+
+    A trace of one benchmark of several is no evidence of their mix. Where the machine
+    is in doubt, time may be what other programs took.
+    """
+    if workload.traceable and unexplained(told):
+        folders = {side: os.path.join(out, side, "traced") for side in SIDES}
+        _traced(workload, folders, notes.listener)
+    if workload.doubts():
+        return
+    for name in to_trace(told)[:_TO_TRACE]:
+        notes.warn(
+            f"CPU explains less than half of how the time of Benchmark{name} changed; "
+            "to see what it waits for, measure it alone: "
+            f"-bench='^Benchmark{name}$'"
+        )
 
 
 def _in_json(one: Round) -> dict[str, Any]:

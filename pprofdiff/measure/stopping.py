@@ -6,7 +6,7 @@ from math import log
 
 from pprofdiff.analysis.outcome.model import Outcome
 
-__all__ = ["FEWEST_ROUNDS", "sure", "unexplained"]
+__all__ = ["FEWEST_ROUNDS", "sure", "to_trace", "unexplained"]
 
 FEWEST_ROUNDS = 5
 """With fewer runs the spread between them is hardly known."""
@@ -37,3 +37,14 @@ def unexplained(outcome: Outcome) -> bool:
     if time is None or time.verdict not in ("slower", "faster"):
         return False
     return cpu is None or log(cpu.ratio) / log(time.ratio) < _HALF
+
+
+def to_trace(outcome: Outcome) -> tuple[str, ...]:
+    """Return the benchmarks of several of which a trace would tell most.
+
+    Sub-benchmarks are none: those above them wait for them. A benchmark with several
+    GOMAXPROCS is one.
+    """
+    names = (unit.name for unit in outcome.units if unit.off_cpu)
+    found = (name.partition("-")[0] for name in names if "/" not in name)
+    return tuple(dict.fromkeys(found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import pty
@@ -10,11 +11,14 @@ import resource
 import signal
 import subprocess
 import time
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from pprofdiff.loaders.profiles.pprof import decode
+from pprofdiff.model.profiles.operations import operations_of
 from tests.cli.test_whole import ENVIRONMENT, PPROFDIFF
 from tests.measure.shop import FILES, MODULE, shop, state
 from tests.repository import STORE, go_env, repository
@@ -184,6 +188,37 @@ def test_runs_are_kept_where_a_path_from_here_says(cli, repo, tmp_path):
             "BenchmarkPrice", "bench.txt",
         ]  # fmt: skip
         assert (tmp_path / "kept" / "trace" / side / "trace.out").exists()
+
+
+def test_each_gomaxprocs_has_a_process_and_profiles_of_its_own(cli, repo, tmp_path):
+    out, page = tmp_path / "runs", tmp_path / "x.json"
+    words = ("--rounds", 2, "-o-runs", out, "-o", page, "HEAD~1", "HEAD")
+    done = cli("measure", *SHORT, *words, "--", "-bench=Price", "-cpu=1,2", "./store")
+    assert done.status == 0
+    notes = json.loads((out / "measure.json").read_text("utf-8"))
+    names = ["BenchmarkPrice", "BenchmarkPrice-2"]
+    assert [(u["name"], u["folder"]) for u in notes["benchmarks"]] == [
+        (name, name) for name in names
+    ]
+    for side in ("base", "new"):
+        for number in "12":
+            folder = out / side / number
+            assert sorted(p.name for p in folder.iterdir()) == [*names, "bench.txt"]
+            for name in names:
+                profile = decode_file(folder / name / "cpu.pb.gz")
+                assert operations_of(profile).name == f"example.com/shop/store {name}"
+            text = (folder / "bench.txt").read_text("utf-8")
+            counted = Counter(re.findall(r"^(Benchmark\S+)", text, re.MULTILINE))
+            assert counted == dict.fromkeys(names, notes["turns_a_round"])
+            # The kernel's CPU time is that of a process with one benchmark.
+            assert text.count("cpu-ns/op") == 2 * notes["turns_a_round"]
+    report = json.loads(page.read_text("utf-8"))
+    assert [one["name"] for one in report["outcome"]["units"]] == ["Price", "Price-2"]
+    assert min(one["ratio"] for one in report["outcome"]["units"]) > 2
+
+
+def decode_file(path):
+    return decode(gzip.decompress(path.read_bytes()), str(path))
 
 
 def test_benchmarks_that_were_rewritten_are_named(cli, repo):

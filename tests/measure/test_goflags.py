@@ -15,7 +15,7 @@ def test_flags_and_packages_are_told_apart():
     words = "-tags purego,x ./store -benchmem -bench=Price -cpu 1,2 -race ./codec/..."
     asked = go_test(words.split())
     assert asked.build == ("-tags=purego,x", "-race")
-    assert asked.test == ("-test.benchmem", "-test.cpu=1,2")
+    assert (asked.test, asked.cpus) == (("-test.benchmem",), (1, 2))
     assert asked.packages == ("./store", "./codec/...")
     assert asked.pattern == "Price"
     assert (asked.iterations, asked.seconds) == (None, None)
@@ -29,6 +29,19 @@ def test_without_words_it_is_all_benchmarks_of_this_folder():
         (),
         (),
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "cpus"), [("4", (4,)), ("2,1,2", (2, 1)), (" 1, 8 ,", (1, 8)), ("", ())]
+)
+def test_each_value_of_cpu_counts_once(value, cpus):
+    assert go_test([f"-cpu={value}"]).cpus == cpus
+
+
+@pytest.mark.parametrize("value", ["0", "two", "1;2", "-1", "1.5", "9999999"])
+def test_other_values_of_cpu_are_refused(value):
+    with pytest.raises(UsageError, match="GOMAXPROCS, such as 1,2,4"):
+        go_test([f"-cpu={value}"])
 
 
 def test_what_follows_args_is_the_programs():

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.outcome.model import Measure, Outcome
-from pprofdiff.measure.stopping import FEWEST_ROUNDS, sure, unexplained
+from pprofdiff.measure.stopping import FEWEST_ROUNDS, sure, to_trace, unexplained
+from tests.analysis.measuring import Unit, compared, path
 
 
 def outcome_of(verdict, ratio, bounds, narrow=None, confidence=95):
@@ -106,3 +108,27 @@ def _look(deltas, deviation, confidence):
     verdict = "slower" if low > 1 else "faster" if high < 1 else "unknown"
     bounds = float(low), float(high)
     return outcome_of(verdict, float(np.exp(mean)), bounds, confidence=confidence)
+
+
+@pytest.mark.parametrize(
+    ("cpu", "wall", "expected"),
+    [
+        # Time is CPU time, then three times that: it waits.
+        (600, 3.0, ("A",)),
+        (1800, 1.0, ()),
+        # CPU time is a little more than half of it, and a little less.
+        (900, 1.30, ()),
+        (900, 1.37, ("A",)),
+        (600, 1.0, ()),
+        # As much time of less CPU is no change of time.
+        (300, 2.0, ()),
+        (200, 1.5, ()),
+        (300, 6.0, ("A",)),
+    ],
+)
+def test_of_several_those_that_wait_are_worth_a_trace(cpu, wall, expected):
+    stack = path("F")
+    others = Unit({stack: 600}, name="B"), Unit({stack: 600}, name="C/sub")
+    base = Unit({stack: 600}, name="A"), *others
+    new = Unit({stack: cpu}, wall=wall, name="A"), others[0], others[1]._replace(wall=3)
+    assert to_trace(outcome(compared(base, new))) == expected

@@ -8,11 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.benchmarks.times import SECONDS, BenchmarkKey, is_time, key_of
+from pprofdiff.analysis.benchmarks.times import (
+    SECONDS,
+    BenchmarkKey,
+    is_time,
+    key_of,
+    written,
+)
 from pprofdiff.model.benchmarks import Result
 from pprofdiff.model.side import Side
 
-__all__ = ["Turns", "geomeans", "measured_in_turns"]
+__all__ = ["Floats", "Turns", "geomeans", "measured_in_turns"]
 
 # CPU time per operation, as the kernel counted it for the process.
 _CPU = "cpu-ns/op"
@@ -45,6 +51,18 @@ class Turns:
     seconds: tuple[Floats, Floats]
     cpu_seconds: tuple[Floats, Floats] | None
     allocated: Mapping[str, tuple[Floats, Floats]]
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The benchmarks' names, with -P where one ran with several GOMAXPROCS."""
+        names = [key[0] for key in self.names]
+        procs: dict[str, set[int | None]] = {}
+        for name, own, _ in self.names:
+            procs.setdefault(name, set()).add(own)
+        return tuple(
+            written(key) if len(procs[name]) > 1 else name
+            for key, name in zip(self.names, names, strict=True)
+        )
 
 
 def measured_in_turns(base: Side, new: Side) -> Turns | None:

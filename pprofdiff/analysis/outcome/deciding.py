@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from pprofdiff.analysis.benchmarks.turns import Floats, Turns
 from pprofdiff.analysis.benchmarks.units import tidy
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.contention import busy, stirred
@@ -206,13 +207,38 @@ def _units(comparison: Comparison, first: Measure) -> tuple[Unit, ...]:
     if first.id == "cpu" and turns.cpu_seconds is not None:
         columns = turns.cpu_seconds
     ratios = (
-        ratio_of_turns(base, new)
-        for base, new in zip(*(side.T.tolist() for side in columns), strict=True)
+        ratio_of_turns(base, new) for base, new in zip(*_by_name(columns), strict=True)
     )
     return tuple(
-        Unit(name[0], ratio.ratio, *ratio.wide)
-        for name, ratio in zip(turns.names, ratios, strict=True)
+        Unit(name, ratio.ratio, *ratio.wide, off_cpu)
+        for name, ratio, off_cpu in zip(
+            turns.shown, ratios, _off_cpu(turns), strict=True
+        )
     )
+
+
+def _off_cpu(turns: Turns) -> list[bool]:
+    """Return which benchmarks' CPU moved by less than half of what their time did.
+
+    Ratios are compared, as other programs make time longer than CPU on both sides.
+    """
+    if turns.cpu_seconds is None:
+        return [False] * len(turns.names)
+    times = (
+        ratio_of_turns(*both) for both in zip(*_by_name(turns.seconds), strict=True)
+    )
+    moved = np.array([not ratio.wide[0] <= 1 <= ratio.wide[1] for ratio in times])
+    time, cpu = (
+        np.subtract(*(np.log(side).mean(axis=0) for side in columns[::-1]))
+        for columns in (turns.seconds, turns.cpu_seconds)
+    )
+    told: list[bool] = (moved & (cpu * np.sign(time) < np.abs(time) / 2)).tolist()
+    return told
+
+
+def _by_name(columns: tuple[Floats, Floats]) -> tuple[list[list[float]], ...]:
+    """Return the turns of each benchmark, base and new."""
+    return tuple(side.T.tolist() for side in columns)
 
 
 def _rounds(measure: Measure) -> str:

@@ -148,12 +148,16 @@ class Counted(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """One of several benchmarks: its name, and a ratio of its cost with its bounds."""
+    """One of several benchmarks: its name, and a ratio of its cost with its bounds.
+
+    It is `off_cpu` where its time moved, and its CPU by less than half of that.
+    """
 
     name: str
     ratio: float
     low: float
     high: float
+    off_cpu: bool = False
 
 
 class Together(NamedTuple):

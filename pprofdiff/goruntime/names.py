@@ -313,6 +313,8 @@ def under_init(rest: str) -> str:
 
     They are so since Go 1.21; before, they were of ``glob.``.
     """
+    if not rest.startswith(("glob.", "init")):
+        return rest
     return re.sub(_PACKAGE_INIT, "init", rest)
 
 

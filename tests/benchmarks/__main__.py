@@ -60,8 +60,8 @@ from tests.benchmarks.traces.table import comparison as traces
 SIZES = (50_000,)
 # Those of `shapes.SHAPES`: that module imports numpy, which does not belong in here.
 SHAPES = (
-    *("service", "weight", "renamed", "half", "recursion"),
-    *("labels", "runs", "callers", "names"),
+    *("service", "weight", "moved", "renamed", "half"),
+    *("recursion", "labels", "runs", "callers", "names"),
 )
 
 

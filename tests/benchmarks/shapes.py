@@ -102,6 +102,14 @@ def _weight(size: int, seed: int) -> Pair:
     return [base], [replace(base, counts=counts, seconds=2 * base.seconds)]
 
 
+def _moved(size: int, seed: int) -> Pair:
+    """Return the same stacks, each with three times the samples of another one."""
+    made = _Made.of(size, seed, size)
+    base = made.capture(np.arange(size))
+    counts = 3 * mixed(base.counts, made.rng)
+    return [base], [replace(base, counts=counts, seconds=2 * base.seconds)]
+
+
 def _renamed(size: int, seed: int) -> Pair:
     """Return the same stacks with a fifth of the functions under other names."""
     made = _Made.of(size, seed, size)
@@ -195,6 +203,7 @@ def _names(size: int, seed: int) -> Pair:
 SHAPES: dict[str, Callable[[int, int], Pair]] = {
     "service": _service,
     "weight": _weight,
+    "moved": _moved,
     "renamed": _renamed,
     "half": _half,
     "recursion": _recursion,

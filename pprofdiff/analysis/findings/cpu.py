@@ -21,6 +21,7 @@ from pprofdiff.analysis.profiles.tables import Table, ValueColumn
 from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_ROW
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judgement import Change, Mark, Runs
+from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import once_per_row, sums
 
@@ -117,6 +118,11 @@ class CPUComparison:
     def names(self) -> list[str]:
         """The functions of either side; positions are rows of the union."""
         return self.diff.paired_functions.names
+
+    @cached_property
+    def of_runtime(self) -> Mask:
+        """Which functions are the runtime's, or do its work (bool, one a row)."""
+        return np.array([is_runtime_like(name) for name in self.names], np.bool_)
 
     def rows_of(self, names: Iterable[str]) -> Column:
         """Return where functions stand in `names`, each by its name on either side.

@@ -13,7 +13,6 @@ from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Direction, Fact, Finding
 from pprofdiff.analysis.findings.wording import listed_functions
 from pprofdiff.analysis.profiles.graph import by_location, calls_between
-from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.model.csr import distinct, grouped, sums
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.parallel import both
@@ -61,7 +60,7 @@ def inlining(case: Case) -> Iterator[Finding]:
     cpu = case.cpu
     if cpu is None or cpu.other_release:
         return
-    own = np.array([not is_runtime_like(name) for name in cpu.names], np.bool_)
+    own = ~cpu.of_runtime
     size = sum(
         len(side.profile.stack_locations) for side in (cpu.diff.base, cpu.diff.new)
     )

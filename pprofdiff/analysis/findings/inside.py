@@ -125,7 +125,7 @@ def _own(
     cpu: CPUComparison, work: OneSidedWork, host: int, roots: Sequence[Root]
 ) -> Runs[Column]:
     """Return the work of a function itself, the runtime's for it, and of its roots."""
-    runtime = np.array([is_runtime_like(name) for name in cpu.names], np.bool_)
+    runtime = cpu.of_runtime
     rows = []
     for side in (0, 1):
         own = np.full(len(cpu.diff.values[side]), -1, np.int64)

@@ -263,7 +263,7 @@ def _passed_on(cpu: CPUComparison, side: int, root: Root, other: Mask) -> Mask:
     moved = there * factors[1 - side] - beside * factors[side]
     least = _SHARE / 2 * cpu.diff.totals[side]
     same = (below >= least) & (moved >= _MOST * below * factors[side])
-    same &= ~np.array([is_runtime_like(name) for name in cpu.names], np.bool_)
+    same &= ~cpu.of_runtime
     passed = np.zeros(len(cpu.diff.values[side]), np.bool_)
     if same.any():
         for samples, ids, offsets in cpu.stacks_with(side, cpu.only(root.row)):
@@ -320,7 +320,7 @@ def mostly(cpu: CPUComparison, side: int, root: Column) -> int | None:
         from_leaf = place - offsets[stack]
         np.add.at(depth, ids[below], from_leaf[below])
     most = total > _MOST * values.sum()
-    most &= ~np.array([is_runtime_like(name) for name in cpu.names], np.bool_)
+    most &= ~cpu.of_runtime
     rows = np.flatnonzero(most)
     if not len(rows):
         return None

@@ -14,7 +14,6 @@ from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.wording import listed, short
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_categories, judged_sums
 from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_ROW, WAITS
-from pprofdiff.goruntime.names import is_runtime_like
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model import csr
 from pprofdiff.model.csr import last_in_row
@@ -172,7 +171,7 @@ def _begins(cpu: CPUComparison, claim: Claim) -> str:
 
     "" where there is no such one, or stacks do not show where they begin.
     """
-    named = np.array([not is_runtime_like(name) for name in cpu.names], np.bool_)
+    named = ~cpu.of_runtime
     none = len(cpu.names)
     sums = [np.zeros(none + 2, np.int64) for _ in (0, 1)]
     for side, values in enumerate(cpu.diff.values):

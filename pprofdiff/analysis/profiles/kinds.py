@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import methodcaller
+
 import numpy as np
 
 from pprofdiff.analysis.normalization import Counts
@@ -20,6 +22,7 @@ __all__ = [
 ]
 
 _LEADING = 200
+_IN_RUNTIME = methodcaller("startswith", "runtime.")
 _STATES = ("running", "runnable", "blocked", "syscall")
 
 
@@ -40,12 +43,12 @@ def is_of_go(profile: Profile) -> bool:
     or by the ``::`` in names of C++ and Rust.
     """
     names = profile.function_names()
-    if any(name.startswith("runtime.") for name in names):
+    if any(map(_IN_RUNTIME, names)):
         return True
     files = {profile.strings[i] for i in set(profile.functions.filename.tolist())}
     files.discard("")
     foreign = bool(files) and not any(file.endswith((".go", ".s")) for file in files)
-    return not (foreign or any("::" in name for name in names))
+    return not (foreign or "::" in "\n".join(names))
 
 
 def is_state(profile: Profile) -> bool:

@@ -196,15 +196,13 @@ def _shown(
 ) -> tuple[list[str], list[str | None], list[str]]:
     """Return the union's names, the base's names where they differ, and files."""
     base, new = sides
-    names: list[str] = []
-    base_names: list[str | None] = []
-    files: list[str] = []
-    for base_row, new_row in zip(
-        pairing.base_row.tolist(), pairing.new_row.tolist(), strict=True
-    ):
-        name = new.names[new_row] if new_row >= 0 else base.names[base_row]
-        base_name = base.names[base_row] if base_row >= 0 else name
-        names.append(name)
-        base_names.append(base_name if base_name != name else None)
-        files.append(new.files[new_row] if new_row >= 0 else base.files[base_row])
-    return names, base_names, files
+    on_new, on_base = pairing.new_row >= 0, pairing.base_row >= 0
+    row = np.where(on_new, pairing.new_row, len(new.names) + pairing.base_row)
+    names = np.array([*new.names, *base.names], object)[row]
+    files = np.array([*new.files, *base.files], object)[row]
+    base_names = np.full(len(row), None, object)
+    both = np.flatnonzero(on_new & on_base)
+    old = np.array(base.names, object)[pairing.base_row[both]]
+    unlike = old != names[both]
+    base_names[both[unlike]] = old[unlike]
+    return names.tolist(), base_names.tolist(), files.tolist()

@@ -82,6 +82,14 @@ def pytest_collection_modifyitems(config, items):
                 item.add_marker(skip)
 
 
+def pytest_collection_finish():
+    """Have the garbage collector pass over what stays: 17,000 tests, modules, parameters.
+
+    A whole collection takes half a second with them, hardly any time without.
+    """
+    gc.freeze()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item, nextitem):
     """Forget what the tests of a folder share when the last of them is done."""

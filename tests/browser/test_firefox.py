@@ -23,7 +23,7 @@ PREFERENCES = {
     "network.connectivity-service.enabled": False,
     "services.settings.server": "data:,",
 }
-WAIT = 60.0
+WAIT = 300.0
 SHOWN = """
   const { textContent } = document.querySelector(".flame-trail [aria-current]");
   return [decodeURIComponent(location.hash), textContent];

@@ -55,7 +55,7 @@ def served(binary, folder):
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     ) as process:  # fmt: skip
         try:
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + 300
             while True:
                 with socket.socket() as one:
                     if one.connect_ex(("127.0.0.1", port)) == 0:

@@ -37,7 +37,7 @@ def notebook():
     cells = [nbformat.v4.new_code_cell(code) for code in CELLS]
     held = nbformat.v4.new_notebook(cells=cells)
     nbclient.NotebookClient(
-        held, timeout=120, resources={"metadata": {"path": str(DATA)}}
+        held, timeout=600, resources={"metadata": {"path": str(DATA)}}
     ).execute()
     return held
 

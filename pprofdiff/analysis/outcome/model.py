@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import log
 from typing import Literal, NamedTuple
 
+from pprofdiff.analysis.stats.judgement import Mark
+
 __all__ = [
     "SAME_WITHIN",
     "TURNS_CONFIDENCE",
@@ -121,12 +123,37 @@ class Counted(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """One of several benchmarks: its name, and a ratio of its cost with its bounds."""
+    """One of several units of work, such as a benchmark: what an operation of it costs.
+
+    `ratio` is new ÷ base of `figure` (``time`` or ``cpu`` per operation); `low` and
+    `high` bound it so that the bounds of all units hold together: of those that exclude
+    1, no more than a few percent are expected to be wrong. `base` and `new` are in
+    seconds, `counted` what an operation allocates, and `cpu_seconds` what it takes of
+    the CPU profile, (base, new), about; None without one.
+    """
 
     name: str
     ratio: float
     low: float
     high: float
+    figure: str = "time"
+    base: float | None = None
+    new: float | None = None
+    verdict: Verdict = "unknown"
+    counted: tuple[Counted, ...] = ()
+    cpu_seconds: tuple[float, float] | None = None
+
+    @property
+    def moved(self) -> bool:
+        """Whether the unit got slower or faster."""
+        return self.verdict in ("slower", "faster")
+
+    @property
+    def mark(self) -> Mark:
+        """The mark of the unit in tables."""
+        if not self.moved:
+            return "noise"
+        return "more" if self.ratio > 1 else "less"
 
 
 class Together(NamedTuple):
@@ -154,7 +181,7 @@ class Outcome:
         The figures, the one that the verdict rests on first; none where the work is
         not known and nothing stands in for it.
     contrary
-        Names of benchmarks that moved the other way, beyond their own intervals.
+        Names of the units that moved, where some got slower and others faster.
     alike
         The factor by which all groups of the CPU profile scaled alike, None where they
         did not, did not move, or have too few samples to show it.
@@ -172,8 +199,8 @@ class Outcome:
     counted
         What an operation allocates, where benchmarks count it in turns; else empty.
     units
-        Time or CPU per operation of each of several benchmarks that were measured in
-        turns; else empty.
+        What an operation of each of several benchmarks costs, in the order in which
+        they ran; empty of one.
     together
         How the benchmarks moved that the verdict rests on, where a busy or throttled
         machine may have moved them as well; else None.
@@ -191,6 +218,12 @@ class Outcome:
     together: Together | None = None
     counted: tuple[Counted, ...] = ()
     units: tuple[Unit, ...] = ()
+
+    @property
+    def moved(self) -> tuple[Unit, ...]:
+        """The units that got slower or faster, slower ones and the largest first."""
+        moved = (unit for unit in self.units if unit.moved)
+        return tuple(sorted(moved, key=lambda u: (u.ratio < 1, -abs(log(u.ratio)))))
 
     @property
     def headline(self) -> Measure | None:

@@ -7,7 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pprofdiff.analysis.inferred_work import inferred_work, work_in_turns
+from pprofdiff.analysis.inferred_work import (
+    inferred_work,
+    work_in_turns,
+    work_of_units,
+)
+from pprofdiff.analysis.ledger.added_up import added_up, operations_by_unit
+from pprofdiff.analysis.ledger.units import Apart, by_unit
 from pprofdiff.analysis.outcome.model import SAME_WITHIN
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.compare import place_in_report
@@ -30,7 +36,6 @@ from pprofdiff.analysis.side import (
     numbered,
     stacks_of,
 )
-from pprofdiff.analysis.unit_profiles import added_up, operations_by_unit
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
 from pprofdiff.identity.model import SAME_NAMES, Identity
@@ -71,6 +76,8 @@ class Comparison:
         base stands beside run *i* of new in time. 0 where that is not so, or not known.
     same_hosts
         How many hosts are compared with themselves, 0 where sides have other hosts.
+    apart
+        Both sides by unit of work, where one profile holds several; else None.
 
     """
 
@@ -83,6 +90,12 @@ class Comparison:
     same_within: float = SAME_WITHIN
     pairs: int = 0
     same_hosts: int = 0
+    apart: Apart | None = None
+
+    @property
+    def given(self) -> tuple[Side, Side]:
+        """Both sides with the profiles that were given, where units are scaled."""
+        return (self.base, self.new) if self.apart is None else self.apart.given
 
     @property
     def of_fleets(self) -> bool:
@@ -146,14 +159,22 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
 
     """
     base, new = numbered(base), numbered(new)
-    mix = operations_by_unit(base), operations_by_unit(new)
-    base, new = added_up(base), added_up(new)
+    apart = None
+    if settings.work is None and not settings.normalize:
+        apart = by_unit(base, new)
+    units = () if apart is None else apart.units
+    if apart is not None:
+        base, new = apart.base, apart.new
+    mix = operations_by_unit(base)
+    base, new = added_up(base, units), added_up(new, units)
     if settings.work is None and not settings.normalize:
         work = work_in_turns(base, new, mix)
-        if work is None:
-            work = inferred_work(base, new)
-        else:
+        if work is not None:
             base, new = _without_logs(base), _without_logs(new)
+        elif units:
+            work = work_of_units(base, new, units)
+        else:
+            work = inferred_work(base, new)
         settings = replace(settings, work=work)
     if settings.work is not None:
         work = settings.work._replace(
@@ -183,6 +204,7 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
         settings.same_within,
         pairs,
         hosts,
+        apart,
     )
     both = [
         kind

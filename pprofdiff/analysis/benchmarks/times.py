@@ -63,6 +63,11 @@ class Measured(NamedTuple):
     seconds: float = 0.0
     values: int = 0
 
+    @property
+    def per_second(self) -> float:
+        """Iterations a second."""
+        return self.iterations / self.seconds
+
 
 def measured(side: Side) -> dict[BenchmarkKey, Measured]:
     """Return iterations and time of each benchmark, by name, its -P, its package.

@@ -10,10 +10,13 @@ from pprofdiff.analysis.benchmarks.turns import Turns
 from pprofdiff.analysis.benchmarks.units import tidy
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Counted, Unit, Verdict
-from pprofdiff.analysis.stats.calibration import FALSE_DISCOVERIES
+from pprofdiff.analysis.side import measure
+from pprofdiff.analysis.stats.calibration import FALSE_DISCOVERIES, TOTAL_SIGMA
 from pprofdiff.analysis.stats.samples import median
 from pprofdiff.analysis.stats.together import judged_together
-from pprofdiff.analysis.stats.totals import Ratio, ratio_of_turns
+from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs, ratio_of_turns
+from pprofdiff.analysis.stats.turns import all_paired
+from pprofdiff.model.profiles.operations import operations_of
 from pprofdiff.model.side import Side
 
 __all__ = ["unit_names", "units_in_turns", "units_of"]
@@ -31,37 +34,85 @@ def units_of(
     names: Sequence[BenchmarkKey],
     ratios: Sequence[Ratio],
     medians: Sequence[Sequence[float]],
-    sigma: float,
+    *,
+    busy: bool,
 ) -> tuple[Unit, ...]:
     """Return time per operation of several benchmarks; none of one.
 
     `ratios` are by runs, `medians` of all values of (base, new), in seconds. Where one
-    run a side is known, its values do not show how far runs differ: `sigma`, the
-    deviation of one, does, and how far most units moved.
+    run a side is known, its values do not show how far runs differ: what runs of one
+    build do tells, and how far most units moved. On a busy machine units are judged by
+    the CPU that they take, where a profile tells it.
     """
     if len(names) < _SEVERAL:
         return ()
+    cpu = _cpu_by_run(comparison)
+    judged, figures = list(ratios), ["time"] * len(names)
+    values = list(zip(*medians, strict=True))
+    for i, name in enumerate(names):
+        if busy and name in cpu:
+            sides = cpu[name]
+            old, now = ([[run] for run in side] for side in sides)
+            in_turns = all_paired(old, now, comparison.pairs)
+            judged[i] = ratio_of_runs(old, now, in_turns=in_turns)
+            figures[i], values[i] = "cpu", (median(sides[0]), median(sides[1]))
     runs = min(len(side.of("benchmark")) for side in (comparison.base, comparison.new))
-    least = max(sigma * sqrt(2), _moved_by(ratios)) if runs < _SEVERAL else 0.0
-    bounds = judged_together(ratios, FALSE_DISCOVERIES, least)
+    least = max(sqrt(2) * TOTAL_SIGMA, _moved_by(judged)) if runs < _SEVERAL else 0.0
+    bounds = judged_together(judged, FALSE_DISCOVERIES, least)
     counted = _counted(comparison.base, comparison.new)
-    shown = unit_names(names)
     units = []
-    for i, (name, base, new) in enumerate(zip(names, *medians, strict=True)):
-        ratio = ratios[i].told_as(new / base)
+    for i, (name, shown) in enumerate(zip(names, unit_names(names), strict=True)):
+        base, new = values[i]
+        ratio = judged[i].told_as(new / base)
         low, high = min(bounds[i][0], ratio.ratio), max(bounds[i][1], ratio.ratio)
+        of_cpu = cpu.get(name)
         unit = Unit(
-            shown[i],
+            shown,
             ratio.ratio,
             low,
             high,
-            base=base,
-            new=new,
-            verdict=_verdict(ratio, low, high, comparison.same_within),
-            counted=counted.get(name, ()),
+            figures[i],
+            base,
+            new,
+            _verdict(ratio, low, high, comparison.same_within),
+            counted.get(name, ()),
+            None if of_cpu is None else (median(of_cpu[0]), median(of_cpu[1])),
+            name,
         )
         units.append(unit)
     return tuple(units)
+
+
+_ByRun = tuple[list[float], list[float]]
+
+
+def _cpu_by_run(comparison: Comparison) -> dict[BenchmarkKey, _ByRun]:
+    """Return about how many seconds of CPU an operation takes, run by run.
+
+    Only of benchmarks whose samples are theirs alone.
+    """
+    apart = comparison.apart
+    if apart is None:
+        return {}
+    found: dict[BenchmarkKey, _ByRun] = {}
+    for unit in apart.units:
+        if len(unit.benchmarks) == 1:
+            sides = tuple(_cpu_of(side, unit.name) for side in (apart.base, apart.new))
+            if all(sides):
+                found[unit.benchmarks[0]] = sides[0], sides[1]
+    return found
+
+
+def _cpu_of(side: Side, unit: str) -> list[float]:
+    """Return a unit's CPU seconds per operation in each run."""
+    costs = []
+    for capture in side.of("profile"):
+        done = operations_of(capture.content)
+        if capture.unit == unit and measure(capture) == "cpu" and done is not None:
+            profile = capture.content
+            total = int(profile.values[:, profile.sample_index()].sum())
+            costs.append(total / 1e9 / done.number)
+    return costs if all(cost > 0 for cost in costs) else []
 
 
 def _moved_by(ratios: Sequence[Ratio]) -> float:
@@ -102,6 +153,7 @@ def units_in_turns(
             median(sides[1][i]),
             _verdict(ratios[i], *bounds[i], same_within),
             tuple(counted),
+            key=turns.names[i],
         )
         units.append(unit)
     return tuple(units)

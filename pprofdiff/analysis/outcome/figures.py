@@ -16,7 +16,7 @@ from pprofdiff.analysis.benchmarks.times import (
 )
 from pprofdiff.analysis.benchmarks.turns import Turns, geomeans, measured_in_turns
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.contention import clock_sigma
+from pprofdiff.analysis.contention import busy, clock_sigma
 from pprofdiff.analysis.outcome.by_unit import units_of
 from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Measure, Unit
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -117,7 +117,8 @@ def timed(comparison: Comparison) -> Timed | None:
         runs=(_count(base, names), _count(new, names)),
         in_turns=in_turns,
     )
-    units = units_of(comparison, names, by_run, medians, clock)
+    is_busy = busy(comparison) is not None
+    units = units_of(comparison, names, by_run, medians, busy=is_busy)
     return Timed(whole, each, units)
 
 

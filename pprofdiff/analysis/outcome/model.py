@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import log
 from typing import Literal, NamedTuple
 
+from pprofdiff.analysis.benchmarks.times import BenchmarkKey
 from pprofdiff.analysis.stats.judgement import Mark
 
 __all__ = [
@@ -129,7 +130,7 @@ class Unit(NamedTuple):
     `high` bound it so that the bounds of all units hold together: of those that exclude
     1, no more than a few percent are expected to be wrong. `base` and `new` are in
     seconds, `counted` what an operation allocates, and `cpu_seconds` what it takes of
-    the CPU profile, (base, new), about; None without one.
+    the CPU profile, (base, new), about; None without one. `key` is which benchmark.
     """
 
     name: str
@@ -142,6 +143,7 @@ class Unit(NamedTuple):
     verdict: Verdict = "unknown"
     counted: tuple[Counted, ...] = ()
     cpu_seconds: tuple[float, float] | None = None
+    key: BenchmarkKey | None = None
 
     @property
     def moved(self) -> bool:

@@ -77,6 +77,10 @@ def told_outcome(outcome: Outcome) -> Told:
     return Told(f"{headline}.", tuple(map(Sentence, (*below, *needs))))
 
 
+_ABOUT = (
+    "CPU/op of a benchmark is its own samples by about the iterations that it ran; "
+    "GC workers and the scheduler are in none."
+)
 _SHORT_NOUNS = {"time": "time/op", "cpu": "CPU/op"}
 
 
@@ -120,6 +124,8 @@ def _told_units(outcome: Outcome, first: Measure) -> Told:
         headline = f"{verdict}: {alone}; together {figures}"
     if not _turns(first):
         below += _below(outcome, first)
+        if any(unit.figure == "cpu" for unit in outcome.units):
+            below.append(_ABOUT)
     if outcome.needs:
         below.append(_sentence(outcome.needs))
     return Told(f"{headline}.", tuple(map(Sentence, below)))

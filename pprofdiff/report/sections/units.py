@@ -96,13 +96,17 @@ def unit_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]:
     ordered = [*outcome.moved, *(unit for unit in outcome.units if not unit.moved)]
     shown = ordered[:most]
     columns = [name_column("benchmark"), *sides(report.labels)]
-    columns += [Column(_NOUNS[shown[0].figure], "delta"), Column("", "interval", "<")]
+    figures = {unit.figure for unit in shown}
+    noun = _NOUNS[shown[0].figure] if len(figures) == 1 else "change"
+    columns += [Column(noun, "delta"), Column("", "interval", "<")]
     counted = [name for name in _COUNTS if any(_of(u, name) for u in shown)]
     columns += [Column(name, "text") for name in counted]
-    has_cpu = any(unit.cpu_seconds for unit in shown)
+    has_cpu = figures == {"time"} and any(unit.cpu_seconds for unit in shown)
     if has_cpu:
         columns.append(Column("CPU/op, about", "text"))
-    rows = [_row(unit, counted, has_cpu=has_cpu) for unit in shown]
+    rows = [
+        _row(unit, counted, has_cpu=has_cpu, mixed=len(figures) > 1) for unit in shown
+    ]
     yield Table(
         "units",
         tuple(columns),
@@ -113,7 +117,7 @@ def unit_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]:
     )
 
 
-def _row(unit: Unit, counted: Sequence[str], *, has_cpu: bool) -> Row:
+def _row(unit: Unit, counted: Sequence[str], *, has_cpu: bool, mixed: bool) -> Row:
     mark = "noise" if unit.mark == "unknown" else unit.mark
     tone = _TONES.get(unit.verdict, "")
     cells = [Cell(unit.name)]
@@ -121,7 +125,12 @@ def _row(unit: Unit, counted: Sequence[str], *, has_cpu: bool) -> Row:
         cells.append(Cell(text, value, "s"))
     cells += [
         Cell(change(unit.ratio), unit.ratio, mark=mark, tone=tone),
-        Cell(f"({_bounds(unit)})", tone="faint"),
+        Cell(
+            f"{_NOUNS[unit.figure]} ({_bounds(unit)})"
+            if mixed
+            else f"({_bounds(unit)})",
+            tone="faint",
+        ),
     ]
     for name in counted:
         one = _of(unit, name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from pprofdiff.analysis.inferred_work import (
     work_of_units,
 )
 from pprofdiff.analysis.ledger.added_up import added_up, operations_by_unit
-from pprofdiff.analysis.ledger.units import Apart, by_unit
+from pprofdiff.analysis.ledger.units import Apart, UnitOfWork, by_unit
 from pprofdiff.analysis.outcome.model import SAME_WITHIN
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.compare import place_in_report
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "compare_sides"]
 
 _ADDED = "merged-input"
+_NAMED = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +135,8 @@ class Comparison:
 
     def caveats(self) -> Iterator[Caveat]:
         """Yield what to know before believing the results, kind by kind."""
+        if self.apart is not None and self.apart.shared:
+            yield _shared(self.apart.shared)
         for kind in KINDS.values():
             if kind.caveats and (self.base.of(kind.id) or self.new.of(kind.id)):
                 result = self.results.get(kind.id)
@@ -219,6 +222,20 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
     if not results:
         raise UsageError(_nothing(compared, [kind.id for kind in both]))
     return replace(compared, results=results)
+
+
+def _shared(units: Sequence[UnitOfWork]) -> Caveat:
+    """Return that sub-benchmarks are one unit of the profiles."""
+    names = [
+        f"{unit.name.rpartition(' Benchmark')[2]} ({len(unit.benchmarks)})"
+        for unit in units
+    ]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return Caveat(
+        "shared-units",
+        f"sub-benchmarks share the samples of their function, which count for their "
+        f"mix in base: {', '.join(names[:_NAMED])}{more}",
+    )
 
 
 def _without_logs(side: Side) -> Side:

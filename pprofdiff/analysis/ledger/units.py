@@ -77,10 +77,31 @@ class Apart(NamedTuple):
     units: tuple[UnitOfWork, ...]
     given: tuple[Side, Side]
 
+    @property
+    def shared(self) -> tuple[UnitOfWork, ...]:
+        """The units of several benchmarks, whose samples are not told apart."""
+        return tuple(unit for unit in self.units if len(unit.benchmarks) > 1)
+
+    def rest(self) -> tuple[float, float] | None:
+        """Return the share of all CPU that is in no unit; None without CPU."""
+        base, new = (_share_of_rest(side) for side in (self.base, self.new))
+        return None if base is None or new is None else (base, new)
+
     def of(self, unit: UnitOfWork) -> tuple[Side, Side]:
         """Return what was measured of one unit on both sides."""
         base, new = (_only(side, unit) for side in (self.base, self.new))
         return base, new
+
+
+def _share_of_rest(side: Side) -> float | None:
+    sums = {True: 0, False: 0}
+    for capture in side.of("profile"):
+        if capture.unit and measure(capture) == "cpu":
+            profile = capture.content
+            total = int(profile.values[:, profile.sample_index()].sum())
+            sums[capture.unit == REST] += total
+    whole = sums[True] + sums[False]
+    return sums[True] / whole if whole else None
 
 
 def executed(iterations: int) -> int:

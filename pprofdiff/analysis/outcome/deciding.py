@@ -138,6 +138,7 @@ def outcome(comparison: Comparison) -> Outcome:
         busy=share,
         together=_together(comparison, benchmarks, verdict, ordered),
         units=units,
+        rest=None if comparison.apart is None else comparison.apart.rest(),
     )
 
 

@@ -203,6 +203,9 @@ class Outcome:
     units
         What an operation of each of several benchmarks costs, in the order in which
         they ran; empty of one.
+    rest
+        The share of all CPU that is in none of `units`, (base, new): GC workers, the
+        scheduler, goroutines that benchmarks did not begin. None without profiles.
     together
         How the benchmarks moved that the verdict rests on, where a busy or throttled
         machine may have moved them as well; else None.
@@ -220,6 +223,7 @@ class Outcome:
     together: Together | None = None
     counted: tuple[Counted, ...] = ()
     units: tuple[Unit, ...] = ()
+    rest: tuple[float, float] | None = None
 
     @property
     def moved(self) -> tuple[Unit, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pprofdiff.analysis.ledger.units import REST
 from pprofdiff.analysis.outcome.model import Counted, Unit
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import (
@@ -17,6 +18,7 @@ from pprofdiff.report.rows import (
     sides,
 )
 from pprofdiff.report.sections.changes import bounds, change, counts, seconds
+from pprofdiff.units import percent
 
 __all__ = ["covered_by_units", "unit_headline", "unit_parts"]
 
@@ -97,7 +99,7 @@ def unit_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]:
     shown = ordered[:most]
     columns = [name_column("benchmark"), *sides(report.labels)]
     figures = {unit.figure for unit in shown}
-    noun = _NOUNS[shown[0].figure] if len(figures) == 1 else "change"
+    noun = _NOUNS[shown[0].figure] if len(figures) == 1 else "per op"
     columns += [Column(noun, "delta"), Column("", "interval", "<")]
     counted = [name for name in _COUNTS if any(_of(u, name) for u in shown)]
     columns += [Column(name, "text") for name in counted]
@@ -107,6 +109,8 @@ def unit_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]:
     rows = [
         _row(unit, counted, has_cpu=has_cpu, mixed=len(figures) > 1) for unit in shown
     ]
+    if outcome.rest is not None:
+        rows.append(_rest(outcome.rest, len(columns)))
     yield Table(
         "units",
         tuple(columns),
@@ -126,7 +130,7 @@ def _row(unit: Unit, counted: Sequence[str], *, has_cpu: bool, mixed: bool) -> R
     cells += [
         Cell(change(unit.ratio), unit.ratio, mark=mark, tone=tone),
         Cell(
-            f"{_NOUNS[unit.figure]} ({_bounds(unit)})"
+            f"{unit.figure.replace('cpu', 'CPU')} ({_bounds(unit)})"
             if mixed
             else f"({_bounds(unit)})",
             tone="faint",
@@ -139,6 +143,15 @@ def _row(unit: Unit, counted: Sequence[str], *, has_cpu: bool, mixed: bool) -> R
         both = unit.cpu_seconds
         cells.append(Cell(seconds(*both) if both else ""))
     return Row(unit.name, "benchmark", tuple(cells))
+
+
+def _rest(shares: tuple[float, float], width: int) -> Row:
+    """Return the row of what no benchmark's function calls."""
+    words = " → ".join(percent(share, 1) for share in shares)
+    cells = [Cell("") for _ in range(width)]
+    cells[0] = Cell(REST, tone="faint")
+    cells[4] = Cell(f"{words} of CPU", tone="faint")
+    return Row("rest", "figure", tuple(cells))
 
 
 def _times(unit: Unit) -> tuple[str, str]:

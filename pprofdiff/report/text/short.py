@@ -69,7 +69,9 @@ class _Room(NamedTuple):
 _FIRST = _Room()
 _IN_FULL = 5
 # Warnings that tell how to read figures, and seldom change what they say.
-_MINOR = frozenset(("input", "merged-input", "since-start", "trace-short"))
+_MINOR = frozenset(
+    ("input", "merged-input", "shared-units", "since-start", "trace-short")
+)
 _ORDER: tuple[Outcome, ...] = ("fail", "cannot tell", "no data", "pass")
 # Taken in turn until the report fits: what costs a reader least goes first.
 _LESS: tuple[dict[str, Any], ...] = (

@@ -13,7 +13,7 @@ from pprofdiff.analysis.inferred_work import (
     work_of_units,
 )
 from pprofdiff.analysis.ledger.added_up import added_up, operations_by_unit
-from pprofdiff.analysis.ledger.units import Apart, UnitOfWork, by_unit
+from pprofdiff.analysis.ledger.units import Apart, UnitOfWork, by_unit, unnamed
 from pprofdiff.analysis.outcome.model import SAME_WITHIN
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.compare import place_in_report
@@ -137,6 +137,12 @@ class Comparison:
         """Yield what to know before believing the results, kind by kind."""
         if self.apart is not None and self.apart.shared:
             yield _shared(self.apart.shared)
+        if self.work is None and (name := unnamed(self.base) or unnamed(self.new)):
+            yield Caveat(
+                "unnamed-benchmarks",
+                f"several benchmarks run {name}, and the profile does not say which "
+                "of them a sample is of: shares are compared",
+            )
         for kind in KINDS.values():
             if kind.caveats and (self.base.of(kind.id) or self.new.of(kind.id)):
                 result = self.results.get(kind.id)

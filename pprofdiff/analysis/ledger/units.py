@@ -31,7 +31,15 @@ from pprofdiff.model.profiles.operations import Operations, with_operations
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
 
-__all__ = ["REST", "Apart", "UnitOfWork", "by_unit", "executed", "units_of_samples"]
+__all__ = [
+    "REST",
+    "Apart",
+    "UnitOfWork",
+    "by_unit",
+    "executed",
+    "units_of_samples",
+    "unnamed",
+]
 
 REST = "outside the benchmarks"
 """The unit of samples that no benchmark's function calls."""
@@ -137,9 +145,9 @@ def by_unit(base: Side, new: Side) -> Apart | None:
     units = [_unit(name, names[0][name], names[1][name], runs) for name in both]
     prices = {unit.name: _prices(unit, runs[0]) for unit in units}
     done = [[_done(run, units, prices) for run in side] for side in runs]
-    means = [{u.name: _mean(s, u.name) for u in units} for s in done]
-    if not all(mean > 0 for side in means for mean in side.values()):
+    if not all(count > 0 for side in done for run in side for count in run.values()):
         return None
+    means = [{u.name: _mean(s, u.name) for u in units} for s in done]
     units = [
         unit._replace(operations=min(side[unit.name] for side in means))
         for unit in units
@@ -149,6 +157,51 @@ def by_unit(base: Side, new: Side) -> Apart | None:
         for side, own, counts in zip(sides, runs, done, strict=True)
     )
     return Apart(old, now, tuple(units), sides)
+
+
+def unnamed(side: Side) -> str:
+    """Return a function that benchmarks run under no name of theirs, "" for none.
+
+    ``b.Run(name, benchmarkOf(size))`` runs a closure of `benchmarkOf`, whose samples
+    are of several benchmarks. It is that with most CPU time of what is so run, where
+    that is more than a little.
+    """
+    benchmarks, costs, whole = _functions(side), dict[str, int](), 0
+    if sum(map(len, benchmarks.values())) < _SEVERAL:
+        return ""
+    names = tuple(benchmarks)
+    for capture in side.of("profile"):
+        if measure(capture) != "cpu":
+            continue
+        profile = capture.content
+        values = profile.values[:, profile.sample_index()]
+        below = _below(profile, tuple(BENCHMARK_LOOPS)) >= 0
+        whole += int(values[below].sum())
+        lost = np.flatnonzero(below & (units_of_samples(profile, names) < 0))
+        functions = profile.function_names()
+        loops = [name in BENCHMARK_LOOPS for name in functions]
+        for first, value in zip(
+            _called_by(profile.take(lost), np.array([*loops, False], np.bool_)),
+            values[lost].tolist(),
+            strict=True,
+        ):
+            if first >= 0:
+                name = functions[first]
+                costs[name] = costs.get(name, 0) + value
+    if sum(costs.values()) <= (1 - _KNOWN) * whole:
+        return ""
+    return max(costs, key=lambda name: (costs[name], name))
+
+
+def _called_by(profile: Profile, callers: NDArray[np.bool_]) -> list[int]:
+    """Return the function that the first of some callers calls, -1 for none."""
+    found: list[int] = []
+    for _, _, frames in walk(profile):
+        functions = profile.locations.line_function[frames.line]
+        last = last_in_row(callers[functions], frames.offsets)
+        below = np.where(last > frames.offsets[:-1], last - 1, -1)
+        found += np.where(below >= 0, np.append(functions, -1)[below], -1).tolist()
+    return found
 
 
 def units_of_samples(profile: Profile, names: Sequence[str]) -> Column:

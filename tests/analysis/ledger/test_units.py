@@ -178,6 +178,19 @@ def test_what_is_of_no_unit_is_not_divided(new):
     assert by_unit(side(EACH, **FOUR), new) is None
 
 
+def test_a_function_that_several_benchmarks_run_is_named():
+    helper = side([*EACH, ((f"{PKG}.helper.func1", *LOOP), 300)], **FOUR)
+    comparison = compare_sides(helper, helper, DEFAULTS)
+    assert comparison.work is None
+    (cpu,) = (diff for diff in comparison.profiles if diff.is_cpu)
+    assert cpu.normalization.mode == "composition"
+    told = {caveat.id: caveat.text for caveat in comparison.caveats()}
+    assert f"run {PKG}.helper.func1, " in told["unnamed-benchmarks"]
+    for other in (side(EACH, **FOUR), side([of("A", 100)], A=(1000, 10**6))):
+        kinds = {c.id for c in compare_sides(other, other, DEFAULTS).caveats()}
+        assert "unnamed-benchmarks" not in kinds
+
+
 # What follows is measured: see `truths.toml`, written before, and `capture.py`.
 FILES = {"cpu.pb.gz": "profile", "allocs.pb.gz": "profile", "bench.txt": "benchmark"}
 

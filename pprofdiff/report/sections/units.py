@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pprofdiff.analysis.ledger.units import REST
-from pprofdiff.analysis.outcome.model import Counted, Unit
+from pprofdiff.analysis.outcome.model import Counted, Outcome, Unit
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import (
     Cell,
@@ -115,7 +115,7 @@ def unit_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]:
         "units",
         tuple(columns),
         tuple(rows),
-        title="Benchmarks, each with its own operations",
+        title=f"Benchmarks, judged together (false discovery rate {_rate(outcome)}%)",
         total=len(ordered) if len(ordered) > len(shown) else 0,
         code=True,
     )
@@ -143,6 +143,12 @@ def _row(unit: Unit, counted: Sequence[str], *, has_cpu: bool, mixed: bool) -> R
         both = unit.cpu_seconds
         cells.append(Cell(seconds(*both) if both else ""))
     return Row(unit.name, "benchmark", tuple(cells))
+
+
+def _rate(outcome: Outcome) -> int:
+    """Return how many percent of the units that moved may be wrong."""
+    first = outcome.headline
+    return 100 - (95 if first is None else first.confidence)
 
 
 def _rest(shares: tuple[float, float], width: int) -> Row:

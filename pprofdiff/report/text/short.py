@@ -97,7 +97,7 @@ def short_parts(report: ReportModel, scope: Scope) -> list[Part | Block]:
     The order is outcome, verdict of the gate, account, causes, what moved, the other
     sections at a glance, warnings, inputs, and what to type for all the rest.
     """
-    told = [s for s in sections(report, scope) if not covered_by_units(report, s)]
+    told = list(sections(report, scope))
     # A report of benchmarks in turns is short: nothing in it needs to be cut.
     room = _FIRST._replace(numbers=_IN_FULL) if report.comparison.measured else _FIRST
     parts = list(_parts(report, told, room))
@@ -116,8 +116,11 @@ def _parts(
     verdict = rulings(report.verdict)
     if verdict is not None:
         yield from _verdict(verdict, room)
+    names = list(dict.fromkeys(section.short for section in told))
+    told = [section for section in told if not covered_by_units(report, section)]
     units = list(unit_parts(report, room.units))
-    yield from _close(units)
+    legend = [] if told else list(marks_told(units))
+    yield from _with_legend(list(_close(units)), legend)
     account = list(account_parts(report, room.account))
     yield from _close(account)
     reasons = why(report, room.causes)
@@ -137,7 +140,6 @@ def _parts(
         )
     yield from _warnings(report, room)
     yield from _inputs(report)
-    names = list(dict.fromkeys(section.short for section in told))
     yield Steps(next_steps(report, names).steps[: room.steps])
 
 

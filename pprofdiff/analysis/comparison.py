@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pprofdiff.analysis.benchmarks.turns import Turns, measured_in_turns
-from pprofdiff.analysis.inferred_work import inferred_work, work_in_turns
+from pprofdiff.analysis.inferred_work import (
+    inferred_work,
+    work_in_turns,
+    work_of_units,
+)
+from pprofdiff.analysis.ledger.added_up import added_up, operations_by_unit
+from pprofdiff.analysis.ledger.units import Apart, UnitOfWork, by_unit, unnamed
 from pprofdiff.analysis.outcome.model import SAME_WITHIN
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.compare import place_in_report
@@ -31,7 +37,6 @@ from pprofdiff.analysis.side import (
     numbered,
     stacks_of,
 )
-from pprofdiff.analysis.unit_profiles import added_up, operations_by_unit
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
 from pprofdiff.identity.model import SAME_NAMES, Identity
@@ -46,6 +51,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "compare_sides"]
 
 _ADDED = "merged-input"
+_NAMED = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +80,8 @@ class Comparison:
         How many hosts are compared with themselves, 0 where sides have other hosts.
     turns
         The turns of benchmarks that ``pprofdiff measure`` ran, None for other captures.
+    apart
+        Both sides by unit of work, where one profile holds several; else None.
 
     """
 
@@ -87,6 +95,12 @@ class Comparison:
     pairs: int = 0
     same_hosts: int = 0
     turns: Turns | None = None
+    apart: Apart | None = None
+
+    @property
+    def given(self) -> tuple[Side, Side]:
+        """Both sides with the profiles that were given, where units are scaled."""
+        return (self.base, self.new) if self.apart is None else self.apart.given
 
     @property
     def of_fleets(self) -> bool:
@@ -125,6 +139,14 @@ class Comparison:
 
     def caveats(self) -> Iterator[Caveat]:
         """Yield what to know before believing the results, kind by kind."""
+        if self.apart is not None and self.apart.shared:
+            yield _shared(self.apart.shared)
+        if self.work is None and (name := unnamed(self.base) or unnamed(self.new)):
+            yield Caveat(
+                "unnamed-benchmarks",
+                f"several benchmarks run {name}, and the profile does not say which "
+                "of them a sample is of: shares are compared",
+            )
         for kind in KINDS.values():
             if kind.caveats and (self.base.of(kind.id) or self.new.of(kind.id)):
                 result = self.results.get(kind.id)
@@ -150,15 +172,23 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
 
     """
     base, new = numbered(base), numbered(new)
-    mix = operations_by_unit(base), operations_by_unit(new)
-    base, new = added_up(base), added_up(new)
+    apart = None
+    if settings.work is None and not settings.normalize:
+        apart = by_unit(base, new)
+    units = () if apart is None else apart.units
+    if apart is not None:
+        base, new = apart.base, apart.new
+    mix = operations_by_unit(base)
+    base, new = added_up(base, units), added_up(new, units)
     turns = measured_in_turns(base, new)
     if settings.work is None and not settings.normalize:
-        work = work_in_turns(turns, mix) if turns else None
-        if work is None:
-            work = inferred_work(base, new)
-        else:
+        work = None if turns is None else work_in_turns(turns, mix)
+        if work is not None:
             base, new = _without_logs(base), _without_logs(new)
+        elif units:
+            work = work_of_units(base, new, units)
+        else:
+            work = inferred_work(base, new)
         settings = replace(settings, work=work)
     if settings.work is not None:
         work = settings.work._replace(
@@ -189,6 +219,7 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
         pairs,
         hosts,
         turns,
+        apart,
     )
     both = [
         kind
@@ -203,6 +234,20 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
     if not results:
         raise UsageError(_nothing(compared, [kind.id for kind in both]))
     return replace(compared, results=results)
+
+
+def _shared(units: Sequence[UnitOfWork]) -> Caveat:
+    """Return that sub-benchmarks are one unit of the profiles."""
+    names = [
+        f"{unit.name.rpartition(' Benchmark')[2]} ({len(unit.benchmarks)})"
+        for unit in units
+    ]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return Caveat(
+        "shared-units",
+        f"sub-benchmarks share the samples of their function, which count for their "
+        f"mix in base: {', '.join(names[:_NAMED])}{more}",
+    )
 
 
 def _without_logs(side: Side) -> Side:

@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.benchmarks.times import (
+    SECONDS,
     BenchmarkKey,
     Measured,
     key_of,
     measured,
+    unit_names,
     written,
 )
 from pprofdiff.analysis.benchmarks.turns import Turns
+from pprofdiff.analysis.ledger.units import UnitOfWork
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.side import age_seconds, cpu_seconds, measure, of_benchmarks
+from pprofdiff.analysis.stats.samples import median
 from pprofdiff.analysis.work import Work, possible, rated
 from pprofdiff.model.side import Side
 from pprofdiff.units import percent
 
-__all__ = ["failed_requests", "inferred_work", "work_in_turns"]
+__all__ = ["failed_requests", "inferred_work", "work_in_turns", "work_of_units"]
 
 # hey and wrk send the next request of a connection when its last one is answered.
 _CLOSED = {"hey", "wrk"}
@@ -33,16 +36,13 @@ _COVERS = 0.9, 1.1
 _RAN = 0.5, 1.1
 # What profiles and benchmarks count, and the unit in which benchmarks print it.
 _ALLOCATED = {"alloc_space": "B/op", "alloc_objects": "allocs/op"}
-# Mixes are alike where they change by less what an operation allocates.
-_ALIKE = 1.05
 
 
 def inferred_work(base: Side, new: Side) -> Work | None:
     """Return the operations per second that the evidence itself tells, or None.
 
-    A load generator's summary on both sides tells it; so do benchmarks, if the CPU
-    profiles are of them. Of several benchmarks an operation is one of their mix, each
-    as dear as it is for base.
+    A load generator's summary on both sides tells it; so does a benchmark, if the CPU
+    profiles are of it. Of several, profiles are apart (`ledger.units`) or of no work.
     """
     summaries = base.of("load"), new.of("load")
     if len(summaries[0]) == len(summaries[1]) == 1:
@@ -53,34 +53,28 @@ def inferred_work(base: Side, new: Side) -> Work | None:
         words = " and ".join(tools)
         return rated(rates, words, closed=closed) if possible(rates) else None
     times = measured(base), measured(new)
-    names = [name for name in times[0] if name in times[1]]
-    if not names or not all(map(_of_the_profile, (base, new), times)):
+    if len(times[0]) != 1 or times[0].keys() != times[1].keys():
         return None
-    if len(names) < max(map(len, times)):
+    if not all(map(_of_the_profile, (base, new), times)):
         return None
-    pairs = [(times[0][name], times[1][name]) for name in names]
-    rates = _rates(pairs)
+    (name,) = times[0]
+    rates = times[0][name].per_second, times[1][name].per_second
     if not possible(rates):
         return None
-    listed = ", ".join(f"Benchmark{name[0]}" for name in names[:3])
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    worth = dict(zip(names, _worth([base for base, _ in pairs]), strict=True))
-    return rated(rates, listed + more, closed=True)._replace(
-        by_run=(_by_run(base, worth), _by_run(new, worth)),
-        **_allocated(base, new, names),
+    return rated(rates, f"Benchmark{name[0]}", closed=True)._replace(
+        by_run=(_by_run(base), _by_run(new)),
+        allocated=_allocated(base, new),
     )
 
 
-def work_in_turns(
-    turns: Turns, mix: tuple[Mapping[str, int], Mapping[str, int]]
-) -> Work | None:
+def work_in_turns(turns: Turns, mix: Mapping[str, int]) -> Work | None:
     """Return the work of benchmarks that were measured in turns, None for too little.
 
     An operation is one of their mix: `mix` has how often each ran, by its name in
     profiles, and both sides ran the same multiple. All figures per operation, of time,
     CPU and allocation, are sums over benchmarks with these weights.
     """
-    weights = _weights(turns, mix[0])
+    weights = _weights(turns, mix)
     seconds = [side @ weights for side in turns.seconds]
     times = [float(np.exp(np.log(side).mean())) for side in seconds]
     rates = 1 / times[0], 1 / times[1]
@@ -99,8 +93,59 @@ def work_in_turns(
         costs["cpu"] = old, now
         means = [float(np.exp(np.log(side).mean())) for side in (old, now)]
         allocated["cpu"] = means[0], means[1]
-    reason = _mix_in_words(turns.shown, weights.tolist())
+    reason = _mix_in_words(unit_names(turns.names), weights.tolist())
     return Work(None, rates, reason, closed=True, allocated=allocated, turns=costs)
+
+
+def work_of_units(base: Side, new: Side, units: Sequence[UnitOfWork]) -> Work | None:
+    """Return the work of benchmarks that one profile a run holds, in their one mix.
+
+    An operation is one of the mix that profiles are scaled to. None where benchmarks
+    print times that no ratio can be made of.
+    """
+    whole = sum(unit.operations for unit in units)
+    weights = {
+        key: unit.operations / whole * share
+        for unit in units
+        for key, share in zip(unit.benchmarks, unit.shares, strict=True)
+    }
+    sides = [_medians(side) for side in (base, new)]
+    times = [_mixed(side, weights, "s/op") for side in sides]
+    if times[0] is None or times[1] is None or min(times[0], times[1]) <= 0:
+        return None
+    rates = 1 / times[0], 1 / times[1]
+    if not possible(rates):
+        return None
+    allocated = {}
+    for sample_type, unit in _ALLOCATED.items():
+        costs = [_mixed(side, weights, unit) for side in sides]
+        if costs[0] is not None and costs[1] is not None:
+            allocated[sample_type] = costs[0], costs[1]
+    reason = _mix_in_words([name for name, _, _ in weights], [*weights.values()])
+    return Work(None, rates, reason, closed=True, allocated=allocated)
+
+
+def _medians(side: Side) -> dict[tuple[BenchmarkKey, str], float]:
+    """Return each benchmark's median by unit; times are in s/op."""
+    values: dict[tuple[BenchmarkKey, str], list[float]] = {}
+    for capture in side.of("benchmark"):
+        for result in capture.content.results:
+            factor = SECONDS.get(result.unit)
+            unit = result.unit if factor is None else "s/op"
+            own = values.setdefault((key_of(result), unit), [])
+            own += [value * (factor or 1.0) for value in result.values]
+    return {key: median(own) for key, own in values.items() if own}
+
+
+def _mixed(
+    side: Mapping[tuple[BenchmarkKey, str], float],
+    weights: Mapping[BenchmarkKey, float],
+    unit: str,
+) -> float | None:
+    """Return what an operation of a mix has of a unit, None where one does not say."""
+    if not all((key, unit) in side for key in weights):
+        return None
+    return sum(weight * side[key, unit] for key, weight in weights.items())
 
 
 def _mix_in_words(names: Sequence[str], weights: Sequence[float]) -> str:
@@ -129,88 +174,37 @@ def _weights(turns: Turns, mix: Mapping[str, int]) -> NDArray[np.float64]:
     return weights
 
 
-def _by_run(side: Side, worth: Mapping[BenchmarkKey, float]) -> dict[int, float]:
-    """Return operations of the mix a second in each run that has all benchmarks."""
+def _by_run(side: Side) -> dict[int, float]:
+    """Return operations a second in each run that has the one benchmark."""
     rates = {}
     for run in sorted({capture.run for capture in side.of("benchmark")}):
         captures = tuple(c for c in side.captures if c.run == run)
-        done_by = measured(replace(side, captures=captures))
-        if worth.keys() <= done_by.keys():
-            done = sum(done_by[n].iterations * worth[n] for n in worth)
-            rates[run] = done / sum(done_by[n].seconds for n in worth)
+        for one in measured(replace(side, captures=captures)).values():
+            rates[run] = one.per_second
     return rates
 
 
-def _allocated(
-    base: Side, new: Side, names: Sequence[BenchmarkKey]
-) -> Mapping[str, Any]:
-    """Return what an operation of base's mix allocates: fields of `Work`.
-
-    Profiles hold what each side's own mix allocates, which is not that where one of
-    them ran a benchmark that allocates much more often than the other.
-    """
-    sides, allocated, mixed = (base, new), dict[str, tuple[float, float]](), False
+def _allocated(base: Side, new: Side) -> dict[str, tuple[float, float]]:
+    """Return what an operation of the one benchmark allocates, by sample type."""
+    found = {}
     for sample_type, unit in _ALLOCATED.items():
-        each = [_each(side, names, unit) for side in sides]
-        if not all(each):
-            continue
-        both = [[_mean(values, mix) for values in each] for mix in each]
-        allocated[sample_type] = both[0][0], both[0][1]
-        mixed |= any(max(pair) > _ALIKE * min(pair) for pair in zip(*both, strict=True))
-    return {"allocated": allocated, "mixed": mixed}
+        means = [_mean(side, unit) for side in (base, new)]
+        if means[0] is not None and means[1] is not None:
+            found[sample_type] = means[0], means[1]
+    return found
 
 
-_Each = dict[BenchmarkKey, tuple[float, float]]
-
-
-def _each(side: Side, names: Sequence[BenchmarkKey], unit: str) -> _Each:
-    """Return each benchmark's iterations and units in all; empty if not all tell."""
-    sums: _Each = {}
+def _mean(side: Side, unit: str) -> float | None:
+    """Return the mean of a unit over all iterations, None where some do not tell."""
+    times, amount = 0.0, 0.0
     for capture in side.of("benchmark"):
         for result in capture.content.results:
             if result.unit == unit:
-                times = result.iterations
-                amount = sum(v * n for v, n in zip(result.values, times, strict=True))
-                before = sums.get(key_of(result), (0.0, 0.0))
-                sums[key_of(result)] = before[0] + sum(times), before[1] + amount
-    done = measured(side)
-    told = all(sums.get(name, (0.0,))[0] == done[name].iterations for name in names)
-    return {name: sums[name] for name in names} if told else {}
-
-
-def _mean(values: _Each, mix: _Each) -> float:
-    """Return the units of an operation, of benchmarks as often as in a mix."""
-    whole = sum(times for times, _ in mix.values())
-    return sum(
-        mix[name][0] / whole * amount / times
-        for name, (times, amount) in values.items()
-    )
-
-
-def _worth(base: list[Measured]) -> list[float]:
-    """Return how many operations of the mix an iteration of each benchmark is.
-
-    That is its price for base: over all, as many operations are done as iterations.
-    """
-    rate = sum(one.iterations for one in base) / sum(one.seconds for one in base)
-    return [rate * one.seconds / one.iterations for one in base]
-
-
-def _rates(pairs: list[tuple[Measured, Measured]]) -> tuple[float, float]:
-    """Return operations a second of the mix, each counted at its price for base.
-
-    Of one benchmark they are its own, whichever side is base.
-    """
-    if len(pairs) == 1:
-        ((base, new),) = pairs
-        return base.iterations / base.seconds, new.iterations / new.seconds
-    worth = _worth([base for base, _ in pairs])
-    done = [sum(one.iterations for one, _ in pairs)]
-    done.append(
-        sum(new.iterations * each for (_, new), each in zip(pairs, worth, strict=True))
-    )
-    took = [sum(side.seconds for side in sides) for sides in zip(*pairs, strict=True)]
-    return done[0] / took[0], done[1] / took[1]
+                pairs = zip(result.values, result.iterations, strict=True)
+                amount += sum(value * count for value, count in pairs)
+                times += sum(result.iterations)
+    done = sum(one.iterations for one in measured(side).values())
+    return amount / times if times and times == done else None
 
 
 def _of_the_profile(side: Side, times: dict[BenchmarkKey, Measured]) -> bool:

@@ -26,7 +26,6 @@ _UNKNOWN = "the work is not known: --work BASE:NEW gives the operations of each 
 _SINCE_START = "counts since the process began, whose operations are not known"
 _SET_UP = "counts since the process began: what it allocated to start may differ alone"
 
-_OTHER_MIX = "the sides ran benchmarks in another mix: their lines tell each"
 _NOT_OF_THEM = "most of it is not of the operations that benchmarks count"
 # Benchmarks count what operations allocate, and profiles what the process does. Where
 # set-up, or what does not allocate, is less than half of the operations' part, no
@@ -202,8 +201,6 @@ def _operations(
     if work is None or counts == "moment":
         return None, ""
     done = work.done(durations_ns, allocations=counts == "cost")
-    if work.mixed and counts == "cost" and not any(durations_ns):
-        return done, _OTHER_MIX
     if work.holds is not None and not any(durations_ns):
         counted = _holding(totals, work.holds)
         unlike = counted is None or done is None or not _alike(counted, done)

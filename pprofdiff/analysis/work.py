@@ -51,7 +51,6 @@ class Work(NamedTuple):
     counted: tuple[float | None, float | None] = (None, None)
     allocation: Pair | None = None
     allocated: Mapping[str, Pair] = _NO_PAIRS
-    mixed: bool = False
     holds: Pair | None = None
     whole: bool = False
     throughout: bool = True

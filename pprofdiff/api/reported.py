@@ -110,6 +110,28 @@ class Reported(Shown):
         return evidence_frame(self.report().findings)
 
     @property
+    def units(self) -> pd.DataFrame:
+        """What an operation of each benchmark costs: one row a benchmark.
+
+        ============== ============================================= ============
+        column         meaning                                       type
+        ============== ============================================= ============
+        unit           name of the benchmark                         string
+        figure         time or cpu, per operation                    categorical
+        base, new      seconds                                       float64
+        ratio          new ÷ base                                    float64
+        low, high      bounds of it, of all benchmarks together      float64
+        verdict        slower, faster, same or unknown               categorical
+        mark           more, less or noise                           categorical
+        ============== ============================================= ============
+
+        It is empty of one benchmark, and without any.
+        """
+        from pprofdiff.analysis.outcome.frames import units_frame
+
+        return units_frame(self.report().outcome.units)
+
+    @property
     def runs(self) -> pd.DataFrame:
         """What each run measured: one row for each side, run and figure.
 

@@ -45,6 +45,6 @@ def to_trace(outcome: Outcome) -> tuple[str, ...]:
     Sub-benchmarks are none: those above them wait for them. A benchmark with several
     GOMAXPROCS is one.
     """
-    names = (unit.name for unit in outcome.units if unit.off_cpu)
-    found = (name.partition("-")[0] for name in names if "/" not in name)
-    return tuple(dict.fromkeys(found))
+    keys = (unit.key for unit in outcome.units if unit.off_cpu)
+    names = (key[0] for key in keys if key is not None)
+    return tuple(dict.fromkeys(name for name in names if "/" not in name))

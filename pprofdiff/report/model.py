@@ -139,7 +139,8 @@ def report_of(
     for caveat in (*lost, *warnings, *caveats):
         told.setdefault(caveat.text, caveat)
     decided = outcome(comparison)
-    findings = find(comparison, decided.verdict)
+    given = comparison.given
+    findings = find(comparison, decided.verdict, decided.moved)
     changed: tuple[ChangedLines, ...] = ()
     unchanged: tuple[str, ...] = ()
     if sources is not None:
@@ -153,7 +154,7 @@ def report_of(
             told.setdefault(caveat.text, caveat)
     report = ReportModel(
         labels=(comparison.base.label, comparison.new.label),
-        inputs=(_inputs(comparison.base), _inputs(comparison.new, _paired(comparison))),
+        inputs=(_inputs(given[0]), _inputs(given[1], _paired(comparison))),
         comparison=comparison,
         warnings=tuple(told.values()),
         filters=tuple(filters),

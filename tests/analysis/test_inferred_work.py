@@ -147,95 +147,10 @@ def mixed(*rows, procs="-4"):
     return Capture("bench.txt", "benchmark", parse(text.encode(), "bench.txt"))
 
 
-def test_several_benchmarks_are_one_mix():
-    """Both twice as fast is half the time an operation, whatever was run how often."""
-    base = evidence(mixed(("A", 1000, 100), ("B", 10, 5000)))
-    new = evidence(mixed(("A", 700, 50), ("B", 90, 2500)))
-    first, second = rates(base, new)
-    assert second / first == pytest.approx(2.0)
-    # 1,010 operations took 150 µs.
-    assert first == pytest.approx(1010 / 150e-6)
-
-
-def test_more_iterations_of_the_dear_one_are_no_slower_build():
-    base = evidence(mixed(("A", 1000, 100), ("B", 10, 5000)))
-    new = evidence(mixed(("A", 10, 100), ("B", 1000, 5000)))
-    first, second = rates(base, new)
-    assert first == pytest.approx(second)
-
-
-@pytest.mark.parametrize("changed", ["A", "B"])
-def test_a_mix_changes_by_what_each_took_of_it(changed):
-    """What one of two does in half the time saves half of the time it took."""
-    times = {"A": 100, "B": 5000}
-    counts = {"A": 1000, "B": 20}  # either takes half of the time
-    base = evidence(mixed(*((n, counts[n], times[n]) for n in "AB")))
-    halved = times | {changed: times[changed] / 2}
-    # Iterations that would take equally long: what go test chooses.
-    again = counts | {changed: counts[changed] * 2}
-    new = evidence(mixed(*((n, again[n], halved[n]) for n in "AB")))
-    first, second = rates(base, new)
-    assert second / first == pytest.approx(1.5)  # 2 × and 1 ×, half of the time each
-
-
-def test_a_mix_is_known_run_by_run():
-    """Operations of all runs are those of the side; a run without one has no rate."""
-    base, new = (
-        evidence(
-            *(
-                replace(bench(("Encode", [first]), ("Decode", [other])), run=run)
-                for run, (first, other) in enumerate(values)
-            ),
-            replace(bench(("Encode", [100])), run=9),
-        )
-        for values in (((100, 400), (120, 380)), ((200, 410), (180, 390)))
-    )
-    work = inferred_work(base, new)
-    # As often in each run: what runs took says how much faster one was.
-    for rates_of, side in zip(work.by_run, (base, new), strict=True):
-        assert set(rates_of) == {0, 1}
-        took = [
-            sum(r.values[0] * r.iterations[0] for r in one.content.results) / 1e9
-            for one in side.of("benchmark")[:2]
-        ]
-        done = [rates_of[run] * took[run] for run in (0, 1)]
-        assert done[0] == pytest.approx(done[1], rel=1e-12)
-
-
-def test_a_mix_is_named_by_its_first():
-    rows = [(f"F{i}", 10, 100) for i in range(5)]
-    work = inferred_work(evidence(mixed(*rows)), evidence(mixed(*rows)))
-    assert work.reason.startswith("BenchmarkF0, BenchmarkF1, BenchmarkF2 and 2 more: ")
-
-
-def test_one_benchmark_at_two_gomaxprocs_is_two():
-    def both(one, two):
-        text = "".join(
-            f"BenchmarkEncode{p} \t 100 \t {ns} ns/op\n"
-            for p, ns in (("", one), ("-2", two))
-        )
-        return Capture("bench.txt", "benchmark", parse(text.encode(), "bench.txt"))
-
-    # Together as one they would say 1.25 ×, the mean of all times over the other.
-    first, second = rates(evidence(both(900, 100)), evidence(both(450, 50)))
-    assert second / first == pytest.approx(2)
-    one = Capture("b", "benchmark", parse(b"BenchmarkEncode \t 9 \t 900 ns/op\n", "b"))
-    assert rates(evidence(both(900, 100)), evidence(one)) is None
-
-
-def test_one_name_in_two_packages_is_two():
-    def packages(*named):
-        texts = [
-            printed({"Encode-4": [{"ns/op": ns}]}, config=[f"pkg: {p}"])
-            for p, ns in named
-        ]
-        whole = "".join(texts).encode()
-        return Capture("bench.txt", "benchmark", parse(whole, "bench.txt"))
-
-    both = packages(("a", 1), ("b", 9))
-    assert rates(evidence(both), evidence(packages(("a", 1), ("c", 9)))) is None
-    first, second = rates(evidence(both), evidence(packages(("a", 0.5), ("b", 4.5))))
-    assert second / first == pytest.approx(2)
+def test_several_benchmarks_are_not_pooled():
+    """They are units of work, each with its own operations; see `ledger.units`."""
+    both = evidence(mixed(("A", 1000, 100), ("B", 10, 5000)))
+    assert inferred_work(both, both) is None
 
 
 # A program that measures itself prints one line, of the ten seconds it is profiled.

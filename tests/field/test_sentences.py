@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from itertools import chain
 
+import pytest
+
 from pprofdiff.analysis.findings.case import Case as Evidence
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.outcome import told_outcome
@@ -318,14 +320,29 @@ def test_what_is_no_longer_allocated_is_not(case):
 
 @cases
 def test_the_headline_has_the_ratio_and_its_interval(case):
-    """As ``+17% time (−9.1% to +52%)``, or ``5.36× the operations (4.1 to 7.0×)``."""
+    """As ``+17% time (−9.1% to +52%)``, or ``5.36× the operations (4.1 to 7.0×)``.
+
+    Of several benchmarks it is the one that moved most: ``Get 2.0× time/op (…)``.
+    """
     outcome = report(case).outcome
     first = outcome.headline
     headline = told_outcome(outcome).headline
     if first is None or not first.more_is:
         return
     rest = headline.partition(": ")[2]
+    for first in outcome.moved[:1]:
+        _, named, rest = rest.partition(f"{first.name} ")
+        assert named, headline
+        rest = rest.removeprefix("most ")
     part = r"[+−]?[\d.,]+"
+    inverse = re.match(r"1/([\d,]+) [^()]*\(1/([\d,]+) to 1/([\d,]+)\)", rest)
+    if inverse:
+        # Fractions are written with two digits.
+        for number, figure in zip(
+            inverse.groups(), (first.ratio, first.low, first.high), strict=True
+        ):
+            assert float(number.replace(",", "")) * figure == pytest.approx(1, 0.05)
+        return
     percent = re.match(rf"({part})% [^()]*\(({part})% to ({part})%\)", rest)
     factor = re.match(rf"({part})× [^()]*\(({part})×? to ({part})×\)", rest)
     told = [Span.of(number) for number in (percent or factor).groups()]

@@ -116,9 +116,9 @@ def _look(deltas, deviation, confidence):
         # Time is CPU time, then three times that: it waits.
         (600, 3.0, ("A",)),
         (1800, 1.0, ()),
-        # CPU time is a little more than half of it, and a little less.
-        (900, 1.30, ()),
-        (900, 1.37, ("A",)),
+        # CPU moves by a little more than half of what time does, and by a little less.
+        (900, 1.45, ()),
+        (900, 1.55, ("A",)),
         (600, 1.0, ()),
         # As much time of less CPU is no change of time.
         (300, 2.0, ()),

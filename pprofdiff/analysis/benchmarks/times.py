@@ -19,6 +19,7 @@ __all__ = [
     "measured",
     "source_of",
     "times_by_run",
+    "unit_names",
     "written",
 ]
 
@@ -63,6 +64,11 @@ class Measured(NamedTuple):
     seconds: float = 0.0
     values: int = 0
 
+    @property
+    def per_second(self) -> float:
+        """Iterations a second."""
+        return self.iterations / self.seconds
+
 
 def measured(side: Side) -> dict[BenchmarkKey, Measured]:
     """Return iterations and time of each benchmark, by name, its -P, its package.
@@ -100,3 +106,21 @@ def written(key: BenchmarkKey) -> str:
     """Return a benchmark's name as it is printed, without its package."""
     name, procs, _ = key
     return name if procs is None else f"{name}-{procs}"
+
+
+def unit_names(keys: Sequence[BenchmarkKey]) -> list[str]:
+    """Return benchmarks' names, each with what tells it from the others.
+
+    That is its package where there are several, and -P where a benchmark ran with
+    several GOMAXPROCS.
+    """
+    packages = len({package for _, _, package in keys}) > 1
+    processors: dict[tuple[str, str | None], set[int | None]] = {}
+    for name, procs, package in keys:
+        processors.setdefault((name, package), set()).add(procs)
+    names = []
+    for key in keys:
+        several = len(processors[key[0], key[2]]) > 1
+        name = written(key) if several else key[0]
+        names.append(f"{key[2]}.{name}" if packages and key[2] else name)
+    return names

@@ -13,7 +13,6 @@ from pprofdiff.analysis.benchmarks.times import (
     BenchmarkKey,
     is_time,
     key_of,
-    written,
 )
 from pprofdiff.model.benchmarks import Result
 from pprofdiff.model.side import Side
@@ -51,18 +50,6 @@ class Turns:
     seconds: tuple[Floats, Floats]
     cpu_seconds: tuple[Floats, Floats] | None
     allocated: Mapping[str, tuple[Floats, Floats]]
-
-    @property
-    def shown(self) -> tuple[str, ...]:
-        """The benchmarks' names, with -P where one ran with several GOMAXPROCS."""
-        names = [key[0] for key in self.names]
-        procs: dict[str, set[int | None]] = {}
-        for name, own, _ in self.names:
-            procs.setdefault(name, set()).add(own)
-        return tuple(
-            written(key) if len(procs[name]) > 1 else name
-            for key, name in zip(self.names, names, strict=True)
-        )
 
 
 def measured_in_turns(base: Side, new: Side) -> Turns | None:

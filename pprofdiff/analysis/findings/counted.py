@@ -53,22 +53,28 @@ class _Moved(NamedTuple):
 def allocated_by_benchmarks(case: Case) -> Iterator[Finding]:
     """Operations of benchmarks allocate more or less, beyond chance.
 
-    Profiles of allocation tell more where they are by operation, or sites came or went:
-    who allocates.
+    Profiles of allocation of one benchmark tell more where they are by operation, or
+    sites came or went: who allocates.
     """
-    diff, profile = case.comparison.benchmarks, case.of_type("alloc_space")
+    diff = case.comparison.benchmarks
     if diff is None:
         return
-    if profile is not None and profile.normalization.mode == "per_work":
-        return
     moved = sorted(_moved(diff), key=lambda one: -one.size)
-    if not moved or any(told.severity != "info" for told in allocation(case)):
+    if not moved or (case.comparison.apart is None and _profiled(case)):
         return
     measured = len({_key(row) for row in _rows(diff)})
     for more in (True, False):
         some = [one for one in moved if one.more == more]
         if some:
             yield _finding(case, some, measured, more=more)
+
+
+def _profiled(case: Case) -> bool:
+    """Return whether profiles of allocation tell more."""
+    profile = case.of_type("alloc_space")
+    if profile is not None and profile.normalization.mode == "per_work":
+        return True
+    return any(told.severity != "info" for told in allocation(case))
 
 
 def _rows(diff: BenchmarkDiff) -> Iterator[BenchmarkRow]:

@@ -6,8 +6,9 @@ CPU of the samples it claims; `causes` tells which follows from which.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
+from pprofdiff.analysis.causes.by_unit import causes_of_units
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings import (
     allocation,
@@ -36,6 +37,7 @@ from pprofdiff.analysis.findings.model import (
     Finding,
     Findings,
 )
+from pprofdiff.analysis.outcome.model import Unit
 from pprofdiff.analysis.outcome.model import Verdict as OutcomeVerdict
 
 __all__ = ["find"]
@@ -107,6 +109,23 @@ def _rules(case: Case) -> tuple[Rule, ...]:
     )
 
 
+def _of_processes(case: Case) -> tuple[Rule, ...]:
+    """Return the rules of what all units of work share: one process on one machine."""
+    return (
+        releases.upgrade,
+        comparability.more_of_the_same,
+        counted.allocated_by_benchmarks,
+        heap.heap_growth,
+        goroutines.goroutine_growth,
+        gc.limit,
+        gc.pace,
+        gc.forced,
+        *_of_traces(case),
+        comparability.unlike_load,
+        comparability.processors,
+    )
+
+
 def _waits(case: Case) -> list[Finding]:
     """Return what operations wait for; one traced run says little about the scheduler.
 
@@ -119,10 +138,16 @@ def _waits(case: Case) -> list[Finding]:
     return list(blocking.off_cpu(case))
 
 
-def find(comparison: Comparison, verdict: OutcomeVerdict = "unknown") -> Findings:
+def find(
+    comparison: Comparison,
+    verdict: OutcomeVerdict = "unknown",
+    moved: Sequence[Unit] = (),
+) -> Findings:
     """Return what the rules say of a comparison, what explains most first.
 
     Of equally severe causes those stand first that explain the outcome's `verdict`.
+    Where sides are apart by unit of work, places are looked for in the units that
+    `moved`, each with its own operations: of units together a place has no cost.
     """
     case = Case(comparison)
     if comparison.measured:
@@ -131,11 +156,16 @@ def find(comparison: Comparison, verdict: OutcomeVerdict = "unknown") -> Finding
         measured = causes_of_measured(case, moved=verdict in _WAYS)
         waited, _ = tree(None, _waits(case), _WAYS.get(verdict))
         return measured._replace(found=(*measured.found, *waited))
+    rules = _rules(case) if comparison.apart is None else _of_processes(case)
     drafts = [
         with_former_names(finding, comparison.identity)
-        for rule in _rules(case)
+        for rule in rules
         for finding in rule(case)
     ]
+    if comparison.apart is not None:
+        of_units = causes_of_units(comparison, moved)
+        shared, _ = tree(case.cpu, drafts, _WAYS.get(verdict))
+        return Findings((*of_units, *shared), None)
     found, covered = tree(case.cpu, drafts, _WAYS.get(verdict))
     told = None
     if case.cpu is not None and covered is not None:

@@ -17,6 +17,7 @@ from pprofdiff.analysis.gate.limits import Limit, parse_limit
 from pprofdiff.analysis.gate.measures import Asked, Kind
 from pprofdiff.analysis.gate.pauses import PAUSE
 from pprofdiff.analysis.gate.profiles import CATEGORY, CUM, FLAT, GROUP, PACKAGE, TOTAL
+from pprofdiff.analysis.gate.units import UNIT
 from pprofdiff.errors import UsageError
 
 __all__ = ["KINDS", "Gate", "parse_rule"]
@@ -29,6 +30,7 @@ KINDS: dict[str, Kind] = {
     "category": CATEGORY,
     "total": TOTAL,
     "bench": BENCH,
+    "unit": UNIT,
     "pause": PAUSE,
     "finding": FINDING,
 }

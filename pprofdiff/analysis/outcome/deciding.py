@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import exp, log, sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from pprofdiff.analysis.benchmarks.turns import Floats, Turns
 from pprofdiff.analysis.benchmarks.units import tidy
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.contention import busy, stirred
+from pprofdiff.analysis.outcome.by_unit import units_in_turns
 from pprofdiff.analysis.outcome.figures import Timed, cpu_of, measures, timed
 from pprofdiff.analysis.outcome.model import (
     SAME_WITHIN,
@@ -28,7 +28,6 @@ from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.analysis.stats.calibration import TOTAL_FREEDOM, TOTAL_SIGMA
 from pprofdiff.analysis.stats.power import MOST_RUNS, times_as_many, wanted_runs
 from pprofdiff.analysis.stats.scaled_alike import ScaledAlike, scaled_alike
-from pprofdiff.analysis.stats.totals import ratio_of_turns
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, BenchmarkRow
@@ -121,14 +120,13 @@ def outcome(comparison: Comparison) -> Outcome:
     if not _by_prior(first):
         share = None
     first, verdict = _decided(speeds)
-    contrary = () if benchmarks is None else _contrary(benchmarks, verdict)
+    units = () if benchmarks is None else benchmarks.units
+    verdict, contrary = _of_units(units, first, verdict)
+    by_mean = not any(unit.moved for unit in units)
     needs = ""
-    if contrary:
-        verdict = "unknown"
-        needs = "benchmarks moved both ways: each is told by itself"
-    elif _code_alike(comparison, alike) and _machine(comparison, first, told):
+    if by_mean and _code_alike(comparison, alike) and _machine(comparison, first, told):
         verdict, needs = "unknown", _MACHINE
-    elif verdict == "unknown":
+    elif by_mean and verdict == "unknown":
         first = _tightest(first, speeds)
         noun: Literal["runs", "hosts"] = "hosts" if comparison.of_fleets else "runs"
         beside = _unsure(speeds)
@@ -142,7 +140,28 @@ def outcome(comparison: Comparison) -> Outcome:
         needs,
         busy=share,
         together=_together(comparison, benchmarks, verdict, ordered),
+        units=units,
+        rest=None if comparison.apart is None else comparison.apart.rest(),
     )
+
+
+def _of_units(
+    units: Sequence[Unit], first: Measure, verdict: Verdict
+) -> tuple[Verdict, tuple[str, ...]]:
+    """Return the verdict of all units of work, and which moved against it.
+
+    Units decide, for each is what somebody measured; their mean stands second, so that
+    it must be surer where it moves alone. Where units moved both ways there is none.
+    """
+    ways = {way: tuple(u.name for u in units if u.verdict == way) for way in _MOVED}
+    slower, faster = ways["slower"], ways["faster"]
+    if slower and faster:
+        return "unknown", (*slower, *faster)
+    if slower or faster:
+        return ("slower" if slower else "faster"), ()
+    if units and verdict in _MOVED and not _sure(first):
+        return "unknown", ()
+    return verdict, ()
 
 
 def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
@@ -163,8 +182,9 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
     kept += rest
     if verdict in _MOVED and not (_agreed(first, kept) or first.beyond_chance):
         verdict = "unknown"
-    units = _units(comparison, first)
-    contrary = _other_way(((u.name, u.low, u.high) for u in units), verdict)
+    turns = comparison.turns
+    units = () if turns is None else units_in_turns(turns, first.id, first.same_within)
+    verdict, contrary = _of_units(units, first, verdict)
     needs = ""
     if contrary:
         verdict = "unknown"
@@ -188,7 +208,7 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
         contrary,
         needs=needs,
         counted=counted,
-        units=units if len(units) > 1 else (),
+        units=units,
     )
 
 
@@ -196,49 +216,6 @@ def _agreed(first: Measure, measures: Sequence[Measure]) -> bool:
     """Return whether another figure moved by a good part of what the first one did."""
     moved = log(first.ratio)
     return any(log(m.ratio) / moved >= _ALSO for m in measures if m is not first)
-
-
-def _units(comparison: Comparison, first: Measure) -> tuple[Unit, ...]:
-    """Return each benchmark's ratio of what the first figure is of."""
-    turns = comparison.turns
-    if turns is None:
-        return ()
-    columns = turns.seconds
-    if first.id == "cpu" and turns.cpu_seconds is not None:
-        columns = turns.cpu_seconds
-    ratios = (
-        ratio_of_turns(base, new) for base, new in zip(*_by_name(columns), strict=True)
-    )
-    return tuple(
-        Unit(name, ratio.ratio, *ratio.wide, off_cpu)
-        for name, ratio, off_cpu in zip(
-            turns.shown, ratios, _off_cpu(turns), strict=True
-        )
-    )
-
-
-def _off_cpu(turns: Turns) -> list[bool]:
-    """Return which benchmarks' CPU moved by less than half of what their time did.
-
-    Ratios are compared, as other programs make time longer than CPU on both sides.
-    """
-    if turns.cpu_seconds is None:
-        return [False] * len(turns.names)
-    times = (
-        ratio_of_turns(*both) for both in zip(*_by_name(turns.seconds), strict=True)
-    )
-    moved = np.array([not ratio.wide[0] <= 1 <= ratio.wide[1] for ratio in times])
-    time, cpu = (
-        np.subtract(*(np.log(side).mean(axis=0) for side in columns[::-1]))
-        for columns in (turns.seconds, turns.cpu_seconds)
-    )
-    told: list[bool] = (moved & (cpu * np.sign(time) < np.abs(time) / 2)).tolist()
-    return told
-
-
-def _by_name(columns: tuple[Floats, Floats]) -> tuple[list[list[float]], ...]:
-    """Return the turns of each benchmark, base and new."""
-    return tuple(side.T.tolist() for side in columns)
 
 
 def _rounds(measure: Measure) -> str:
@@ -511,23 +488,3 @@ def _point_alike(first: Measure, second: Measure) -> bool:
         log(m.ratio) * (1 if m.more_is == "slower" else -1) for m in (first, second)
     ]
     return ways[0] * ways[1] > 0 or min(map(abs, ways)) < log(1 + first.same_within)
-
-
-def _contrary(benchmarks: Timed, verdict: Verdict) -> tuple[str, ...]:
-    """Return the benchmarks that are surely worse, or better, where all are not."""
-    ratios = benchmarks.each.items()
-    return _other_way(((name, r.low, r.high) for name, r in ratios), verdict)
-
-
-def _other_way(
-    bounds: Iterable[tuple[str, float, float]], verdict: Verdict
-) -> tuple[str, ...]:
-    """Return the names whose interval is on the other side of 1 than the verdict."""
-    known = list(bounds)
-    slower = tuple(name for name, low, _ in known if low > 1)
-    faster = tuple(name for name, _, high in known if high < 1)
-    if verdict == "faster":
-        return slower
-    if verdict == "slower":
-        return faster
-    return (*slower, *faster) if slower and faster else ()

@@ -16,8 +16,9 @@ from pprofdiff.analysis.benchmarks.times import (
 )
 from pprofdiff.analysis.benchmarks.turns import Turns, geomeans
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.contention import clock_sigma
-from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Measure
+from pprofdiff.analysis.contention import busy, clock_sigma
+from pprofdiff.analysis.outcome.by_unit import units_of
+from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Measure, Unit
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.totals import ratio_of_totals, total_of_turns
 from pprofdiff.analysis.side import counted_seconds, cpu_seconds
@@ -46,10 +47,14 @@ _Runs = list[list[float]]
 
 
 class Timed(NamedTuple):
-    """Benchmarks' time an operation: the figure of all, and of each by its name."""
+    """Benchmarks' time an operation: the figure of all, and of each by its name.
+
+    `units` are the same benchmarks judged together; empty where there is one.
+    """
 
     whole: Measure
     each: dict[str, Ratio]
+    units: tuple[Unit, ...] = ()
 
 
 def timed(comparison: Comparison) -> Timed | None:
@@ -111,7 +116,9 @@ def timed(comparison: Comparison) -> Timed | None:
         runs=(_count(base, names), _count(new, names)),
         in_turns=in_turns,
     )
-    return Timed(whole, each)
+    is_busy = busy(comparison) is not None
+    units = units_of(comparison, names, by_run, medians, busy=is_busy)
+    return Timed(whole, each, units)
 
 
 def _in_turns(turns: Turns) -> Timed:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from math import exp, log
 from typing import Literal, NamedTuple
 
+from pprofdiff.analysis.benchmarks.times import BenchmarkKey
+from pprofdiff.analysis.stats.judgement import Mark
+
 __all__ = [
     "SAME_WITHIN",
     "TURNS_CONFIDENCE",
@@ -148,16 +151,40 @@ class Counted(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """One of several benchmarks: its name, and a ratio of its cost with its bounds.
+    """One of several units of work, such as a benchmark: what an operation of it costs.
 
-    It is `off_cpu` where its time moved, and its CPU by less than half of that.
+    `ratio` is new ÷ base of `figure` (``time`` or ``cpu`` per operation); `low` and
+    `high` bound it so that the bounds of all units hold together: of those that exclude
+    1, no more than a few percent are expected to be wrong. `base` and `new` are in
+    seconds, `counted` what an operation allocates, and `cpu_seconds` what it takes of
+    the CPU profile, (base, new), about; None without one. `key` is which benchmark. It
+    is `off_cpu` where its time moved, and its CPU by less than half of that.
     """
 
     name: str
     ratio: float
     low: float
     high: float
+    figure: str = "time"
+    base: float | None = None
+    new: float | None = None
+    verdict: Verdict = "unknown"
+    counted: tuple[Counted, ...] = ()
+    cpu_seconds: tuple[float, float] | None = None
+    key: BenchmarkKey | None = None
     off_cpu: bool = False
+
+    @property
+    def moved(self) -> bool:
+        """Whether the unit got slower or faster."""
+        return self.verdict in ("slower", "faster")
+
+    @property
+    def mark(self) -> Mark:
+        """The mark of the unit in tables."""
+        if not self.moved:
+            return "noise"
+        return "more" if self.ratio > 1 else "less"
 
 
 class Together(NamedTuple):
@@ -185,7 +212,7 @@ class Outcome:
         The figures, the one that the verdict rests on first; none where the work is
         not known and nothing stands in for it.
     contrary
-        Names of benchmarks that moved the other way, beyond their own intervals.
+        Names of the units that moved, where some got slower and others faster.
     alike
         The factor by which all groups of the CPU profile scaled alike, None where they
         did not, did not move, or have too few samples to show it.
@@ -203,8 +230,11 @@ class Outcome:
     counted
         What an operation allocates, where benchmarks count it in turns; else empty.
     units
-        Time or CPU per operation of each of several benchmarks that were measured in
-        turns; else empty.
+        What an operation of each of several benchmarks costs, in the order in which
+        they ran; empty of one.
+    rest
+        The share of all CPU that is in none of `units`, (base, new): GC workers, the
+        scheduler, goroutines that benchmarks did not begin. None without profiles.
     together
         How the benchmarks moved that the verdict rests on, where a busy or throttled
         machine may have moved them as well; else None.
@@ -222,6 +252,13 @@ class Outcome:
     together: Together | None = None
     counted: tuple[Counted, ...] = ()
     units: tuple[Unit, ...] = ()
+    rest: tuple[float, float] | None = None
+
+    @property
+    def moved(self) -> tuple[Unit, ...]:
+        """The units that got slower or faster, slower ones and the largest first."""
+        moved = (unit for unit in self.units if unit.moved)
+        return tuple(sorted(moved, key=lambda u: (u.ratio < 1, -abs(log(u.ratio)))))
 
     @property
     def headline(self) -> Measure | None:

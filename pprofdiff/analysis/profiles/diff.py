@@ -463,7 +463,9 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     of_type = None if work is None else work.of(compared.type)
     operations = operations_of_both(base, new)
     if operations is not None and counts == "cost" and not normalize:
-        exact = compared.type.startswith("alloc_")
+        # Others are sampled, and an estimate may be above what benchmarks count.
+        every = base.profile.period == new.profile.period == 1
+        exact = compared.type.startswith("alloc_") and every
         normalization = counted(totals, operations, of_type, exact=exact)
     else:
         normalization = choose(

@@ -27,7 +27,7 @@ from pprofdiff.analysis.stats.calibration import (
     TURNS_TOGETHER,
 )
 from pprofdiff.analysis.stats.samples import median
-from pprofdiff.analysis.stats.student import Reach, reach
+from pprofdiff.analysis.stats.student import reach
 from pprofdiff.analysis.stats.turns import squares_of_runs
 
 __all__ = [
@@ -50,7 +50,8 @@ _LARGEST_LOG = 700.0
 class Ratio(NamedTuple):
     """New ÷ base, its 95 % interval, and the deviation of its logarithm.
 
-    `narrow` is its 90 % interval, `wide` its 99 % one.
+    `narrow` is its 90 % interval, `wide` its 99 % one; `freedom` are the deviation's
+    degrees of freedom, infinite where it is taken for known.
     """
 
     ratio: float
@@ -59,6 +60,7 @@ class Ratio(NamedTuple):
     narrow: tuple[float, float]
     wide: tuple[float, float]
     sigma: float
+    freedom: float = inf
 
     def told_as(self, ratio: float) -> Ratio:
         """Return the intervals for another estimate of the same: they reach out to it.
@@ -69,7 +71,7 @@ class Ratio(NamedTuple):
             (min(low, ratio), max(high, ratio))
             for low, high in (self.narrow, (self.low, self.high), self.wide)
         )
-        return Ratio(ratio, *usual, narrow, wide, self.sigma)
+        return Ratio(ratio, *usual, narrow, wide, self.sigma, self.freedom)
 
 
 def ratio_of_runs(
@@ -106,7 +108,7 @@ def ratio_of_runs(
         variance = max(squares / freedom, TOTAL_LEAST**2)
     sigma = sqrt(variance * sum(1 / len(side) for side in figures))
     # The prior alone is taken for known; runs add to its degrees of freedom.
-    return _ratio(ratio, sigma, reach(freedom + prior if freedom else inf))
+    return _ratio(ratio, sigma, freedom + prior if freedom else inf)
 
 
 def mean_of_runs(runs: Sequence[Sequence[float]]) -> float:
@@ -153,7 +155,7 @@ def ratio_of_turns(base: Sequence[float], new: Sequence[float]) -> Ratio:
     blocks = pairs[:whole].reshape(-1, size).mean(axis=1)
     deviation = max(float(blocks.std(ddof=1)), TOTAL_LEAST / sqrt(size))
     sigma = deviation / sqrt(len(blocks))
-    return _ratio(float(pairs.mean()), sigma, reach(len(blocks) - 1))
+    return _ratio(float(pairs.mean()), sigma, len(blocks) - 1)
 
 
 def ratio_of_sums(
@@ -167,16 +169,16 @@ def ratio_of_sums(
     Nothing shows how the runs differ, so that the prior alone is taken, of as many.
     """
     sigma = prior_sigma * sqrt(1 / runs[0] + 1 / runs[1])
-    return _ratio(log(new / base), sigma, reach(inf))
+    return _ratio(log(new / base), sigma, inf)
 
 
-def _ratio(middle: float, sigma: float, reaches: Reach) -> Ratio:
-    """Return the ratio of a logarithm, its deviation, and how far intervals reach."""
+def _ratio(middle: float, sigma: float, freedom: float) -> Ratio:
+    """Return the ratio of a logarithm, its deviation and degrees of freedom."""
     wide, usual, narrow = (
         (_finite(middle - far * sigma), _finite(middle + far * sigma))
-        for far in reaches
+        for far in reach(freedom)
     )
-    return Ratio(exp(middle), *usual, narrow, wide, sigma)
+    return Ratio(exp(middle), *usual, narrow, wide, sigma, freedom)
 
 
 def _finite(logarithm: float) -> float:

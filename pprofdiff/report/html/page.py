@@ -26,6 +26,7 @@ from pprofdiff.report.sections.changed_lines import changed_parts
 from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
 from pprofdiff.report.sections.profiles.functions import renamed
+from pprofdiff.report.sections.units import unit_parts
 from pprofdiff.report.sections.verdict import rulings, unread_warnings
 from pprofdiff.units import printable
 
@@ -186,6 +187,7 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
         cause_view="" if first.reason is None else view_of(first.reason),
         account=account_steps(report),
         cautions=drawn([*unread_warnings(report.verdict), *told.warnings]),
+        units=drawn(unit_parts(report)),
         findings=findings,
         changed=changed,
         runs=run_charts(report.comparison),

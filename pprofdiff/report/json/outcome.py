@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pprofdiff.analysis.account.model import Account, Amount, Part
-from pprofdiff.analysis.outcome.model import Measure, Outcome
+from pprofdiff.analysis.outcome.model import Measure, Outcome, Unit
 
-__all__ = ["account_row", "outcome_row"]
+__all__ = ["account_row", "outcome_row", "unit_row"]
 
 Row = dict[str, Any]
 
@@ -27,8 +27,26 @@ def outcome_row(outcome: Outcome) -> Row:
         "cpu_a_second": outcome.cpu_a_second and outcome.cpu_a_second[0],
         "busy": outcome.busy,
         "counted": [one._asdict() for one in outcome.counted],
-        "units": [unit._asdict() for unit in outcome.units],
+        "units": [unit_row(unit) for unit in outcome.units],
         "together": None if moved is None else moved._asdict(),
+    }
+
+
+def unit_row(unit: Unit) -> Row:
+    """Return what an operation of one unit of work costs; times are in seconds."""
+    about = unit.cpu_seconds or (None, None)
+    return {
+        "name": unit.name,
+        "ratio": unit.ratio,
+        "low": unit.low,
+        "high": unit.high,
+        "figure": unit.figure,
+        "base": unit.base,
+        "new": unit.new,
+        "verdict": unit.verdict,
+        "mark": unit.mark,
+        "counted": [one._asdict() for one in unit.counted],
+        "cpu_seconds": {"base": about[0], "new": about[1]},
     }
 
 

@@ -24,6 +24,7 @@ from pprofdiff.report.sections.changed_lines import changed_parts
 from pprofdiff.report.sections.findings import Why, why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
 from pprofdiff.report.sections.marks import marks_told
+from pprofdiff.report.sections.units import unit_parts
 from pprofdiff.report.sections.verdict import rulings, unread_warnings, verdict_lines
 from pprofdiff.units import printable
 
@@ -36,6 +37,7 @@ _FOR_NOTE = 3_000
 _NAMED = 6
 _LONGEST_NAME = 60
 _ROWS = 5
+_UNITS = 20
 _LONGEST_LABEL = 100
 _LONGEST_LINE = 1_000
 
@@ -81,6 +83,9 @@ def _pieces(report: ReportModel) -> Iterator[_Piece]:
     before = [markup.render(warning) for warning in warnings]
     outcome = "\n\n".join([*before, _outcome(first)])
     yield _Piece("", "the outcome", outcome, 0)
+    units = list(unit_parts(report, _UNITS))
+    if units:
+        yield _Piece("", "units", _drawn(units), 0)
     yield from _verdict(report)
     yield _Piece("", "the answer", _cause(first), 0)
     totals = _totals(report, shown_sections, first)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import log
 from typing import NamedTuple
 
-from pprofdiff.analysis.findings.wording import arrow
 from pprofdiff.analysis.outcome.model import (
     TURNS_CONFIDENCE,
     Counted,
@@ -17,7 +15,16 @@ from pprofdiff.analysis.outcome.model import (
 )
 from pprofdiff.analysis.stats.calibration import BUSY_SIGMA, TOTAL_SIGMA
 from pprofdiff.report.rows import Sentence
-from pprofdiff.units import SMALL, inverse, percent, rounded, scale_for, scaled, times
+from pprofdiff.report.sections.changes import (
+    change,
+    counts,
+    number,
+    percent_change,
+    seconds,
+    span,
+)
+from pprofdiff.report.sections.units import unit_headline
+from pprofdiff.units import percent, times
 
 __all__ = ["Told", "told_outcome"]
 
@@ -40,10 +47,9 @@ _NOUNS = {
 _MANY = 2.0
 # Below it, percent of a fall all look alike.
 _LITTLE = 0.1
+_BESIDE = 2
 # Less than this part is no change of bytes: a growing map spreads over iterations.
 _NOTHING = 0.0005
-_LISTED = 3
-_BESIDE = 2
 # Figures of operations that nobody counted.
 _ESTIMATES = ("control", "about")
 
@@ -58,51 +64,78 @@ class Told(NamedTuple):
 def told_outcome(outcome: Outcome) -> Told:
     """Return the outcome as sentences."""
     first = outcome.headline
-    if first is not None and first.confidence == TURNS_CONFIDENCE:
-        return _told_turns(outcome, first)
     if first is None:
         headline = "No outcome: nothing tells what an operation costs"
         if outcome.shares:
             headline = "No outcome: shares of CPU are compared, not costs"
     elif not first.more_is:
         headline = f"No outcome: {_amount(first)}"
+    elif outcome.units:
+        return _told_units(outcome, first)
     else:
-        amounts = [_with_interval(first), *map(_amount, _others(outcome, first))]
-        verdict = _VERDICTS[outcome.verdict].format(f"{100 * first.same_within:g}%")
-        headline = f"{verdict}: {', '.join(amounts)}"
-    return Told(f"{headline}.", tuple(map(Sentence, _below(outcome, first))))
+        headline = f"{_verdict(outcome, first)}: {', '.join(_figures(outcome, first))}"
+    below = _below(outcome, first) if first is None or not _turns(first) else ()
+    needs = (_sentence(outcome.needs),) if outcome.needs else ()
+    return Told(f"{headline}.", tuple(map(Sentence, (*below, *needs))))
 
 
+_ABOUT = (
+    "CPU/op of a benchmark is its own samples by about the iterations that it ran; "
+    "GC workers and the scheduler are in none."
+)
 _SHORT_NOUNS = {"time": "time/op", "cpu": "CPU/op"}
-_VERDICTS_OF_TURNS = {**_VERDICTS, "unknown": "Can't tell"}
 
 
-def _told_turns(outcome: Outcome, first: Measure) -> Told:
-    """Return the outcome of benchmarks measured in turns."""
-    figures = [_short(first, interval=True)]
-    figures += [_short(m, interval=False) for m in outcome.measures if m is not first]
-    # What neither side allocates is no figure.
-    figures += [_count(one) for one in outcome.counted if one.base or one.new]
-    verdict = _VERDICTS_OF_TURNS[outcome.verdict].format(
-        f"{100 * first.same_within:g}%"
-    )
-    if outcome.contrary:
-        verdict = "Both ways"
+def _turns(first: Measure) -> bool:
+    """Return whether benchmarks were measured in turns."""
+    return first.confidence == TURNS_CONFIDENCE
+
+
+def _verdict(outcome: Outcome, first: Measure) -> str:
+    if outcome.verdict == "unknown" and (_turns(first) or outcome.units):
+        return "Can't tell"
+    return _VERDICTS[outcome.verdict].format(f"{100 * first.same_within:g}%")
+
+
+def _figures(outcome: Outcome, first: Measure) -> list[str]:
+    """Return the figures of the whole: the first with its interval."""
+    if not _turns(first):
+        return [_with_interval(first), *map(_amount, _others(outcome, first))]
+    others = (m for m in outcome.measures if m is not first)
+    return [
+        _short(first, interval=True),
+        *(_short(m, interval=False) for m in others),
+        # What neither side allocates is no figure.
+        *(_count(one) for one in outcome.counted if one.base or one.new),
+    ]
+
+
+def _told_units(outcome: Outcome, first: Measure) -> Told:
+    """Return the outcome of several units of work: which moved, then their mean."""
+    many, figures = len(outcome.units), ", ".join(_figures(outcome, first))
+    moved, verdict = outcome.moved, _verdict(outcome, first)
     below = []
-    if outcome.units:
-        moved = [u for u in outcome.units if u.low > 1 or u.high < 1]
-        moved.sort(key=lambda unit: -abs(log(unit.ratio)))
-        listed = [f"{unit.name} {_change(unit.ratio)}" for unit in moved[:_LISTED]]
-        left = len(outcome.units) - len(listed)
-        if len(moved) > len(listed):
-            listed.append(f"{left} more benchmarks with --full")
-        elif left:
-            listed.append(f"{left} not significant")
-        noun = _SHORT_NOUNS[first.id]
-        below.append(f"{noun[0].upper()}{noun[1:]} by benchmark: {', '.join(listed)}.")
+    if moved:
+        if outcome.contrary:
+            verdict = "Both ways"
+        headline = f"{verdict}: {unit_headline(outcome.units, moved)}"
+        below.append(f"All {many} together: {figures}.")
+    elif outcome.verdict == "same":
+        headline = f"{verdict}: {figures}, all {many} benchmarks together"
+    else:
+        alone = f"none of {many} benchmarks changed significantly"
+        headline = f"{verdict}: {alone}; together {figures}"
+    if not _turns(first):
+        below += _below(outcome, first)
+        if any(unit.figure == "cpu" for unit in outcome.units):
+            below.append(_ABOUT)
     if outcome.needs:
-        below.append(f"{outcome.needs[0].upper()}{outcome.needs[1:]}.")
-    return Told(f"{verdict}: {', '.join(figures)}.", tuple(map(Sentence, below)))
+        below.append(_sentence(outcome.needs))
+    return Told(f"{headline}.", tuple(map(Sentence, below)))
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
 
 
 def _short(measure: Measure, *, interval: bool) -> str:
@@ -110,47 +143,25 @@ def _short(measure: Measure, *, interval: bool) -> str:
     noun = _SHORT_NOUNS[measure.id]
     values = ""
     if measure.base is not None and measure.new is not None and interval:
-        values = f" {_seconds(measure.base, measure.new)},"
+        values = f" {seconds(measure.base, measure.new)},"
     # An interval has the form of its figure.
-    change = _change if _LITTLE < measure.ratio < _MANY else times
-    text = f"{noun}{values} {change(measure.ratio)}"
+    form = change if _LITTLE < measure.ratio < _MANY else times
+    text = f"{noun}{values} {form(measure.ratio)}"
     if not interval:
         sure = measure.low > 1 or measure.high < 1
         return text if sure else f"{text} (not significant)"
-    low, high = change(measure.low), change(measure.high)
+    low, high = form(measure.low), form(measure.high)
     return f"{text} ({measure.confidence}% CI {low} to {high})"
-
-
-def _seconds(base: float, new: float) -> str:
-    """Return two times in one unit, each with three digits: ``9.67 → 2.98 ns``."""
-    scale = scale_for((base * 1e9, new * 1e9), "ns")
-    sides = (rounded(value * 1e9 / scale.size, 3, padded=True) for value in (base, new))
-    return f"{' → '.join(sides)} {scale.unit}"
-
-
-def _change(ratio: float) -> str:
-    """Return a ratio as a percentage, or as a factor where it is a large one."""
-    if ratio >= _MANY or ratio <= _LITTLE:
-        return times(ratio)
-    return _percent(ratio)
 
 
 def _count(counted: Counted) -> str:
     """Return an exact count: ``B/op 9.14 → 7.27 kB``, ``allocs/op 28 → 5``."""
     base, new = counted.base, counted.new
-    change = "" if base == new or not base or not new else f" ({_change(new / base)})"
     alike = bool(new) and abs(base / new - 1) < _NOTHING
-    if base == new or (alike and _number(counted, base) == _number(counted, new)):
-        return f"{counted.unit} {_number(counted, base)} as before"
-    if counted.unit == "B/op":
-        return f"B/op {arrow(base, new, 'B')}{change}"
-    return f"allocs/op {_number(counted, base)} → {_number(counted, new)}{change}"
-
-
-def _number(counted: Counted, value: float) -> str:
-    if counted.unit == "B/op":
-        return scaled(value, "B")
-    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2f}"
+    if base == new or (alike and number(counted, base) == number(counted, new)):
+        return f"{counted.unit} {number(counted, base)} as before"
+    factor = "" if not base or not new else f" ({change(new / base)})"
+    return f"{counted.unit} {counts(counted)}{factor}"
 
 
 def _below(outcome: Outcome, first: Measure | None) -> Iterator[str]:
@@ -164,8 +175,6 @@ def _below(outcome: Outcome, first: Measure | None) -> Iterator[str]:
             f"operation differs by {BUSY_SIGMA:.0%} between runs of one build then, "
             "its CPU does not."
         )
-    if outcome.contrary:
-        yield f"Moved the other way: {', '.join(outcome.contrary[:_LISTED])}."
     if first is not None:
         yield from _both_ways(outcome, first)
     if outcome.together is not None:
@@ -177,8 +186,6 @@ def _below(outcome: Outcome, first: Measure | None) -> Iterator[str]:
         )
     if outcome.cpu_a_second is not None:
         yield _a_second(*outcome.cpu_a_second)
-    if outcome.needs:
-        yield f"{outcome.needs[0].upper()}{outcome.needs[1:]}."
 
 
 def _together(moved: Together) -> str:
@@ -203,7 +210,7 @@ def _a_second(factor: float, low: float, high: float) -> str:
     way = "more" if factor > 1 else "less"
     return (
         f"The program took {times(factor)} the CPU a second "
-        f"({_span(factor, low, high)}), and no group's share changed beyond noise: "
+        f"({span(factor, low, high)}), and no group's share changed beyond noise: "
         f"{way} work was done, an operation costs {way}, or the machine differed."
     )
 
@@ -246,10 +253,10 @@ def _with_interval(measure: Measure) -> str:
         low, high = 1 / high, 1 / low
     ratio = 1 / measure.ratio if flipped else measure.ratio
     if _many(ratio) or _fewer(measure, ratio) or low <= 0:
-        span = _span(ratio, low, high)
+        bounds = span(ratio, low, high)
     else:
-        span = f"{_percent(low)} to {_percent(high)}"
-    return f"{_amount(measure)} ({span})"
+        bounds = f"{percent_change(low)} to {percent_change(high)}"
+    return f"{_amount(measure)} ({bounds})"
 
 
 def _amount(measure: Measure) -> str:
@@ -259,16 +266,7 @@ def _amount(measure: Measure) -> str:
         return f"{times(1 / measure.ratio)} the operations a second"
     if _many(measure.ratio) or _fewer(measure, measure.ratio):
         return f"{times(measure.ratio)} the {noun}"
-    return f"{_percent(measure.ratio)} {noun}"
-
-
-def _percent(ratio: float) -> str:
-    """Return a ratio as a change in percent; decimals only where they matter."""
-    change = 100 * (ratio - 1)
-    decimals = 1 if abs(change) < 10 else 0
-    digits = f"{abs(change):.{decimals}f}"
-    sign = "" if float(digits) == 0 else "−" if change < 0 else "+"
-    return f"{sign}{digits}%"
+    return f"{percent_change(measure.ratio)} {noun}"
 
 
 def _flipped(measure: Measure) -> bool:
@@ -283,14 +281,6 @@ def _fewer(measure: Measure, ratio: float) -> bool:
 
 def _many(ratio: float) -> bool:
     return ratio >= _MANY
-
-
-def _span(ratio: float, low: float, high: float) -> str:
-    """Return two bounds in the form that the ratio between them has."""
-    if ratio < SMALL:
-        return f"{inverse(low)} to {inverse(high)}"
-    least = f"{low:.2g}" if low < SMALL else times(low).removesuffix("×")
-    return f"{least} to {times(high)}"
 
 
 def _basis(measure: Measure, *, busy: bool) -> str:

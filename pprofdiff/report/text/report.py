@@ -13,6 +13,7 @@ from pprofdiff.report.sections.findings import why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
 from pprofdiff.report.sections.next_steps import next_steps
 from pprofdiff.report.sections.outcome import told_outcome
+from pprofdiff.report.sections.units import unit_parts
 from pprofdiff.report.sections.verdict import rulings
 from pprofdiff.report.text.layout import Block
 from pprofdiff.report.text.lines import Page
@@ -43,6 +44,7 @@ def _whole(report: ReportModel, scope: Scope) -> Iterator[Part]:
     verdict = rulings(report.verdict)
     if verdict is not None:
         yield verdict
+    yield from unit_parts(report)
     yield from account_parts(report)
     yield from _why(report)
     yield from changed_parts(report)

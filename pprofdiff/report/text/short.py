@@ -28,6 +28,7 @@ from pprofdiff.report.sections.inputs import cautions, inputs_in_short
 from pprofdiff.report.sections.marks import marks_told
 from pprofdiff.report.sections.next_steps import next_steps
 from pprofdiff.report.sections.outcome import told_outcome
+from pprofdiff.report.sections.units import covered_by_units, unit_parts
 from pprofdiff.report.sections.verdict import rulings
 from pprofdiff.report.text.layout import (
     Block,
@@ -53,6 +54,7 @@ class _Room(NamedTuple):
     causes: int = 3
     numbers: int = 2
     advice: bool = True
+    units: int = 8
     account: int = 6
     changed: int = 3
     categories: int = 4
@@ -67,22 +69,24 @@ class _Room(NamedTuple):
 _FIRST = _Room()
 _IN_FULL = 5
 # Warnings that tell how to read figures, and seldom change what they say.
-_MINOR = frozenset(("input", "merged-input", "since-start", "trace-short"))
+_MINOR = frozenset(
+    ("input", "merged-input", "shared-units", "since-start", "trace-short")
+)
 _ORDER: tuple[Outcome, ...] = ("fail", "cannot tell", "no data", "pass")
 # Taken in turn until the report fits: what costs a reader least goes first.
 _LESS: tuple[dict[str, Any], ...] = (
     {"warnings": 4},
     {"also": 1, "steps": 2},
     {"categories": 2, "warnings": 3},
-    {"account": 4},
+    {"account": 4, "units": 5},
     {"changed": 1, "rules": 4, "categories": 0},
     {"warnings": 2},
     {"numbers": 1, "others": 6},
     {"advice": False, "others": 4},
-    {"rows": 3, "account": 3, "others": 3},
+    {"rows": 3, "account": 3, "others": 3, "units": 3},
     {"causes": 2, "also": 0, "rules": 3},
     {"changed": 0, "warnings": 1, "steps": 1},
-    {"rows": 2, "others": 1},
+    {"rows": 2, "others": 1, "units": 1},
     {"others": 0},
 )
 
@@ -117,6 +121,11 @@ def _parts(
     verdict = rulings(report.verdict)
     if verdict is not None:
         yield from _verdict(verdict, room)
+    names = list(dict.fromkeys(section.short for section in told))
+    told = [section for section in told if not covered_by_units(report, section)]
+    units = list(unit_parts(report, room.units))
+    legend = [] if told else list(marks_told(units))
+    yield from _with_legend(list(_close(units)), legend)
     account = list(account_parts(report, room.account))
     yield from _close(account)
     reasons = why(report, room.causes)
@@ -128,14 +137,14 @@ def _parts(
         # What benchmarks and allocs profiles measured in turns is in the headline.
         others = [] if report.comparison.measured else _chosen(told[1:], room.others)
         glance = list(at_a_glance(report, others))
-        shown = [p for p in (*account, *moved, *glance) if isinstance(p, Table)]
+        parts = (*units, *account, *moved, *glance)
+        shown = [part for part in parts if isinstance(part, Table)]
         yield from _with_legend(
             [*_first_section(report, told[0], moved), *_close(glance)],
             list(marks_told(shown)),
         )
     yield from _warnings(report, room)
     yield from _inputs(report)
-    names = list(dict.fromkeys(section.short for section in told))
     yield Steps(next_steps(report, names).steps[: room.steps])
 
 

@@ -65,6 +65,7 @@ TEXTS = {
         st.sampled_from(("allocs/op", "ns/op:Encode/size=1k", "B/op:^X:y", "widgets")),
         POINTS.filter(lambda x: x.relative),
     ),
+    "unit": written("unit", PATTERNS, POINTS.filter(lambda x: x.relative)),
     "pause": written(
         "pause",
         st.sampled_from(list(PERCENTILES)),

@@ -36,6 +36,7 @@ TOLD = [
     ("bench:allocs/op:+5", "zstd", -1, "bench.txt", ()),
     ("bench:ns/op:^Compress-:+5%", "zstd", -1, "bench.txt", ()),
     ("bench:MB/s:^Compress-:-5%", "zstd", -1, "bench.txt", ()),
+    ("unit:^Compress$:+5%", "zstd", -1, "bench.txt", ()),
     ("pause:p99:+10%", "pauses", 1, "", ()),
     ("pause:p99:+100us", "pauses", 1, "", ()),
     ("pause:p99:20ms", "pauses", 1, "", ()),

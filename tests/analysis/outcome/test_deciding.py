@@ -42,13 +42,13 @@ def test_benchmarks_decide(by, verdict):
 
 def test_benchmarks_that_moved_both_ways_are_no_one_verdict():
     """A mean must not hide a part that got worse."""
-    for one, other, contrary in (
-        (0.01, 3, ("B-4",)), (3, 0.01, ("A-4",)), (0.5, 2, ("A-4", "B-4")),
-    ):  # fmt: skip
+    for one, other in ((0.01, 3), (3, 0.01), (0.5, 2)):
         said = outcome(told(times(1), times(1, A=one, B=other)))
         assert said.verdict == "unknown"
-        assert set(said.contrary) == set(contrary)
-        assert "both ways" in said.needs
+        assert set(said.contrary) == {"A", "B"}
+        ways = {unit.name: unit.verdict for unit in said.units}
+        both = {True: "faster", False: "slower"}
+        assert (ways["A"], ways["B"]) == (both[one < 1], both[other < 1])
         assert said.headline.ratio == pytest.approx((one * other) ** 0.5)
 
 

@@ -84,6 +84,7 @@ def test_the_frame(whole):
         (
             "labels",
             "outcome",
+            "units",
             "account",
             "inputs",
             "filters",

@@ -106,17 +106,24 @@ def unfolded(page):
 
 def test_it_reads_well_with_everything_folded(comment):
     page = unfolded(comment(*CASES["zstd.fail-on"])[0])
-    _, title, outcome, basis, verdict, ruling, answer, *_ = page.split("\n\n")
+    _, title, outcome, mean, basis, named, units, verdict, ruling, answer, *_ = (
+        page.split("\n\n")
+    )
     assert title == "### base → new"
     assert verdict == "**Verdict** fail: 1 of 2 rules tripped"
     assert ruling.startswith(r"- fail: `cum:json\.Marshal$:+5%`: ")
-    assert outcome == "**Faster: 70.7× the operations a second (48.5 to 103×).**"
+    assert outcome.startswith("**Faster: Compress 1/5,100 time/op (1/8,100 to ")
+    assert mean == ("All 2 together: 70.7× the operations a second (48.5 to 103×).")
+    assert named.startswith("**Benchmarks, ")
+    assert [line.split("|")[1].strip(" `") for line in units.splitlines()[2:]] == [
+        "Compress", "CompressOld",
+    ]  # fmt: skip
     assert basis.startswith("From the geometric mean of 2 benchmarks, ")
     assert answer.startswith("**`zstd.(*Encoder).Close` and `zstd.NewWriter`, ")
     # What follows from it is listed once, below.
     assert page.count("no longer allocate") == 1
     assert "- **cpu, in %**" in page
-    slower, faster = tables(page)
+    _, slower, faster = tables(page)
     assert len(slower) == len(faster) == 6
     assert page.index("**Got slower (cum)") < page.index("**Got faster (cum)")
     assert slower[0] == faster[0]

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 
 from pprofdiff.analysis.comparison import compare_sides
-from pprofdiff.analysis.findings.model import Claim, Finding
 from pprofdiff.analysis.settings import Settings
-from pprofdiff.analysis.source.model import ChangedLines, SourceOfFinding
 from pprofdiff.analysis.work import counted
 from pprofdiff.inputs.sources.lookup import sources_of
 from pprofdiff.model.profiles.profile import ValueType
@@ -19,7 +16,6 @@ from pprofdiff.report.html.page import render as page
 from pprofdiff.report.json.document import render as document
 from pprofdiff.report.markdown.comment import render as comment
 from pprofdiff.report.model import report_of
-from pprofdiff.report.sections.changed_lines import source_notes
 from pprofdiff.report.text.plain import render as text
 from pprofdiff.report.text.report import report_parts
 from tests.building import CPU, MS, Frame, Place, Sample, built
@@ -113,30 +109,6 @@ def test_unchanged_builds_have_no_changed_lines(refs):
     assert (source.lines, source.near, source.unchanged) == ((), (), ("m.F",))
     # Nothing is known of why: no sentence says so.
     assert "No line of" not in text(report_parts(report))
-
-
-@pytest.mark.parametrize(
-    ("id_", "claimed", "said"),
-    [
-        ("place", True, "Changed: f.go:4 in m.F, not on the lines whose cost changed."),
-        # No sample says on which lines it allocates.
-        ("allocation", True, "Changed: f.go:4 in m.F."),
-        ("allocation-2", False, "Changed: f.go:4 in m.F."),
-        ("heap", False, "Changed: f.go:4 in m.F."),
-    ],
-)
-def test_lines_are_told_from_others_only_where_samples_tell(id_, claimed, said):
-    near = ChangedLines("m.F", "f.go", 4, 4, gone=False, base=0, new=0)
-    none = np.zeros(0, np.bool_)
-    finding = Finding(
-        id_,
-        "m.F costs more",
-        "",
-        (),
-        claim=Claim(none, none) if claimed else None,
-        source=SourceOfFinding(near=(near,)),
-    )
-    assert [note.text for note in source_notes(None, finding)] == [said]
 
 
 SPACE = (ValueType("inuse_objects", "count"), ValueType("inuse_space", "bytes"))

@@ -56,9 +56,11 @@ def test_one_benchmark(new, words):
 def test_of_several_those_that_moved_are_named():
     slower = [THREE[0]._replace(cpu={F: 1200}), *THREE[1:]]
     headline, below = told(THREE, slower)
+    assert headline.startswith("Slower: A 2.00× time/op (")
+    assert headline.endswith("; 2 others unchanged.")
     # The geometric mean of 2, 1 and 1.
-    assert headline.startswith("Slower: time/op 6.12 → 7.71 ms, +26% (99% CI ")
-    assert below == ["Time/op by benchmark: A 2.00×, 2 not significant."]
+    (mean,) = below
+    assert mean.startswith("All 3 together: time/op 6.12 → 7.71 ms, +26% (99% CI ")
 
 
 def test_benchmarks_that_moved_both_ways_are_no_verdict():
@@ -68,8 +70,10 @@ def test_benchmarks_that_moved_both_ways_are_no_verdict():
         THREE[2],
     ]
     headline, below = told(THREE, mixed)
-    assert headline.startswith("Both ways: ")
-    assert "Time/op by benchmark: A 2.00×, B −25%, 1 not significant." in below
+    assert headline.startswith("Both ways: 1 of 3 benchmarks slower, A 2.00× time/op (")
+    assert "; 1 faster, B −25% time/op (" in headline
+    assert headline.endswith("; the other one unchanged.")
+    assert [line.split(":")[0] for line in below] == ["All 3 together"]
 
 
 def test_counts_and_benchmarks_are_in_json():

@@ -7,8 +7,8 @@ from collections import Counter
 import pytest
 from hypothesis import strategies as st
 
+from pprofdiff.analysis.ledger.added_up import added_up, operations_by_unit
 from pprofdiff.analysis.side import measure
-from pprofdiff.analysis.unit_profiles import added_up, operations_by_unit
 from pprofdiff.model.profiles.operations import Operations, operations_of
 from tests.analysis.building import given, stacks
 from tests.analysis.measuring import PACKAGE, Unit, compared, made, path

@@ -1,0 +1,78 @@
+"""Why units of work changed: places in each, from its own samples and operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from pprofdiff.analysis.causes.measured import causes_of_measured
+from pprofdiff.analysis.comparison import Comparison, compare_sides
+from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.model import Finding
+from pprofdiff.analysis.ledger.units import UnitOfWork
+from pprofdiff.analysis.outcome.model import Unit
+from pprofdiff.analysis.settings import DEFAULTS
+
+__all__ = ["causes_of_units"]
+
+# So many units are looked into: a reader opens no more.
+_MOST = 5
+# Causes of one unit: the first ones have most of its change.
+_CAUSES = 2
+
+
+def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[Finding]:
+    """Yield why the units that moved did, each with what follows from it.
+
+    Their claims are on samples of the unit alone, so that they carry none.
+    """
+    apart = comparison.apart
+    if apart is None:
+        return
+    settings = replace(
+        DEFAULTS,
+        identity=comparison.identity,
+        same_within=comparison.same_within,
+        pairs=comparison.pairs,
+    )
+    for number, (unit, names) in enumerate(_of(apart.units, moved), 1):
+        base, new = apart.of(unit)
+        if not (base.of("profile") and new.of("profile")):
+            continue
+        case = Case(compare_sides(base, new, settings))
+        found = causes_of_measured(case, moved=True)
+        kept = {cause.id for cause in found.causes[:_CAUSES]}
+        for finding in found.found:
+            if finding.id in kept or finding.parent in kept:
+                yield _named(finding, names, number)
+
+
+def _of(
+    units: Sequence[UnitOfWork], moved: Sequence[Unit]
+) -> list[tuple[UnitOfWork, str]]:
+    """Return the units of work that moved, with what to call each; largest first."""
+    found = []
+    for unit in units:
+        names = [one.name for one in moved if one.key in unit.benchmarks]
+        if names:
+            first = next(i for i, one in enumerate(moved) if one.name == names[0])
+            found.append((first, unit, ", ".join(names)))
+    found.sort(key=lambda one: one[0])
+    return [(unit, names) for _, unit, names in found[:_MOST]]
+
+
+def _named(finding: Finding, names: str, number: int) -> Finding:
+    """Return a cause under the name of its unit; ids stay apart."""
+
+    def of_unit(id_: str) -> str:
+        return id_ if number == 1 else f"unit-{number}-{id_}"
+
+    return finding._replace(
+        id=of_unit(finding.id),
+        parent=None if finding.parent is None else of_unit(finding.parent),
+        title=f"{names}: {finding.title}",
+        claim=None,
+        explains=None,
+        own=None,
+        mark=None,
+    )

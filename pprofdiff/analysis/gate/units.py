@@ -1,0 +1,74 @@
+"""Rules on units of work: an operation of each benchmark, all judged together."""
+
+from __future__ import annotations
+
+from pprofdiff.analysis.gate.measures import (
+    Asked,
+    Figure,
+    Judged,
+    Kind,
+    Measured,
+    Missing,
+)
+from pprofdiff.analysis.outcome.deciding import outcome
+from pprofdiff.analysis.outcome.model import Outcome, Unit
+from pprofdiff.analysis.profiles.regexp import matcher
+from pprofdiff.units import Scale
+
+__all__ = ["UNIT"]
+
+_NOUNS = {"time": "ns/op", "cpu": "CPU-ns/op"}
+
+
+def _check(asked: Asked) -> None:
+    """Refuse a pattern that is none, and a limit that is no part of base."""
+    matcher(asked.subject, asked.named)
+    if not asked.limit.relative:
+        raise asked.wrong(
+            f"a limit here is a percentage; type unit:{asked.subject}:+5%"
+        )
+
+
+def _units(asked: Asked, judged: Judged) -> Measured:
+    """Measure time per operation, or CPU on a busy machine, of units that match."""
+    matches = matcher(asked.subject, asked.named)
+    decided = outcome(judged.comparison)
+    units = decided.units or _one(decided)
+    if not units:
+        return Missing("no benchmark is on both sides")
+    figures = [
+        _figure(unit, decided) for unit in units if matches(unit.name) and unit.base
+    ]
+    if figures:
+        return figures
+    return Missing(f"no benchmark matches {asked.subject}")
+
+
+def _one(decided: Outcome) -> tuple[Unit, ...]:
+    """Return the only benchmark as a unit: the outcome's figure is its own."""
+    first = decided.headline
+    if first is None or first.id != "time":
+        return ()
+    name = first.source.removeprefix("Benchmark")
+    unit = Unit(name, first.ratio, first.low, first.high, "time", first.base, first.new)
+    return (unit,)
+
+
+def _figure(unit: Unit, decided: Outcome) -> Figure:
+    """Return what an operation of a unit costs, within its bounds."""
+    base, new = (1e9 * (side or 0.0) for side in (unit.base, unit.new))
+    noun, first = _NOUNS[unit.figure], decided.headline
+    return Figure(
+        what=unit.name,
+        base=base,
+        new=new,
+        unit=noun,
+        scale=Scale(1, noun, 0 if min(base, new) >= 100 else 2),
+        noise=not unit.moved,
+        bounds=(base * (unit.low - 1), base * (unit.high - 1)),
+        by_ratio=True,
+        runs=1 if first is None else min(first.runs),
+    )
+
+
+UNIT = Kind(_check, _units)

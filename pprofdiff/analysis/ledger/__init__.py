@@ -1,0 +1,1 @@
+"""What costs are of: units of work, and where they are measured."""

@@ -1,0 +1,174 @@
+"""Profiles of one run's units of work, added up: one profile of each kind a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pprofdiff.analysis.benchmarks.times import key_of
+from pprofdiff.analysis.ledger.units import REST, UnitOfWork
+from pprofdiff.analysis.side import measure
+from pprofdiff.errors import IncompatibleProfilesError
+from pprofdiff.model.profiles.merge import merge
+from pprofdiff.model.profiles.operations import (
+    Operations,
+    operations_of,
+    with_operations,
+)
+from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.side import Capture, Side
+
+__all__ = ["added_up", "operations_by_unit"]
+
+# The kind of profile whose operations make the mix that others are scaled to.
+_MIX = "cpu"
+
+_Captures = Sequence[Capture[Profile]]
+
+
+def operations_by_unit(side: Side) -> Mapping[str, int]:
+    """Return how many operations of each name the CPU profiles of all runs cover.
+
+    Empty where a profile of a unit does not say it.
+    """
+    sums: dict[str, int] = {}
+    for capture in side.of("profile"):
+        if capture.unit not in ("", REST) and measure(capture) == _MIX:
+            done = operations_of(capture.content)
+            if done is None:
+                return {}
+            sums[done.name] = sums.get(done.name, 0) + done.number
+    return sums
+
+
+def added_up(side: Side, units: Sequence[UnitOfWork] = ()) -> Side:
+    """Return the side with the profiles of one kind and run added up over units.
+
+    An allocs profile that covers other operations than the CPU profiles of its unit is
+    scaled to theirs, so that all kinds are of one mix of operations. With `units`, all
+    profiles are of their mix, which is that of both sides. The sum covers the
+    operations of its parts. Raises IncompatibleProfilesError.
+    """
+    if not any(capture.unit for capture in side.captures):
+        return side
+    if units:
+        side = _in_one_mix(side, units)
+    mix = operations_by_unit(side)
+    groups: dict[tuple[str, int], list[Capture[Profile]]] = {}
+    captures = []
+    for capture in side.captures:
+        if capture.kind == "profile" and capture.unit:
+            groups.setdefault((measure(capture), capture.run), []).append(capture)
+        else:
+            captures.append(capture)
+    sums = [_sum(kind, group, mix) for (kind, _), group in groups.items()]
+    return replace(side, captures=(*captures, *sums))
+
+
+def _in_one_mix(side: Side, units: Sequence[UnitOfWork]) -> Side:
+    """Return the side with each unit's profiles scaled to its operations in the mix.
+
+    The smaller number of both sides is that of the mix, so that samples count for less
+    than the model of their chance takes them for, and hardly ever for more. What is
+    outside the units follows what they allocate, or else what they cost.
+    """
+    mix = {unit.name: unit.operations for unit in units}
+    parts = [c for c in side.of("profile") if c.unit]
+    done: dict[str, list[int]] = {name: [] for name in mix}
+    for part in parts:
+        if part.unit in mix and (known := operations_of(part.content)) is not None:
+            done[part.unit].append(known.number)
+    # Of sides that ran the same mix more or less often, nothing is scaled.
+    times = min(
+        sum(counts) / len(counts) / mix[name] for name, counts in done.items() if counts
+    )
+    space = _space_by_unit(side, units)
+    captures: list[Capture[Any]] = [c for c in side.captures if not c.unit]
+    by_run: dict[tuple[str, int], list[Capture[Profile]]] = {}
+    for part in parts:
+        by_run.setdefault((measure(part), part.run), []).append(part)
+    for own in by_run.values():
+        # A benchmark that one side alone has is in no mix of both.
+        kept = [part for part in own if part.unit in mix or part.unit == REST]
+        factors = {part.unit: _factor(part, mix, times) for part in kept}
+        weights = {
+            part.unit: space.get(part.unit, 0.0) * _count(part)
+            if space
+            else float(np.abs(part.content.values[:, -1]).sum())
+            for part in kept
+            if part.unit in mix
+        }
+        whole = sum(weights.values())
+        rest = sum(factors[name] * weight for name, weight in weights.items())
+        factors[REST] = rest / whole if whole else 1.0
+        for part in kept:
+            profile = _scaled(part.content, factors[part.unit])
+            if part.unit in mix:
+                number = max(round(times * mix[part.unit]), 1)
+                profile = with_operations(profile, Operations(number, part.unit))
+            captures.append(replace(part, content=profile))
+    return replace(side, captures=tuple(captures))
+
+
+def _factor(part: Capture[Profile], mix: Mapping[str, float], times: float) -> float:
+    """Return by what a unit's values are scaled."""
+    count = _count(part)
+    return times * mix.get(part.unit, 0.0) / count if count else 0.0
+
+
+def _count(part: Capture[Profile]) -> int:
+    known = operations_of(part.content)
+    return 0 if known is None else known.number
+
+
+def _space_by_unit(side: Side, units: Sequence[UnitOfWork]) -> dict[str, float]:
+    """Return the bytes that an operation of each unit allocates; empty if not known."""
+    space = {}
+    for unit in units:
+        values = [
+            value
+            for capture in side.of("benchmark")
+            for result in capture.content.results
+            if result.unit == "B/op" and key_of(result) in unit.benchmarks
+            for value in result.values
+        ]
+        if not values:
+            return {}
+        space[unit.name] = sum(values) / len(values)
+    return space if any(space.values()) else {}
+
+
+def _sum(kind: str, group: _Captures, mix: Mapping[str, int]) -> Capture[Profile]:
+    """Return one capture that is the sum of a kind's units in one run."""
+    parts = [capture.content for capture in group]
+    counted = [c.content for c in group if c.unit != REST]
+    known = [done for part in counted if (done := operations_of(part)) is not None]
+    counts = [done.number for done in known]
+    if kind != _MIX and len(parts) > 1 and len(known) == len(parts):
+        wanted = [mix.get(done.name, done.number) for done in known]
+        factors = (want / own for want, own in zip(wanted, counts, strict=True))
+        parts = [_scaled(part, by) for part, by in zip(parts, factors, strict=True)]
+        counts = wanted
+    try:
+        whole = merge(parts)
+    except IncompatibleProfilesError as error:
+        paths = ", ".join(capture.path for capture in group)
+        raise IncompatibleProfilesError(f"{paths}: {error}") from error
+    if known and len(known) == len(counted):
+        whole = with_operations(whole, Operations(sum(counts)))
+    first = group[0]
+    folder, _, name = first.path.rpartition("/")
+    one = all(capture.path == first.path for capture in group)
+    if one:
+        # They are parts of one profile, and lasted as long together.
+        whole = replace(whole, duration_ns=first.content.duration_ns)
+    path = first.path if one else f"{folder.rpartition('/')[0]}/*/{name}"
+    return replace(first, path=path, content=whole, unit="")
+
+
+def _scaled(profile: Profile, factor: float) -> Profile:
+    """Return the profile with its values times a factor, rounded to integers."""
+    return profile.with_values(np.rint(profile.values * factor).astype(np.int64))

@@ -1,0 +1,451 @@
+"""Units of work: the benchmarks that one profile holds, each with its own operations.
+
+``go test -bench . -cpuprofile cpu.pb.gz`` runs all benchmarks in one process, and each
+as often as fits in its time: a build that makes one of them dearer runs that one less
+often, so that nothing in the profile may be divided by the operations of all. A sample
+is of the benchmark whose function is nearest the root of its stack. What has none, such
+as GC workers and the scheduler, is of no unit.
+
+How many operations a profile covers is known about: a benchmark that counts to b.N runs
+with 1, 100, 10,000 … before the N that is printed, and once more where that was too few
+(testing.(*B).launch). Of one that calls b.Loop all are printed. Of 60 runs on a busy
+machine 46 were known to 1 %; the others ran once more, at most 1.8 times as often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.benchmarks.times import SECONDS, BenchmarkKey, is_time, key_of
+from pprofdiff.analysis.profiles.graph import walk
+from pprofdiff.analysis.side import BENCHMARK_LOOPS, measure
+from pprofdiff.analysis.stats.samples import median
+from pprofdiff.goruntime.names import package_of
+from pprofdiff.model.csr import last_in_row
+from pprofdiff.model.profiles.operations import Operations, with_operations
+from pprofdiff.model.profiles.profile import Profile
+from pprofdiff.model.side import Capture, Side
+
+__all__ = [
+    "REST",
+    "Apart",
+    "UnitOfWork",
+    "by_unit",
+    "executed",
+    "units_of_samples",
+    "unnamed",
+]
+
+REST = "outside the benchmarks"
+"""The unit of samples that no benchmark's function calls."""
+
+# The first run of a benchmark, all of one that calls b.Loop; runs with a larger b.N.
+_FIRST, _LATER = "testing.(*B).run1.func1", "testing.(*B).launch"
+# What measures work: profiles of costs.
+_COSTS = ("cpu", "allocs")
+# testing.predictN: no run has more than so many times the iterations of the last one.
+_GROWTH = 100
+# Of the samples below benchmark loops, so many are of functions with known names.
+_KNOWN = 0.9
+# A run that was too short had this part of the next one's iterations, or more: the
+# next has 1.2 times as many as would have lasted, and no time is twice another's.
+_ONCE_MORE = 0.5
+_SEVERAL = 2
+
+Column = NDArray[np.int64]
+
+
+class UnitOfWork(NamedTuple):
+    """A function ``BenchmarkX`` of a package, with its sub-benchmarks.
+
+    Sub-benchmarks share the function, so that samples do not tell them apart: an
+    operation of the unit is one of their mix in base, `shares`. `operations` is how
+    often each side has it in the mix of all units that is compared.
+    """
+
+    name: str
+    benchmarks: tuple[BenchmarkKey, ...]
+    shares: tuple[float, ...]
+    operations: float
+
+
+class Apart(NamedTuple):
+    """Both sides with their profiles apart by unit, and the units that both have.
+
+    `Capture.unit` is the name of a unit or `REST`. `given` are both sides as they were.
+    """
+
+    base: Side
+    new: Side
+    units: tuple[UnitOfWork, ...]
+    given: tuple[Side, Side]
+
+    @property
+    def shared(self) -> tuple[UnitOfWork, ...]:
+        """The units of several benchmarks, whose samples are not told apart."""
+        return tuple(unit for unit in self.units if len(unit.benchmarks) > 1)
+
+    def rest(self) -> tuple[float, float] | None:
+        """Return the share of all CPU that is in no unit; None without CPU."""
+        base, new = (_share_of_rest(side) for side in (self.base, self.new))
+        return None if base is None or new is None else (base, new)
+
+    def of(self, unit: UnitOfWork) -> tuple[Side, Side]:
+        """Return what was measured of one unit on both sides."""
+        base, new = (_only(side, unit) for side in (self.base, self.new))
+        return base, new
+
+
+def _share_of_rest(side: Side) -> float | None:
+    sums = {True: 0, False: 0}
+    for capture in side.of("profile"):
+        if capture.unit and measure(capture) == "cpu":
+            profile = capture.content
+            total = int(profile.values[:, profile.sample_index()].sum())
+            sums[capture.unit == REST] += total
+    whole = sums[True] + sums[False]
+    return sums[True] / whole if whole else None
+
+
+def executed(iterations: int) -> int:
+    """Return how often a benchmark ran, from the b.N that is printed.
+
+    That is b.N and the smaller runs before it, as testing makes them where none took
+    longer than the next: 1, 100, 10,000 …
+    """
+    total, pilot = iterations, 1
+    while pilot < iterations:
+        total += pilot
+        pilot *= _GROWTH
+    return total
+
+
+def by_unit(base: Side, new: Side) -> Apart | None:
+    """Return both sides apart by benchmark, None where that does not help or hold.
+
+    It does not help of one benchmark; it does not hold where a profile is not of the
+    benchmarks whose lines its run has.
+    """
+    sides = base, new
+    if any(capture.unit for side in sides for capture in side.captures):
+        return None
+    names = [_functions(side) for side in sides]
+    both = [name for name in names[0] if name in names[1]]
+    shared = [key for name in both for key in names[0][name] if key in names[1][name]]
+    if len(shared) < _SEVERAL:
+        return None
+    runs = [_runs(side, tuple(known)) for side, known in zip(sides, names, strict=True)]
+    if not all(runs):
+        return None
+    units = [_unit(name, names[0][name], names[1][name], runs) for name in both]
+    prices = {unit.name: _prices(unit, runs[0]) for unit in units}
+    done = [[_done(run, units, prices) for run in side] for side in runs]
+    if not all(count > 0 for side in done for run in side for count in run.values()):
+        return None
+    means = [{u.name: _mean(s, u.name) for u in units} for s in done]
+    units = [
+        unit._replace(operations=min(side[unit.name] for side in means))
+        for unit in units
+    ]
+    old, now = (
+        _side_apart(side, own, counts)
+        for side, own, counts in zip(sides, runs, done, strict=True)
+    )
+    return Apart(old, now, tuple(units), sides)
+
+
+def unnamed(side: Side) -> str:
+    """Return a function that benchmarks run under no name of theirs, "" for none.
+
+    ``b.Run(name, benchmarkOf(size))`` runs a closure of `benchmarkOf`, whose samples
+    are of several benchmarks. It is that with most CPU time of what is so run, where
+    that is more than a little.
+    """
+    benchmarks, costs, whole = _functions(side), dict[str, int](), 0
+    if sum(map(len, benchmarks.values())) < _SEVERAL:
+        return ""
+    names = tuple(benchmarks)
+    for capture in side.of("profile"):
+        if measure(capture) != "cpu":
+            continue
+        profile = capture.content
+        values = profile.values[:, profile.sample_index()]
+        below = _below(profile, tuple(BENCHMARK_LOOPS)) >= 0
+        whole += int(values[below].sum())
+        lost = np.flatnonzero(below & (units_of_samples(profile, names) < 0))
+        functions = profile.function_names()
+        loops = [name in BENCHMARK_LOOPS for name in functions]
+        for first, value in zip(
+            _called_by(profile.take(lost), np.array([*loops, False], np.bool_)),
+            values[lost].tolist(),
+            strict=True,
+        ):
+            if first >= 0:
+                name = functions[first]
+                costs[name] = costs.get(name, 0) + value
+    if sum(costs.values()) <= (1 - _KNOWN) * whole:
+        return ""
+    return max(costs, key=lambda name: (costs[name], name))
+
+
+def _called_by(profile: Profile, callers: NDArray[np.bool_]) -> list[int]:
+    """Return the function that the first of some callers calls, -1 for none."""
+    found: list[int] = []
+    for _, _, frames in walk(profile):
+        functions = profile.locations.line_function[frames.line]
+        last = last_in_row(callers[functions], frames.offsets)
+        below = np.where(last > frames.offsets[:-1], last - 1, -1)
+        found += np.where(below >= 0, np.append(functions, -1)[below], -1).tolist()
+    return found
+
+
+def units_of_samples(profile: Profile, names: Sequence[str]) -> Column:
+    """Return the unit of each sample by its position in `names`, -1 for none.
+
+    A name is a package, or "" where it is not known, and the function of a benchmark:
+    ``example.com/codec BenchmarkSum``. It is that nearest the root of the stack.
+    """
+    place = {name: i for i, name in enumerate(names)}
+    codes = [_position(name, place) for name in profile.function_names()]
+    return _nearest_root(profile, np.array([*codes, -1], np.int64))
+
+
+class _Run(NamedTuple):
+    """One run of one side: its results by benchmark, and whose its samples are.
+
+    `parts` are its profiles of costs with the unit of each sample; `seconds` is the CPU
+    time below the loop of each unit by what called it (int64, (units, 2): run once,
+    or with a larger b.N), in nanoseconds; all 0 without a CPU profile.
+    """
+
+    number: int
+    results: Mapping[BenchmarkKey, tuple[tuple[int, ...], tuple[float, ...]]]
+    allocated: Mapping[BenchmarkKey, float]
+    parts: tuple[tuple[Capture[Profile], Column], ...]
+    names: tuple[str, ...]
+    nanoseconds: Column
+
+
+def _functions(side: Side) -> dict[str, dict[BenchmarkKey, None]]:
+    """Return the benchmarks of each function, by its name, in the order they ran."""
+    found: dict[str, dict[BenchmarkKey, None]] = {}
+    for capture in side.of("benchmark"):
+        for result in capture.content.results:
+            if result.unit in SECONDS:
+                key = key_of(result)
+                function = f"{key[2] or ''} Benchmark{key[0].partition('/')[0]}"
+                found.setdefault(function, {})[key] = None
+    return found
+
+
+def _runs(side: Side, names: tuple[str, ...]) -> list[_Run]:
+    """Return the runs of a side; none where a profile is not of its benchmarks."""
+    profiles = [c for c in side.of("profile") if measure(c) in _COSTS]
+    runs = []
+    for number in sorted({capture.run for capture in profiles}):
+        outputs = [c for c in side.of("benchmark") if c.run == number]
+        own = [c for c in profiles if c.run == number]
+        if not outputs or not all(map(_of_benchmarks, own)):
+            return []
+        parts = tuple((c, units_of_samples(c.content, names)) for c in own)
+        if not all(_attributed(*part) for part in parts):
+            return []
+        results: dict[BenchmarkKey, tuple[tuple[int, ...], tuple[float, ...]]] = {}
+        allocated = {}
+        for output in outputs:
+            for result in output.content.results:
+                factor, key = SECONDS.get(result.unit), key_of(result)
+                if factor is not None:
+                    before = results.get(key, ((), ()))
+                    values = tuple(value * factor for value in result.values)
+                    results[key] = (
+                        before[0] + result.iterations,
+                        before[1] + values,
+                    )
+                elif result.unit == "B/op" and result.values:
+                    allocated[key] = median(result.values)
+        if not all(is_time(t) for _, times in results.values() for t in times):
+            return []
+        runs.append(
+            _Run(number, results, allocated, parts, names, _called(parts, len(names)))
+        )
+    return runs
+
+
+def _of_benchmarks(capture: Capture[Profile]) -> bool:
+    return not BENCHMARK_LOOPS.isdisjoint(capture.content.function_names())
+
+
+def _attributed(capture: Capture[Profile], unit: Column) -> bool:
+    """Return whether nearly all that benchmark loops call is of known benchmarks."""
+    profile = capture.content
+    below = _below(profile, tuple(BENCHMARK_LOOPS)) >= 0
+    values = np.abs(profile.values[:, profile.sample_index()])
+    return float(values[below & (unit >= 0)].sum()) >= _KNOWN * float(
+        values[below].sum()
+    )
+
+
+def _called(parts: Sequence[tuple[Capture[Profile], Column]], units: int) -> Column:
+    """Return the CPU time of each unit in its first run, and in later ones."""
+    total = np.zeros((units, 2), np.int64)
+    for capture, unit in parts:
+        if measure(capture) == "cpu":
+            profile = capture.content
+            how = _below(profile, (_FIRST, _LATER))
+            values = profile.values[:, profile.sample_index()]
+            kept = (how >= 0) & (unit >= 0)
+            np.add.at(total, (unit[kept], how[kept]), values[kept])
+    return total
+
+
+def _below(profile: Profile, names: Sequence[str]) -> Column:
+    """Return which of some functions is in each stack, -1 for none."""
+    place = {name: i for i, name in enumerate(names)}
+    codes = [place.get(name, -1) for name in profile.function_names()]
+    return _nearest_root(profile, np.array([*codes, -1], np.int64))
+
+
+def _nearest_root(profile: Profile, of_function: Column) -> Column:
+    """Return the code of the function nearest the root that has one, -1 for none.
+
+    `of_function` has a code for each function, and -1 for frames without one.
+    """
+    found = [np.zeros(0, np.int64)]
+    for _, _, frames in walk(profile):
+        codes = of_function[profile.locations.line_function[frames.line]]
+        last = last_in_row(codes >= 0, frames.offsets)
+        found.append(np.where(last >= 0, np.append(codes, -1)[last], -1))
+    return np.concatenate(found)
+
+
+def _position(name: str, place: Mapping[str, int]) -> int:
+    """Return the benchmark that a function is, or is a closure in; -1 for none."""
+    at = name.find(".Benchmark")
+    if at < 0:
+        return -1
+    function, package = name[at + 1 :].partition(".")[0], package_of(name)
+    for one in (package, package.removesuffix("_test"), ""):
+        if (row := place.get(f"{one} {function}")) is not None:
+            return row
+    return -1
+
+
+def _unit(
+    name: str,
+    base: Mapping[BenchmarkKey, None],
+    new: Mapping[BenchmarkKey, None],
+    runs: Sequence[Sequence[_Run]],
+) -> UnitOfWork:
+    """Return a unit of the benchmarks that both sides have of a function."""
+    keys = tuple(key for key in base if key in new)
+    counts = [
+        sum(sum(run.results[key][0]) for run in runs[0] if key in run.results)
+        for key in keys
+    ]
+    whole = sum(counts)
+    return UnitOfWork(name, keys, tuple(c / whole if whole else 0.0 for c in counts), 0)
+
+
+def _prices(unit: UnitOfWork, base: Sequence[_Run]) -> dict[BenchmarkKey, float]:
+    """Return how many operations of a unit one of each benchmark is, by its time.
+
+    They are those of base on both sides: where nothing changed, a unit costs the same
+    however often each of its benchmarks ran.
+    """
+    times = {}
+    for key in unit.benchmarks:
+        values = [t for run in base for t in run.results.get(key, ((), ()))[1]]
+        times[key] = median(values) if values else 0.0
+    mean = sum(
+        share * times[key]
+        for key, share in zip(unit.benchmarks, unit.shares, strict=True)
+    )
+    return {key: one / mean if mean else 0.0 for key, one in times.items()}
+
+
+def _done(
+    run: _Run,
+    units: Sequence[UnitOfWork],
+    prices: Mapping[str, Mapping[BenchmarkKey, float]],
+) -> dict[str, float]:
+    """Return about how many operations of each unit a run did."""
+    done = {}
+    for unit in units:
+        row = run.names.index(unit.name)
+        first, later = run.nanoseconds[row].tolist()
+        # A benchmark that calls b.Loop does all of it in its first run.
+        loops = first > later
+        worth, seconds, printed, ran, values = 0.0, 0.0, 0, 0, 0
+        for key in unit.benchmarks:
+            counts, times = run.results.get(key, ((), ()))
+            for count, time in zip(counts, times, strict=True):
+                times_run = count if loops else executed(count)
+                worth += times_run * prices[unit.name][key]
+                seconds += times_run * time
+                printed += count
+                ran += times_run
+                values += 1
+        if not loops and seconds:
+            # A goroutine has no more CPU time than passes: else it ran once more.
+            more = (first + later) / 1e9 / seconds
+            if more >= 1 + _ONCE_MORE / values:
+                worth *= min(more, (ran + printed) / ran)
+        done[unit.name] = worth
+    return done
+
+
+def _mean(runs: Sequence[Mapping[str, float]], name: str) -> float:
+    return sum(run[name] for run in runs) / len(runs)
+
+
+def _side_apart(
+    side: Side, runs: Sequence[_Run], done: Sequence[Mapping[str, float]]
+) -> Side:
+    """Return a side with the samples of each unit as captures of their own."""
+    apart: list[Capture[Profile]] = []
+    known: set[int] = set()
+    for run, counts in zip(runs, done, strict=True):
+        for capture, unit in run.parts:
+            known.add(id(capture))
+            apart += _captures_apart(capture, unit, run.names, counts)
+    others = [capture for capture in side.captures if id(capture) not in known]
+    return replace(side, captures=(*others, *apart))
+
+
+def _captures_apart(
+    capture: Capture[Profile],
+    unit: Column,
+    names: Sequence[str],
+    done: Mapping[str, float],
+) -> Iterator[Capture[Profile]]:
+    """Yield a profile's samples by unit: each is in exactly one of them."""
+    for row in range(-1, len(names)):
+        samples = np.flatnonzero(unit == row)
+        name = REST if row < 0 else names[row]
+        part = capture.content.take(samples)
+        count = round(done.get(name, 0.0))
+        if count > 0:
+            part = with_operations(part, Operations(count, name))
+        yield replace(capture, content=part, unit=name)
+
+
+def _only(side: Side, unit: UnitOfWork) -> Side:
+    """Return what a side has of one unit: its samples, and lines of its benchmarks."""
+    captures: list[Capture[object]] = []
+    for capture in side.captures:
+        if capture.kind == "profile" and capture.unit == unit.name:
+            captures.append(replace(capture, unit=""))
+        elif capture.kind == "benchmark":
+            results = tuple(
+                r for r in capture.content.results if key_of(r) in unit.benchmarks
+            )
+            captures.append(
+                replace(capture, content=capture.content._replace(results=results))
+            )
+    return replace(side, captures=tuple(captures))

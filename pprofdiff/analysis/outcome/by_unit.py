@@ -1,0 +1,219 @@
+"""What an operation of each unit of work costs: benchmarks judged together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.benchmarks.times import BenchmarkKey, key_of, unit_names
+from pprofdiff.analysis.benchmarks.turns import Turns
+from pprofdiff.analysis.benchmarks.units import tidy
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Counted, Unit, Verdict
+from pprofdiff.analysis.side import measure
+from pprofdiff.analysis.stats.calibration import FALSE_DISCOVERIES, TOTAL_SIGMA
+from pprofdiff.analysis.stats.samples import median
+from pprofdiff.analysis.stats.together import judged_together
+from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs, ratio_of_turns
+from pprofdiff.analysis.stats.turns import all_paired
+from pprofdiff.model.profiles.operations import operations_of
+from pprofdiff.model.side import Side
+
+__all__ = ["units_in_turns", "units_of"]
+
+_COUNTED = ("B/op", "allocs/op")
+_SEVERAL = 2
+# Half of normal deviates are nearer to 0 than so many deviations.
+_HALF = 0.6745
+# Of what was measured in turns, as of the figure of all of it.
+_OF_TURNS = 1 - TURNS_CONFIDENCE / 100
+
+
+def units_of(
+    comparison: Comparison,
+    names: Sequence[BenchmarkKey],
+    ratios: Sequence[Ratio],
+    medians: Sequence[Sequence[float]],
+    *,
+    busy: bool,
+) -> tuple[Unit, ...]:
+    """Return time per operation of several benchmarks; none of one.
+
+    `ratios` are by runs, `medians` of all values of (base, new), in seconds. Where one
+    run a side is known, its values do not show how far runs differ: what runs of one
+    build do tells, and how far most units moved. On a busy machine units are judged by
+    the CPU that they take, where a profile tells it.
+    """
+    if len(names) < _SEVERAL:
+        return ()
+    cpu = _cpu_by_run(comparison)
+    judged, figures = list(ratios), ["time"] * len(names)
+    values = list(zip(*medians, strict=True))
+    for i, name in enumerate(names):
+        if busy and name in cpu:
+            sides = cpu[name]
+            old, now = ([[run] for run in side] for side in sides)
+            in_turns = all_paired(old, now, comparison.pairs)
+            judged[i] = ratio_of_runs(old, now, in_turns=in_turns)
+            figures[i], values[i] = "cpu", (median(sides[0]), median(sides[1]))
+    runs = min(len(side.of("benchmark")) for side in (comparison.base, comparison.new))
+    least = max(sqrt(2) * TOTAL_SIGMA, _moved_by(judged)) if runs < _SEVERAL else 0.0
+    bounds = judged_together(judged, FALSE_DISCOVERIES, least)
+    counted = _counted(comparison.base, comparison.new)
+    units = []
+    for i, (name, shown) in enumerate(zip(names, unit_names(names), strict=True)):
+        base, new = values[i]
+        ratio = judged[i].told_as(new / base)
+        low, high = min(bounds[i][0], ratio.ratio), max(bounds[i][1], ratio.ratio)
+        of_cpu = cpu.get(name)
+        unit = Unit(
+            shown,
+            ratio.ratio,
+            low,
+            high,
+            figures[i],
+            base,
+            new,
+            _verdict(ratio, low, high, comparison.same_within),
+            counted.get(name, ()),
+            None if of_cpu is None else (median(of_cpu[0]), median(of_cpu[1])),
+            name,
+        )
+        units.append(unit)
+    return tuple(units)
+
+
+_ByRun = tuple[list[float], list[float]]
+
+
+def _cpu_by_run(comparison: Comparison) -> dict[BenchmarkKey, _ByRun]:
+    """Return about how many seconds of CPU an operation takes, run by run.
+
+    Only of benchmarks whose samples are theirs alone.
+    """
+    apart = comparison.apart
+    if apart is None:
+        return {}
+    found: dict[BenchmarkKey, _ByRun] = {}
+    for unit in apart.units:
+        if len(unit.benchmarks) == 1:
+            sides = tuple(_cpu_of(side, unit.name) for side in (apart.base, apart.new))
+            if all(sides):
+                found[unit.benchmarks[0]] = sides[0], sides[1]
+    return found
+
+
+def _cpu_of(side: Side, unit: str) -> list[float]:
+    """Return a unit's CPU seconds per operation in each run."""
+    costs = []
+    for capture in side.of("profile"):
+        done = operations_of(capture.content)
+        if capture.unit == unit and measure(capture) == "cpu" and done is not None:
+            profile = capture.content
+            total = int(profile.values[:, profile.sample_index()].sum())
+            costs.append(total / 1e9 / done.number)
+    return costs if all(cost > 0 for cost in costs) else []
+
+
+def _moved_by(ratios: Sequence[Ratio]) -> float:
+    """Return the deviation by which most units moved, taken for unchanged.
+
+    A busy machine moves them all, some of one unchanged build by 3.5 times as their
+    neighbours moved by 1.6: what stands out from the others is a change.
+    """
+    moved = sorted(abs(log(ratio.ratio)) for ratio in ratios)
+    return moved[(len(moved) - 1) // 2] / _HALF
+
+
+def units_in_turns(
+    turns: Turns, figure: str, same_within: float, least: float = 0.0
+) -> tuple[Unit, ...]:
+    """Return time or CPU per operation of benchmarks measured in turns; none of one."""
+    columns = turns.seconds
+    if figure == "cpu" and turns.cpu_seconds is not None:
+        columns = turns.cpu_seconds
+    if len(turns.names) < _SEVERAL:
+        return ()
+    sides = [side.T.tolist() for side in columns]
+    ratios = [ratio_of_turns(*pair) for pair in zip(*sides, strict=True)]
+    bounds = judged_together(ratios, _OF_TURNS, least)
+    off_cpu = _off_cpu(turns)
+    units = []
+    for i, name in enumerate(unit_names(turns.names)):
+        counted = (
+            Counted(unit, float(both[0][i]), float(both[1][i]))
+            for kind, unit in (("alloc_space", "B/op"), ("alloc_objects", "allocs/op"))
+            if (both := turns.allocated.get(kind)) is not None
+        )
+        unit = Unit(
+            name,
+            ratios[i].ratio,
+            *bounds[i],
+            figure,
+            median(sides[0][i]),
+            median(sides[1][i]),
+            _verdict(ratios[i], *bounds[i], same_within),
+            tuple(counted),
+            key=turns.names[i],
+            off_cpu=bool(off_cpu[i]),
+        )
+        units.append(unit)
+    return tuple(units)
+
+
+def _off_cpu(turns: Turns) -> NDArray[np.bool_]:
+    """Return which benchmarks' CPU moved by less than half of what their time did.
+
+    Ratios are compared, as other programs make time longer than CPU on both sides.
+    """
+    if turns.cpu_seconds is None:
+        return np.zeros(len(turns.names), np.bool_)
+    times = (
+        ratio_of_turns(*pair)
+        for pair in zip(*(side.T.tolist() for side in turns.seconds), strict=True)
+    )
+    moved = np.array([not ratio.wide[0] <= 1 <= ratio.wide[1] for ratio in times])
+    time, cpu = (
+        np.subtract(*(np.log(side).mean(axis=0) for side in columns[::-1]))
+        for columns in (turns.seconds, turns.cpu_seconds)
+    )
+    found: NDArray[np.bool_] = moved & (cpu * np.sign(time) < np.abs(time) / 2)
+    return found
+
+
+def _verdict(ratio: Ratio, low: float, high: float, same_within: float) -> Verdict:
+    """Return whether one unit got slower, faster, or is the same."""
+    least, most = ratio.narrow
+    if least >= 1 - same_within and most <= 1 + same_within:
+        return "same"
+    if abs(log(ratio.ratio)) <= log(1 + same_within):
+        return "unknown"
+    if low > 1:
+        return "slower"
+    return "faster" if high < 1 else "unknown"
+
+
+def _counted(base: Side, new: Side) -> dict[BenchmarkKey, tuple[Counted, ...]]:
+    """Return what an operation of each benchmark allocates: medians of both sides."""
+    sides = [_allocations(side) for side in (base, new)]
+    found: dict[BenchmarkKey, tuple[Counted, ...]] = {}
+    for unit in _COUNTED:
+        old, now = (side[unit] for side in sides)
+        for key in old:
+            if key in now:
+                one = Counted(unit, median(old[key]), median(now[key]))
+                found[key] = (*found.get(key, ()), one)
+    return found
+
+
+def _allocations(side: Side) -> dict[str, dict[BenchmarkKey, list[float]]]:
+    found: dict[str, dict[BenchmarkKey, list[float]]] = {unit: {} for unit in _COUNTED}
+    for capture in side.of("benchmark"):
+        for result in capture.content.results:
+            of_unit = found.get(tidy(result.unit).unit)
+            if of_unit is not None and result.values:
+                of_unit.setdefault(key_of(result), []).extend(result.values)
+    return found

@@ -1,0 +1,69 @@
+"""Changes and amounts in words, as an outcome and its tables write them."""
+
+from __future__ import annotations
+
+from pprofdiff.analysis.findings.wording import arrow
+from pprofdiff.analysis.outcome.model import Counted
+from pprofdiff.units import SMALL, inverse, rounded, scale_for, scaled, times
+
+__all__ = ["bounds", "change", "counts", "number", "percent_change", "seconds", "span"]
+
+# From this ratio on a factor reads better than percent.
+_MANY = 2.0
+# Below it, percent of a fall all look alike.
+_LITTLE = 0.1
+
+
+def seconds(base: float, new: float) -> str:
+    """Return two times in one unit, each with three digits: ``9.67 → 2.98 ns``."""
+    scale = scale_for((base * 1e9, new * 1e9), "ns")
+    sides = (rounded(value * 1e9 / scale.size, 3, padded=True) for value in (base, new))
+    return f"{' → '.join(sides)} {scale.unit}"
+
+
+def counts(counted: Counted) -> str:
+    """Return an exact count: ``9.14 → 7.27 kB``, ``28 → 5``, ``28`` as before."""
+    base, new = counted.base, counted.new
+    if base == new:
+        return number(counted, base)
+    if counted.unit == "B/op":
+        return arrow(base, new, "B")
+    return f"{number(counted, base)} → {number(counted, new)}"
+
+
+def change(ratio: float) -> str:
+    """Return a ratio as a percentage, or as a factor where it is a large one."""
+    if ratio >= _MANY or ratio <= _LITTLE:
+        return times(ratio)
+    return percent_change(ratio)
+
+
+def number(counted: Counted, value: float) -> str:
+    """Return an exact count of bytes or objects."""
+    if counted.unit == "B/op":
+        return scaled(value, "B")
+    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2f}"
+
+
+def percent_change(ratio: float) -> str:
+    """Return a ratio as a change in percent; decimals only where they matter."""
+    percent = 100 * (ratio - 1)
+    decimals = 1 if abs(percent) < 10 else 0
+    digits = f"{abs(percent):.{decimals}f}"
+    sign = "" if float(digits) == 0 else "−" if percent < 0 else "+"
+    return f"{sign}{digits}%"
+
+
+def span(ratio: float, low: float, high: float) -> str:
+    """Return two bounds in the form that the ratio between them has."""
+    if ratio < SMALL:
+        return f"{inverse(low)} to {inverse(high)}"
+    least = f"{low:.2g}" if low < SMALL else times(low).removesuffix("×")
+    return f"{least} to {times(high)}"
+
+
+def bounds(ratio: float, low: float, high: float) -> str:
+    """Return two bounds of a ratio in the form that `change` gives it."""
+    if ratio >= _MANY or ratio <= _LITTLE:
+        return span(ratio, low, high)
+    return f"{percent_change(low)} to {percent_change(high)}"

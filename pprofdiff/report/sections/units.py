@@ -1,0 +1,177 @@
+"""Units of work in words and as a table: what an operation of each benchmark costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pprofdiff.analysis.ledger.units import REST
+from pprofdiff.analysis.outcome.model import Counted, Outcome, Unit
+from pprofdiff.report.model import ReportModel
+from pprofdiff.report.rows import (
+    Cell,
+    Column,
+    Row,
+    Section,
+    Table,
+    Tone,
+    name_column,
+    sides,
+)
+from pprofdiff.report.sections.changes import bounds, change, counts, seconds
+from pprofdiff.units import percent
+
+__all__ = ["covered_by_units", "unit_headline", "unit_parts"]
+
+_NOUNS = {"time": "time/op", "cpu": "CPU/op"}
+_COUNTS = ("B/op", "allocs/op")
+# Beyond this factor two values have a unit each.
+_FAR = 100
+_TONES: dict[str, Tone] = {"slower": "worse", "faster": "better"}
+
+
+def unit_headline(units: Sequence[Unit], moved: Sequence[Unit]) -> str:
+    """Return how many units got slower or faster, the worst of them by name.
+
+    It follows the verdict; "" where no unit moved.
+    """
+    if not moved:
+        return ""
+    slower = [unit for unit in moved if unit.verdict == "slower"]
+    faster = [unit for unit in moved if unit.verdict == "faster"]
+    told = _told(slower or faster, units)
+    if slower and faster:
+        word = f"{_many(len(slower), units)} slower, "
+        told = f"{word}{_named(slower, first=False)}"
+        told += f"; {len(faster)} faster, {_named(faster, first=False)}"
+    left = [unit for unit in units if not unit.moved]
+    if left:
+        same = all(unit.verdict == "same" for unit in left)
+        what = "unchanged" if same else "within noise"
+        told += f"; {_others(len(left))} {what}"
+    return told
+
+
+def _told(moved: Sequence[Unit], units: Sequence[Unit]) -> str:
+    """Return the units that moved one way: one by its name, of more how many."""
+    if len(moved) == 1:
+        return _named(moved, first=True)
+    return f"{_many(len(moved), units)}, {_named(moved, first=False)}"
+
+
+def _many(count: int, units: Sequence[Unit]) -> str:
+    return f"{count} of {len(units)} benchmarks"
+
+
+def _others(left: int) -> str:
+    return "the other one" if left == 1 else f"{left} others"
+
+
+def _named(moved: Sequence[Unit], *, first: bool) -> str:
+    """Return the unit that moved most, with its bounds."""
+    unit, noun = moved[0], _NOUNS[moved[0].figure]
+    most = "" if first or len(moved) == 1 else " most"
+    return f"{unit.name}{most} {change(unit.ratio)} {noun} ({_bounds(unit)})"
+
+
+def _bounds(unit: Unit) -> str:
+    return bounds(unit.ratio, unit.low, unit.high)
+
+
+def covered_by_units(report: ReportModel, section: Section) -> bool:
+    """Return whether the table of units says all that a section has in short."""
+    if section.kind != "benchmark" or not report.outcome.units:
+        return False
+    diff = section.compared
+    if diff.only("base") or diff.only("new") or diff.differences or any(diff.torn):
+        return False
+    return all(table.unit in ("sec/op", *_COUNTS) for table in diff.tables)
+
+
+def unit_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]:
+    """Yield the table of units, those that moved first; of one unit nothing.
+
+    With `most`, no more rows than these stand for themselves.
+    """
+    outcome = report.outcome
+    if not outcome.units:
+        return
+    ordered = [*outcome.moved, *(unit for unit in outcome.units if not unit.moved)]
+    shown = ordered[:most]
+    columns = [name_column("benchmark"), *sides(report.labels)]
+    figures = {unit.figure for unit in shown}
+    noun = _NOUNS[shown[0].figure] if len(figures) == 1 else "per op"
+    columns += [Column(noun, "delta"), Column("", "interval", "<")]
+    counted = [name for name in _COUNTS if any(_of(u, name) for u in shown)]
+    columns += [Column(name, "text") for name in counted]
+    has_cpu = figures == {"time"} and any(unit.cpu_seconds for unit in shown)
+    if has_cpu:
+        columns.append(Column("CPU/op, about", "text"))
+    rows = [
+        _row(unit, counted, has_cpu=has_cpu, mixed=len(figures) > 1) for unit in shown
+    ]
+    if outcome.rest is not None:
+        rows.append(_rest(outcome.rest, len(columns)))
+    yield Table(
+        "units",
+        tuple(columns),
+        tuple(rows),
+        title=f"Benchmarks, judged together (false discovery rate {_rate(outcome)}%)",
+        total=len(ordered) if len(ordered) > len(shown) else 0,
+        code=True,
+    )
+
+
+def _row(unit: Unit, counted: Sequence[str], *, has_cpu: bool, mixed: bool) -> Row:
+    mark = "noise" if unit.mark == "unknown" else unit.mark
+    tone = _TONES.get(unit.verdict, "")
+    cells = [Cell(unit.name)]
+    for value, text in zip((unit.base, unit.new), _times(unit), strict=True):
+        cells.append(Cell(text, value, "s"))
+    cells += [
+        Cell(change(unit.ratio), unit.ratio, mark=mark, tone=tone),
+        Cell(
+            f"{unit.figure.replace('cpu', 'CPU')} ({_bounds(unit)})"
+            if mixed
+            else f"({_bounds(unit)})",
+            tone="faint",
+        ),
+    ]
+    for name in counted:
+        one = _of(unit, name)
+        cells.append(Cell("" if one is None else counts(one)))
+    if has_cpu:
+        both = unit.cpu_seconds
+        cells.append(Cell(seconds(*both) if both else ""))
+    return Row(unit.name, "benchmark", tuple(cells))
+
+
+def _rate(outcome: Outcome) -> int:
+    """Return how many percent of the units that moved may be wrong."""
+    first = outcome.headline
+    return 100 - (95 if first is None else first.confidence)
+
+
+def _rest(shares: tuple[float, float], width: int) -> Row:
+    """Return the row of what no benchmark's function calls."""
+    words = " → ".join(percent(share, 1) for share in shares)
+    cells = [Cell("") for _ in range(width)]
+    cells[0] = Cell(REST, tone="faint")
+    cells[4] = Cell(f"{words} of CPU", tone="faint")
+    return Row("rest", "figure", tuple(cells))
+
+
+def _times(unit: Unit) -> tuple[str, str]:
+    """Return what an operation takes on both sides, in one unit unless far apart."""
+    if unit.base is None or unit.new is None:
+        return "", ""
+    pair = unit.base, unit.new
+    far = max(pair) >= _FAR * min(pair)
+    base, new = (
+        seconds(*((own, own) if far else pair)).partition(" → ")[::2] for own in pair
+    )
+    scale = base[1].rpartition(" ")[2]
+    return f"{base[0]} {scale}", new[1]
+
+
+def _of(unit: Unit, name: str) -> Counted | None:
+    return next((one for one in unit.counted if one.unit == name), None)

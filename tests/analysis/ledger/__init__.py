@@ -1,0 +1,1 @@
+"""Units of work: whose samples are whose, and how often each was done."""

@@ -222,8 +222,8 @@ def _follows(below: Sequence[Reason], indent: str) -> list[Paragraph]:
         return []
     first, left = below[0], len(below) - 1
     text = first.finding.title
-    if first.amount and first.finding.explains != first.finding.own:
-        text += f", {first.amount} counted here"
+    if first.amount:
+        text += f" ({first.amount})"
     if left:
         text += f"; and {left} more"
     return [Paragraph(text, "", f"{indent}↳ ", most=2, title=True)]

@@ -53,7 +53,8 @@ _CLOSURE_SUFFIXES = (
 _CLOSURE = rf"(?:{_CLOSURE_SUFFIXES})+$"
 _CLOSURE_ENDS = (*"0123456789", "-fm")
 _CLOSURE_WORD = r"_$|(?:(?:func|gowrap|deferwrap|dwrap)?\d+$)"
-_BRACKET = r"[\[\]]"
+# A bracket, and what stands between it and the next one.
+_BRACKET = r"([\[\]])([^\[\]]*)"
 _WORD = r"\([^()]*\)|[^.()]+"
 _ESCAPES = r"(?:%[0-9a-fA-F]{2})+"
 _MAJOR = r"v\d+\."
@@ -71,19 +72,14 @@ def strip_type_arguments(name: str) -> str:
     """
     if "[" not in name or name.startswith("[") or is_made_up(name):
         return name
-    kept: list[str] = []
-    depth = start = 0
+    kept, depth = [name[: name.index("[")]], 0
     for bracket in re.finditer(_BRACKET, name):
-        if bracket[0] == "[":
-            if depth == 0:
-                kept.append(name[start : bracket.start()])
-            depth += 1
-        else:
-            depth -= 1
-            if depth < 0:
-                return name
-            start = bracket.end()
-    return name if depth else "".join(kept) + name[start:]
+        depth += 1 if bracket[1] == "[" else -1
+        if depth < 0:
+            return name
+        if depth == 0:
+            kept.append(bracket[2])
+    return name if depth else "".join(kept)
 
 
 def is_made_up(name: str) -> bool:

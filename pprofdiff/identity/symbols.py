@@ -21,7 +21,8 @@ _PART = r"[.·]func|[.·]gowrap|[.·]deferwrap|[.·]dwrap[.·]|-range|\."
 _CHAIN = re.compile(rf"(?:(?:{_PART})\d+)+$")
 _LINK = re.compile(rf"({_PART})(\d+)")
 _INNERMOST = re.compile(r"(?:\([^()]*\)\.)?[^.()·]+$")
-_BRACKET = re.compile(r"[\[\]]")
+# A bracket, and what stands between it and the next one.
+_BRACKET = re.compile(r"([\[\]])([^\[\]]*)")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # What the name of a closure ends in, type arguments behind its number included.
 _CLOSURE_ENDS = (*"0123456789", "]")
@@ -142,18 +143,9 @@ def type_outline(name: str) -> str:
     `node[go.shape.int]` and `node[go.shape.string]` are instances of one.
     """
     parts: list[str] = []
-    depth = start = 0
+    depth = 0
     for bracket in _BRACKET.finditer(name):
-        if bracket[0] == "[":
-            depth += 1
-            if depth == 1:
-                start = bracket.end()
-            elif depth == 2:
-                parts.append(name[start : bracket.start()])
-        else:
-            depth -= 1
-            if depth == 0:
-                parts.append(name[start : bracket.start()])
-            elif depth == 1:
-                start = bracket.end()
+        depth += 1 if bracket[1] == "[" else -1
+        if depth == 1 and bracket.end() < len(name):
+            parts.append(bracket[2])
     return ",".join("" if "go.shape." in part else part for part in parts)

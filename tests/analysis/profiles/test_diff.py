@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from typing import get_args
 
 import numpy as np
@@ -405,6 +406,19 @@ def test_samples_are_classified_too():
         "alloc": 5,
         "user": 2,
     }
+
+
+@given(profiles(), profiles(), st.data())
+def test_samples_have_the_functions_of_their_stacks(base, new, data):
+    diff = compared(base, new)
+    functions = diff.paired_functions
+    size = len(functions.names)
+    rows = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)))
+    for side, found in enumerate(diff.having(rows)):
+        frames = (diff.base, diff.new)[side].profile.frames()
+        met = rows[functions.union[side][functions.sides[side].ids]][frames.line]
+        bounds = pairwise(frames.offsets.tolist())
+        assert found.tolist() == [bool(met[low:high].any()) for low, high in bounds]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from pprofdiff.analysis.profiles.graph import (
     calls_between,
     edges,
     flat_and_cum,
+    walk_some,
 )
 from pprofdiff.analysis.profiles.nodes import (
     GRANULARITIES,
@@ -43,6 +44,21 @@ def stacks(profile, ids):
             for place in places
             for line in range(offsets[place], offsets[place + 1])
         ]
+
+
+@given(profiles(), st.data())
+@settings(deadline=None)
+def test_chosen_samples_have_their_own_frames(profile, data):
+    size = st.lists(st.booleans(), min_size=len(profile), max_size=len(profile))
+    chosen = np.flatnonzero(data.draw(size))
+    lines = np.arange(len(profile.locations.line_function))
+    wanted = list(stacks(profile, lines))
+    found = {
+        int(sample): frames.line[low:high].tolist()
+        for samples, frames in walk_some(profile, chosen)
+        for sample, (low, high) in zip(samples, pairwise(frames.offsets), strict=True)
+    }
+    assert found == {i: [line for line, _ in wanted[i]] for i in chosen.tolist()}
 
 
 @given(profiles(), granularities)

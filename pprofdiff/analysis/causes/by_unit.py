@@ -19,6 +19,7 @@ __all__ = ["causes_of_units"]
 _MOST = 5
 # Causes of one unit: the first ones have most of its change.
 _CAUSES = 2
+_ABOUT = "CPU per op is by about the iterations that ran."
 
 
 def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[Finding]:
@@ -71,6 +72,7 @@ def _named(finding: Finding, names: str, number: int) -> Finding:
         id=of_unit(finding.id),
         parent=None if finding.parent is None else of_unit(finding.parent),
         title=f"{names}: {finding.title}",
+        text=finding.text if finding.parent else f"{finding.text} {_ABOUT}".lstrip(),
         claim=None,
         explains=None,
         own=None,

@@ -122,7 +122,10 @@ def outcome(comparison: Comparison) -> Outcome:
     first, verdict = _decided(speeds)
     units = () if benchmarks is None else benchmarks.units
     verdict, contrary = _of_units(units, first, verdict)
-    by_mean = not any(unit.moved for unit in units)
+    moved = {unit.figure for unit in units if unit.moved}
+    by_mean = not moved
+    # What the units were judged by stands second, as their mean.
+    first = next((m for m in told if m.id in moved), first)
     needs = ""
     if by_mean and _code_alike(comparison, alike) and _machine(comparison, first, told):
         verdict, needs = "unknown", _MACHINE

@@ -187,7 +187,7 @@ def _page(report: ReportModel, flames: list[Markup], rows: int) -> str:
         cause_view="" if first.reason is None else view_of(first.reason),
         account=account_steps(report),
         cautions=drawn([*unread_warnings(report.verdict), *told.warnings]),
-        units=drawn(unit_parts(report)),
+        units=drawn(unit_parts(report, rows)),
         findings=findings,
         changed=changed,
         runs=run_charts(report.comparison),

@@ -87,10 +87,13 @@ def covered_by_units(report: ReportModel, section: Section) -> bool:
     return all(table.unit in ("sec/op", *_COUNTS) for table in diff.tables)
 
 
-def unit_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]:
+def unit_parts(
+    report: ReportModel, most: int | None = None, *, brief: bool = False
+) -> Iterator[Table]:
     """Yield the table of units, those that moved first; of one unit nothing.
 
-    With `most`, no more rows than these stand for themselves.
+    With `most`, no more rows than these stand for themselves. A `brief` table fits a
+    screen: it leaves out the CPU of units that are judged by their time.
     """
     outcome = report.outcome
     if not outcome.units:
@@ -103,7 +106,7 @@ def unit_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]:
     columns += [Column(noun, "delta"), Column("", "interval", "<")]
     counted = [name for name in _COUNTS if any(_of(u, name) for u in shown)]
     columns += [Column(name, "text") for name in counted]
-    has_cpu = figures == {"time"} and any(unit.cpu_seconds for unit in shown)
+    has_cpu = not brief and figures == {"time"} and any(u.cpu_seconds for u in shown)
     if has_cpu:
         columns.append(Column("CPU/op, about", "text"))
     rows = [

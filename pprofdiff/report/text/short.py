@@ -123,7 +123,7 @@ def _parts(
         yield from _verdict(verdict, room)
     names = list(dict.fromkeys(section.short for section in told))
     told = [section for section in told if not covered_by_units(report, section)]
-    units = list(unit_parts(report, room.units))
+    units = list(unit_parts(report, room.units, brief=True))
     legend = [] if told else list(marks_told(units))
     yield from _with_legend(list(_close(units)), legend)
     account = list(account_parts(report, room.account))

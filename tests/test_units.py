@@ -207,4 +207,4 @@ def test_measured_numbers_have_four_digits(value, text):
     ("value", "text"), [(4.5, "4.50"), (4.484, "4.48"), (450.2, "450"), (0.9996, "1.00"), (12, "12.0")]
 )  # fmt: skip
 def test_numbers_beside_each_other_have_as_many_digits(value, text):
-    assert rounded(value, 3, zeros=True) == text
+    assert rounded(value, 3, padded=True) == text

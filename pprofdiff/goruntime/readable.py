@@ -31,6 +31,11 @@ _VERSION = re.compile(r"v\d+")
 _IN_GOPKG = re.compile(r"(gopkg\.in/(?:[^/]+/)?[^/]+)\.v\d+$")
 # Comparisons and hashes of types, which the compiler makes: `type:.eq.` since Go 1.20.
 _OF_TYPE = re.compile(r"type[.:]\.(?:eq|hash)\.")
+# Folders of the standard library that are no packages themselves.
+_FOLDERS = {
+    *("archive", "compress", "container", "database", "debug", "encoding", "go"),
+    *("index", "internal", "text"),
+}
 _SHAPE = "go.shape."
 # Up to Go 1.20 a shape ends with the position of its type parameter.
 _POSITION = re.compile(r"(?<=[a-z0-9})])_\d+$")
@@ -232,7 +237,7 @@ def _qualifier(path: str) -> str:
         head, _, last = head.rpartition("/")
     if is_standard_library(path):
         return last
-    while head and is_standard_library(last):
+    while head and is_standard_library(last) and last not in _FOLDERS:
         head, _, before = head.rpartition("/")
         if not _VERSION.fullmatch(before):
             last = f"{before}/{last}"

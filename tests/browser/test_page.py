@@ -71,7 +71,7 @@ def test_no_page_is_wider_than_its_window(opened, written, width):
             unfolded(page)
 
 
-@pytest.mark.parametrize(("width", "most"), [(390, 8_100), (1280, 6_000)])
+@pytest.mark.parametrize(("width", "most"), [(390, 8_300), (1280, 6_000)])
 @pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
 def test_a_folder_is_not_a_long_way_down(opened, written, story, width, most):
     """With its listings, where it has any."""

@@ -14,6 +14,8 @@ import pytest
 from pprofdiff.cli.options import Options
 from pprofdiff.cli.run import run
 from pprofdiff.cli.screen import Screen
+from pprofdiff.inputs.sources.git import Repository
+from pprofdiff.inputs.sources.lookup import sources_at
 from tests.repository import (
     TWO_LINES,
     Repo,
@@ -394,9 +396,11 @@ def test_refs_that_were_built_are_not_doubted(planted_repo, words):
         repo=str(planted_repo.repo.folder),
     )  # fmt: skip
     shown = {}
+    repository = Repository(str(planted_repo.repo.folder))
+    head = repository.commit("HEAD")
     for known in (False, True):
         screen = Screen(StringIO(), StringIO())
-        run(options._replace(measured=known), screen)
+        run(options, screen, sources_at(repository, head, head) if known else None)
         shown[known] = " ".join(screen.out.getvalue().split())
     assert "do not stand where its profile says" in shown[False]
     assert "do not stand where its profile says" not in shown[True]

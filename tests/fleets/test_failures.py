@@ -115,6 +115,7 @@ def test_too_large_inside_is_left_out(fleet):
         load_fleets([f"{fleet}/base"], [f"{fleet}/new"], how)
 
 
+@pytest.mark.slow
 def test_an_entry_of_an_archive_inflates_to_the_largest_size_at_most(fleet, tmp_path):
     good = next((fleet / "base").rglob("*.gz")).read_bytes()
     path = tmp_path / "fleet.zip"
@@ -217,7 +218,11 @@ def test_a_pattern_that_nothing_matches_is_an_error(fleet, capsys):
             "--by: '(?P<host' is not a regular expression of Go",
         ),
         (["{}/new/**", "--by=host=.*"], "a pattern needs a group"),
-        (["{}/new/**", "--scheduler=tcp://127.0.0.1:9"], "no Dask scheduler answers"),
+        pytest.param(
+            ["{}/new/**", "--scheduler=tcp://127.0.0.1:9"],
+            "no Dask scheduler answers",
+            marks=pytest.mark.slow,
+        ),
         (["{}/new/**", "--every=5m"], "it goes with --over time"),
         (["@"], "@ names no list"),
     ],
@@ -232,6 +237,7 @@ def test_what_cannot_be_is_one_line(fleet, capsys, monkeypatch, words, said):
     assert err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_what_takes_a_connection_and_says_nothing_is_no_scheduler(
     fleet, capsys, monkeypatch
 ):
@@ -250,8 +256,8 @@ def test_what_takes_a_connection_and_says_nothing_is_no_scheduler(
     ("view", "shown"),
     [
         ("-top", "Showing nodes"),
-        ("--explain=gc", "what it stands for"),
-        ("--list=Write", "flat"),
+        pytest.param("--explain=gc", "what it stands for", marks=pytest.mark.slow),
+        pytest.param("--list=Write", "flat", marks=pytest.mark.slow),
     ],
 )
 def test_other_views_say_what_was_left_out(fleet, capsys, view, shown):

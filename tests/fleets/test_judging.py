@@ -53,7 +53,7 @@ def marks(base, new):
 @pytest.mark.parametrize(
     "nature",
     [
-        making.Nature(),
+        pytest.param(making.Nature(), marks=pytest.mark.slow),
         pytest.param(making.Nature(1.0, 0.3, 0.3), marks=pytest.mark.slow),
     ],
     ids=["unlike", "very-unlike"],
@@ -143,6 +143,7 @@ def two_hours(split, planted=0.0):
     ]
 
 
+@pytest.mark.slow
 def test_the_same_hosts_alarm_no_more_often():
     alarms = []
     for split in range(20):

@@ -95,7 +95,9 @@ def test_each_build_is_what_its_profiles_merged_are(builds):
     assert (allocs.totals.sum(axis=0) > 0).tolist() == [False, False, True, True, False]
 
 
-@pytest.mark.parametrize("over", ["build", "time"])
+@pytest.mark.parametrize(
+    "over", ["build", pytest.param("time", marks=pytest.mark.slow)]
+)
 def test_parts_of_any_size_in_any_order_come_to_the_same(builds, minutes, over):
     place = str(builds if over == "build" else minutes)
     whole, _ = load_series([place], over, HERE)

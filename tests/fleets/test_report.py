@@ -159,6 +159,7 @@ def test_what_cannot_be_is_refused(fleet):
             pprofdiff.fleet(f"{fleet}/build=1", f"{fleet}/build=2", **wrong)
 
 
+@pytest.mark.slow
 def test_few_hosts_and_one_host_are_doubts(fleet):
     few = pprofdiff.fleet(f"{fleet}/build=1/host=h0000[12]", f"{fleet}/build=2")
     (told,) = [w for w in few.report().warnings if "host" in w.id]
@@ -212,6 +213,7 @@ def test_groups_tell_where_a_function_moved(regions, capsys):
     assert 3 < float(us[3]) < 7
 
 
+@pytest.mark.slow
 def test_groups_in_the_document(regions, tmp_path):
     words = [f"{regions}/build=1/**/*.gz", f"{regions}/build=2/**/*.gz"]
     assert main([*words, "--group-by=region", "-q", "-o", f"{tmp_path}/x.json"]) == 0

@@ -68,6 +68,7 @@ def test_sums_are_those_of_all_files_at_once(fleet, monkeypatch, at_once):
     assert loaded.base.captures[0].content.time_ns == expected.time_ns
 
 
+@pytest.mark.slow
 def test_labels_stay_where_patterns_ask_for_them(fleet):
     folder, files = fleet
     how = FleetOptions(labels=True)

@@ -225,6 +225,7 @@ def test_ddf_adds_up_to_the_same(builds, series):
     assert "step" not in pprofdiff.ddf(str(builds)).columns
 
 
+@pytest.mark.slow
 def test_ddf_says_which_object_it_cannot_read(builds, tmp_path):
     pytest.importorskip("dask.dataframe")
     from pprofdiff.errors import FormatError, UsageError

@@ -151,7 +151,7 @@ def test_the_graph_has_the_theme_of_the_notebook(shown):
     other = "false" if light == "true" else "true"
     page.evaluate(f"document.body.dataset.jpThemeLight = '{other}'")
     frame.wait_for_function(
-        f"matchMedia('(prefers-color-scheme: dark)').matches == {light}"
+        f"() => matchMedia('(prefers-color-scheme: dark)').matches == {light}"
     )
     assert (brightness(frame) < DARK) == (theme == "Light")
     page.evaluate(f"document.body.dataset.jpThemeLight = '{light}'")

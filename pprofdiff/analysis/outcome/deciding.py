@@ -172,8 +172,8 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
 
     Time per operation decides, or CPU per operation where time does not; on a busy
     machine CPU decides first, as other programs take time and no CPU of this one.
-    What one figure alone shows must be beyond chance: of two, an unchanged build has
-    twice the chance to move one.
+    What time alone shows must be beyond chance: of two figures, an unchanged build has
+    twice the chance to move one. CPU alone decides nothing: idle processors mark.
     """
     kept = [m for m in told if m.id in ("time", "cpu")]
     if busy(comparison) is not None:
@@ -183,7 +183,8 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
         rest = []
     first, verdict = _decided(kept)
     kept += rest
-    if verdict in _MOVED and not (_agreed(first, kept) or first.beyond_chance):
+    alone = first.id == "time" and first.beyond_chance
+    if verdict in _MOVED and not (alone or _agreed(first, kept)):
         verdict = "unknown"
     turns = comparison.turns
     units = () if turns is None else units_in_turns(turns, first.id, first.same_within)

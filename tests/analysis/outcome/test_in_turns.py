@@ -55,8 +55,8 @@ def test_twice_the_cpu_is_slower_on_any_machine(busy):
         # Time moves by a part of that.
         (920, 0.96, "slower"),
         (920, 1.0, "slower"),
-        # CPU moves by more than chance does.
-        (800, 0.8, "slower"),
+        # CPU moves by more than chance does, and nobody waits longer.
+        (800, 0.8, "unknown"),
     ],
 )
 def test_one_figure_alone_must_move_beyond_chance(operations, wall, verdict):

@@ -30,7 +30,7 @@ from pprofdiff.analysis.findings.model import (
     Findings,
     Severity,
 )
-from pprofdiff.analysis.findings.wording import short
+from pprofdiff.analysis.findings.wording import arrow, short
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.goruntime.rules import rules
@@ -76,6 +76,14 @@ class _View(NamedTuple):
     totals: Allocated | None
     sites: Sites | None
     moved: bool
+    mix: bool
+
+    @property
+    def of_all(self) -> str:
+        """What all of an operation allocates, where it is one of several benchmarks."""
+        if not self.mix or self.totals is None or self.totals.space is None:
+            return ""
+        return f" (the mix: {arrow(*self.totals.space, 'B')}/op)"
 
 
 def causes_of_measured(case: Case, *, moved: bool) -> Findings:
@@ -91,7 +99,9 @@ def causes_of_measured(case: Case, *, moved: bool) -> Findings:
     totals = allocated(case.comparison)
     changed = totals is not None and totals.changed
     of_sites = Sites.of(case.comparison) if changed else None
-    view = _View(cpu, program, totals, of_sites, moved)
+    turns = case.comparison.turns
+    mix = turns is not None and len(turns.names) > 1
+    view = _View(cpu, program, totals, of_sites, moved, mix)
     found = list(_ranked(view))
     if cpu is None:
         return Findings(tuple(found), None)
@@ -185,7 +195,9 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     known = site is not None and is_large(view.totals, site)
     clauses = _by_resource(cpu, place)
     sentences = [
-        f"It allocates {amounts(site)}{_all(place)}" if known and site else "",
+        f"It allocates {amounts(site)}{_all(place)}{view.of_all}"
+        if known and site
+        else "",
         _callees(cpu, place),
         f"By resource: {', '.join(clauses)}" if clauses else "",
         *_mechanisms(cpu, place),
@@ -292,7 +304,7 @@ def _callees(cpu: CPUComparison, place: Place) -> str:
         for row in (place.gone, place.added)
     )
     if gone and added:
-        return f"Samples move from {gone} to {added}"
+        return f"{gone} has no samples any more, {added} has some now"
     if gone:
         return f"{gone} has no samples any more"
     return f"It now spends time in {added}"
@@ -328,22 +340,26 @@ def _resource(label: str) -> str:
 
 
 def _mechanisms(cpu: CPUComparison, place: Place) -> list[str]:
-    """Return kinds of runtime work that one side of a place alone does."""
+    """Return kinds of runtime work that one side alone does, as the place moved."""
     if not place.base or not place.new:
         return []
     table, found = rules(), []
+    moved = cpu.scaled_delta(place.base, place.new)
     whole = max(cpu.diff.normalization.scaled(abs(place.base), abs(place.new)))
     for category in table.categories:
         if category.split(".")[0] in ("user", "gc", "alloc", "sched", "profiling"):
             continue
         claim = place.claim.within(cpu.of((category,)))
         base, new = cpu.sums(claim)
-        if min(base, new) or abs(cpu.delta(claim)) < _MECHANISM * whole:
+        delta = cpu.delta(claim)
+        if min(base, new) or abs(delta) < _MECHANISM * whole:
+            continue
+        if delta * moved < 0:
             continue
         if cpu.change(claim).told:
             label = table.category_labels.get(category, category)
             amount = cpu.words(base, new)
-            found.append((abs(cpu.delta(claim)), f"Of that, {label}: {amount}"))
+            found.append((abs(delta), f"Of the CPU, {label}: {amount}"))
     return [text for _, text in sorted(found, reverse=True)[:1]]
 
 

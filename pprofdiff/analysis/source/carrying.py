@@ -402,7 +402,8 @@ def _of_functions(
             whole = float(
                 carriers.diff.normalization.delta(*(int(c[row]) for c in cum))
             )
-            lines += _lines(carriers, model, runs.map(own.__mul__), whole)
+            if _same_way(finding, whole):
+                lines += _lines(carriers, model, runs.map(own.__mul__), whole)
         source = _with_others(carriers, rows, tuple(lines[:_TOLD]))
         if lines:
             return source._replace(diff=number)
@@ -429,11 +430,24 @@ def _of_callers(
                 for values, mask in zip(carriers.diff.values, chosen, strict=True)
             )
             whole = float(carriers.diff.normalization.delta(base, new))
+            if not _same_way(finding, whole):
+                continue
             runs = carriers.sums(chosen)
             lines = tuple(_lines(carriers, model.counting, runs, whole))
             if lines:
                 return SourceOfFinding(lines[:_TOLD], diff=number)
     return None
+
+
+def _same_way(finding: Finding, moved: float) -> bool:
+    """Return whether a figure of functions moved as the finding says that they did.
+
+    A function that allocates more may take less CPU: lines that save the one are not
+    those that cost the other.
+    """
+    if finding.direction not in ("worse", "better"):
+        return True
+    return (moved > 0) == (finding.direction == "worse")
 
 
 def _lines(

@@ -73,14 +73,14 @@ OWN = [
     # One function replaces another under a caller: the caller tells both.
     (
         {path("F"): 300, path("Old", "F"): 500}, {path("F"): 300, path("New", "F"): 220},
-        "p.F uses 0.65× the CPU", (800, 520), "Samples move from p.Old .* to p.New ",
+        "p.F uses 0.65× the CPU", (800, 520), "p.Old .* has no samples any more, p.New .* has some now",
     ),
     # The standard library's functions are what their caller does.
     (
         {path("F"): 300, path("fmt.Sprintf", "F"): 500},
         {path("F"): 300, path("strconv.Itoa", "F"): 100},
         "p.F uses 0.50× the CPU", (800, 400),
-        "Samples move from fmt.Sprintf .* to strconv.Itoa ",
+        "fmt.Sprintf .* has no samples any more, strconv.Itoa .* has some now",
     ),
     # It costs more with all it calls, which it now does itself.
     (

@@ -16,6 +16,7 @@ from pprofdiff.analysis.inferred_work import (
 from pprofdiff.analysis.ledger.added_up import added_up, operations_by_unit
 from pprofdiff.analysis.ledger.units import Apart, UnitOfWork, by_unit, unnamed
 from pprofdiff.analysis.outcome.model import SAME_WITHIN
+from pprofdiff.analysis.profiles.by_label import ByLabel, by_label
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.compare import place_in_report
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -42,6 +43,7 @@ from pprofdiff.errors import UsageError
 from pprofdiff.identity.model import SAME_NAMES, Identity
 from pprofdiff.kinds import KINDS, KindId, resolve
 from pprofdiff.model.side import Side
+from pprofdiff.units import printable
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff
@@ -82,6 +84,8 @@ class Comparison:
         The turns of benchmarks that ``pprofdiff measure`` ran, None for other captures.
     apart
         Both sides by unit of work, where one profile holds several; else None.
+    by
+        The key of the label that tells units of work, "" for one that is found.
 
     """
 
@@ -96,6 +100,7 @@ class Comparison:
     same_hosts: int = 0
     turns: Turns | None = None
     apart: Apart | None = None
+    by: str = ""
 
     @property
     def given(self) -> tuple[Side, Side]:
@@ -116,6 +121,22 @@ class Comparison:
     def profiles(self) -> tuple[ProfileDiff, ...]:
         """The comparisons of profiles, most telling first."""
         return tuple(self.results.get("profile", ()))
+
+    @property
+    def cpu(self) -> ProfileDiff | None:
+        """The comparison of CPU profiles, None where there is none to measure."""
+        measured = (diff for diff in self.profiles if diff.is_cpu)
+        return next((diff for diff in measured if min(diff.totals) > 0), None)
+
+    @cached_property
+    def by_label(self) -> ByLabel | None:
+        """The CPU by the label that tells units of work; None without one.
+
+        Raises UsageError where the label that was asked for is on no sample.
+        """
+        if self.cpu is None or self.apart is not None:
+            return None
+        return by_label(self.cpu, self.by)
 
     @property
     def gc(self) -> GCDiff | None:
@@ -220,6 +241,7 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
         hosts,
         turns,
         apart,
+        settings.by,
     )
     both = [
         kind
@@ -233,7 +255,13 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
     }
     if not results:
         raise UsageError(_nothing(compared, [kind.id for kind in both]))
-    return replace(compared, results=results)
+    compared = replace(compared, results=results)
+    if settings.by and compared.by_label is None:
+        raise UsageError(
+            f"--by {printable(settings.by)}: it is a label of CPU samples, and there "
+            "are not two CPU profiles of one program or benchmark"
+        )
+    return compared
 
 
 def _shared(units: Sequence[UnitOfWork]) -> Caveat:

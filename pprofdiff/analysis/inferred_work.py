@@ -18,10 +18,12 @@ from pprofdiff.analysis.benchmarks.times import (
     written,
 )
 from pprofdiff.analysis.benchmarks.turns import Turns
+from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.ledger.units import UnitOfWork
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.side import age_seconds, cpu_seconds, measure, of_benchmarks
 from pprofdiff.analysis.stats.samples import median
+from pprofdiff.analysis.stats.turns import InTurns
 from pprofdiff.analysis.work import Work, possible, rated
 from pprofdiff.model.side import Side
 from pprofdiff.units import percent
@@ -35,7 +37,6 @@ _COVERS = 0.9, 1.1
 # Of the age of a process, which had to start and to get warm.
 _RAN = 0.5, 1.1
 # What profiles and benchmarks count, and the unit in which benchmarks print it.
-_ALLOCATED = {"alloc_space": "B/op", "alloc_objects": "allocs/op"}
 
 
 def inferred_work(base: Side, new: Side) -> Work | None:
@@ -80,17 +81,15 @@ def work_in_turns(turns: Turns, mix: Mapping[str, int]) -> Work | None:
     rates = 1 / times[0], 1 / times[1]
     if not possible(rates):
         return None
-    old, now = (tuple((1e9 * side).tolist()) for side in seconds)
-    costs = {"time": (old, now)}
+    old, now = ((1e9 * side).tolist() for side in seconds)
+    costs = {"time": InTurns(old, now, turns.together)}
     allocated = {
         kind: (float(old @ weights), float(now @ weights))
         for kind, (old, now) in turns.allocated.items()
     }
     if turns.cpu_seconds is not None:
-        old, now = (
-            tuple((1e9 * (side @ weights)).tolist()) for side in turns.cpu_seconds
-        )
-        costs["cpu"] = old, now
+        old, now = ((1e9 * (side @ weights)).tolist() for side in turns.cpu_seconds)
+        costs["cpu"] = InTurns(old, now, turns.together)
         means = [float(np.exp(np.log(side).mean())) for side in (old, now)]
         allocated["cpu"] = means[0], means[1]
     reason = _mix_in_words(unit_names(turns.names), weights.tolist())
@@ -117,7 +116,7 @@ def work_of_units(base: Side, new: Side, units: Sequence[UnitOfWork]) -> Work | 
     if not possible(rates):
         return None
     allocated = {}
-    for sample_type, unit in _ALLOCATED.items():
+    for sample_type, unit in ALLOCATED.items():
         costs = [_mixed(side, weights, unit) for side in sides]
         if costs[0] is not None and costs[1] is not None:
             allocated[sample_type] = costs[0], costs[1]
@@ -187,7 +186,7 @@ def _by_run(side: Side) -> dict[int, float]:
 def _allocated(base: Side, new: Side) -> dict[str, tuple[float, float]]:
     """Return what an operation of the one benchmark allocates, by sample type."""
     found = {}
-    for sample_type, unit in _ALLOCATED.items():
+    for sample_type, unit in ALLOCATED.items():
         means = [_mean(side, unit) for side in (base, new)]
         if means[0] is not None and means[1] is not None:
             found[sample_type] = means[0], means[1]

@@ -52,6 +52,9 @@ class Settings:
     same_hosts
         Whether runs that have one number are of one host, so that they are compared in
         pairs; see `analysis.runs.hosts.hosts_of_both`.
+    by
+        The key of the label of samples that tells units of work, such as endpoint; ""
+        to find one.
 
     """
 
@@ -66,6 +69,7 @@ class Settings:
     same_within: float = SAME_WITHIN
     pairs: int = 0
     same_hosts: bool = False
+    by: str = ""
 
     def identity_of(
         self, base: Sequence[Profile | Stacks], new: Sequence[Profile | Stacks]

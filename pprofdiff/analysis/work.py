@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from pprofdiff.analysis.stats.turns import InTurns
 from pprofdiff.errors import UsageError
 from pprofdiff.units import rounded
 
@@ -19,9 +20,7 @@ _WHOLE = 1e5
 
 Pair = tuple[float, float]
 _NONE: Mapping[int, float] = MappingProxyType({})
-_NO_TURNS: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]] = MappingProxyType(
-    {}
-)
+_NO_TURNS: Mapping[str, InTurns] = MappingProxyType({})
 _NO_PAIRS: Mapping[str, Pair] = MappingProxyType({})
 
 
@@ -54,7 +53,7 @@ class Work(NamedTuple):
     holds: Pair | None = None
     whole: bool = False
     throughout: bool = True
-    turns: Mapping[str, tuple[tuple[float, ...], tuple[float, ...]]] = _NO_TURNS
+    turns: Mapping[str, InTurns] = _NO_TURNS
 
     @property
     def is_whole(self) -> bool:

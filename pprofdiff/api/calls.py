@@ -281,14 +281,16 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
     pair_names: Mapping[str, str] | None = None,
     pairing: bool = True,
     same_within: float = SAME_WITHIN,
+    by: str = "",
 ) -> Comparison:
     """Return everything that two folders, or lists of files, tell, as the command does.
 
     What lies there is told from its content and paired by kind. Options are as for
     `diff`; builds are called the same where the outcome's figure surely differs by no
-    more than `same_within`, a share of base. A folder's damaged file is left out, and
-    `Comparison.unread` names it. Raises UsageError where nothing pairs, FetchError or
-    FormatError for what was named itself and cannot be read.
+    more than `same_within`, a share of base. `by` is the key of the label of samples
+    that tells units of work, such as ``endpoint``; "" to find one. A folder's damaged
+    file is left out, and `Comparison.unread` names it. Raises UsageError where nothing
+    pairs, FetchError or FormatError for what was named itself and cannot be read.
 
     >>> both = compare("syncpool/base", "syncpool/new")
     >>> both
@@ -308,6 +310,7 @@ def compare(  # noqa: PLR0913 - the options of a comparison, by keyword
         tuple((pair_names or {}).items()),
         pairing,
         same_within=same_within,
+        by=by,
     )
     return compare_paths(base, new, settings)
 

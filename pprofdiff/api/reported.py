@@ -111,12 +111,13 @@ class Reported(Shown):
 
     @property
     def units(self) -> pd.DataFrame:
-        """What an operation of each benchmark costs: one row a benchmark.
+        """What an operation costs: one row a benchmark, else a value of a label.
 
         ============== ============================================= ============
         column         meaning                                       type
         ============== ============================================= ============
-        unit           name of the benchmark                         string
+        label          the label's key; missing for benchmarks       string
+        unit           name of the benchmark, or the label's value   string
         figure         time or cpu, per operation                    categorical
         base, new      seconds                                       float64
         ratio          new ÷ base                                    float64
@@ -125,11 +126,12 @@ class Reported(Shown):
         mark           more, less or noise                           categorical
         ============== ============================================= ============
 
-        It is empty of one benchmark, and without any.
+        It is empty of one benchmark, and where no label of CPU samples tells units of
+        work or the work is not known. CPU by a label is per operation of the whole.
         """
         from pprofdiff.analysis.outcome.frames import units_frame
 
-        return units_frame(self.report().outcome.units)
+        return units_frame(self.report().outcome)
 
     @property
     def runs(self) -> pd.DataFrame:

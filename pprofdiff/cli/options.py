@@ -250,7 +250,7 @@ FLAGS = (
     Flag(_FETCH, "seconds", "int", "seconds", "N", "length of a live profile"),
     Flag(_FETCH, "timeout", "float", "timeout", "N", "seconds until a fetch is given up"),
     Flag(_FETCH, "max_size", "size", "max_size", "SIZE", "largest input, decompressed: a larger one is refused as it inflates (1GB)", ours=True),
-    Flag(_FLEET, "by", "str", "by", "HOST", "a label, a path part HOST=…, or a pattern '/(?P<host>[^/]+)/' for paths", ours=True),
+    Flag(_FLEET, "by", "str", "by", "HOST", "a label of endpoints, or of a fleet's hosts; HOST=… or a pattern in paths", ours=True),
     Flag(_FLEET, "group_by", "str", "group_by", "PART", "as --by: functions that moved, in each region, version or endpoint", ours=True, views="report"),
     Flag(_FLEET, "over", "str", "over", "STEP", "more than two: time, or what tells builds, as --by; see below", ours=True, views="report"),
     Flag(_FLEET, "every", "duration", "every", "WIDTH", "of --over time: a window, such as 15m (48 windows at most)", ours=True, views="report"),

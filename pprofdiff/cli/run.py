@@ -327,6 +327,7 @@ def compared(
     settings = Settings(
         sample_type=options.sample_index or None,
         normalize=options.normalize,
+        by="" if loaded.new.fleet is not None else options.by,
         work=_work(options),
         spans=_spans(options),
         pair_names=options.pair_names,
@@ -356,7 +357,7 @@ def compared(
 def _loaded(options: Options, screen: Screen, waiting: Waiting) -> Loaded:
     """Read what was named; with ``--state``, traces alone, as profiles."""
     named = any(map(of_fleet, (*options.base, *options.new)))
-    asked = options.by or options.group_by or options.scheduler
+    asked = options.group_by or options.scheduler
     if named or asked or options.max_skipped is not None:
         return _fleets(options, waiting)
     how = ReadOptions(

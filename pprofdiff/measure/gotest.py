@@ -38,7 +38,7 @@ _BUSY = 2000
 _FEW, _EMPTY_TURNS = 5, 3
 _RESULT = re.compile(rb"^Benchmark\S+\s+\d+\s.*$", re.MULTILINE)
 _HEADER = re.compile(rb"^(?:goos|goarch|pkg|cpu): .*$", re.MULTILINE)
-_IN_TURNS = b"measured: in turns"
+_IN_TURNS = "measured: in turns"
 
 
 class Plan(NamedTuple):
@@ -49,13 +49,22 @@ class Plan(NamedTuple):
     counted: Counts
 
 
+_Ran = tuple[Leaf, bytes, Ended]
+
+
 class GoBenchmarks:
     """Both sides' test binaries, which run the same benchmarks, each by itself."""
 
     def __init__(
-        self, processes: Processes, plans: Mapping[Leaf, Plan], turns: int
+        self,
+        processes: Processes,
+        plans: Mapping[Leaf, Plan],
+        turns: int,
+        alike: int,
     ) -> None:
         self._run = processes.run
+        self._layouts = processes.layouts
+        self._alike = alike
         self._asked = processes.asked
         self.plans = dict(plans)
         self.turns = turns
@@ -94,18 +103,9 @@ class GoBenchmarks:
         counted. A benchmark's folder has ``cpu.pb.gz`` and ``gctrace.log`` of one
         process; in the first round also ``allocs.pb.gz``, which has every object.
         """
-        began: dict[SideName, float] = {}
-        ran: dict[SideName, list[tuple[Leaf, bytes, Ended]]] = {s: [] for s in SIDES}
-        for turn in range(self.turns):
-            sides = order(next(self._number))
-            for leaf in self.plans:
-                for side in sides:
-                    began.setdefault(side, time.time())
-                    ran[side].append((leaf, *self._timed(side, leaf)))
-                    if turn < self._empty_turns:
-                        self._start_up(side, leaf)
+        began, ran = self._in_turns()
         for side in SIDES:
-            lines = [_IN_TURNS]
+            lines = [self._heading()]
             for leaf, printed, ended in ran[side]:
                 lines += self._lines(side, leaf, printed, ended, lines)
             with open(os.path.join(folders[side], "bench.txt"), "wb") as file:
@@ -120,6 +120,22 @@ class GoBenchmarks:
                     self._sites(side, leaf, folder)
         self._counted = True
         return tuple(began.items())
+
+    def _in_turns(self) -> tuple[dict[SideName, float], dict[SideName, list[_Ran]]]:
+        """Return when each side began, and what its timed turns printed."""
+        began: dict[SideName, float] = {}
+        ran: dict[SideName, list[_Ran]] = {side: [] for side in SIDES}
+        for turn in range(self.turns):
+            if turn % self._alike == 0:
+                self._layouts.change()
+            sides = order(next(self._number))
+            for leaf in self.plans:
+                for side in sides:
+                    began.setdefault(side, time.time())
+                    ran[side].append((leaf, *self._timed(side, leaf)))
+                    if turn < self._empty_turns:
+                        self._start_up(side, leaf)
+        return began, ran
 
     def trace(self, side: SideName, folder: str) -> None:
         """Write trace.out of the first benchmark, of one run as long as a turn."""
@@ -149,11 +165,17 @@ class GoBenchmarks:
                 for leaf, plan in self.plans.items()
             ],
             "turns_a_round": self.turns,
+            "turns_a_layout": self._alike if self._layouts.vary else None,
             "involuntary_context_switches_per_cpu_second": self._switches(),
             "build_flags": list(self._asked.build),
             "test_flags": list(self._asked.test),
             "arguments": list(self._asked.arguments),
         }
+
+    def _heading(self) -> bytes:
+        """Return the line that results in turns begin with."""
+        alike = f", {self._alike} a layout" if self._layouts.vary else ""
+        return f"{_IN_TURNS}{alike}".encode()
 
     def _switches(self) -> float | None:
         """Return how often others took the processor, a second of CPU time."""

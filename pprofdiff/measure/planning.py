@@ -11,6 +11,7 @@ from pprofdiff.measure.gobuild import Binary, Tree
 from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.gotest import GoBenchmarks, Plan
 from pprofdiff.measure.iterations import Counts, alike_counts, counts_for
+from pprofdiff.measure.layouts import Layouts
 from pprofdiff.measure.leaves import Leaf, Pilot, pilots
 from pprofdiff.measure.processes import Processes
 from pprofdiff.measure.rewritten import rewritten
@@ -27,6 +28,8 @@ _TURNS, _FEWEST_TURNS = 12, 2
 _SHORTEST_TURN_S, _SHORTEST_PROFILE_S = 0.02, 0.1
 # All timed turns of a round, of all benchmarks, take about this long if they can.
 _ROUND_S = 3.0
+# Two turns of a layout begin with base, two with new.
+_ALIKE = 4
 # An allocs profile of every object costs 1 to 2 µs an object.
 _OBJECTS = 100_000
 # The fewest iterations whose profile is more than one of two.
@@ -63,9 +66,17 @@ def planned(
         if alone:
             warn(f"only {side} has {_few(alone)}: not measured")
     _warn_of_rewritten(common, binaries, warn)
-    processes = Processes(asked, trees, binaries)
+    layouts = Layouts(asked, trees, binaries)
+    layouts.change()
+    if not layouts.vary:
+        warn(
+            "the linker cannot lay out functions in other orders (Go 1.22 can, without "
+            "-ldflags in GOFLAGS): where they lie may account for a change of a few "
+            "percent"
+        )
+    processes = Processes(asked, trees, layouts)
     start = _set_up_seconds(processes, found, common)
-    turn = _Turn.of(len(common), start)
+    turn = _Turn.of(len(common), start, layouts.seconds)
     plans = _plans(asked, found, common, seconds, turn)
     unlike = [
         f"{leaf.shown} ({plan.timed.base:,} and {plan.timed.new:,})"
@@ -77,22 +88,33 @@ def planned(
             "base and new run a different number of iterations, so that both get "
             f"enough time: {_few(unlike)}"
         )
-    return GoBenchmarks(processes, plans, turn.number)
+    return GoBenchmarks(processes, plans, turn.number, turn.alike)
 
 
 class _Turn(NamedTuple):
-    """How long one benchmark of a side runs in a turn, and how many a round has."""
+    """How long one benchmark of a side runs in a turn, and how many a round has.
+
+    `alike` of them run with one layout.
+    """
 
     seconds: float
     number: int
+    alike: int
 
     @classmethod
-    def of(cls, benchmarks: int, start: float) -> _Turn:
-        """Return turns that are short, and as long as setting up takes at least."""
+    def of(cls, benchmarks: int, start: float, linking: float) -> _Turn:
+        """Return turns that are short, and as long as setting up takes at least.
+
+        A round has as many layouts as can be linked without taking longer than turns.
+        """
         share = _ROUND_S / (_FEWEST_TURNS * len(SIDES) * benchmarks)
         seconds = max(_SHORTEST_TURN_S, start, min(_TURN_S, share))
         each = (seconds + start) * benchmarks * len(SIDES)
-        return cls(seconds, max(_FEWEST_TURNS, min(_TURNS, round(_ROUND_S / each))))
+        number = max(_FEWEST_TURNS, min(_TURNS, round(_ROUND_S / each)))
+        if number < _ALIKE:
+            return cls(seconds, number, number)
+        number -= number % _ALIKE
+        return cls(seconds, number, _ALIKE if linking <= _ALIKE * each else number)
 
 
 def _set_up_seconds(

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from pprofdiff.measure.children import Ended, Program, run
 from pprofdiff.measure.failures import failed, undone
-from pprofdiff.measure.gobuild import Binary, Tree
+from pprofdiff.measure.gobuild import Tree
 from pprofdiff.measure.goflags import GoTest
+from pprofdiff.measure.layouts import Layouts
 from pprofdiff.measure.leaves import Leaf, pattern_of
 from pprofdiff.measure.sides import SideName
 
@@ -29,11 +30,11 @@ class Processes:
         self,
         asked: GoTest,
         trees: Mapping[SideName, Tree],
-        binaries: Mapping[SideName, Mapping[str, Binary]],
+        layouts: Layouts,
     ) -> None:
         self.asked = asked
+        self.layouts = layouts
         self._trees = trees
-        self._binaries = binaries
 
     def run(
         self,
@@ -48,7 +49,7 @@ class Processes:
         `gctrace` is the file that GC traces go to, "" for none. Raises MeasureError
         where it fails, or does nothing.
         """
-        tree, binary = self._trees[side], self._binaries[side][leaf.package]
+        tree, binary = self._trees[side], self.layouts.of(side, leaf.package)
         words = [
             *(binary.path, "-test.run=^$", f"-test.bench={pattern_of(leaf)}"),
             *("-test.count=1", f"-test.benchtime={iterations}x", *leaf.flags),

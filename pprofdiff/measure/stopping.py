@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from math import log
-
-from pprofdiff.analysis.outcome.model import Outcome
+from pprofdiff.analysis.outcome.model import Outcome, off_cpu
 
 __all__ = ["FEWEST_ROUNDS", "sure", "to_trace", "unexplained"]
 
 FEWEST_ROUNDS = 5
 """With fewer runs the spread between them is hardly known."""
-
-_HALF = 0.5
 
 
 def sure(outcome: Outcome) -> bool:
@@ -26,17 +22,12 @@ def sure(outcome: Outcome) -> bool:
 
 
 def unexplained(outcome: Outcome) -> bool:
-    """Return whether CPU per operation moved by less than half of what time did.
-
-    What an operation waits for is in its time alone; a trace shows it. Ratios are
-    compared: beside other programs an operation of CPU alone takes longer than its CPU,
-    on both sides.
-    """
+    """Return whether CPU does not explain how time moved: a trace shows what does."""
     figures = {measure.id: measure for measure in outcome.measures}
     time, cpu = figures.get("time"), figures.get("cpu")
     if time is None or time.verdict not in ("slower", "faster"):
         return False
-    return cpu is None or log(cpu.ratio) / log(time.ratio) < _HALF
+    return cpu is None or off_cpu(time.ratio, cpu.ratio)
 
 
 def to_trace(outcome: Outcome) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ def test_the_frame_has_a_row_a_benchmark(planted):
     units = planted.units
     assert units["unit"].tolist() == NAMES
     assert dict(units.dtypes.astype(str)) == {
+        "label": "string",
         "unit": "string",
         "figure": "category",
         **dict.fromkeys(("base", "new", "ratio", "low", "high"), "float64"),

@@ -22,7 +22,7 @@ from pprofdiff.analysis.account.intervals import intervals
 from pprofdiff.analysis.account.model import Account, Amount, Part, in_part
 from pprofdiff.analysis.benchmarks.times import is_time, measured
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.outcome.figures import cpu_of, timed
+from pprofdiff.analysis.outcome.figures import timed
 from pprofdiff.analysis.outcome.model import SAME_WITHIN, Measure
 from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -46,7 +46,7 @@ def account(comparison: Comparison) -> Account | None:
         from pprofdiff.analysis.account.traced import of_trace
 
         return of_trace(comparison, trace)
-    diff = cpu_of(comparison)
+    diff = comparison.cpu
     if diff is None or diff.category_sums is None:
         return None
     mode = diff.normalization.mode

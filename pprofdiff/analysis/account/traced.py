@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.account.intervals import intervals
 from pprofdiff.analysis.account.model import Account, Amount, Part, in_part
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.outcome.figures import cpu_of
 from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.categories import BACKGROUND_MARK
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -74,7 +73,7 @@ def of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
             yield name, Amount(base, new)
 
     running = amount("exec_ns")
-    parts, beside, gaps = _running(cpu_of(comparison), running)
+    parts, beside, gaps = _running(comparison.cpu, running)
     for id_, (label, column) in _COLUMNS.items():
         parts.append(Part(id_, label, amount(column), _TRACE))
     for reason, blocked in amounts("block_ns", "reasons"):

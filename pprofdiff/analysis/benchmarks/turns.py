@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -14,16 +15,19 @@ from pprofdiff.analysis.benchmarks.times import (
     is_time,
     key_of,
 )
-from pprofdiff.model.benchmarks import Result
-from pprofdiff.model.side import Side
+from pprofdiff.analysis.benchmarks.units import ALLOCATED
+from pprofdiff.analysis.stats.calibration import TURNS_TOGETHER
+from pprofdiff.analysis.stats.turns import InTurns
+from pprofdiff.model.benchmarks import Benchmarks, Result
+from pprofdiff.model.side import Capture, Side
 
-__all__ = ["Floats", "Turns", "geomeans", "measured_in_turns"]
+__all__ = ["Floats", "Turns", "measured_in_turns"]
 
 # CPU time per operation, as the kernel counted it for the process.
 _CPU = "cpu-ns/op"
 
-_IN_TURNS = ("measured", "in turns")
-_ALLOCATED = {"B/op": "alloc_space", "allocs/op": "alloc_objects"}
+# Written before results, with how many turns have functions where the first has them.
+_IN_TURNS = re.compile(r"in turns(?:, (\d{1,6}) a layout)?")
 
 Floats = NDArray[np.float64]
 
@@ -43,6 +47,8 @@ class Turns:
     allocated
         Bytes and objects per operation of (base, new), by sample type of an allocs
         profile: medians, float64 of shape (benchmarks,).
+    together
+        How many turns that follow each other make one observation.
 
     """
 
@@ -50,6 +56,17 @@ class Turns:
     seconds: tuple[Floats, Floats]
     cpu_seconds: tuple[Floats, Floats] | None
     allocated: Mapping[str, tuple[Floats, Floats]]
+    together: int = TURNS_TOGETHER
+
+    def each(self, figure: tuple[Floats, Floats]) -> list[InTurns]:
+        """Return a figure of (base, new) benchmark by benchmark."""
+        base, new = (side.T.tolist() for side in figure)
+        return [InTurns(*one, self.together) for one in zip(base, new, strict=True)]
+
+    def geomeans(self) -> InTurns:
+        """Return each turn's geometric mean of seconds over benchmarks."""
+        base, new = (np.exp(np.log(s).mean(axis=1)).tolist() for s in self.seconds)
+        return InTurns(base, new, self.together)
 
 
 def measured_in_turns(base: Side, new: Side) -> Turns | None:
@@ -77,17 +94,12 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
     has_cpu = all(_paired(old[key], current[key], _CPU) for key in names)
     cpu = _columns(old, current, names, _CPU, 1e-9) if has_cpu else None
     allocated = {}
-    for unit, kind in _ALLOCATED.items():
+    for kind, unit in ALLOCATED.items():
         if all(_paired(old[key], current[key], unit) for key in names):
             both = _columns(old, current, names, unit, 1.0)
             allocated[kind] = np.median(both[0], axis=0), np.median(both[1], axis=0)
-    return Turns(names, seconds, cpu, allocated)
-
-
-def geomeans(columns: Floats) -> list[float]:
-    """Return each turn's geometric mean over benchmarks: (turns, benchmarks)."""
-    means: list[float] = np.exp(np.log(columns).mean(axis=1)).tolist()
-    return means
+    together = max(map(_together, base.of("benchmark")), default=TURNS_TOGETHER)
+    return Turns(names, seconds, cpu, allocated, together)
 
 
 _Values = dict[BenchmarkKey, dict[str, list[float]]]
@@ -106,8 +118,14 @@ def _values(side: Side) -> _Values | None:
     return found or None
 
 
-def _in_turns(result: Result) -> bool:
-    return _IN_TURNS in result.config
+def _in_turns(result: Result) -> re.Match[str] | None:
+    return _IN_TURNS.fullmatch(dict(result.config).get("measured", ""))
+
+
+def _together(capture: Capture[Benchmarks]) -> int:
+    """Return how many turns of a run, one after the other, are of one layout."""
+    found = _in_turns(capture.content.results[0]) if capture.content.results else None
+    return max(int(found[1]), 1) if found and found[1] else TURNS_TOGETHER
 
 
 def _paired(

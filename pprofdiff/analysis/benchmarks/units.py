@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-__all__ = ["Better", "Tidy", "better", "in_bytes", "tidy"]
+__all__ = ["ALLOCATED", "Better", "Tidy", "better", "in_bytes", "tidy"]
+
+ALLOCATED = {"alloc_space": "B/op", "alloc_objects": "allocs/op"}
+"""The units of what -benchmem counts, by the sample type of allocs profiles."""
 
 Better = Literal["higher", "lower"]
 

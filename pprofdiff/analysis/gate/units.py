@@ -1,4 +1,4 @@
-"""Rules on units of work: an operation of each benchmark, all judged together."""
+"""Rules on units of work: an operation of each benchmark, or by a label's values."""
 
 from __future__ import annotations
 
@@ -33,15 +33,17 @@ def _units(asked: Asked, judged: Judged) -> Measured:
     """Measure time per operation, or CPU on a busy machine, of units that match."""
     matches = matcher(asked.subject, asked.named)
     decided = outcome(judged.comparison)
-    units = decided.units or _one(decided)
+    by_label = decided.by_label
+    units = decided.units or (by_label and by_label.units) or _one(decided)
     if not units:
-        return Missing("no benchmark is on both sides")
+        return Missing("no benchmark, and no label of samples, is on both sides")
     figures = [
         _figure(unit, decided) for unit in units if matches(unit.name) and unit.base
     ]
     if figures:
         return figures
-    return Missing(f"no benchmark matches {asked.subject}")
+    noun = "benchmark" if by_label is None else by_label.key
+    return Missing(f"no {noun} matches {asked.subject}")
 
 
 def _one(decided: Outcome) -> tuple[Unit, ...]:

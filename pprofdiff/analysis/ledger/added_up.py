@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pprofdiff.analysis.benchmarks.times import key_of
+from pprofdiff.analysis.benchmarks.allocated import allocated_by_benchmark
 from pprofdiff.analysis.ledger.units import REST, UnitOfWork
 from pprofdiff.analysis.side import measure
 from pprofdiff.errors import IncompatibleProfilesError
@@ -126,15 +126,10 @@ def _count(part: Capture[Profile]) -> int:
 
 def _space_by_unit(side: Side, units: Sequence[UnitOfWork]) -> dict[str, float]:
     """Return the bytes that an operation of each unit allocates; empty if not known."""
+    by_benchmark = allocated_by_benchmark(side)["B/op"]
     space = {}
     for unit in units:
-        values = [
-            value
-            for capture in side.of("benchmark")
-            for result in capture.content.results
-            if result.unit == "B/op" and key_of(result) in unit.benchmarks
-            for value in result.values
-        ]
+        values = [v for key in unit.benchmarks for v in by_benchmark.get(key, ())]
         if not values:
             return {}
         space[unit.name] = sum(values) / len(values)

@@ -105,9 +105,7 @@ def _share_of_rest(side: Side) -> float | None:
     sums = {True: 0, False: 0}
     for capture in side.of("profile"):
         if capture.unit and measure(capture) == "cpu":
-            profile = capture.content
-            total = int(profile.values[:, profile.sample_index()].sum())
-            sums[capture.unit == REST] += total
+            sums[capture.unit == REST] += capture.content.total()
     whole = sums[True] + sums[False]
     return sums[True] / whole if whole else None
 
@@ -225,7 +223,6 @@ class _Run(NamedTuple):
 
     number: int
     results: Mapping[BenchmarkKey, tuple[tuple[int, ...], tuple[float, ...]]]
-    allocated: Mapping[BenchmarkKey, float]
     parts: tuple[tuple[Capture[Profile], Column], ...]
     names: tuple[str, ...]
     nanoseconds: Column
@@ -256,7 +253,6 @@ def _runs(side: Side, names: tuple[str, ...]) -> list[_Run]:
         if not all(_attributed(*part) for part in parts):
             return []
         results: dict[BenchmarkKey, tuple[tuple[int, ...], tuple[float, ...]]] = {}
-        allocated = {}
         for output in outputs:
             for result in output.content.results:
                 factor, key = SECONDS.get(result.unit), key_of(result)
@@ -267,13 +263,9 @@ def _runs(side: Side, names: tuple[str, ...]) -> list[_Run]:
                         before[0] + result.iterations,
                         before[1] + values,
                     )
-                elif result.unit == "B/op" and result.values:
-                    allocated[key] = median(result.values)
         if not all(is_time(t) for _, times in results.values() for t in times):
             return []
-        runs.append(
-            _Run(number, results, allocated, parts, names, _called(parts, len(names)))
-        )
+        runs.append(_Run(number, results, parts, names, _called(parts, len(names))))
     return runs
 
 

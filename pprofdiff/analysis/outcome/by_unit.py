@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log, sqrt
 
-import numpy as np
-from numpy.typing import NDArray
-
-from pprofdiff.analysis.benchmarks.times import BenchmarkKey, key_of, unit_names
+from pprofdiff.analysis.benchmarks.allocated import allocated_by_benchmark
+from pprofdiff.analysis.benchmarks.times import BenchmarkKey, unit_names
 from pprofdiff.analysis.benchmarks.turns import Turns
-from pprofdiff.analysis.benchmarks.units import tidy
+from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Counted, Unit, Verdict
+from pprofdiff.analysis.outcome.model import (
+    TURNS_CONFIDENCE,
+    Counted,
+    Unit,
+    off_cpu,
+    verdict_between,
+)
 from pprofdiff.analysis.side import measure
 from pprofdiff.analysis.stats.calibration import FALSE_DISCOVERIES, TOTAL_SIGMA
 from pprofdiff.analysis.stats.samples import median
@@ -24,7 +28,6 @@ from pprofdiff.model.side import Side
 
 __all__ = ["units_in_turns", "units_of"]
 
-_COUNTED = ("B/op", "allocs/op")
 _SEVERAL = 2
 # Half of normal deviates are nearer to 0 than so many deviations.
 _HALF = 0.6745
@@ -77,7 +80,9 @@ def units_of(
             figures[i],
             base,
             new,
-            _verdict(ratio, low, high, comparison.same_within),
+            verdict_between(
+                ratio.ratio, (low, high), ratio.narrow, comparison.same_within
+            ),
             counted.get(name, ()),
             None if of_cpu is None else (median(of_cpu[0]), median(of_cpu[1])),
             name,
@@ -112,9 +117,7 @@ def _cpu_of(side: Side, unit: str) -> list[float]:
     for capture in side.of("profile"):
         done = operations_of(capture.content)
         if capture.unit == unit and measure(capture) == "cpu" and done is not None:
-            profile = capture.content
-            total = int(profile.values[:, profile.sample_index()].sum())
-            costs.append(total / 1e9 / done.number)
+            costs.append(capture.content.total() / 1e9 / done.number)
     return costs if all(cost > 0 for cost in costs) else []
 
 
@@ -132,20 +135,21 @@ def units_in_turns(
     turns: Turns, figure: str, same_within: float, least: float = 0.0
 ) -> tuple[Unit, ...]:
     """Return time or CPU per operation of benchmarks measured in turns; none of one."""
-    columns = turns.seconds
-    if figure == "cpu" and turns.cpu_seconds is not None:
-        columns = turns.cpu_seconds
     if len(turns.names) < _SEVERAL:
         return ()
-    sides = [side.T.tolist() for side in columns]
-    ratios = [ratio_of_turns(*pair) for pair in zip(*sides, strict=True)]
+    times = [ratio_of_turns(*figure) for figure in turns.each(turns.seconds)]
+    cpu = None
+    if turns.cpu_seconds is not None:
+        cpu = [ratio_of_turns(*figure) for figure in turns.each(turns.cpu_seconds)]
+    columns, ratios = turns.seconds, times
+    if figure == "cpu" and turns.cpu_seconds is not None and cpu is not None:
+        columns, ratios = turns.cpu_seconds, cpu
     bounds = judged_together(ratios, _OF_TURNS, least)
-    off_cpu = _off_cpu(turns)
     units = []
     for i, name in enumerate(unit_names(turns.names)):
         counted = (
             Counted(unit, float(both[0][i]), float(both[1][i]))
-            for kind, unit in (("alloc_space", "B/op"), ("alloc_objects", "allocs/op"))
+            for kind, unit in ALLOCATED.items()
             if (both := turns.allocated.get(kind)) is not None
         )
         unit = Unit(
@@ -153,67 +157,27 @@ def units_in_turns(
             ratios[i].ratio,
             *bounds[i],
             figure,
-            median(sides[0][i]),
-            median(sides[1][i]),
-            _verdict(ratios[i], *bounds[i], same_within),
+            median(columns[0][:, i].tolist()),
+            median(columns[1][:, i].tolist()),
+            verdict_between(ratios[i].ratio, bounds[i], ratios[i].narrow, same_within),
             tuple(counted),
             key=turns.names[i],
-            off_cpu=bool(off_cpu[i]),
+            off_cpu=cpu is not None
+            and not times[i].wide[0] <= 1 <= times[i].wide[1]
+            and off_cpu(times[i].ratio, cpu[i].ratio),
         )
         units.append(unit)
     return tuple(units)
 
 
-def _off_cpu(turns: Turns) -> NDArray[np.bool_]:
-    """Return which benchmarks' CPU moved by less than half of what their time did.
-
-    Ratios are compared, as other programs make time longer than CPU on both sides.
-    """
-    if turns.cpu_seconds is None:
-        return np.zeros(len(turns.names), np.bool_)
-    times = (
-        ratio_of_turns(*pair)
-        for pair in zip(*(side.T.tolist() for side in turns.seconds), strict=True)
-    )
-    moved = np.array([not ratio.wide[0] <= 1 <= ratio.wide[1] for ratio in times])
-    time, cpu = (
-        np.subtract(*(np.log(side).mean(axis=0) for side in columns[::-1]))
-        for columns in (turns.seconds, turns.cpu_seconds)
-    )
-    found: NDArray[np.bool_] = moved & (cpu * np.sign(time) < np.abs(time) / 2)
-    return found
-
-
-def _verdict(ratio: Ratio, low: float, high: float, same_within: float) -> Verdict:
-    """Return whether one unit got slower, faster, or is the same."""
-    least, most = ratio.narrow
-    if least >= 1 - same_within and most <= 1 + same_within:
-        return "same"
-    if abs(log(ratio.ratio)) <= log(1 + same_within):
-        return "unknown"
-    if low > 1:
-        return "slower"
-    return "faster" if high < 1 else "unknown"
-
-
 def _counted(base: Side, new: Side) -> dict[BenchmarkKey, tuple[Counted, ...]]:
     """Return what an operation of each benchmark allocates: medians of both sides."""
-    sides = [_allocations(side) for side in (base, new)]
+    sides = [allocated_by_benchmark(side) for side in (base, new)]
     found: dict[BenchmarkKey, tuple[Counted, ...]] = {}
-    for unit in _COUNTED:
+    for unit in ALLOCATED.values():
         old, now = (side[unit] for side in sides)
         for key in old:
             if key in now:
                 one = Counted(unit, median(old[key]), median(now[key]))
                 found[key] = (*found.get(key, ()), one)
-    return found
-
-
-def _allocations(side: Side) -> dict[str, dict[BenchmarkKey, list[float]]]:
-    found: dict[str, dict[BenchmarkKey, list[float]]] = {unit: {} for unit in _COUNTED}
-    for capture in side.of("benchmark"):
-        for result in capture.content.results:
-            of_unit = found.get(tidy(result.unit).unit)
-            if of_unit is not None and result.values:
-                of_unit.setdefault(key_of(result), []).extend(result.values)
     return found

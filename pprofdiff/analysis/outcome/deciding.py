@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from pprofdiff.analysis.benchmarks.units import tidy
+from pprofdiff.analysis.benchmarks.units import ALLOCATED, tidy
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.contention import busy, stirred
+from pprofdiff.analysis.outcome.by_label import units_by_label, units_by_task
 from pprofdiff.analysis.outcome.by_unit import units_in_turns
-from pprofdiff.analysis.outcome.figures import Timed, cpu_of, measures, timed
+from pprofdiff.analysis.outcome.figures import Timed, measures, timed
 from pprofdiff.analysis.outcome.model import (
     SAME_WITHIN,
     Counted,
@@ -88,7 +89,7 @@ def outcome(comparison: Comparison) -> Outcome:
     told = list(measures(comparison))
     if comparison.measured:
         return _of_turns(comparison, told)
-    diff = cpu_of(comparison)
+    diff = comparison.cpu
     # How much work hosts get tells nothing of their build.
     alike = None if diff is None or comparison.of_fleets else scaled_alike(diff)
     speeds = [m for m in told if m.more_is]
@@ -145,6 +146,9 @@ def outcome(comparison: Comparison) -> Outcome:
         together=_together(comparison, benchmarks, verdict, ordered),
         units=units,
         rest=None if comparison.apart is None else comparison.apart.rest(),
+        by_label=None
+        if units
+        else units_by_label(comparison) or units_by_task(comparison),
     )
 
 
@@ -202,7 +206,7 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
         if work is None
         else tuple(
             Counted(unit, *work.allocated[kind])
-            for kind, unit in (("alloc_space", "B/op"), ("alloc_objects", "allocs/op"))
+            for kind, unit in ALLOCATED.items()
             if kind in work.allocated
         )
     )
@@ -217,9 +221,17 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
 
 
 def _agreed(first: Measure, measures: Sequence[Measure]) -> bool:
-    """Return whether another figure moved by a good part of what the first one did."""
+    """Return whether another figure moved by a good part of what the first one did.
+
+    One whose 90 % interval has 1 in it may have moved the same way by chance: on a busy
+    machine time does, by any amount, every other time.
+    """
     moved = log(first.ratio)
-    return any(log(m.ratio) / moved >= _ALSO for m in measures if m is not first)
+    return any(
+        log(m.ratio) / moved >= _ALSO and not m.narrow[0] <= 1 <= m.narrow[1]
+        for m in measures
+        if m is not first
+    )
 
 
 def _rounds(measure: Measure) -> str:
@@ -273,7 +285,7 @@ def _allocations(diff: BenchmarkDiff | None, benchmarks: Timed) -> list[Benchmar
     return [
         row
         for row in rows
-        if tidy(row.unit).unit in ("B/op", "allocs/op")
+        if tidy(row.unit).unit in ALLOCATED.values()
         and row.full_name in benchmarks.each
         and row.change is not None
     ]
@@ -292,7 +304,7 @@ def _changed(row: BenchmarkRow) -> bool:
 
 def machine_moved_time(comparison: Comparison) -> bool:
     """Return whether a busy machine explains that operations took another time."""
-    diff = cpu_of(comparison)
+    diff = comparison.cpu
     if diff is None or comparison.of_fleets or busy(comparison) is None:
         return False
     told = list(measures(comparison))

@@ -14,11 +14,12 @@ from pprofdiff.analysis.benchmarks.times import (
     times_by_run,
     written,
 )
-from pprofdiff.analysis.benchmarks.turns import Turns, geomeans
+from pprofdiff.analysis.benchmarks.turns import Turns
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.contention import busy, clock_sigma
 from pprofdiff.analysis.outcome.by_unit import units_of
 from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Measure, Unit
+from pprofdiff.analysis.outcome.tasks import task_times
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.totals import ratio_of_totals, total_of_turns
 from pprofdiff.analysis.side import counted_seconds, cpu_seconds
@@ -31,14 +32,11 @@ from pprofdiff.analysis.stats.totals import (
     ratio_of_sums,
     ratio_of_turns,
 )
-from pprofdiff.analysis.stats.turns import all_paired
+from pprofdiff.analysis.stats.turns import InTurns, all_paired
 from pprofdiff.model.side import Side
 from pprofdiff.units import times
 
-__all__ = ["Timed", "cpu_of", "measures", "timed"]
-
-# Fewer whole user tasks a side do not tell how long one takes.
-_FEW_TASKS = 20
+__all__ = ["Timed", "measures", "timed"]
 
 # How far intervals of a known deviation reach.
 _KNOWN = reach(inf)
@@ -126,14 +124,12 @@ def _in_turns(turns: Turns) -> Timed:
 
     Of several, the figure is the geometric mean of them all, turn by turn.
     """
-    columns = [side.T.tolist() for side in turns.seconds]
     each = {
-        written(name): ratio_of_turns(old, now)
-        for name, old, now in zip(turns.names, *columns, strict=True)
+        written(name): ratio_of_turns(*figure)
+        for name, figure in zip(turns.names, turns.each(turns.seconds), strict=True)
     }
-    base, new = (geomeans(side) for side in turns.seconds)
     what = _Figure("time", "time per operation", "s")
-    return Timed(_of_turns(what, base, new, source_of(turns.names)), each)
+    return Timed(_of_turns(what, turns.geomeans(), source_of(turns.names)), each)
 
 
 def _count(side: dict[BenchmarkKey, _Runs], names: Sequence[BenchmarkKey]) -> int:
@@ -147,39 +143,14 @@ def _times(side: Side) -> dict[BenchmarkKey, _Runs]:
 
 def _tasks(comparison: Comparison) -> Measure | None:
     """Return how long the most frequent user task of the traces takes."""
-    trace = comparison.trace
-    if trace is None:
+    task = next(iter(task_times(comparison)), None)
+    if task is None:
         return None
-    sides = [side.tasks for side in trace.sides]
-    whole = [
-        dict(zip(side.name, side.complete.tolist(), strict=True)) for side in sides
-    ]
-    counts = {
-        name: min(count, whole[1][name])
-        for name, count in whole[0].items()
-        if name in whole[1]
-    }
-    name = max(counts, key=lambda name: (counts[name], name), default="")
-    if not name or counts[name] < _FEW_TASKS:
-        return None
-    quantiles = [side.durations.row(name) for side in sides]
-    means = [one.total_ns / max(one.count, 1) for one in quantiles]
-    if min(means) <= 0:
-        return None
-    clock = clock_sigma(comparison)
-    what = _Figure("task", f"time per task {name}", "s")
-    seconds = means[0] / 1e9, means[1] / 1e9
-    source = f"{whole[0][name]:,} and {whole[1][name]:,} user tasks of the traces"
-    if not trace.several:
-        return _measure(what, seconds, source, clock)
-    parts = [[p.tasks.durations.row(name) for p in s.parts] for s in trace.sides]
-    base, new = (
-        [[one.total_ns / one.count] for one in side if one.total_ns] for side in parts
-    )
-    in_turns = all_paired(base, new, comparison.pairs)
-    told = ratio_of_runs(base, new, clock, in_turns=in_turns)
-    runs = len(base), len(new)
-    return _figure(what, seconds, told, f"{source}, by run", runs)
+    source = "{:,} and {:,} user tasks of the traces".format(*task.counts)
+    if task.by_run:
+        source = f"{source}, by run"
+    what = _Figure("task", f"time per task {task.name}", "s")
+    return _figure(what, task.seconds, task.ratio, source, task.runs)
 
 
 def _throughput(comparison: Comparison) -> Measure | None:
@@ -206,32 +177,22 @@ def _throughput(comparison: Comparison) -> Measure | None:
     )
 
 
-def cpu_of(comparison: Comparison) -> ProfileDiff | None:
-    """Return the comparison of CPU profiles, None where there is none to measure."""
-    for diff in comparison.profiles:
-        if diff.is_cpu and min(diff.totals) > 0:
-            return diff
-    return None
-
-
 def _cpu_per_operation(comparison: Comparison) -> Measure | None:
     """Return CPU time per operation, where the work is known."""
     what = _Figure("cpu", "CPU per operation", "s")
     work = comparison.work
     if work is not None and "cpu" in work.turns:
-        base, new = ([one / 1e9 for one in side] for side in work.turns["cpu"])
-        return _of_turns(what, base, new, "the CPU time that the kernel counted")
-    diff = cpu_of(comparison)
+        seconds = work.turns["cpu"].times(1e-9)
+        return _of_turns(what, seconds, "the CPU time that the kernel counted")
+    diff = comparison.cpu
     if diff is None:
         return None
     return _per_operation(diff, what, "the CPU profile")
 
 
-def _of_turns(
-    what: _Figure, base: Sequence[float], new: Sequence[float], source: str
-) -> Measure:
-    """Return a figure of what an operation takes, in seconds, turn by turn."""
-    told = total_of_turns(base, new)
+def _of_turns(what: _Figure, seconds: InTurns, source: str) -> Measure:
+    """Return a figure of what an operation takes, turn by turn."""
+    told = total_of_turns(seconds)
     figure = _figure(what, told.means, told.ratio, source, told.runs)
     return figure._replace(in_turns=True, confidence=TURNS_CONFIDENCE)
 
@@ -259,7 +220,7 @@ def _per_operation(diff: ProfileDiff, what: _Figure, source: str) -> Measure | N
 
 def _unchanged_code(comparison: Comparison) -> Measure | None:
     """Return CPU cost against the code that did not change, where that is seen."""
-    diff = cpu_of(comparison)
+    diff = comparison.cpu
     if diff is None:
         return None
     found = control(diff)
@@ -288,7 +249,7 @@ def _about(comparison: Comparison) -> Measure | None:
     Call sites that both builds share allocate as often as operations are done. That
     counts since the processes began, whose ages GC logs tell.
     """
-    cpu = cpu_of(comparison)
+    cpu = comparison.cpu
     allocs = next(
         (d for d in comparison.profiles if d.sample_type.type == "alloc_space"), None
     )

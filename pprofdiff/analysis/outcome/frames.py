@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pprofdiff.analysis.outcome.model import Unit
+from pprofdiff.analysis.outcome.model import Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -13,11 +12,15 @@ if TYPE_CHECKING:
 __all__ = ["units_frame"]
 
 
-def units_frame(units: Sequence[Unit]) -> pd.DataFrame:
-    """Return one row a unit, in the order in which benchmarks ran."""
+def units_frame(outcome: Outcome) -> pd.DataFrame:
+    """Return one row a unit: benchmarks in the order in which they ran, else labels."""
     import pandas as pd
 
+    units, key = outcome.units, None
+    if outcome.by_label is not None:
+        key, units = outcome.by_label
     columns: dict[str, object] = {
+        "label": pd.Series([key] * len(units), dtype="string"),
         "unit": pd.Series([unit.name for unit in units], dtype="string"),
         "figure": pd.Categorical([u.figure for u in units], ["time", "cpu"]),
     }

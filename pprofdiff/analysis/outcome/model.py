@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, log
 from typing import Literal, NamedTuple
@@ -13,12 +14,15 @@ __all__ = [
     "SAME_WITHIN",
     "TURNS_CONFIDENCE",
     "Counted",
+    "LabelUnits",
     "Measure",
     "Outcome",
     "Together",
     "Unit",
     "Verdict",
     "contradict",
+    "off_cpu",
+    "verdict_between",
     "verdict_of",
 ]
 
@@ -39,6 +43,8 @@ _THREE = 3.29
 # How far intervals of so many percent reach.
 _REACH = {95: 1.96, TURNS_CONFIDENCE: 2.576}
 _REACH_90 = 1.645
+# CPU that moved by this part of what time did explains it.
+_EXPLAINS = 0.5
 
 
 class Measure(NamedTuple):
@@ -76,12 +82,6 @@ class Measure(NamedTuple):
         return verdict_of(self)
 
     @property
-    def same(self) -> bool:
-        """Whether the figure surely differs by no more than `same_within`."""
-        low, high = self.narrow
-        return low >= 1 - self.same_within and high <= 1 + self.same_within
-
-    @property
     def sure(self) -> bool:
         """Whether the figure moved beyond its 99 % interval."""
         low, high = self.wide
@@ -92,7 +92,7 @@ class Measure(NamedTuple):
         """Whether the verdict stays at 99.9 %, the level of an early look."""
         if self.verdict == "same":
             narrow = _wider(self.ratio, self.narrow, _THREE / _REACH_90)
-            return self._replace(narrow=narrow).same
+            return self._replace(narrow=narrow).verdict == "same"
         factor = _THREE / _REACH[self.confidence]
         low, high = _wider(self.ratio, (self.low, self.high), factor)
         return self.verdict != "unknown" and (low > 1 or high < 1)
@@ -114,22 +114,43 @@ def _wider(
 
 
 def verdict_of(measure: Measure) -> Verdict:
-    """Return slower or faster where 1 is outside the interval, same where it is 1.
-
-    Unknown where the interval has 1 in it and reaches farther than `same_within`, where
-    the ratio itself is within that, and for a figure that is no speed.
-    """
+    """Return what a figure says of a change; unknown for one that is no speed."""
     if not measure.more_is:
         return "unknown"
-    if measure.same:
+    bounds = measure.low, measure.high
+    more = verdict_between(measure.ratio, bounds, measure.narrow, measure.same_within)
+    if measure.more_is == "slower" or more in ("same", "unknown"):
+        return more
+    return "faster" if more == "slower" else "slower"
+
+
+def verdict_between(
+    ratio: float,
+    bounds: tuple[float, float],
+    narrow: tuple[float, float],
+    same_within: float,
+) -> Verdict:
+    """Return the verdict on a figure of which more is slower.
+
+    Slower or faster where 1 is outside `bounds`, same where all of `narrow` is within
+    `same_within` of 1; unknown otherwise, and where the ratio itself is within it.
+    """
+    if 1 - same_within <= narrow[0] and narrow[1] <= 1 + same_within:
         return "same"
-    if abs(measure.ratio - 1) <= measure.same_within:
+    if abs(ratio - 1) <= same_within:
         return "unknown"
-    if measure.low > 1:
-        return measure.more_is
-    if measure.high < 1:
-        return "faster" if measure.more_is == "slower" else "slower"
-    return "unknown"
+    if bounds[0] > 1:
+        return "slower"
+    return "faster" if bounds[1] < 1 else "unknown"
+
+
+def off_cpu(time: float, cpu: float) -> bool:
+    """Return whether CPU moved by less than half of what time did, given as ratios.
+
+    What an operation waits for is in its time alone. Ratios are compared: next to other
+    programs an operation of CPU alone takes longer than its CPU, on both sides.
+    """
+    return log(cpu) / log(time) < _EXPLAINS
 
 
 def contradict(one: Measure, other: Measure) -> bool:
@@ -187,6 +208,23 @@ class Unit(NamedTuple):
         return "more" if self.ratio > 1 else "less"
 
 
+class LabelUnits(NamedTuple):
+    """Units of work that a label of samples tells, by its key such as endpoint.
+
+    Their `figure` is ``cpu``, of an operation of the whole program: how many operations
+    were of which unit, samples do not say. Those of the key ``task`` may be user tasks
+    of traces; their figure is then ``time``, of one task.
+    """
+
+    key: str
+    units: tuple[Unit, ...]
+
+    @property
+    def moved(self) -> tuple[Unit, ...]:
+        """The units that cost more or less, dearer ones and the largest first."""
+        return _furthest_first(self.units)
+
+
 class Together(NamedTuple):
     """Benchmarks that all moved one way by like factors, as another machine moves them.
 
@@ -235,6 +273,9 @@ class Outcome:
     rest
         The share of all CPU that is in none of `units`, (base, new): GC workers, the
         scheduler, goroutines that benchmarks did not begin. None without profiles.
+    by_label
+        What an operation costs by a label of samples; None where `units` tell, the work
+        is not known, or no label tells units of work.
     together
         How the benchmarks moved that the verdict rests on, where a busy or throttled
         machine may have moved them as well; else None.
@@ -253,14 +294,20 @@ class Outcome:
     counted: tuple[Counted, ...] = ()
     units: tuple[Unit, ...] = ()
     rest: tuple[float, float] | None = None
+    by_label: LabelUnits | None = None
 
     @property
     def moved(self) -> tuple[Unit, ...]:
         """The units that got slower or faster, slower ones and the largest first."""
-        moved = (unit for unit in self.units if unit.moved)
-        return tuple(sorted(moved, key=lambda u: (u.ratio < 1, -abs(log(u.ratio)))))
+        return _furthest_first(self.units)
 
     @property
     def headline(self) -> Measure | None:
         """The figure that the verdict rests on."""
         return self.measures[0] if self.measures else None
+
+
+def _furthest_first(units: Sequence[Unit]) -> tuple[Unit, ...]:
+    """Return the units that moved: slower ones first, then those that moved most."""
+    moved = (unit for unit in units if unit.moved)
+    return tuple(sorted(moved, key=lambda u: (u.ratio < 1, -abs(log(u.ratio)))))

@@ -53,6 +53,7 @@ from pprofdiff.analysis.stats.run_spread import (
     one_run,
     spread_of,
 )
+from pprofdiff.analysis.stats.turns import InTurns
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import IncompatibleProfilesError
 from pprofdiff.identity.deciding import identify
@@ -99,7 +100,7 @@ class ProfileDiff:
     exposures: tuple[Exposure, Exposure] = (None, None)
     in_turns: bool = False
     pairs: Pairs | None = None
-    turns: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+    turns: InTurns | None = None
 
     def __repr__(self) -> str:
         """Return one line: sample type, totals and their delta."""

@@ -6,7 +6,6 @@ here, so that none says what another denies.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
@@ -18,6 +17,7 @@ from pprofdiff.analysis.stats.totals import (
     ratio_of_sums,
     ratio_of_turns,
 )
+from pprofdiff.analysis.stats.turns import InTurns
 
 __all__ = ["TotalRatio", "ratio_of_totals", "total_noise", "total_of_turns"]
 
@@ -48,7 +48,7 @@ def ratio_of_totals(diff: ProfileDiff) -> TotalRatio | None:
     if diff.normalization.mode != "per_work" or not timed or min(diff.totals) <= 0:
         return None
     if diff.turns is not None:
-        return total_of_turns(*diff.turns)
+        return total_of_turns(diff.turns)
     runs = len(diff.base.runs), len(diff.new.runs)
     costs = _cost_by_run(diff)
     if costs is None:
@@ -59,9 +59,10 @@ def ratio_of_totals(diff: ProfileDiff) -> TotalRatio | None:
     return TotalRatio(ratio, means, runs, by_run=True)
 
 
-def total_of_turns(base: Sequence[float], new: Sequence[float]) -> TotalRatio:
+def total_of_turns(turns: InTurns) -> TotalRatio:
     """Return the ratio of what an operation costs, of sides measured in turns."""
-    ratio = ratio_of_turns(base, new)
+    base, new, _ = turns
+    ratio = ratio_of_turns(*turns)
     low, high = ratio.wide
     means = mean_of_runs([[one] for one in base]), mean_of_runs([[one] for one in new])
     runs = len(base), len(new)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from pprofdiff.analysis.benchmarks.times import source_of, times_by_run, written
-from pprofdiff.analysis.benchmarks.turns import geomeans
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.runs.costs import costs_by_run
 from pprofdiff.analysis.side import numbered
@@ -52,12 +51,12 @@ def _of_turns(comparison: Comparison) -> tuple[RunValues, ...]:
     rounds = sorted({capture.run for capture in comparison.base.of("benchmark")})
     if turns is None or work is None or len(turns.seconds[0]) % len(rounds):
         return ()
-    base, new = (_by_round(geomeans(side), rounds) for side in turns.seconds)
+    base, new = (_by_round(side, rounds) for side in turns.geomeans()[:2])
     source = source_of(turns.names)
     found = [RunValues("time", "time per operation", source, base, new)]
     if "cpu" in work.turns:
         base, new = (
-            _by_round([one / 1e9 for one in side], rounds) for side in work.turns["cpu"]
+            _by_round(side, rounds) for side in work.turns["cpu"].times(1e-9)[:2]
         )
         source = "the CPU time that the kernel counted"
         found.append(RunValues("cpu", "CPU per operation", source, base, new))

@@ -178,7 +178,8 @@ c²) is in the middle of what other sets had, 0 to 16 %. Allocation samples have
 it: φ 0.5 to 1.4 up to 1000 samples, by operation and as shares."""
 
 TURNS_TOGETHER = 4
-"""Turns whose mean is one observation: two begin with base, two with new."""
+"""Turns whose mean is one observation: two begin with base, two with new. All are of
+one layout of functions where `measure` varies it."""
 
 TOTAL_LEAST = 0.006
 """Runs differ by no less: CPU profiles' totals differed by so much from what the kernel

@@ -42,7 +42,7 @@ __all__ = [
 
 
 # With fewer blocks, Student's t reaches so far that single turns tell more.
-_BLOCKS = 5
+_BLOCKS, _LAYOUTS = 5, 3
 # Two turns that differ by ten orders of magnitude reach beyond 1.8e308, e to the 709.
 _LARGEST_LOG = 700.0
 
@@ -140,17 +140,22 @@ def ratio_of_medians(
     return told.told_as(median_of_values(new) / median_of_values(base))
 
 
-def ratio_of_turns(base: Sequence[float], new: Sequence[float]) -> Ratio:
+def ratio_of_turns(
+    base: Sequence[float], new: Sequence[float], together: int = TURNS_TOGETHER
+) -> Ratio:
     """Return the geometric mean of the ratios of turns, each of new to base.
 
     Turns follow each other closely, and what else the machine does lasts longer than
-    one: ratios of neighbours are alike. Means of four turns, in which each side begins
-    as often (ABBA BAAB), are nearly independent; of fewer than 20 turns each counts.
+    one: ratios of neighbours are alike, and so are those of one layout of functions.
+    Means of the `together` turns of one layout, in which each side begins as often
+    (ABBA BAAB), are nearly independent; where there are fewer than five, each turn
+    counts. Of longer layouts three are enough: their turns are too alike to count.
     """
     pairs = np.log(np.asarray(new, np.float64) / np.asarray(base, np.float64))
     if len(pairs) == 1:
         return ratio_of_sums(float(base[0]), float(new[0]))
-    size = TURNS_TOGETHER if len(pairs) >= _BLOCKS * TURNS_TOGETHER else 1
+    fewest = _BLOCKS if together <= TURNS_TOGETHER else _LAYOUTS
+    size = together if len(pairs) >= fewest * together else 1
     whole = len(pairs) // size * size
     blocks = pairs[:whole].reshape(-1, size).mean(axis=1)
     deviation = max(float(blocks.std(ddof=1)), TOTAL_LEAST / sqrt(size))

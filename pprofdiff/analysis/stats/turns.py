@@ -9,14 +9,30 @@ the smaller of two variances would alarm too often.
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Sequence, Sized
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["all_paired", "squares_of_runs"]
+from pprofdiff.analysis.stats.calibration import TURNS_TOGETHER
+
+__all__ = ["InTurns", "all_paired", "squares_of_runs"]
 
 Floats = NDArray[np.float64]
+
+
+class InTurns(NamedTuple):
+    """A figure of (base, new) in each turn; so many of them, `together`, are alike."""
+
+    base: Sequence[float]
+    new: Sequence[float]
+    together: int = TURNS_TOGETHER
+
+    def times(self, factor: float) -> InTurns:
+        """Return the figure in another unit."""
+        base, new = ([one * factor for one in side] for side in (self.base, self.new))
+        return self._replace(base=base, new=new)
 
 
 def all_paired(base: Sized, new: Sized, pairs: int) -> bool:

@@ -225,6 +225,10 @@ class Profile:
         known = ", ".join(names)
         raise UsageError(f"no sample type {name!r} in the profile; it has: {known}")
 
+    def total(self) -> int:
+        """Return the sum of the default sample type, the column of `sample_index()`."""
+        return int(self.values[:, self.sample_index()].sum())
+
     def frames(self) -> Frames:
         """Return all stacks as frames; a location gives one frame for each line."""
         return self.frames_of(self.stack_offsets, self.stack_locations)

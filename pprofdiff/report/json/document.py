@@ -13,7 +13,7 @@ from pprofdiff._version import __version__
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.json.findings import changed_rows, finding_rows, unexplained_row
 from pprofdiff.report.json.fleets import fleet_row
-from pprofdiff.report.json.outcome import account_row, outcome_row, unit_row
+from pprofdiff.report.json.outcome import account_row, outcome_row, unit_rows
 from pprofdiff.report.json.runs import run_rows
 from pprofdiff.report.json.verdict import verdict_row
 from pprofdiff.report.model import Input, ReportModel
@@ -44,7 +44,7 @@ def render(report: ReportModel) -> str:
         "inputs": {"base": [_input(i) for i in base], "new": [_input(i) for i in new]},
         "filters": list(report.filters),
         "outcome": outcome_row(report.outcome),
-        "units": [unit_row(unit) for unit in report.outcome.units],
+        "units": unit_rows(report.outcome),
         "account": account_row(report.account),
         **({"runs": runs} if (runs := run_rows(report.comparison)) else {}),
         **({"fleet": fleet_row(report.comparison)} if of_fleets else {}),

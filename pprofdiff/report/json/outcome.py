@@ -7,7 +7,7 @@ from typing import Any
 from pprofdiff.analysis.account.model import Account, Amount, Part
 from pprofdiff.analysis.outcome.model import Measure, Outcome, Unit
 
-__all__ = ["account_row", "outcome_row", "unit_row"]
+__all__ = ["account_row", "outcome_row", "unit_rows"]
 
 Row = dict[str, Any]
 
@@ -27,15 +27,25 @@ def outcome_row(outcome: Outcome) -> Row:
         "cpu_a_second": outcome.cpu_a_second and outcome.cpu_a_second[0],
         "busy": outcome.busy,
         "counted": [one._asdict() for one in outcome.counted],
-        "units": [unit_row(unit) for unit in outcome.units],
+        "units": unit_rows(outcome),
         "together": None if moved is None else moved._asdict(),
     }
 
 
-def unit_row(unit: Unit) -> Row:
-    """Return what an operation of one unit of work costs; times are in seconds."""
+def unit_rows(outcome: Outcome) -> list[Row]:
+    """Return what an operation costs: of each benchmark, else by a label's values.
+
+    ``label`` is the key of that label, null for benchmarks. Times are in seconds.
+    """
+    if outcome.by_label is None:
+        return [_unit(unit, None) for unit in outcome.units]
+    return [_unit(unit, outcome.by_label.key) for unit in outcome.by_label.units]
+
+
+def _unit(unit: Unit, label: str | None) -> Row:
     about = unit.cpu_seconds or (None, None)
     return {
+        "label": label,
         "name": unit.name,
         "ratio": unit.ratio,
         "low": unit.low,

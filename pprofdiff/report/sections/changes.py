@@ -6,12 +6,25 @@ from pprofdiff.analysis.findings.wording import arrow
 from pprofdiff.analysis.outcome.model import Counted
 from pprofdiff.units import SMALL, inverse, rounded, scale_for, scaled, times
 
-__all__ = ["bounds", "change", "counts", "number", "percent_change", "seconds", "span"]
+__all__ = [
+    "LITTLE",
+    "MANY",
+    "PER_OP",
+    "bounds",
+    "change",
+    "counts",
+    "number",
+    "percent_change",
+    "seconds",
+    "span",
+]
 
-# From this ratio on a factor reads better than percent.
-_MANY = 2.0
-# Below it, percent of a fall all look alike.
-_LITTLE = 0.1
+MANY = 2.0
+"""From this ratio on a factor reads better than percent."""
+LITTLE = 0.1
+"""Below it, percent of a fall all look alike."""
+PER_OP = {"time": "time/op", "cpu": "CPU/op"}
+"""Figures of an operation by their ids, as benchmarks are read."""
 
 
 def seconds(base: float, new: float) -> str:
@@ -33,7 +46,7 @@ def counts(counted: Counted) -> str:
 
 def change(ratio: float) -> str:
     """Return a ratio as a percentage, or as a factor where it is a large one."""
-    if ratio >= _MANY or ratio <= _LITTLE:
+    if ratio >= MANY or ratio <= LITTLE:
         return times(ratio)
     return percent_change(ratio)
 
@@ -64,6 +77,6 @@ def span(ratio: float, low: float, high: float) -> str:
 
 def bounds(ratio: float, low: float, high: float) -> str:
     """Return two bounds of a ratio in the form that `change` gives it."""
-    if ratio >= _MANY or ratio <= _LITTLE:
+    if ratio >= MANY or ratio <= LITTLE:
         return span(ratio, low, high)
     return f"{percent_change(low)} to {percent_change(high)}"

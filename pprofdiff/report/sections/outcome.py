@@ -16,6 +16,9 @@ from pprofdiff.analysis.outcome.model import (
 from pprofdiff.analysis.stats.calibration import BUSY_SIGMA, TOTAL_SIGMA
 from pprofdiff.report.rows import Sentence
 from pprofdiff.report.sections.changes import (
+    LITTLE,
+    MANY,
+    PER_OP,
     change,
     counts,
     number,
@@ -23,7 +26,7 @@ from pprofdiff.report.sections.changes import (
     seconds,
     span,
 )
-from pprofdiff.report.sections.units import unit_headline
+from pprofdiff.report.sections.units import label_sentence, unit_headline
 from pprofdiff.units import percent, times
 
 __all__ = ["Told", "told_outcome"]
@@ -36,17 +39,12 @@ _VERDICTS = {
 }
 _NOUNS = {
     "time": "time an operation",
-    "task": "time a task",
     "throughput": "operations a second",
     "wall": "time an operation",
     "cpu": "CPU an operation",
     "about": "CPU an operation, about",
     "control": "CPU against the code that did not change",
 }
-# From this ratio on a factor reads better than percent.
-_MANY = 2.0
-# Below it, percent of a fall all look alike.
-_LITTLE = 0.1
 _BESIDE = 2
 # Less than this part is no change of bytes: a growing map spreads over iterations.
 _NOTHING = 0.0005
@@ -74,7 +72,9 @@ def told_outcome(outcome: Outcome) -> Told:
         return _told_units(outcome, first)
     else:
         headline = f"{_verdict(outcome, first)}: {', '.join(_figures(outcome, first))}"
-    below = _below(outcome, first) if first is None or not _turns(first) else ()
+    below = list(_below(outcome, first)) if first is None or not _turns(first) else []
+    if outcome.by_label is not None and (told := label_sentence(outcome.by_label)):
+        below.insert(0, told)
     needs = (_sentence(outcome.needs),) if outcome.needs else ()
     return Told(f"{headline}.", tuple(map(Sentence, (*below, *needs))))
 
@@ -83,7 +83,6 @@ _ABOUT = (
     "CPU/op of a benchmark is its own samples by about the iterations that it ran; "
     "GC workers and the scheduler are in none."
 )
-_SHORT_NOUNS = {"time": "time/op", "cpu": "CPU/op"}
 
 
 def _turns(first: Measure) -> bool:
@@ -140,12 +139,12 @@ def _sentence(words: str) -> str:
 
 def _short(measure: Measure, *, interval: bool) -> str:
     """Return a figure as ``time/op 71.1 → 14.2 ns, −80% (99% CI …)``."""
-    noun = _SHORT_NOUNS[measure.id]
+    noun = PER_OP[measure.id]
     values = ""
     if measure.base is not None and measure.new is not None and interval:
         values = f" {seconds(measure.base, measure.new)},"
     # An interval has the form of its figure.
-    form = change if _LITTLE < measure.ratio < _MANY else times
+    form = change if LITTLE < measure.ratio < MANY else times
     text = f"{noun}{values} {form(measure.ratio)}"
     if not interval:
         sure = measure.low > 1 or measure.high < 1
@@ -221,7 +220,7 @@ def _both_ways(outcome: Outcome, first: Measure) -> Iterator[str]:
         return
     for measure in _others(outcome, first):
         if contradict(first, measure) and measure.verdict in ("slower", "faster"):
-            words = _NOUNS[first.id], _NOUNS[measure.id]
+            words = _noun(first), _noun(measure)
             yield (
                 f"{words[0][0].upper()}{words[0][1:]} and {words[1]} moved opposite "
                 "ways, both beyond chance."
@@ -261,7 +260,7 @@ def _with_interval(measure: Measure) -> str:
 
 def _amount(measure: Measure) -> str:
     """Return a figure's change: a factor where it is large, else in percent."""
-    noun = _NOUNS[measure.id]
+    noun = _noun(measure)
     if _flipped(measure):
         return f"{times(1 / measure.ratio)} the operations a second"
     if _many(measure.ratio) or _fewer(measure, measure.ratio):
@@ -269,18 +268,23 @@ def _amount(measure: Measure) -> str:
     return f"{percent_change(measure.ratio)} {noun}"
 
 
+def _noun(measure: Measure) -> str:
+    """Return what a figure is, of user tasks with their name."""
+    return _NOUNS.get(measure.id, measure.figure)
+
+
 def _flipped(measure: Measure) -> bool:
     """Return whether a time reads better as operations a second: it fell by half."""
-    return measure.id == "time" and measure.ratio <= 1 / _MANY
+    return measure.id == "time" and measure.ratio <= 1 / MANY
 
 
 def _fewer(measure: Measure, ratio: float) -> bool:
     """Return whether a fall reads better as a factor: percent end at -100."""
-    return ratio <= (1 / _MANY if measure.more_is == "faster" else _LITTLE)
+    return ratio <= (1 / MANY if measure.more_is == "faster" else LITTLE)
 
 
 def _many(ratio: float) -> bool:
-    return ratio >= _MANY
+    return ratio >= MANY
 
 
 def _basis(measure: Measure, *, busy: bool) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.ledger.units import REST
-from pprofdiff.analysis.outcome.model import Counted, Outcome, Unit
+from pprofdiff.analysis.outcome.model import Counted, LabelUnits, Outcome, Unit
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import (
     Cell,
@@ -17,15 +18,16 @@ from pprofdiff.report.rows import (
     name_column,
     sides,
 )
-from pprofdiff.report.sections.changes import bounds, change, counts, seconds
+from pprofdiff.report.sections.by_label import label_parts
+from pprofdiff.report.sections.changes import PER_OP, bounds, change, counts, seconds
 from pprofdiff.units import percent
 
-__all__ = ["covered_by_units", "unit_headline", "unit_parts"]
+__all__ = ["covered_by_units", "label_sentence", "unit_headline", "unit_parts"]
 
-_NOUNS = {"time": "time/op", "cpu": "CPU/op"}
-_COUNTS = ("B/op", "allocs/op")
 # Beyond this factor two values have a unit each.
 _FAR = 100
+# So many units of a label are named in a sentence.
+_NAMED = 2
 _TONES: dict[str, Tone] = {"slower": "worse", "faster": "better"}
 
 
@@ -68,13 +70,37 @@ def _others(left: int) -> str:
 
 def _named(moved: Sequence[Unit], *, first: bool) -> str:
     """Return the unit that moved most, with its bounds."""
-    unit, noun = moved[0], _NOUNS[moved[0].figure]
+    unit, noun = moved[0], PER_OP[moved[0].figure]
     most = "" if first or len(moved) == 1 else " most"
     return f"{unit.name}{most} {change(unit.ratio)} {noun} ({_bounds(unit)})"
 
 
 def _bounds(unit: Unit) -> str:
     return bounds(unit.ratio, unit.low, unit.high)
+
+
+def label_sentence(by: LabelUnits) -> str:
+    """Return which units of a label cost more or less; "" where none does."""
+    moved = by.moved
+    if not moved:
+        return ""
+    words = [
+        f"{unit.name} {_times_of(unit)}, {change(unit.ratio)}"
+        for unit in moved[:_NAMED]
+    ]
+    if len(moved) > _NAMED:
+        words.append(f"{len(moved) - _NAMED} more moved")
+    left = len(by.units) - len(moved)
+    if left:
+        words.append(f"{_others(left)} within noise")
+    return f"By {by.key}: {'; '.join(words)}."
+
+
+def _times_of(unit: Unit) -> str:
+    if unit.base is None or unit.new is None:
+        return ""
+    noun = " CPU/op" if unit.figure == "cpu" else ""
+    return f"{seconds(unit.base, unit.new)}{noun}"
 
 
 def covered_by_units(report: ReportModel, section: Section) -> bool:
@@ -84,7 +110,7 @@ def covered_by_units(report: ReportModel, section: Section) -> bool:
     diff = section.compared
     if diff.only("base") or diff.only("new") or diff.differences or any(diff.torn):
         return False
-    return all(table.unit in ("sec/op", *_COUNTS) for table in diff.tables)
+    return all(table.unit in ("sec/op", *ALLOCATED.values()) for table in diff.tables)
 
 
 def unit_parts(
@@ -97,14 +123,15 @@ def unit_parts(
     """
     outcome = report.outcome
     if not outcome.units:
+        yield from label_parts(report, most)
         return
     ordered = [*outcome.moved, *(unit for unit in outcome.units if not unit.moved)]
     shown = ordered[:most]
     columns = [name_column("benchmark"), *sides(report.labels)]
     figures = {unit.figure for unit in shown}
-    noun = _NOUNS[shown[0].figure] if len(figures) == 1 else "per op"
+    noun = PER_OP[shown[0].figure] if len(figures) == 1 else "per op"
     columns += [Column(noun, "delta"), Column("", "interval", "<")]
-    counted = [name for name in _COUNTS if any(_of(u, name) for u in shown)]
+    counted = [name for name in ALLOCATED.values() if any(_of(u, name) for u in shown)]
     columns += [Column(name, "text") for name in counted]
     has_cpu = not brief and figures == {"time"} and any(u.cpu_seconds for u in shown)
     if has_cpu:

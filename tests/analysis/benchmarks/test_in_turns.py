@@ -93,3 +93,12 @@ def test_turns_are_read_once_a_report(monkeypatch):
     comparison = compared(Unit(F), Unit(F))
     render(report_of(comparison))
     assert len(read) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "together"),
+    [("", 4), (", 12 a layout", 12), (", 2 a layout", 2), (", 0 a layout", 1)],
+)
+def test_how_many_turns_are_of_one_layout(said, together):
+    text = lines(1, 2, head=f"measured: in turns{said}\npkg: p\n")
+    assert measured_in_turns(side("base", text), side("new", text)).together == together

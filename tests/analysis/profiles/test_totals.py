@@ -8,6 +8,7 @@ import pytest
 
 from pprofdiff.analysis.profiles.totals import ratio_of_totals, total_noise
 from pprofdiff.analysis.stats.totals import ratio_of_turns
+from pprofdiff.analysis.stats.turns import InTurns
 from tests.analysis.building import compared, profile
 
 
@@ -19,7 +20,7 @@ def test_the_total_of_turns_is_marked_at_the_confidence_of_the_outcome(change, n
     turns = [1.0, 1.1, 0.9, 1.0, 1.05, 0.95, 1.1, 0.9]
     base, new = (1.0,) * len(turns), tuple(change * one for one in turns)
     made = [profile([(("main.main",), 100)]) for _ in range(2)]
-    diff = replace(compared(*made, work=(1, 1)), turns=(base, new))
+    diff = replace(compared(*made, work=(1, 1)), turns=InTurns(base, new))
     told = ratio_of_totals(diff).ratio
     assert (told.low, told.high) == told.wide == ratio_of_turns(base, new).wide
     assert total_noise(diff) is noise

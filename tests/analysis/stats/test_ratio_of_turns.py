@@ -63,6 +63,19 @@ def test_an_unchanged_build_is_hardly_ever_marked(noise, turns):
     assert usual <= 0.05 + 3 * sqrt(0.05 * 0.95 / TRIES)
 
 
+@pytest.mark.parametrize(("turns", "together"), [(40, 4), (72, 4), (36, 12), (72, 12)])
+def test_where_functions_lie_marks_an_unchanged_build_no_more_often(turns, together):
+    """A layout makes code up to 10 % faster or slower, as long as it is in force."""
+    rng = np.random.default_rng(turns)
+    told = []
+    for _ in range(TRIES):
+        base, new = measured(rng, white, turns)
+        layouts = np.repeat(rng.normal(0.0, 0.05, turns // together), together)
+        told.append(ratio_of_turns(base, new * np.exp(layouts), together))
+    missed = sum(not one.wide[0] <= 1 <= one.wide[1] for one in told) / TRIES
+    assert missed <= 0.018
+
+
 @pytest.mark.parametrize(("deviation", "power"), [(0.1, 0.8), (0.1 / sqrt(2), 0.98)])
 def test_five_percent_are_found(deviation, power):
     """120 turns whose sides, or whose ratios, have a deviation of 10 %."""

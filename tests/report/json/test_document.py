@@ -146,7 +146,8 @@ def test_the_outcome_rests_on_its_first_figure(whole):
     assert outcome["runs"] == {"base": 1, "new": 1}
     assert outcome["confidence"] == 0.95
     assert outcome["same_within"] == 0.02
-    assert outcome["contrary"] == outcome["counted"] == outcome["units"] == []
+    assert outcome["contrary"] == outcome["counted"] == []
+    assert {unit["label"] for unit in outcome["units"]} == {"handler"}
     first, *others = outcome["measures"]
     assert {name: outcome[name] for name in first} == first
     assert others

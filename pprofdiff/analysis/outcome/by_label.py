@@ -1,0 +1,67 @@
+"""What an operation costs by a label of samples, or by the names of user tasks."""
+
+from __future__ import annotations
+
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.outcome.model import LabelUnits, Unit, verdict_between
+from pprofdiff.analysis.outcome.tasks import task_times
+from pprofdiff.analysis.profiles.by_run import merged
+from pprofdiff.analysis.stats.calibration import FALSE_DISCOVERIES
+from pprofdiff.analysis.stats.together import judged_together
+from pprofdiff.units import scale
+
+__all__ = ["units_by_label", "units_by_task"]
+
+_SEVERAL = 2
+
+
+def units_by_label(comparison: Comparison) -> LabelUnits | None:
+    """Return CPU per operation by label, of those that both sides have.
+
+    None where no label tells units of work, or the work is not known: a share of one
+    side is no cost.
+    """
+    diff, told = comparison.cpu, comparison.by_label
+    if diff is None or told is None or told.judged is None:
+        return None
+    second, unit = scale(1, diff.unit, "seconds")
+    if unit != "s" or diff.normalization.mode != "per_work":
+        return None
+    sums = zip(*(side.tolist() for side in merged(told.runs)), strict=True)
+    units = []
+    for i, (value, (old, now)) in enumerate(zip(told.values, sums, strict=True)):
+        if not (value and old > 0 and now > 0):
+            continue
+        base, new = (one * second for one in diff.normalization.scaled(old, now))
+        low, high = (
+            max(1 + float(bound[i]) * second / base, 0.0)
+            for bound in (told.judged.low, told.judged.high)
+        )
+        verdict = verdict_between(
+            new / base, (low, high), (low, high), comparison.same_within
+        )
+        if told.judged.noise[i] and verdict in ("slower", "faster"):
+            verdict = "unknown"
+        units.append(Unit(value, new / base, low, high, "cpu", base, new, verdict))
+    return LabelUnits(told.key, tuple(units)) if units else None
+
+
+def units_by_task(comparison: Comparison) -> LabelUnits | None:
+    """Return the time that user tasks of each name take; None for less than two names.
+
+    They are judged together.
+    """
+    tasks = task_times(comparison)
+    if len(tasks) < _SEVERAL:
+        return None
+    bounds = judged_together([task.ratio for task in tasks], FALSE_DISCOVERIES)
+    units = []
+    for task, reach in zip(tasks, bounds, strict=True):
+        ratio = task.ratio
+        verdict = verdict_between(
+            ratio.ratio, reach, ratio.narrow, comparison.same_within
+        )
+        units.append(
+            Unit(task.name, ratio.ratio, *reach, "time", *task.seconds, verdict)
+        )
+    return LabelUnits("task", tuple(units))

@@ -1,0 +1,65 @@
+"""How long user tasks of traces take, by name."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.contention import clock_sigma
+from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs, ratio_of_sums
+from pprofdiff.analysis.stats.turns import all_paired
+
+__all__ = ["TaskTime", "task_times"]
+
+# Fewer whole tasks a side do not tell how long one takes.
+_FEW_TASKS = 20
+
+
+class TaskTime(NamedTuple):
+    """Tasks of one name on both sides: (base, new) mean seconds, and their ratio.
+
+    `counts` are complete tasks, `runs` traces of each side, `by_run` whether the ratio
+    is of several.
+    """
+
+    name: str
+    counts: tuple[int, int]
+    seconds: tuple[float, float]
+    ratio: Ratio
+    runs: tuple[int, int]
+    by_run: bool
+
+
+def task_times(comparison: Comparison) -> list[TaskTime]:
+    """Return the tasks that both sides have often enough, the most frequent first."""
+    trace = comparison.trace
+    if trace is None:
+        return []
+    sides = [side.tasks for side in trace.sides]
+    old, now = (
+        dict(zip(side.name, side.complete.tolist(), strict=True)) for side in sides
+    )
+    counts = {name: (old[name], now[name]) for name in old if name in now and name}
+    clock = clock_sigma(comparison)
+    found = []
+    for name, both in counts.items():
+        quantiles = [side.durations.row(name) for side in sides]
+        base, new = (one.total_ns / max(one.count, 1) / 1e9 for one in quantiles)
+        if min(both) < _FEW_TASKS or min(base, new) <= 0:
+            continue
+        ratio, runs = ratio_of_sums(base, new, prior_sigma=clock), (1, 1)
+        if trace.several:
+            parts = [
+                [p.tasks.durations.row(name) for p in side.parts]
+                for side in trace.sides
+            ]
+            old_runs, new_runs = (
+                [[one.total_ns / one.count] for one in side if one.total_ns]
+                for side in parts
+            )
+            in_turns = all_paired(old_runs, new_runs, comparison.pairs)
+            ratio = ratio_of_runs(old_runs, new_runs, clock, in_turns=in_turns)
+            runs = len(old_runs), len(new_runs)
+        found.append(TaskTime(name, both, (base, new), ratio, runs, trace.several))
+    found.sort(key=lambda one: (min(one.counts), one.name), reverse=True)
+    return found

@@ -1,0 +1,100 @@
+"""What each value of one label costs, such as each endpoint: units of work by label."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.profiles.by_run import sums_by_run
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.labels import Labelled, few_valued
+from pprofdiff.analysis.stats.judge import Judge
+from pprofdiff.analysis.stats.judgement import Judgement, Runs
+from pprofdiff.errors import UsageError
+from pprofdiff.units import printable
+
+__all__ = ["ByLabel", "by_label"]
+
+# What servers and workers call the kind of work that a goroutine does.
+_USUAL = (
+    *("endpoint", "route", "handler", "http_route", "http.route", "rpc", "grpc_method"),
+    *("method", "path", "operation", "task", "job", "query", "tenant"),
+)
+# Keys that say where a sample was taken, or how large an object is: no work is theirs.
+_PLACES = frozenset(
+    {
+        *("alignment", "bytes", "comm", "container", "goroutine", "host", "hostname"),
+        *("instance", "node", "pid", "pod", "process", "request", "run", "thread"),
+        *("thread id", "thread name", "thread_id", "thread_name", "tid", "version"),
+    }
+)
+# The table has a row a value: of a usual key up to so many, of another up to these.
+_MOST_USUAL, _MOST = 200, 20
+_MOST_ASKED = 10_000
+# A key tells what work is done where most of the samples have it.
+_COVERS = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ByLabel:
+    """A label's values, judged together.
+
+    `values` has "" for samples without the key, where there are some; `runs` are raw
+    sums of each value run by run, `judged` is None where nothing tells chance.
+    """
+
+    key: str
+    values: tuple[str, ...]
+    runs: Runs[NDArray[np.int64]]
+    judged: Judgement | None
+
+
+def by_label(diff: ProfileDiff, asked: str = "") -> ByLabel | None:
+    """Return what each value of a label costs; None where no label tells the work.
+
+    `asked` is the key, "" to find one that most samples of both sides have: a usual
+    one, or else the only one with few values. Raises UsageError where no sample has the
+    key that is asked for, or one sample has two values of it.
+    """
+    if asked:
+        keys = {one.key: one for one in few_valued(diff, _MOST_ASKED)}
+        if asked not in keys:
+            known = ", ".join(map(printable, keys))
+            have = f"labels are {known}" if known else "samples have no labels"
+            raise UsageError(f"--by {printable(asked)}: no label is called so: {have}")
+        return _judged(diff, keys[asked])
+    keys = {
+        one.key: one
+        for one in few_valued(diff, _MOST_USUAL)
+        if one.key not in _PLACES and len(one.values) > 2 and _covers(diff, one)
+    }
+    for key in _USUAL:
+        if key in keys:
+            return _judged(diff, keys[key])
+    few = [one for one in keys.values() if len(one.values) <= _MOST + 1]
+    return _judged(diff, few[0]) if len(few) == 1 else None
+
+
+def _covers(diff: ProfileDiff, label: Labelled) -> bool:
+    """Return whether most of both sides' samples have a value."""
+    shares = []
+    for of_sample, values, total in zip(
+        label.sides, diff.values, diff.totals, strict=True
+    ):
+        shares.append(int(values[of_sample > 0].sum()) > _COVERS * total)
+    return all(shares)
+
+
+def _judged(diff: ProfileDiff, label: Labelled) -> ByLabel:
+    size = len(label.values)
+    runs = sums_by_run(diff.run_values, label.sides, size)
+    some = np.zeros(size, np.bool_)
+    for run in (*runs.base, *runs.new):
+        some |= run != 0
+    kept = np.flatnonzero(some)
+    runs = runs.map(lambda run: run[kept])
+    judged = None if diff.model is None else Judge(diff.model).rows(runs)
+    values = tuple(label.values[i] for i in kept.tolist())
+    return ByLabel(label.key, values, runs, judged)

@@ -1,0 +1,93 @@
+"""Test binaries linked again and again, each time with functions in another order.
+
+Where functions lie makes code faster or slower (Mytkowicz et al. 2009), and any change
+of a source moves them: two builds, each with one order, differ by more than their
+sources do. Over many orders that is chance, and their spread shows it. From Go 1.22 on
+cmd/link orders functions by a seed, ``-randlayout``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Mapping
+
+from pprofdiff.errors import MeasureError
+from pprofdiff.measure.gobuild import Binary, Tree, linked, toolchain
+from pprofdiff.measure.goflags import GoTest
+from pprofdiff.measure.sides import SideName
+
+__all__ = ["Layouts"]
+
+_FIRST_MINOR = 22
+_RELEASE = re.compile(r"go1\.(\d+)")
+# Linking again takes no longer than this before turns, of many packages in rotation.
+_SECONDS = 3.0
+
+
+class Layouts:
+    """Both sides' test binaries, in the order of functions that is in force."""
+
+    def __init__(
+        self,
+        asked: GoTest,
+        trees: Mapping[SideName, Tree],
+        binaries: Mapping[SideName, Mapping[str, Binary]],
+    ) -> None:
+        self._asked = asked
+        self._trees = trees
+        self._built = binaries
+        self._binaries = {side: dict(own) for side, own in binaries.items()}
+        self._packages = [name for name in binaries["base"] if name in binaries["new"]]
+        self._seed = 0
+        self.seconds = 0.0
+        """How long linking took, of all packages of both sides that had a turn."""
+        self.vary = all(map(_orders, trees.values()))
+        """Whether there are other orders than the linker's usual one."""
+
+    def of(self, side: SideName, package: str) -> Binary:
+        """Return a package's test binary."""
+        return self._binaries[side][package]
+
+    def change(self) -> None:
+        """Link with functions in another order, the same seed for both sides.
+
+        Where a side cannot be linked so, the usual order stays in force.
+        """
+        if not self.vary:
+            return
+        self._seed += 1
+        began = time.monotonic()
+        try:
+            for package in list(self._packages):
+                self._link(package)
+                # The package that waited longest is the first of the next time.
+                self._packages.append(self._packages.pop(0))
+                if time.monotonic() - began > _SECONDS:
+                    break
+        except MeasureError:
+            self.vary = False
+        self.seconds = time.monotonic() - began
+
+    def _link(self, package: str) -> None:
+        """Link a package's binaries of both sides; they take the place of the last."""
+        again = {
+            side: own[package]._replace(path=f"{own[package].path}.{self._seed}")
+            for side, own in self._built.items()
+        }
+        wanted = [(self._trees[side], binary) for side, binary in again.items()]
+        linked(self._asked, wanted, self._seed)
+        for side, binary in again.items():
+            last = self._binaries[side][package]
+            if last != self._built[side][package]:
+                os.unlink(last.path)
+            self._binaries[side][package] = binary
+
+
+def _orders(tree: Tree) -> bool:
+    """Return whether a side's linker orders functions by a seed."""
+    release = _RELEASE.match(toolchain(tree))
+    # Flags on the command line would replace those of the environment.
+    given = "-ldflags" in tree.environment.get("GOFLAGS", "")
+    return release is not None and int(release[1]) >= _FIRST_MINOR and not given

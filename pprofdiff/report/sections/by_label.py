@@ -1,0 +1,72 @@
+"""CPU by the label that tells units of work, such as each endpoint, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pprofdiff.analysis.profiles.by_run import merged
+from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.report.model import ReportModel
+from pprofdiff.report.rows import Cell, Column, Row, Table, name_column, sides
+from pprofdiff.report.sections.profiles.cells import (
+    delta_cell,
+    ratio_cell,
+    share_cell,
+    value_cells,
+)
+from pprofdiff.units import printable
+
+__all__ = ["label_parts"]
+
+
+def label_parts(report: ReportModel, most: int | None = None) -> Iterator[Table]:
+    """Yield the table of a label's values, those that moved first.
+
+    With `most`, no more rows than these stand for themselves. Nothing is yielded where
+    no label tells units of work; with `most` neither where no value moved beyond noise
+    and nobody asked.
+    """
+    comparison = report.comparison
+    diff, told = comparison.cpu, comparison.by_label
+    if diff is None or told is None:
+        return
+    shares = diff.normalization.mode == "composition"
+    old, now = (side.tolist() for side in merged(told.runs))
+    noise = [None] * len(old) if told.judged is None else told.judged.chance
+    if most is not None and not comparison.by and False not in noise:
+        return
+    deltas = [diff.normalization.delta(*pair) for pair in zip(old, now, strict=True)]
+    order = sorted(
+        range(len(old)), key=lambda i: (noise[i] is not False, -abs(deltas[i]))
+    )
+    rows = []
+    for i in order[:most]:
+        name = printable(told.values[i])
+        shown = Cell(name) if name else Cell(f"no {told.key}", tone="faint")
+        cells: tuple[Cell, ...] = (
+            shown,
+            *value_cells(diff, old[i], now[i]),
+            delta_cell(diff, old[i], now[i], noise=noise[i]),
+            ratio_cell(diff, old[i], now[i]),
+        )
+        if not shares:
+            cells = (*cells, share_cell(diff, old[i], now[i]))
+        rows.append(Row(name, "figure", cells))
+    unit = scale_of(diff).unit
+    columns: tuple[Column, ...] = (
+        name_column(printable(told.key)),
+        *sides(report.labels, unit),
+        Column("Δ", "delta", unit=unit),
+        Column("ratio", "ratio"),
+    )
+    if not shares:
+        columns = (*columns, Column("share of total", "share"))
+    yield Table(
+        "labels",
+        columns,
+        tuple(rows),
+        title=f"{diff.title} by {printable(told.key)}, in {unit}",
+        total=len(order) if len(order) > len(rows) else 0,
+        one_unit=True,
+        code=True,
+    )

@@ -105,7 +105,7 @@ class _Turn(NamedTuple):
     def of(cls, benchmarks: int, start: float, linking: float) -> _Turn:
         """Return turns that are short, and as long as setting up takes at least.
 
-        A round has as many layouts as can be linked without taking longer than turns.
+        Layouts are as many as can be linked within twice the time of their turns.
         """
         share = _ROUND_S / (_FEWEST_TURNS * len(SIDES) * benchmarks)
         seconds = max(_SHORTEST_TURN_S, start, min(_TURN_S, share))
@@ -114,7 +114,7 @@ class _Turn(NamedTuple):
         if number < _ALIKE:
             return cls(seconds, number, number)
         number -= number % _ALIKE
-        return cls(seconds, number, _ALIKE if linking <= _ALIKE * each else number)
+        return cls(seconds, number, _ALIKE if linking <= 2 * _ALIKE * each else number)
 
 
 def _set_up_seconds(

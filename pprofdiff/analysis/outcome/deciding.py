@@ -177,18 +177,21 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
     Time per operation decides, or CPU per operation where time does not; on a busy
     machine CPU decides first, as other programs take time and no CPU of this one.
     What time alone shows must be beyond chance: of two figures, an unchanged build has
-    twice the chance to move one. CPU alone decides nothing: idle processors mark.
+    twice the chance to move one. CPU alone decides nothing: idle processors mark. On a
+    busy machine, where caches are shared as well, it must be beyond chance.
     """
     kept = [m for m in told if m.id in ("time", "cpu")]
-    if busy(comparison) is not None:
+    is_busy = busy(comparison) is not None
+    if is_busy:
         kept.sort(key=lambda measure: measure.id != "cpu")
         kept, rest = kept[:1], kept[1:]
     else:
         rest = []
     first, verdict = _decided(kept)
     kept += rest
-    alone = first.id == "time" and first.beyond_chance
-    if verdict in _MOVED and not (alone or _agreed(first, kept)):
+    agreed = verdict in _MOVED and _agreed(first, kept)
+    shown = first.beyond_chance and (agreed or first.id == "time")
+    if verdict in _MOVED and not (shown or (agreed and not is_busy)):
         verdict = "unknown"
     turns = comparison.turns
     units = () if turns is None else units_in_turns(turns, first.id, first.same_within)

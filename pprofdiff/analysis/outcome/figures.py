@@ -340,6 +340,7 @@ def _figure(
         what.more_is,
         source,
         runs,
+        freedom=ratio.freedom,
     )
 
 

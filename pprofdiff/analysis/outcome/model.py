@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from math import exp, log
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from pprofdiff.analysis.benchmarks.times import BenchmarkKey
 from pprofdiff.analysis.stats.judgement import Mark
+from pprofdiff.analysis.stats.student import student
 
 __all__ = [
     "SAME_WITHIN",
@@ -56,7 +59,8 @@ class Measure(NamedTuple):
     `narrow` bounds the ratio with 90 %, which is asked where builds are called the
     same: `same_within` is how far from 1 it may reach then. `wide` bounds it with 99 %,
     which is asked of a figure that moves alone. Where `in_turns` is set, a run of base
-    is compared with the run of new beside it in time.
+    is compared with the run of new beside it in time. `freedom` are the degrees of
+    freedom of the deviation that bounds rest on, infinite where it is taken for known.
     """
 
     id: str
@@ -75,6 +79,7 @@ class Measure(NamedTuple):
     same_within: float = SAME_WITHIN
     in_turns: bool = False
     confidence: int = 95
+    freedom: float = float("inf")
 
     @property
     def verdict(self) -> Verdict:
@@ -91,11 +96,17 @@ class Measure(NamedTuple):
     def beyond_chance(self) -> bool:
         """Whether the verdict stays at 99.9 %, the level of an early look."""
         if self.verdict == "same":
-            narrow = _wider(self.ratio, self.narrow, _THREE / _REACH_90)
+            narrow = _wider(self.ratio, self.narrow, self._three_of(_REACH_90))
             return self._replace(narrow=narrow).verdict == "same"
-        factor = _THREE / _REACH[self.confidence]
+        factor = self._three_of(_REACH[self.confidence])
         low, high = _wider(self.ratio, (self.low, self.high), factor)
         return self.verdict != "unknown" and (low > 1 or high < 1)
+
+    def _three_of(self, reach: float) -> float:
+        """Return how many times as far as `reach` an interval of 99.9 % reaches."""
+        freedom = np.array([self.freedom])
+        far, near = (float(student(z, freedom)[0]) for z in (_THREE, reach))
+        return far / near
 
     @property
     def width(self) -> float:

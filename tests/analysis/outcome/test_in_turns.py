@@ -49,14 +49,13 @@ def test_twice_the_cpu_is_slower_on_any_machine(busy):
 @pytest.mark.parametrize(
     ("operations", "wall", "verdict"),
     [
-        # CPU per operation is 1/0.92 of what it was, and time is as it was, or less.
+        # CPU per operation is 1/0.92 of what it was: on a busy machine chance does that.
         (920, 0.92, "unknown"),
-        (920, 0.85, "unknown"),
-        # Time moves by a part of that.
-        (920, 0.96, "slower"),
-        (920, 1.0, "slower"),
-        # CPU moves by more than chance does, and nobody waits longer.
+        (920, 1.0, "unknown"),
+        # It moves by more, and nobody waits longer; or somebody does.
         (800, 0.8, "unknown"),
+        (800, 0.9, "slower"),
+        (800, 1.0, "slower"),
     ],
 )
 def test_one_figure_alone_must_move_beyond_chance(operations, wall, verdict):

@@ -146,14 +146,15 @@ def _of_benchmark(
     apart = max(
         abs(log(mean / each)) for mean, each in zip(means, medians, strict=True)
     )
+    several = goroutines != [1, 1]
     return Account(
-        "time per operation",
+        "goroutines' time per operation" if several else "time per operation",
         "ns",
         (*parts, Part("off-cpu", "not on a CPU", rest, source)),
         beside=tuple(part._replace(id=f"beside.{part.id}") for part in off),
         gaps=tuple(gaps),
         medians=(medians[0] * 1e9, medians[1] * 1e9)
-        if goroutines == [1, 1] and apart > log(1 + SAME_WITHIN)
+        if not several and apart > log(1 + SAME_WITHIN)
         else None,
     )
 

@@ -31,15 +31,19 @@ class Allocated(NamedTuple):
         """Whether an operation allocates other amounts; these counts are exact.
 
         What a benchmark allocates now and then, such as a map that grows, is spread
-        over its iterations: a change below 1 % may be that.
+        over its iterations: a change below 1 % may be that, or of less than a byte.
         """
         return any(
-            pair is not None and abs(pair[1] - pair[0]) > _ROUNDING * max(pair)
-            for pair in (self.space, self.objects)
+            pair is not None
+            and max(pair) >= least
+            and abs(pair[1] - pair[0]) > _ROUNDING * max(pair)
+            for pair, least in ((self.space, _BYTE), (self.objects, _OBJECT))
         )
 
 
 _ROUNDING = 0.01
+# Less is none: a byte, or an object, in so many operations.
+_BYTE, _OBJECT = 0.5, 0.01
 _NEARLY = 0.9
 # The block that tiny objects share, in bytes (maxTinySize of runtime/malloc.go).
 _TINY = 16

@@ -20,9 +20,9 @@ from pprofdiff.analysis.outcome.model import (
 from pprofdiff.analysis.side import measure
 from pprofdiff.analysis.stats.calibration import FALSE_DISCOVERIES, TOTAL_SIGMA
 from pprofdiff.analysis.stats.samples import median
-from pprofdiff.analysis.stats.together import judged_together
+from pprofdiff.analysis.stats.together import judged_together, moderated
 from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs, ratio_of_turns
-from pprofdiff.analysis.stats.turns import all_paired
+from pprofdiff.analysis.stats.turns import InTurns, all_paired
 from pprofdiff.model.profiles.operations import operations_of
 from pprofdiff.model.side import Side
 
@@ -137,10 +137,9 @@ def units_in_turns(
     """Return time or CPU per operation of benchmarks measured in turns; none of one."""
     if len(turns.names) < _SEVERAL:
         return ()
-    times = [ratio_of_turns(*figure) for figure in turns.each(turns.seconds)]
-    cpu = None
+    times, cpu = _ratios(turns.each(turns.seconds)), None
     if turns.cpu_seconds is not None:
-        cpu = [ratio_of_turns(*figure) for figure in turns.each(turns.cpu_seconds)]
+        cpu = _ratios(turns.each(turns.cpu_seconds))
     columns, ratios = turns.seconds, times
     if figure == "cpu" and turns.cpu_seconds is not None and cpu is not None:
         columns, ratios = turns.cpu_seconds, cpu
@@ -168,6 +167,10 @@ def units_in_turns(
         )
         units.append(unit)
     return tuple(units)
+
+
+def _ratios(figures: Sequence[InTurns]) -> list[Ratio]:
+    return moderated([ratio_of_turns(*figure) for figure in figures])
 
 
 def _counted(base: Side, new: Side) -> dict[BenchmarkKey, tuple[Counted, ...]]:

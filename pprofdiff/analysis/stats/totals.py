@@ -34,6 +34,7 @@ __all__ = [
     "Ratio",
     "mean_of_runs",
     "median_of_values",
+    "ratio_of",
     "ratio_of_medians",
     "ratio_of_runs",
     "ratio_of_sums",
@@ -108,7 +109,7 @@ def ratio_of_runs(
         variance = max(squares / freedom, TOTAL_LEAST**2)
     sigma = sqrt(variance * sum(1 / len(side) for side in figures))
     # The prior alone is taken for known; runs add to its degrees of freedom.
-    return _ratio(ratio, sigma, freedom + prior if freedom else inf)
+    return ratio_of(ratio, sigma, freedom + prior if freedom else inf)
 
 
 def mean_of_runs(runs: Sequence[Sequence[float]]) -> float:
@@ -160,7 +161,7 @@ def ratio_of_turns(
     blocks = pairs[:whole].reshape(-1, size).mean(axis=1)
     deviation = max(float(blocks.std(ddof=1)), TOTAL_LEAST / sqrt(size))
     sigma = deviation / sqrt(len(blocks))
-    return _ratio(float(pairs.mean()), sigma, len(blocks) - 1)
+    return ratio_of(float(pairs.mean()), sigma, len(blocks) - 1)
 
 
 def ratio_of_sums(
@@ -174,10 +175,10 @@ def ratio_of_sums(
     Nothing shows how the runs differ, so that the prior alone is taken, of as many.
     """
     sigma = prior_sigma * sqrt(1 / runs[0] + 1 / runs[1])
-    return _ratio(log(new / base), sigma, inf)
+    return ratio_of(log(new / base), sigma, inf)
 
 
-def _ratio(middle: float, sigma: float, freedom: float) -> Ratio:
+def ratio_of(middle: float, sigma: float, freedom: float) -> Ratio:
     """Return the ratio of a logarithm, its deviation and degrees of freedom."""
     wide, usual, narrow = (
         (_finite(middle - far * sigma), _finite(middle + far * sigma))

@@ -23,6 +23,8 @@ MANY = 2.0
 """From this ratio on a factor reads better than percent."""
 LITTLE = 0.1
 """Below it, percent of a fall all look alike."""
+# Bounds that are farther apart say nothing of a ratio.
+_NO_BOUNDS = 1000
 PER_OP = {"time": "time/op", "cpu": "CPU/op"}
 """Figures of an operation by their ids, as benchmarks are read."""
 
@@ -37,7 +39,7 @@ def seconds(base: float, new: float) -> str:
 def counts(counted: Counted) -> str:
     """Return an exact count: ``9.14 → 7.27 kB``, ``28 → 5``, ``28`` as before."""
     base, new = counted.base, counted.new
-    if base == new:
+    if number(counted, base) == number(counted, new):
         return number(counted, base)
     if counted.unit == "B/op":
         return arrow(base, new, "B")
@@ -76,7 +78,12 @@ def span(ratio: float, low: float, high: float) -> str:
 
 
 def bounds(ratio: float, low: float, high: float) -> str:
-    """Return two bounds of a ratio in the form that `change` gives it."""
+    """Return two bounds of a ratio in the form that `change` gives it.
+
+    Of bounds that say nothing it is "can't tell".
+    """
+    if low <= 0 or high > _NO_BOUNDS * low:
+        return "can't tell"
     if ratio >= MANY or ratio <= LITTLE:
         return span(ratio, low, high)
     return f"{percent_change(low)} to {percent_change(high)}"

@@ -48,6 +48,7 @@ _NOUNS = {
 _BESIDE = 2
 # Less than this part is no change of bytes: a growing map spreads over iterations.
 _NOTHING = 0.0005
+_NONE = ("0 B", "0", "0.00")
 # Figures of operations that nobody counted.
 _ESTIMATES = ("control", "about")
 
@@ -105,7 +106,7 @@ def _figures(outcome: Outcome, first: Measure) -> list[str]:
         _short(first, interval=True),
         *(_short(m, interval=False) for m in others),
         # What neither side allocates is no figure.
-        *(_count(one) for one in outcome.counted if one.base or one.new),
+        *(_count(one) for one in outcome.counted if counts(one) not in _NONE),
     ]
 
 
@@ -121,9 +122,12 @@ def _told_units(outcome: Outcome, first: Measure) -> Told:
         below.append(f"All {many} together: {figures}.")
     elif outcome.verdict == "same":
         headline = f"{verdict}: {figures}, all {many} benchmarks together"
-    else:
+    elif outcome.verdict == "unknown":
         alone = f"none of {many} benchmarks changed significantly"
         headline = f"{verdict}: {alone}; together {figures}"
+    else:
+        headline = f"{verdict}: {figures}, all {many} benchmarks together"
+        below.append("None of them changed significantly by itself.")
     if not _turns(first):
         below += _below(outcome, first)
         if any(unit.figure == "cpu" for unit in outcome.units):

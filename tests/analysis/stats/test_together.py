@@ -11,8 +11,13 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 
 from pprofdiff.analysis.stats.discoveries import two_sided
-from pprofdiff.analysis.stats.together import judged_together
-from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs, ratio_of_sums
+from pprofdiff.analysis.stats.together import judged_together, moderated
+from pprofdiff.analysis.stats.totals import (
+    Ratio,
+    ratio_of_runs,
+    ratio_of_sums,
+    ratio_of_turns,
+)
 
 RATE = 0.05
 
@@ -63,3 +68,39 @@ def test_a_deviation_has_a_floor():
     assert judged_together([], RATE) == []
     assert Ratio(1.0, 1.0, 1.0, (1.0, 1.0), (1.0, 1.0), 0.1).freedom == inf
     assert log(wide[1]) - 0.3 == pytest.approx(0.5 * 1.959964)
+
+
+def in_turns(rng, turns, changes):
+    """Return ratios of benchmarks in a few turns, whose noise is 5 to 20 %."""
+    found = []
+    for change in changes:
+        noise = rng.normal(0, 0.1 * np.exp(rng.normal(0, 0.35)), turns)
+        found.append(ratio_of_turns(np.ones(turns), np.exp(change + noise)))
+    return moderated(found)
+
+
+@pytest.mark.parametrize("turns", [3, 4, 12])
+def test_the_noise_of_all_finds_no_change_where_there_is_none(turns):
+    rng, tries, rate = np.random.default_rng(turns), 600, 0.01
+    alarms = sum(
+        any(
+            low > 1 or high < 1
+            for low, high in judged_together(in_turns(rng, turns, [0.0] * 20), rate)
+        )
+        for _ in range(tries)
+    )
+    assert alarms <= tries * rate + 3 * (tries * rate) ** 0.5
+
+
+def test_a_few_turns_of_many_benchmarks_find_those_that_halved():
+    rng = np.random.default_rng(1)
+    changes = [log(0.5)] * 5 + [0.0] * 35
+    found = [judged_together(in_turns(rng, 4, changes), 0.01) for _ in range(50)]
+    right = np.mean([[high < 1 for _, high in one[:5]] for one in found])
+    assert right >= 0.9
+
+
+def test_few_benchmarks_have_each_their_own_noise():
+    rng = np.random.default_rng(2)
+    four = [ratio_of_turns([1.0] * 4, np.exp(rng.normal(0, 0.1, 4))) for _ in range(4)]
+    assert moderated(four) == four

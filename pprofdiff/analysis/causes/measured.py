@@ -195,7 +195,7 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     known = site is not None and is_large(view.totals, site)
     clauses = _by_resource(cpu, place)
     sentences = [
-        f"It allocates {amounts(site)}{_all(place)}{view.of_all}"
+        f"It allocates {amounts(view.totals, site)}{_all(place)}{view.of_all}"
         if known and site
         else "",
         _callees(cpu, place),
@@ -385,7 +385,7 @@ def _of_site(view: _View, site: Site, taken: Claim | None, number: int) -> Findi
         verb = "allocates now:"
     elif site.instead_of:
         verb = f"allocates now, and {_called(site.instead_of)} no longer: together"
-    title = f"{name} {verb} {amounts(site)}"
+    title = f"{name} {verb} {amounts(view.totals, site)}"
     owners = [site.name, site.instead_of] if site.instead_of else [site.name]
     claim = explains = mark = None
     cpu = view.cpu

@@ -23,7 +23,6 @@ from pprofdiff.analysis.ledger.units import UnitOfWork
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.side import age_seconds, cpu_seconds, measure, of_benchmarks
 from pprofdiff.analysis.stats.samples import median
-from pprofdiff.analysis.stats.turns import InTurns
 from pprofdiff.analysis.work import Work, possible, rated
 from pprofdiff.model.side import Side
 from pprofdiff.units import percent
@@ -82,14 +81,14 @@ def work_in_turns(turns: Turns, mix: Mapping[str, int]) -> Work | None:
     if not possible(rates):
         return None
     old, now = ((1e9 * side).tolist() for side in seconds)
-    costs = {"time": InTurns(old, now, turns.together)}
+    costs = {"time": turns.of(old, now)}
     allocated = {
         kind: (float(old @ weights), float(now @ weights))
         for kind, (old, now) in turns.allocated.items()
     }
     if turns.cpu_seconds is not None:
         old, now = ((1e9 * (side @ weights)).tolist() for side in turns.cpu_seconds)
-        costs["cpu"] = InTurns(old, now, turns.together)
+        costs["cpu"] = turns.of(old, now)
         means = [float(np.exp(np.log(side).mean())) for side in (old, now)]
         allocated["cpu"] = means[0], means[1]
     reason = _mix_in_words(unit_names(turns.names), weights.tolist())

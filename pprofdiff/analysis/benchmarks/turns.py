@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,6 +49,8 @@ class Turns:
         profile: medians, float64 of shape (benchmarks,).
     together
         How many turns that follow each other make one observation.
+    layouts
+        Whether functions had another order after each of those.
 
     """
 
@@ -57,16 +59,21 @@ class Turns:
     cpu_seconds: tuple[Floats, Floats] | None
     allocated: Mapping[str, tuple[Floats, Floats]]
     together: int = TURNS_TOGETHER
+    layouts: bool = False
+
+    def of(self, base: Sequence[float], new: Sequence[float]) -> InTurns:
+        """Return a figure that is known of each turn."""
+        return InTurns(base, new, self.together, self.layouts)
 
     def each(self, figure: tuple[Floats, Floats]) -> list[InTurns]:
         """Return a figure of (base, new) benchmark by benchmark."""
         base, new = (side.T.tolist() for side in figure)
-        return [InTurns(*one, self.together) for one in zip(base, new, strict=True)]
+        return [self.of(*one) for one in zip(base, new, strict=True)]
 
     def geomeans(self) -> InTurns:
         """Return each turn's geometric mean of seconds over benchmarks."""
         base, new = (np.exp(np.log(s).mean(axis=1)).tolist() for s in self.seconds)
-        return InTurns(base, new, self.together)
+        return self.of(base, new)
 
 
 def measured_in_turns(base: Side, new: Side) -> Turns | None:
@@ -98,8 +105,9 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
         if all(_paired(old[key], current[key], unit) for key in names):
             both = _columns(old, current, names, unit, 1.0)
             allocated[kind] = np.median(both[0], axis=0), np.median(both[1], axis=0)
-    together = max(map(_together, base.of("benchmark")), default=TURNS_TOGETHER)
-    return Turns(names, seconds, cpu, allocated, together)
+    together = max(map(_together, base.of("benchmark")), default=0)
+    alike = together or TURNS_TOGETHER
+    return Turns(names, seconds, cpu, allocated, alike, layouts=together > 0)
 
 
 _Values = dict[BenchmarkKey, dict[str, list[float]]]
@@ -123,9 +131,12 @@ def _in_turns(result: Result) -> re.Match[str] | None:
 
 
 def _together(capture: Capture[Benchmarks]) -> int:
-    """Return how many turns of a run, one after the other, are of one layout."""
+    """Return how many turns of a run, one after the other, are of one layout.
+
+    It is 0 where layouts were not varied.
+    """
     found = _in_turns(capture.content.results[0]) if capture.content.results else None
-    return max(int(found[1]), 1) if found and found[1] else TURNS_TOGETHER
+    return max(int(found[1]), 1) if found and found[1] else 0
 
 
 def _paired(

@@ -21,7 +21,7 @@ from pprofdiff.analysis.side import measure
 from pprofdiff.analysis.stats.calibration import FALSE_DISCOVERIES, TOTAL_SIGMA
 from pprofdiff.analysis.stats.samples import median
 from pprofdiff.analysis.stats.together import judged_together, moderated
-from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs, ratio_of_turns
+from pprofdiff.analysis.stats.totals import Ratio, ratio_of_figure, ratio_of_runs
 from pprofdiff.analysis.stats.turns import InTurns, all_paired
 from pprofdiff.model.profiles.operations import operations_of
 from pprofdiff.model.side import Side
@@ -170,7 +170,7 @@ def units_in_turns(
 
 
 def _ratios(figures: Sequence[InTurns]) -> list[Ratio]:
-    return moderated([ratio_of_turns(*figure) for figure in figures])
+    return moderated([ratio_of_figure(figure) for figure in figures])
 
 
 def _counted(base: Side, new: Side) -> dict[BenchmarkKey, tuple[Counted, ...]]:

@@ -28,9 +28,9 @@ from pprofdiff.analysis.stats.student import reach
 from pprofdiff.analysis.stats.totals import (
     Ratio,
     median_of_values,
+    ratio_of_figure,
     ratio_of_runs,
     ratio_of_sums,
-    ratio_of_turns,
 )
 from pprofdiff.analysis.stats.turns import InTurns, all_paired
 from pprofdiff.model.side import Side
@@ -125,7 +125,7 @@ def _in_turns(turns: Turns) -> Timed:
     Of several, the figure is the geometric mean of them all, turn by turn.
     """
     each = {
-        written(name): ratio_of_turns(*figure)
+        written(name): ratio_of_figure(figure)
         for name, figure in zip(turns.names, turns.each(turns.seconds), strict=True)
     }
     what = _Figure("time", "time per operation", "s")

@@ -13,9 +13,9 @@ from pprofdiff.analysis.runs.costs import costs_by_run
 from pprofdiff.analysis.stats.totals import (
     Ratio,
     mean_of_runs,
+    ratio_of_figure,
     ratio_of_runs,
     ratio_of_sums,
-    ratio_of_turns,
 )
 from pprofdiff.analysis.stats.turns import InTurns
 
@@ -61,8 +61,8 @@ def ratio_of_totals(diff: ProfileDiff) -> TotalRatio | None:
 
 def total_of_turns(turns: InTurns) -> TotalRatio:
     """Return the ratio of what an operation costs, of sides measured in turns."""
-    base, new, _ = turns
-    ratio = ratio_of_turns(*turns)
+    base, new = turns.base, turns.new
+    ratio = ratio_of_figure(turns)
     low, high = ratio.wide
     means = mean_of_runs([[one] for one in base]), mean_of_runs([[one] for one in new])
     runs = len(base), len(new)

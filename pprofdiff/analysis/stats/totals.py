@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from math import exp, inf, log, sqrt
+from math import exp, hypot, inf, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from pprofdiff.analysis.stats.calibration import (
+    LAYOUT_SIGMA,
     SERIAL_SPREAD,
     SERIAL_VALUES,
     TOTAL_FREEDOM,
@@ -28,13 +29,14 @@ from pprofdiff.analysis.stats.calibration import (
 )
 from pprofdiff.analysis.stats.samples import median
 from pprofdiff.analysis.stats.student import reach
-from pprofdiff.analysis.stats.turns import squares_of_runs
+from pprofdiff.analysis.stats.turns import InTurns, squares_of_runs
 
 __all__ = [
     "Ratio",
     "mean_of_runs",
     "median_of_values",
     "ratio_of",
+    "ratio_of_figure",
     "ratio_of_medians",
     "ratio_of_runs",
     "ratio_of_sums",
@@ -142,7 +144,11 @@ def ratio_of_medians(
 
 
 def ratio_of_turns(
-    base: Sequence[float], new: Sequence[float], together: int = TURNS_TOGETHER
+    base: Sequence[float],
+    new: Sequence[float],
+    together: int = TURNS_TOGETHER,
+    *,
+    layouts: bool = False,
 ) -> Ratio:
     """Return the geometric mean of the ratios of turns, each of new to base.
 
@@ -151,6 +157,8 @@ def ratio_of_turns(
     Means of the `together` turns of one layout, in which each side begins as often
     (ABBA BAAB), are nearly independent; where there are fewer than five, each turn
     counts. Of longer layouts three are enough: their turns are too alike to count.
+    Where `layouts` were varied and each turn counts, how far they differ is taken from
+    other programs.
     """
     pairs = np.log(np.asarray(new, np.float64) / np.asarray(base, np.float64))
     if len(pairs) == 1:
@@ -161,7 +169,15 @@ def ratio_of_turns(
     blocks = pairs[:whole].reshape(-1, size).mean(axis=1)
     deviation = max(float(blocks.std(ddof=1)), TOTAL_LEAST / sqrt(size))
     sigma = deviation / sqrt(len(blocks))
+    if layouts and size == 1 < together:
+        sigma = hypot(sigma, LAYOUT_SIGMA * sqrt(2 / max(len(pairs) // together, 1)))
     return ratio_of(float(pairs.mean()), sigma, len(blocks) - 1)
+
+
+def ratio_of_figure(figure: InTurns) -> Ratio:
+    """Return the ratio of a figure that is known turn by turn."""
+    base, new, together, layouts = figure
+    return ratio_of_turns(base, new, together, layouts=layouts)
 
 
 def ratio_of_sums(

@@ -23,11 +23,15 @@ Floats = NDArray[np.float64]
 
 
 class InTurns(NamedTuple):
-    """A figure of (base, new) in each turn; so many of them, `together`, are alike."""
+    """A figure of (base, new) in each turn; so many of them, `together`, are alike.
+
+    `layouts` tells that functions had another order after each of those.
+    """
 
     base: Sequence[float]
     new: Sequence[float]
     together: int = TURNS_TOGETHER
+    layouts: bool = False
 
     def times(self, factor: float) -> InTurns:
         """Return the figure in another unit."""

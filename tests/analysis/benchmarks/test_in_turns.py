@@ -101,4 +101,5 @@ def test_turns_are_read_once_a_report(monkeypatch):
 )
 def test_how_many_turns_are_of_one_layout(said, together):
     text = lines(1, 2, head=f"measured: in turns{said}\npkg: p\n")
-    assert measured_in_turns(side("base", text), side("new", text)).together == together
+    turns = measured_in_turns(side("base", text), side("new", text))
+    assert (turns.together, turns.layouts) == (together, "layout" in said)

@@ -148,7 +148,7 @@ def _of_benchmark(
     )
     several = goroutines != [1, 1]
     return Account(
-        "goroutines' time per operation" if several else "time per operation",
+        "time per operation, of all goroutines" if several else "time per operation",
         "ns",
         (*parts, Part("off-cpu", "not on a CPU", rest, source)),
         beside=tuple(part._replace(id=f"beside.{part.id}") for part in off),

@@ -148,6 +148,7 @@ def test_a_group_that_is_beside_it_as_well_is_labelled_apart(benchmarked):
 def test_operations_in_parallel_take_the_time_of_each_goroutine():
     side = (*cpu({PARALLEL: 2000}), *bench({"Work": 1_000_000}, procs="-4"))
     whole = account(told(side, side))
+    assert whole.of == "time per operation, of all goroutines"
     # Four goroutines, each for all of the time: a millisecond is four of theirs.
     assert float(whole.total.base) == pytest.approx(4e6)
     assert float(by_id(whole.parts)["cpu.user"].base) == pytest.approx(2e6)

@@ -18,13 +18,16 @@ from pprofdiff.units import printable
 
 __all__ = [
     "Binary",
+    "Link",
     "Tree",
     "environment",
     "go_mod_lines",
     "here",
     "linked",
+    "program_files",
     "programs",
     "test_binaries",
+    "test_binary",
     "toolchain",
     "workspace",
     "workspace_here",
@@ -33,7 +36,6 @@ __all__ = [
 _FORMAT = "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}}\t{{len .XTestGoFiles}}"
 # Where a hook of git runs us, these are of the user's repository.
 _OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
-_TEST_BINARY = ("test", "-c", "-vet=off", "-o")
 _LDFLAGS = re.compile(r"-ldflags=")
 # Lines of Go's commands that say where, and not what.
 _HEADING = re.compile(r"# |go: (?:downloading|finding|extracting) |FAIL\t")
@@ -168,26 +170,32 @@ def test_binaries(tree: Tree, asked: GoTest, folder: str) -> dict[str, Binary]:
         if not any(int(count) for count in tests):
             continue
         path = os.path.join(folder, f"{len(binaries)}.test")
-        compiled(tree, [*_TEST_BINARY, path, *asked.build, package])
+        compiled(tree, [*test_binary(path), *asked.build, package])
         binaries[package] = Binary(package, path, place)
     return binaries
 
 
-def linked(asked: GoTest, wanted: Sequence[tuple[Tree, Binary]], seed: int) -> None:
-    """Link test binaries that are compiled, with functions in the order of a seed.
+class Link(NamedTuple):
+    """What is linked: a side's tree, the first words of the command, and packages."""
 
-    All are linked at the same time, without DWARF, which takes half of the time. Raises
-    MeasureError where one cannot be linked.
+    tree: Tree
+    words: Sequence[str]
+    packages: Sequence[str]
+
+
+def linked(asked: GoTest, wanted: Sequence[Link], flags: str) -> None:
+    """Link what is compiled once more, with flags for the linker, all at the same time.
+
+    The user's own flags stay in force. Raises MeasureError where one cannot be linked.
     """
     last = next((word for word in reversed(asked.build) if _LDFLAGS.match(word)), "")
-    given = _LDFLAGS.sub("", last)
-    flags = f"-ldflags={given} -w -randlayout={seed}"
+    own = f"-ldflags={_LDFLAGS.sub('', last)} {flags}"
     with ExitStack() as stack:
         running = []
-        for tree, binary in wanted:
+        for tree, words, packages in wanted:
             said = stack.enter_context(tempfile.TemporaryFile())
-            words = ["go", *_TEST_BINARY, binary.path, *asked.build, flags]
-            program = Program([*words, binary.package], tree.folder, tree.environment)
+            command = ["go", *words, *asked.build, own, *packages]
+            program = Program(command, tree.folder, tree.environment)
             process = stack.enter_context(started(program, said, said))
             running.append((tree, process, said))
         for tree, process, said in running:
@@ -197,11 +205,20 @@ def linked(asked: GoTest, wanted: Sequence[tuple[Tree, Binary]], seed: int) -> N
                 raise MeasureError(f"{tree.checkout.told}: cannot be linked", lines)
 
 
+def test_binary(path: str) -> tuple[str, ...]:
+    """Return the first words of the command that makes a package's test binary."""
+    return "test", "-c", "-vet=off", "-o", path
+
+
 def programs(tree: Tree, asked: GoTest, folder: str) -> None:
     """Build the programs of the packages into a folder; raises MeasureError."""
     os.makedirs(folder)
-    words = ["build", "-o", os.path.join(folder, ""), *asked.build, *asked.packages]
-    compiled(tree, words)
+    compiled(tree, [*program_files(folder), *asked.build, *asked.packages])
+
+
+def program_files(folder: str) -> tuple[str, ...]:
+    """Return the first words of the command that makes programs in a folder."""
+    return "build", "-o", os.path.join(folder, "")
 
 
 def workspace(tree: Tree, path: str, top: str) -> str:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 from pprofdiff.errors import FetchError, MeasureError, PprofDiffError, UsageError
 from pprofdiff.inputs.download import download
@@ -18,13 +18,15 @@ from pprofdiff.inputs.reading import read
 from pprofdiff.inputs.redaction import without_secrets
 from pprofdiff.inputs.urls import request_for
 from pprofdiff.measure.children import Program, first_lines, has_ended, run, started
-from pprofdiff.measure.gobuild import Tree
+from pprofdiff.measure.gobuild import Link, Tree, linked, program_files
+from pprofdiff.measure.goflags import GoTest
+from pprofdiff.measure.layouts import can_vary, order_of
 from pprofdiff.measure.sides import SideName
 from pprofdiff.measure.turns import order
 from pprofdiff.measure.workload import Begun
 from pprofdiff.units import printable
 
-__all__ = ["Commands", "Served", "program_words", "same_for_both"]
+__all__ = ["Commands", "Served", "UnderLoad", "program_words", "same_for_both"]
 
 _OUT = "PPROFDIFF_OUT"
 # How long a server may take until it answers, and until it has ended.
@@ -60,10 +62,13 @@ class Commands:
         words: Sequence[str],
         trees: Mapping[SideName, Tree],
         folders: Mapping[SideName, str],
+        asked: GoTest,
     ) -> None:
         self.words = tuple(words)
         self._trees = trees
         self._folders = folders
+        self._asked = asked
+        self._vary = can_vary(trees)
         self._number = count()
 
     @property
@@ -82,12 +87,28 @@ class Commands:
         return True
 
     def round(self, folders: Mapping[SideName, str]) -> Begun:
-        """Run each side once."""
+        """Run each side once, with functions in another order each round."""
         began = []
-        for side in order(next(self._number)):
+        number = next(self._number)
+        if number:
+            self._relink(number)
+        for side in order(number):
             began.append((side, time.time()))
             self.run(side, folders[side])
         return tuple(began)
+
+    def _relink(self, seed: int) -> None:
+        """Link the programs again, where the linker can order functions by a seed."""
+        if not self._vary:
+            return
+        wanted = [
+            Link(tree, program_files(self._folders[side]), self._asked.packages)
+            for side, tree in self._trees.items()
+        ]
+        try:
+            linked(self._asked, wanted, order_of(seed))
+        except MeasureError:
+            self._vary = False
 
     def run(self, side: SideName, folder: str) -> None:
         """Run the program; MeasureError where it fails, or leaves nothing to read."""
@@ -164,29 +185,34 @@ def _keep_if_told(path: str) -> None:
         os.unlink(path)
 
 
-class Served(Commands):
-    """A server: started, put under load, profiled meanwhile, and ended.
+class UnderLoad(NamedTuple):
+    """How a server is profiled: for `seconds`, while `load` asks it for work.
 
-    `url` is that of its ``/debug/pprof``, `load` the command that asks it for work,
-    `seconds` how long its CPU is profiled.
+    `url` is that of its ``/debug/pprof``, `load` the words of a command.
     """
+
+    url: str
+    load: Sequence[str]
+    seconds: float
+
+
+class Served(Commands):
+    """A server: started, put under load, profiled meanwhile, and ended."""
 
     def __init__(
         self,
         words: Sequence[str],
         trees: Mapping[SideName, Tree],
         folders: Mapping[SideName, str],
-        *,
-        url: str,
-        load: Sequence[str],
-        seconds: float,
+        asked: GoTest,
+        under: UnderLoad,
     ) -> None:
-        super().__init__(words, trees, folders)
-        self._url = _of_pprof(url)
+        super().__init__(words, trees, folders, asked)
+        self._url = _of_pprof(under.url)
         self._shown = printable(without_secrets([self._url])[0])
         self._probed = False
-        self._load = tuple(load)
-        self._seconds = max(1, round(seconds))
+        self._load = tuple(under.load)
+        self._seconds = max(1, round(under.seconds))
 
     def run(self, side: SideName, folder: str) -> None:
         """Write cpu.pb.gz and allocs.pb.gz, and load.txt and gctrace.log where told."""

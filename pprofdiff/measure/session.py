@@ -27,7 +27,7 @@ from pprofdiff.measure.gobuild import (
 from pprofdiff.measure.goflags import GoTest
 from pprofdiff.measure.machine import machine, throttled, throttling, warnings_of
 from pprofdiff.measure.planning import planned
-from pprofdiff.measure.programs import Commands, Served, same_for_both
+from pprofdiff.measure.programs import Commands, Served, UnderLoad, same_for_both
 from pprofdiff.measure.rounds import Limits, Listener, Round, Stopped, take_turns
 from pprofdiff.measure.sides import (
     SIDES,
@@ -251,14 +251,13 @@ def _commands(
     if warning:
         notes.warn(warning)
     if not request.url:
-        return Commands(request.command, trees, folders)
+        return Commands(request.command, trees, folders, request.asked)
     return Served(
         request.command,
         trees,
         folders,
-        url=request.url,
-        load=request.load,
-        seconds=request.seconds,
+        request.asked,
+        UnderLoad(request.url, request.load, request.seconds),
     )
 
 

@@ -10,6 +10,7 @@ import sys
 
 import pytest
 
+from pprofdiff import load
 from tests.measure.shop import FILES, SLOWER, state
 from tests.repository import repository
 
@@ -102,6 +103,16 @@ def repo(tmp_path, monkeypatch):
     assert list(temporary.iterdir()) == []
 
 
+def where(path):
+    """Return where functions lie that samples are in, by their names."""
+    profile = load(str(path)).data
+    names, places = profile.function_names(), profile.locations
+    functions = places.line_function[places.line_offsets[:-1]]
+    return {
+        names[f]: int(a) >> 12 for f, a in zip(functions, places.address, strict=True)
+    }
+
+
 def test_a_program_that_ends(cli, repo, tmp_path):
     out = tmp_path / "runs"
     words = ("--cmd", "replay 'a b'", "--rounds", 2, "-o-runs", out)
@@ -116,6 +127,9 @@ def test_a_program_that_ends(cli, repo, tmp_path):
             # What it prints is no evidence.
             assert "output.txt" not in names
     assert "base → new" in done.out
+    # Both sides are linked again between rounds, with functions in another order.
+    first, second = (where(out / "base" / number / "cpu.pb.gz") for number in "12")
+    assert any(first[name] != second[name] for name in first.keys() & second.keys())
     # Each run did the same: what 40 000 prices cost is comparable.
     page = tmp_path / "x.json"
     command = re.search(r"again: pprofdiff (.*)", done.err)[1].split()

@@ -48,6 +48,14 @@ _NOTHING = (
     "a benchmark, a load generator's summary or CPU profiles with --work tell what an "
     "operation costs"
 )
+_BOTH = (
+    "on a busy machine both time/op and CPU/op must show it: end other programs, or "
+    "measure longer (--time)"
+)
+_CPU_ALONE = (
+    "CPU/op changed and time/op did not follow: idle processors help the collector, so "
+    "that CPU alone does not decide"
+)
 _MACHINE = (
     "the time of an operation changed by more than its CPU: the machine gave less or "
     "more, or the program waited for something outside; a trace of each side tells"
@@ -175,23 +183,16 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
     """Return the outcome of benchmarks that were measured in turns.
 
     Time per operation decides, or CPU per operation where time does not; on a busy
-    machine CPU decides first, as other programs take time and no CPU of this one.
-    What time alone shows must be beyond chance: of two figures, an unchanged build has
-    twice the chance to move one. CPU alone decides nothing: idle processors mark. On a
-    busy machine, where caches are shared as well, it must be beyond chance.
+    machine CPU comes first, as other programs take time and no CPU of this one. See
+    `_holds` for when a figure that moved decides.
     """
     kept = [m for m in told if m.id in ("time", "cpu")]
     is_busy = busy(comparison) is not None
     if is_busy:
         kept.sort(key=lambda measure: measure.id != "cpu")
-        kept, rest = kept[:1], kept[1:]
-    else:
-        rest = []
-    first, verdict = _decided(kept)
-    kept += rest
-    agreed = verdict in _MOVED and _agreed(first, kept)
-    shown = first.beyond_chance and (agreed or first.id == "time")
-    if verdict in _MOVED and not (shown or (agreed and not is_busy)):
+    first = next((m for m in kept if _holds(m, kept, is_busy=is_busy)), kept[0])
+    verdict = first.verdict
+    if verdict in _MOVED and not _holds(first, kept, is_busy=is_busy):
         verdict = "unknown"
     turns = comparison.turns
     units = () if turns is None else units_in_turns(turns, first.id, first.same_within)
@@ -202,6 +203,10 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
     elif verdict == "unknown":
         first = min(kept, key=lambda m: m.width)
         needs = _rounds(first)
+        if is_busy and first.verdict in _MOVED:
+            needs = _BOTH
+        elif _alone(kept):
+            needs = _CPU_ALONE
     ordered = (first, *(m for m in kept if m is not first))
     work = comparison.work
     counted = (
@@ -221,6 +226,26 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
         counted=counted,
         units=units,
     )
+
+
+def _holds(measure: Measure, measures: Sequence[Measure], *, is_busy: bool) -> bool:
+    """Return whether a figure that moved decides.
+
+    Of two figures, an unchanged build has twice the chance to move one: either the
+    other agrees, or time is beyond chance. CPU alone decides nothing: idle processors
+    mark. On a busy machine, where caches are shared as well, both are asked for.
+    """
+    if measure.verdict not in _MOVED:
+        return False
+    agreed = _agreed(measure, measures)
+    if is_busy:
+        return agreed and measure.beyond_chance
+    return agreed or (measure.id == "time" and measure.beyond_chance)
+
+
+def _alone(measures: Sequence[Measure]) -> bool:
+    """Return whether CPU moved beyond chance, and time did not follow."""
+    return any(m.id == "cpu" and m.beyond_chance for m in measures)
 
 
 def _agreed(first: Measure, measures: Sequence[Measure]) -> bool:

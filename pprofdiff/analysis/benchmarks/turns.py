@@ -29,6 +29,9 @@ _CPU = "cpu-ns/op"
 # Written before results, with how many turns have functions where the first has them.
 _IN_TURNS = re.compile(r"in turns(?:, (\d{1,6}) a layout)?")
 
+# Between these quantiles lie most values of a side.
+_MOST = 0.1, 0.9
+
 Floats = NDArray[np.float64]
 
 
@@ -47,6 +50,9 @@ class Turns:
     allocated
         Bytes and objects per operation of (base, new), by sample type of an allocs
         profile: medians, float64 of shape (benchmarks,).
+    varies
+        Whether both sides' counts of a kind are of one range: what goroutines allocate
+        may hang on when each runs. bool of shape (benchmarks,), by sample type.
     together
         How many turns that follow each other make one observation.
     layouts
@@ -58,12 +64,17 @@ class Turns:
     seconds: tuple[Floats, Floats]
     cpu_seconds: tuple[Floats, Floats] | None
     allocated: Mapping[str, tuple[Floats, Floats]]
+    varies: Mapping[str, NDArray[np.bool_]]
     together: int = TURNS_TOGETHER
     layouts: bool = False
 
     def of(self, base: Sequence[float], new: Sequence[float]) -> InTurns:
         """Return a figure that is known of each turn."""
         return InTurns(base, new, self.together, self.layouts)
+
+    def alike(self, kind: str) -> bool:
+        """Return whether no benchmark's counts of a kind changed beyond their range."""
+        return kind in self.varies and bool(self.varies[kind].all())
 
     def each(self, figure: tuple[Floats, Floats]) -> list[InTurns]:
         """Return a figure of (base, new) benchmark by benchmark."""
@@ -100,14 +111,25 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
         return None
     has_cpu = all(_paired(old[key], current[key], _CPU) for key in names)
     cpu = _columns(old, current, names, _CPU, 1e-9) if has_cpu else None
-    allocated = {}
+    allocated, varies = {}, {}
     for kind, unit in ALLOCATED.items():
         if all(_paired(old[key], current[key], unit) for key in names):
             both = _columns(old, current, names, unit, 1.0)
             allocated[kind] = np.median(both[0], axis=0), np.median(both[1], axis=0)
+            varies[kind] = _overlap(*both)
     together = max(map(_together, base.of("benchmark")), default=0)
     alike = together or TURNS_TOGETHER
-    return Turns(names, seconds, cpu, allocated, alike, layouts=together > 0)
+    return Turns(names, seconds, cpu, allocated, varies, alike, layouts=together > 0)
+
+
+def _overlap(base: Floats, new: Floats) -> NDArray[np.bool_]:
+    """Return of which benchmarks (columns) most values of both sides share a range.
+
+    Values that are the same in all turns are one range only where the sides are equal.
+    """
+    old, now = (np.quantile(side, _MOST, axis=0) for side in (base, new))
+    found: NDArray[np.bool_] = (old[0] <= now[1]) & (now[0] <= old[1])
+    return found
 
 
 _Values = dict[BenchmarkKey, dict[str, list[float]]]

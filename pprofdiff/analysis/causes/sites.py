@@ -21,10 +21,14 @@ __all__ = ["Allocated", "Site", "Sites", "allocated", "netted"]
 
 
 class Allocated(NamedTuple):
-    """What an operation allocates, as benchmarks count it: (base, new) or None."""
+    """What an operation allocates, as benchmarks count it: (base, new) or None.
+
+    `varies` tells of (space, objects) that both sides' counts are of one range.
+    """
 
     space: tuple[float, float] | None
     objects: tuple[float, float] | None
+    varies: tuple[bool, bool] = (False, False)
 
     @property
     def changed(self) -> bool:
@@ -35,9 +39,12 @@ class Allocated(NamedTuple):
         """
         return any(
             pair is not None
+            and not varies
             and max(pair) >= least
             and abs(pair[1] - pair[0]) > _ROUNDING * max(pair)
-            for pair, least in ((self.space, _BYTE), (self.objects, _OBJECT))
+            for pair, least, varies in zip(
+                (self.space, self.objects), (_BYTE, _OBJECT), self.varies, strict=True
+            )
         )
 
 
@@ -106,9 +113,10 @@ def allocated(comparison: Comparison) -> Allocated | None:
     work = comparison.work
     if work is None or not comparison.measured:
         return None
-    return Allocated(
-        work.allocated.get("alloc_space"), work.allocated.get("alloc_objects")
-    )
+    turns, kinds = comparison.turns, ("alloc_space", "alloc_objects")
+    space, objects = (work.allocated.get(kind) for kind in kinds)
+    alike = [turns is not None and turns.alike(kind) for kind in kinds]
+    return Allocated(space, objects, (alike[0], alike[1]))
 
 
 class Sites:

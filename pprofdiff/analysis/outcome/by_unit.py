@@ -147,7 +147,9 @@ def units_in_turns(
     units = []
     for i, name in enumerate(unit_names(turns.names)):
         counted = (
-            Counted(unit, float(both[0][i]), float(both[1][i]))
+            Counted(
+                unit, float(both[0][i]), float(both[1][i]), bool(turns.varies[kind][i])
+            )
             for kind, unit in ALLOCATED.items()
             if (both := turns.allocated.get(kind)) is not None
         )

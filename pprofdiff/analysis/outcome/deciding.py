@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from pprofdiff.analysis.benchmarks.turns import Turns
 from pprofdiff.analysis.benchmarks.units import ALLOCATED, tidy
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.contention import busy, stirred
@@ -29,6 +30,7 @@ from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.analysis.stats.calibration import TOTAL_FREEDOM, TOTAL_SIGMA
 from pprofdiff.analysis.stats.power import MOST_RUNS, times_as_many, wanted_runs
 from pprofdiff.analysis.stats.scaled_alike import ScaledAlike, scaled_alike
+from pprofdiff.analysis.work import Work
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, BenchmarkRow
@@ -209,15 +211,7 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
             needs = _CPU_ALONE
     ordered = (first, *(m for m in kept if m is not first))
     work = comparison.work
-    counted = (
-        ()
-        if work is None
-        else tuple(
-            Counted(unit, *work.allocated[kind])
-            for kind, unit in ALLOCATED.items()
-            if kind in work.allocated
-        )
-    )
+    counted = () if work is None or turns is None else _counted(work, turns)
     return Outcome(
         verdict,
         ordered,
@@ -225,6 +219,15 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
         needs=needs,
         counted=counted,
         units=units,
+    )
+
+
+def _counted(work: Work, turns: Turns) -> tuple[Counted, ...]:
+    """Return what an operation allocates, as benchmarks count it."""
+    return tuple(
+        Counted(unit, *work.allocated[kind], noise=turns.alike(kind))
+        for kind, unit in ALLOCATED.items()
+        if kind in work.allocated
     )
 
 

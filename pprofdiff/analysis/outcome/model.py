@@ -175,11 +175,15 @@ def contradict(one: Measure, other: Measure) -> bool:
 
 
 class Counted(NamedTuple):
-    """What an operation has by exact count: `unit` is B/op or allocs/op."""
+    """What an operation has by count: `unit` is B/op or allocs/op.
+
+    `noise` tells that the counts of both sides vary from turn to turn, in one range.
+    """
 
     unit: str
     base: float
     new: float
+    noise: bool = False
 
 
 class Unit(NamedTuple):

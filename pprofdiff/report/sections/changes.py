@@ -10,6 +10,7 @@ __all__ = [
     "LITTLE",
     "MANY",
     "PER_OP",
+    "bounded",
     "bounds",
     "change",
     "counts",
@@ -77,12 +78,17 @@ def span(ratio: float, low: float, high: float) -> str:
     return f"{least} to {times(high)}"
 
 
+def bounded(low: float, high: float) -> bool:
+    """Return whether bounds of a ratio say something of it."""
+    return low > 0 and high <= _NO_BOUNDS * low
+
+
 def bounds(ratio: float, low: float, high: float) -> str:
     """Return two bounds of a ratio in the form that `change` gives it.
 
     Of bounds that say nothing it is "can't tell".
     """
-    if low <= 0 or high > _NO_BOUNDS * low:
+    if not bounded(low, high):
         return "can't tell"
     if ratio >= MANY or ratio <= LITTLE:
         return span(ratio, low, high)

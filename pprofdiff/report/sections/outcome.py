@@ -19,6 +19,7 @@ from pprofdiff.report.sections.changes import (
     LITTLE,
     MANY,
     PER_OP,
+    bounded,
     change,
     counts,
     number,
@@ -153,6 +154,8 @@ def _short(measure: Measure, *, interval: bool) -> str:
     if not interval:
         sure = measure.low > 1 or measure.high < 1
         return text if sure else f"{text} (not significant)"
+    if not bounded(measure.low, measure.high):
+        return f"{text} (too few turns for an interval)"
     low, high = form(measure.low), form(measure.high)
     return f"{text} ({measure.confidence}% CI {low} to {high})"
 
@@ -164,6 +167,8 @@ def _count(counted: Counted) -> str:
     if base == new or (alike and number(counted, base) == number(counted, new)):
         return f"{counted.unit} {number(counted, base)} as before"
     factor = "" if not base or not new else f" ({change(new / base)})"
+    if counted.noise:
+        factor = " (not significant)"
     return f"{counted.unit} {counts(counted)}{factor}"
 
 

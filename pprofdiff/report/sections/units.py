@@ -19,7 +19,14 @@ from pprofdiff.report.rows import (
     sides,
 )
 from pprofdiff.report.sections.by_label import label_parts
-from pprofdiff.report.sections.changes import PER_OP, bounds, change, counts, seconds
+from pprofdiff.report.sections.changes import (
+    PER_OP,
+    bounds,
+    change,
+    counts,
+    number,
+    seconds,
+)
 from pprofdiff.units import percent
 
 __all__ = ["covered_by_units", "label_sentence", "unit_headline", "unit_parts"]
@@ -168,7 +175,8 @@ def _row(unit: Unit, counted: Sequence[str], *, has_cpu: bool, mixed: bool) -> R
     ]
     for name in counted:
         one = _of(unit, name)
-        cells.append(Cell("" if one is None else counts(one)))
+        moved = one is not None and one.noise and counts(one) != number(one, one.base)
+        cells.append(Cell("" if one is None else f"{'~ ' * moved}{counts(one)}"))
     if has_cpu:
         both = unit.cpu_seconds
         cells.append(Cell(seconds(*both) if both else ""))

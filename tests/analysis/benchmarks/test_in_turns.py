@@ -103,3 +103,24 @@ def test_how_many_turns_are_of_one_layout(said, together):
     text = lines(1, 2, head=f"measured: in turns{said}\npkg: p\n")
     turns = measured_in_turns(side("base", text), side("new", text))
     assert (turns.together, turns.layouts) == (together, "layout" in said)
+
+
+@pytest.mark.parametrize(
+    ("base", "new", "alike"),
+    [
+        ((8, 8, 8), (8, 8, 8), True),
+        ((8, 8, 8), (9, 9, 9), False),
+        # What goroutines allocate may hang on when each runs.
+        ((30, 36, 29, 31), (31, 37, 30, 36), True),
+        ((30, 36, 29, 31), (51, 57, 50, 56), False),
+    ],
+)
+def test_counts_that_vary_have_changed_where_their_ranges_are_apart(base, new, alike):
+    def both(label, values):
+        text = "measured: in turns\npkg: p\n"
+        text += "".join(f"BenchmarkX \t 10 \t 5 ns/op \t {v} B/op\n" for v in values)
+        return side(label, text)
+
+    turns = measured_in_turns(both("base", base), both("new", new))
+    assert turns.alike("alloc_space") is alike
+    assert not turns.alike("alloc_objects")

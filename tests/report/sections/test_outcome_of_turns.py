@@ -80,8 +80,18 @@ def test_counts_and_benchmarks_are_in_json():
     outcome = json.loads(render(of(THREE, THREE)))["outcome"]
     assert outcome["confidence"] == 0.99
     assert outcome["counted"] == [
-        {"unit": "B/op", "base": pytest.approx(300), "new": pytest.approx(300)},
-        {"unit": "allocs/op", "base": pytest.approx(3), "new": pytest.approx(3)},
+        {
+            "unit": "B/op",
+            "base": pytest.approx(300),
+            "new": pytest.approx(300),
+            "noise": True,
+        },
+        {
+            "unit": "allocs/op",
+            "base": pytest.approx(3),
+            "new": pytest.approx(3),
+            "noise": True,
+        },
     ]
     units = outcome["units"]
     assert [unit["name"] for unit in units] == ["A", "B", "C"]

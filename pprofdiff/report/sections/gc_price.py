@@ -30,8 +30,8 @@ _SMALL, _BRIEF, _ROUNDING = 0.005, 0.05, 1e-9
 _FEW = 2
 _KB = 1024
 
+_EXACT = "GC CPU is split by logarithmic mean, so that the parts add up to its change."
 _MODEL = (
-    "A change of GC CPU is split by logarithmic mean, so that the parts add up to it. "
     "Functions are charged for the bytes they allocate, as if each byte cost the same: "
     "a model, for marking has no caller."
 )
@@ -60,41 +60,27 @@ _UNITS = {
 def gc_price_parts(report: ReportModel) -> Iterator[SectionPart]:
     """Yield all factors of GC CPU, the functions that allocate, and how it is split."""
     if report.gc is not None:
-        yield _table(report, report.gc, _SMALL, _ROUNDING, len(report.gc.split.places))
-        yield Sentence(_MODEL, "legend")
+        yield _table(report, report.gc)
+        said = f"{_EXACT} {_MODEL}" if report.gc.split.places else _EXACT
+        yield Sentence(said, "legend")
 
 
-def gc_price_brief(report: ReportModel, *, table: bool) -> Iterator[SectionPart]:
-    """Yield what changed GC CPU, where that is a major change: in a table or a line."""
-    account = report.gc
-    if account is None or not account.major:
-        return
-    if table:
-        yield _table(report, account, _BRIEF, _BRIEF, _FEW)
-        return
-    split, scale = account.split, _scale(report, account)
-    parts = [
-        f"{words} {scale.number(factor.part, signed=True)} "
-        f"({times(factor.new / factor.base)})"
-        for words, factor in (
-            ("bytes allocated", split.allocated),
-            ("CPU per byte", split.price),
-        )
-    ]
-    yield Sentence(
-        f"GC CPU {scale.text(split.delta, signed=True)}: {', '.join(parts)}."
-    )
+def gc_price_brief(report: ReportModel) -> Iterator[Table]:
+    """Yield what changed GC CPU most, where that is a major change."""
+    if report.gc is not None and report.gc.major:
+        yield _table(report, report.gc, brief=True)
 
 
-def _table(
-    report: ReportModel, account: GCAccount, places: float, factors: float, most: int
-) -> Table:
-    """Return the table; parts smaller than shares of the larger part are one row."""
+def _table(report: ReportModel, account: GCAccount, *, brief: bool = False) -> Table:
+    """Return the table; a brief one names the functions and factors of the most."""
     split, scale = account.split, _scale(report, account)
     larger = max(abs(split.allocated.part), abs(split.price.part))
     sites = sorted(split.places, key=lambda place: -abs(place.part))
-    large = [p for p in sites if p.part and abs(p.part) >= places * larger][:most]
-    shown = [f for f in split.factors if abs(f.part) >= factors * larger]
+    least = (_BRIEF if brief else _SMALL) * larger
+    large = [p for p in sites if p.part and abs(p.part) >= least]
+    large = large[:_FEW] if brief else large
+    least = (_BRIEF if brief else _ROUNDING) * larger
+    shown = [f for f in split.factors if abs(f.part) >= least]
     names = function_cells([place.id for place in large])
     whole = Factor("cpu", *split.cpu, split.delta)
     rows = [
@@ -104,13 +90,15 @@ def _table(
             _row(place, name, "B/op", scale, level=2)
             for place, name in zip(large, names, strict=True)
         ),
-        *_rest("functions", [p for p in sites if p not in large], scale),
+        *_rest("functions", [p for p in sites if not brief and p not in large], scale),
         _row(split.price, Cell("CPU per byte"), "ns/kB", scale, level=1),
         *(
             _row(factor, Cell(_label(factor.id, account)), _UNITS[factor.id], scale, 2)
             for factor in shown
         ),
-        *_rest("factors", [f for f in split.factors if f not in shown], scale),
+        *_rest(
+            "factors", [f for f in split.factors if brief and f not in shown], scale
+        ),
     ]
     return Table(
         "gc_price",

@@ -77,9 +77,9 @@ _MINOR = frozenset(
 _ORDER: tuple[Outcome, ...] = ("fail", "cannot tell", "no data", "pass")
 # Taken in turn until the report fits: what costs a reader least goes first.
 _LESS: tuple[dict[str, Any], ...] = (
+    {"gc": False},
     {"warnings": 4},
     {"also": 1, "steps": 2},
-    {"gc": False},
     {"categories": 2, "warnings": 3},
     {"account": 4, "units": 5},
     {"changed": 1, "rules": 4, "categories": 0},
@@ -140,7 +140,7 @@ def _parts(
         # What benchmarks and allocs profiles measured in turns is in the headline.
         others = [] if report.comparison.measured else _chosen(told[1:], room.others)
         glance = list(at_a_glance(report, others))
-        gc = list(gc_price_brief(report, table=room.gc))
+        gc = list(gc_price_brief(report)) if room.gc else []
         parts = (*units, *account, *moved, *gc, *glance)
         shown = [part for part in parts if isinstance(part, Table)]
         yield from _with_legend(

@@ -86,6 +86,7 @@ def test_the_frame(whole):
             "outcome",
             "units",
             "account",
+            "gc",
             "inputs",
             "filters",
             "comparisons",

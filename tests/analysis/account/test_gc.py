@@ -14,10 +14,12 @@ from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.marking import cycle_cpu_us
 from pprofdiff.analysis.settings import Settings
 from pprofdiff.analysis.work import counted, rated
+from pprofdiff.api.comparison import compare_paths
 from pprofdiff.loaders.benchmarks.reader import parse as parse_bench
 from pprofdiff.loaders.gclogs import parse
 from pprofdiff.model.side import Capture, Side
 from tests.analysis.outcome.evidence import cpu, told
+from tests.field.capture import PAIRS
 
 STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
 # Bytes per operation of the allocs profile, as a ratio, differ so from the runtime's.
@@ -150,6 +152,23 @@ def test_it_is_unknown_without_work_or_bytes(compared):
     # How long the process ran, which allocs counts, the log alone says.
     assert gc_account(compared("syncpool", ("cpu", "allocs"))) is None
     assert gc_account(compared("syncpool", ("allocs", "gctrace"), work=False)) is None
+
+
+@pytest.mark.parametrize(
+    ("pair", "factor"),
+    [
+        ("gogc-lowered-chi", "pace"),
+        ("memlimit-chi", "pace"),
+        ("go126-greentea", "cycle"),
+        ("diff-lines", "allocated"),
+        ("blog-cache", "allocated"),
+    ],
+)
+def test_the_largest_part_is_what_was_changed(pair, factor):
+    compared = compare_paths(PAIRS / pair / "base", PAIRS / pair / "new")
+    split = gc_account(compared.data).split
+    parts = (split.allocated, *split.factors)
+    assert max(parts, key=lambda one: abs(one.part)).id == factor
 
 
 def test_only_what_moved_much_is_major(compared):

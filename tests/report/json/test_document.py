@@ -122,6 +122,17 @@ def test_the_frame(whole):
     assert len(cpu["build_id"]) == 40
 
 
+def test_parts_of_gc_add_up(whole):
+    gc = whole["gc"]
+    assert {one["id"] for one in gc["factors"]} >= {"live", "pace", "cycle"}
+    for total, parts in (
+        (gc["delta"], [gc["allocated"], gc["price"]]),
+        (gc["price"]["part"], gc["factors"]),
+        (gc["allocated"]["part"], gc["places"]),
+    ):
+        assert sum(one["part"] for one in parts) == pytest.approx(total)
+
+
 MEASURE = {
     "id": TEXT, "figure": TEXT, "unit": "text?", "base": "float?", "new": "float?", "ratio": FLOAT,
     "low": FLOAT, "high": FLOAT, "source": TEXT,

@@ -159,7 +159,6 @@ def test_it_is_unknown_without_work_or_bytes(compared):
     [
         ("gogc-lowered-chi", "pace"),
         ("memlimit-chi", "pace"),
-        ("go126-greentea", "cycle"),
         ("diff-lines", "allocated"),
         ("blog-cache", "allocated"),
     ],
@@ -167,6 +166,22 @@ def test_it_is_unknown_without_work_or_bytes(compared):
 def test_the_largest_part_is_what_was_changed(pair, factor):
     compared = compare_paths(PAIRS / pair / "base", PAIRS / pair / "new")
     split = gc_account(compared.data).split
+    parts = (split.allocated, *split.factors)
+    assert max(parts, key=lambda one: abs(one.part)).id == factor
+
+
+@pytest.mark.parametrize(
+    ("name", "factor"),
+    [
+        ("syncpool", "live"),
+        ("rss-search", "allocated"),
+        ("zstd", "allocated"),
+        ("health-check", "allocated"),
+        ("node-pool", "cycle"),
+    ],
+)
+def test_the_largest_part_of_a_story_is_its_cause(compared, name, factor):
+    split = gc_account(compared(name)).split
     parts = (split.allocated, *split.factors)
     assert max(parts, key=lambda one: abs(one.part)).id == factor
 

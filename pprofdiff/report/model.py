@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.account.building import account
+from pprofdiff.analysis.account.gc import GCAccount, gc_account
 from pprofdiff.analysis.account.model import Account
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.model import Findings
@@ -57,7 +58,8 @@ class ReportModel(NamedTuple):
     made up, `findings` why; `verdict` is the gate's. `sources` are for listings, None
     where there are to be none, and `changed` the changed lines that moved most;
     of the functions that did, no line of `unchanged` differs. `page_url` is where the
-    report's page will be, "" where that is not known.
+    report's page will be, "" where that is not known. `gc` says what GC CPU per
+    operation is made up of.
     """
 
     labels: tuple[str, str]
@@ -73,6 +75,7 @@ class ReportModel(NamedTuple):
     changed: tuple[ChangedLines, ...] = ()
     unchanged: tuple[str, ...] = ()
     page_url: str = ""
+    gc: GCAccount | None = None
 
     @property
     def profiles(self) -> tuple[ProfileDiff, ...]:
@@ -165,6 +168,7 @@ def report_of(
         sources=sources,
         changed=changed,
         unchanged=unchanged,
+        gc=gc_account(comparison),
     )
     return report if gate is None else judged(report, gate)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pprofdiff.analysis.findings.case import Case
-from pprofdiff.analysis.findings.marking import marked, marking, stopped
+from pprofdiff.analysis.findings.marking import cycle_cpu_us, marked
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.releases import collectors
 from pprofdiff.analysis.findings.wording import arrow, listed, short, times
@@ -252,11 +252,10 @@ def _sums_up(case: Case, gc: GCDiff, factors: Factors) -> str:
     """Return the factors of GC CPU, with the figures that they are ratios of."""
     base, new = gc.base.steady, gc.new.steady
     rate = "by operation" if gc.per_work else "a second"
-    cost = _of_a_cycle(case, gc)
-    source = "" if cost is None else cost[2]
+    cost = cycle_cpu_us(case, gc)
     each = ""
     if cost is not None:
-        each = f", each taking {arrow(cost[0], cost[1], 'us')} of CPU{source}"
+        each = f", each taking {arrow(cost.base, cost.new, 'us')} of CPU{cost.source}"
     live = arrow(base.heap.mean_live * _MB, new.heap.mean_live * _MB, "bytes")
     goal = arrow(base.heap.mean_goal * _MB, new.heap.mean_goal * _MB, "bytes")
     words = [
@@ -277,7 +276,7 @@ def _sums_up(case: Case, gc: GCDiff, factors: Factors) -> str:
         less = percent(whole[1] - whole[0], whole[0], signed=True)
         where = "windows" if gc.base.asked or gc.new.asked else "whole logs"
         words.append(f"Allocated in the {where}: {in_all} ({less}).")
-    if source or cost is None:
+    if cost is None or cost.source:
         return " ".join(words)
     words.append(
         f"GC CPU {rate} {times(factors.gc_cpu)} = allocation "
@@ -353,7 +352,7 @@ def dearer(case: Case) -> Iterator[Finding]:
     gc = case.gc
     if gc is None or gc.factors is None or not _cost_moved(gc):
         return
-    cost = _of_a_cycle(case, gc)
+    cost = cycle_cpu_us(case, gc)
     if cost is None:
         return
     base, new, source = cost
@@ -389,24 +388,6 @@ def _cost_sure(gc: GCDiff) -> bool:
     """
     cost, live = (gc.changes[f] for f in ("gc_cpu_us_per_cycle", "heap.mean_live"))
     return cost.told or (live.told and live.delta * cost.delta > 0)
-
-
-def _of_a_cycle(case: Case, gc: GCDiff) -> tuple[float, float, str] | None:
-    """Return the CPU of a cycle, base and new, in us, and where it is from.
-
-    Where the log counts more than the process had, that is the CPU profile's: None if
-    that has too few samples for a number, or if the log's is mostly of stops.
-    """
-    base, new = gc.base.steady, gc.new.steady
-    counted, rates = marking(case), (base.cycles_per_second, new.cycles_per_second)
-    if counted is not None and any(counted.busy) and rates[0] and rates[1]:
-        if not counted.enough:
-            return None
-        sides = counted.per_cycle_us((rates[0], rates[1]))
-        return *sides, ", by the CPU profile, as the machine was busy"
-    if stopped(gc):
-        return None
-    return base.gc_cpu_us_per_cycle, new.gc_cpu_us_per_cycle, ""
 
 
 def _marking_reason(

@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from pprofdiff.analysis.gclogs.compare import GCDiff
     from pprofdiff.analysis.gclogs.side import GCSide
 
-__all__ = ["Marking", "busy", "marked", "marking", "stopped"]
+__all__ = [
+    "CycleCPU",
+    "Marking",
+    "busy",
+    "cycle_cpu_us",
+    "marked",
+    "marking",
+    "stopped",
+]
 
 _MARK = (*BACKGROUND_MARK, "gc.mark.assist")
 # Beyond so many standard errors of the sample count, and a part of the log's figure:
@@ -114,6 +122,32 @@ def _logged(side: GCSide, profiled_ns: float) -> float | None:
     times = steady.times
     whole = times.assist_cpu_us + times.background_cpu_us + times.idle_cpu_us
     return whole / steady.cycles / 1e6 * steady.cycles_per_second
+
+
+class CycleCPU(NamedTuple):
+    """The CPU of a cycle in us; `source` says where it is from, "" for the GC log."""
+
+    base: float
+    new: float
+    source: str = ""
+
+
+def cycle_cpu_us(case: Case, gc: GCDiff) -> CycleCPU | None:
+    """Return the CPU of a cycle: the log's, or the CPU profile's if that counts less.
+
+    None where the profile has too few samples for a number, and where the log's is
+    mostly of stops.
+    """
+    base, new = gc.base.steady, gc.new.steady
+    counted, rates = marking(case), (base.cycles_per_second, new.cycles_per_second)
+    if counted is not None and any(counted.busy) and rates[0] and rates[1]:
+        if not counted.enough:
+            return None
+        sides = counted.per_cycle_us((rates[0], rates[1]))
+        return CycleCPU(*sides, ", by the CPU profile, as the machine was busy")
+    if stopped(gc):
+        return None
+    return CycleCPU(base.gc_cpu_us_per_cycle, new.gc_cpu_us_per_cycle)
 
 
 def stopped(gc: GCDiff) -> bool:

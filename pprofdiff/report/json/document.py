@@ -13,6 +13,7 @@ from pprofdiff._version import __version__
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.json.findings import changed_rows, finding_rows, unexplained_row
 from pprofdiff.report.json.fleets import fleet_row
+from pprofdiff.report.json.gc_price import gc_row
 from pprofdiff.report.json.outcome import account_row, outcome_row, unit_rows
 from pprofdiff.report.json.runs import run_rows
 from pprofdiff.report.json.verdict import verdict_row
@@ -46,6 +47,7 @@ def render(report: ReportModel) -> str:
         "outcome": outcome_row(report.outcome),
         "units": unit_rows(report.outcome),
         "account": account_row(report.account),
+        "gc": gc_row(report.gc),
         **({"runs": runs} if (runs := run_rows(report.comparison)) else {}),
         **({"fleet": fleet_row(report.comparison)} if of_fleets else {}),
         "comparisons": list(json_rows(report.comparison)),

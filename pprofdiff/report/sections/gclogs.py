@@ -33,6 +33,7 @@ from pprofdiff.report.rows import (
     sides,
 )
 from pprofdiff.report.sections.folding import first
+from pprofdiff.report.sections.gc_price import gc_price_parts
 from pprofdiff.units import SMALL, Scale, inverse, percent, scale_for, times
 
 __all__ = [
@@ -231,7 +232,7 @@ def gc_inputs(captures: Iterable[Capture[GCLog]]) -> Iterator[Input]:
         )
 
 
-def gc_sections(gc: GCDiff, _report: ReportModel, _scope: Scope) -> Iterator[Section]:
+def gc_sections(gc: GCDiff, report: ReportModel, _scope: Scope) -> Iterator[Section]:
     """Yield the section on GC logs."""
     span = "the windows" if gc.base.asked or gc.new.asked else "all lines"
     runs = len(gc.base.runs), len(gc.new.runs)
@@ -243,9 +244,16 @@ def gc_sections(gc: GCDiff, _report: ReportModel, _scope: Scope) -> Iterator[Sec
         measure=f"sums of {span}{of}",
         short="GC log",
         compared=gc,
-        build=lambda: gc_parts(gc),
+        build=lambda: _parts(gc, report),
         short_parts=lambda rows, _: _short_parts(gc, rows),
     )
+
+
+def _parts(gc: GCDiff, report: ReportModel) -> Iterator[SectionPart]:
+    """Yield what logs tell, and what GC CPU is made up of if nothing else tells it."""
+    yield from gc_parts(gc)
+    if report.comparison.cpu is None:
+        yield from gc_price_parts(report)
 
 
 def gc_parts(gc: GCDiff) -> Iterator[SectionPart]:

@@ -23,6 +23,7 @@ from pprofdiff.report.sections import sections
 from pprofdiff.report.sections.account import account_parts
 from pprofdiff.report.sections.changed_lines import changed_parts
 from pprofdiff.report.sections.findings import Why, why
+from pprofdiff.report.sections.gc_price import gc_price_brief
 from pprofdiff.report.sections.glance import at_a_glance
 from pprofdiff.report.sections.inputs import cautions, inputs_in_short
 from pprofdiff.report.sections.marks import marks_told
@@ -59,6 +60,7 @@ class _Room(NamedTuple):
     changed: int = 3
     categories: int = 4
     rows: int = 5
+    gc: bool = True
     others: int = 8
     warnings: int = 8
     rules: int = 6
@@ -75,6 +77,7 @@ _MINOR = frozenset(
 _ORDER: tuple[Outcome, ...] = ("fail", "cannot tell", "no data", "pass")
 # Taken in turn until the report fits: what costs a reader least goes first.
 _LESS: tuple[dict[str, Any], ...] = (
+    {"gc": False},
     {"warnings": 4},
     {"also": 1, "steps": 2},
     {"categories": 2, "warnings": 3},
@@ -137,10 +140,15 @@ def _parts(
         # What benchmarks and allocs profiles measured in turns is in the headline.
         others = [] if report.comparison.measured else _chosen(told[1:], room.others)
         glance = list(at_a_glance(report, others))
-        parts = (*units, *account, *moved, *glance)
+        gc = list(gc_price_brief(report)) if room.gc else []
+        parts = (*units, *account, *moved, *gc, *glance)
         shown = [part for part in parts if isinstance(part, Table)]
         yield from _with_legend(
-            [*_first_section(report, told[0], moved), *_close(glance)],
+            [
+                *_first_section(report, told[0], moved),
+                *_close(gc),
+                *_close(glance),
+            ],
             list(marks_told(shown)),
         )
     yield from _warnings(report, room)

@@ -86,6 +86,7 @@ def test_the_frame(whole):
             "outcome",
             "units",
             "account",
+            "gc",
             "inputs",
             "filters",
             "comparisons",
@@ -119,6 +120,17 @@ def test_the_frame(whole):
     assert cpu["go_version"] == "go1.26"
     assert cpu["period"] == 10_000_000
     assert len(cpu["build_id"]) == 40
+
+
+def test_parts_of_gc_add_up(whole):
+    gc = whole["gc"]
+    assert {one["id"] for one in gc["factors"]} >= {"live", "pace", "cycle"}
+    for total, parts in (
+        (gc["delta"], [gc["allocated"], gc["price"]]),
+        (gc["price"]["part"], gc["factors"]),
+        (gc["allocated"]["part"], gc["places"]),
+    ):
+        assert sum(one["part"] for one in parts) == pytest.approx(total)
 
 
 MEASURE = {

@@ -11,6 +11,7 @@ from pprofdiff.analysis.profiles.scaling import mode_in_words, scale_of
 from pprofdiff.analysis.profiles.totals import total_noise
 from pprofdiff.report.model import ReportModel, Scope
 from pprofdiff.report.rows import Cell, Section, SectionPart, Sentence, Table, Tile
+from pprofdiff.report.sections.gc_price import gc_price_parts
 from pprofdiff.report.sections.profiles.call_sites import call_sites
 from pprofdiff.report.sections.profiles.cells import delta_cell
 from pprofdiff.report.sections.profiles.functions import (
@@ -100,6 +101,8 @@ def _parts(
         if diff.grouped:
             modelled = report.comparison.modelled if diff.is_cpu else None
             yield from payer_tables(diff, labels, modelled, rows)
+            if diff is report.comparison.cpu:
+                yield from gc_price_parts(report)
         if diff.is_cpu and diff.grouped:
             yield from noise_sentence(diff, _hosts(report, diff))
     if scope.joined:

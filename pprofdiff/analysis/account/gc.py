@@ -1,0 +1,169 @@
+"""What GC CPU per operation changed by: bytes allocated, or the price of a byte."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.marking import cycle_cpu_us
+from pprofdiff.analysis.gclogs.compare import GCDiff
+from pprofdiff.analysis.ledger.gc_price import Cycle, GCPrice, Pair, gc_price
+from pprofdiff.analysis.profiles.categories import Categories
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.groups import judged_groups
+from pprofdiff.goruntime.rules import rules
+from pprofdiff.model import csr
+
+__all__ = ["GCAccount", "gc_account"]
+
+_MIB = 1 << 20
+# gctrace rounds sizes down to whole MiB: below this live heap that decides a ratio.
+_LEAST_MB = 4.0
+# From this share of a side's CPU on a change is major, as findings have it.
+_MAJOR = 0.05
+
+
+class GCAccount(NamedTuple):
+    """GC CPU by quantity and price, and where it is from.
+
+    `source` names what CPU and bytes are from. `major` tells that marking in the CPU
+    profile changed significantly, and GC by 5 % of all CPU; `forced` that runtime.GC
+    ran most cycles of a side.
+    """
+
+    split: GCPrice
+    source: tuple[str, str]
+    major: bool
+    forced: bool
+
+
+def gc_account(comparison: Comparison) -> GCAccount | None:
+    """Return the account of GC CPU per operation.
+
+    None where CPU or bytes per operation are unknown, or a side has no GC.
+    """
+    cpu, gc, case = comparison.cpu, comparison.gc, Case(comparison)
+    logged = None if gc is None else _logged(case, gc)
+    allocs = case.of_type("alloc_space")
+    if allocs is not None and not _per_op(allocs):
+        allocs = None
+    known = comparison.work and comparison.work.allocated.get("alloc_space")
+    places: dict[str, Pair] = {}
+    if allocs is not None:
+        allocated, bytes_from = allocs.normalization.scaled(*allocs.totals), "allocs"
+        places = _places(allocs)
+    elif known:
+        allocated, bytes_from = known, "B/op"
+    elif logged is not None:
+        allocated, bytes_from = logged.allocated, "GC log"
+    else:
+        return None
+    cycle = None if logged is None else logged.cycle
+    is_forced = gc is not None and _forced(gc)
+    if cpu is not None and cpu.category_sums is not None and _per_op(cpu):
+        split = _split_profile(cpu, cpu.category_sums, allocated, cycle, places)
+        if split is not None:
+            source = "CPU profile", bytes_from
+            major = _is_major(cpu, split)
+            return GCAccount(split, source, major, is_forced)
+    elif cpu is None and logged is not None:
+        split = gc_price(logged.cpu, allocated, cycle=cycle, places=places)
+        if split is not None:
+            source = "GC log", bytes_from
+            return GCAccount(split, source, major=False, forced=is_forced)
+    return None
+
+
+def _split_profile(
+    cpu: ProfileDiff,
+    sums: Categories,
+    allocated: Pair,
+    cycle: Cycle | None,
+    places: Mapping[str, Pair],
+) -> GCPrice | None:
+    """Return the split of GC CPU by a CPU profile."""
+
+    def of(*categories: str) -> Pair:
+        rows = [sums.ids.index(name) for name in categories]
+        base, new = (int(side[rows].sum()) for side in (sums.base, sums.new))
+        return cpu.normalization.scaled(base, new)
+
+    groups = {group.id: group.categories for group in rules().groups}
+    whole = of(*groups["gc"], *groups["gc_tax"])
+    # The log's CPU of a cycle is without idle marking too.
+    apart = {"sweeping": of(*groups["gc_tax"]), "idle": of("gc.mark.idle")}
+    return gc_price(whole, allocated, apart=apart, cycle=cycle, places=places)
+
+
+def _is_major(cpu: ProfileDiff, split: GCPrice) -> bool:
+    """Return whether the group of GC moved significantly, and all of it by much."""
+    group = next(group for group in judged_groups(cpu) if group.id == "gc")
+    whole = max(cpu.normalization.scaled(*cpu.totals))
+    return group.noise is False and abs(split.delta) >= _MAJOR * whole
+
+
+class _Logged(NamedTuple):
+    """What GC logs say: GC CPU in ns/op, bytes/op, and both per cycle."""
+
+    cpu: Pair
+    allocated: Pair
+    cycle: Cycle
+
+
+def _logged(case: Case, gc: GCDiff) -> _Logged | None:
+    """Return the logs' figures per operation; None where they cannot be relied on."""
+    cost, sides = cycle_cpu_us(case, gc), (gc.base.steady, gc.new.steady)
+    sizes = [side.heap.per_cycle or 0.0 for side in sides]
+    often = [side.cycles_per_second or 0.0 for side in sides]
+    if gc.rates is None or cost is None or min(*sizes, *often) <= 0:
+        return None
+    by_op = often[0] / gc.rates[0], often[1] / gc.rates[1]
+    cpu = cost.base * 1e3, cost.new * 1e3
+    allocated = sizes[0] * _MIB, sizes[1] * _MIB
+    live = [side.heap.mean_live for side in sides]
+    return _Logged(
+        (cpu[0] * by_op[0], cpu[1] * by_op[1]),
+        (allocated[0] * by_op[0], allocated[1] * by_op[1]),
+        Cycle(
+            cpu,
+            allocated,
+            (live[0] * _MIB, live[1] * _MIB) if min(live) >= _LEAST_MB else None,
+        ),
+    )
+
+
+def _forced(gc: GCDiff) -> bool:
+    """Return whether the program asked for most cycles of a side, at any heap size."""
+    return any(
+        2 * side.steady.forced > side.steady.cycles for side in (gc.base, gc.new)
+    )
+
+
+def _per_op(diff: ProfileDiff) -> bool:
+    return diff.normalization.mode == "per_work" and min(diff.totals) > 0
+
+
+def _places(allocs: ProfileDiff) -> dict[str, Pair]:
+    """Return bytes/op by the function of the program that allocates, or calls to it.
+
+    What has no stack is under "". All add up to the profile's totals.
+    """
+    sums, names = allocs.leaf_sums, allocs.paired_functions.names
+    owners, at = csr.grouped(sums.owner)
+    base, new = (csr.sums(at, side, len(owners)) for side in (sums.base, sums.new))
+    by = allocs.normalization
+    raw = {
+        names[int(owner)]: (int(base[i]), int(new[i]))
+        for i, owner in enumerate(owners.tolist())
+    }
+    rest = [
+        whole - int(np.sum(own))
+        for whole, own in zip(allocs.totals, (base, new), strict=True)
+    ]
+    if any(rest):
+        raw[""] = rest[0], rest[1]
+    return {name: by.scaled(*pair) for name, pair in raw.items()}

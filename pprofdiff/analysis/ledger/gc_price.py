@@ -1,0 +1,155 @@
+"""GC CPU as quantity × price: bytes allocated × CPU per byte, and what sets the price.
+
+The change of a product is split by logarithmic mean (Törnqvist, Vartia and Vartia 1984;
+LMDI in energy accounts): with L = (new − base) ÷ ln(new ÷ base), each factor's part is
+L × ln(factor's ratio). The parts add up to the change, and change sign with the sides.
+
+A cycle marks once for all the bytes that are allocated until the next one, so that
+
+    marking per byte = CPU per cycle ÷ (live heap × pace) × measured
+
+where pace is what is allocated per cycle and live byte, which GOGC or a memory limit
+decides, and `measured` is how far profiles and the GC log differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite, log, log1p
+from typing import NamedTuple
+
+__all__ = ["Cycle", "Factor", "GCPrice", "Pair", "gc_price", "log_mean"]
+
+Pair = tuple[float, float]
+"""The values of (base, new)."""
+
+# Between these ratios log1p of what they differ by is more exact than their log.
+_NEAR = 0.5, 2.0
+
+
+class Cycle(NamedTuple):
+    """What GC logs say of a cycle: CPU in ns, bytes allocated, live heap in bytes.
+
+    `live` is None where heaps are too small to measure.
+    """
+
+    cpu: Pair
+    allocated: Pair
+    live: Pair | None
+
+
+class Factor(NamedTuple):
+    """A factor's value on both sides, and `part`: ns/op of the change of GC CPU."""
+
+    id: str
+    base: float
+    new: float
+    part: float
+
+
+class GCPrice(NamedTuple):
+    """The change of GC CPU per operation (`cpu`, ns) as parts that add up to it.
+
+    `allocated` is in bytes/op, `price` in ns/B. `factors` add up to `price`, `places`
+    (by the functions that allocate, bytes/op) to `allocated`; either may be empty.
+    """
+
+    cpu: Pair
+    allocated: Factor
+    price: Factor
+    factors: tuple[Factor, ...] = ()
+    places: tuple[Factor, ...] = ()
+
+    @property
+    def delta(self) -> float:
+        """New less base, ns/op."""
+        return self.cpu[1] - self.cpu[0]
+
+
+def gc_price(
+    cpu: Pair,
+    allocated: Pair,
+    *,
+    apart: Mapping[str, Pair] | None = None,
+    cycle: Cycle | None = None,
+    places: Mapping[str, Pair] | None = None,
+) -> GCPrice | None:
+    """Split the change of GC CPU; None where a side has no GC, or allocates nothing.
+
+    Parameters
+    ----------
+    cpu
+        GC CPU, ns/op.
+    allocated
+        Bytes/op.
+    apart
+        What of `cpu` is not the cost of cycles, by id, ns/op: a factor each.
+    cycle
+        Splits the price of the rest, marking; without it that is one factor.
+    places
+        Bytes/op by function, which add up to `allocated`.
+
+    """
+    if not _positive(cpu, allocated):
+        return None
+    mean = log_mean(*cpu)
+    by_byte = mean / log_mean(*allocated)
+    price = cpu[0] / allocated[0], cpu[1] / allocated[1]
+    of_price = mean * _log_ratio(*price)
+    # CPU per byte of marking and of others adds up: each has its share of that.
+    by_price = mean / log_mean(*price)
+    per_byte = {
+        name: (own[0] / allocated[0], own[1] / allocated[1])
+        for name, own in (apart or {}).items()
+        if any(own)
+    }
+    base, new = (
+        whole - sum(own[side] for own in per_byte.values())
+        for side, whole in enumerate(price)
+    )
+    factors = _of_cycles((base, new), by_price, cycle)
+    factors += (Factor(k, *v, by_price * (v[1] - v[0])) for k, v in per_byte.items())
+    return GCPrice(
+        cpu,
+        Factor("allocated", *allocated, mean * _log_ratio(*allocated)),
+        Factor("price", *price, of_price),
+        tuple(factors),
+        tuple(
+            Factor(name, base, new, by_byte * (new - base))
+            for name, (base, new) in (places or {}).items()
+        ),
+    )
+
+
+def _of_cycles(marked: Pair, by_price: float, cycle: Cycle | None) -> list[Factor]:
+    """Return what makes up marking per byte, which is itself where no log tells."""
+    if cycle is None or not _positive(marked, cycle.cpu, cycle.allocated):
+        return [Factor("marking", *marked, by_price * (marked[1] - marked[0]))]
+    by_log = by_price * log_mean(*marked)
+    logged = cycle.cpu[0] / cycle.allocated[0], cycle.cpu[1] / cycle.allocated[1]
+    dividing = {"per_cycle": cycle.allocated}
+    if cycle.live is not None and _positive(cycle.live):
+        base, new = (a / b for a, b in zip(cycle.allocated, cycle.live, strict=True))
+        dividing = {"live": cycle.live, "pace": (base, new)}
+    measured = marked[0] / logged[0], marked[1] / logged[1]
+    multiplying = {"cycle": cycle.cpu, "measured": measured}
+    return [
+        *(Factor(k, *v, -by_log * _log_ratio(*v)) for k, v in dividing.items()),
+        *(Factor(k, *v, by_log * _log_ratio(*v)) for k, v in multiplying.items()),
+    ]
+
+
+def log_mean(base: float, new: float) -> float:
+    """Return the logarithmic mean of two positive numbers, which lies between them."""
+    change = _log_ratio(base, new)
+    return (new - base) / change if change else base
+
+
+def _log_ratio(base: float, new: float) -> float:
+    """Return ln(new ÷ base)."""
+    ratio = new / base
+    return log1p((new - base) / base) if _NEAR[0] < ratio < _NEAR[1] else log(ratio)
+
+
+def _positive(*pairs: Pair) -> bool:
+    return all(isfinite(value) and value > 0 for pair in pairs for value in pair)

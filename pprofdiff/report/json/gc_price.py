@@ -1,0 +1,59 @@
+"""GC CPU per operation by quantity and price, as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pprofdiff.analysis.account.gc import GCAccount
+from pprofdiff.analysis.ledger.gc_price import Factor
+
+__all__ = ["gc_row"]
+
+Row = dict[str, Any]
+
+_UNITS = {
+    "allocated": "bytes/op",
+    "price": "ns/byte",
+    "live": "bytes",
+    "pace": "ratio",
+    "per_cycle": "bytes",
+    "cycle": "ns",
+    "measured": "ratio",
+    "marking": "ns/byte",
+    "sweeping": "ns/byte",
+    "idle": "ns/byte",
+}
+
+
+def gc_row(account: GCAccount | None) -> Row | None:
+    """Return what changed GC CPU per operation; null where it is not known.
+
+    ``part`` is in ns/op. Those of ``allocated`` and ``price`` add up to ``delta``,
+    those of ``places`` to ``allocated``'s, those of ``factors`` to ``price``'s.
+    """
+    if account is None:
+        return None
+    split = account.split
+    base, new = split.cpu
+    return {
+        "unit": "ns/op",
+        "base": base,
+        "new": new,
+        "delta": split.delta,
+        "sources": {"cpu": account.source[0], "allocated": account.source[1]},
+        "allocated": _factor(split.allocated),
+        "price": _factor(split.price),
+        "factors": [_factor(factor) for factor in split.factors],
+        "places": [
+            {"function": place.id, **_values(place), "unit": "bytes/op"}
+            for place in sorted(split.places, key=lambda one: -abs(one.part))
+        ],
+    }
+
+
+def _factor(factor: Factor) -> Row:
+    return {"id": factor.id, **_values(factor), "unit": _UNITS[factor.id]}
+
+
+def _values(factor: Factor) -> Row:
+    return {"base": factor.base, "new": factor.new, "part": factor.part}

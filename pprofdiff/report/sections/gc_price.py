@@ -1,0 +1,177 @@
+"""GC CPU as bytes allocated × CPU per byte: which of the two changed it, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pprofdiff.analysis.account.gc import GCAccount
+from pprofdiff.analysis.ledger.gc_price import Factor
+from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.report.model import ReportModel
+from pprofdiff.report.rows import (
+    Cell,
+    Column,
+    Row,
+    SectionPart,
+    Sentence,
+    Table,
+    name_column,
+    sides,
+)
+from pprofdiff.report.sections.named import function_cells
+from pprofdiff.units import Scale, scale_for, times
+
+__all__ = ["gc_price_brief", "gc_price_parts"]
+
+# Parts smaller than this, of the larger one of bytes and price, are one row: of all
+# parts, as in the account, and of a short report. Smaller factors are rounding.
+_SMALL, _BRIEF, _ROUNDING = 0.005, 0.05, 1e-9
+# How many functions a short report names.
+_FEW = 2
+_KB = 1024
+
+_EXACT = "GC CPU is split by logarithmic mean, so that the parts add up to its change."
+_MODEL = (
+    "Functions are charged for the bytes they allocate, as if each byte cost the same: "
+    "a model, for marking has no caller."
+)
+_MEASURED = {
+    ("CPU profile", "allocs"): "profiles ÷ GC log",
+    ("CPU profile", "B/op"): "CPU profile, B/op ÷ GC log",
+    ("CPU profile", "GC log"): "CPU profile ÷ GC log",
+    ("GC log", "allocs"): "GC log ÷ allocs",
+    ("GC log", "B/op"): "GC log ÷ B/op",
+}
+
+
+# What base and new of a factor are in; those of prices are in ns/B.
+_UNITS = {
+    "live": "B",
+    "pace": "",
+    "per_cycle": "B",
+    "cycle": "ns",
+    "measured": "",
+    "marking": "ns/kB",
+    "sweeping": "ns/kB",
+    "idle": "ns/kB",
+}
+
+
+def gc_price_parts(report: ReportModel) -> Iterator[SectionPart]:
+    """Yield all factors of GC CPU, the functions that allocate, and how it is split."""
+    if report.gc is not None:
+        yield _table(report, report.gc)
+        said = f"{_EXACT} {_MODEL}" if report.gc.split.places else _EXACT
+        yield Sentence(said, "legend")
+
+
+def gc_price_brief(report: ReportModel) -> Iterator[Table]:
+    """Yield what changed GC CPU most, where that is a major change."""
+    if report.gc is not None and report.gc.major:
+        yield _table(report, report.gc, brief=True)
+
+
+def _table(report: ReportModel, account: GCAccount, *, brief: bool = False) -> Table:
+    """Return the table; a brief one names the functions and factors of the most."""
+    split, scale = account.split, _scale(report, account)
+    larger = max(abs(split.allocated.part), abs(split.price.part))
+    sites = sorted(split.places, key=lambda place: -abs(place.part))
+    least = (_BRIEF if brief else _SMALL) * larger
+    large = [p for p in sites if p.part and abs(p.part) >= least]
+    large = large[:_FEW] if brief else large
+    least = (_BRIEF if brief else _ROUNDING) * larger
+    shown = [f for f in split.factors if abs(f.part) >= least]
+    names = function_cells([place.id for place in large])
+    whole = Factor("cpu", *split.cpu, split.delta)
+    rows = [
+        _row(whole, Cell("GC CPU"), scale, scale, level=0),
+        _row(split.allocated, Cell("bytes allocated"), "B/op", scale, level=1),
+        *(
+            _row(place, name, "B/op", scale, level=2)
+            for place, name in zip(large, names, strict=True)
+        ),
+        *_rest("functions", [p for p in sites if not brief and p not in large], scale),
+        _row(split.price, Cell("CPU per byte"), "ns/kB", scale, level=1),
+        *(
+            _row(factor, Cell(_label(factor.id, account)), _UNITS[factor.id], scale, 2)
+            for factor in shown
+        ),
+        *_rest(
+            "factors", [f for f in split.factors if brief and f not in shown], scale
+        ),
+    ]
+    return Table(
+        "gc_price",
+        (
+            name_column(""),
+            *sides(report.labels),
+            Column("ratio", "ratio"),
+            Column("Δ", "delta", unit=scale.unit),
+        ),
+        tuple(rows),
+        title=f"GC CPU = bytes allocated × CPU per byte, Δ in {scale.unit}",
+        indent=2,
+    )
+
+
+def _scale(report: ReportModel, account: GCAccount) -> Scale:
+    """Return how CPU is written: as in the table of CPU, where there is one."""
+    cpu = report.comparison.cpu
+    return _in(account.split.cpu, "ns/op") if cpu is None else scale_of(cpu)
+
+
+def _label(factor: str, account: GCAccount) -> str:
+    """Return what a factor is called."""
+    by = "forced cycles" if account.forced else "GOGC, limit"
+    return {
+        "live": "live heap (mean)",
+        "pace": f"allocated per live byte ({by})",
+        "per_cycle": f"allocated per cycle (live heap, {by})",
+        "cycle": "CPU per cycle",
+        "measured": _MEASURED.get(account.source, "GC log"),
+        "marking": "marking",
+        "sweeping": "sweeping and barriers",
+        "idle": "idle marking",
+    }[factor]
+
+
+def _in(values: Sequence[float], unit: str) -> Scale:
+    """Return how values are written that are in a unit of `_UNITS`."""
+    counted, _, per = unit.partition("/")
+    if per == "kB":
+        scale = scale_for([value * _KB for value in values], counted)
+        scale = scale._replace(size=scale.size / _KB)
+    else:
+        scale = scale_for(values, counted) if counted else Scale(1, "", 2)
+    return scale._replace(unit=f"{scale.unit}/{per}") if per else scale
+
+
+def _row(
+    factor: Factor, name: Cell, unit: str | Scale, scale: Scale, level: int
+) -> Row:
+    """Return a row whose values are in a unit, and its part in that of CPU."""
+    base, new = factor.base, factor.new
+    own = _in((base, new), unit) if isinstance(unit, str) else unit
+    ratio = new / base if base > 0 < new else None
+    return Row(
+        factor.id or "no stack",
+        "figure" if level else "total",
+        (
+            name,
+            Cell(own.number(base), base),
+            Cell(own.number(new), new, suffix=own.unit),
+            Cell("" if ratio is None else times(ratio), ratio),
+            Cell(scale.number(factor.part, signed=True), factor.part),
+        ),
+        level,
+    )
+
+
+def _rest(noun: str, small: Sequence[Factor], scale: Scale) -> Iterator[Row]:
+    """Yield the row of parts that are too small for one of their own."""
+    if small:
+        part = sum(factor.part for factor in small)
+        name = Cell(f"{len(small)} other {noun if len(small) > 1 else noun[:-1]}")
+        delta = Cell(scale.number(part, signed=True), part)
+        cells = (name, Cell(""), Cell(""), Cell(""), delta)
+        yield Row(f"rest.{noun}", "figure", cells, 2)

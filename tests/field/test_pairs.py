@@ -13,7 +13,6 @@ import pytest
 from pprofdiff.analysis.account.traced import workers
 from pprofdiff.analysis.findings.case import Case as Evidence
 from pprofdiff.analysis.findings.model import Claim
-from pprofdiff.analysis.outcome.figures import cpu_of
 from pprofdiff.report.json.document import render
 from tests.field.cases import CASES, each, report
 
@@ -30,7 +29,7 @@ def measured(told):
     if account.of == "shares of CPU":
         return Fraction(100), Fraction(100)
     if account.of == "CPU per operation":
-        diff = cpu_of(told.comparison)
+        diff = told.comparison.cpu
         factors = diff.normalization.factors
         return tuple(
             total * Fraction(by) for total, by in zip(diff.totals, factors, strict=True)
@@ -96,7 +95,7 @@ def test_what_is_measured_is_never_negative(case):
         if part.id != "off-cpu" or min(part.amount) >= 0:
             continue
         assert " less " in part.source
-        model = cpu_of(told.comparison).model
+        model = told.comparison.cpu.model
         inside = [p.amount for p in account.parts if p.id.startswith("cpu.")]
         for side, step in enumerate((model.base_step, model.new_step)):
             cpu = float(sum(amount[side] for amount in inside))

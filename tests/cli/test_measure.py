@@ -13,6 +13,7 @@ import subprocess
 import time
 from collections import Counter
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ import pytest
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model.profiles.operations import operations_of
 from tests.cli.test_whole import ENVIRONMENT, PPROFDIFF
+from tests.examples import daily
 from tests.measure.shop import FILES, MODULE, shop, state
 from tests.repository import STORE, go_env, repository
 from tests.signals import heard
@@ -34,6 +36,15 @@ FILES_OF_A_RUN = sorted([*FOLDERS, "bench.txt"])
 KEEPING = STORE.replace("price := uint64(item)", "price := *keep(uint64(item))") + (
     "\nvar kept *uint64\n\nfunc keep(n uint64) *uint64 { kept = &n; return kept }\n"
 )
+# The command line with rounds as short as those of `repo`.
+SHORT_ROUNDS = """
+import sys
+from pprofdiff.cli.main import main
+from pprofdiff.measure import planning
+planning._ROUND_S = 0.6
+sys.exit(main())
+"""
+PROGRAM = [*PPROFDIFF[:-2], "-c", SHORT_ROUNDS, "measure"]
 TESTING = 'package store\n\nimport "testing"\n\n'
 
 
@@ -50,12 +61,15 @@ def temporary(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def repo(tmp_path, monkeypatch, temporary):
+def repo(tmp_path, monkeypatch, temporary, request):
     """Stand in a repository whose last commit made a function slower; it stays as it is."""
     made = shop(tmp_path / "repo")
     monkeypatch.chdir(made.folder)
     # Turns of a round take a fifth of the time: what they cost is hidden from nobody.
     monkeypatch.setattr("pprofdiff.measure.planning._ROUND_S", 0.6)
+    if not request.config.getoption("whole"):
+        # Linking again takes longer than turns: `test_measure_factor.py` has it too.
+        monkeypatch.setattr("pprofdiff.measure.layouts._orders", lambda _: False)
     return made
 
 
@@ -108,8 +122,11 @@ def test_two_refs_are_measured_in_turns_and_reported(cli, repo, tmp_path):
         assert len(counted) == 3 * 3 * notes["turns_a_round"]
 
 
-@pytest.mark.parametrize("committed", [True, False])
-@pytest.mark.parametrize("stays", [False, True])
+@pytest.mark.parametrize(
+    ("stays", "committed"),
+    # Each of both once; the other two of four differ in nothing else.
+    daily(product([False, True], repeat=2), [(False, True), (True, False)]),
+)
 def test_trees_tell_which_functions_were_renamed(cli, repo, tmp_path, stays, committed):
     """Cost does what Price did: it is Price unless Price still stands in the tree."""
     price, test = (repo.folder / "store" / n for n in ("price.go", "price_test.go"))
@@ -235,6 +252,7 @@ def test_benchmarks_that_were_rewritten_are_named(cli, repo):
     assert re.search(r"^base  base/1[; ]", done.out, re.MULTILINE)
 
 
+@pytest.mark.whole  # rounds until it is sure: `tests/measure/test_stopping.py` has the rule
 def test_a_sure_verdict_ends_it(cli, repo, monkeypatch):
     """It is sure after five rounds: until there are samples enough, more are made."""
     monkeypatch.setattr("pprofdiff.measure.gotest._SAMPLED_S", 1.0)
@@ -262,6 +280,7 @@ def test_traces_are_apart_from_timed_runs(cli, repo, tmp_path, monkeypatch, more
     assert compared.status == 0
 
 
+@pytest.mark.whole  # two measurements of many benchmarks
 def test_benchmarks_of_unlike_length_and_of_packages_are_one_run(cli, repo, tmp_path):
     """Each process has its own iterations; a run's profiles are added up."""
     slow = FILES["store/price_test.go"].replace(
@@ -300,7 +319,7 @@ def started(*words, **how):
     """Start the command line in a process of its own."""
     how.setdefault("env", {**ENVIRONMENT, "TMPDIR": os.environ["TMPDIR"]})
     return subprocess.Popen(
-        [*PPROFDIFF, "measure", *map(str, words)],
+        [*PROGRAM, *map(str, words)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how,
     )  # fmt: skip
 
@@ -322,19 +341,19 @@ test_binaries.__test__ = False
 def test_on_a_terminal_there_is_one_line(repo, tmp_path):
     ours, theirs = pty.openpty()
     words = (
-        "--per-run",
-        "0.1s",
+        *SHORT,
         "--rounds",
         2,
         "-q",
         "HEAD~1",
         "HEAD",
         "--",
+        "-bench=Price",
         "./store",
     )
     # On a dumb terminal nothing moves where the report takes longer than a second.
     process = subprocess.Popen(
-        [*PPROFDIFF, "measure", *map(str, words)], stderr=theirs,
+        [*PROGRAM, *map(str, words)], stderr=theirs,
         env={**ENVIRONMENT, "TMPDIR": os.environ["TMPDIR"], "TERM": "dumb"},
     )  # fmt: skip
     os.close(theirs)
@@ -375,9 +394,9 @@ def wait_for_a_run(folder):
 def test_an_interrupt_reports_whole_rounds(repo, tmp_path, temporary):
     before = state(repo.folder)
     out = tmp_path / "runs"
-    words = ("--per-run", "0.3s", "--rounds", 500, "-o-runs", out, "HEAD~1")
+    words = (*SHORT, "--rounds", 500, "-o-runs", out, "HEAD~1")
     with heard("SIGINT"):
-        process = started(*words, "--", "./store")
+        process = started(*words, "--", "-bench=Price", "./store")
     after_rounds(process, 2)
     wait_for_a_run(temporary)
     process.send_signal(signal.SIGINT)
@@ -429,6 +448,7 @@ def test_a_child_that_is_killed_is_an_error(repo, temporary):
     assert (state(repo.folder), test_binaries(temporary)) == (before, [])
 
 
+@pytest.mark.whole  # ends as a child does that is killed
 def test_a_full_disk_is_an_error(repo, temporary, tmp_path):
     """A process that may write no file longer than 300 bytes stands for a full disk."""
     before = state(repo.folder)

@@ -87,8 +87,14 @@ def strangers(label, profiles, first):
         (12, 1),
         (2, 2),
         *(
-            pytest.param(many, few, marks=pytest.mark.slow)
-            for many, few in [(40, 3), (3, 40), (5, 5), (3, 3)]
+            pytest.param(many, few, marks=[pytest.mark.slow, *more])
+            # As few hosts on the other side, and more of them, run with --whole.
+            for many, few, *more in [
+                (40, 3),
+                (3, 3),
+                (3, 40, pytest.mark.whole),
+                (5, 5, pytest.mark.whole),
+            ]
         ),
     ],
 )

@@ -20,9 +20,10 @@ import pytest
 
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model.profiles.operations import operations_of
-from tests.cli.test_whole import ENVIRONMENT, PPROFDIFF
+from tests.cli.test_whole import ENVIRONMENT
 from tests.examples import daily
 from tests.measure.shop import FILES, MODULE, shop, state
+from tests.measure.short import PROGRAM, ROUND_S
 from tests.repository import STORE, go_env, repository
 from tests.signals import heard
 
@@ -36,15 +37,6 @@ FILES_OF_A_RUN = sorted([*FOLDERS, "bench.txt"])
 KEEPING = STORE.replace("price := uint64(item)", "price := *keep(uint64(item))") + (
     "\nvar kept *uint64\n\nfunc keep(n uint64) *uint64 { kept = &n; return kept }\n"
 )
-# The command line with rounds as short as those of `repo`.
-SHORT_ROUNDS = """
-import sys
-from pprofdiff.cli.main import main
-from pprofdiff.measure import planning
-planning._ROUND_S = 0.6
-sys.exit(main())
-"""
-PROGRAM = [*PPROFDIFF[:-2], "-c", SHORT_ROUNDS, "measure"]
 TESTING = 'package store\n\nimport "testing"\n\n'
 
 
@@ -65,8 +57,7 @@ def repo(tmp_path, monkeypatch, temporary, request):
     """Stand in a repository whose last commit made a function slower; it stays as it is."""
     made = shop(tmp_path / "repo")
     monkeypatch.chdir(made.folder)
-    # Turns of a round take a fifth of the time: what they cost is hidden from nobody.
-    monkeypatch.setattr("pprofdiff.measure.planning._ROUND_S", 0.6)
+    monkeypatch.setattr("pprofdiff.measure.planning._ROUND_S", ROUND_S)
     if not request.config.getoption("whole"):
         # Linking again takes longer than turns: `test_measure_factor.py` has it too.
         monkeypatch.setattr("pprofdiff.measure.layouts._orders", lambda _: False)
@@ -177,7 +168,8 @@ def test_the_working_tree_is_new_and_stays_as_it_is(cli, repo, tmp_path):
     repo.run("add", "store/rest.go")
     before = state(repo.folder)
     page = tmp_path / "x.json"
-    done = cli("measure", *SHORT, "--rounds", 2, "-q", "-o", page, "--", "./store")
+    words = ("--rounds", 2, "-q", "-o", page, "--", "-bench=Price", "./store")
+    done = cli("measure", *SHORT, *words)
     assert (done.status, state(repo.folder)) == (0, before)
     assert repo.run("worktree", "list").count("\n") == 1
     report = json.loads(page.read_text("utf-8"))
@@ -319,7 +311,7 @@ def started(*words, **how):
     """Start the command line in a process of its own."""
     how.setdefault("env", {**ENVIRONMENT, "TMPDIR": os.environ["TMPDIR"]})
     return subprocess.Popen(
-        [*PROGRAM, *map(str, words)],
+        [*PROGRAM, "measure", *map(str, words)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how,
     )  # fmt: skip
 
@@ -353,7 +345,7 @@ def test_on_a_terminal_there_is_one_line(repo, tmp_path):
     )
     # On a dumb terminal nothing moves where the report takes longer than a second.
     process = subprocess.Popen(
-        [*PROGRAM, *map(str, words)], stderr=theirs,
+        [*PROGRAM, "measure", *map(str, words)], stderr=theirs,
         env={**ENVIRONMENT, "TMPDIR": os.environ["TMPDIR"], "TERM": "dumb"},
     )  # fmt: skip
     os.close(theirs)
@@ -513,7 +505,7 @@ def test_without_go(cli, repo, monkeypatch, tmp_path):
     assert bad(cli, "HEAD~1").startswith("pprofdiff: measure: there is no go on PATH")
 
 
-@pytest.mark.parametrize("side", ["base", "new"])
+@pytest.mark.parametrize("side", daily(("base", "new"), ["new"]))
 @pytest.mark.parametrize(
     ("path", "text", "told"),
     [
@@ -585,10 +577,8 @@ def test_vendored_modules_are_taken(cli, repo):
         "store/dep.go": 'package store\n\nimport "example.com/dep"\n\nvar Added = dep.Add(1)\n',
     }  # fmt: skip
     repo.commit("vendored", files)
-    done = cli(
-        "measure", *SHORT, "-q", "--rounds", 1, "HEAD~1", "HEAD", "--", "./store"
-    )
-    assert done.status == 0
+    words = ("-q", "--rounds", 1, "HEAD~1", "HEAD", "--", "-bench=Price", "./store")
+    assert cli("measure", *SHORT, *words).status == 0
     repo.run("rm", "-q", "--cached", "-r", "vendor")
     repo.commit("ignored", {".gitignore": "vendor\n"})
     last = bad(cli, "HEAD~2", "HEAD", "--", "./store")
@@ -607,7 +597,7 @@ def test_a_workspace_of_the_repository_is_each_sides_own(
     }  # fmt: skip
     repo.commit("work", files)
     repo.commit("work: more", {"dep/dep.go": files["dep/dep.go"] + "// more\n"})
-    words = ("-q", "--rounds", 1, "HEAD~1", "HEAD", "--", "./store")
+    words = ("-q", "--rounds", 1, "HEAD~1", "HEAD", "--", "-bench=Price", "./store")
     assert cli("measure", *SHORT, *words).status == 0
     # One that belongs to the user alone is not theirs.
     repo.run("rm", "-q", "--cached", "go.work")
@@ -620,7 +610,7 @@ def test_a_workspace_of_the_repository_is_each_sides_own(
 def test_unlike_toolchain_lines_are_a_warning(cli, repo, tmp_path):
     repo.commit("go: newer", {"go.mod": MODULE.replace("1.24", "1.25")})
     words = ("-q", "--rounds", 1, "-o-runs", tmp_path / "runs", "HEAD~1", "HEAD")
-    done = cli("measure", *SHORT, *words, "--", "./store")
+    done = cli("measure", *SHORT, *words, "--", "-bench=Price", "./store")
     told = "go.mod has go 1.24 in base, 1.25 in new"
     assert (done.status, told in done.err) == (0, True)
     notes = json.loads((tmp_path / "runs" / "measure.json").read_text("utf-8"))

@@ -79,7 +79,7 @@ def runs(folder):
 def test_two_refs_are_measured_in_turns_and_reported(cli, repo, tmp_path):
     before = state(repo.folder)
     out, page = tmp_path / "runs", tmp_path / "x.json"
-    words = ("--rounds", 3, "--time", "10m", "-o-runs", out, "-o", page)
+    words = ("--per-run", "0.2s", "--rounds", 3, "-o-runs", out, "-o", page)
     done = cli("measure", *words, "HEAD~1", "HEAD", "--", "./...")
     assert state(repo.folder) == before
     assert done.status == 0

@@ -6,15 +6,15 @@ import sys
 from pathlib import Path
 
 from pprofdiff.cli.main import main
-from pprofdiff.measure import planning
+from pprofdiff.measure import gotest, planning
 
 __all__ = ["PROGRAM", "ROUND_S"]
 
-# Turns of a round take a fifth of the time.
-ROUND_S = 0.6
+# Turns of a round take a fifth of the time, and samples of all rounds a third.
+ROUND_S, _SAMPLED_S = 0.6, 1.0
 # The words that start it.
 PROGRAM = (sys.executable, "-W", "error", str(Path(__file__)))
 
 if __name__ == "__main__":
-    planning._ROUND_S = ROUND_S
+    planning._ROUND_S, gotest._SAMPLED_S = ROUND_S, _SAMPLED_S
     sys.exit(main())

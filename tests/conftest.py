@@ -29,7 +29,7 @@ STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
 # Examples are the same in each run of the same test: chance decides none.
 _ALWAYS = hypothesis.settings(deadline=None, derandomize=True)
 hypothesis.settings.register_profile("whole", _ALWAYS, max_examples=100)
-hypothesis.settings.register_profile("daily", _ALWAYS, max_examples=25)
+hypothesis.settings.register_profile("daily", _ALWAYS, max_examples=15)
 hypothesis.settings.load_profile("daily")
 _CACHED = type(cache(len))
 _VERSION = re.compile(r"(?<![\w.])1\.\d+\.\d+(?![\w.])")
@@ -40,7 +40,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--whole",
         action="store_true",
-        help="every Go release (downloads nine toolchains) and case, four times the examples",
+        help="every Go release (downloads nine toolchains) and case, six times the examples",
     )
 
 

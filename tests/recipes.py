@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
+
+from tests.measure.short import PROGRAM as SHORT
 
 __all__ = [
     "BASH",
@@ -90,7 +93,7 @@ def environment(place: Path, **more: str) -> dict[str, str]:
     """Return a job's environment: PATH with the programs, and no settings of ours."""
     programs = place / "programs"
     programs.mkdir(exist_ok=True)
-    for name, command in (("gh", f'"{sys.executable}" "{GH}"'), ("pprofdiff", f'"{sys.executable}" -m pprofdiff')):  # fmt: skip
+    for name, command in (("gh", f'"{sys.executable}" "{GH}"'), ("pprofdiff", shlex.join(SHORT))):  # fmt: skip
         path = programs / name
         path.write_text(f'#!/bin/sh\nexec {command} "$@"\n', "utf-8")
         path.chmod(0o755)

@@ -68,10 +68,17 @@ def parsed(path):
     return ast.parse(path.read_text("utf-8"))
 
 
+@cache
+def nodes(path):
+    """Return all nodes of a module."""
+    return tuple(ast.walk(parsed(path)))
+
+
+@cache
 def imports(path):
     """Return (line, dotted name) of every import of ours, wherever it stands."""
     found = []
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             found += [(node.lineno, name.name) for name in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -120,7 +127,7 @@ def dotted(path):
 
 def targets(path, names):
     """Return (line, module) of what a module imports, names of modules resolved."""
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             wanted = [name.name for name in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -178,7 +185,7 @@ def test_only_the_command_line_prints():
     printing = {
         path
         for path in MODULES
-        for node in ast.walk(parsed(path))
+        for node in nodes(path)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id == "print"
@@ -191,7 +198,7 @@ def test_arrays_are_held_by_dataclasses():
     classes = [
         (path, node)
         for path in MODULES
-        for node in ast.walk(parsed(path))
+        for node in nodes(path)
         if isinstance(node, ast.ClassDef)
         and any(ast.unparse(base) == "NamedTuple" for base in node.bases)
     ]

@@ -18,14 +18,15 @@ from pprofdiff.model.profiles.profile import (
     ValueType,
 )
 from pprofdiff.model.side import Capture
+from tests.examples import examples
 
 PERIOD = 10_000_000
 
 
-def given(*examples, **named):
+def given(*drawn, **named):
     """Return hypothesis's `given` with as many examples as a whole pipeline is worth."""
-    few = hypothesis.settings(max_examples=40, deadline=None)
-    return lambda test: few(hypothesis.given(*examples, **named)(test))
+    few = hypothesis.settings(max_examples=examples(40), deadline=None)
+    return lambda test: few(hypothesis.given(*drawn, **named)(test))
 
 
 CPU = (ValueType("samples", "count"), ValueType("cpu", "nanoseconds"))

@@ -16,6 +16,7 @@ import pytest
 
 import pprofdiff
 from pprofdiff.goruntime.rules import rules
+from tests.examples import daily
 
 VALUES = ["base_flat", "new_flat", "delta_flat", "base_cum", "new_cum", "delta_cum"]
 
@@ -43,18 +44,26 @@ def test_public_names():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "first",
-    [
-        "pprofdiff.load",
-        "pprofdiff.diff",
-        "pprofdiff.Diff",
-        "pprofdiff.UsageError",
-        "__import__('pprofdiff.analysis.profiles.diff')",
-        "__import__('pprofdiff.cli')",
-        "__import__('pprofdiff.cli.run')",
-        "from pprofdiff.analysis.comparison import compare_sides",
-        "from pprofdiff.analysis.profiles import graph",
-        "import pprofdiff.analysis.profiles.diff, pprofdiff.api",
-    ],
+    daily(
+        [
+            "pprofdiff.load",
+            "pprofdiff.diff",
+            "pprofdiff.Diff",
+            "pprofdiff.UsageError",
+            "__import__('pprofdiff.analysis.profiles.diff')",
+            "__import__('pprofdiff.cli')",
+            "__import__('pprofdiff.cli.run')",
+            "from pprofdiff.analysis.comparison import compare_sides",
+            "from pprofdiff.analysis.profiles import graph",
+            "import pprofdiff.analysis.profiles.diff, pprofdiff.api",
+        ],
+        # A name of the package, the command line, and a module below both.
+        [
+            "pprofdiff.load",
+            "__import__('pprofdiff.cli')",
+            "__import__('pprofdiff.analysis.profiles.diff')",
+        ],
+    ),
 )
 def test_names_stand_for_the_same_whichever_is_asked_for_first(first, paths):
     program = (

@@ -106,7 +106,10 @@ def setting(folder, name, **values):
     path.write_text(json.dumps(values), "utf-8")
 
 
-@pytest.fixture(scope="module", params=["Light", "Dark"])
+# Whoever begins with one theme goes to the other and back.
+@pytest.fixture(
+    scope="module", params=["Dark", pytest.param("Light", marks=pytest.mark.whole)]
+)
 def lab(request, server):
     """Choose a theme; return its name and the URL."""
     settings, url = server

@@ -45,7 +45,7 @@ def axe():
     return module.Axe()
 
 
-@pytest.mark.parametrize(("story", "theme", "width"), daily(SEEN, SEEN[:2]))
+@pytest.mark.parametrize(("story", "theme", "width"), daily(SEEN, SEEN[1:2]))
 def test_a_story_opens_offline_and_leaves_nobody_out(
     opened, written, axe, story, theme, width
 ):
@@ -55,14 +55,14 @@ def test_a_story_opens_offline_and_leaves_nobody_out(
         assert axe.run(page).response["violations"] == []
 
 
-@pytest.mark.parametrize(("theme", "width"), daily(LOOKS, LOOKS[:2]))
+@pytest.mark.parametrize(("theme", "width"), daily(LOOKS, LOOKS[:1]))
 def test_what_is_folded_leaves_nobody_out(opened, written, axe, theme, width):
     with opened(written(*sides("rss-search")), theme=theme, width=width) as page:
         unfolded(page)
         assert axe.run(page).response["violations"] == []
 
 
-@pytest.mark.parametrize("width", [390, 1280, 1920])
+@pytest.mark.parametrize("width", daily((390, 1280, 1920), [390]))
 def test_no_page_is_wider_than_its_window(opened, written, width):
     with opened(written(*sides("syncpool")), width=width) as page:
         for _ in range(2):
@@ -72,7 +72,7 @@ def test_no_page_is_wider_than_its_window(opened, written, width):
 
 
 @pytest.mark.parametrize(("width", "most"), [(390, 8_300), (1280, 6_000)])
-@pytest.mark.parametrize("story", daily(STORIES, ("rss-search", "zstd")))
+@pytest.mark.parametrize("story", daily(STORIES, ["zstd"]))
 def test_a_folder_is_not_a_long_way_down(opened, written, story, width, most):
     """With its listings, where it has any."""
     listed = ("--source=../workloads",) if story == "zstd" else ()

@@ -19,12 +19,14 @@ import pytest
 from pprofdiff.api import load
 from pprofdiff.loaders.profiles.encode import encode
 from pprofdiff.model.profiles.tables import pruned
-from tests.examples import examples
+from tests.examples import daily, examples
 from tests.loaders.profiles.spelling import CANONICAL
 
 pytestmark = pytest.mark.slow
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
+PARTS = (LEAST, -1, 0, 1, MOST)
+ENDS = [*product(PARTS, PARTS)]
 SEED = Random(0)
 WORDS = (
     "",
@@ -228,9 +230,17 @@ SHAPES = {
 }  # fmt: skip
 
 
+# Without and with what an operation is: each divides by what the shape may have as 0.
 @pytest.mark.parametrize(
     "words",
-    [(), ("-normalize",), ("--work=3:0.5",), ("-focus=main",), ("-hide=.",)],
+    [
+        (),
+        ("--work=3:0.5",),
+        *(
+            pytest.param(words, marks=pytest.mark.whole)
+            for words in (("-normalize",), ("-focus=main",), ("-hide=.",))
+        ),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("fields", SHAPES.values(), ids=SHAPES)
@@ -300,7 +310,8 @@ def test_a_negative_duration_is_none(attempt, words):
 
 
 @pytest.mark.parametrize(
-    ("duration", "period"), [*product((LEAST, -1, 0, 1, MOST), (LEAST, -1, 0, 1, MOST))]
+    ("duration", "period"),
+    daily(ENDS, [*zip(PARTS, PARTS, strict=True), *ENDS[4:20:5]]),
 )
 def test_durations_and_periods_that_cannot_be(attempt, duration, period):
     head = [(10, duration), (11, [(1, 3), (2, 4)]), (12, period), (9, LEAST)]

@@ -13,14 +13,17 @@ import subprocess
 import time
 from collections import Counter
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model.profiles.operations import operations_of
-from tests.cli.test_whole import ENVIRONMENT, PPROFDIFF
+from tests.cli.test_whole import ENVIRONMENT
+from tests.examples import daily
 from tests.measure.shop import FILES, MODULE, shop, state
+from tests.measure.short import PROGRAM, ROUND_S
 from tests.repository import STORE, go_env, repository
 from tests.signals import heard
 
@@ -50,12 +53,14 @@ def temporary(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def repo(tmp_path, monkeypatch, temporary):
+def repo(tmp_path, monkeypatch, temporary, request):
     """Stand in a repository whose last commit made a function slower; it stays as it is."""
     made = shop(tmp_path / "repo")
     monkeypatch.chdir(made.folder)
-    # Turns of a round take a fifth of the time: what they cost is hidden from nobody.
-    monkeypatch.setattr("pprofdiff.measure.planning._ROUND_S", 0.6)
+    monkeypatch.setattr("pprofdiff.measure.planning._ROUND_S", ROUND_S)
+    if not request.config.getoption("whole"):
+        # Linking again takes longer than turns: `test_measure_factor.py` has it too.
+        monkeypatch.setattr("pprofdiff.measure.layouts._orders", lambda _: False)
     return made
 
 
@@ -74,7 +79,7 @@ def runs(folder):
 def test_two_refs_are_measured_in_turns_and_reported(cli, repo, tmp_path):
     before = state(repo.folder)
     out, page = tmp_path / "runs", tmp_path / "x.json"
-    words = ("--rounds", 3, "--time", "10m", "-o-runs", out, "-o", page)
+    words = ("--per-run", "0.2s", "--rounds", 3, "-o-runs", out, "-o", page)
     done = cli("measure", *words, "HEAD~1", "HEAD", "--", "./...")
     assert state(repo.folder) == before
     assert done.status == 0
@@ -108,8 +113,11 @@ def test_two_refs_are_measured_in_turns_and_reported(cli, repo, tmp_path):
         assert len(counted) == 3 * 3 * notes["turns_a_round"]
 
 
-@pytest.mark.parametrize("committed", [True, False])
-@pytest.mark.parametrize("stays", [False, True])
+@pytest.mark.parametrize(
+    ("stays", "committed"),
+    # Each of both once; the other two of four differ in nothing else.
+    daily(product([False, True], repeat=2), [(False, True), (True, False)]),
+)
 def test_trees_tell_which_functions_were_renamed(cli, repo, tmp_path, stays, committed):
     """Cost does what Price did: it is Price unless Price still stands in the tree."""
     price, test = (repo.folder / "store" / n for n in ("price.go", "price_test.go"))
@@ -160,7 +168,8 @@ def test_the_working_tree_is_new_and_stays_as_it_is(cli, repo, tmp_path):
     repo.run("add", "store/rest.go")
     before = state(repo.folder)
     page = tmp_path / "x.json"
-    done = cli("measure", *SHORT, "--rounds", 2, "-q", "-o", page, "--", "./store")
+    words = ("--rounds", 2, "-q", "-o", page, "--", "-bench=Price", "./store")
+    done = cli("measure", *SHORT, *words)
     assert (done.status, state(repo.folder)) == (0, before)
     assert repo.run("worktree", "list").count("\n") == 1
     report = json.loads(page.read_text("utf-8"))
@@ -235,6 +244,7 @@ def test_benchmarks_that_were_rewritten_are_named(cli, repo):
     assert re.search(r"^base  base/1[; ]", done.out, re.MULTILINE)
 
 
+@pytest.mark.whole  # rounds until it is sure: `tests/measure/test_stopping.py` has the rule
 def test_a_sure_verdict_ends_it(cli, repo, monkeypatch):
     """It is sure after five rounds: until there are samples enough, more are made."""
     monkeypatch.setattr("pprofdiff.measure.gotest._SAMPLED_S", 1.0)
@@ -262,6 +272,7 @@ def test_traces_are_apart_from_timed_runs(cli, repo, tmp_path, monkeypatch, more
     assert compared.status == 0
 
 
+@pytest.mark.whole  # two measurements of many benchmarks
 def test_benchmarks_of_unlike_length_and_of_packages_are_one_run(cli, repo, tmp_path):
     """Each process has its own iterations; a run's profiles are added up."""
     slow = FILES["store/price_test.go"].replace(
@@ -300,7 +311,7 @@ def started(*words, **how):
     """Start the command line in a process of its own."""
     how.setdefault("env", {**ENVIRONMENT, "TMPDIR": os.environ["TMPDIR"]})
     return subprocess.Popen(
-        [*PPROFDIFF, "measure", *map(str, words)],
+        [*PROGRAM, "measure", *map(str, words)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how,
     )  # fmt: skip
 
@@ -322,19 +333,19 @@ test_binaries.__test__ = False
 def test_on_a_terminal_there_is_one_line(repo, tmp_path):
     ours, theirs = pty.openpty()
     words = (
-        "--per-run",
-        "0.1s",
+        *SHORT,
         "--rounds",
         2,
         "-q",
         "HEAD~1",
         "HEAD",
         "--",
+        "-bench=Price",
         "./store",
     )
     # On a dumb terminal nothing moves where the report takes longer than a second.
     process = subprocess.Popen(
-        [*PPROFDIFF, "measure", *map(str, words)], stderr=theirs,
+        [*PROGRAM, "measure", *map(str, words)], stderr=theirs,
         env={**ENVIRONMENT, "TMPDIR": os.environ["TMPDIR"], "TERM": "dumb"},
     )  # fmt: skip
     os.close(theirs)
@@ -375,9 +386,9 @@ def wait_for_a_run(folder):
 def test_an_interrupt_reports_whole_rounds(repo, tmp_path, temporary):
     before = state(repo.folder)
     out = tmp_path / "runs"
-    words = ("--per-run", "0.3s", "--rounds", 500, "-o-runs", out, "HEAD~1")
+    words = (*SHORT, "--rounds", 500, "-o-runs", out, "HEAD~1")
     with heard("SIGINT"):
-        process = started(*words, "--", "./store")
+        process = started(*words, "--", "-bench=Price", "./store")
     after_rounds(process, 2)
     wait_for_a_run(temporary)
     process.send_signal(signal.SIGINT)
@@ -429,6 +440,7 @@ def test_a_child_that_is_killed_is_an_error(repo, temporary):
     assert (state(repo.folder), test_binaries(temporary)) == (before, [])
 
 
+@pytest.mark.whole  # ends as a child does that is killed
 def test_a_full_disk_is_an_error(repo, temporary, tmp_path):
     """A process that may write no file longer than 300 bytes stands for a full disk."""
     before = state(repo.folder)
@@ -493,7 +505,7 @@ def test_without_go(cli, repo, monkeypatch, tmp_path):
     assert bad(cli, "HEAD~1").startswith("pprofdiff: measure: there is no go on PATH")
 
 
-@pytest.mark.parametrize("side", ["base", "new"])
+@pytest.mark.parametrize("side", daily(("base", "new"), ["new"]))
 @pytest.mark.parametrize(
     ("path", "text", "told"),
     [
@@ -565,10 +577,8 @@ def test_vendored_modules_are_taken(cli, repo):
         "store/dep.go": 'package store\n\nimport "example.com/dep"\n\nvar Added = dep.Add(1)\n',
     }  # fmt: skip
     repo.commit("vendored", files)
-    done = cli(
-        "measure", *SHORT, "-q", "--rounds", 1, "HEAD~1", "HEAD", "--", "./store"
-    )
-    assert done.status == 0
+    words = ("-q", "--rounds", 1, "HEAD~1", "HEAD", "--", "-bench=Price", "./store")
+    assert cli("measure", *SHORT, *words).status == 0
     repo.run("rm", "-q", "--cached", "-r", "vendor")
     repo.commit("ignored", {".gitignore": "vendor\n"})
     last = bad(cli, "HEAD~2", "HEAD", "--", "./store")
@@ -587,7 +597,7 @@ def test_a_workspace_of_the_repository_is_each_sides_own(
     }  # fmt: skip
     repo.commit("work", files)
     repo.commit("work: more", {"dep/dep.go": files["dep/dep.go"] + "// more\n"})
-    words = ("-q", "--rounds", 1, "HEAD~1", "HEAD", "--", "./store")
+    words = ("-q", "--rounds", 1, "HEAD~1", "HEAD", "--", "-bench=Price", "./store")
     assert cli("measure", *SHORT, *words).status == 0
     # One that belongs to the user alone is not theirs.
     repo.run("rm", "-q", "--cached", "go.work")
@@ -600,7 +610,7 @@ def test_a_workspace_of_the_repository_is_each_sides_own(
 def test_unlike_toolchain_lines_are_a_warning(cli, repo, tmp_path):
     repo.commit("go: newer", {"go.mod": MODULE.replace("1.24", "1.25")})
     words = ("-q", "--rounds", 1, "-o-runs", tmp_path / "runs", "HEAD~1", "HEAD")
-    done = cli("measure", *SHORT, *words, "--", "./store")
+    done = cli("measure", *SHORT, *words, "--", "-bench=Price", "./store")
     told = "go.mod has go 1.24 in base, 1.25 in new"
     assert (done.status, told in done.err) == (0, True)
     notes = json.loads((tmp_path / "runs" / "measure.json").read_text("utf-8"))

@@ -16,6 +16,7 @@ from pprofdiff.measure.iterations import operations_in
 from pprofdiff.model.profiles.operations import Operations, operations_of
 from tests.cli.test_whole import ENVIRONMENT, PPROFDIFF
 from tests.repository import git, repository
+from tests.traces.toolchains import once, session
 
 pytestmark = pytest.mark.go
 
@@ -91,9 +92,17 @@ class Measured(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory):
-    """Measure a commit that makes a function 500 times as fast."""
-    folder = tmp_path_factory.mktemp("factor")
+def measured():
+    """Measure a commit that makes a function 500 times as fast, once for all processes."""
+    folder = once(session() / "factor", measure)
+    said, told = ((folder / name).read_text("utf-8") for name in ("said", "told"))
+    notes = json.loads((folder / "runs" / "measure.json").read_text("utf-8"))
+    report = json.loads((folder / "x.json").read_text("utf-8"))
+    return Measured(folder / "runs", report, notes, said, told)
+
+
+def measure(folder):
+    """Write runs, report and what was printed to a folder."""
     repo = repository(folder / "repo")
     files = {"go.mod": "module example.com/shop\n\ngo 1.24\n"}
     repo.commit("begin", files | {"index/find.go": FIND, "index/find_test.go": TESTS})
@@ -106,9 +115,8 @@ def measured(tmp_path_factory):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert git(repo.folder, "status", "--porcelain") == ""
-    notes = json.loads((out / "measure.json").read_text("utf-8"))
-    report = json.loads(page.read_text("utf-8"))
-    return Measured(out, report, notes, done.stderr, done.stdout)
+    (folder / "said").write_text(done.stderr, "utf-8")
+    (folder / "told").write_text(done.stdout, "utf-8")
 
 
 def test_the_cause_is_the_function_and_its_changed_line(measured):
@@ -155,7 +163,7 @@ def test_turns_are_in_one_file_with_what_the_kernel_counted(measured):
         for run in (1, 2):
             path = measured.out / side / str(run) / "bench.txt"
             first, *lines = path.read_text("utf-8").splitlines()
-            assert first == "measured: in turns"
+            assert re.fullmatch(r"measured: in turns, \d+ a layout", first)
             assert lines.count("pkg: example.com/shop/index") == 1
             turns = [line for line in lines if line.startswith("BenchmarkFind")]
             assert len(turns) == measured.notes["turns_a_round"]

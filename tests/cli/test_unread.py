@@ -15,6 +15,7 @@ import pprofdiff
 from pprofdiff.errors import FormatError
 from tests.cli.test_hostile import SOUND
 from tests.cli.test_whole import complaint
+from tests.examples import daily
 
 GC_LINE = (
     b"gc 1 @0.011s 0%: 0.026+0.65+0.015 ms clock, 0.41+0.24/1.1/0.50+0.25 ms cpu, "
@@ -94,7 +95,7 @@ def report():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("side", ["b", "n"])
+@pytest.mark.parametrize("side", daily(("b", "n"), ["b"]))
 @pytest.mark.parametrize("name", DAMAGED)
 def test_what_is_whole_is_compared_and_the_damage_is_told(cli, here, name, side):
     assert cli("b", "n", "-q", "-o=x.json").status == 0

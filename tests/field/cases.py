@@ -1,4 +1,4 @@
-"""Every pair of real evidence that tests hold true, each compared once a session.
+"""Every pair of real evidence that tests hold true.
 
 They are the field's pairs that are not kept aside, the stories of `tests/data` with and
 without their work, and its Go releases, each against the next.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import lru_cache
 from itertools import pairwise, permutations
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +26,9 @@ from tests.field.capture import PAIRS
 __all__ = ["CASES", "UNCHANGED", "Case", "compared", "each", "report"]
 
 DATA = PAIRS.parents[1] / "data"
+# By its place among all pairs: the README's run has every third, which are of all kinds,
+# the daily run one in 21.
+_THIRD, _DAILY = 3, 21
 _STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
 
 Pair = tuple[float, float]
@@ -44,6 +47,11 @@ class Case(NamedTuple):
     rates: Pair | None = None
 
     @property
+    def pair(self) -> str:
+        """The name that both orders of its sides share."""
+        return self.name.removesuffix("-swapped")
+
+    @property
     def swapped(self) -> Case:
         """The same with base for new."""
         counts, rates = (
@@ -52,9 +60,9 @@ class Case(NamedTuple):
         return Case(f"{self.name}-swapped", self.new, self.base, counts, rates)
 
 
-@cache
+@lru_cache(maxsize=4)
 def compared(case: Case) -> Comparison:
-    """Return both sides compared."""
+    """Return both sides compared, which the tests of a pair share: see conftest.py."""
     work = None
     if case.counts is not None:
         work = counted(case.counts)
@@ -64,7 +72,7 @@ def compared(case: Case) -> Comparison:
 
 
 def report(case: Case) -> ReportModel:
-    """Return the report, whose findings are drawn once a session."""
+    """Return the report, whose findings are drawn once."""
     return compared(case).report()
 
 
@@ -120,16 +128,25 @@ def _unchanged() -> Iterator[Case]:
 
 
 def each(cases: Sequence[Case]) -> pytest.MarkDecorator:
-    """Parametrize a test with cases: one in twenty is quick, the others are slow."""
+    """Parametrize a test with cases: of every day, of the README's run, or whole."""
     return pytest.mark.parametrize(
         "case",
-        [
-            pytest.param(case, marks=[pytest.mark.slow] if number % 20 else [])
-            for number, case in enumerate(cases)
-        ],
+        [pytest.param(case, marks=_marks(case)) for case in cases],
         ids=lambda case: case.name,
     )
 
 
+def _marks(case: Case) -> list[pytest.MarkDecorator]:
+    """Return when a case runs; both orders of its sides run together."""
+    place = _PLACES[case.pair]
+    if place % _THIRD:
+        return [pytest.mark.whole, pytest.mark.slow]
+    return [pytest.mark.slow] if place % _DAILY else []
+
+
 CASES = (*(case for case, _ in _of_field()), *_of_data())
 UNCHANGED = tuple(_unchanged())
+_PLACES = {
+    name: place
+    for place, name in enumerate(dict.fromkeys(c.pair for c in (*CASES, *UNCHANGED)))
+}

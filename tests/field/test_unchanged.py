@@ -61,6 +61,7 @@ def test_there_is_no_finding_that_matters(case):
     assert why(told).warnings == ()
 
 
+@pytest.mark.whole  # a rate needs all of them
 @pytest.mark.slow
 def test_nine_of_ten_comments_are_a_line_and_a_fold():
     """The marker, the outcome with what would tell more, and one fold with the rest.

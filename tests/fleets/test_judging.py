@@ -84,11 +84,17 @@ def strangers(label, profiles, first):
 @pytest.mark.parametrize(
     ("many", "few"),
     [
-        (12, 1),
+        pytest.param(12, 1, marks=pytest.mark.slow),
         (2, 2),
         *(
-            pytest.param(many, few, marks=pytest.mark.slow)
-            for many, few in [(40, 3), (3, 40), (5, 5), (3, 3)]
+            pytest.param(many, few, marks=[pytest.mark.slow, *more])
+            # As few hosts on the other side, and more of them, run with --whole.
+            for many, few, *more in [
+                (40, 3),
+                (3, 3),
+                (3, 40, pytest.mark.whole),
+                (5, 5, pytest.mark.whole),
+            ]
         ),
     ],
 )
@@ -110,6 +116,7 @@ def test_few_hosts_do_not_alarm_more_often(many, few):
     assert len({split for split, _ in alarms}) <= 1, alarms
 
 
+@pytest.mark.slow
 def test_half_a_percent_in_one_function_is_told_at_100_hosts_a_side():
     base = hosts(range(100))
     new = hosts(range(100, 200), planted=0.005)

@@ -95,9 +95,8 @@ def test_each_build_is_what_its_profiles_merged_are(builds):
     assert (allocs.totals.sum(axis=0) > 0).tolist() == [False, False, True, True, False]
 
 
-@pytest.mark.parametrize(
-    "over", ["build", pytest.param("time", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("over", ["build", "time"])
 def test_parts_of_any_size_in_any_order_come_to_the_same(builds, minutes, over):
     place = str(builds if over == "build" else minutes)
     whole, _ = load_series([place], over, HERE)
@@ -148,6 +147,7 @@ def test_workers_of_their_own_come_to_the_same(builds):
     assert sums(there) == sums(here)
 
 
+@pytest.mark.slow
 def test_windows_are_as_wide_as_they_have_to_be(minutes):
     series, _ = load_series([str(minutes)], "time", HERE)
     # 361 minutes: of 5 minutes each they would be 73.

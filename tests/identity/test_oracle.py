@@ -12,6 +12,7 @@ import pytest
 
 from pprofdiff.identity.deciding import identify
 from pprofdiff.loaders.profiles.encode import encode
+from tests.examples import daily
 from tests.identity.captures import (
     ASIDE,
     NOT_DRAWN,
@@ -155,7 +156,7 @@ def test_functions_of_one_name_that_are_parted_are_wrong(cases):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", daily(VARIANTS, list(VARIANTS)[::3]))
 def test_edits_keep_profiles_whole_and_values_as_they_were(variant, tmp_path):
     """Go's tool reads them, and shows each function under its other name."""
     pair = BY_NAME["fresh-lua-dearer"]

@@ -6,6 +6,8 @@ from collections import Counter
 
 import pytest
 
+from tests.examples import daily
+
 from . import make, oracle
 from .toolchains import VERSIONS
 
@@ -243,7 +245,7 @@ def test_a_flight_recorder_forgets_how_it_began(go):
     assert long["end_ns"] is not None
 
 
-@pytest.mark.parametrize("name", make.TESTPROGS)
+@pytest.mark.parametrize("name", daily(make.TESTPROGS, make.TESTPROGS[::3]))
 def test_go_s_own_programs_are_traced(name):
     assert oracle.summary(make.goroot_trace(name))["error"] is None
 

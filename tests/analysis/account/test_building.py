@@ -17,6 +17,7 @@ from pprofdiff.report.sections.account import beside
 from tests.analysis.building import profiles
 from tests.analysis.growing import goroutines, heap
 from tests.analysis.outcome.evidence import bench, cpu, swapped, told
+from tests.examples import examples
 
 WORK = ("example.com/a.Work", "example.com/a.BenchmarkWork")
 LAUNCH = ("testing.(*B).runN", "testing.(*B).launch")
@@ -46,7 +47,7 @@ def groups(diff, side):
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(profiles(counts=st.integers(0, 400)), profiles(counts=st.integers(0, 400)), st.sampled_from((None, (1, 1), (3, 7), (1e6, 0.1))))  # fmt: skip
 def test_parts_are_groups_and_add_up_exactly(base, new, work):
     sides = [(Capture("cpu", "profile", one),) for one in (base, new)]

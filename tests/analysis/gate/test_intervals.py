@@ -17,12 +17,13 @@ from pprofdiff.analysis.outcome.figures import measures
 from pprofdiff.analysis.profiles.totals import ratio_of_totals
 from pprofdiff.analysis.work import counted, rated
 from tests.analysis.outcome.evidence import bench, cpu, told
+from tests.examples import examples
 
 NO_FINDINGS = Findings((), None)
 OTHER = {"fail": "pass", "pass": "fail", "cannot tell": "cannot tell"}
 GC = ("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")
 
-few = settings(max_examples=60, deadline=None)
+few = settings(max_examples=examples(60), deadline=None)
 counts = st.integers(0, 3000)
 stacks = st.fixed_dictionaries(
     {"main.f": counts, "main.g": st.integers(1, 3000), GC: counts}

@@ -14,6 +14,7 @@ from pprofdiff.analysis.gclogs.compare import compare_logs
 from pprofdiff.analysis.gclogs.pace import pace_of
 from pprofdiff.loaders.gclogs import parse
 from pprofdiff.model.side import Capture
+from tests.examples import examples
 
 PAIRS = Path(__file__).parents[2] / "field" / "pairs"
 
@@ -46,7 +47,7 @@ def log(gogc, live, *, limit=None, stacks=0, first=1, cycles=40):
     return "".join(lines[first - 1 :])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.integers(25, 800), st.integers(20, 4000), st.integers(0, 50))
 def test_a_goal_by_gogc_tells_gogc(gogc, live, stacks):
     told = pace(log(gogc, live, stacks=stacks))
@@ -58,7 +59,7 @@ def test_a_goal_by_gogc_tells_gogc(gogc, live, stacks):
     assert told.low_gogc <= gogc or told.low_gogc == 100
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.integers(50, 400), st.integers(20, 4000), st.floats(0.02, 0.6))
 def test_a_lower_goal_is_a_limits(gogc, live, part):
     """A limit that leaves less than GOGC asks for, by more than a quarter."""

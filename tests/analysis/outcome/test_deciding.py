@@ -14,6 +14,7 @@ from pprofdiff.analysis.work import counted, rated
 from pprofdiff.loaders.benchmarks.reader import parse
 from pprofdiff.model.side import Capture
 from pprofdiff.report.sections.outcome import told_outcome
+from tests.examples import examples
 
 from .evidence import PACKAGES, bench, cpu, load, swapped, told
 
@@ -223,7 +224,7 @@ def test_what_may_be_none_is_not_told_against_what_was_measured(way):
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.lists(st.tuples(*[st.integers(40, 4000)] * 2), min_size=1, max_size=8),
     st.sampled_from((None, counted((3, 4)), rated((5.0, 7.0)), rated((5.0, 7.0), "hey", closed=True))),

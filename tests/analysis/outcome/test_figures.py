@@ -12,6 +12,7 @@ from pprofdiff.analysis.outcome.figures import measures, timed
 from pprofdiff.analysis.stats.calibration import TOTAL_SIGMA
 from pprofdiff.analysis.stats.totals import ratio_of_runs
 from pprofdiff.analysis.work import counted, rated
+from tests.examples import examples
 
 from .evidence import PACKAGES, bench, cpu, load, told
 
@@ -23,7 +24,7 @@ _both = st.dictionaries(
     min_size=1,
 )
 
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=examples(40), deadline=None)
 
 
 @few

@@ -17,6 +17,7 @@ from pprofdiff.analysis.source.listing import BothSides, listing, places_of
 from pprofdiff.inputs.sources.lookup import sources_of
 from tests.analysis.source.test_lines import pprof_list
 from tests.repository import Repo, built, measured, repository
+from tests.traces.toolchains import once, session
 
 pytestmark = pytest.mark.go
 
@@ -58,7 +59,7 @@ func main() {
 	out, _ := os.Create(os.Args[1])
 	pprof.StartCPUProfile(out)
 	a, b := rows(60), rows(61)
-	for spent() < 3*time.Second {
+	for spent() < 2*time.Second {
 		if cmp.Diff(a, b) == "" || cmp.Equal(a, b) {
 			panic("equal")
 		}
@@ -94,11 +95,16 @@ def downloaded(release):
 
 
 @pytest.fixture(scope="module")
-def upstream(tmp_path_factory):
-    """Return two releases, built and measured in one folder, one after the other."""
-    folder = tmp_path_factory.mktemp("upstream")
+def upstream():
+    """Return two releases, built and measured once for all processes."""
+    folder = once(session() / "upstream", releases)
+    profiles = tuple(folder / f"{release}.pb.gz" for release in RELEASES)
+    return Upstream(Repo(folder / "repo"), profiles)
+
+
+def releases(folder):
+    """Build and measure both releases in one folder, one after the other."""
     repo = repository(folder / "repo")
-    profiles = []
     for release in RELEASES:
         for old in repo.folder.iterdir():
             if old.name != ".git":
@@ -108,9 +114,7 @@ def upstream(tmp_path_factory):
         repo.commit(release, {"internal/measured/main.go": PROGRAM})
         repo.run("tag", release)
         built(repo.folder, folder / release, "./internal/measured", "-trimpath")
-        profiles.append(folder / f"{release}.pb.gz")
-        measured(folder / release, profiles[-1])
-    return Upstream(repo, tuple(profiles))
+        measured(folder / release, folder / f"{release}.pb.gz")
 
 
 @pytest.fixture(scope="module")

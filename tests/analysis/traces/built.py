@@ -27,10 +27,13 @@ from pprofdiff.model.traces.trace import (
     Sync,
     Trace,
 )
+from tests.examples import examples
 
 # How long it takes to make an example says what else the machine does.
 SOME = settings(
-    derandomize=True, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+    derandomize=True,
+    max_examples=examples(50),
+    suppress_health_check=[HealthCheck.too_slow],
 )
 
 START, END = 1_000, 1_048

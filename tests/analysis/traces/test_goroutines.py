@@ -57,8 +57,13 @@ OLD = (
     "stress_1_11_good", "http_1_19_good", "stress_start_stop_1_19_good",
     "stress_1_21_good", "fmt_1_21_pprof_good",
 )  # fmt: skip
+# Each situation once, by turns of the formats of releases that are at hand every day.
+FEW = (
+    "http-1.22.12", "gc-1.26.8", "sync-1.22.12", "files-1.26.8", "stops-1.21.13",
+    "generations-1.26.8", "profiled-1.26.8",
+)  # fmt: skip
 SOME = daily(
-    [*CAPTURES, *MADE, *PROGRAMS, *OLD], [*SIDES, *MADE, PROGRAMS[-1], *OLD[:3]]
+    [*CAPTURES, *MADE, *PROGRAMS, *OLD], [*SIDES[::2], *FEW, PROGRAMS[-1], OLD[0]]
 )
 FIGURES = ("total_ns", *TIMES)
 IN_CALLS = ("sched_wait_ns", "syscall_ns", "syscall_block_ns", "unknown_ns")

@@ -139,40 +139,50 @@ def _column(values: list[Any], dtype: type) -> np.ndarray:
 
 
 @st.composite
-def profiles(draw: st.DrawFn, names: st.SearchStrategy[str] = _NAMES) -> Profile:
-    """Draw a `Profile` in which everything refers to something that is there."""
+def profiles(
+    draw: st.DrawFn, names: st.SearchStrategy[str] = _NAMES, *, plain: bool = False
+) -> Profile:
+    """Draw a `Profile` in which everything refers to something that is there.
+
+    Where it is `plain`, pprof reads it as it stands: it has samples, each location has
+    a line, and there are no mappings and no frames to drop.
+    """
+    least = int(plain)
     strings = ("", *draw(st.lists(names, min_size=1, max_size=8)))
     text = st.integers(0, len(strings) - 1)
     word = st.sampled_from(strings)
-    functions = draw(st.lists(st.tuples(text, text, text, _INT64), max_size=5))
+    function = st.tuples(text, text, text, _INT64)
+    functions = draw(st.lists(function, min_size=least, max_size=5))
     mappings = draw(
         st.lists(
             st.builds(
                 Mapping, _UINT64, _UINT64, _UINT64, word, word, *[st.booleans()] * 4
             ),
-            max_size=2,
+            max_size=0 if plain else 2,
         )
     )
     some_function = st.integers(0, max(len(functions) - 1, 0))
     line = st.tuples(some_function, _INT64, _INT64)
     bare = st.just([(-1, 0, 0)])
+    known = st.lists(line, min_size=1, max_size=3)
     place = st.tuples(
         _UINT64, st.integers(-1, len(mappings) - 1), st.booleans(),
-        bare | st.lists(line, min_size=1, max_size=3) if functions else bare,
+        known if plain else bare | known if functions else bare,
     )  # fmt: skip
     locations = draw(st.lists(place, max_size=6))
-    types = draw(st.lists(st.builds(ValueType, word, word), max_size=3))
+    kind = st.builds(ValueType, word, word)
+    types = draw(st.lists(kind, min_size=least, max_size=3))
     some = st.integers(0, max(len(locations) - 1, 0))
     row = st.tuples(
         st.lists(some, max_size=5 if locations else 0),
         st.lists(_INT64, min_size=len(types), max_size=len(types)),
         st.lists(st.tuples(text, text, _INT64, text), max_size=3),
     )
-    samples = draw(st.lists(row, max_size=6))
+    samples = draw(st.lists(row, min_size=least, max_size=6))
     labels = [(i, *label) for i, (_, _, found) in enumerate(samples) for label in found]
     lines = [x for *_, found in locations for x in found]
     period = draw(st.one_of(st.none(), st.builds(ValueType, word, word)))
-    number = st.one_of(st.none(), _INT64.filter(lambda n: n > 0))
+    number = st.none() | st.integers(1, 300) | st.integers(1, (1 << 63) - 1)
     return Profile(
         strings=strings,
         sample_types=tuple(types),
@@ -207,7 +217,7 @@ def profiles(draw: st.DrawFn, names: st.SearchStrategy[str] = _NAMES) -> Profile
         time_ns=draw(st.one_of(st.none(), _INT64.filter(bool))),
         duration_ns=draw(number),
         default_sample_type=draw(word) or None,
-        drop_frames=draw(word),
+        drop_frames="" if plain else draw(word),
         keep_frames=draw(word),
         comments=tuple(draw(st.lists(word, max_size=3))),
         doc_url=draw(word),

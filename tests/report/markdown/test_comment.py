@@ -23,6 +23,7 @@ from pprofdiff.report.markdown.comment import MOST, render
 from pprofdiff.report.model import report_of
 from tests.analysis.benchmarks.benchtext import printed
 from tests.building import CPU, MS, Frame, Place, Sample, built
+from tests.examples import examples
 from tests.report.golden import FOLDER, check
 from tests.report.reading import HOSTILE, sound, tables, tokens
 
@@ -323,7 +324,7 @@ hostile = st.lists(st.sampled_from(HOSTILE), max_size=6).map("".join)
 
 
 @pytest.mark.slow
-@settings(derandomize=True, max_examples=40)
+@settings(derandomize=True, max_examples=examples(40))
 @given(
     st.lists(hostile.filter(bool), min_size=3, max_size=8, unique=True),
     st.lists(hostile.map("w{}".format), min_size=6, max_size=6),

@@ -169,7 +169,14 @@ def pairs():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pair", list(pairs()), ids=lambda pair: pair[0])
+@pytest.mark.parametrize(
+    "pair",
+    [
+        # Of files that are alike in all stories, every third.
+        pytest.param(pair, id=pair[0], marks=[pytest.mark.whole] if number % 3 else [])
+        for number, pair in enumerate(pairs())
+    ],
+)
 def test_no_folder_has_more_than_a_screen(cli, pair):
     done = cli(*pair)
     assert (done.status, done.err) == (0, "")
@@ -198,7 +205,13 @@ def crowd(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "words", [[], ["--work=100:100"], RULES], ids=["", "work", "gate"]
+    "words",
+    [
+        pytest.param([], marks=pytest.mark.whole),
+        pytest.param(["--work=100:100"], marks=pytest.mark.whole),
+        RULES,  # the longest
+    ],
+    ids=["", "work", "gate"],
 )
 @pytest.mark.parametrize(
     "labels", [("base", "new"), ("a" * 60, "b" * 60)], ids=["", "long"]

@@ -10,6 +10,7 @@ import pytest
 from pprofdiff.errors import FormatError
 from pprofdiff.loaders.traces import decode
 from pprofdiff.model.traces.trace import State
+from tests.examples import daily
 from tests.loaders.traces import parsed
 from tests.loaders.traces.ours import Plain
 from tests.traces import make
@@ -28,6 +29,8 @@ CANNED = (
     "user_task_region_1_11_good", "user_task_region_1_19_good",
     "user_task_region_1_21_good",
 )  # fmt: skip
+# One of each format.
+CANNED_FEW = ("fmt_1_21_pprof_good", "http_1_19_good", "stress_1_11_good")
 # Processors that Go's reader makes up for timers, the network poller and system calls.
 MADE_UP = range(1_000_000, 1_000_006)
 
@@ -56,7 +59,7 @@ def read(path):
 @pytest.fixture(
     name="both",
     scope="module",
-    params=[*CANNED, *MADE],
+    params=[*daily(CANNED, CANNED_FEW), *MADE],
     ids=lambda s: "-".join([s] if isinstance(s, str) else s),
 )
 def _both(request):

@@ -186,6 +186,7 @@ def as_good_as_base(here):
     shutil.copytree(runs / "base", runs / "new")
 
 
+@pytest.mark.whole  # `test_action.py` makes a comment with the same steps
 @runs
 @pytest.mark.go
 def test_one_comment_is_made_and_edited(workspace):

@@ -87,6 +87,7 @@ def anti_conservative(base, new):
     return 2 * stats.norm.sf(np.abs(z))
 
 
+@pytest.mark.whole  # thousands of splits
 def test_a_judge_that_marks_too_much_is_told_from_those_that_do_not():
     build, rng = of_records(), np.random.default_rng(15)
     each = {test: [] for test in (anti_conservative, welch, mann_whitney)}

@@ -166,6 +166,7 @@ def started(*words, folder=None):
     )  # fmt: skip
 
 
+@pytest.mark.whole  # it waits for workers that do not come
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("dies", "said"),

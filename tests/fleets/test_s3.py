@@ -160,6 +160,7 @@ def faulty(store, monkeypatch):
         yield through
 
 
+@pytest.mark.whole  # it waits as the store asks for
 def test_a_store_that_throttles_now_and_then_is_asked_again(faulty):
     relay = faulty(fails=lambda path, times: ".pb.gz" in path and times == 1)
     loaded = load_fleets(
@@ -190,6 +191,7 @@ def test_an_object_that_is_always_throttled_is_named(faulty, capsys):
     assert "SECRET" not in out
 
 
+@pytest.mark.whole  # it waits for the time-out
 @pytest.mark.slow
 def test_an_object_that_does_not_come_has_timed_out(faulty, monkeypatch):
     # Long enough for all that do come, on a busy machine too.

@@ -93,6 +93,7 @@ def test_our_capture_is_as_benchstat_has_it(benchstat):
     check(compared(*(path.read_text("utf-8") for path in paths)), *benchstat(paths))
 
 
+@pytest.mark.whole  # Go's own benchmarks run twice
 @pytest.mark.go
 def test_gos_own_benchmarks_are_as_benchstat_has_them(benchstat, tmp_path):
     outputs = run_of_go(), run_of_go()

@@ -231,6 +231,7 @@ def test_what_is_marked_is_what_git_marks(upstream, listings):
     assert marked
 
 
+@pytest.mark.whole  # two modules are downloaded and built
 def test_a_dependency_is_listed_from_the_module_cache(tmp_path, monkeypatch):
     """A pull request that takes a new release of a module: each build has its own."""
     monkeypatch.setenv("GOFLAGS", "-mod=mod -buildvcs=false")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import isinf
 from typing import NamedTuple
 
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.model import Findings
 from pprofdiff.analysis.gate.limits import Limit
+from pprofdiff.analysis.outcome.deciding import outcome
+from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.errors import UsageError
 from pprofdiff.units import Scale, times
 
@@ -22,11 +25,17 @@ _VAGUE, _GONE = 100, 0.1
 _MANY = 10
 
 
-class Judged(NamedTuple):
+@dataclass(frozen=True)
+class Judged:
     """What a gate judges: a comparison, and its findings."""
 
     comparison: Comparison
     findings: Findings
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """The outcome, decided once for all rules that need it."""
+        return outcome(self.comparison)
 
 
 @dataclass(frozen=True, slots=True)

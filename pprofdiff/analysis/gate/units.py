@@ -10,7 +10,6 @@ from pprofdiff.analysis.gate.measures import (
     Measured,
     Missing,
 )
-from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.outcome.model import Outcome, Unit
 from pprofdiff.analysis.profiles.regexp import matcher
 from pprofdiff.units import Scale
@@ -32,7 +31,7 @@ def _check(asked: Asked) -> None:
 def _units(asked: Asked, judged: Judged) -> Measured:
     """Measure time per operation, or CPU on a busy machine, of units that match."""
     matches = matcher(asked.subject, asked.named)
-    decided = outcome(judged.comparison)
+    decided = judged.outcome
     by_label = decided.by_label
     units = decided.units or (by_label and by_label.units) or _one(decided)
     if not units:

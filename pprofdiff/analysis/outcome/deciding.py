@@ -192,9 +192,10 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
     is_busy = busy(comparison) is not None
     if is_busy:
         kept.sort(key=lambda measure: measure.id != "cpu")
-    first = next((m for m in kept if _holds(m, kept, is_busy=is_busy)), kept[0])
+    holds = next((m for m in kept if _holds(m, kept, is_busy=is_busy)), None)
+    first = holds or kept[0]
     verdict = first.verdict
-    if verdict in _MOVED and not _holds(first, kept, is_busy=is_busy):
+    if holds is None and verdict in _MOVED:
         verdict = "unknown"
     turns = comparison.turns
     units = () if turns is None else units_in_turns(turns, first.id, first.same_within)

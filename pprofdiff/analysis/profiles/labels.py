@@ -83,9 +83,11 @@ def few_valued(diff: ProfileDiff, most: int) -> list[Labelled]:
     the number and its unit.
     """
     profiles = diff.base.profile, diff.new.profile
-    sides = [_by_key(profile) for profile in profiles]
+    sides = [_by_key(profile, most) for profile in profiles]
     kept = []
     for key in sorted({*sides[0], *sides[1]}):
+        if any(key in side and not side[key] for side in sides):
+            continue
         known = [side.get(key, {}) for side in sides]
         values = sorted({*known[0], *known[1]})
         if len(values) > most:
@@ -105,25 +107,33 @@ def _positions(
 ) -> Column | None:
     """Return which value each of `size` samples has, None if one has two of them."""
     column = np.zeros(size, np.int64)
+    place = {value: i for i, value in enumerate(values, 1)}
     for value, with_it in samples.items():
         if column[with_it].any():
             return None
-        column[with_it] = 1 + values.index(value)
+        column[with_it] = place[value]
     return column
 
 
-def _by_key(profile: Profile) -> dict[str, dict[str, Column]]:
-    """Return the samples with each label, by key and value."""
+def _by_key(profile: Profile, most: int) -> dict[str, dict[str, Column]]:
+    """Return the samples with each label, by key and value.
+
+    A key of more than `most` values, such as the id of a request, has none of them.
+    """
     known, texts, group = _texts(profile)
     sample = profile.labels.sample[known]
     order = np.argsort(group, kind="stable")
     ends = np.cumsum(np.bincount(group, minlength=len(texts)))
-    parts = np.split(sample[order], ends[:-1]) if texts else []
-    by_key: dict[str, dict[str, Column]] = {}
-    for (key, value), part in zip(texts, parts, strict=True):
-        by_value = by_key.setdefault(key, {})
-        whole = np.append(by_value.get(value, part[:0]), part)
-        by_value[value] = np.unique(whole)
+    values: dict[str, set[str]] = {}
+    for key, value in texts:
+        values.setdefault(key, set()).add(value)
+    by_key: dict[str, dict[str, Column]] = {key: {} for key in values}
+    for i, (key, value) in enumerate(texts):
+        if len(values[key]) <= most:
+            part = sample[order[ends[i - 1] if i else 0 : ends[i]]]
+            by_value = by_key[key]
+            whole = np.append(by_value.get(value, part[:0]), part)
+            by_value[value] = np.unique(whole)
     return by_key
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log, sqrt
 
+import numpy as np
+
 from pprofdiff.analysis.benchmarks.allocated import allocated_by_benchmark
 from pprofdiff.analysis.benchmarks.times import BenchmarkKey, unit_names
 from pprofdiff.analysis.benchmarks.turns import Turns
@@ -144,6 +146,8 @@ def units_in_turns(
     if figure == "cpu" and turns.cpu_seconds is not None and cpu is not None:
         columns, ratios = turns.cpu_seconds, cpu
     bounds = judged_together(ratios, _OF_TURNS, least)
+    # Of the ratio's mean, so that new ÷ base is the ratio.
+    means = np.exp(np.log(columns).mean(axis=1)).tolist()
     units = []
     for i, name in enumerate(unit_names(turns.names)):
         counted = (
@@ -158,8 +162,8 @@ def units_in_turns(
             ratios[i].ratio,
             *bounds[i],
             figure,
-            median(columns[0][:, i].tolist()),
-            median(columns[1][:, i].tolist()),
+            means[0][i],
+            means[1][i],
             verdict_between(ratios[i].ratio, bounds[i], ratios[i].narrow, same_within),
             tuple(counted),
             key=turns.names[i],

@@ -82,3 +82,13 @@ def test_what_is_open_says_how_much_longer_it_takes():
 def test_a_verdict_needs_nothing_more():
     for new in (Unit(F), Unit({path("F"): 1200})):
         assert of(Unit(F), new)[0].needs == ""
+
+
+def test_what_a_unit_costs_agrees_with_its_ratio():
+    """Medians of noisy turns may move against the mean of their ratios."""
+    base = [Unit(F, name=name, noise=0.3) for name in "ABC"]
+    new = [Unit(F, name=name, noise=0.3, operations=900) for name in "ABC"]
+    told = outcome(compared(base, new))
+    assert len(told.units) == len(base)
+    for unit in told.units:
+        assert unit.new / unit.base == pytest.approx(unit.ratio, rel=1e-9)

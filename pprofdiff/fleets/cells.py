@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.ledger.codes import Attribution
 from pprofdiff.analysis.profiles.kinds import is_cpu, is_state
 from pprofdiff.analysis.profiles.prune import pruned_frames
 from pprofdiff.analysis.profiles.rows import SampleValues, summed_rows
@@ -90,9 +91,9 @@ def summed(several: Sequence[tuple[Cell, Profile]]) -> CellSums:
     )
     known = len(rules().categories)
     categories = np.zeros((len(cells), known), np.int64)
-    if rows.attribution is not None:
+    if isinstance(rows.ends, Attribution):
         for number, values in enumerate(by_cell.T):
-            categories[number] = sums(rows.attribution.category, values, known)
+            categories[number] = sums(rows.ends.category, values, known)
     flat, cum = (
         (rows.flat[:, None], rows.cum[:, None])
         if rows.by_run is None

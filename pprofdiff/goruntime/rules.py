@@ -133,6 +133,11 @@ class Rules:
     last_release: PatternTable
     release_heads: tuple[str, ...]
 
+    @property
+    def group_rows(self) -> list[int]:
+        """The position in `groups` of each category's group."""
+        return [i for i, group in enumerate(self.groups) for _ in group.categories]
+
     def group_of(self, category: str) -> Group:
         """Return the group that holds `category`; KeyError if there is none."""
         for group in self.groups:

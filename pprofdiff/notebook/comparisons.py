@@ -97,10 +97,7 @@ def profiles_card(section: Section, labels: _Labels) -> Card:
     """Return a profile's groups, or the functions that moved where it has none."""
     diff: ProfileDiff = section.compared
     groups = next((t for t in _tables(section) if t.key == "groups"), None)
-    if diff.category_sums is None or groups is None:
-        table = _functions(diff, labels)
-    else:
-        table = _groups(groups)
+    table = _functions(diff, labels) if groups is None else _groups(groups)
     return Card(labels, f"{section.heading} ({section.mode})", "", table)
 
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.profiles.by_run import merged
-from pprofdiff.analysis.profiles.categories import Categories
+from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.profiles.chains import chains, plumbing
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.scaling import scale_of, scaled_totals, unit_words
@@ -210,13 +209,12 @@ def _deltas(rows: _Rows, scale: Scale) -> str:
 
 
 def _parts_are(diff: ProfileDiff) -> str:
-    return "package" if diff.category_sums is None else "group of runtime costs"
+    return "group of runtime costs" if diff.classified else "package"
 
 
 def _parts(diff: ProfileDiff) -> _Rows:
     """Return groups, or packages, that add up to both totals; none that is 0."""
-    sums = diff.category_sums
-    names, runs = _packages(diff) if sums is None else _groups(sums)
+    names, runs = _groups(diff) if diff.classified else _packages(diff)
     base, new = merged(runs)
     some = (base != 0) | (new != 0)
     base, new, runs = base[some], new[some], runs.map(lambda run: run[some])
@@ -229,9 +227,10 @@ def _parts(diff: ProfileDiff) -> _Rows:
     )
 
 
-def _groups(sums: Categories) -> tuple[list[str], Runs[Column]]:
+def _groups(diff: ProfileDiff) -> tuple[list[str], Runs[Column]]:
     """Return the labels of groups of runtime costs, and their raw sums."""
-    return [group.label for group in rules().groups], sums.group_runs
+    labels = [group.label for group in rules().groups]
+    return labels, diff.ledger.every("group").runs
 
 
 def _packages(diff: ProfileDiff) -> tuple[list[str], Runs[Column]]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pprofdiff.analysis.profiles.diff import compare
 from pprofdiff.analysis.profiles.side import side
 from pprofdiff.analysis.work import counted
+from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.csr import offsets_of
 from pprofdiff.model.profiles.profile import (
     Functions,
@@ -121,3 +122,10 @@ def stacks(given):
     cuts = frames.offsets.tolist()
     value = given.values[:, -1].tolist()
     return [(names[a:b], v) for a, b, v in zip(cuts[:-1], cuts[1:], value, strict=True)]
+
+
+def groups_of(diff):
+    """Return (id, base, new) of each group of runtime categories."""
+    sums = diff.ledger.every("group")
+    ids = [group.id for group in rules().groups]
+    return list(zip(ids, sums.base.tolist(), sums.new.tolist(), strict=True))

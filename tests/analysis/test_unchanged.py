@@ -14,9 +14,10 @@ import pytest
 
 from pprofdiff.analysis.stats.calibration import DISPERSION
 from pprofdiff.analysis.stats.judgement import Runs
+from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.sections.profiles.headline import headline
 
-from .building import PERIOD, compared
+from .building import PERIOD, compared, groups_of
 
 LEAST = 20  # samples a side for counts to be near normal
 
@@ -34,7 +35,7 @@ def pairs(load_capture, data_folder):
 
 def tables(diff):
     """Yield (name, base, new) of every table that is judged."""
-    groups = diff.category_sums.groups()
+    groups = groups_of(diff)
     yield "groups", *(np.array([g[i] for g in groups], np.int64) for i in (1, 2))
     for column in ("flat", "cum"):
         yield column, *diff.table().raw(column)
@@ -97,29 +98,18 @@ def test_a_planted_change_is_found_where_it_is(pairs, group, work):
     """
     verb = ": " if work is None else " costs "
     for diff in pairs[:7]:
-        place = [g[0] for g in diff.category_sums.groups()].index(group)
-        ids = [c for c, g in enumerate(_group_of_category(diff)) if g == place]
+        place = [g[0] for g in groups_of(diff)].index(group)
+        ids = np.flatnonzero(np.array(rules().group_rows) == place)
         mine = np.isin(diff.attributions[1].category, ids)
         profile = diff.new.profile
         planted = profile.with_values(profile.values * np.where(mine, 2, 1)[:, None])
         changed = compared(diff.base.profile, planted, work=work)
         assert headline(changed).startswith(f"{PLANTED[group]}{verb}")
-        sums = changed.category_sums.groups()
-        verdict = changed.judge_runs(changed.category_sums.group_runs)
+        sums = groups_of(changed)
+        verdict = changed.judge_runs(changed.ledger.every("group").runs)
         grew = [
             s[0] for s, mark in zip(sums, verdict.mark, strict=True) if mark == "more"
         ]
         assert grew == [group]
         if work is not None:
             assert int((~verdict.noise).sum()) == 1
-
-
-def _group_of_category(diff):
-    """Return the position of each category's group."""
-    from pprofdiff.goruntime.rules import rules
-
-    groups = rules().groups
-    return [
-        next(i for i, g in enumerate(groups) if c in g.categories)
-        for c in diff.category_sums.ids
-    ]

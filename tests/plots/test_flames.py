@@ -13,7 +13,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from pprofdiff import Profile, palette, plots
-from pprofdiff.analysis.profiles.by_run import merged
+from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.profiles.tree import call_tree, inclusive, noise_limit
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.plots.flamenames import FrameName, fitted, spellings

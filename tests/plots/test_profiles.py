@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from pprofdiff import palette, plots
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.readable import distinct_names
+from tests.analysis.building import groups_of
 from tests.examples import daily
 from tests.plots.captured import DATA, STORIES, load, profile_diff
 
@@ -48,7 +49,7 @@ def test_groups_are_the_report_s():
     by = diff.normalization
     wanted = [
         new * by.new_factor - base * by.base_factor
-        for _, base, new in diff.category_sums.groups()
+        for _, base, new in groups_of(diff)
         if base or new
     ]
     assert [width for _, width in bars(ax)] == pytest.approx(wanted, rel=1e-12)

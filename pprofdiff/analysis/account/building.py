@@ -24,7 +24,6 @@ from pprofdiff.analysis.benchmarks.times import is_time, measured
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.figures import timed
 from pprofdiff.analysis.outcome.model import SAME_WITHIN, Measure
-from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.side import of_benchmarks
 from pprofdiff.goruntime.rules import rules
@@ -47,7 +46,7 @@ def account(comparison: Comparison) -> Account | None:
 
         return of_trace(comparison, trace)
     diff = comparison.cpu
-    if diff is None or diff.category_sums is None:
+    if diff is None or not diff.classified:
         return None
     mode = diff.normalization.mode
     if mode == "composition":
@@ -88,21 +87,16 @@ def _groups(
     kept: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> tuple[Part, ...]:
     """Return the CPU of each runtime group, of the chosen samples (bool) alone."""
-    if diff.attributions is None:
-        return ()
-    groups = rules().groups
-    group_of = {c: row for row, group in enumerate(groups) for c in group.categories}
-    of_category = np.array([group_of[c] for c in rules().categories], np.int64)
-    base_rows, new_rows = (of_category[side.category] for side in diff.attributions)
-    if kept is not None:
-        base_rows = np.where(kept[0], base_rows, -1)
-        new_rows = np.where(kept[1], new_rows, -1)
-    runs = diff.runs_of((base_rows, new_rows), len(groups))
-    base, new = (side.tolist() for side in merged(runs))
+    ledger = diff.ledger if kept is None else diff.ledger.among(kept)
+    sums = ledger.every("group")
     return tuple(
         Part(f"cpu.{group.id}", group.label, scaled(old, now), _CPU, bounds)
         for group, old, now, bounds in zip(
-            groups, base, new, intervals(diff, runs), strict=True
+            rules().groups,
+            sums.base.tolist(),
+            sums.new.tolist(),
+            intervals(diff, sums.runs),
+            strict=True,
         )
         if old or now
     )

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import numpy as np
-
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.marking import cycle_cpu_us
 from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.ledger.gc_price import Cycle, GCPrice, Pair, gc_price
-from pprofdiff.analysis.profiles.categories import Categories
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.model import csr
 
 __all__ = ["GCAccount", "gc_account"]
 
@@ -64,8 +60,8 @@ def gc_account(comparison: Comparison) -> GCAccount | None:
         return None
     cycle = None if logged is None else logged.cycle
     is_forced = gc is not None and _forced(gc)
-    if cpu is not None and cpu.category_sums is not None and _per_op(cpu):
-        split = _split_profile(cpu, cpu.category_sums, allocated, cycle, places)
+    if cpu is not None and _per_op(cpu):
+        split = _split_profile(cpu, allocated, cycle, places)
         if split is not None:
             source = "CPU profile", bytes_from
             major = _is_major(cpu, split)
@@ -80,22 +76,25 @@ def gc_account(comparison: Comparison) -> GCAccount | None:
 
 def _split_profile(
     cpu: ProfileDiff,
-    sums: Categories,
     allocated: Pair,
     cycle: Cycle | None,
     places: Mapping[str, Pair],
 ) -> GCPrice | None:
     """Return the split of GC CPU by a CPU profile."""
 
-    def of(*categories: str) -> Pair:
-        rows = [sums.ids.index(name) for name in categories]
+    def of(dimension: str, *names: str) -> Pair:
+        sums = cpu.ledger.every(dimension)
+        rows = [ids[dimension].index(name) for name in names]
         base, new = (int(side[rows].sum()) for side in (sums.base, sums.new))
         return cpu.normalization.scaled(base, new)
 
-    groups = {group.id: group.categories for group in rules().groups}
-    whole = of(*groups["gc"], *groups["gc_tax"])
+    ids = {
+        "category": list(rules().categories),
+        "group": [group.id for group in rules().groups],
+    }
+    whole = of("group", "gc", "gc_tax")
     # The log's CPU of a cycle is without idle marking too.
-    apart = {"sweeping": of(*groups["gc_tax"]), "idle": of("gc.mark.idle")}
+    apart = {"sweeping": of("group", "gc_tax"), "idle": of("category", "gc.mark.idle")}
     return gc_price(whole, allocated, apart=apart, cycle=cycle, places=places)
 
 
@@ -152,18 +151,12 @@ def _places(allocs: ProfileDiff) -> dict[str, Pair]:
 
     What has no stack is under "". All add up to the profile's totals.
     """
-    sums, names = allocs.leaf_sums, allocs.paired_functions.names
-    owners, at = csr.grouped(sums.owner)
-    base, new = (csr.sums(at, side, len(owners)) for side in (sums.base, sums.new))
-    by = allocs.normalization
-    raw = {
-        names[int(owner)]: (int(base[i]), int(new[i]))
-        for i, owner in enumerate(owners.tolist())
+    sums, names = allocs.ledger.by("place"), allocs.paired_functions.names
+    rows = zip(
+        *(column.tolist() for column in (sums["place"], sums.base, sums.new)),
+        strict=True,
+    )
+    return {
+        names[place] if place >= 0 else "": allocs.normalization.scaled(base, new)
+        for place, base, new in rows
     }
-    rest = [
-        whole - int(np.sum(own))
-        for whole, own in zip(allocs.totals, (base, new), strict=True)
-    ]
-    if any(rest):
-        raw[""] = rest[0], rest[1]
-    return {name: by.scaled(*pair) for name, pair in raw.items()}

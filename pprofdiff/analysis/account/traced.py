@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.account.intervals import intervals
 from pprofdiff.analysis.account.model import Account, Amount, Part, in_part
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.profiles.by_run import merged
-from pprofdiff.analysis.profiles.categories import BACKGROUND_MARK
+from pprofdiff.analysis.ledger.by_run import each_together, merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.dimensions import BACKGROUND_MARK
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.goruntime.rules import rules
@@ -143,16 +143,13 @@ def _running(
     if diff is None or diff.normalization.mode != "per_work":
         gap = "no CPU profile by operation tells running from being on a CPU"
         return whole, [], [gap]
-    sums = diff.category_sums
-    if sums is None:
-        return whole, [], []
     by = [Fraction(factor) for factor in diff.normalization.factors]
     split = [
         (
             group,
             outside,
             [
-                sums.ids.index(c)
+                rules().categories.index(c)
                 for c in group.categories
                 if (c in _BESIDE or group.id in _BESIDE_GROUPS) == outside
             ],
@@ -160,7 +157,8 @@ def _running(
         for group in rules().groups
         for outside in (False, True)
     ]
-    runs = sums.runs_of([members for *_, members in split])
+    every = diff.ledger.every("category").runs
+    runs = each_together(every, [members for *_, members in split])
     base, new = (side.tolist() for side in merged(runs))
     inside: list[Part] = []
     beside: list[Part] = []

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Claim
-from pprofdiff.analysis.profiles.by_run import merged
+from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.profiles.graph import flat_and_cum
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.names import is_standard_library, package_of

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.causes.places import is_benchmark
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.profiles.attribution import owned
+from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.profiles.runs import operations_of_both

@@ -15,7 +15,7 @@ from pprofdiff.analysis.findings.cpu import words
 from pprofdiff.analysis.findings.load import load_of
 from pprofdiff.analysis.findings.marking import marking, stopped
 from pprofdiff.analysis.findings.model import Claim, Direction, Fact, Finding
-from pprofdiff.analysis.findings.sites import by_owner, column_of, line_of
+from pprofdiff.analysis.findings.sites import by_place, column_of, line_of
 from pprofdiff.analysis.findings.wording import (
     arrow,
     factor,
@@ -25,10 +25,11 @@ from pprofdiff.analysis.findings.wording import (
     short,
     times,
 )
+from pprofdiff.analysis.ledger.by_run import together
+from pprofdiff.analysis.ledger.views import View
 from pprofdiff.analysis.normalization import Normalization
-from pprofdiff.analysis.profiles.by_run import together
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.leaf_owners import LeafSums
+from pprofdiff.analysis.profiles.dimensions import by_leaf
 from pprofdiff.analysis.stats.allocated import objects_moved
 from pprofdiff.analysis.stats.calibration import SINCE_START
 from pprofdiff.analysis.stats.counts import CountModel
@@ -225,8 +226,9 @@ def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:
     """
     load = None if _by_operation(diff) else load_of(diff)
     beside = model if load is None else model.with_base_times(load.ratio)
-    leaves, names = diff.leaf_sums, diff.paired_functions.names
-    owners, base, new, runs = by_owner(leaves)
+    leaves, names = by_leaf(diff.ledger), diff.paired_functions.names
+    places = by_place(diff)
+    owners, base, new, runs = places["place"], places.base, places.new, places.runs
     judged = beside.rows(runs)
     delta = judged.delta
     whole = max(beside.by.scaled(float(base.sum()), float(new.sum())))
@@ -238,7 +240,7 @@ def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:
             names[int(owners[i])],
             tuple(
                 names[leaf]
-                for leaf in _moved_most(leaves, leaves.owner == owners[i], beside.by)
+                for leaf in _moved_most(leaves, leaves["place"] == owners[i], beside.by)
             ),
             int(base[i]),
             int(new[i]),
@@ -275,7 +277,7 @@ def _without_moved(
 
 
 def _moved_most(
-    leaves: LeafSums, chosen: NDArray[np.bool_], by: Normalization
+    leaves: View, chosen: NDArray[np.bool_], by: Normalization
 ) -> list[int]:
     """Return the leaves of the chosen rows that moved as all of them did, most first.
 
@@ -285,7 +287,7 @@ def _moved_most(
     delta = delta * np.sign(delta.sum())
     order = np.argsort(-delta, kind="stable")
     kept = order[delta[order] >= _INNER * delta.sum()]
-    rows: list[int] = leaves.leaf[chosen][kept].tolist()
+    rows: list[int] = leaves["leaf"][chosen][kept].tolist()
     return rows
 
 

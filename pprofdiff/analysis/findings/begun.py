@@ -20,7 +20,7 @@ from pprofdiff.analysis.findings.traces import (
     sides_of,
 )
 from pprofdiff.analysis.findings.wording import listed, short
-from pprofdiff.analysis.profiles.attribution import owned
+from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.stats.calibration import BLOCKED, WAITS
 from pprofdiff.analysis.traces.goroutines import root_name
 from pprofdiff.goruntime.names import package_of

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.model import Fact, Finding
 from pprofdiff.analysis.findings.wording import arrow, short, times
-from pprofdiff.analysis.profiles.attribution import owned
+from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.stats.calibration import CONTENTION, CONTENTION_SURE, CROWD

@@ -11,7 +11,7 @@ from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison, cum_of
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.wording import listed, listed_functions, short, times
-from pprofdiff.analysis.profiles.attribution import owned
+from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 
 __all__ = ["below", "covering"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.load import Load
 from pprofdiff.analysis.findings.model import Claim, Direction, Fact
-from pprofdiff.analysis.profiles.attribution import Attribution
+from pprofdiff.analysis.ledger.codes import Attribution
 from pprofdiff.analysis.profiles.caveats import releases_apart
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk, walk_some
@@ -204,6 +204,14 @@ class CPUComparison:
         """Claim the samples of whole groups."""
         members = {g.id: g.categories for g in rules().groups}
         return self.of(c for group in groups for c in members[group])
+
+    def payers(self, categories: Collection[str]) -> tuple[list[str], Column, Column]:
+        """Return who pays for some categories: functions, and their raw (base, new)."""
+        chosen = np.array([c in categories for c in rules().categories], np.bool_)
+        sums = self.diff.ledger.by("category", "payer").known("payer")
+        sums = sums.where(chosen[sums["category"]]).by("payer")
+        names = [self.names[row] for row in sums["payer"].tolist()]
+        return names, sums.base, sums.new
 
     def of_leaf_kind(self, kind: int) -> Claim:
         """Claim the samples whose leaf does one kind of work, by its position."""

@@ -13,7 +13,7 @@ from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.taken import taken
 from pprofdiff.analysis.findings.wording import listed, short, times
-from pprofdiff.analysis.profiles.by_run import merged
+from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_ROW
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.goruntime.readable import distinct_names

@@ -14,8 +14,6 @@ from pprofdiff.analysis.findings.model import Claim, Fact, Finding
 from pprofdiff.analysis.findings.releases import collectors
 from pprofdiff.analysis.findings.wording import arrow, listed, short, times
 from pprofdiff.analysis.profiles.groups import judged_categories
-from pprofdiff.goruntime.rules import rules
-from pprofdiff.model import csr
 from pprofdiff.units import percent, scaled
 
 if TYPE_CHECKING:
@@ -483,25 +481,16 @@ def forced(case: Case) -> Iterator[Finding]:
 def assist(case: Case) -> Iterator[Finding]:
     """Who is made to help marking while allocating."""
     cpu = case.cpu
-    if cpu is None or cpu.diff.blame_sums is None:
+    if cpu is None:
         return
     diff = cpu.diff
     judged = judged_categories(diff, "gc", cpu.model)
     moved = next((row for row in judged if row.id == "gc.mark.assist"), None)
     if moved is None or moved.noise is not False:
         return
-    sums, names = cpu.diff.blame_sums, cpu.names
-    rows = np.flatnonzero(sums.category == rules().categories.index("gc.mark.assist"))
-    functions, at = csr.grouped(
-        np.where(sums.caller[rows] >= 0, sums.caller[rows], sums.function[rows])
-    )
-    base = csr.sums(at, sums.base[rows], len(functions))
-    new = csr.sums(at, sums.new[rows], len(functions))
+    names, base, new = cpu.payers(("gc.mark.assist",))
     order = np.argsort(-np.maximum(base, new), kind="stable")[:3].tolist()
-    payers = [
-        f"{short(names[int(functions[i])])} ({cpu.words(base[i], new[i])})"
-        for i in order
-    ]
+    payers = [f"{short(names[i])} ({cpu.words(base[i], new[i])})" for i in order]
     more = "more" if moved.delta > 0 else "less"
     yield Finding(
         "gc-assist",
@@ -510,7 +499,7 @@ def assist(case: Case) -> Iterator[Finding]:
         + (f", paid by {listed(payers)}." if payers else "."),
         tuple(
             Fact(
-                f"mark assist under {names[int(functions[i])]}",
+                f"mark assist under {names[i]}",
                 "cpu profile",
                 int(base[i]),
                 int(new[i]),

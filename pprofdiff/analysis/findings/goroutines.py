@@ -12,7 +12,7 @@ from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.model import Fact, Finding, Severity
 from pprofdiff.analysis.findings.sites import line_of
 from pprofdiff.analysis.findings.wording import listed, short, times
-from pprofdiff.analysis.profiles.attribution import owned
+from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.stats.calibration import GOROUTINES

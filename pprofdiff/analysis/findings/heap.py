@@ -14,15 +14,14 @@ from pprofdiff.analysis.findings.gc import held_back
 from pprofdiff.analysis.findings.load import load_of
 from pprofdiff.analysis.findings.model import Fact, Finding, Severity
 from pprofdiff.analysis.findings.sites import (
-    OwnerSums,
-    by_owner,
+    by_place,
     column_of,
     line_of,
-    owner_sums,
 )
 from pprofdiff.analysis.findings.wording import arrow, listed_functions, short, times
-from pprofdiff.analysis.profiles.attribution import owned
-from pprofdiff.analysis.profiles.by_run import together
+from pprofdiff.analysis.ledger.by_run import together
+from pprofdiff.analysis.ledger.codes import owned
+from pprofdiff.analysis.ledger.views import View
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
 from pprofdiff.analysis.stats.allocated import held_moved, held_variance
 from pprofdiff.analysis.stats.calibration import IN_FLIGHT
@@ -177,7 +176,7 @@ def _most_of(diff: ProfileDiff, *, grew: bool) -> str:
     base, new = diff.totals
     if diff.model is None or not diff.model.sound or (new > base) != grew:
         return ""
-    for site in _moved(diff, diff.model, by_owner(diff.leaf_sums)):
+    for site in _moved(diff, diff.model, by_place(diff)):
         if (site.delta > 0) == grew:
             return f", most in {short(site.name)}: {arrow(*site.live, diff.unit)}"
     return ""
@@ -191,7 +190,7 @@ def _by_profile(case: Case) -> Iterator[Finding]:
     if max(diff.totals) <= 0:
         return
     whole = diff.model.one(diff.whole)
-    live = by_owner(diff.leaf_sums)
+    live = by_place(diff)
     sites = _moved(diff, diff.model, live)
     if whole.told:
         sites = [site for site in sites if (site.delta > 0) == (whole.delta > 0)]
@@ -242,14 +241,14 @@ def _live_heap(case: Case) -> ProfileDiff | None:
     return diff if diff.normalization.mode == "absolute" else None
 
 
-def _moved(diff: ProfileDiff, model: CountModel, live: OwnerSums) -> list[_Site]:
+def _moved(diff: ProfileDiff, model: CountModel, live: View) -> list[_Site]:
     """Return the sites that moved, the largest change first."""
     loud = _loud(model, live.runs)
     large = np.abs(live.new - live.base) >= _SHARE * max(diff.totals)
     rows = np.flatnonzero(loud & large)
-    owners = live.owner[rows]
+    owners = live["place"][rows]
     allocated, objects = (
-        None if columns is None else owner_sums(diff, columns).at(owners)
+        None if columns is None else by_place(diff, columns).at("place", owners)
         for columns in (
             column_of(diff, "alloc_space"),
             column_of(diff, "inuse_objects"),
@@ -258,7 +257,7 @@ def _moved(diff: ProfileDiff, model: CountModel, live: OwnerSums) -> list[_Site]
     names = diff.paired_functions.names
     own = owned(names)
     variance = _held_variance(diff)
-    spread = None if variance is None else owner_sums(diff, variance).at(owners)
+    spread = None if variance is None else by_place(diff, variance).at("place", owners)
     sites = [
         _Site(
             row,
@@ -342,7 +341,7 @@ def _sum(sites: list[_Site]) -> tuple[int, int]:
 
 
 def _shared_pace(
-    diff: ProfileDiff, model: CountModel, live: OwnerSums, sites: list[_Site]
+    diff: ProfileDiff, model: CountModel, live: View, sites: list[_Site]
 ) -> float | None:
     """Return the factor by which all of the heap moved, None where a site stands out.
 

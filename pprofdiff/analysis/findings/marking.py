@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.model import Fact, Finding
-from pprofdiff.analysis.profiles.categories import BACKGROUND_MARK
+from pprofdiff.analysis.profiles.dimensions import BACKGROUND_MARK
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gclogs.compare import GCDiff

@@ -15,7 +15,6 @@ from pprofdiff.analysis.findings.wording import listed, short
 from pprofdiff.analysis.profiles.groups import JudgedSum, judged_categories, judged_sums
 from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_ROW, WAITS
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.model import csr
 from pprofdiff.model.csr import last_in_row
 from pprofdiff.units import percent
 
@@ -227,24 +226,12 @@ def _group(case: Case, subject: _Subject) -> Iterator[Finding]:
 
 def _payers(cpu: CPUComparison, group: str) -> list[str]:
     """Return the program's functions whose bill for a group moved most."""
-    sums, names = cpu.diff.blame_sums, cpu.names
-    if sums is None:
-        return []
     members = next(g.categories for g in rules().groups if g.id == group)
-    chosen = np.array([c in members for c in rules().categories], np.bool_)
-    wanted = np.flatnonzero(chosen[sums.category])
-    caller = sums.caller[wanted]
-    own = np.where(caller >= 0, caller, sums.function[wanted])
-    functions, at = csr.grouped(own)
-    base, new = (
-        csr.sums(at, column[wanted], len(functions)) for column in (sums.base, sums.new)
-    )
+    names, base, new = cpu.payers(members)
     delta = cpu.diff.normalization.delta(base, new)
     order = np.argsort(-np.abs(delta), kind="stable")[:2].tolist()
     return [
-        f"{short(names[int(functions[i])])} ({cpu.words(base[i], new[i])})"
-        for i in order
-        if delta[i]
+        f"{short(names[i])} ({cpu.words(base[i], new[i])})" for i in order if delta[i]
     ]
 
 
@@ -271,10 +258,14 @@ def leaf_work(case: Case) -> Iterator[Finding]:
 
 def _mostly(cpu: CPUComparison, kind: int) -> str:
     """Name the category with most of the change of a kind of leaf, "" without one."""
+    sums = cpu.diff.ledger.by("category", "leaf_kind")
+    sums = sums.where(sums["leaf_kind"] == kind)
     moves = {
         category: cpu.scaled_delta(base, new)
-        for category, k, base, new in cpu.diff.leaf_kind_sums
-        if k == kind
+        for category, base, new in zip(
+            *(column.tolist() for column in (sums["category"], sums.base, sums.new)),
+            strict=True,
+        )
     }
     most = max(moves, key=lambda category: abs(moves[category]))
     if moves[most] / (sum(moves.values()) or np.inf) <= _MOST:

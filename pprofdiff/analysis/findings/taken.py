@@ -15,7 +15,7 @@ from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Claim, Finding
 from pprofdiff.analysis.findings.one_sided import mostly
 from pprofdiff.analysis.findings.wording import short
-from pprofdiff.analysis.profiles.attribution import owned
+from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.model.csr import first_in_row
 
 __all__ = ["taken"]

@@ -75,11 +75,8 @@ def _groups(asked: Asked, judged: Judged) -> Measured:
     """Measure a group of runtime categories, judged together with the others."""
 
     def rows(diff: ProfileDiff) -> _Rows | None:
-        sums = diff.category_sums
-        if sums is None:
-            return None
-        ids = [group[0] for group in sums.groups()]
-        return _Rows(ids, sums.group_runs)
+        ids = [group.id for group in rules().groups]
+        return _Rows(ids, diff.ledger.every("group").runs) if diff.classified else None
 
     return _of_runtime(asked, judged, rows)
 
@@ -88,8 +85,9 @@ def _categories(asked: Asked, judged: Judged) -> Measured:
     """Measure a runtime category, judged together with the others."""
 
     def rows(diff: ProfileDiff) -> _Rows | None:
-        sums = diff.category_sums
-        return None if sums is None else _Rows(sums.ids, sums.runs)
+        if not diff.classified:
+            return None
+        return _Rows(rules().categories, diff.ledger.every("category").runs)
 
     return _of_runtime(asked, judged, rows)
 

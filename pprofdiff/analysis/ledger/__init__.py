@@ -1,1 +1,1 @@
-"""What costs are of: units of work, and where they are measured."""
+"""What costs are of: units of work, places and resources, and sums of them."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pprofdiff.analysis.comparison import Comparison
+from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.outcome.model import LabelUnits, Unit, verdict_between
 from pprofdiff.analysis.outcome.tasks import task_times
-from pprofdiff.analysis.profiles.by_run import merged
 from pprofdiff.analysis.stats.calibration import FALSE_DISCOVERIES
 from pprofdiff.analysis.stats.together import judged_together
 from pprofdiff.units import scale

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.profiles.by_run import sums_by_run
+from pprofdiff.analysis.ledger.by_run import sums_by_run
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.labels import Labelled, few_valued
 from pprofdiff.analysis.stats.judge import Judge

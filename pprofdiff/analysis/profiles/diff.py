@@ -10,17 +10,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.ledger.by_run import sums_by_run
+from pprofdiff.analysis.ledger.codes import Attribution
+from pprofdiff.analysis.ledger.views import Ledger
 from pprofdiff.analysis.normalization import Normalization, choose, counted
-from pprofdiff.analysis.profiles.attribution import Attribution
-from pprofdiff.analysis.profiles.by_run import sums_by_run
-from pprofdiff.analysis.profiles.categories import (
-    Blame,
-    Categories,
-    blame,
-    categories,
-    leaf_kinds,
-)
 from pprofdiff.analysis.profiles.caveats import Caveat, comparability
+from pprofdiff.analysis.profiles.dimensions import dimensions, paid_by_site
 from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.kinds import (
     counts_of,
@@ -30,7 +25,6 @@ from pprofdiff.analysis.profiles.kinds import (
     is_wall,
     kind_name,
 )
-from pprofdiff.analysis.profiles.leaf_owners import LeafSums, leaf_sums
 from pprofdiff.analysis.profiles.rows import PairedRows, SampleValues, pair_rows
 from pprofdiff.analysis.profiles.runs import (
     Exposure,
@@ -344,34 +338,17 @@ class ProfileDiff:
         return self.paired_functions.attributions
 
     @cached_property
-    def category_sums(self) -> Categories | None:
-        """Raw sums by runtime category; None where samples are not `classified`."""
-        if self.attributions is None:
-            return None
-        return categories(self.attributions, self.run_values)
+    def ledger(self) -> Ledger:
+        """What each sample is, and all sums by that.
 
-    @cached_property
-    def blame_sums(self) -> Blame | None:
-        """Raw sums by category and call site; None where they are not `classified`."""
-        if self.attributions is None:
-            return None
-        return blame(self.attributions, self.run_values, self.paired_functions.union)
-
-    @cached_property
-    def leaf_sums(self) -> LeafSums:
-        """Raw sums by the function that stacks end in, and by its owner."""
-        return leaf_sums(self.paired_functions, *self._samples)
-
-    @cached_property
-    def leaf_kind_sums(self) -> list[tuple[int, int, int, int]]:
-        """Raw sums as (category, leaf kind, base, new), by positions in the rules.
-
-        A leaf kind is what the leaf function does (copy, clear, lock), whatever made it
-        necessary. Empty where samples are not `classified`.
+        Dimensions are ``leaf``, ``owner`` and ``place``, and where samples are
+        `classified` also ``site``, ``payer``, ``category``, ``group``, ``leaf_kind``.
+        Functions are rows of `paired_functions`, the others positions in the tables of
+        `goruntime.rules`. ``place`` is the function that a sample counts for: the
+        owner, or the leaf of a stack without one; ``site`` is the call site, ``payer``
+        the owner, or the site of a stack without one.
         """
-        if self.attributions is None:
-            return []
-        return leaf_kinds(self.attributions, self.values)
+        return Ledger(self.run_values, dimensions(self.paired_functions))
 
     @property
     def functions(self) -> pd.DataFrame:
@@ -403,18 +380,16 @@ class ProfileDiff:
         """One row a runtime category; see `frames.categories_frame`."""
         from pprofdiff.analysis.profiles.frames import categories_frame
 
-        return categories_frame(
-            self.category_sums, self.totals, self.normalization, self.model
-        )
+        sums = self.ledger.every("category") if self.classified else None
+        return categories_frame(sums, self.totals, self.normalization, self.model)
 
     @property
     def blame(self) -> pd.DataFrame:
         """One row for each category and call site; see `frames.blame_frame`."""
         from pprofdiff.analysis.profiles.frames import blame_frame
 
-        return blame_frame(
-            self.blame_sums, self.paired_functions.names, self.normalization
-        )
+        paid = paid_by_site(self.ledger) if self.classified else None
+        return blame_frame(paid, self.paired_functions.names, self.normalization)
 
 
 def compare(  # noqa: PLR0913 - the options of a comparison, by keyword

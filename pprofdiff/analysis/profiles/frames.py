@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.ledger.by_run import merged
+from pprofdiff.analysis.ledger.views import View
 from pprofdiff.analysis.normalization import Normalization
-from pprofdiff.analysis.profiles.by_run import merged
-from pprofdiff.analysis.profiles.categories import Blame, Categories
 from pprofdiff.analysis.profiles.tables import STATUSES
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judgement import Runs
@@ -33,7 +33,7 @@ _COLUMNS = {
 
 
 def categories_frame(
-    sums: Categories | None,
+    sums: View | None,
     totals: tuple[int, int],
     normalization: Normalization,
     model: CountModel | None,
@@ -51,12 +51,12 @@ def categories_frame(
             {name: pd.Series(dtype=kind) for name, kind in _COLUMNS.items()},
             index=pd.Index([], name="category", dtype=object),
         )
-    group = {c: g.id for g in rules().groups for c in g.categories}
+    groups, ids = rules().groups, rules().categories
     judged = model.rows(sums.runs)
     base, new = normalization.scaled(sums.base, sums.new)
     frame = pd.DataFrame(
         {
-            "group": [group[c] for c in sums.ids],
+            "group": [groups[row].id for row in rules().group_rows],
             "base": sums.base,
             "new": sums.new,
             "delta": sums.new - sums.base,
@@ -68,19 +68,19 @@ def categories_frame(
             "z": judged.z,
             "noise": judged.noise,
         },
-        index=pd.Index(list(sums.ids), name="category", dtype=object),
+        index=pd.Index(list(ids), name="category", dtype=object),
     )
     return frame[(frame["base"] != 0) | (frame["new"] != 0)]
 
 
 def blame_frame(
-    sums: Blame | None, names: list[str], normalization: Normalization
+    sums: View | None, names: list[str], normalization: Normalization
 ) -> pd.DataFrame:
     """Return a row for each category, call site and caller, by falling |delta scaled|.
 
-    `names` are those of the functions that `sums` refer to. Columns: category,
-    function, caller (of the program itself, see `Blame`, or None), base, new, delta
-    (int64, raw), delta_scaled. Empty where samples have no categories.
+    `sums` are those of `paid_by_site`, `names` those of its functions. Columns:
+    category, function, caller (the owner, or None), base, new, delta (int64, raw),
+    delta_scaled. Empty where samples have no categories.
     """
     import pandas as pd
 
@@ -89,10 +89,10 @@ def blame_frame(
     ids = rules().categories
     frame = pd.DataFrame(
         {
-            "category": [ids[i] for i in sums.category.tolist()],
-            "function": [names[i] for i in sums.function.tolist()],
+            "category": [ids[i] for i in sums["category"].tolist()],
+            "function": [names[i] for i in sums["site"].tolist()],
             "caller": np.array(
-                [names[i] if i >= 0 else None for i in sums.caller.tolist()], object
+                [names[i] if i >= 0 else None for i in sums["owner"].tolist()], object
             ),
             "base": sums.base,
             "new": sums.new,

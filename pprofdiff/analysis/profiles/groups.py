@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.profiles.by_run import merged
+from pprofdiff.analysis.ledger.by_run import each_together, merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judge import Judge
@@ -44,11 +44,10 @@ def judged_groups(
 
     `model` judges them, by default that of the comparison; so it does elsewhere here.
     """
-    sums = diff.category_sums
-    if sums is None:
+    if not diff.classified:
         return []
     names = [(group.id, group.label) for group in rules().groups]
-    return judged_sums(diff, names, sums.group_runs, model)
+    return judged_sums(diff, names, diff.ledger.every("group").runs, model)
 
 
 def judged_categories(
@@ -58,18 +57,19 @@ def judged_categories(
 
     Dedicated and fractional mark workers count as background mark.
     """
-    sums = diff.category_sums
-    if sums is None:
+    if not diff.classified:
         return []
+    sums = diff.ledger.every("category")
     own = next(g.categories for g in rules().groups if g.id == group)
     labels = rules().category_labels
     some = (sums.base != 0) | (sums.new != 0)
     members: dict[str, list[int]] = {}
-    for place, name in enumerate(sums.ids):
+    for place, name in enumerate(rules().categories):
         if name in own and some[place]:
             members.setdefault(_SHOWN_AS.get(name, name), []).append(place)
     names = [(name, labels[name]) for name in members]
-    return judged_sums(diff, names, sums.runs_of(list(members.values())), model)
+    runs = each_together(sums.runs, list(members.values()))
+    return judged_sums(diff, names, runs, model)
 
 
 def judged_sums(

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.profiles.categories import BACKGROUND_MARK
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.dimensions import BACKGROUND_MARK
+from pprofdiff.goruntime.rules import rules
 
 __all__ = ["MarkByAllocation", "apportion_mark"]
 
@@ -42,10 +43,10 @@ def apportion_mark(diffs: Sequence[ProfileDiff]) -> MarkByAllocation | None:
     """
     cpu = next((d for d in diffs if d.is_cpu), None)
     allocs = next((d for d in diffs if d.sample_type.type == "alloc_space"), None)
-    if cpu is None or allocs is None or cpu.category_sums is None:
+    if cpu is None or allocs is None:
         return None
-    sums = cpu.category_sums
-    rows = [sums.ids.index(category) for category in BACKGROUND_MARK]
+    sums = cpu.ledger.every("category")
+    rows = [rules().categories.index(category) for category in BACKGROUND_MARK]
     table = allocs.table("functions")
     base = _shared_out(int(sums.base[rows].sum()), table.base_flat)
     new = _shared_out(int(sums.new[rows].sum()), table.new_flat)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.ledger.codes import Attribution, Classifier, Ends, Marker
 from pprofdiff.analysis.normalization import Normalization
-from pprofdiff.analysis.profiles.attribution import Attribution, Classifier
 from pprofdiff.analysis.profiles.granularity import (
     Granularity,
     SideRows,
@@ -56,7 +56,7 @@ class PairedRows:
     `union` gives, for each of them, its row of the union (int64). `table` leaves out
     rows without a value, so its rows are fewer than `names`; `tabled` are the rows of
     the union that it has (int64).
-    `attributions` are (base, new), None unless they were asked for.
+    `ends` says where the stacks of (base, new) end, None unless rows are functions.
     """
 
     names: list[str]
@@ -64,7 +64,17 @@ class PairedRows:
     union: tuple[NDArray[np.int64], NDArray[np.int64]]
     table: Table
     tabled: NDArray[np.int64]
-    attributions: tuple[Attribution, Attribution] | None
+    ends: tuple[Ends, Ends] | None
+
+    @property
+    def attributions(self) -> tuple[Attribution, Attribution] | None:
+        """What the samples of (base, new) are, None unless that was asked for."""
+        if self.ends is None:
+            return None
+        base, new = self.ends
+        if isinstance(base, Attribution) and isinstance(new, Attribution):
+            return base, new
+        return None
 
     def raw(self, column: ValueColumn) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return raw flat or cum of the union's rows, base and new (int64)."""
@@ -103,7 +113,7 @@ def pair_rows(
     normalization, model
         How the table scales its values, and how it judges them.
     classified
-        Whether to make the attributions too. `granularity` is ``functions`` then.
+        Whether to classify the samples. `granularity` is ``functions`` then.
 
     """
     size = len(base.profile.stack_locations) + len(new.profile.stack_locations)
@@ -135,16 +145,16 @@ def pair_rows(
     )
     has_value = (base_flat != 0) | (new_flat != 0) | (base_cum != 0) | (new_cum != 0)
     valued = np.flatnonzero(has_value)
-    attributions = None
-    if base_sums.attribution is not None and new_sums.attribution is not None:
-        attributions = base_sums.attribution, new_sums.attribution
+    ends = None
+    if base_sums.ends is not None and new_sums.ends is not None:
+        ends = base_sums.ends, new_sums.ends
     return PairedRows(
         names,
         sides,
         (pairing.union_of_base(), pairing.union_of_new()),
         table.take(valued),
         valued,
-        attributions,
+        ends,
     )
 
 
@@ -152,32 +162,33 @@ def pair_rows(
 class SummedRows:
     """One side's rows with flat and cum of each (int64), in the values' unit.
 
-    `attribution` says what each sample is, None unless it was asked for. `by_run` are
-    flat and cum run by run, None where the side's values are not known so.
+    `ends` says where each stack ends, and what each sample is where it was classified;
+    None unless rows are functions. `by_run` are flat and cum run by run, None where the
+    side's values are not known so.
     """
 
     rows: SideRows
     flat: NDArray[np.int64]
     cum: NDArray[np.int64]
-    attribution: Attribution | None
+    ends: Ends | None
     by_run: ByRun | None
 
 
 def summed_rows(
     side: SampleValues, granularity: Granularity, *, classified: bool
 ) -> SummedRows:
-    """Sum one side's values by row; if `classified`, make its attribution too."""
+    """Sum one side's values by row, and mark, or classify, the stacks of functions."""
     rows = side_rows(side.profile, granularity, side.keys)
-    classifier = Classifier(rows.names) if classified else None
+    marker = None
+    if granularity == "functions":
+        marker = (Classifier if classified else Marker)(rows.names)
     values = side.runs
-    flat, cum = flat_and_cum(
-        side.profile, rows.ids, len(rows.names), values, classifier
-    )
-    attribution = classifier.result() if classifier is not None else None
+    flat, cum = flat_and_cum(side.profile, rows.ids, len(rows.names), values, marker)
+    ends = marker.result() if marker is not None else None
     frameless = np.diff(side.profile.stack_offsets) == 0
     flat[-1] = cum[-1] = values[frameless].sum(axis=0)
     by_run = None if side.by_run is None else ByRun(flat, cum)
-    return SummedRows(rows, flat.sum(axis=1), cum.sum(axis=1), attribution, by_run)
+    return SummedRows(rows, flat.sum(axis=1), cum.sum(axis=1), ends, by_run)
 
 
 def _by_run(

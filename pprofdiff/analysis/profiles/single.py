@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.ledger.codes import Attribution
 from pprofdiff.analysis.profiles.granularity import NO_STACK
 from pprofdiff.analysis.profiles.kinds import is_cpu, is_state
 from pprofdiff.analysis.profiles.prune import pruned_frames
@@ -67,13 +68,13 @@ class ProfileSums:
         import pandas as pd
 
         known = rules()
-        group = {c: g.id for g in known.groups for c in g.categories}
         values = np.zeros(0, np.int64) if self.categories is None else self.categories
         rows = np.flatnonzero(values)
         ids = [known.categories[i] for i in rows.tolist()]
+        groups = [known.groups[known.group_rows[i]].id for i in rows.tolist()]
         return pd.DataFrame(
             {
-                "group": pd.Series([group[c] for c in ids], dtype="str").to_numpy(),
+                "group": pd.Series(groups, dtype="str").to_numpy(),
                 "value": values[rows],
                 "share": values[rows] / max(self.total, 1),
             },
@@ -107,9 +108,9 @@ def profile_sums(profile: Profile, sample_type: str | int | None = None) -> Prof
         SampleValues(plain, values), "functions", classified=classified
     )
     categories = None
-    if summed.attribution is not None:
+    if isinstance(summed.ends, Attribution):
         count = len(rules().categories)
-        categories = sums(summed.attribution.category, values, count)
+        categories = sums(summed.ends.category, values, count)
     return ProfileSums(
         summed.rows.names,
         summed.rows.files,

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.profiles.attribution import owned
-from pprofdiff.analysis.profiles.by_run import merged, together
+from pprofdiff.analysis.ledger.by_run import merged, together
+from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.profiles.graph import calls_between
 from pprofdiff.analysis.profiles.rows import PairedRows
 from pprofdiff.analysis.stats.counts import CountModel

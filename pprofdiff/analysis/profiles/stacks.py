@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.ledger.by_run import keyed_by_run, merged
 from pprofdiff.analysis.normalization import Normalization
-from pprofdiff.analysis.profiles.by_run import keyed_by_run, merged
 from pprofdiff.analysis.profiles.granularity import NO_STACK
 from pprofdiff.analysis.profiles.rows import PairedRows, SampleValues
 from pprofdiff.analysis.profiles.tables import ByRun, Table

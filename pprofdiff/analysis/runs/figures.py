@@ -203,11 +203,11 @@ def _added(values: Iterator[_Value]) -> list[_Value]:
 
 def _of_groups(diff: ProfileDiff, number: int) -> Iterator[_Value]:
     """Yield CPU time by group of runtime costs, and the share of the GC."""
-    sums = diff.category_sums
-    if not diff.grouped or sums is None:
+    if not diff.grouped:
         return
     captures = (diff.base, diff.new)[number].runs
-    groups = (sums.group_runs.base, sums.group_runs.new)[number]
+    runs = diff.ledger.every("group").runs
+    groups = (runs.base, runs.new)[number]
     values = (
         _Value(capture.run, f"{diff.name}.group.{group.id}", diff.unit, total)
         for capture, totals in zip(captures, groups, strict=True)

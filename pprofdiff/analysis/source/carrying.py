@@ -20,7 +20,7 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Finding, Findings
-from pprofdiff.analysis.profiles.by_run import merged
+from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk

@@ -39,6 +39,7 @@ from pprofdiff.analysis.stats.control_rows import ControlRows, control_rows
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.medians import weighted_median
 from pprofdiff.analysis.stats.student import reach
+from pprofdiff.goruntime.rules import rules
 
 __all__ = ["Control", "control"]
 
@@ -177,11 +178,12 @@ def _whole(diff: ProfileDiff, model: CountModel) -> _Whole:
     if diff.by_run is not None:
         base, new = (v.sum(axis=0) / w for v, w in zip(diff.by_run, worth, strict=True))
         by_run = base, new
-    sums = diff.category_sums
-    if sums is None:
+    if not diff.classified:
         return _Whole(totals, 0.0, runs, by_run)
-    groups = {name: base / diff.totals[0] + new / diff.totals[1]
-              for name, base, new in sums.groups()}  # fmt: skip
+    sums = diff.ledger.every("group")
+    shares = sums.base / diff.totals[0] + sums.new / diff.totals[1]
+    ids = [group.id for group in rules().groups]
+    groups = dict(zip(ids, shares.tolist(), strict=True))
     memory = sum(groups[g] for g in ("gc", "gc_tax", "alloc")) / 2
     other = sum(groups[g] for g in ("sched", "locks", "syscall")) / 2
     spread = (memory * _MEMORY_SPREAD) ** 2 + (other * _OTHER_SPREAD) ** 2

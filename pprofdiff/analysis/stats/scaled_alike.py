@@ -13,6 +13,7 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.stats.calibration import ALPHA, DISPERSION
 from pprofdiff.analysis.stats.student import reach
 from pprofdiff.goruntime.names import is_runtime_like
+from pprofdiff.goruntime.rules import rules
 
 __all__ = ["ScaledAlike", "functions_alike", "scaled_alike"]
 
@@ -61,12 +62,13 @@ def scaled_alike(
     samples are in no groups, a sample's worth is unknown, a side is empty, a group's
     sum is negative, or all samples are in one group.
     """
-    model, sums = diff.model, diff.category_sums
-    if model is None or not model.sound or sums is None or min(diff.totals) <= 0:
+    model = diff.model
+    if not diff.classified or model is None or not model.sound or min(diff.totals) <= 0:
         return None
     worth = np.array(model.worth)
-    groups = [group[1:] for group in sums.groups() if group[0] not in without]
-    counts = np.array(groups, np.float64) / worth
+    kept = [group.id not in without for group in rules().groups]
+    sums = diff.ledger.every("group").where(np.array(kept, np.bool_))
+    counts = np.stack([sums.base, sums.new], axis=1) / worth
     totals = counts.sum(axis=0)
     # What was subtracted before, as in a diff, is no count of samples.
     if (counts < 0).any() or not totals.all():

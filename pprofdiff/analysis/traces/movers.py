@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.profiles.attribution import owned
+from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.traces.compare import TraceDiff
 from pprofdiff.analysis.traces.side import TraceSide
 from pprofdiff.analysis.traces.states import StateName, state_profile

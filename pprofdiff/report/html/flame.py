@@ -16,7 +16,7 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.profiles.by_run import merged
+from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.labels import few_valued
 from pprofdiff.analysis.profiles.scaling import in_words, scale_of
@@ -370,11 +370,13 @@ def _categories(tree: CallTree) -> tuple[Column, dict[str, Any]]:
     column = np.searchsorted(used, tree.category) + 1
     column[tree.category == NO_CATEGORY] = 0
     column[tree.category == SEVERAL] = len(used) + 1
-    group_of = {c: i for i, g in enumerate(known.groups) for c in g.categories}
     ids = [known.categories[i] for i in used.tolist()]
     return column, {
         "groups": [[g.id, g.label] for g in known.groups] if ids else [],
-        "categories": [[c, known.category_labels[c], group_of[c]] for c in ids],
+        "categories": [
+            [name, known.category_labels[name], known.group_rows[row]]
+            for name, row in zip(ids, used.tolist(), strict=True)
+        ],
     }
 
 

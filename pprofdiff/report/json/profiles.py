@@ -9,6 +9,7 @@ import numpy as np
 
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.dimensions import paid_by_site
 from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
 from pprofdiff.analysis.profiles.tables import STATUSES, Status, Table
 from pprofdiff.analysis.stats.judgement import Judgement
@@ -46,31 +47,33 @@ def _profile_row(diff: ProfileDiff, modelled: MarkByAllocation | None) -> Row:
         "leaf_kinds": _leaf_kinds(diff),
         "functions": _functions(diff),
         "blame": _blame(diff),
-        "blame_modelled": _modelled(modelled) if diff.category_sums else [],
+        "blame_modelled": _modelled(modelled) if diff.classified else [],
     }
 
 
 def _groups(diff: ProfileDiff) -> list[Row]:
-    if diff.category_sums is None:
+    if not diff.classified:
         return []
-    label = {group.id: group.label for group in rules().groups}
+    sums = diff.ledger.every("group")
     return [
         {
-            "id": name,
-            "label": label[name],
+            "id": group.id,
+            "label": group.label,
             "base": base,
             "new": new,
             "delta": new - base,
         }
-        for name, base, new in diff.category_sums.groups()
+        for group, base, new in zip(
+            rules().groups, sums.base.tolist(), sums.new.tolist(), strict=True
+        )
     ]
 
 
 def _categories(diff: ProfileDiff) -> list[Row]:
-    sums = diff.category_sums
-    if sums is None:
+    if not diff.classified:
         return []
-    by = diff.normalization
+    sums = diff.ledger.every("category")
+    ids, by = rules().categories, diff.normalization
     judged = diff.judge_runs(sums.runs)
     return [
         {
@@ -84,14 +87,18 @@ def _categories(diff: ProfileDiff) -> list[Row]:
             "significance": _significance(judged, i),
         }
         for i, (name, base, new) in enumerate(
-            zip(sums.ids, sums.base.tolist(), sums.new.tolist(), strict=True)
+            zip(ids, sums.base.tolist(), sums.new.tolist(), strict=True)
         )
     ]
 
 
 def _leaf_kinds(diff: ProfileDiff) -> list[Row]:
     """Return what the leaves do, by category: copying, clearing, locking."""
+    if not diff.classified:
+        return []
     ids, kinds = rules().categories, rules().leaf_kinds
+    sums = diff.ledger.by("category", "leaf_kind")
+    cells = (sums["category"], sums["leaf_kind"], sums.base, sums.new)
     return [
         {
             "category": ids[category],
@@ -100,7 +107,9 @@ def _leaf_kinds(diff: ProfileDiff) -> list[Row]:
             "new": new,
             "delta": new - base,
         }
-        for category, kind, base, new in diff.leaf_kind_sums
+        for category, kind, base, new in zip(
+            *(column.tolist() for column in cells), strict=True
+        )
     ]
 
 
@@ -162,15 +171,14 @@ def _significance(judged: Judgement | None, row: int) -> Row | None:
 
 
 def _blame(diff: ProfileDiff) -> list[Row]:
-    sums = diff.blame_sums
-    if sums is None:
+    if not diff.classified:
         return []
+    sums = paid_by_site(diff.ledger)
     ids, names = rules().categories, diff.paired_functions.names
     delta = diff.normalization.delta(sums.base, sums.new)
     order = np.argsort(-np.abs(delta), kind="stable").tolist()
     columns = [
-        column.tolist()
-        for column in (sums.category, sums.function, sums.caller, sums.base, sums.new)
+        column.tolist() for column in (*sums.codes.values(), sums.base, sums.new)
     ]
     return [
         {

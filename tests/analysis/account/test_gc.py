@@ -18,6 +18,7 @@ from pprofdiff.api.comparison import compare_paths
 from pprofdiff.loaders.benchmarks.reader import parse as parse_bench
 from pprofdiff.loaders.gclogs import parse
 from pprofdiff.model.side import Capture, Side
+from tests.analysis.building import groups_of
 from tests.analysis.outcome.evidence import cpu, told
 from tests.field.capture import PAIRS
 
@@ -67,7 +68,7 @@ def test_it_is_exact_and_agrees_with_findings(compared, name):
     comparison = compared(name)
     split, factors = gc_account(comparison).split, comparison.gc.factors
     diff, gc = comparison.cpu, ("gc", "gc_tax")
-    sums = [row for row in diff.category_sums.groups() if row[0] in gc]
+    sums = [row for row in groups_of(diff) if row[0] in gc]
     raw = [sum(row[side] for row in sums) for side in (1, 2)]
     assert split.cpu == pytest.approx(diff.normalization.scaled(*raw))
     assert split.allocated.part + split.price.part == pytest.approx(split.delta)

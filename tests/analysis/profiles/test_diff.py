@@ -12,6 +12,7 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from pprofdiff.analysis.profiles.dimensions import paid_by_site
 from pprofdiff.analysis.profiles.filters import Filters, filtered
 from pprofdiff.analysis.profiles.granularity import NO_STACK, Granularity
 from pprofdiff.analysis.profiles.tables import STATUSES
@@ -20,7 +21,14 @@ from pprofdiff.goruntime.names import package_of
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profiles.merge import merge
 from pprofdiff.model.profiles.profile import ValueType
-from tests.analysis.building import compared, given, profile, profiles, stacks
+from tests.analysis.building import (
+    compared,
+    given,
+    groups_of,
+    profile,
+    profiles,
+    stacks,
+)
 
 TABLES = (*get_args(Granularity), "stacks")
 SIDES = ("base", "new")
@@ -43,9 +51,20 @@ def test_a_diff_against_itself_is_zero(same):
             assert table.judge(column).noise.all()
         assert not table.status().any()
         assert table.base_names == [None] * len(table)
-    assert (diff.category_sums.base == diff.category_sums.new).all()
-    assert (diff.blame_sums.base == diff.blame_sums.new).all()
-    assert all(base == new for *_, base, new in diff.leaf_kind_sums)
+    for view in views(diff):
+        assert (view.base == view.new).all()
+
+
+DIMENSIONS = ("category", "leaf_kind", "place")
+
+
+def views(diff):
+    """Yield views whose rows have all samples."""
+    for dimension in ("category", "group", "leaf_kind"):
+        yield diff.ledger.every(dimension)
+    for dimension in ("leaf", "owner", "place", "site", "payer", "category"):
+        yield diff.ledger.by(dimension)
+    yield diff.ledger.by("category", "site", "owner")
 
 
 def rows(diff, granularity):
@@ -79,20 +98,15 @@ def test_the_other_way_round_changes_the_sign_alone(granularity, base, new):
 @given(profiles(), profiles())
 def test_the_other_way_round_in_categories_blame_and_stacks(base, new):
     there, back = compared(base, new), compared(new, base)
-    assert there.category_sums.base.tolist() == back.category_sums.new.tolist()
-    assert there.category_sums.new.tolist() == back.category_sums.base.tolist()
-    assert [
-        (i, n, b) for i, b, n in there.category_sums.groups()
-    ] == back.category_sums.groups()
-    assert [(c, k, n, b) for c, k, b, n in there.leaf_kind_sums] == back.leaf_kind_sums
+    for dimension in ("category", "group", "leaf_kind"):
+        view, other = (one.ledger.every(dimension) for one in (there, back))
+        assert view.base.tolist() == other.new.tolist()
+        assert view.new.tolist() == other.base.tolist()
 
     def bills(diff):
-        sums = diff.blame_sums
-        return Counter(
-            zip(
-                *(c.tolist() for c in (sums.category, sums.base, sums.new)), strict=True
-            )
-        )
+        sums = paid_by_site(diff.ledger)
+        columns = sums["category"], sums.base, sums.new
+        return Counter(zip(*(c.tolist() for c in columns), strict=True))
 
     assert Counter({(c, n, b): k for (c, b, n), k in bills(there).items()}) == bills(
         back
@@ -152,36 +166,39 @@ def test_flat_adds_up_whatever_is_hidden(base, new, hidden):
 @given(profiles(), profiles())
 def test_everything_adds_up(base, new):
     diff = compared(base, new)
-    sums = diff.category_sums
-    assert (exact(sums.base), exact(sums.new)) == diff.totals
-    assert tuple(sum(g[i] for g in sums.groups()) for i in (1, 2)) == diff.totals
-    assert [c for g in rules().groups for c in g.categories] == list(sums.ids)
-    kinds = Counter(), Counter()
-    for category, _, b, n in diff.leaf_kind_sums:
-        kinds[0][category] += b
-        kinds[1][category] += n
-    for side, counted in zip((sums.base, sums.new), kinds, strict=True):
-        assert [counted[i] for i in range(len(sums.ids))] == side.tolist()
+    for view in views(diff):
+        assert (exact(view.base), exact(view.new)) == diff.totals
+        for runs, sums in ((view.runs.base, view.base), (view.runs.new, view.new)):
+            assert np.array_equal(sum(runs), sums)
+    whole = diff.ledger.by(*DIMENSIONS)
+    for dimension in DIMENSIONS:
+        view, again = diff.ledger.by(dimension), whole.by(dimension)
+        some = (again.base != 0) | (again.new != 0)
+        again = again.where(some)
+        assert np.array_equal(again[dimension], view[dimension])
+        assert np.array_equal(again.base, view.base)
+        assert np.array_equal(again.new, view.new)
+    assert [c for g in rules().groups for c in g.categories] == list(rules().categories)
 
 
 @given(profiles(counts=st.integers(0, 10**6)), profiles(counts=st.integers(0, 10**6)))
 def test_nobody_pays_more_than_there_is(base, new):
     diff = compared(base, new)
-    sums, bill = diff.category_sums, diff.blame_sums
-    user = sums.ids.index("user")
+    sums, bill = diff.ledger.every("category"), paid_by_site(diff.ledger)
+    user = rules().categories.index("user")
     names = diff.paired_functions.names
     for paid, whole, side in ((bill.base, sums.base, base), (bill.new, sums.new, new)):
-        assert user not in bill.category
+        assert user not in bill["category"]
         by_category = np.zeros(len(whole), np.int64)
-        np.add.at(by_category, bill.category, paid)
+        np.add.at(by_category, bill["category"], paid)
         assert (by_category <= whole).all()
         present = {name for stack, _ in stacks(side) for name in stack}
-        for function, amount in zip(bill.function.tolist(), paid.tolist(), strict=True):
+        for function, amount in zip(bill["site"].tolist(), paid.tolist(), strict=True):
             assert not names[function].startswith("runtime.")
             if amount and side is new:
                 assert names[function] in present
-    columns = bill.category, bill.function, bill.caller
-    cells = list(zip(*(column.tolist() for column in columns), strict=True))
+    columns = [column.tolist() for column in bill.codes.values()]
+    cells = list(zip(*columns, strict=True))
     assert len(set(cells)) == len(cells)
 
 
@@ -402,7 +419,7 @@ def test_sample_types_by_name_and_position():
 def test_samples_are_classified_too():
     one = profile([(["runtime.mallocgc", "main.f"], 5), (["main.f"], 2)])
     diff = compared(one, one, sample_type="samples")
-    assert {g: b for g, b, _ in diff.category_sums.groups() if b} == {
+    assert {g: b for g, b, _ in groups_of(diff) if b} == {
         "alloc": 5,
         "user": 2,
     }
@@ -454,7 +471,7 @@ def test_values_beyond_53_bits_are_exact():
     table = diff.table("functions")
     held = dict(zip(table.names, table.delta("cum").tolist(), strict=True))
     assert held == {"main.f": -2, "main.main": -1}
-    assert exact(diff.category_sums.base) == big + 1
+    assert exact(diff.ledger.every("category").base) == big + 1
 
 
 def test_equal_changes_stand_by_name():

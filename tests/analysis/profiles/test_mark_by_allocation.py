@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.profiles.categories import BACKGROUND_MARK
+from pprofdiff.analysis.profiles.dimensions import BACKGROUND_MARK
 from pprofdiff.analysis.profiles.mark_by_allocation import apportion_mark
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.model.profiles.profile import ValueType
@@ -35,11 +35,9 @@ def shared_out(marks, weights):
     cpu = compared(*(profile([(MARK, n), (["main.f"], 3)]) for n in marks))
     allocs = compared(*(allocated(w) for w in weights))
     blamed = apportion_mark([cpu, allocs])
-    ids = [cpu.category_sums.ids.index(c) for c in BACKGROUND_MARK]
-    whole = [
-        sum(side[ids].tolist())
-        for side in (cpu.category_sums.base, cpu.category_sums.new)
-    ]
+    ids = [rules().categories.index(c) for c in BACKGROUND_MARK]
+    sums = cpu.ledger.every("category")
+    whole = [sum(side[ids].tolist()) for side in (sums.base, sums.new)]
     return whole, [
         dict(zip(blamed.functions, side.tolist(), strict=True))
         for side in (blamed.base, blamed.new)
@@ -95,10 +93,11 @@ def test_on_a_real_pair(load_capture, load_story):
         for k in ("cpu", "allocs")
     )
     blamed = apportion_mark([cpu, allocs])
-    ids = [cpu.category_sums.ids.index(c) for c in BACKGROUND_MARK]
+    ids = [rules().categories.index(c) for c in BACKGROUND_MARK]
+    sums = cpu.ledger.every("category")
     for side, whole in (
-        (blamed.base, cpu.category_sums.base),
-        (blamed.new, cpu.category_sums.new),
+        (blamed.base, sums.base),
+        (blamed.new, sums.new),
     ):
         assert int(side.sum()) == int(whole[ids].sum()) > 0
         assert np.all(side >= 0)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from pprofdiff.analysis.profiles.by_run import merged
+from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.profiles.granularity import NO_STACK
 from pprofdiff.analysis.profiles.paths import DEEPEST
 from pprofdiff.analysis.profiles.tree import (

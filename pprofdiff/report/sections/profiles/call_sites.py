@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pprofdiff.analysis.ledger.views import View
 from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.leaf_owners import LeafSums
+from pprofdiff.analysis.profiles.dimensions import by_leaf
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.rows import Cell, Column, Row, Table, name_column, sides
 from pprofdiff.report.sections.named import call_site_cells, called_by
@@ -32,7 +33,7 @@ def call_sites(
     A site's objects and mean size stand beside its bytes where one of `others` is of
     the same profiles and counts objects.
     """
-    leaves = diff.leaf_sums
+    leaves = by_leaf(diff.ledger)
     noise = noise_of(diff, leaves.runs)
     by_chance = np.array([bool(chance) for chance in noise], np.bool_)
     base, new = diff.normalization.scaled(leaves.base, leaves.new)
@@ -88,29 +89,29 @@ def _objects(diff: ProfileDiff, others: Sequence[ProfileDiff]) -> _Objects | Non
         if other is diff:
             continue
         if other.new is diff.new and other.sample_type.type == wanted != "":
-            sums = other.leaf_sums
-            sites = zip(sums.leaf.tolist(), sums.owner.tolist(), strict=True)
+            sums = by_leaf(other.ledger)
+            sites = zip(sums["leaf"].tolist(), sums["place"].tolist(), strict=True)
             counts = zip(sums.base.tolist(), sums.new.tolist(), strict=True)
             return _Objects(dict(zip(sites, counts, strict=True)), other.normalization)
     return None
 
 
-def _site(diff: ProfileDiff, leaves: LeafSums, row: int) -> tuple[str, ...]:
+def _site(diff: ProfileDiff, leaves: View, row: int) -> tuple[str, ...]:
     """Return the function that allocates, and who of the program calls it."""
-    leaf, owner = int(leaves.leaf[row]), int(leaves.owner[row])
+    leaf, owner = int(leaves["leaf"][row]), int(leaves["place"][row])
     names = diff.paired_functions.names
     return (names[leaf],) if owner == leaf else (names[leaf], names[owner])
 
 
 def _figures(
     diff: ProfileDiff,
-    leaves: LeafSums,
+    leaves: View,
     row: int,
     objects: _Objects | None,
     *,
     noise: bool,
 ) -> tuple[Cell, ...]:
-    leaf, owner = int(leaves.leaf[row]), int(leaves.owner[row])
+    leaf, owner = int(leaves["leaf"][row]), int(leaves["place"][row])
     base, new = int(leaves.base[row]), int(leaves.new[row])
     counts = None if objects is None else objects.counts.get((leaf, owner))
     numbers = sizes = ""

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.profiles.attribution import Attribution
-from pprofdiff.analysis.profiles.by_run import merged
+from pprofdiff.analysis.ledger.by_run import merged
+from pprofdiff.analysis.ledger.codes import Attribution
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.profiles.regexp import Matches, matcher

@@ -33,7 +33,7 @@ def headline(diff: ProfileDiff) -> str:
     changed.sort(key=lambda group: -abs(group.delta))
     whole = _whole(diff)
     if not changed:
-        if diff.category_sums is None or diff.model is None:
+        if diff.model is None:
             return whole
         if any(group.noise is None for group in groups):
             return f"No group changed by more than runs of one build may. {whole}"

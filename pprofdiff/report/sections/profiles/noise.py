@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pprofdiff.analysis.profiles.by_run import together
+from pprofdiff.analysis.ledger.by_run import together
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.analysis.profiles.scaling import scale_of
@@ -22,9 +22,9 @@ def noise_sentence(diff: ProfileDiff, hosts: int | None = None) -> Iterator[Sent
     model.
     """
     model = diff.model
-    sums, groups = diff.category_sums, judged_groups(diff)
+    groups = judged_groups(diff)
     within = [row for row, group in enumerate(groups) if group.noise]
-    if model is None or sums is None or 0 in diff.totals:
+    if model is None or not groups or 0 in diff.totals:
         return
     if model.spread.assumed and _some_untold(diff):
         yield Sentence(
@@ -35,7 +35,7 @@ def noise_sentence(diff: ProfileDiff, hosts: int | None = None) -> Iterator[Sent
     if not within:
         return
     row = max(within, key=lambda row: abs(groups[row].delta))
-    largest, runs = groups[row], together(sums.group_runs, [row])
+    largest, runs = groups[row], together(diff.ledger.every("group").runs, [row])
     reach = float(model.reach(runs)[0])
     scale = scale_of(diff)
     given = "at this length" if hosts is None else "of so many hosts"

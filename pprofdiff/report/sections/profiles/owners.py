@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pprofdiff.analysis.profiles.by_run import merged, together
-from pprofdiff.analysis.profiles.categories import Blame
+from pprofdiff.analysis.ledger.by_run import together
+from pprofdiff.analysis.ledger.views import View
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.dimensions import paid_by_site
 from pprofdiff.analysis.profiles.groups import (
     JudgedSum,
     judged_categories,
@@ -20,7 +20,6 @@ from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.totals import total_noise
 from pprofdiff.goruntime.rules import rules
-from pprofdiff.model import csr
 from pprofdiff.report.rows import Cell, Column, Row, RowRole, Table, name_column, sides
 from pprofdiff.report.sections.named import call_site_cells, called_by, function_cells
 from pprofdiff.report.sections.profiles.cells import (
@@ -74,10 +73,10 @@ def group_table(
                 for part in parts
                 if kept is None or part.id in kept
             ]
-    if rest and diff.category_sums is not None:
+    if rest:
         noun = _REST[most == 0 and all(group.noise for group in rest)]
         places = [i for i, group in enumerate(groups) if group in rest]
-        runs = together(diff.category_sums.group_runs, places)
+        runs = together(diff.ledger.every("group").runs, places)
         (one,) = judged_sums(diff, [("rest", f"{len(rest)} {noun}")], runs)
         if one.base or one.new:
             rows.append(_row(diff, one, "group", Cell(one.label)))
@@ -172,16 +171,14 @@ def payer_tables(
 
 def _payers(diff: ProfileDiff, most: int) -> tuple[Row, ...]:
     """Return the call sites whose bill changed or is largest."""
-    sums = diff.blame_sums
-    if sums is None:
+    if not diff.classified:
         return ()
-    ids = rules().categories
-    paid = {c for g in rules().groups if g.id in _PAID for c in g.categories}
-    wanted = np.array([c in paid for c in ids])[sums.category]
-    functions, at = csr.grouped(sums.function[wanted] << 32 | sums.caller[wanted] + 1)
-    runs = sums.runs.map(lambda run: csr.sums(at, run[wanted], len(functions)))
-    base, new = merged(runs)
-    noise = noise_of(diff, runs)
+    paid = np.array([rules().groups[row].id in _PAID for row in rules().group_rows])
+    sums = paid_by_site(diff.ledger)
+    sums = sums.where(paid[sums["category"]])
+    by_site = sums.by("site", "owner")
+    base, new = by_site.base, by_site.new
+    noise = noise_of(diff, by_site.runs)
     # What nothing tells has its number, as what changed; without a model nothing does.
     without = diff.model is None
     by_chance = np.array([without or chance is True for chance in noise], np.bool_)
@@ -189,8 +186,14 @@ def _payers(diff: ProfileDiff, most: int) -> tuple[Row, ...]:
     size = np.maximum(*diff.normalization.scaled(base, new))
     order = np.lexsort((-np.where(by_chance, size, delta), by_chance))[:most]
     names = diff.paired_functions.names
-    chosen = [np.flatnonzero(wanted)[at == i] for i in order]
-    sites = [_site(names, sums, blamed) for blamed in chosen]
+    chosen = [
+        sums.where(
+            (sums["site"] == by_site["site"][i])
+            & (sums["owner"] == by_site["owner"][i])
+        )
+        for i in order
+    ]
+    sites = [_site(names, by_site, i) for i in order.tolist()]
     shown = []
     for i, blamed, site, name in zip(
         order.tolist(), chosen, sites, call_site_cells(sites), strict=True
@@ -199,29 +202,23 @@ def _payers(diff: ProfileDiff, most: int) -> tuple[Row, ...]:
         cells = (
             *value_cells(diff, old, now),
             delta_cell(diff, old, now, noise=noise[i]),
-            Cell(_mostly(sums, blamed)),
+            Cell(_mostly(blamed)),
             name,
         )
         shown.append(Row(called_by(site), "call_site", cells))
     return tuple(shown)
 
 
-def _mostly(sums: Blame, rows: NDArray[np.int64]) -> str:
-    """Name the category that a call site pays most for."""
-    category = sums.category[rows[_dearest(sums, rows)]]
+def _mostly(paid: View) -> str:
+    """Name the category that a call site pays most for, on either side."""
+    category = paid["category"][np.maximum(paid.base, paid.new).argmax()]
     return rules().category_labels[rules().categories[int(category)]]
 
 
-def _site(names: list[str], sums: Blame, rows: NDArray[np.int64]) -> tuple[str, ...]:
+def _site(names: list[str], sites: View, row: int) -> tuple[str, ...]:
     """Return a call site, and who of the program calls it if it is a library's."""
-    row = rows[_dearest(sums, rows)]
-    site, caller = int(sums.function[row]), int(sums.caller[row])
-    return (names[site],) if caller in (site, -1) else (names[site], names[caller])
-
-
-def _dearest(sums: Blame, rows: NDArray[np.int64]) -> int:
-    """Return which of a call site's rows costs most, on either side."""
-    return int(np.maximum(sums.base[rows], sums.new[rows]).argmax())
+    site, owner = int(sites["site"][row]), int(sites["owner"][row])
+    return (names[site],) if owner in (site, -1) else (names[site], names[owner])
 
 
 def _modelled(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import pprofdiff
+from pprofdiff.analysis.profiles.dimensions import by_leaf
 from pprofdiff.report.rows import Table
 from pprofdiff.report.sections import sections
 from tests.conftest import DATA
@@ -29,7 +30,7 @@ def call_sites(diff):
 def test_objects_alone_have_a_section(name, counted):
     diff = shown(name, counted)
     table = call_sites(diff)
-    sums = diff.data.leaf_sums
+    sums = by_leaf(diff.data.ledger)
     if counted == "alloc_objects":
         # Since the process began, of unknown operations: percent of each side's.
         base, new = diff.data.totals
@@ -53,10 +54,10 @@ def test_objects_beside_bytes_compare_as_they_do_by_themselves(work):
     (section,) = [s for s in sections(both.report()) if s.id == "allocs/alloc_space"]
     (table,) = [part for part in section.parts if isinstance(part, Table)]
     place = next(i for i, c in enumerate(table.columns) if c.text == "objects")
-    sums, by = objects.data.leaf_sums, objects.data.normalization
+    sums, by = by_leaf(objects.data.ledger), objects.data.normalization
     names = objects.data.paired_functions.names
     row = names.index("example.com/workloads/syncpool/ingest.readBody")
-    (at,) = (i for i, leaf in enumerate(sums.leaf.tolist()) if leaf == row)
+    (at,) = (i for i, leaf in enumerate(sums["leaf"].tolist()) if leaf == row)
     scaled = by.scaled(int(sums.base[at]), int(sums.new[at]))
     (cell,) = [
         r.cells[place].text for r in table.rows if r.key.endswith("ingest.readBody")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pprofdiff import api
+from pprofdiff.analysis.profiles.dimensions import by_leaf
 from pprofdiff.goruntime.names import is_standard_library, package_of
 
 DATA = Path(__file__).parents[2] / "data"
@@ -47,13 +48,13 @@ def test_each_owner_has_its_own_bytes(story, kind):
             (diff.new, diff.new_column),
         )
     )
-    names, sums = diff.paired_functions.names, diff.leaf_sums
+    names, sums = diff.paired_functions.names, by_leaf(diff.ledger)
     found = {
         (names[leaf], names[owner]): (old, fresh)
         for leaf, owner, old, fresh in zip(
             *(
-                getattr(sums, column).tolist()
-                for column in ("leaf", "owner", "base", "new")
+                column.tolist()
+                for column in (sums["leaf"], sums["place"], sums.base, sums.new)
             ),
             strict=True,
         )

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.model.csr import distinct, sums
 
-__all__ = ["keyed_by_run", "merged", "sums_by_run", "together"]
+__all__ = ["each_together", "keyed_by_run", "merged", "sums_by_run", "together"]
 
 Column = NDArray[np.int64]
 Ids = NDArray[np.integer]
@@ -77,3 +77,10 @@ def together(runs: Runs[Column], rows: Sequence[int]) -> Runs[Column]:
     """Return the sum of some rows as one row."""
     chosen = list(rows)
     return runs.map(lambda run: run[chosen].sum(keepdims=True))
+
+
+def each_together(runs: Runs[Column], members: Sequence[Sequence[int]]) -> Runs[Column]:
+    """Return a row for each list of rows: their sum."""
+    return runs.map(
+        lambda run: np.array([run[list(rows)].sum() for rows in members], np.int64)
+    )

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from pprofdiff.analysis.account.building import account
 from pprofdiff.analysis.findings.rules import find
-from pprofdiff.analysis.profiles.by_run import merged
+from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.profiles.diff import compare
+from pprofdiff.analysis.profiles.dimensions import by_leaf, paid_by_site
 from pprofdiff.analysis.profiles.labels import labels_frame
 from pprofdiff.analysis.profiles.side import side
 from pprofdiff.analysis.profiles.tree import call_tree, inclusive, noise_limit
@@ -62,18 +63,13 @@ def test_rows_and_categories_run_by_run_add_up(base, new):
         for place, column in enumerate(("flat", "cum")) if several else ():
             for runs, sums in zip(table.by_run, table.raw(column), strict=True):
                 assert (runs[place].sum(axis=1) == sums).all()
-    sums = diff.category_sums
-    if sums is not None:
+    for dimension in ("category", "group") if diff.classified else ():
+        sums = diff.ledger.every(dimension)
         for side_runs, total in (
             (sums.runs.base, sums.base),
             (sums.runs.new, sums.new),
         ):
             assert (np.sum(side_runs, axis=0) == total).all()
-        groups = [(int(b), int(n)) for _, b, n in sums.groups()]
-        told = sums.group_runs
-        assert groups == list(
-            zip(np.sum(told.base, axis=0), np.sum(told.new, axis=0), strict=True)
-        )
 
 
 STEADY = {f"main;a.Steady{number}": 400 for number in range(30)}
@@ -103,10 +99,10 @@ def test_a_row_that_varies_by_itself_is_not_marked():
 
 def called(diff, run):
     """Return what each call site has in one run of base, by names."""
-    names, sums = diff.paired_functions.names, diff.leaf_sums
+    names, sums = diff.paired_functions.names, by_leaf(diff.ledger)
     sites = Counter()
     for leaf, owner, value in zip(
-        sums.leaf.tolist(), sums.owner.tolist(), run.tolist(), strict=True
+        sums["leaf"].tolist(), sums["place"].tolist(), run.tolist(), strict=True
     ):
         sites[names[leaf], names[owner]] += value
     return sites
@@ -117,7 +113,7 @@ def called(diff, run):
 def test_sums_of_any_grouping_are_those_of_each_run(base, new):
     new_side = side_of("new", new)
     diff = compare(side_of("base", base), new_side)
-    sums, stacks = diff.leaf_sums, diff.table("stacks")
+    sums, stacks = by_leaf(diff.ledger), diff.table("stacks")
     sides = sums.runs.base, sums.runs.new
     assert [np.sum(side, axis=0).tolist() for side in sides] == [
         sums.base.tolist(),
@@ -128,19 +124,17 @@ def test_sums_of_any_grouping_are_those_of_each_run(base, new):
     for number, run in enumerate(base):
         alone = compare(side_of("base", [run]), new_side, identity=diff.identity)
         known = called(diff, sums.runs.base[number])
-        wanted = called(alone, alone.leaf_sums.base)
+        wanted = called(alone, by_leaf(alone.ledger).base)
         assert all(wanted[site] == value for site, value in known.items())
-    if diff.blame_sums is not None:
-        paid = diff.blame_sums
+    if diff.classified:
+        paid = paid_by_site(diff.ledger)
         assert np.array_equal(sum(paid.runs.base), paid.base)
         assert np.array_equal(sum(paid.runs.new), paid.new)
         rows = [side.leaf_kind for side in diff.attributions]
         by_kind = diff.runs_of((rows[0], rows[1]), len(rules().leaf_kinds))
-        for at, runs in ((2, by_kind.base), (3, by_kind.new)):
-            whole = np.zeros(len(rules().leaf_kinds), np.int64)
-            for row in diff.leaf_kind_sums:
-                whole[row[1]] += row[at]
-            assert np.array_equal(sum(runs), whole)
+        whole = diff.ledger.every("leaf_kind")
+        assert np.array_equal(sum(by_kind.base), whole.base)
+        assert np.array_equal(sum(by_kind.new), whole.new)
     tree = call_tree(diff, 5)
     assert [int(side[0]) for side in merged(inclusive(tree))] == list(diff.totals)
 

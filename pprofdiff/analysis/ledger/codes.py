@@ -1,0 +1,115 @@
+"""What each sample of a profile is: where its stack ends, and its category."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.goruntime.classify import classify, compile_traits
+from pprofdiff.goruntime.names import is_standard_library, package_of
+from pprofdiff.model.csr import Offsets, first_in_row
+
+__all__ = ["Attribution", "Classifier", "Ends", "Marker", "owned"]
+
+Column = NDArray[np.int64]
+Index = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Ends:
+    """Where each stack ends, one element a sample.
+
+    Both (int32) are functions, as rows of the side's `SideRows`, -1 for none:
+
+    - `leaf`, the innermost frame;
+    - `owner`, the innermost frame that is not of the standard library.
+    """
+
+    leaf: Index
+    owner: Index
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Attribution(Ends):
+    """What each sample of a CPU profile is, one element a sample.
+
+    `category`, `rule` (int16) and `leaf_kind` (int8) are positions in the tables of
+    `goruntime.rules`. The others (int32) are functions like `leaf` and `owner`:
+
+    - `payer`, the call site: the innermost frame that is no runtime function;
+    - `anchor`, the frame by whose rule the category was decided.
+    """
+
+    category: NDArray[np.int16]
+    rule: NDArray[np.int16]
+    leaf_kind: NDArray[np.int8]
+    payer: Index
+    anchor: Index
+
+
+class Marker:
+    """Marks where a side's stacks end (a `watch` of `graph.flat_and_cum`).
+
+    `names` are those of all functions of the side.
+    """
+
+    def __init__(self, names: list[str]) -> None:
+        self._owned = owned(names)
+        self._parts: list[Ends] = []
+
+    def __call__(self, offsets: Offsets, functions: NDArray[np.integer]) -> None:
+        """Mark some stacks; `functions` are the frames' positions in `names`."""
+        self._parts.append(self._marked(offsets, functions))
+
+    def _marked(self, offsets: Offsets, functions: NDArray[np.integer]) -> Ends:
+        filled = np.diff(offsets) > 0
+        leaf = _function_at(np.where(filled, offsets[:-1], -1), functions)
+        owner = first_in_row(self._owned[functions], offsets)
+        return Ends(leaf, _function_at(owner, functions))
+
+    def result(self) -> Ends:
+        """Return what was found of all stacks that were given, in their order."""
+        if not self._parts:
+            self(np.zeros(1, np.int64), np.zeros(0, np.int64))
+        kind = type(self._parts[0])
+        return kind(
+            *(
+                np.concatenate([getattr(part, field.name) for part in self._parts])
+                for field in fields(kind)
+            )
+        )
+
+
+class Classifier(Marker):
+    """Marks where a side's stacks end, and classifies them: makes an `Attribution`."""
+
+    def __init__(self, names: list[str]) -> None:
+        super().__init__(names)
+        self._traits = compile_traits(names)
+
+    def _marked(self, offsets: Offsets, functions: NDArray[np.integer]) -> Attribution:
+        ends = super()._marked(offsets, functions)
+        classified = classify(self._traits, offsets, functions)
+        return Attribution(
+            ends.leaf,
+            ends.owner,
+            classified.category,
+            classified.rule,
+            classified.leaf_kind,
+            _function_at(classified.payer, functions),
+            _function_at(classified.anchor, functions),
+        )
+
+
+def owned(names: list[str]) -> NDArray[np.bool_]:
+    """Return which functions have a package that is not of the standard library."""
+    packages = [package_of(name) for name in names]
+    own = {p: bool(p) and not is_standard_library(p) for p in set(packages)}
+    return np.array([own[package] for package in packages], np.bool_)
+
+
+def _function_at(frames: Column, ids: NDArray[np.integer]) -> Index:
+    """Return the function of each frame, -1 for frame -1."""
+    return np.where(frames < 0, -1, np.append(ids, -1)[frames]).astype(np.int32)

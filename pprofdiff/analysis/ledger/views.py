@@ -1,0 +1,152 @@
+"""The ledger of one sample type: each sample in one cell, and every sum a view of it.
+
+A dimension says what each sample is in one respect: its category, the function that
+owns it, the call site. A view sums samples by one dimension or by several. Each view
+adds up to the totals of the comparison exactly, for a sample that a dimension says
+nothing of has the code -1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.ledger.by_run import keyed_by_run, merged, sums_by_run
+from pprofdiff.analysis.stats.judgement import Runs
+from pprofdiff.model.csr import grouped, sums
+
+__all__ = ["Dimension", "Ledger", "View"]
+
+Column = NDArray[np.int64]
+Ids = NDArray[np.integer]
+Pair = tuple[Column, Column]
+Masks = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+
+
+class Dimension(NamedTuple):
+    """What each sample of (base, new) is in one respect: a code below `size`, or -1."""
+
+    size: int
+    sides: tuple[Ids, Ids]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class View:
+    """Raw sums by some dimensions: a row for each combination of codes, rising.
+
+    `codes` are int64 columns by dimension. `base` and `new` (int64) are sums of raw
+    values, `runs` the same run by run.
+    """
+
+    codes: Mapping[str, Column]
+    base: Column
+    new: Column
+    runs: Runs[Column]
+
+    def __getitem__(self, dimension: str) -> Column:
+        """Return the codes of a dimension, one a row."""
+        return self.codes[dimension]
+
+    def where(self, rows: NDArray[np.bool_] | Column) -> View:
+        """Return some of the rows: those that are marked, or numbered."""
+        codes = {name: column[rows] for name, column in self.codes.items()}
+        runs = self.runs.map(lambda run: run[rows])
+        return View(codes, self.base[rows], self.new[rows], runs)
+
+    def known(self, *dimensions: str) -> View:
+        """Return the rows that have a code in each of these dimensions."""
+        columns = [self.codes[name] for name in dimensions]
+        return self.where(np.logical_and.reduce([column >= 0 for column in columns]))
+
+    def by(self, *dimensions: str) -> View:
+        """Return the sums by some of the view's dimensions."""
+        columns = [self.codes[name] for name in dimensions]
+        sizes = [int(column.max(initial=-1)) + 1 for column in columns]
+        keys, at = grouped(_keys(columns, sizes))
+        runs = self.runs.map(lambda run: sums(at, run, len(keys)))
+        return _view(dimensions, sizes, keys, runs)
+
+    def at(self, dimension: str, codes: Column) -> Pair:
+        """Return the (base, new) sums at these codes, 0 where there is no row.
+
+        The view is by this dimension alone.
+        """
+        own = self.codes[dimension]
+        if not len(own):
+            return np.zeros(len(codes), np.int64), np.zeros(len(codes), np.int64)
+        places = np.minimum(np.searchsorted(own, codes), len(own) - 1)
+        met = own[places] == codes
+        return np.where(met, self.base[places], 0), np.where(met, self.new[places], 0)
+
+
+class Ledger:
+    """The samples of both sides: what each counts, and what it is in each dimension.
+
+    `values` are int64 of shape (samples, runs), base and new.
+    """
+
+    def __init__(self, values: Pair, dimensions: Mapping[str, Dimension]) -> None:
+        self._values = values
+        self._dimensions = dimensions
+        self._views: dict[tuple[str, ...], View] = {}
+
+    def by(self, *dimensions: str) -> View:
+        """Return the sums by these dimensions; rows without a value are left out."""
+        if dimensions not in self._views:
+            chosen = [self._dimensions[name] for name in dimensions]
+            sizes = [one.size for one in chosen]
+            base, new = (
+                _keys([one.sides[side] for one in chosen], sizes) for side in (0, 1)
+            )
+            keys, runs = keyed_by_run(self._values, (base, new))
+            self._views[dimensions] = _view(dimensions, sizes, keys, runs)
+        return self._views[dimensions]
+
+    def every(self, dimension: str) -> View:
+        """Return a row for each code of a dimension, 0 where neither side has it.
+
+        Samples without a code are left out.
+        """
+        size, sides = self._dimensions[dimension]
+        runs = sums_by_run(self._values, sides, size)
+        return View({dimension: np.arange(size)}, *merged(runs), runs)
+
+    def among(self, kept: Masks) -> Ledger:
+        """Return the ledger of some samples, those that are marked."""
+        base, new = (
+            np.where(mask[:, None], values, 0)
+            for mask, values in zip(kept, self._values, strict=True)
+        )
+        return Ledger((base, new), self._dimensions)
+
+    def counting(self, columns: Sequence[Column]) -> Ledger:
+        """Return the ledger of other values of the same samples, one a sample."""
+        base, new = (column[:, None] for column in columns)
+        return Ledger((base, new), self._dimensions)
+
+
+def _keys(columns: Sequence[Ids], sizes: Sequence[int]) -> Column:
+    """Return one integer for the codes of each row, which compare as the codes do.
+
+    The sizes multiply to less than 2**63.
+    """
+    keys = np.zeros(len(columns[0]), np.int64)
+    for column, size in zip(columns, sizes, strict=True):
+        # One more: 0 stands for no code.
+        keys = keys * (size + 1) + column + 1
+    return keys
+
+
+def _view(
+    names: Sequence[str], sizes: Sequence[int], keys: Column, runs: Runs[Column]
+) -> View:
+    """Return the view whose rows have these keys."""
+    codes = dict.fromkeys(names, keys)
+    for name, size in reversed(list(zip(names, sizes, strict=True))):
+        keys, code = np.divmod(keys, size + 1)
+        codes[name] = code - 1
+    return View(codes, *merged(runs), runs)

@@ -1,0 +1,84 @@
+"""The dimensions of a profile's ledger: functions, and what the Go runtime did."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pprofdiff.analysis.ledger.views import Dimension, Ledger, View
+from pprofdiff.analysis.profiles.rows import PairedRows
+from pprofdiff.goruntime.rules import rules
+
+__all__ = ["BACKGROUND_MARK", "by_leaf", "dimensions", "paid_by_site"]
+
+Column = NDArray[np.int64]
+
+BACKGROUND_MARK = (
+    "gc.mark.dedicated",
+    "gc.mark.fractional",
+    "gc.mark.idle",
+    "gc.mark.bg",
+)
+"""The categories of marking by the collector's workers, which no call makes."""
+
+
+def dimensions(functions: PairedRows) -> dict[str, Dimension]:
+    """Return what each sample is, as `ProfileDiff.ledger` lists it."""
+    size, ends = len(functions.names), functions.ends
+    if ends is None:
+        raise ValueError("rows are not functions")
+    leaf, owner = (_of_union(functions, name) for name in ("leaf", "owner"))
+    base, new = (
+        np.where(own >= 0, own, last) for own, last in zip(owner, leaf, strict=True)
+    )
+    found = {
+        "leaf": Dimension(size, leaf),
+        "owner": Dimension(size, owner),
+        "place": Dimension(size, (base, new)),
+    }
+    known = functions.attributions
+    if known is None:
+        return found
+    group = np.array(rules().group_rows, np.int64)
+    categories = known[0].category, known[1].category
+    site = _of_union(functions, "payer")
+    base, new = (
+        np.where(own >= 0, own, called) for own, called in zip(owner, site, strict=True)
+    )
+    return found | {
+        "site": Dimension(size, site),
+        "payer": Dimension(size, (base, new)),
+        "category": Dimension(len(rules().categories), categories),
+        "group": Dimension(
+            len(rules().groups), (group[categories[0]], group[categories[1]])
+        ),
+        "leaf_kind": Dimension(
+            len(rules().leaf_kinds), (known[0].leaf_kind, known[1].leaf_kind)
+        ),
+    }
+
+
+def _of_union(functions: PairedRows, name: str) -> tuple[Column, Column]:
+    """Return a function of each sample of (base, new), as a row of the union."""
+    ends = functions.ends or ()
+    base, new = (
+        np.append(rows, -1)[getattr(side, name)]
+        for side, rows in zip(ends, functions.union, strict=True)
+    )
+    return base, new
+
+
+def by_leaf(ledger: Ledger) -> View:
+    """Return the sums by ``leaf`` and ``place``, of samples that have a stack."""
+    return ledger.by("leaf", "place").known("leaf")
+
+
+def paid_by_site(ledger: Ledger) -> View:
+    """Return what the runtime costs, by ``category``, call ``site`` and ``owner``.
+
+    Samples of the category ``user``, and those whose stack has only runtime functions,
+    are left out. The owner is the site itself, mostly, or -1 where the stack has no
+    function of the program.
+    """
+    sums = ledger.by("category", "site", "owner").known("site")
+    return sums.where(sums["category"] != rules().categories.index("user"))

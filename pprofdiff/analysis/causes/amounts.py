@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pprofdiff.analysis.causes.sites import Allocated, Site
+from pprofdiff.analysis.causes.sites import BYTE, OBJECT, Allocated, Site
 from pprofdiff.analysis.findings.wording import arrow
 from pprofdiff.units import scaled
 
@@ -14,9 +14,7 @@ _Pair = tuple[float, float]
 
 # A function whose allocation changed by this part of all, and of its own, is named:
 # exact counts have no noise, but maps and slices that grow make small differences.
-_OF_ALL, _OF_ITSELF = 0.04, 0.25
-# Fewer objects than one in a hundred operations are none.
-_FEW = 0.01
+_OF_ALL, _OF_ITSELF = 0.04, 0.1
 # A change of so many times the objects that profiles miss is known within 20 %.
 _KNOWN = 5
 _ALL = 0.01
@@ -60,10 +58,8 @@ def amounts(totals: Allocated | None, site: Site) -> str:
             objects=_nearly_all(totals.objects, site.objects),
         )
     space = f"{arrow(*site.space, 'B')}/op"
-    if (
-        not site.exact
-        and abs(site.objects[1] - site.objects[0]) < _KNOWN * site.missing
-    ):
+    few = abs(site.objects[1] - site.objects[0]) < _KNOWN * site.missing
+    if (few and not site.exact) or max(site.objects) < OBJECT:
         return space
     objects = " → ".join(map(_objects, site.objects))
     return f"{space}, {'' if site.exact else 'about '}{objects} allocs/op"
@@ -85,7 +81,7 @@ def share_of_change(totals: Allocated | None, site: Site) -> str:
     changes = [
         (new - base, whole[1] - whole[0]) for whole, (base, new) in _known(totals, site)
     ]
-    if not changes:
+    if not changes or not site.agrees:
         return ""
     if all(abs(part - change) <= _ALL * abs(change) for part, change in changes):
         return "That is all of the change."
@@ -101,16 +97,17 @@ def _known(totals: Allocated | None, site: Site) -> Iterator[tuple[_Pair, _Pair]
     """Yield (the whole operation's, the function's) bytes, then objects where exact."""
     if totals is None:
         return
-    if totals.space is not None:
+    if totals.space is not None and max(totals.space) >= BYTE:
         yield totals.space, site.space
-    if totals.objects is not None and (site.exact or totals.space is None):
+    known = site.exact or totals.space is None
+    if known and totals.objects is not None and max(totals.objects) >= OBJECT:
         yield totals.objects, site.objects
 
 
 def _objects(value: float) -> str:
     if value >= 100:
         return f"{value:,.0f}"
-    return f"{value:.3g}" if value >= _FEW else "0"
+    return f"{value:.3g}" if value >= OBJECT else "0"
 
 
 def _signed(value: float) -> str:

@@ -79,9 +79,8 @@ class Finding(NamedTuple):
     ``major``, at least that of what follows from it, `direction` ``worse``, ``better``
     or ``neutral``. `parent` is the id of
     the finding that this one follows from, None for a cause. `explains` is the scaled
-    delta of CPU that `claim` covers, None without a claim: no sample is claimed by two
-    causes, and a consequence claims samples of its cause alone. `own` is the part of
-    it that the finding's own sentence speaks of, without what follows from it, None
+    delta of CPU that `claim` and the claims of what follows from it cover, None without
+    one: no sample counts for two causes. `own` is the part of it that the finding's own sentence speaks of, without what follows from it, None
     where there is none; `mark` is what chance is to that (or to `explains`, where there
     is none), as in the tables, None for fewer samples than a row is judged by. `beside`
     tells that

@@ -94,6 +94,10 @@ class Ledger:
         self._dimensions = dimensions
         self._views: dict[tuple[str, ...], View] = {}
 
+    def sides(self, dimension: str) -> tuple[Ids, Ids]:
+        """Return the code of each sample of (base, new), -1 for none."""
+        return self._dimensions[dimension].sides
+
     def by(self, *dimensions: str) -> View:
         """Return the sums by these dimensions; rows without a value are left out."""
         if dimensions not in self._views:

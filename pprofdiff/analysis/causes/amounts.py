@@ -76,15 +76,21 @@ def _nearly_all(whole: _Pair | None, part: _Pair) -> _Pair:
     return base, new
 
 
-def share_of_change(totals: Allocated | None, site: Site) -> str:
-    """Return how much of an operation's change a function has, as a sentence."""
+def share_of_change(totals: Allocated | None, site: Site, *, alone: bool) -> str:
+    """Return how much of an operation's change a function has, as a sentence.
+
+    It is all of the change where no other function is named: `alone`. A change the
+    other way is no part of it.
+    """
     changes = [
         (new - base, whole[1] - whole[0]) for whole, (base, new) in _known(totals, site)
     ]
     if not changes or not site.agrees:
         return ""
+    if any(part * change < 0 for part, change in changes):
+        return ""
     if all(abs(part - change) <= _ALL * abs(change) for part, change in changes):
-        return "That is all of the change."
+        return "That is all of the change." if alone else ""
     part, change = changes[0]
     of_all = scaled(change, "B", signed=True)
     clauses = [f"{scaled(part, 'B', signed=True)} of {of_all}/op"]

@@ -137,8 +137,9 @@ def _ranked(view: _View) -> Iterator[Finding]:
     taken = word = None
     if view.cpu is not None and view.program is not None:
         taken, word = _add_places(view, view.cpu, view.program, drafts, named)
-    for number, site in enumerate(_worth_telling(view, named), 1):
-        finding = _of_site(view, site, taken, number)
+    sites = _worth_telling(view, named)
+    for number, site in enumerate(sites, 1):
+        finding = _of_site(view, site, taken, number, alone=len(sites) == 1)
         if taken is not None and finding.claim is not None:
             taken = taken.plus(finding.claim)
         drafts.append((finding.weight, finding, []))
@@ -430,7 +431,9 @@ def _worth_telling(view: _View, named: set[str]) -> list[Site]:
     return netted(large)[:_SITES]
 
 
-def _of_site(view: _View, site: Site, taken: Claim | None, number: int) -> Finding:
+def _of_site(
+    view: _View, site: Site, taken: Claim | None, number: int, *, alone: bool
+) -> Finding:
     """Return the cause that a change of allocation is."""
     space, objects = site.space, site.objects
     name = _called(site.name)
@@ -441,7 +444,7 @@ def _of_site(view: _View, site: Site, taken: Claim | None, number: int) -> Findi
     elif not space[0]:
         verb = "allocates now:"
     elif site.instead_of:
-        verb = f"allocates now, and {_called(site.instead_of)} no longer: together"
+        verb = f"allocates in place of {_called(site.instead_of)}:"
     title = f"{name} {verb} {amounts(view.totals, site)}"
     owners = [site.name, site.instead_of] if site.instead_of else [site.name]
     claim = explains = mark = None
@@ -461,7 +464,7 @@ def _of_site(view: _View, site: Site, taken: Claim | None, number: int) -> Findi
     return Finding(
         "allocation" if number == 1 else f"allocation-{number}",
         title,
-        share_of_change(view.totals, site),
+        share_of_change(view.totals, site, alone=alone),
         facts,
         severity=severity if site.agrees else "info",
         direction="better" if fewer else "worse",

@@ -236,8 +236,7 @@ def test_a_function_that_allocates_in_place_of_another_is_one_cause():
     _, findings = causes(*sides)
     (cause,) = findings.causes
     assert cause.title == (
-        "p.G allocates now, and p.F no longer: together 1.88 → 1.25 kB/op, "
-        "30 → 20 allocs/op"
+        "p.G allocates in place of p.F: 1.88 → 1.25 kB/op, 30 → 20 allocs/op"
     )
     assert (cause.direction, cause.text) == ("better", "That is all of the change.")
 

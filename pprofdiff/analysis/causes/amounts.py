@@ -80,14 +80,15 @@ def share_of_change(totals: Allocated | None, site: Site, *, alone: bool) -> str
     """Return how much of an operation's change a function has, as a sentence.
 
     It is all of the change where no other function is named: `alone`. A change the
-    other way is no part of it.
+    other way, or a larger one, is no part of it.
     """
     changes = [
         (new - base, whole[1] - whole[0]) for whole, (base, new) in _known(totals, site)
     ]
     if not changes or not site.agrees:
         return ""
-    if any(part * change < 0 for part, change in changes):
+    largest = 1 + _ALL
+    if any(not 0 <= part / change <= largest for part, change in changes if change):
         return ""
     if all(abs(part - change) <= _ALL * abs(change) for part, change in changes):
         return "That is all of the change." if alone else ""

@@ -43,7 +43,7 @@ def name_of(source):
         return source
     if isinstance(source, Path):
         return "-".join(source.parts[-3:-1])
-    return "-".join(source)
+    return "-".join(reversed(source))
 
 
 @pytest.fixture(scope="module", params=SOME, ids=name_of)

@@ -3,10 +3,14 @@
 `trace("http", "1.22.12")` builds `makers` with that Go, runs it once a session and
 returns the file. In pytest, what cannot be made here is skipped with the reason; `made`
 raises instead. `big` makes the trace that speed is measured on.
+
+Of other Go releases than the one on PATH some traces are in `kept`, for sessions without
+``--whole``. `xz -9e` of what `made` returns makes one again.
 """
 
 from __future__ import annotations
 
+import lzma
 import subprocess
 from contextlib import suppress
 from functools import cache
@@ -19,6 +23,7 @@ from . import oracle
 from .toolchains import (
     VERSIONS,
     MissingGoError,
+    at_hand,
     cached,
     environment,
     once,
@@ -33,12 +38,14 @@ __all__ = [
     "Maker",
     "big",
     "goroot_trace",
+    "kept",
     "made",
     "pairs",
     "trace",
 ]
 
 SOURCES = Path(__file__).parent / "makers"
+KEPT = Path(__file__).parent / "kept"
 TIMEOUT_S = 120
 TRIES = 30
 EVENTS_A_ROUND = 115
@@ -104,10 +111,23 @@ def trace(maker: str, go: str) -> Path:
 @cache
 def made(maker: str, go: str) -> Path:
     """Return the trace of a situation, made once a session; raise `MissingGoError`."""
+    if not at_hand(go) and (path := kept(f"{maker}-{go}")):
+        return path
     program = _built(go)
     return once(
         session() / f"{maker}-{go}.trace",
         lambda draft: _run_maker(program, maker, go, draft),
+    )
+
+
+def kept(name: str) -> Path | None:
+    """Return the trace that is kept under a name, if there is one."""
+    packed = KEPT / f"{name}.trace.xz"
+    if not packed.exists():
+        return None
+    return once(
+        session() / f"kept-{name}.trace",
+        lambda draft: draft.write_bytes(lzma.decompress(packed.read_bytes())),
     )
 
 

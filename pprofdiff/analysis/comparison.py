@@ -144,7 +144,7 @@ class Comparison:
 
         Raises UsageError where the label that was asked for is on no sample.
         """
-        if self.cpu is None or self.apart is not None:
+        if self.cpu is None or self.apart is not None or self.alone is not None:
             return None
         return by_label(self.cpu, self.by)
 

@@ -12,9 +12,10 @@ __all__ = ["amounts", "is_large", "part_of_all", "share_of_change"]
 
 _Pair = tuple[float, float]
 
-# A function whose allocation changed by this part of all, and of its own, is named:
-# exact counts have no noise, but maps and slices that grow make small differences.
-_OF_ALL, _OF_ITSELF = 0.04, 0.1
+# A function is named whose allocation changed by this part of all, or of the whole
+# change, and of its own: exact counts have no noise, but maps and slices that grow make
+# small differences.
+_OF_ALL, _OF_CHANGE, _OF_ITSELF = 0.04, 0.25, 0.1
 # A change of so many times the objects that profiles miss is known within 20 %.
 _KNOWN = 5
 _ALL = 0.01
@@ -28,7 +29,8 @@ def is_large(totals: Allocated | None, site: Site) -> bool:
     """
     for whole, part in _known(totals, site):
         change, of_all = part[1] - part[0], whole[1] - whole[0]
-        least = max(_OF_ALL * max(whole), _OF_ITSELF * max(part))
+        least = min(_OF_ALL * max(whole), _OF_CHANGE * abs(of_all))
+        least = max(least, _OF_ITSELF * max(part))
         if change * of_all <= 0 or abs(change) > (1 + _OF_ITSELF) * abs(of_all):
             least = max(least, site.shared)
         if abs(change) >= least > 0:

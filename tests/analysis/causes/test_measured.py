@@ -228,6 +228,15 @@ def test_allocation_alone_is_a_cause_without_cpu(base, new, title, direction):
     assert (float(found[1]), float(found[2])) == objects
 
 
+def test_most_of_a_small_change_that_is_counted_is_named():
+    """The headline has +3.8 %: the reader asks where."""
+    base = {path("runtime.mallocgc", "F"): (3, 208)}
+    new = base | {path("runtime.mallocgc", "G"): (1, 8)}
+    _, findings = causes(Unit(F_AND_G, base), Unit(F_AND_G, new))
+    (cause,) = findings.causes
+    assert cause.title == "p.G allocates now: 0 → 8 B/op, 0 → 1 allocs/op"
+
+
 def test_a_function_that_allocates_in_place_of_another_is_one_cause():
     sides = [
         Unit(F_AND_G, {path("runtime.mallocgc", name): (count, 64 * count)})

@@ -52,7 +52,7 @@ def amounts(totals: Allocated | None, site: Site) -> str:
     """Return what a function allocates: ``1.8 → 0 kB/op, 30 → 0 allocs/op``.
 
     Objects are left out where those that profiles miss may be a good part of them. Who
-    allocates all but a hundredth of what benchmarks count allocates that.
+    allocates all but a hundredth of what benchmarks count on both sides allocates that.
     """
     if totals is not None:
         site = site._replace(
@@ -68,14 +68,13 @@ def amounts(totals: Allocated | None, site: Site) -> str:
 
 
 def _nearly_all(whole: _Pair | None, part: _Pair) -> _Pair:
-    """Return each side's part, or the whole where it is that within a hundredth."""
+    """Return both sides' part, or the whole where both are that within a hundredth."""
     if whole is None:
         return part
-    base, new = (
-        all_ if abs(own - all_) <= _ALL * all_ else own
-        for all_, own in zip(whole, part, strict=True)
+    all_of = (
+        abs(own - all_) <= _ALL * all_ for all_, own in zip(whole, part, strict=True)
     )
-    return base, new
+    return whole if all(all_of) else part
 
 
 def share_of_change(totals: Allocated | None, site: Site, *, alone: bool) -> str:

@@ -70,10 +70,13 @@ class _Runtime(NamedTuple):
     groups: tuple[str, ...]
 
 
+_GC_WORK = "gc-work"
 _RUNTIME = (
-    _Runtime("gc-work", "Other GC work", ("gc", "gc_tax")),
+    _Runtime(_GC_WORK, "Other GC work", ("gc", "gc_tax")),
     _Runtime("scheduler", "The scheduler", ("sched",)),
 )
+# Groups that have work of a process besides that of operations.
+_BY_ITSELF = ("gc", "gc_tax", "sched")
 _COSTS_OF_ALLOCATION = ("alloc", "gc_tax")
 
 
@@ -122,7 +125,10 @@ def causes_of_measured(case: Case, *, moved: bool) -> Findings:
     left = tuple(
         group
         for group in told.left
-        if group.id == "user" or not _of_process(view, cpu, cpu.of_groups(group.id))
+        if group.id not in _BY_ITSELF
+        or not _of_process(
+            view, cpu, cpu.of_groups(group.id), collected=group.id != "sched"
+        )
     )
     return Findings(tuple(found), told._replace(left=left))
 
@@ -144,9 +150,11 @@ def _ranked(view: _View) -> Iterator[Finding]:
             taken = taken.plus(finding.claim)
         drafts.append((finding.weight, finding, []))
     if view.cpu is not None and taken is not None:
+        collects = False
         for what in _RUNTIME:
-            follows = _of_runtime(view, view.cpu, taken, what)
+            follows = _of_runtime(view, view.cpu, taken, what, collects=collects)
             if follows is not None:
+                collects |= what.id == _GC_WORK
                 _put(view, follows, drafts)
     drafts.sort(key=lambda draft: -draft[0])
     for _, cause, below in drafts:
@@ -308,6 +316,8 @@ def _title(cpu: CPUComparison, place: Place) -> str:
     cum = _cum(cpu, place.row)
     if place.whole and (place.base, place.new) == cum:
         amount = f"{amount} with all it calls"
+    elif place.whole and not place.partial:
+        amount = f"{amount} on the path that changed"
     if place.partial:
         amount = f"{amount} outside the causes above"
     ratio = cpu.diff.normalization.ratio(place.base, place.new)
@@ -488,11 +498,16 @@ def _falls(*pairs: tuple[float, float]) -> bool:
 
 
 def _of_runtime(
-    view: _View, cpu: CPUComparison, taken: Claim, what: _Runtime
+    view: _View, cpu: CPUComparison, taken: Claim, what: _Runtime, *, collects: bool
 ) -> Finding | None:
-    """Return the change of runtime work that no place has, None within noise."""
+    """Return the change of runtime work that no place has, None within noise.
+
+    Where GC work changed as well, it `collects` more or less, and wakes its workers.
+    """
     claim = cpu.of_groups(*what.groups).without(taken)
-    if not cpu.change(claim).told or _of_process(view, cpu, claim):
+    if not cpu.change(claim).told:
+        return None
+    if not collects and _of_process(view, cpu, claim, collected=what.id == _GC_WORK):
         return None
     base, new = cpu.sums(claim)
     delta = cpu.delta(claim)
@@ -521,15 +536,17 @@ def _of_runtime(
     )
 
 
-def _of_process(view: _View, cpu: CPUComparison, claim: Claim) -> bool:
-    """Return whether work is that of a process, however many operations it does.
+def _of_process(
+    view: _View, cpu: CPUComparison, claim: Claim, *, collected: bool
+) -> bool:
+    """Return whether work may be that of a process, however many operations it does.
 
-    A process collects when it starts, and its sweeper gives way. Of operations that do
-    not allocate there is no other GC work; where one side does more of them in a run,
-    that is less per operation and no change.
+    A process collects when it starts, and its sweeper gives way. Where one side does
+    more operations in a run, that is less per operation and no change. GC work that
+    allocation makes necessary, which is counted, is that of operations: `collected`.
     """
     objects = None if view.totals is None else view.totals.objects
-    if objects is None or max(objects) >= OBJECT:
+    if collected and (objects is None or max(objects) >= OBJECT):
         return False
     base, new = (1 / len(side.runs) for side in (cpu.diff.base, cpu.diff.new))
     by = Normalization("absolute", base, new, "per run")

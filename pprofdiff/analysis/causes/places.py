@@ -167,21 +167,40 @@ def owned_by(cpu: CPUComparison, rows: Sequence[int]) -> Claim:
 
 def _deepest(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
     """Return the function deepest in the stacks that still has most of a change."""
-    claim, whole, last = left, 0.0, -1
+    claim, whole, path = left, 0.0, list[int]()
     candidates = program.inner.copy()
     while True:
         best = _largest(cpu, _cum_by_run(cpu, claim), candidates, whole)
         if best is None or abs(best[1]) < _KEEPS * abs(whole):
             break
-        last, whole = best
-        candidates[last] = False
-        claim = claim.within(cpu.under(cpu.only(last)))
-        if not (cpu.cum[0][last] and cpu.cum[1][last]):
+        row, whole = best
+        path.append(row)
+        candidates[row] = False
+        claim = claim.within(cpu.under(cpu.only(row)))
+        if not (cpu.cum[0][row] and cpu.cum[1][row]):
             # What a function calls that one side alone has is part of what is new.
             break
-    if last < 0:
+    if not path:
         return None
-    return Place(last, claim, *cpu.sums(claim), whole=True)
+    return Place(_innermost(cpu, claim, path), claim, *cpu.sums(claim), whole=True)
+
+
+def _innermost(cpu: CPUComparison, claim: Claim, path: list[int]) -> int:
+    """Return which function of a path is nearest the leaf of its heaviest stack."""
+    if len(path) == 1:
+        return path[0]
+    values = [
+        np.where(kept, np.abs(side), -1)
+        for kept, side in zip(claim.sides, cpu.diff.values, strict=True)
+    ]
+    heaviest = [int(side.max(initial=-1)) for side in values]
+    side = int(np.argmax(heaviest))
+    chosen = np.zeros(len(values[side]), np.bool_)
+    chosen[int(np.argmax(values[side]))] = True
+    for _, ids, _ in cpu.stacks_with(side, cpu.only(path[0]), chosen):
+        stack = ids.tolist()
+        return min(path, key=stack.index)
+    return path[-1]
 
 
 def _largest(

@@ -138,6 +138,15 @@ class Comparison:
         measured = (diff for diff in self.profiles if diff.is_cpu)
         return next((diff for diff in measured if min(diff.totals) > 0), None)
 
+    def undecided(self) -> Comparison:
+        """Return the comparison with rows of profiles judged cautiously.
+
+        What was measured in turns and gives no verdict has no row that surely changed:
+        samples are fewer than the turns, and rows are many.
+        """
+        cautious = tuple(replace(diff, cautious=True) for diff in self.profiles)
+        return replace(self, results={**self.results, "profile": cautious})
+
     @cached_property
     def by_label(self) -> ByLabel | None:
         """The CPU by the label that tells units of work; None without one.

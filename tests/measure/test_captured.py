@@ -145,7 +145,11 @@ def cpu(benchmark):
     """Return a CPU profile as Go wrote it, and what is kept, with its CPU seconds."""
     raw = benchmark("raw.pb.gz", "All", 100, "-test.cpuprofile={}")
     kept = copy(raw, raw.with_name("kept.pb.gz"))
-    return raw, kept, keep_operations(str(kept), Operations(101, "p BenchmarkAll/deep/er"))
+    return (
+        raw,
+        kept,
+        keep_operations(str(kept), Operations(101, "p BenchmarkAll/deep/er")),
+    )
 
 
 def traces(path):

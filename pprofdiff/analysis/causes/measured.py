@@ -278,6 +278,8 @@ def _largest(view: _View, cpu: CPUComparison, place: Place) -> str:
     whole = cpu.scaled_delta(*cpu.diff.totals)
     if view.moved and delta * whole > 0 and abs(delta) >= _MOSTLY * abs(whole):
         return f"Most of the change is in {who}: {amount}, not significant by itself"
+    if cpu.change(place.claim).told:
+        return f"The largest difference is in {who}: {amount}"
     return f"Within noise, the largest difference is in {who}: {amount}"
 
 

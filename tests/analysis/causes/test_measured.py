@@ -320,3 +320,18 @@ def test_whatever_changed_claims_are_apart_and_add_up(base, new):
         if found := AMOUNT.search(finding.title):
             ways = float(found[2]) - float(found[1])
             assert ways * (finding.explains or 0.0) >= 0
+
+
+def test_without_a_verdict_rows_are_judged_as_sentences_are():
+    """Time and CPU of turns differ so much that nothing is decided."""
+    base, new = (
+        [Unit({path("F"): cost, path("Rest"): 40}, noise=1.0)] for cost in (40, 56)
+    )
+    comparison = compared(base, new)
+    report = report_of(comparison)
+    assert report.outcome.verdict == "unknown"
+    (diff,) = (one for one in report.profiles if one.is_cpu)
+    assert (diff.model.spread.certain, diff.model.shares) == (False, False)
+    for column in ("flat", "cum"):
+        loud = [~one.table().judge(column).noise for one in (diff, comparison.cpu)]
+        assert not (loud[0] & ~loud[1]).any()

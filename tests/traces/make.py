@@ -4,8 +4,9 @@
 returns the file. In pytest, what cannot be made here is skipped with the reason; `made`
 raises instead. `big` makes the trace that speed is measured on.
 
-Of other Go releases than the one on PATH some traces are in `kept`, for sessions without
-``--whole``. `xz -9e` of what `made` returns makes one again.
+Without ``--whole``, traces are those in `kept` where they are there: of releases that are
+not on PATH, and of situations that a busy machine hides. `xz -9e` of what `another`
+returns makes one again.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.examples import whole
+
 from . import oracle
 from .toolchains import (
     VERSIONS,
     MissingGoError,
-    at_hand,
     cached,
     environment,
     once,
@@ -35,7 +37,9 @@ from .toolchains import (
 __all__ = [
     "MAKERS",
     "TESTPROGS",
+    "TRIES",
     "Maker",
+    "another",
     "big",
     "goroot_trace",
     "kept",
@@ -111,11 +115,26 @@ def trace(maker: str, go: str) -> Path:
 @cache
 def made(maker: str, go: str) -> Path:
     """Return the trace of a situation, made once a session; raise `MissingGoError`."""
-    if not at_hand(go) and (path := kept(f"{maker}-{go}")):
+    if not whole() and (path := kept(f"{maker}-{go}")):
         return path
+    return _run_once(maker, go, 0)
+
+
+def another(maker: str, go: str, number: int) -> Path:
+    """Return a trace of a situation that was made in this session, one a number.
+
+    The test is skipped where it cannot be made.
+    """
+    try:
+        return _run_once(maker, go, number)
+    except MissingGoError as missing:
+        pytest.skip(str(missing))
+
+
+def _run_once(maker: str, go: str, number: int) -> Path:
     program = _built(go)
     return once(
-        session() / f"{maker}-{go}.trace",
+        session() / f"{maker}-{go}-{number}.trace",
         lambda draft: _run_maker(program, maker, go, draft),
     )
 

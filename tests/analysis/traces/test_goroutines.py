@@ -74,6 +74,9 @@ def path_of(name):
     """Return a trace's file: a capture's, a maker's, one of GOROOT's programs or data."""
     if "/" in name:
         return DATA / name / "trace.out"
+    if name in PROFILED:
+        # On a busy machine a goroutine may not be in its call yet when the trace begins.
+        return make.kept(name)
     if name in PROGRAMS:
         return make.goroot_trace(name)
     if name in OLD:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.examples import whole
 from tests.traces import oracle
 from tests.traces.make import TRIES, kept
 from tests.traces.toolchains import (
     MissingGoError,
-    at_hand,
     environment,
     once,
     session,
@@ -72,7 +72,7 @@ def _traces():
     """Return a function: a version of Go and a kind in, the path of a trace out."""
 
     def trace(go, kind):
-        if not at_hand(go) and (path := kept(f"{kind}-{go}")):
+        if not whole() and (path := kept(f"{kind}-{go}")):
             return path
         try:
             version(go)

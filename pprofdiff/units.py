@@ -165,6 +165,10 @@ class Scale(NamedTuple):
             return f"−{digits}"
         return f"+{digits}" if signed else digits
 
+    def rounded(self, value: float) -> float:
+        """Return the value as it is printed."""
+        return round(value / self.size, self.decimals) * self.size
+
     def telling(self, value: float) -> Scale:
         """Return the scale with the decimals that two digits of a small value need."""
         size = abs(value) / self.size

@@ -176,8 +176,9 @@ class GoBenchmarks:
         switches = self._switches()
         if switches is None or switches < _BUSY:
             return []
-        often = f"{switches:,.0f} times a second of CPU time"
-        return [f"other programs took the processor {often}: time/op is longer for it"]
+        often = f"{switches:,.0f} involuntary context switches per CPU second"
+        waits = "other programs are running, and time/op includes waiting for them"
+        return [f"{often}: {waits}"]
 
     def notes(self) -> dict[str, Any]:
         """Return which benchmarks run, and how often."""

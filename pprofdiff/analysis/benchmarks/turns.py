@@ -74,6 +74,11 @@ class Turns:
         """Return a figure that is known of each turn."""
         return InTurns(base, new, self.together, self.layouts)
 
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one benchmark."""
+        return len(self.names) > 1
+
     def alike(self, kind: str) -> bool:
         """Return whether no benchmark's counts of a kind changed beyond their range."""
         return kind in self.varies and bool(self.varies[kind].all())
@@ -83,9 +88,9 @@ class Turns:
         base, new = (side.T.tolist() for side in figure)
         return [self.of(*one) for one in zip(base, new, strict=True)]
 
-    def geomeans(self) -> InTurns:
-        """Return each turn's geometric mean of seconds over benchmarks."""
-        base, new = (np.exp(np.log(s).mean(axis=1)).tolist() for s in self.seconds)
+    def geomeans(self, figure: tuple[Floats, Floats]) -> InTurns:
+        """Return each turn's geometric mean of a figure over benchmarks."""
+        base, new = (np.exp(np.log(side).mean(axis=1)).tolist() for side in figure)
         return self.of(base, new)
 
 

@@ -137,7 +137,7 @@ def units_in_turns(
     turns: Turns, figure: str, same_within: float, least: float = 0.0
 ) -> tuple[Unit, ...]:
     """Return time or CPU per operation of benchmarks measured in turns; none of one."""
-    if len(turns.names) < _SEVERAL:
+    if not turns.several:
         return ()
     times, cpu = _ratios(turns.each(turns.seconds)), None
     if turns.cpu_seconds is not None:

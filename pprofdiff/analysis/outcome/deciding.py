@@ -30,7 +30,7 @@ from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.analysis.stats.calibration import TOTAL_FREEDOM, TOTAL_SIGMA
 from pprofdiff.analysis.stats.power import MOST_RUNS, times_as_many, wanted_runs
 from pprofdiff.analysis.stats.scaled_alike import ScaledAlike, scaled_alike
-from pprofdiff.analysis.work import Work
+from pprofdiff.units import rounded
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, BenchmarkRow
@@ -50,13 +50,11 @@ _NOTHING = (
     "a benchmark, a load generator's summary or CPU profiles with --work tell what an "
     "operation costs"
 )
-_BOTH = (
-    "on a busy machine both time/op and CPU/op must show it: end other programs, or "
-    "measure longer (--time)"
-)
+_BUSY = "the machine is busy, so a verdict needs both CPU/op and time/op"
+_LONGER = "end other programs, or raise --time"
 _CPU_ALONE = (
-    "CPU/op changed and time/op did not follow: idle processors help the collector, so "
-    "that CPU alone does not decide"
+    "CPU/op changed and time/op did not: GC workers run on idle processors, so CPU/op "
+    "alone decides nothing"
 )
 _MACHINE = (
     "the time of an operation changed by more than its CPU: the machine gave less or "
@@ -207,12 +205,11 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
         first = min(kept, key=lambda m: m.width)
         needs = _rounds(first)
         if is_busy and first.verdict in _MOVED:
-            needs = _BOTH
+            needs = _while_busy(first, kept)
         elif _alone(kept):
             needs = _CPU_ALONE
     ordered = (first, *(m for m in kept if m is not first))
-    work = comparison.work
-    counted = () if work is None or turns is None else _counted(work, turns)
+    counted = () if turns is None else tuple(_counted(turns))
     return Outcome(
         verdict,
         ordered,
@@ -223,13 +220,22 @@ def _of_turns(comparison: Comparison, told: list[Measure]) -> Outcome:
     )
 
 
-def _counted(work: Work, turns: Turns) -> tuple[Counted, ...]:
-    """Return what an operation allocates, as benchmarks count it."""
-    return tuple(
-        Counted(unit, *work.allocated[kind], noise=turns.alike(kind))
-        for kind, unit in ALLOCATED.items()
-        if kind in work.allocated
-    )
+def _counted(turns: Turns) -> Iterator[Counted]:
+    """Yield what an operation allocates, of several benchmarks the geometric mean.
+
+    As in benchstat there is none where one of them allocates nothing.
+    """
+    for kind, unit in ALLOCATED.items():
+        sides = turns.allocated.get(kind)
+        if sides is None:
+            continue
+        if not turns.several:
+            base, new = (float(side[0]) for side in sides)
+        elif all((side > 0).all() for side in sides):
+            base, new = (float(np.exp(np.log(side).mean())) for side in sides)
+        else:
+            continue
+        yield Counted(unit, base, new, noise=turns.alike(kind))
 
 
 def _holds(measure: Measure, measures: Sequence[Measure], *, is_busy: bool) -> bool:
@@ -245,6 +251,21 @@ def _holds(measure: Measure, measures: Sequence[Measure], *, is_busy: bool) -> b
     if is_busy:
         return agreed and measure.beyond_chance
     return agreed or (measure.id == "time" and measure.beyond_chance)
+
+
+def _while_busy(first: Measure, measures: Sequence[Measure]) -> str:
+    """Return why a figure that moved gives no verdict on a busy machine."""
+    other = next((m for m in measures if m is not first), None)
+    if other is None:
+        return f"{_BUSY}, and only one was measured: {_LONGER}"
+    noun = {"time": "time/op", "cpu": "CPU/op"}[other.id]
+    if _agreed(first, measures):
+        why = "at 99.9%, and they are not as significant as that"
+    elif other.verdict in _MOVED:
+        why = "to agree, and they do not"
+    else:
+        why = f"to change significantly, and {noun} did not"
+    return f"{_BUSY} {why}: {_LONGER}"
 
 
 def _alone(measures: Sequence[Measure]) -> bool:
@@ -274,7 +295,7 @@ def _rounds(measure: Measure) -> str:
     times = times_as_many(reach, goal)
     if times > _LONGEST:
         return f"runs differ too much here to decide on {100 * (exp(goal) - 1):.0f}%"
-    return f"to decide, measure about {max(times, 1.1):.1f}× as long (--time)"
+    return f"to decide, measure about {rounded(max(times, 1.1), 2)}× as long (--time)"
 
 
 def _together(

@@ -129,7 +129,8 @@ def _in_turns(turns: Turns) -> Timed:
         for name, figure in zip(turns.names, turns.each(turns.seconds), strict=True)
     }
     what = _Figure("time", "time per operation", "s")
-    return Timed(_of_turns(what, turns.geomeans(), source_of(turns.names)), each)
+    seconds = turns.geomeans(turns.seconds)
+    return Timed(_of_turns(what, seconds, source_of(turns.names)), each)
 
 
 def _count(side: dict[BenchmarkKey, _Runs], names: Sequence[BenchmarkKey]) -> int:
@@ -180,9 +181,11 @@ def _throughput(comparison: Comparison) -> Measure | None:
 def _cpu_per_operation(comparison: Comparison) -> Measure | None:
     """Return CPU time per operation, where the work is known."""
     what = _Figure("cpu", "CPU per operation", "s")
-    work = comparison.work
-    if work is not None and "cpu" in work.turns:
-        seconds = work.turns["cpu"].times(1e-9)
+    turns = comparison.turns if comparison.measured else None
+    if turns is not None and turns.cpu_seconds is not None:
+        # Of several benchmarks the mean that time has, too: profiles are of a mix by
+        # iterations, which is another one and stands in no table of benchstat.
+        seconds = turns.geomeans(turns.cpu_seconds)
         return _of_turns(what, seconds, "the CPU time that the kernel counted")
     diff = comparison.cpu
     if diff is None:

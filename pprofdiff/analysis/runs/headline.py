@@ -46,18 +46,16 @@ def _of_turns(comparison: Comparison) -> tuple[RunValues, ...]:
 
     Empty where sides were not measured in turns, or rounds have unlike turns.
     """
-    turns = comparison.turns
-    work = comparison.work if comparison.measured else None
+    turns = comparison.turns if comparison.measured else None
     rounds = sorted({capture.run for capture in comparison.base.of("benchmark")})
-    if turns is None or work is None or len(turns.seconds[0]) % len(rounds):
+    if turns is None or len(turns.seconds[0]) % len(rounds):
         return ()
-    base, new = (_by_round(side, rounds) for side in turns.geomeans()[:2])
+    base, new = (_by_round(side, rounds) for side in turns.geomeans(turns.seconds)[:2])
     source = source_of(turns.names)
     found = [RunValues("time", "time per operation", source, base, new)]
-    if "cpu" in work.turns:
-        base, new = (
-            _by_round(side, rounds) for side in work.turns["cpu"].times(1e-9)[:2]
-        )
+    if turns.cpu_seconds is not None:
+        cpu = turns.geomeans(turns.cpu_seconds)
+        base, new = (_by_round(side, rounds) for side in cpu[:2])
         source = "the CPU time that the kernel counted"
         found.append(RunValues("cpu", "CPU per operation", source, base, new))
     return tuple(found)

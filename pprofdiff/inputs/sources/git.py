@@ -266,6 +266,32 @@ class Repository:
             for found in _HUNK.finditer(told)
         )
 
+    @cached_property
+    def _at_root(self) -> tuple[str, str]:
+        """Where git takes paths as trees have them: it takes them from its folder."""
+        with suppress(UsageError):
+            return "-C", self.top()
+        # A repository without a work tree has no folder to be in.
+        return "-C", "."
+
+    def commits(self, span: tuple[str, str], most: int) -> tuple[Commit, ...]:
+        """Return the newest commits of a span, up to so many."""
+        return self._newest(most, "..".join(span))
+
+    def touching(
+        self, span: tuple[str, str], paths: tuple[str, ...], most: int
+    ) -> tuple[Commit, ...]:
+        """Return the newest commits of a span that touched files, up to so many."""
+        return self._newest(most, "..".join(span), "--", *paths)
+
+    def _newest(self, most: int, *of: str) -> tuple[Commit, ...]:
+        """Return the newest commits that ``git log`` lists, up to so many."""
+        words = "log", *_PLAIN, "-s", "--format=%H %s", f"-{most + 1}"
+        told = self._run(*self._at_root, *words, *of).decode("utf-8", "replace")
+        pairs = (line.partition(" ")[::2] for line in told.splitlines())
+        found = (Commit(*pair) for pair in pairs if pair[0] != self.not_committed)
+        return tuple(found)[:most]
+
     def commits_of(
         self, span: tuple[str, str], path: str, start: int, count: int
     ) -> tuple[Commit, ...]:
@@ -277,12 +303,13 @@ class Repository:
         lines = f"{start},+{count}"
         try:
             told = self._run(
+                *self._at_root,
                 *("blame", "--no-textconv", "--porcelain"),
                 *("-L", lines, "..".join(span), "--", path),
             ).decode("utf-8", "replace")
         except GitError:
             words = *("log", *_PLAIN, "-s", "--format=%H"), "..".join(span)
-            touched = self._run(*words, f"-L{lines}:{path}")
+            touched = self._run(*self._at_root, *words, f"-L{lines}:{path}")
             return self._described(span, touched.decode("ascii").split())
         ids = re.findall(r"^([0-9a-f]{40,64}) \d+ \d+", told, re.MULTILINE)
         before = set(_boundaries(told))
@@ -293,7 +320,7 @@ class Repository:
     ) -> tuple[Commit, ...]:
         """Return the commits of a span that changed how often files have a text."""
         told = self._run(
-            *("log", *_PLAIN, "-s", "--format=%H", f"-S{text}"),
+            *(*self._at_root, "log", *_PLAIN, "-s", "--format=%H", f"-S{text}"),
             *("..".join(span), "--", *paths),
         )
         return self._described(span, told.decode("ascii", "replace").split())

@@ -209,23 +209,63 @@ class FoundSources:
     def commits(
         self, base: SourceText, new: SourceText, hunk: Hunk
     ) -> tuple[Commit, ...]:
-        """Return the commits between the builds that made a hunk; newest first."""
-        if self._repository is None or self._commits is None:
+        """Return the commits between the builds that made a hunk; newest first.
+
+        Where new is base with one commit more, it is that one. Else lines that are gone
+        are looked for by their text, which may stand elsewhere too: then it is the
+        commit that touched the file, if only one did.
+        """
+        repository, span = self._repository, self._commits
+        if repository is None or span is None:
             return ()
         if (base.origin, new.origin) != ("git", "git"):
             return ()
+        if self._only is not None:
+            return (self._only,)
+        paths = tuple(dict.fromkeys((base.path, new.path)))
         try:
             if hunk.new_count:
-                return self._repository.commits_of(
-                    self._commits, new.path, hunk.new_start, hunk.new_count
+                found = repository.commits_of(
+                    span, new.path, hunk.new_start, hunk.new_count
                 )
-            start = hunk.base_start - 1
-            gone = base.lines[start : start + hunk.base_count]
-            paths = tuple(dict.fromkeys((base.path, new.path)))
-            text = max((line.strip() for line in gone), key=len)
-            return self._repository.commits_without(self._commits, paths, text)
+            else:
+                found = repository.commits_without(span, paths, _telling(base, hunk))
+            if not found and self._onward:
+                touching = repository.touching(span, paths, 2)
+                found = touching if len(touching) == 1 else ()
         except GitError:
             return ()
+        return found
+
+    @cached_property
+    def _onward(self) -> bool:
+        """Whether new has all commits of base: what differs, its other ones made."""
+        if self._repository is None or self._commits is None:
+            return False
+        try:
+            return self._repository.merge_base(*self._commits) == self._commits[0]
+        except UsageError:
+            return False
+
+    @cached_property
+    def _only(self) -> Commit | None:
+        """The one commit that new has more than base; None where it has several."""
+        if self._repository is None or self._commits is None or not self._onward:
+            return None
+        try:
+            found = self._repository.commits(self._commits, 2)
+        except GitError:
+            return None
+        return found[0] if len(found) == 1 else None
+
+
+def _telling(base: SourceText, hunk: Hunk) -> str:
+    """Return the line of a hunk's base by which a commit without it is found."""
+    start = hunk.base_start - 1
+    gone = [line.strip() for line in base.lines[start : start + hunk.base_count]]
+    if gone[0].startswith("func "):
+        return gone[0]
+    return max(gone, key=len)
 
 
 def _is_source(path: str) -> bool:

@@ -26,6 +26,7 @@ LITTLE = 0.1
 """Below it, percent of a fall all look alike."""
 # Bounds that are farther apart say nothing of a ratio.
 _NO_BOUNDS = 1000
+_ROUNDING = 1e-9
 PER_OP = {"time": "time/op", "cpu": "CPU/op"}
 """Figures of an operation by their ids, as benchmarks are read."""
 
@@ -58,7 +59,9 @@ def number(counted: Counted, value: float) -> str:
     """Return an exact count of bytes or objects."""
     if counted.unit == "B/op":
         return scaled(value, "B")
-    return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.2f}"
+    # A mean of equal counts is one of them but for rounding.
+    whole = value >= 10 or abs(value - round(value)) < _ROUNDING
+    return f"{value:,.0f}" if whole else f"{value:.2f}"
 
 
 def percent_change(ratio: float) -> str:

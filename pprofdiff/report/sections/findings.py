@@ -53,9 +53,12 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
         alone = _alone(shown, told)
         several = sum(bool(f.explains) for f in shown if f.parent not in _ids(shown))
         they = whole and several > 1
-        plural = "Together they" if they else "All causes together"
-        who = f"{alone} explains" if alone else f"{plural} explain"
-        rest.append(Sentence(_together(findings.explained, cpu, who)))
+        who = "Together they explain" if they else "All causes together explain"
+        if alone is not None:
+            causes = [f for f in shown if f.parent not in _ids(shown)]
+            who = f"Cause {causes.index(alone) + 1} explains"
+        seen = None if alone is None else _own(alone)
+        rest.append(Sentence(_together(findings.explained, cpu, who, seen)))
     return Why(
         warnings=tuple(
             Sentence(f"{finding.title}. {finding.advice}", "warning")
@@ -133,8 +136,7 @@ def _amount(finding: Finding, cpu: ProfileDiff, whole: float | None, level: int)
     """
     if not finding.explains or finding.mark is None:
         return ""
-    own = finding.own
-    amount = finding.explains if own is None else own
+    own, amount = finding.own, _own(finding)
     if level and (whole is None or not 0 < amount / (whole or -amount) <= 1):
         return ""
     scale = change_scale_of(cpu)
@@ -153,30 +155,45 @@ def _amount(finding: Finding, cpu: ProfileDiff, whole: float | None, level: int)
     return f"{text}, with what follows {family}" if follows else text
 
 
-def _alone(shown: Sequence[Finding], told: Sequence[Finding]) -> str:
-    """Return the number of the one cause that explains anything; "" if more do."""
+def _own(finding: Finding) -> float:
+    """Return the amount beside a finding's title, without its consequences."""
+    return (finding.explains or 0.0) if finding.own is None else finding.own
+
+
+def _alone(shown: Sequence[Finding], told: Sequence[Finding]) -> Finding | None:
+    """Return the one cause that explains anything; None if more do."""
     ids = _ids(told)
     amounts = [f for f in told if f.explains and f.parent not in ids]
     causes = [f for f in shown if f.parent not in _ids(shown)]
-    if len(amounts) != 1 or amounts[0] not in causes:
-        return ""
-    return f"Cause {causes.index(amounts[0]) + 1}"
+    return amounts[0] if len(amounts) == 1 and amounts[0] in causes else None
 
 
-def _together(explained: Explained, cpu: ProfileDiff, who: str) -> str:
-    """Return how much of the change all findings explain; `who` says which they are.
+def _together(
+    explained: Explained, cpu: ProfileDiff, who: str, seen: float | None
+) -> str:
+    """Return how much of the change all findings explain, and what the rest is.
 
-    `who` is the sentence's subject with its verb.
+    `who` is the sentence's subject with its verb. `seen` is the amount that the one
+    cause has in its title: it is not said twice.
     """
     scale = scale_of(cpu)
     told = scale.text(explained.explained, signed=True)
     total = scale.text(explained.total, signed=True)
-    rest = scale.text(explained.total - explained.explained, signed=True)
-    words = f"{who} {told}; in all the CPU changed by {total}."
-    if not explained.left:
-        return f"{words} The rest, {rest}, is within noise in every group."
-    groups = "; ".join(
-        f"{group.label} {scale.text(group.delta, signed=True)}"
-        for group in explained.left
-    )
-    return f"{words} Not explained: {groups}."
+    # Of the numbers as printed, so that the three add up for who reads them.
+    whole, part = map(scale.rounded, (explained.total, explained.explained))
+    rest = scale.number(whole - part, signed=True)
+    parts = f"{scale.number(explained.explained, signed=True)} of {total}"
+    if whole == 0:
+        parts = told
+    if explained.left:
+        groups = "; ".join(
+            f"{group.label} {scale.text(group.delta, signed=True)}"
+            for group in explained.left
+        )
+        return f"{who} {parts}. Not explained: {groups}."
+    if scale.rounded(whole - part) == 0:
+        return f"{who} all of the {total}."
+    # Only a total that is printed in the same unit is compared with what was seen.
+    if seen is not None and change_scale_of(cpu).text(seen, signed=True) == told:
+        return f"The rest of the {total} ({rest}) is within noise."
+    return f"{who} {parts}; the rest ({rest}) is within noise."

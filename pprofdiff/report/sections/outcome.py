@@ -47,6 +47,8 @@ _NOUNS = {
     "control": "CPU against the code that did not change",
 }
 _BESIDE = 2
+# So many are both.
+_BOTH = 2
 # Less than this part is no change of bytes: a growing map spreads over iterations.
 _NOTHING = 0.0005
 _NONE = ("0 B", "0", "0.00")
@@ -114,20 +116,26 @@ def _figures(outcome: Outcome, first: Measure) -> list[str]:
 def _told_units(outcome: Outcome, first: Measure) -> Told:
     """Return the outcome of several units of work: which moved, then their mean."""
     many, figures = len(outcome.units), ", ".join(_figures(outcome, first))
+    every = "both" if many == _BOTH else f"all {many}"
+    # Time is a geometric mean, and in turns all figures are.
+    mean = "geomean" if first.id == "time" or _turns(first) else "together"
+    of_all = f"{every} benchmarks together"
+    if mean == "geomean":
+        of_all = f"geomean of {every} benchmarks"
     moved, verdict = outcome.moved, _verdict(outcome, first)
     below = []
     if moved:
         if outcome.contrary:
             verdict = "Both ways"
         headline = f"{verdict}: {unit_headline(outcome.units, moved)}"
-        below.append(f"All {many} together: {figures}.")
+        below.append(_sentence(f"{of_all}: {figures}"))
     elif outcome.verdict == "same":
-        headline = f"{verdict}: {figures}, all {many} benchmarks together"
+        headline = f"{verdict}, {of_all}: {figures}"
     elif outcome.verdict == "unknown":
-        alone = f"none of {many} benchmarks changed significantly"
-        headline = f"{verdict}: {alone}; together {figures}"
+        none = "neither benchmark" if many == _BOTH else f"none of {many} benchmarks"
+        headline = f"{verdict}: {none} changed significantly; {mean} {figures}"
     else:
-        headline = f"{verdict}: {figures}, all {many} benchmarks together"
+        headline = f"{verdict}, {of_all}: {figures}"
         below.append("None of them changed significantly by itself.")
     if not _turns(first):
         below += _below(outcome, first)

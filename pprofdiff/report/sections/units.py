@@ -35,6 +35,7 @@ __all__ = ["covered_by_units", "label_sentence", "unit_headline", "unit_parts"]
 _FAR = 100
 # So many units of a label are named in a sentence.
 _NAMED = 2
+_BOTH = 2
 _TONES: dict[str, Tone] = {"slower": "worse", "faster": "better"}
 
 
@@ -49,9 +50,8 @@ def unit_headline(units: Sequence[Unit], moved: Sequence[Unit]) -> str:
     faster = [unit for unit in moved if unit.verdict == "faster"]
     told = _told(slower or faster, units)
     if slower and faster:
-        word = f"{_many(len(slower), units)} slower, "
-        told = f"{word}{_named(slower, first=False)}"
-        told += f"; {len(faster)} faster, {_named(faster, first=False)}"
+        told = f"{len(slower)} of {len(units)} benchmarks slower{_named(slower)}"
+        told += f"; {len(faster)} faster{_named(faster)}"
     left = [unit for unit in units if not unit.moved]
     if left:
         same = all(unit.verdict == "same" for unit in left)
@@ -63,23 +63,27 @@ def unit_headline(units: Sequence[Unit], moved: Sequence[Unit]) -> str:
 def _told(moved: Sequence[Unit], units: Sequence[Unit]) -> str:
     """Return the units that moved one way: one by its name, of more how many."""
     if len(moved) == 1:
-        return _named(moved, first=True)
-    return f"{_many(len(moved), units)}, {_named(moved, first=False)}"
-
-
-def _many(count: int, units: Sequence[Unit]) -> str:
-    return f"{count} of {len(units)} benchmarks"
+        return _change(moved[0])
+    many = f"{len(moved)} of {len(units)}"
+    if len(moved) == len(units):
+        many = "both" if len(moved) == _BOTH else f"all {len(moved)}"
+    return f"{many} benchmarks; most {_change(moved[0])}"
 
 
 def _others(left: int) -> str:
     return "the other one" if left == 1 else f"{left} others"
 
 
-def _named(moved: Sequence[Unit], *, first: bool) -> str:
-    """Return the unit that moved most, with its bounds."""
-    unit, noun = moved[0], PER_OP[moved[0].figure]
-    most = "" if first or len(moved) == 1 else " most"
-    return f"{unit.name}{most} {change(unit.ratio)} {noun} ({_bounds(unit)})"
+def _named(moved: Sequence[Unit]) -> str:
+    """Return the unit that moved most, behind what it is one of."""
+    most = ":" if len(moved) == 1 else ", most"
+    return f"{most} {_change(moved[0])}"
+
+
+def _change(unit: Unit) -> str:
+    """Return how far a unit moved, with its bounds."""
+    noun = PER_OP[unit.figure]
+    return f"{unit.name}, {noun} {change(unit.ratio)} ({_bounds(unit)})"
 
 
 def _bounds(unit: Unit) -> str:

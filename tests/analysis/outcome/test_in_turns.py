@@ -67,6 +67,26 @@ def test_one_figure_alone_must_move_beyond_chance(operations, wall, verdict):
     assert bool(told.needs) == (verdict == "unknown")
 
 
+BUSY_NEEDS = "the machine is busy, so a verdict needs both CPU/op and time/op "
+
+
+@pytest.mark.parametrize(
+    ("operations", "wall", "why"),
+    [
+        (800, 0.8, "to change significantly, and time/op did not"),
+        # Both changed, and less than an early look asks for.
+        (920, 1.0, "at 99.9%, and they are not as significant as that"),
+        # The time fell as surely as the CPU rose.
+        (800, 0.5, "to agree, and they do not"),
+    ],
+)
+def test_on_a_busy_machine_the_reason_is_said(operations, wall, why):
+    new = Unit(BUSY, operations=operations, wall=wall, noise=0.1)
+    told, _ = of(Unit(BUSY, noise=0.1), new)
+    assert told.verdict == "unknown"
+    assert told.needs == f"{BUSY_NEEDS}{why}: end other programs, or raise --time"
+
+
 def test_what_is_open_says_how_much_longer_it_takes():
     told, _ = of(Unit(F, noise=0.08), Unit(F, noise=0.08))
     assert told.verdict == "unknown"

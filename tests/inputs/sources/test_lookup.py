@@ -160,3 +160,63 @@ def test_a_repository_that_is_named_is_not_that_of_a_hook(alone, monkeypatch):
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", "/none")
     sources = sources_of("HEAD..HEAD", str(repo.folder), "")
     assert sources.text(1, "m.F", "/b/m.go").lines == ("a",)
+
+
+GONE = "package m\n\nfunc F() {\n	first()\n	a_longer_line_than_others()\n}\n"
+TWICE = "package m\n\nfunc G() {\n	a_longer_line_than_others()\n}\n"
+
+
+def gone(repo, base, new, folder=""):
+    """Return the subjects of what took F away, whose lines are of base alone."""
+    place = repo.folder / folder if folder else repo.folder
+    sources = sources_of(f"{base}..{new}", str(place), "")
+    text = sources.text(0, "m.F", "/b/m/f.go")
+    assert text is not None
+    return [commit.subject for commit in sources.commits(text, text, Hunk(3, 4, 0, 0))]
+
+
+def test_the_only_commit_between_made_whatever_differs(alone):
+    """Its longest line stands elsewhere now, so that its text alone tells nothing."""
+    repo = repository(alone / "repo")
+    base = repo.commit("base", {"go.mod": "module m\n", "f.go": GONE})
+    new = repo.commit("moved", {"f.go": TWICE})
+    assert gone(repo, base, new) == ["moved"]
+    # The way back has no commit of its own.
+    sources = sources_of(f"{new}..{base}", str(repo.folder), "")
+    text = sources.text(1, "m.F", "/b/m/f.go")
+    assert sources.commits(text, text, Hunk(0, 0, 3, 4)) == ()
+
+
+def test_of_several_commits_the_one_that_removed_a_function_is_named(alone):
+    repo = repository(alone / "repo")
+    base = repo.commit("base", {"go.mod": "module m\n", "f.go": GONE})
+    repo.commit("a line", {"f.go": GONE.replace("first", "second")})
+    repo.commit("moved", {"f.go": TWICE})
+    new = repo.commit("later", {"f.go": f"{TWICE}\nvar X int\n"})
+    assert gone(repo, base, new) == ["moved"]
+
+
+def test_nothing_is_said_of_lines_that_another_branch_has(alone):
+    """New never had what base has: none of its commits took it away."""
+    repo = repository(alone / "repo")
+    root = repo.commit("root", {"go.mod": "module m\n", "f.go": "package m\n"})
+    repo.run("switch", "-q", "-c", "other")
+    new = repo.commit("elsewhere", {"f.go": "package m\n\nvar X int\n"})
+    repo.run("switch", "-q", "--detach", root)
+    base = repo.commit("base", {"f.go": GONE})
+    assert gone(repo, base, new) == []
+
+
+def test_commits_are_found_from_a_folder_below_the_root(alone):
+    """A module in a folder of its repository: paths are from the repository's root."""
+    repo = repository(alone / "repo")
+    base = repo.commit("base", {"m/go.mod": "module m\n", "m/f.go": GONE})
+    longer = GONE.replace("	first()\n", "	first()\n	second()\n")
+    repo.commit("second", {"m/f.go": longer})
+    new = repo.commit("third", {"m/f.go": longer, "m/g.go": TWICE})
+    sources = sources_of(f"{base}..{new}", str(repo.folder / "m"), "")
+    texts = [sources.text(side, "m.F", "/b/m/f.go") for side in (0, 1)]
+    (hunk,) = sources.hunks(*texts)
+    assert [commit.subject for commit in sources.commits(*texts, hunk)] == ["second"]
+    repo.commit("none", {"m/f.go": "package m\n"})
+    assert gone(repo, base, "HEAD", "m") == ["none"]

@@ -113,8 +113,10 @@ def test_it_reads_well_with_everything_folded(comment):
     assert title == "### base → new"
     assert verdict == "**Verdict** fail: 1 of 2 rules tripped"
     assert ruling.startswith(r"- fail: `cum:json\.Marshal$:+5%`: ")
-    assert outcome.startswith("**Faster: Compress 1/5,100 time/op (1/8,100 to ")
-    assert mean == ("All 2 together: 70.7× the operations a second (48.5 to 103×).")
+    assert outcome.startswith("**Faster: Compress, time/op 1/5,100 (1/8,100 to ")
+    assert mean == (
+        "Geomean of both benchmarks: 70.7× the operations a second (48.5 to 103×)."
+    )
     assert named.startswith("**Benchmarks, ")
     assert [line.split("|")[1].strip(" `") for line in units.splitlines()[2:]] == [
         "Compress", "CompressOld",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from statistics import geometric_mean
 
 import pytest
 
@@ -56,11 +57,57 @@ def test_one_benchmark(new, words):
 def test_of_several_those_that_moved_are_named():
     slower = [THREE[0]._replace(cpu={F: 1200}), *THREE[1:]]
     headline, below = told(THREE, slower)
-    assert headline.startswith("Slower: A 2.00× time/op (")
+    assert headline.startswith("Slower: A, time/op 2.00× (")
     assert headline.endswith("; 2 others unchanged.")
     # The geometric mean of 2, 1 and 1.
     (mean,) = below
-    assert mean.startswith("All 3 together: time/op 6.12 → 7.71 ms, +26% (99% CI ")
+    start = "Geomean of all 3 benchmarks: time/op 6.12 → 7.71 ms, +26% (99% CI "
+    assert mean.startswith(start)
+
+
+def test_how_many_moved_is_said_in_words():
+    """Both, all or some of them; what moved most is named behind."""
+    dearer = [
+        ONE._replace(name=c, cpu={F: n})
+        for c, n in zip("ABC", (1200, 1800, 900), strict=True)
+    ]
+    for many, words in (
+        (2, "Slower: both benchmarks; most B, time/op 3.00× ("),
+        (3, "Slower: all 3 benchmarks; most B, time/op 3.00× ("),
+    ):
+        headline, (mean,) = told(THREE[:many], dearer[:many])
+        assert headline.startswith(words)
+        which = "both" if many == 2 else "all 3"
+        assert mean.startswith(f"Geomean of {which} benchmarks: time/op ")
+    headline, _ = told(THREE, [*dearer[:2], THREE[2]])
+    assert headline.startswith("Slower: 2 of 3 benchmarks; most B, time/op 3.00× (")
+    headline, _ = told(THREE, THREE)
+    assert headline.startswith("The same within 2%, geomean of all 3 benchmarks: ")
+
+
+def test_all_figures_of_several_benchmarks_are_geometric_means():
+    """As benchstat's last row: iterations do not weigh, and 0 has no such mean."""
+    base = [
+        Unit({F: 400}, {F: (2, 100)}, name="A"),
+        Unit({F: 900}, {F: (8, 900)}, name="B", operations=100),
+    ]
+    new = [base[0]._replace(cpu={F: 1600}, allocated={F: (2, 400)}), base[1]]
+    outcome = of(base, new).outcome
+    for measure in outcome.measures:
+        assert measure.ratio == pytest.approx(2, rel=0.01)
+        assert measure.new / measure.base == pytest.approx(2, rel=0.01)
+        for side in ("base", "new"):
+            if measure.id == outcome.units[0].figure:
+                each = [getattr(unit, side) for unit in outcome.units]
+                whole = getattr(measure, side)
+                assert whole == pytest.approx(geometric_mean(each), rel=0.01)
+    counted = {one.unit: (one.base, one.new) for one in outcome.counted}
+    assert counted["B/op"] == pytest.approx((300, 600))
+    assert counted["allocs/op"] == pytest.approx((4, 4))
+    _, (mean,) = told(base, new)
+    assert mean.endswith("B/op 300 → 600 B (2.00×), allocs/op 4 as before.")
+    none = [base[0]._replace(allocated={}), base[1]]
+    assert of(none, new).outcome.counted == ()
 
 
 def test_benchmarks_that_moved_both_ways_are_no_verdict():
@@ -70,10 +117,12 @@ def test_benchmarks_that_moved_both_ways_are_no_verdict():
         THREE[2],
     ]
     headline, below = told(THREE, mixed)
-    assert headline.startswith("Both ways: 1 of 3 benchmarks slower, A 2.00× time/op (")
-    assert "; 1 faster, B −25% time/op (" in headline
+    assert headline.startswith(
+        "Both ways: 1 of 3 benchmarks slower: A, time/op 2.00× ("
+    )
+    assert "; 1 faster: B, time/op −25% (" in headline
     assert headline.endswith("; the other one unchanged.")
-    assert [line.split(":")[0] for line in below] == ["All 3 together"]
+    assert [line.split(":")[0] for line in below] == ["Geomean of all 3 benchmarks"]
 
 
 def test_counts_and_benchmarks_are_in_json():

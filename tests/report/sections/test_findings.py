@@ -1,0 +1,64 @@
+"""What causes explain, and the rest: numbers that add up as they are printed."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from pprofdiff.analysis.findings.model import Explained
+from pprofdiff.analysis.profiles.groups import JudgedSum
+from pprofdiff.report.sections.findings import _together
+from tests.analysis.measuring import Unit, compared, path
+
+NUMBER = re.compile(r"([+−]?)(\d[\d,]*(?:\.\d+)?)")
+
+
+def numbers(text):
+    """Return the numbers of a sentence, exactly."""
+    return [
+        Decimal(digits.replace(",", "")) * (-1 if sign == "−" else 1)
+        for sign, digits in NUMBER.findall(text)
+    ]
+
+
+@pytest.fixture(scope="module", params=[1, 10, 1000])
+def cpu(request):
+    """Return a CPU comparison whose totals have 1 to 4 digits before the point."""
+    base, new = ({path("F"): n * request.param} for n in (300, 237))
+    return compared(Unit(base), Unit(new)).cpu
+
+
+def test_what_is_explained_and_the_rest_add_up_in_print(cpu):
+    random = np.random.default_rng(7)
+    whole = cpu.normalization.delta(*cpu.totals)
+    for part in random.normal(1, 0.3, 300):
+        explained = Explained(whole, whole * part, ())
+        text = _together(explained, cpu, "Together they explain", None)
+        if "all of the" in text:
+            continue
+        told, total, rest = numbers(text)
+        assert told + rest == total
+        assert text.endswith(" is within noise.")
+        # What the one cause has in its title is not said again.
+        alone = _together(explained, cpu, "Cause 1 explains", whole * part)
+        assert numbers(alone) == [total, rest]
+        assert alone.startswith("The rest of the ")
+
+
+def test_a_rest_of_nothing_is_not_written(cpu):
+    whole = cpu.normalization.delta(*cpu.totals)
+    text = _together(Explained(whole, whole, ()), cpu, "Cause 1 explains", whole)
+    assert re.fullmatch(r"Cause 1 explains all of the −[\d.,]+ \S+/op\.", text)
+
+
+def test_what_is_not_explained_is_named(cpu):
+    whole = cpu.normalization.delta(*cpu.totals)
+    groups = (JudgedSum("gc", "GC", 1, 2, whole / 2, noise=False),)
+    text = _together(Explained(whole, whole / 2, groups), cpu, "Cause 1 explains", None)
+    assert re.fullmatch(
+        r"Cause 1 explains −[\d.,]+ of −[\d.,]+ \S+\. Not explained: GC −[\d.,]+ \S+\.",
+        text,
+    )

@@ -328,8 +328,7 @@ class Reason(NamedTuple):
     @property
     def title(self) -> str:
         """The sentence that says what changed, with its amount and severity."""
-        of_that = "Of that " if self.level and self.amount else ""
-        amount = f"{of_that}{self.amount}, " if self.amount else ""
+        amount = f"{self.amount}, " if self.amount else ""
         return f"{self.finding.title}. {amount}{self.finding.severity}"
 
     @property

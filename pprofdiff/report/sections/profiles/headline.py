@@ -10,6 +10,7 @@ from pprofdiff.analysis.profiles.groups import (
 )
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.totals import total_noise
+from pprofdiff.report.sections.changes import total_change
 from pprofdiff.units import percent
 
 __all__ = ["headline"]
@@ -85,4 +86,4 @@ def _whole(diff: ProfileDiff) -> str:
         return f"{words}."
     if total_noise(diff):
         return f"{words}, within noise."
-    return f"{words} ({percent(new - base, base, signed=True)})."
+    return f"{words} ({total_change(base, new)})."

@@ -11,6 +11,7 @@ from pprofdiff.analysis.profiles.scaling import mode_in_words, scale_of
 from pprofdiff.analysis.profiles.totals import total_noise
 from pprofdiff.report.model import ReportModel, Scope
 from pprofdiff.report.rows import Cell, Section, SectionPart, Sentence, Table, Tile
+from pprofdiff.report.sections.changes import total_change
 from pprofdiff.report.sections.gc_price import gc_price_parts
 from pprofdiff.report.sections.profiles.call_sites import call_sites
 from pprofdiff.report.sections.profiles.cells import delta_cell
@@ -23,7 +24,6 @@ from pprofdiff.report.sections.profiles.functions import (
 from pprofdiff.report.sections.profiles.headline import headline
 from pprofdiff.report.sections.profiles.noise import noise_sentence
 from pprofdiff.report.sections.profiles.owners import group_table, payer_tables
-from pprofdiff.units import percent
 
 __all__ = ["profile_sections", "profile_tiles"]
 
@@ -146,7 +146,7 @@ def profile_tiles(section: Section) -> Iterator[Tile]:
     base, new = by.scaled(*diff.totals)
     name = f"{diff.title}, absolute" if by.mode == "absolute" else diff.title
     values = f"{scale.number(base)} → {scale.number(new)} {scale.unit}"
-    change = percent(new - base, base, signed=True) if base else ""
+    change = total_change(base, new)
     noise = None if new == base else total_noise(diff)
     delta = delta_cell(diff, *diff.totals, noise=noise)
     words = f"{change}, within noise" if noise else change

@@ -399,7 +399,7 @@ def _number(scale: Scale, value: float) -> str:
 def _delta(row: BenchmarkRow) -> Cell:
     """Return the change of the median, noise where the samples may be of one kind."""
     if row.delta is None or row.tidy_base is None:
-        return Cell("+new" if row.base is None else "-gone")
+        return Cell("new" if row.base is None else "gone")
     if not row.significant:
         return Cell("", row.delta, mark="noise", tone="faint")
     if row.delta == 0:

@@ -91,7 +91,7 @@ def our_lines(found):
         if isinstance(block, Table):
             for row in block.rows:
                 texts = [signed(cell) for cell in row.cells[:5]]
-                if texts[3] in ("+new", "-gone"):
+                if texts[3] in ("new", "gone"):
                     texts[3:] = []
                 if texts[3:] and "from 0" in texts[3]:
                     texts[3] = "?"

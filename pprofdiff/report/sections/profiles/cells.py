@@ -58,10 +58,10 @@ def ratio_cell(
     """
     ratio = diff.normalization.ratio(base, new)
     if ratio is None:
-        return Cell("+new", inf) if new and not there[0] else Cell("")
+        return Cell("new", inf) if new and not there[0] else Cell("")
     if new or there[1]:
         return Cell(times(ratio), ratio)
-    return Cell("-gone", 0.0)
+    return Cell("gone", 0.0)
 
 
 def share_cell(diff: ProfileDiff, base: int, new: int) -> Cell:

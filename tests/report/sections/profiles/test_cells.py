@@ -55,8 +55,8 @@ def test_a_ratio_is_of_scaled_values_and_sorts_what_is_new_or_gone(diff):
     base, new = diff.totals
     assert ratio_cell(diff, base, new).value == pytest.approx(2 * new / base)
     assert ratio_cell(diff, base, new).text == "1.33×"
-    assert (ratio_cell(diff, 0, 1).text, ratio_cell(diff, 0, 1).value) == ("+new", inf)
-    assert (ratio_cell(diff, 1, 0).text, ratio_cell(diff, 1, 0).value) == ("-gone", 0)
+    assert (ratio_cell(diff, 0, 1).text, ratio_cell(diff, 0, 1).value) == ("new", inf)
+    assert (ratio_cell(diff, 1, 0).text, ratio_cell(diff, 1, 0).value) == ("gone", 0)
     assert ratio_cell(diff, 0, 0).value is None
 
 

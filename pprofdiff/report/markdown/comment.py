@@ -127,7 +127,7 @@ def _still(report: ReportModel, told: Why) -> bool:
         return False
     if told.warnings or report.outcome.contrary or any(changed_parts(report)):
         return False
-    return not changed(report.comparison, report.findings)
+    return not changed(report.comparison, report.findings, report.outcome)
 
 
 def _quiet(

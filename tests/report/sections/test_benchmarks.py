@@ -378,7 +378,11 @@ def _measured(*lines):
 )
 def test_units_are_not_counted_as_benchmarks(base, new, changed, same):
     diff = compared((_measured(*base), _measured(*new)))
-    report = SimpleNamespace(labels=LABELS)
+    report = SimpleNamespace(
+        labels=LABELS,
+        comparison=SimpleNamespace(turns=None, measured=False),
+        outcome=SimpleNamespace(units=()),
+    )
     (model,) = benchmark_sections(diff, report, SimpleNamespace(rows=None))
     (tile,) = benchmark_tiles(model)
     assert (tile.values, tile.change.text) == (

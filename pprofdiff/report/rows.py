@@ -463,6 +463,8 @@ class Section:
         Keys of the parts that a short answer shows.
     instead
         The sentence that answers where there is neither a finding nor a lead.
+    noise
+        Whether the totals are within noise, None where nothing tells.
     short_parts
         Makes what an answer shows of the section if it is the first, in up to so many
         rows a table, and of groups up to so many categories.
@@ -482,6 +484,7 @@ class Section:
     contents: str = ""
     tops: tuple[str, ...] = ()
     instead: str = ""
+    noise: bool | None = None
     short_parts: Callable[[int, int], Iterable[SectionPart]] | None = field(
         default=None, repr=False
     )

@@ -162,6 +162,11 @@ class Sites:
             return None
         return cls(comparison, space, objects)
 
+    @property
+    def share_blocks(self) -> bool:
+        """Whether several tiny objects share a block, which profiles count as one."""
+        return self._missing_objects >= _ROUNDING
+
     @cached_property
     def all(self) -> list[Site]:
         """The sites that changed, largest part of all bytes or objects first.

@@ -45,6 +45,9 @@ def delta_cell(diff: ProfileDiff, base: int, new: int, *, noise: bool | None) ->
     elif delta != 0 and noise is not None:
         mark = "more" if delta > 0 else "less"
     text = scale_of(diff).number(delta, signed=True)
+    if mark in ("more", "less") and not text.strip("0."):
+        # What is printed as no change has no sign of one.
+        mark = ""
     return Cell(text, delta, mark=mark, tone=_TONES[mark])
 
 

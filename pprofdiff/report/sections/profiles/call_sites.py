@@ -34,11 +34,13 @@ def call_sites(
     rows: int | None = None,
     *,
     per_op: bool = False,
+    least_objects: float = 0.0,
 ) -> Iterator[Table]:
     """Yield up to `rows` call sites: allocations that changed most, then the largest.
 
     A site's objects and mean size stand beside its bytes where one of `others` is of
-    the same profiles and counts objects. With `per_op` there are only sites that
+    the same profiles and counts objects: those of `least_objects` or more, where fewer
+    are not known well. With `per_op` there are only sites that
     benchmarks call, without those that hardly allocate.
     """
     kept = of_operations(diff) if per_op else None
@@ -55,9 +57,14 @@ def call_sites(
     weight = np.where(by_chance, np.maximum(base, new), np.abs(new - base))
     most = _ROWS if rows is None else rows
     order = np.lexsort((-weight, by_chance))[:most].tolist()
-    objects = _objects(diff, others, kept)
+    objects = _objects(diff, others, kept, least_objects)
     unit = scale_of(diff).unit
-    counted = () if per_op and objects is None else _OF_OBJECTS
+    figures = [
+        _figures(diff, leaves, i, objects, noise=bool(by_chance[i])) for i in order
+    ]
+    counted: tuple[Column, ...] = _OF_OBJECTS
+    if per_op and not any(cells[-1].text for cells in figures):
+        counted, figures = (), [cells[: -len(_OF_OBJECTS)] for cells in figures]
     columns = (
         *sides(labels, unit),
         Column("Δ", "delta", unit=unit),
@@ -65,10 +72,6 @@ def call_sites(
         name_column("call site"),
     )
     sites = [_site(diff, leaves, i) for i in order]
-    figures = [
-        _figures(diff, leaves, i, objects, noise=bool(by_chance[i]))[: len(columns) - 1]
-        for i in order
-    ]
     yield Table(
         "call_sites",
         columns,
@@ -85,10 +88,21 @@ def call_sites(
 
 
 class _Objects(NamedTuple):
-    """How many objects: raw (base, new) by (leaf, owner), and how they compare."""
+    """How many objects: raw (base, new) by (leaf, owner), and how they compare.
+
+    Scaled, fewer than `least` are not known.
+    """
 
     counts: dict[tuple[int, int], tuple[int, int]]
     by: Normalization
+    least: float
+
+    def of(self, leaf: int, owner: int) -> tuple[int, int] | None:
+        """Return the objects of a site, None where they are not known."""
+        counts = self.counts.get((leaf, owner))
+        if counts is None or max(self.by.scaled(*counts)) < self.least:
+            return None
+        return counts
 
     def words(self, counts: tuple[int, int]) -> str:
         """Return raw counts as they compare: by operation, or in percent of all."""
@@ -100,7 +114,7 @@ class _Objects(NamedTuple):
 
 
 def _objects(
-    diff: ProfileDiff, others: Sequence[ProfileDiff], kept: Masks | None
+    diff: ProfileDiff, others: Sequence[ProfileDiff], kept: Masks | None, least: float
 ) -> _Objects | None:
     """Return the comparison of the same profiles that counts objects, if there is."""
     wanted = diff.sample_type.type.replace("_space", "_objects")
@@ -112,7 +126,8 @@ def _objects(
             sums = by_leaf(ledger)
             sites = zip(sums["leaf"].tolist(), sums["place"].tolist(), strict=True)
             counts = zip(sums.base.tolist(), sums.new.tolist(), strict=True)
-            return _Objects(dict(zip(sites, counts, strict=True)), other.normalization)
+            known = dict(zip(sites, counts, strict=True))
+            return _Objects(known, other.normalization, least)
     return None
 
 
@@ -133,7 +148,7 @@ def _figures(
 ) -> tuple[Cell, ...]:
     leaf, owner = int(leaves["leaf"][row]), int(leaves["place"][row])
     base, new = int(leaves.base[row]), int(leaves.new[row])
-    counts = None if objects is None else objects.counts.get((leaf, owner))
+    counts = None if objects is None else objects.of(leaf, owner)
     numbers = sizes = ""
     if objects is not None and counts is not None:
         numbers = objects.words(counts)

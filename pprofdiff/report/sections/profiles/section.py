@@ -28,7 +28,7 @@ from pprofdiff.report.sections.profiles.headline import headline
 from pprofdiff.report.sections.profiles.noise import noise_sentence
 from pprofdiff.report.sections.profiles.owners import group_table, payer_tables
 
-__all__ = ["profile_sections", "profile_tiles"]
+__all__ = ["profile_sections", "profile_tiles", "repeats_a_cause"]
 
 
 def profile_sections(
@@ -101,15 +101,20 @@ def _call_sites(
 ) -> Iterator[Table]:
     """Yield the call sites; of benchmarks that count, those of their operations.
 
-    Where tiny objects share a block, profiles do not say how many there are.
+    Where tiny objects share a block, a site has as many as profiles count, or more.
     """
     if _counted(report, diff) is None:
         yield from call_sites(diff, report.profiles, report.labels, rows)
         return
     sites = Sites.of(report.comparison)
-    known = sites is not None and not sites.share_blocks
-    others = report.profiles if known else ()
-    yield from call_sites(diff, others, report.labels, rows, per_op=True)
+    yield from call_sites(
+        diff,
+        () if sites is None else report.profiles,
+        report.labels,
+        rows,
+        per_op=True,
+        least_objects=0.0 if sites is None else sites.least_objects,
+    )
 
 
 def _counts_objects(diff: ProfileDiff) -> bool:
@@ -197,22 +202,29 @@ def _short_parts(
             noise = _noise_of_total(report, diff)
             yield group_table(diff, labels, categories, noise=noise, telling=brief)
         moved = moved_most(diff, labels, scope.granularity, rows, brief=brief)
-        if not (brief and _repeats(report, diff, moved)):
+        if not repeats_a_cause(report, diff, [moved]):
             yield moved
         yield from _of_fleet(report, diff, rows)
     if scope.joined:
         yield from renamed(diff)
 
 
-def _repeats(report: ReportModel, diff: ProfileDiff, moved: Table | Sentence) -> bool:
-    """Return whether all that moved is one function, and a cause has its numbers."""
-    if not isinstance(moved, Table) or len(moved.rows) != 1 or moved.total > 1:
+def repeats_a_cause(
+    report: ReportModel, diff: ProfileDiff, moved: Sequence[SectionPart]
+) -> bool:
+    """Return whether all that moved is one function, and a cause has its numbers.
+
+    That is of benchmarks that were measured: their causes are functions.
+    """
+    tables = [part for part in moved if isinstance(part, Table)]
+    if not report.comparison.measured or len(tables) != 1 or len(tables[0].rows) != 1:
         return False
-    (row,), number = moved.rows, scale_of(diff).number
-    return any(
+    (table,), number = tables, scale_of(diff).number
+    (row,) = table.rows
+    return table.total <= 1 and any(
         row.key in cause.names
         and cause.own is not None
-        and number(cause.own, signed=True) == row.cells[moved.place("delta")].text
+        and number(cause.own, signed=True) == row.cells[table.place("delta")].text
         for cause in report.findings.causes
     )
 

@@ -64,3 +64,10 @@ def test_shares_are_of_each_side_s_total(diff):
     base, new = diff.totals
     cell = share_cell(diff, base // 2, new)
     assert (cell.text, cell.value) == ("50.0% → 100%", 1.0)
+
+
+def test_what_is_printed_as_no_change_has_no_sign_of_one(diff):
+    base = 2 * diff.totals[1]
+    cell = delta_cell(diff, base, diff.totals[1] + 1, noise=False)
+    assert cell.value > 0
+    assert (cell.text.strip("0."), cell.mark, cell.tone) == ("", "", "")

@@ -51,6 +51,7 @@ class Allocated(NamedTuple):
 
 _ROUNDING = 0.01
 _NEARLY = 0.9
+_KNOWN = 5
 # Bytes of profiles and of benchmarks are of one thing within this part: tiny blocks
 # and the profiler's own apart.
 _AGREE = 0.1
@@ -161,6 +162,14 @@ class Sites:
         if {space.normalization.mode, objects.normalization.mode} != {"per_work"}:
             return None
         return cls(comparison, space, objects)
+
+    @property
+    def least_objects(self) -> float:
+        """The objects per op from which on profiles count a site's within 20 %.
+
+        Several tiny ones share a block, which profiles count as one.
+        """
+        return _KNOWN * self._missing_objects
 
     @cached_property
     def all(self) -> list[Site]:

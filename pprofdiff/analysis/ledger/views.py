@@ -19,7 +19,7 @@ from pprofdiff.analysis.ledger.by_run import keyed_by_run, merged, sums_by_run
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.model.csr import grouped, sums
 
-__all__ = ["Dimension", "Ledger", "View"]
+__all__ = ["Dimension", "Ledger", "Masks", "View"]
 
 Column = NDArray[np.int64]
 Ids = NDArray[np.integer]

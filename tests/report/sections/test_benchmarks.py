@@ -90,7 +90,7 @@ def our_lines(found):
         if isinstance(block, Table):
             for row in block.rows:
                 texts = [signed(cell) for cell in row.cells[:5]]
-                if texts[3] in ("+new", "-gone"):
+                if texts[3] in ("new", "gone"):
                     texts[3:] = []
                 if texts[3:] and "from 0" in texts[3]:
                     texts[3] = "?"
@@ -363,7 +363,11 @@ def _measured(*lines):
 )
 def test_units_are_not_counted_as_benchmarks(base, new, changed, same):
     diff = compared((_measured(*base), _measured(*new)))
-    report = SimpleNamespace(labels=LABELS)
+    report = SimpleNamespace(
+        labels=LABELS,
+        comparison=SimpleNamespace(turns=None, measured=False),
+        outcome=SimpleNamespace(units=()),
+    )
     (model,) = benchmark_sections(diff, report, SimpleNamespace(rows=None))
     (tile,) = benchmark_tiles(model)
     assert (tile.values, tile.change.text) == (

@@ -143,6 +143,8 @@ def units_in_turns(
     times, cpu = figures_in_turns(turns, turns.seconds, least), None
     if turns.cpu_seconds is not None:
         cpu = figures_in_turns(turns, turns.cpu_seconds, least)
+    if cpu is None:
+        figure = "time"
     judged = cpu if figure == "cpu" and cpu is not None else times
     units = []
     for i, name in enumerate(unit_names(turns.names)):

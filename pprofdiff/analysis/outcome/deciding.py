@@ -53,8 +53,8 @@ _NOTHING = (
 _BUSY = "the machine is busy, so a verdict needs both CPU/op and time/op"
 _LONGER = "end other programs, or raise --time"
 _CPU_ALONE = (
-    "CPU/op changed and time/op did not: GC workers run on idle processors, so CPU/op "
-    "alone decides nothing"
+    "CPU/op changed significantly and time/op did not: a verdict needs both, for GC "
+    "workers run on idle processors"
 )
 _MACHINE = (
     "the time of an operation changed by more than its CPU: the machine gave less or "
@@ -289,12 +289,15 @@ def _agreed(first: Measure, measures: Sequence[Measure]) -> bool:
 
 def _rounds(measure: Measure) -> str:
     """Return how much longer it takes to decide, from how far turns differ."""
+    if not measure.bounded:
+        return "too few turns to decide: measure longer (--time)"
     moved, same = abs(log(measure.ratio)), log(1 + measure.same_within)
     goal = max(moved, same)
     reach = max(log(measure.high / measure.ratio), log(measure.ratio / measure.low))
     times = times_as_many(reach, goal)
     if times > _LONGEST:
-        return f"runs differ too much here to decide on {100 * (exp(goal) - 1):.0f}%"
+        change = f"{100 * (exp(goal) - 1):.0f}%"
+        return f"runs differ too much to decide on a change of {change}"
     return f"to decide, measure about {rounded(max(times, 1.1), 2)}× as long (--time)"
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "Unit",
     "Verdict",
     "contradict",
+    "is_bounded",
     "off_cpu",
     "verdict_between",
     "verdict_of",
@@ -46,6 +47,8 @@ _THREE = 3.29
 # How far intervals of so many percent reach.
 _REACH = {95: 1.96, TURNS_CONFIDENCE: 2.576}
 _REACH_90 = 1.645
+# Bounds that are farther apart, such as a tenth and ten times, say nothing of a ratio.
+_NO_BOUNDS = 100
 # CPU that moved by this part of what time did explains it.
 _EXPLAINS = 0.5
 
@@ -109,9 +112,19 @@ class Measure(NamedTuple):
         return far / near
 
     @property
+    def bounded(self) -> bool:
+        """Whether the interval says something of the ratio."""
+        return is_bounded(self.low, self.high)
+
+    @property
     def width(self) -> float:
         """How far the interval reaches, as a ratio."""
         return self.high / self.low if self.low > 0 else float("inf")
+
+
+def is_bounded(low: float, high: float) -> bool:
+    """Return whether bounds of a ratio say something of it."""
+    return low > 0 and high <= _NO_BOUNDS * low
 
 
 def _wider(

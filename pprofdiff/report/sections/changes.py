@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pprofdiff.analysis.findings.wording import arrow
-from pprofdiff.analysis.outcome.model import Counted
+from pprofdiff.analysis.outcome.model import Counted, is_bounded
 from pprofdiff.units import SMALL, inverse, percent, rounded, scale_for, scaled, times
 
 __all__ = [
@@ -11,7 +11,6 @@ __all__ = [
     "MANY",
     "PER_OP",
     "TENFOLD",
-    "bounded",
     "bounds",
     "change",
     "counts",
@@ -28,8 +27,6 @@ TENFOLD = 10.0
 """From this ratio on nobody reads percent."""
 LITTLE = 0.1
 """Below it, percent of a fall all look alike."""
-# Bounds that are farther apart say nothing of a ratio.
-_NO_BOUNDS = 1000
 _ROUNDING = 1e-9
 PER_OP = {"time": "time/op", "cpu": "CPU/op"}
 """Figures of an operation by their ids, as benchmarks are read."""
@@ -97,17 +94,12 @@ def span(ratio: float, low: float, high: float) -> str:
     return f"{least} to {times(high)}"
 
 
-def bounded(low: float, high: float) -> bool:
-    """Return whether bounds of a ratio say something of it."""
-    return low > 0 and high <= _NO_BOUNDS * low
-
-
 def bounds(ratio: float, low: float, high: float) -> str:
     """Return two bounds of a ratio in the form that `change` gives it.
 
     Of bounds that say nothing it is "can't tell".
     """
-    if not bounded(low, high):
+    if not is_bounded(low, high):
         return "can't tell"
     if ratio >= MANY or ratio <= LITTLE:
         return span(ratio, low, high)

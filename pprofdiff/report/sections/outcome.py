@@ -19,7 +19,6 @@ from pprofdiff.report.sections.changes import (
     LITTLE,
     MANY,
     PER_OP,
-    bounded,
     change,
     counts,
     number,
@@ -47,6 +46,8 @@ _NOUNS = {
     "control": "CPU against the code that did not change",
 }
 _BESIDE = 2
+# So many units are named in a sentence of counts.
+_NAMED = 3
 # So many are both.
 _BOTH = 2
 # Less than this part is no change of bytes: a growing map spreads over iterations.
@@ -133,7 +134,9 @@ def _told_units(outcome: Outcome, first: Measure) -> Told:
         headline = f"{verdict}, {of_all}: {figures}"
     elif outcome.verdict == "unknown":
         none = "neither benchmark" if many == _BOTH else f"none of {many} benchmarks"
-        headline = f"{verdict}: {none} changed significantly; {mean} {figures}"
+        what = " time/op or CPU/op" if _turns(first) else ""
+        headline = f"{verdict}: {none} changed{what} significantly; {mean} {figures}"
+        below += _allocating(outcome)
     else:
         headline = f"{verdict}, {of_all}: {figures}"
         below.append("None of them changed significantly by itself.")
@@ -144,6 +147,25 @@ def _told_units(outcome: Outcome, first: Measure) -> Told:
     if outcome.needs:
         below.append(_sentence(outcome.needs))
     return Told(f"{headline}.", tuple(map(Sentence, below)))
+
+
+def _allocating(outcome: Outcome) -> list[str]:
+    """Return which units allocate more or fewer objects: counts that are exact."""
+    told = []
+    for word, more in (("More", True), ("Fewer", False)):
+        names = [
+            f"{unit.name} {counts(one)}"
+            for unit in outcome.units
+            for one in unit.counted
+            if one.unit == "allocs/op"
+            and not one.noise
+            and one.base != one.new
+            and (one.new > one.base) == more
+        ]
+        if names:
+            rest = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+            told.append(f"{word} allocs/op: {', '.join(names[:_NAMED])}{rest}.")
+    return told
 
 
 def _sentence(words: str) -> str:
@@ -162,7 +184,7 @@ def _short(measure: Measure, *, interval: bool) -> str:
     if not interval:
         sure = measure.low > 1 or measure.high < 1
         return text if sure else f"{text} (not significant)"
-    if not bounded(measure.low, measure.high):
+    if not measure.bounded:
         return f"{text} (too few turns for an interval)"
     low, high = form(measure.low), form(measure.high)
     return f"{text} ({measure.confidence}% CI {low} to {high})"

@@ -96,7 +96,9 @@ def test_what_is_open_says_how_much_longer_it_takes():
     assert 1.1 <= float(found[1]) <= 20
     told, _ = of(Unit(F, noise=0.5), Unit(F, noise=0.5))
     assert told.verdict == "unknown"
-    assert re.fullmatch(r"runs differ too much here to decide on \d+%", told.needs)
+    assert re.fullmatch(
+        r"runs differ too much to decide on a change of \d+%", told.needs
+    )
 
 
 def test_a_verdict_needs_nothing_more():

@@ -164,3 +164,17 @@ def test_what_moved_most_has_no_more_words_than_it_needs():
     title = re.escape("What moved most (flat, with library code)")
     assert re.search(rf"^{title}$", text, re.MULTILINE)
     assert "own ratio" not in text
+
+
+def test_exact_counts_are_said_where_time_is_open():
+    """Which benchmarks allocate other numbers of objects is known whatever time does."""
+    base, new = (
+        [
+            Unit({F: 600}, {F: (objects, 64)}, name=name, noise=0.5)
+            for name, objects in zip("AB", counts, strict=True)
+        ]
+        for counts in ((3, 5), (4, 5))
+    )
+    headline, below = told(base, new)
+    assert "neither benchmark changed time/op or CPU/op significantly" in headline
+    assert "More allocs/op: A 3 → 4." in below

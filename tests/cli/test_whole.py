@@ -546,7 +546,10 @@ def terminal(words, columns=80, **environment):
         except OSError:  # how Linux says that nobody has the terminal open any more
             pass
     os.close(leader)
-    return process.returncode, drawn.decode().replace("\r\n", "\n")
+    # On a busy machine a line says what is waited for, and is taken away again.
+    waited = r"\x1b\[\?25l.*?\x1b\[\?25h\s*\x1b\[1A\x1b\[2K"
+    text = re.sub(waited, "", drawn.decode(), flags=re.DOTALL)
+    return process.returncode, text.replace("\r\n", "\n")
 
 
 @pytest.mark.slow

@@ -171,6 +171,7 @@ def test_a_server_without_ranges_is_read_no_further_than_the_largest_size(fleet)
     assert {host for host, _ in part.hosts} == {"good"}
 
 
+@pytest.mark.slow
 def test_more_than_may_be_skipped_is_an_error_in_one_line(fleet, capsys):
     put(fleet / "new", "cut.pb.gz", b"\x1f\x8b\x08\0\0")
     words = [f"{fleet}/base/**/*.gz", f"{fleet}/new/**/*.gz"]

@@ -14,6 +14,7 @@ from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.analysis.stats.run_spread import RunCounts, spread_of
 from pprofdiff.model.profiles.profile import Labels
 from pprofdiff.model.side import Capture, Fleet, HostSums, Side
+from tests.examples import daily
 from tests.fleets import making
 
 
@@ -81,22 +82,13 @@ def strangers(label, profiles, first):
 
 # A canary: what a row varies by is not told by the few samples of it. Few hosts: half
 # of their rows' variances are far below what the rows vary by.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("many", "few"),
-    [
-        pytest.param(12, 1, marks=pytest.mark.slow),
-        (2, 2),
-        *(
-            pytest.param(many, few, marks=[pytest.mark.slow, *more])
-            # As few hosts on the other side, and more of them, run with --whole.
-            for many, few, *more in [
-                (40, 3, pytest.mark.whole),
-                (3, 3),
-                (3, 40, pytest.mark.whole),
-                (5, 5, pytest.mark.whole),
-            ]
-        ),
-    ],
+    # As few hosts on the other side, and more of them, run with --whole.
+    daily(
+        [(12, 1), (2, 2), (3, 3), (40, 3), (3, 40), (5, 5)], [(12, 1), (2, 2), (3, 3)]
+    ),
 )
 def test_few_hosts_do_not_alarm_more_often(many, few):
     pool = hosts(range(60))

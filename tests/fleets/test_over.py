@@ -75,6 +75,7 @@ def sums(series):
     ]
 
 
+@pytest.mark.slow
 def test_each_build_is_what_its_profiles_merged_are(builds):
     series, notes = load_series([str(builds)], "build", HERE)
     assert notes == ()

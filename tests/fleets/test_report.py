@@ -66,6 +66,7 @@ def test_a_line_a_side_says_how_much_it_holds(fleet, capsys):
     ]
 
 
+@pytest.mark.slow
 def test_the_document_counts_hosts(fleet, tmp_path):
     words = [f"{fleet}/build=1/**/*.gz", f"{fleet}/build=2/**/*.gz"]
     assert (
@@ -172,6 +173,7 @@ def test_few_hosts_and_one_host_are_doubts(fleet):
     assert told.text.startswith("either side is one host: nothing shows")
 
 
+@pytest.mark.slow
 def test_without_paths_nothing_names_a_host(fleet, capsys, tmp_path):
     words = [f"{fleet}/build=1/**/*.gz", f"{fleet}/build=2/**/*.gz", "--no-paths"]
     assert main([*words, "-o", f"{tmp_path}/x.json"]) == 0
@@ -298,6 +300,7 @@ def test_more_hosts_of_the_same_are_no_change(tmp_path):
     assert told.findings.empty
 
 
+@pytest.mark.slow
 def test_what_is_of_fleets_alone_makes_a_fleet_of_folders(fleet, capsys):
     words = [f"{fleet}/build=1", f"{fleet}/build=2", "--max-skipped=2%"]
     assert main(words) == 0

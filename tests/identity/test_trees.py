@@ -181,6 +181,7 @@ RENAMES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["folder", "git"])
 @pytest.mark.parametrize("case", RENAMES)
 def test_what_one_tree_alone_has_was_renamed_or_moved(tmp_path, case, how):

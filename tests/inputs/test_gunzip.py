@@ -153,6 +153,7 @@ def test_a_stream_of_much_from_little_comes_in_pieces():
     assert peak < 4 * MIB
 
 
+@pytest.mark.slow
 def test_a_bomb_is_refused_while_it_is_inflated():
     """Memory follows the limit, not what the stream would become."""
     bomb = gzip.compress(bytes(300 << 20), 9)

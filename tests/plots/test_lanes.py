@@ -115,6 +115,7 @@ def test_words_have_the_numbers_of_the_tables(story):
         )
 
 
+@pytest.mark.slow
 def test_a_crowd_is_bounded_and_says_what_is_left_out():
     trace = crowded()
     diff = TraceDiff(*(TraceSide(x, x, trace) for x in ("main", "pr")), None)

@@ -116,6 +116,7 @@ def test_the_example_of_each_kind_is_one(form):
     assert spelled(rule) == form.example
 
 
+@pytest.mark.slow
 @hypothesis.settings(derandomize=True, max_examples=examples(300))
 @hypothesis.given(
     text=st.one_of(

@@ -42,6 +42,7 @@ def test_one_run_a_side_tells_what_stands_out_of_the_others():
     assert outcome(told(base, beside_moved)).moved == ()
 
 
+@pytest.mark.slow
 def test_of_one_build_at_most_five_in_a_hundred_alarm():
     rng = np.random.default_rng(3)
     means = {f"B{i}": 1000.0 for i in range(10)}

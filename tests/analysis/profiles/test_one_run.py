@@ -34,6 +34,7 @@ def compared(base, new, kind="cpu", slower=1.0):
     return compare(*sides, work=counted((1200, round(1200 / slower))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slower", [0.8, 1.0, 1.3])
 def test_a_slower_machine_marks_no_row(slower):
     """Of eight runs; by counts alone a dozen functions of each pair would be marked."""

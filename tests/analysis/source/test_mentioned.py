@@ -89,6 +89,7 @@ def test_what_it_calls_is_named(tmp_path, calls, changes, sentence):
     assert f'{sentence}; {commit} "twice".' in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("calls", "changes"),
     [

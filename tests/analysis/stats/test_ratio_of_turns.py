@@ -51,6 +51,7 @@ def measured(rng, noise, turns, change=0.0):
     return np.exp(base), np.exp(new + change)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turns", [8, 16, 40, 120])
 @pytest.mark.parametrize("noise", [white, drifting, warming, bursts])
 def test_an_unchanged_build_is_hardly_ever_marked(noise, turns):

@@ -79,6 +79,7 @@ def in_turns(rng, turns, changes):
     return moderated(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turns", [3, 4, 12])
 def test_the_noise_of_all_finds_no_change_where_there_is_none(turns):
     rng, tries, rate = np.random.default_rng(turns), 600, 0.01

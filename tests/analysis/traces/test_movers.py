@@ -38,6 +38,7 @@ def check_sums(diff):
             assert sum(getattr(m, field) for m in found) == told, (state, field)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STORIES)
 def test_times_add_up_to_those_of_the_states(name):
     diff = compared(trace_of(f"{name}/base"), trace_of(f"{name}/new"))

@@ -25,12 +25,14 @@ FROM_25, FROM_26, UP_TO_25 = (
 )
 @pytest.mark.parametrize("full", [(), ("--full",)])
 def test_releases_that_may_be_one_are_not_shown_as_two(
-    cli, tmp_path, functions, shown, full
+    cli, tmp_path, monkeypatch, functions, shown, full
 ):
+    # A long path would leave no room for it.
+    monkeypatch.chdir(tmp_path)
     for side, name in zip(("base", "new"), functions, strict=True):
         (tmp_path / f"{side}.pb").write_bytes(
             encode(cpu({"main.main;main.F": 900, f"runtime.mallocgc;{name}": 300}))
         )
-    out = cli(tmp_path / "base.pb", tmp_path / "new.pb", *full).out
+    out = cli("base.pb", "new.pb", *full).out
     assert ("go1." in out) == bool(shown)
     assert all(version in out for version in shown)

@@ -19,7 +19,7 @@ import pytest
 from pprofdiff.api import load
 from pprofdiff.cli.main import main
 from tests.repository import Planted, planted
-from tests.traces import toolchains
+from tests.traces import make, toolchains
 
 DATA = Path(__file__).parent / "data"
 STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
@@ -32,7 +32,7 @@ hypothesis.settings.register_profile("whole", _ALWAYS, max_examples=100)
 hypothesis.settings.register_profile("daily", _ALWAYS, max_examples=15)
 hypothesis.settings.load_profile("daily")
 _CACHED = type(cache(len))
-_VERSION = re.compile(r"(?<![\w.])1\.\d+\.\d+(?![\w.])")
+_NEEDED = re.compile(r"(?<![\w.])((?:[a-z]+-)?)(1\.\d+\.\d+)(?![\w.])")
 
 
 def pytest_addoption(parser):
@@ -40,7 +40,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--whole",
         action="store_true",
-        help="every Go release (downloads nine toolchains) and case, six times the examples",
+        help="every Go release (downloads ten toolchains) and case, six times the examples",
     )
 
 
@@ -50,8 +50,7 @@ def pytest_configure(config):
     hypothesis.settings.load_profile("whole" if whole else "daily")
     if hasattr(config, "workerinput"):
         return
-    wanted = toolchains.VERSIONS if whole else toolchains.DAILY
-    os.environ[toolchains.RELEASES] = " ".join(wanted)
+    os.environ[toolchains.RELEASES] = " ".join(toolchains.VERSIONS if whole else ())
     folder = tempfile.mkdtemp(prefix="pprofdiff-traces-")
     os.environ[toolchains.FOLDER] = folder
     # Hundreds of processes import the package: one of them compiles it.
@@ -62,7 +61,8 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     """Leave out what needs a Go release that is not asked for, or Go where there is none.
 
-    Which release a test needs stands in its name, as it is a parameter.
+    Which release a test needs stands in its name, as it is a parameter; which of its
+    traces, before it.
     """
     for item in items:
         if item.get_closest_marker("go"):
@@ -71,8 +71,7 @@ def pytest_collection_modifyitems(config, items):
         left = [
             item
             for item in items
-            if item.get_closest_marker("whole")
-            or _releases(item) - set(toolchains.DAILY)
+            if item.get_closest_marker("whole") or _needs_another_go(item)
         ]
         config.hook.pytest_deselected(items=left)
         out = set(left)
@@ -84,12 +83,19 @@ def pytest_collection_modifyitems(config, items):
                 item.add_marker(skip)
 
 
-def pytest_collection_finish():
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
     """Have the garbage collector pass over what stays: 17,000 tests, modules, parameters.
 
-    A whole collection takes half a second with them, hardly any time without.
+    While they are made it would look at each again and again, a quarter of the time; a
+    whole collection takes half a second with them, hardly any time without.
     """
-    gc.freeze()
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -105,13 +111,13 @@ def pytest_runtest_teardown(item, nextitem):
     return done
 
 
-def _releases(item):
-    """Return the Go releases that a test needs beside the one on PATH."""
-    named = set(_VERSION.findall(item.name))
-    try:
-        return named - {toolchains.version()}
-    except toolchains.MissingGoError:
-        return set()
+def _needs_another_go(item):
+    """Tell whether a test needs a Go other than the one on PATH, and no kept trace."""
+    return shutil.which("go") is not None and any(
+        not toolchains.at_hand(go)
+        and not (make.KEPT / f"{maker}{go}.trace.xz").exists()
+        for maker, go in _NEEDED.findall(item.name)
+    )
 
 
 class Outcome(NamedTuple):

@@ -7,12 +7,17 @@ from collections.abc import Collection, Iterable
 import hypothesis
 import pytest
 
-__all__ = ["daily", "examples"]
+__all__ = ["daily", "examples", "whole"]
 
 
-def examples(whole: int) -> int:
-    """Return the number of examples for this session, `whole` of them with ``--whole``."""
-    return max(whole * hypothesis.settings.default.max_examples // 100, 10)
+def whole() -> bool:
+    """Tell whether this session tries all."""
+    return hypothesis.settings.default.max_examples >= 100
+
+
+def examples(most: int) -> int:
+    """Return the number of examples for this session, `most` of them with ``--whole``."""
+    return max(most * hypothesis.settings.default.max_examples // 100, 10)
 
 
 def daily(cases: Iterable[object], kept: Collection[object]) -> list[object]:

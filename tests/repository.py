@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-# Profiles of `planted`.
+# Profiles of `planted`: of `SLOWER`, and of `TWO_LINES` in a folder there.
 KEPT = Path(__file__).parent / "data" / "planted"
 SETTINGS = {
     "GIT_AUTHOR_NAME": "A",
@@ -88,6 +88,9 @@ SLOWER = STORE.replace(
 TWO_LINES = STORE.replace("1_250", "4_000").replace(
     "price*17 + uint64(i)", "price*17 + price/7 + uint64(i)"
 )
+
+
+_CHANGES = {SLOWER: KEPT, TWO_LINES: KEPT / "two-lines"}
 
 
 class Repo(NamedTuple):
@@ -172,14 +175,15 @@ class Planted(NamedTuple):
         return [str(self.base), str(self.new), f"--git={span}", "--work=40000:40000"]
 
 
-def planted(folder):
+def planted(folder, slower=SLOWER):
     """Return a history of 24 commits, of which the 14th makes store.Price slower.
 
     Its profiles are kept: `captured` makes them.
     """
-    history = History(folder / "repo", SLOWER)
+    history = History(folder / "repo", slower)
+    kept = _CHANGES[slower]
     names = "base.pb", "new.pb", "faster.pb"
-    return history.with_profiles(*(KEPT / name for name in names))
+    return history.with_profiles(*(kept / name for name in names))
 
 
 def planted_and_measured(folder, slower):
@@ -190,9 +194,10 @@ def planted_and_measured(folder, slower):
 
 def captured():
     """Make the profiles again that `planted` has."""
-    KEPT.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        History(Path(folder) / "repo", SLOWER).measure(Path(folder), KEPT)
+    for slower, kept in _CHANGES.items():
+        kept.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory() as folder:
+            History(Path(folder) / "repo", slower).measure(Path(folder), kept)
 
 
 class History:

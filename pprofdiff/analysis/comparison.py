@@ -14,7 +14,13 @@ from pprofdiff.analysis.inferred_work import (
     work_of_units,
 )
 from pprofdiff.analysis.ledger.added_up import added_up, operations_by_unit
-from pprofdiff.analysis.ledger.units import Apart, UnitOfWork, by_unit, unnamed
+from pprofdiff.analysis.ledger.units import (
+    Apart,
+    UnitOfWork,
+    by_unit,
+    unnamed,
+    with_own_profiles,
+)
 from pprofdiff.analysis.outcome.model import SAME_WITHIN
 from pprofdiff.analysis.profiles.by_label import ByLabel, by_label
 from pprofdiff.analysis.profiles.caveats import Caveat
@@ -86,6 +92,9 @@ class Comparison:
         Both sides by unit of work, where one profile holds several; else None.
     by
         The key of the label that tells units of work, "" for one that is found.
+    alone
+        Both sides by benchmark, where ``pprofdiff measure`` ran several, each with
+        profiles of its own; else None.
 
     """
 
@@ -101,6 +110,7 @@ class Comparison:
     turns: Turns | None = None
     apart: Apart | None = None
     by: str = ""
+    alone: Apart | None = None
 
     @property
     def given(self) -> tuple[Side, Side]:
@@ -128,13 +138,22 @@ class Comparison:
         measured = (diff for diff in self.profiles if diff.is_cpu)
         return next((diff for diff in measured if min(diff.totals) > 0), None)
 
+    def undecided(self) -> Comparison:
+        """Return the comparison with rows of profiles judged cautiously.
+
+        What was measured in turns and gives no verdict has no row that surely changed:
+        samples are fewer than the turns, and rows are many.
+        """
+        cautious = tuple(replace(diff, cautious=True) for diff in self.profiles)
+        return replace(self, results={**self.results, "profile": cautious})
+
     @cached_property
     def by_label(self) -> ByLabel | None:
         """The CPU by the label that tells units of work; None without one.
 
         Raises UsageError where the label that was asked for is on no sample.
         """
-        if self.cpu is None or self.apart is not None:
+        if self.cpu is None or self.apart is not None or self.alone is not None:
             return None
         return by_label(self.cpu, self.by)
 
@@ -199,9 +218,10 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
     units = () if apart is None else apart.units
     if apart is not None:
         base, new = apart.base, apart.new
-    mix = operations_by_unit(base)
+    mix, each = operations_by_unit(base), (base, new)
     base, new = added_up(base, units), added_up(new, units)
     turns = measured_in_turns(base, new)
+    own = None if turns is None else with_own_profiles(*each, turns.names)
     if settings.work is None and not settings.normalize:
         work = None if turns is None else work_in_turns(turns, mix)
         if work is not None:
@@ -242,6 +262,7 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
         turns,
         apart,
         settings.by,
+        own,
     )
     both = [
         kind

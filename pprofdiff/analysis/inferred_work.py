@@ -15,11 +15,10 @@ from pprofdiff.analysis.benchmarks.times import (
     key_of,
     measured,
     unit_names,
-    written,
 )
 from pprofdiff.analysis.benchmarks.turns import Turns
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
-from pprofdiff.analysis.ledger.units import UnitOfWork
+from pprofdiff.analysis.ledger.units import UnitOfWork, in_profiles
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.side import age_seconds, cpu_seconds, measure, of_benchmarks
 from pprofdiff.analysis.stats.samples import median
@@ -158,11 +157,7 @@ def _mix_in_words(names: Sequence[str], weights: Sequence[float]) -> str:
 
 def _weights(turns: Turns, mix: Mapping[str, int]) -> NDArray[np.float64]:
     """Return the share of each benchmark among the operations of the mix."""
-    # Names have the -P of GOMAXPROCS where -cpu was given.
-    names = [
-        (f"{key[2]} Benchmark{written(key)}", f"{key[2]} Benchmark{key[0]}")
-        for key in turns.names
-    ]
+    names = [in_profiles(key) for key in turns.names]
     counts = np.array(
         [mix.get(full, mix.get(short, 0)) for full, short in names], np.float64
     )

@@ -38,7 +38,7 @@ def keep_operations(path: str, operations: Operations) -> float:
 
     Return the CPU seconds that it still has.
     """
-    kept = _without_harness(_read(path))
+    kept = _without_harness(_read(path), operations)
     _write(path, with_operations(kept, operations))
     return float(kept.values[:, kept.sample_index("cpu")].sum()) / 1e9
 
@@ -49,8 +49,8 @@ def keep_allocations(path: str, fewer: str, operations: Operations) -> None:
     `operations` are the operations that it has more. What starts the process, and what
     sets the benchmark up, is in both and cancels.
     """
-    more = _without_harness(_read(path))
-    rest = subtract(more, _without_harness(_read(fewer)), label=False)
+    more, less = (_without_harness(_read(one), operations) for one in (path, fewer))
+    rest = subtract(more, less, label=False)
     counted = [kind.type.startswith("alloc_") for kind in rest.sample_types]
     values = np.where(np.array(counted), np.maximum(rest.values, 0), 0)
     some = np.flatnonzero(values.any(axis=1))
@@ -70,8 +70,13 @@ def _write(path: str, profile: Profile) -> None:
         file.write(compress(encode(profile)))
 
 
-def _without_harness(profile: Profile) -> Profile:
-    """Return the samples of operations, and of goroutines that operations started."""
+def _without_harness(profile: Profile, operations: Operations) -> Profile:
+    """Return the samples of operations, and of goroutines that operations started.
+
+    Of a sub-benchmark, what the function above it does before ``b.Run`` is none of its
+    operations.
+    """
+    above = operations.name.rpartition(" ")[2].partition("/")
     frames = profile.frames()
     name = np.array([*profile.function_names(), ""], dtype=object)
     function = name[profile.locations.line_function[frames.line]]
@@ -79,7 +84,9 @@ def _without_harness(profile: Profile) -> Profile:
     # Stacks begin at the leaf: what the loop calls stands right before it.
     inside = loop >= 0
     called = np.where(loop > frames.offsets[:-1], loop - 1, 0)
-    own = _of_harness(function[called]) if len(function) else np.zeros(0, np.bool_)
+    own = np.zeros(len(called), np.bool_)
+    if len(function):
+        own = _of_harness(function[called], above[0] if above[1] else "")
     clock = _any(np.isin(function, _CLOCK), frames.offsets)
     roots = _any(np.isin(function, _ROOTS), frames.offsets)
     alone = inside & (loop == frames.offsets[:-1])
@@ -87,10 +94,18 @@ def _without_harness(profile: Profile) -> Profile:
     return profile.take(np.flatnonzero(~dropped))
 
 
-def _of_harness(names: NDArray[np.object_]) -> NDArray[np.bool_]:
-    """Return which functions that the loop calls are no benchmark's."""
+def _of_harness(names: NDArray[np.object_], above: str) -> NDArray[np.bool_]:
+    """Return which functions that the loop calls do no operation.
+
+    `above` is the function that sets a sub-benchmark up, "" for none.
+    """
     return np.array(
-        [name.startswith(("runtime.", "testing.")) for name in names], np.bool_
+        [
+            name.startswith(("runtime.", "testing."))
+            or (above != "" and name.rpartition(".")[2] == above)
+            for name in names
+        ],
+        np.bool_,
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from pprofdiff.errors import FormatError, MeasureError
 from pprofdiff.measure.captured import keep_allocations, keep_operations
 from pprofdiff.measure.children import Ended
-from pprofdiff.measure.iterations import Counts, operations_in
+from pprofdiff.measure.iterations import Counts, operations_in, raised
 from pprofdiff.measure.leaves import Leaf, folders_of
 from pprofdiff.measure.processes import Processes, without_forced
 from pprofdiff.measure.sides import SIDES, SideName
@@ -37,6 +37,7 @@ _BUSY = 2000
 # Start-up is measured in each turn of few benchmarks, in some turns of many.
 _FEW, _EMPTY_TURNS = 5, 3
 _RESULT = re.compile(rb"^Benchmark\S+\s+\d+\s.*$", re.MULTILINE)
+_TIME = re.compile(rb"^Benchmark\S+\s+\d+\s+([0-9.e+-]+) ns/op", re.MULTILINE)
 _HEADER = re.compile(rb"^(?:goos|goarch|pkg|cpu): .*$", re.MULTILINE)
 _IN_TURNS = "measured: in turns"
 
@@ -61,10 +62,12 @@ class GoBenchmarks:
         plans: Mapping[Leaf, Plan],
         turns: int,
         alike: int,
+        seconds: float | None,
     ) -> None:
         self._run = processes.run
         self._layouts = processes.layouts
         self._alike = alike
+        self._turn_s = seconds
         self._asked = processes.asked
         self.plans = dict(plans)
         self.turns = turns
@@ -110,6 +113,8 @@ class GoBenchmarks:
                 lines += self._lines(side, leaf, printed, ended, lines)
             with open(os.path.join(folders[side], "bench.txt"), "wb") as file:
                 file.write(b"\n".join([*lines, b""]))
+        if not self._counted and self._turn_s is not None:
+            self._run_longer(ran, self._turn_s)
         sides = order(next(self._number))
         for leaf in self.plans:
             for side in sides:
@@ -136,6 +141,29 @@ class GoBenchmarks:
                     if turn < self._empty_turns:
                         self._start_up(side, leaf)
         return began, ran
+
+    def _run_longer(self, ran: Mapping[SideName, list[_Ran]], seconds: float) -> None:
+        """Have turns take about `seconds`, by what those of the first round took."""
+        for leaf, plan in self.plans.items():
+            took = {
+                side: median(
+                    [
+                        float(time)
+                        for one, printed, _ in ran[side]
+                        for time in _TIME.findall(printed)
+                        if one == leaf
+                    ]
+                    or [0.0]
+                )
+                / 1e9
+                for side in SIDES
+            }
+            if min(took.values()) > 0:
+                timed = raised(plan.timed, took, seconds)
+                self.plans[leaf] = plan._replace(timed=timed)
+                if timed != plan.timed:
+                    for side in SIDES:
+                        self._empty.pop((side, leaf), None)
 
     def trace(self, side: SideName, folder: str) -> None:
         """Write trace.out of the first benchmark, of one run as long as a turn."""
@@ -230,7 +258,7 @@ class GoBenchmarks:
     def _cpu_per_op(self, side: SideName, leaf: Leaf, ended: Ended) -> float | None:
         """Return the CPU time of an operation in ns, without what starting takes.
 
-        None where the system does not count, or starting takes it all.
+        None where the system does not count, 0 where starting takes it all.
         """
         iterations = self.plans[leaf].timed.of(side)
         if ended.cpu_s is None:
@@ -241,8 +269,7 @@ class GoBenchmarks:
         if not started:
             return None
         more = operations_in(iterations) - operations_in(_least(iterations))
-        cpu = (ended.cpu_s - median(started)) / more * 1e9
-        return cpu if cpu > 0 else None
+        return max(ended.cpu_s - median(started), 0.0) / more * 1e9
 
     def _profiled(self, side: SideName, leaf: Leaf, folder: str) -> None:
         """Write the CPU profile and the GC log of one process."""

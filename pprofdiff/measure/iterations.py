@@ -7,9 +7,9 @@ from math import exp, log
 from typing import NamedTuple
 
 from pprofdiff.measure.leaves import Leaf, Pilot
-from pprofdiff.measure.sides import SideName
+from pprofdiff.measure.sides import SIDES, SideName
 
-__all__ = ["Counts", "alike_counts", "counts_for", "operations_in"]
+__all__ = ["Counts", "alike_counts", "counts_for", "operations_in", "raised"]
 
 # Below this ratio of speeds both sides run equally often: the cost of an operation may
 # depend on b.N, as where a slice or a map grows with it.
@@ -39,13 +39,28 @@ def counts_for(
     often, `factor` or as many times as it is faster; that is 1 where the speeds are
     within a factor of two. A negative `factor` has base run more often.
     """
-    base, new = (max(pilots[side].seconds, _FAST_S) for side in ("base", "new"))
+    base, new = (max(pilots[side].seconds, _FAST_S) for side in SIDES)
     if factor is None:
         factor = _factor(log(base / new))
     times = abs(factor)
     slow, fast = (base, new) if factor > 0 else (new, base)
     few = _two_digits(seconds / max(slow, times * fast))
     return Counts(few, few * times) if factor > 0 else Counts(few * times, few)
+
+
+def raised(counts: Counts, took: Mapping[SideName, float], seconds: float) -> Counts:
+    """Return more iterations where a side ran for less than half of `seconds`.
+
+    `took` is how long an operation of each side took, in seconds. A pilot on a busy
+    machine may have made it many times as long.
+    """
+    ran = min(counts.of(side) * took[side] for side in SIDES)
+    if ran >= seconds / 2:
+        return counts
+    pilots = {side: Pilot(took[side], 0.0) for side in SIDES}
+    more = counts_for(pilots, seconds)
+    longer = min(more.of(side) * took[side] for side in SIDES) > ran
+    return more if longer else counts
 
 
 def alike_counts(

@@ -88,7 +88,9 @@ def planned(
             "base and new run a different number of iterations, so that both get "
             f"enough time: {_few(unlike)}"
         )
-    return GoBenchmarks(processes, plans, turn.number, turn.alike)
+    fixed = asked.iterations is not None or asked.seconds is not None
+    longer = None if fixed else turn.seconds
+    return GoBenchmarks(processes, plans, turn.number, turn.alike, longer)
 
 
 class _Turn(NamedTuple):

@@ -64,7 +64,7 @@ _LONGER = {
 }
 # How many findings a card names.
 _FINDINGS = 5
-_REMARKS = {"new": "+new", "gone": "-gone"}
+_REMARKS = {"new": "(new)", "gone": "(gone)"}
 _Labels = tuple[str, str]
 
 

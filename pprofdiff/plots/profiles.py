@@ -46,7 +46,7 @@ By = Literal["flat", "cum"]
 
 _NAMED = 8
 _TOLD = 5
-_MARKS = ("", " +new", " -gone")
+_MARKS = ("", " (new)", " (gone)")
 
 
 @dataclass(frozen=True, eq=False)

@@ -142,6 +142,8 @@ def report_of(
     for caveat in (*lost, *warnings, *caveats):
         told.setdefault(caveat.text, caveat)
     decided = outcome(comparison)
+    if comparison.measured and comparison.profiles and decided.verdict == "unknown":
+        comparison = comparison.undecided()
     given = comparison.given
     findings = find(comparison, decided.verdict, decided.moved)
     changed: tuple[ChangedLines, ...] = ()

@@ -328,8 +328,7 @@ class Reason(NamedTuple):
     @property
     def title(self) -> str:
         """The sentence that says what changed, with its amount and severity."""
-        of_that = "Of that " if self.level and self.amount else ""
-        amount = f"{of_that}{self.amount}, " if self.amount else ""
+        amount = f"{self.amount}, " if self.amount else ""
         return f"{self.finding.title}. {amount}{self.finding.severity}"
 
     @property
@@ -464,6 +463,8 @@ class Section:
         Keys of the parts that a short answer shows.
     instead
         The sentence that answers where there is neither a finding nor a lead.
+    noise
+        Whether the totals are within noise, None where nothing tells.
     short_parts
         Makes what an answer shows of the section if it is the first, in up to so many
         rows a table, and of groups up to so many categories.
@@ -483,6 +484,7 @@ class Section:
     contents: str = ""
     tops: tuple[str, ...] = ()
     instead: str = ""
+    noise: bool | None = None
     short_parts: Callable[[int, int], Iterable[SectionPart]] | None = field(
         default=None, repr=False
     )

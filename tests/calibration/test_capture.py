@@ -41,6 +41,7 @@ def test_a_run_leaves_what_a_report_is_made_of(name, tmp_path):
     assert workload.planted in sums.names
 
 
+@pytest.mark.whole  # nine runs of a server
 def test_what_is_there_is_not_made_again(tmp_path):
     place = tmp_path / "server"
     place.mkdir()

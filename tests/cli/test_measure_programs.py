@@ -57,9 +57,13 @@ import (
 	"net/http"
 	_ "net/http/pprof"
 	"os"
+	"runtime"
+	"time"
 
 	"example.com/shop/store"
 )
+
+var sum uint64
 
 func main() {
 	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -67,6 +71,15 @@ func main() {
 			fmt.Fprintln(w, store.Price(i))
 		}
 	})
+	// On a busy machine a load may hardly begin while the server is profiled.
+	go func() {
+		for ; ; time.Sleep(20 * time.Millisecond) {
+			for i := range 1000 {
+				sum += store.Price(i)
+			}
+			runtime.GC()
+		}
+	}()
 	if err := http.ListenAndServe(os.Args[1], nil); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

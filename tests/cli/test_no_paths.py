@@ -20,6 +20,7 @@ from pprofdiff.loaders.traces import decode
 from pprofdiff.model.profiles.profile import Mapping
 from pprofdiff.model.side import Capture, Side
 from tests.building import Frame, Place, Sample, built
+from tests.examples import daily
 
 HIDDEN = "sekret"
 FORMATS = ("x.json", "x.csv", "x.md", "x.html", "x.pb.gz")
@@ -142,7 +143,7 @@ def test_no_file_names_a_folder(cli, built_here, monkeypatch, tmp_path, words):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("story", ["syncpool", "zstd", "unchanged"])
+@pytest.mark.parametrize("story", daily(("syncpool", "zstd", "unchanged"), ["zstd"]))
 def test_captures_kept_under_a_name(cli, data_folder, monkeypatch, tmp_path, story):
     shutil.copytree(data_folder / story, tmp_path / HIDDEN)
     monkeypatch.chdir(tmp_path)

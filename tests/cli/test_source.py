@@ -16,12 +16,14 @@ from pprofdiff.cli.run import run
 from pprofdiff.cli.screen import Screen
 from pprofdiff.inputs.sources.git import Repository
 from pprofdiff.inputs.sources.lookup import sources_at
+from tests.examples import whole
 from tests.repository import (
     TWO_LINES,
     Repo,
     built,
     git,
     measured,
+    planted,
     planted_and_measured,
     repository,
 )
@@ -101,7 +103,8 @@ def test_the_page_names_lines_and_commit(cli, words, planted_repo, tmp_path):
 
 
 def test_a_change_of_two_lines_is_named_everywhere(cli, tmp_path, monkeypatch):
-    made = planted_and_measured(tmp_path, TWO_LINES)
+    make = planted_and_measured if whole() else planted
+    made = make(tmp_path, TWO_LINES)
     monkeypatch.chdir(made.repo.folder)
     told = [tmp_path / f"x.{kind}" for kind in ("md", "html", "json")]
     done = cli(*made.words, *(f"-o={path}" for path in told))

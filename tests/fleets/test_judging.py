@@ -53,7 +53,7 @@ def marks(base, new):
 @pytest.mark.parametrize(
     "nature",
     [
-        pytest.param(making.Nature(), marks=pytest.mark.slow),
+        pytest.param(making.Nature(), marks=[pytest.mark.slow, pytest.mark.whole]),
         pytest.param(making.Nature(1.0, 0.3, 0.3), marks=pytest.mark.slow),
     ],
     ids=["unlike", "very-unlike"],
@@ -90,7 +90,7 @@ def strangers(label, profiles, first):
             pytest.param(many, few, marks=[pytest.mark.slow, *more])
             # As few hosts on the other side, and more of them, run with --whole.
             for many, few, *more in [
-                (40, 3),
+                (40, 3, pytest.mark.whole),
                 (3, 3),
                 (3, 40, pytest.mark.whole),
                 (5, 5, pytest.mark.whole),

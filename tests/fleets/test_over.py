@@ -22,6 +22,7 @@ from pprofdiff.loaders.profiles.pprof import decode
 from pprofdiff.model.profiles.merge import merge
 from pprofdiff.model.profiles.profile import Labels
 from tests.conftest import DATA
+from tests.examples import daily
 from tests.fleets import making
 
 HERE = FleetOptions(workers=0)
@@ -96,7 +97,7 @@ def test_each_build_is_what_its_profiles_merged_are(builds):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("over", ["build", "time"])
+@pytest.mark.parametrize("over", daily(("build", "time"), ["time"]))
 def test_parts_of_any_size_in_any_order_come_to_the_same(builds, minutes, over):
     place = str(builds if over == "build" else minutes)
     whole, _ = load_series([place], over, HERE)

@@ -16,6 +16,7 @@ from pprofdiff.fleets.sides import FleetOptions, load_fleets
 from pprofdiff.fleets.sources import source_of
 from pprofdiff.model.profiles.merge import merge
 from pprofdiff.model.profiles.profile import Labels, stack_names
+from tests.examples import daily
 from tests.fleets import making
 
 
@@ -54,7 +55,7 @@ def whole(side):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("at_once", [1, 2, 7, 50])
+@pytest.mark.parametrize("at_once", daily((1, 2, 7, 50), (1, 7)))
 def test_sums_are_those_of_all_files_at_once(fleet, monkeypatch, at_once):
     folder, files = fleet
     monkeypatch.setattr(sides, "_AT_ONCE", at_once)

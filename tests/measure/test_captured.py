@@ -44,6 +44,9 @@ func spin(steps int) {
 func setUp() { spin(40_000_000) }
 
 //go:noinline
+func above() { spin(40_000_000) }
+
+//go:noinline
 func paused() { spin(2_000_000) }
 
 //go:noinline
@@ -56,6 +59,7 @@ func parallel() { spin(2_000_000) }
 func served() { spin(2_000_000) }
 
 func BenchmarkAll(b *testing.B) {
+	above()
 	b.Run("deep/er", func(b *testing.B) {
 		setUp()
 		ask, done := make(chan int), make(chan int)
@@ -141,7 +145,11 @@ def cpu(benchmark):
     """Return a CPU profile as Go wrote it, and what is kept, with its CPU seconds."""
     raw = benchmark("raw.pb.gz", "All", 100, "-test.cpuprofile={}")
     kept = copy(raw, raw.with_name("kept.pb.gz"))
-    return raw, kept, keep_operations(str(kept), Operations(101, "p BenchmarkAll"))
+    return (
+        raw,
+        kept,
+        keep_operations(str(kept), Operations(101, "p BenchmarkAll/deep/er")),
+    )
 
 
 def traces(path):
@@ -170,6 +178,15 @@ def test_no_sample_of_an_operation_is_lost(cpu):
             for path in (raw, kept)
         ]
         assert sums[0] == sums[1] > 0, name
+
+
+def test_what_the_function_above_a_sub_benchmark_does_is_no_operation(cpu):
+    raw, kept, _ = cpu
+    sampled = [
+        sum(ns for names, ns in traces(path) if "example.com/p.above" in names)
+        for path in (raw, kept)
+    ]
+    assert sampled[0] > sampled[1] == 0
 
 
 def test_nothing_of_the_harness_is_kept(cpu):
@@ -243,7 +260,7 @@ def test_a_profile_without_samples_stays_one(tmp_path):
 
 def test_a_profile_says_what_it_covers(cpu):
     told = decode(decompress(cpu[1].read_bytes(), ""), "kept")
-    assert operations_of(told) == Operations(101, "p BenchmarkAll")
+    assert operations_of(told) == Operations(101, "p BenchmarkAll/deep/er")
 
 
 def test_go_reads_what_is_kept(cpu):
@@ -251,7 +268,7 @@ def test_go_reads_what_is_kept(cpu):
         ["go", "tool", "pprof", "-comments", str(cpu[1])],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert done.stdout.strip() == "operations: 101 of p BenchmarkAll"
+    assert done.stdout.strip() == "operations: 101 of p BenchmarkAll/deep/er"
 
 
 def test_objects_of_operations_are_counted_exactly(benchmark):

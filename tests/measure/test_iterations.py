@@ -5,8 +5,15 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pprofdiff.measure.iterations import Counts, alike_counts, counts_for, operations_in
+from pprofdiff.measure.iterations import (
+    Counts,
+    alike_counts,
+    counts_for,
+    operations_in,
+    raised,
+)
 from pprofdiff.measure.leaves import Leaf, Pilot
+from pprofdiff.measure.sides import SIDES
 
 # From a benchmark that measures nothing to one that takes an hour.
 SPEEDS = st.one_of(st.just(0.0), st.floats(1e-11, 3600.0))
@@ -72,3 +79,20 @@ def test_benchmarks_that_are_added_up_have_one_factor(speeds, seconds):
     assert min(min(one) for one in counts.values()) >= 1
     done = [Counts(*map(operations_in, one)) for one in counts.values()]
     assert len({factor(one) for one in done}) == 1
+
+
+@given(
+    st.tuples(st.floats(1e-9, 1e-2), st.floats(1e-9, 1e-2)),
+    st.tuples(st.integers(1, 10**6), st.integers(1, 10**6)),
+    st.floats(0.02, 1.0),
+)
+def test_what_ran_too_briefly_runs_longer(took, before, seconds):
+    """A pilot beside busy programs may be many times as slow as the benchmark."""
+    times = dict(zip(SIDES, took, strict=True))
+    counts = Counts(*before)
+    after = raised(counts, times, seconds)
+    ran = [min(one.of(s) * times[s] for s in SIDES) for one in (counts, after)]
+    if ran[0] >= seconds / 2:
+        assert after == counts
+    assert ran[1] >= ran[0]
+    assert after in (counts, counts_for(pilots(*took), seconds))

@@ -11,6 +11,7 @@ import pprofdiff
 from pprofdiff.notebook.flames import FlameGraph
 from pprofdiff.report.html.alone import flame_page
 from tests.conftest import DATA
+from tests.examples import daily
 from tests.notebook.shown import Parsed
 
 MOST = 156_000
@@ -18,13 +19,8 @@ MOST = 156_000
 
 @pytest.fixture(
     scope="module",
-    params=[
-        "syncpool",
-        *(
-            pytest.param(name, marks=pytest.mark.slow)
-            for name in ("rss-search", "zstd")
-        ),
-    ],
+    # Others with --whole: what a story has does not change what is around it.
+    params=daily(("syncpool", "rss-search", "zstd"), ["syncpool"]),
 )
 def graph(request):
     """Return the flame graph of a story's CPU profiles."""

@@ -174,7 +174,7 @@ def test_only_functions_are_spelled_shorter():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("label", HOSTILE)
+@pytest.mark.parametrize("label", daily(HOSTILE, HOSTILE[::3]))
 def test_hostile_names_are_drawn(label):
     diff = profile_diff("zstd", "cpu", (label, "pr"))
     data = plots.image(lambda figure: plots.flamegraph(diff, figure.subplots()), "svg")

@@ -3,10 +3,15 @@
 `trace("http", "1.22.12")` builds `makers` with that Go, runs it once a session and
 returns the file. In pytest, what cannot be made here is skipped with the reason; `made`
 raises instead. `big` makes the trace that speed is measured on.
+
+Without ``--whole``, traces are those in `kept` where they are there: of releases that are
+not on PATH, and of situations that a busy machine hides. `xz -9e` of what `another`
+returns makes one again.
 """
 
 from __future__ import annotations
 
+import lzma
 import subprocess
 from contextlib import suppress
 from functools import cache
@@ -14,6 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from tests.examples import whole
 
 from . import oracle
 from .toolchains import (
@@ -30,15 +37,19 @@ from .toolchains import (
 __all__ = [
     "MAKERS",
     "TESTPROGS",
+    "TRIES",
     "Maker",
+    "another",
     "big",
     "goroot_trace",
+    "kept",
     "made",
     "pairs",
     "trace",
 ]
 
 SOURCES = Path(__file__).parent / "makers"
+KEPT = Path(__file__).parent / "kept"
 TIMEOUT_S = 120
 TRIES = 30
 EVENTS_A_ROUND = 115
@@ -104,10 +115,38 @@ def trace(maker: str, go: str) -> Path:
 @cache
 def made(maker: str, go: str) -> Path:
     """Return the trace of a situation, made once a session; raise `MissingGoError`."""
+    if not whole() and (path := kept(f"{maker}-{go}")):
+        return path
+    return _run_once(maker, go, 0)
+
+
+def another(maker: str, go: str, number: int) -> Path:
+    """Return a trace of a situation that was made in this session, one a number.
+
+    The test is skipped where it cannot be made.
+    """
+    try:
+        return _run_once(maker, go, number)
+    except MissingGoError as missing:
+        pytest.skip(str(missing))
+
+
+def _run_once(maker: str, go: str, number: int) -> Path:
     program = _built(go)
     return once(
-        session() / f"{maker}-{go}.trace",
+        session() / f"{maker}-{go}-{number}.trace",
         lambda draft: _run_maker(program, maker, go, draft),
+    )
+
+
+def kept(name: str) -> Path | None:
+    """Return the trace that is kept under a name, if there is one."""
+    packed = KEPT / f"{name}.trace.xz"
+    if not packed.exists():
+        return None
+    return once(
+        session() / f"kept-{name}.trace",
+        lambda draft: draft.write_bytes(lzma.decompress(packed.read_bytes())),
     )
 
 

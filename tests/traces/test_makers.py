@@ -23,9 +23,9 @@ def release(go):
     return tuple(map(int, go.split(".")[:2]))
 
 
-def made(maker, go):
+def made(path):
     """Return Go's summary of a trace."""
-    told = oracle.summary(make.trace(maker, go))
+    told = oracle.summary(path)
     assert told["error"] is None
     return told
 
@@ -46,8 +46,28 @@ def region(told, name):
 
 
 def each(maker):
+    """Return what runs a test with each Go: the version, and a trace of a maker.
+
+    On a busy machine a trace may not show what it is made for; one of a few does.
+    """
     versions = [go for name, go in make.pairs() if name == maker]
-    return pytest.mark.parametrize("go", versions)
+
+    def tried(test):
+        @pytest.mark.parametrize("go", versions)
+        def run(go):
+            for number in range(make.TRIES):
+                try:
+                    test(go, make.another(maker, go, number))
+                except AssertionError:
+                    if number + 1 == make.TRIES:
+                        raise
+                else:
+                    return
+
+        run.__name__, run.__doc__ = test.__name__, test.__doc__
+        return run
+
+    return tried
 
 
 @pytest.mark.parametrize("go", VERSIONS)
@@ -57,8 +77,8 @@ def test_a_version_writes_its_format(go):
 
 
 @each("http")
-def test_a_server_waits_for_the_network(go):
-    told = made("http", go)
+def test_a_server_waits_for_the_network(go, path):
+    told = made(path)
     assert blocked(told)["network"] > 0
     assert blocked(told)["select"] > 0
     # Go 1.17 wraps what a go statement calls.
@@ -68,8 +88,8 @@ def test_a_server_waits_for_the_network(go):
 
 
 @each("sync")
-def test_goroutines_block_on_channels_locks_and_timers(go):
-    told = made("sync", go)
+def test_goroutines_block_on_channels_locks_and_timers(go, path):
+    told = made(path)
     total = blocked(told)
     assert all(total[r] > 0 for r in ("sync", "select", "sync.(*Cond).Wait", "sleep"))
     assert total["chan send"] + total["chan receive"] > 0
@@ -80,8 +100,8 @@ def test_goroutines_block_on_channels_locks_and_timers(go):
 
 
 @each("gc")
-def test_the_collector_takes_assists_sweeps_and_workers(go):
-    told = made("gc", go)
+def test_the_collector_takes_assists_sweeps_and_workers(go, path):
+    told = made(path)
     assert told["gc"]["begun"] == told["gc"]["ended"] >= 5
     assert told["gc"]["mark_wall_ns"] > 0
     counts = told["range_counts"]
@@ -98,10 +118,10 @@ def test_the_collector_takes_assists_sweeps_and_workers(go):
 
 
 @each("stops")
-def test_the_world_stops_for_every_reason(go):
+def test_the_world_stops_for_every_reason(go, path):
     counts = {
         name.removeprefix("stop-the-world (").rstrip(")"): count
-        for name, count in made("stops", go)["range_counts"].items()
+        for name, count in made(path)["range_counts"].items()
     }
     assert counts["GC sweep termination"] >= 3
     assert counts["GC mark termination"] >= 3
@@ -115,8 +135,8 @@ def test_the_world_stops_for_every_reason(go):
 
 
 @each("files")
-def test_system_calls_block_and_pipes_are_polled(go):
-    told = made("files", go)
+def test_system_calls_block_and_pipes_are_polled(go, path):
+    told = made(path)
     assert told["transitions"]["goroutine"]["Syscall->Runnable"] > 0
     assert blocked(told)["network"] > 0
     lost = [g for g in told["goroutines"] if g["syscall_block_ns"]]
@@ -125,15 +145,15 @@ def test_system_calls_block_and_pipes_are_polled(go):
 
 
 @each("procs")
-def test_gomaxprocs_changes(go):
-    values = [v for _, v in made("procs", go)["metrics"]["/sched/gomaxprocs:threads"]]
+def test_gomaxprocs_changes(go, path):
+    values = [v for _, v in made(path)["metrics"]["/sched/gomaxprocs:threads"]]
     changes = [v for i, v in enumerate(values) if not i or values[i - 1] != v]
     assert changes[-4:] == [1, 4, 2, 3]
 
 
 @each("tasks")
-def test_tasks_and_regions_nest_and_some_have_no_end(go):
-    told = made("tasks", go)
+def test_tasks_and_regions_nest_and_some_have_no_end(go, path):
+    told = made(path)
     tasks = {t["id"]: t for t in told["tasks"]}
     names = Counter(t["name"] for t in tasks.values() if t["complete"])
     assert names == {"order": 5, "mail": 5, "ended elsewhere": 1}
@@ -154,8 +174,8 @@ def test_tasks_and_regions_nest_and_some_have_no_end(go):
 
 
 @each("samples")
-def test_cpu_samples_are_in_the_trace_since_1_19(go):
-    told = made("samples", go)
+def test_cpu_samples_are_in_the_trace_since_1_19(go, path):
+    told = made(path)
     if release(go) < (1, 19):
         assert told["cpu_samples"] == []
         return
@@ -166,8 +186,8 @@ def test_cpu_samples_are_in_the_trace_since_1_19(go):
 
 
 @each("whole")
-def test_some_goroutines_live_longer_than_the_trace(go):
-    told = made("whole", go)
+def test_some_goroutines_live_longer_than_the_trace(go, path):
+    told = made(path)
     whole = [
         g for g in told["goroutines"]
         if g["from"] == "Undetermined" and g["end_ns"] is None
@@ -192,8 +212,8 @@ def test_some_goroutines_live_longer_than_the_trace(go):
 
 
 @each("profiled")
-def test_system_calls_go_on_before_and_after_the_trace(go):
-    told = made("profiled", go)
+def test_system_calls_go_on_before_and_after_the_trace(go, path):
+    told = made(path)
     open_ = [g for g in told["goroutines"] if g["end_ns"] is None and g["syscall_ns"]]
     before = [g["name"] for g in open_ if g["from"] == "Undetermined"]
     since = [g["name"] for g in open_ if g["from"] != "Undetermined"]
@@ -205,8 +225,8 @@ def test_system_calls_go_on_before_and_after_the_trace(go):
 
 
 @each("generations")
-def test_a_trace_has_many_generations_since_1_22(go):
-    told = made("generations", go)
+def test_a_trace_has_many_generations_since_1_22(go, path):
+    told = made(path)
     generations = len(told["syncs"]) - 1
     assert generations >= 8 if release(go) >= (1, 22) else generations == 1
     long = region(told, "long")
@@ -216,27 +236,27 @@ def test_a_trace_has_many_generations_since_1_22(go):
 
 
 @each("coroutines")
-def test_coroutines_switch(go):
-    events = oracle.footprint(make.trace("coroutines", go))
+def test_coroutines_switch(go, path):
+    events = oracle.footprint(path)
     assert events["GoSwitch"].count >= 500
     assert events["GoCreateBlocked"].count == 5
     assert events["GoSwitchDestroy"].count == 5
-    assert made("coroutines", go)["error"] is None
+    assert made(path)["error"] is None
 
 
 @each("alloc")
-def test_allocations_are_in_the_trace(go):
-    told = made("alloc", go)
+def test_allocations_are_in_the_trace(go, path):
+    told = made(path)
     assert told["experimental"]["HeapObjectAlloc"] > 1000
     assert told["experimental"]["SpanAlloc"] > 0
     assert sum(told["experimental_batches"].values()) > 0
 
 
 @each("flight")
-def test_a_flight_recorder_forgets_how_it_began(go):
-    told = made("flight", go)
+def test_a_flight_recorder_forgets_how_it_began(go, path):
+    told = made(path)
     # The first generation's number follows the header and the type of a batch.
-    assert make.trace("flight", go).read_bytes()[17] > 1
+    assert path.read_bytes()[17] > 1
     assert "stop-the-world (start trace)" not in told["range_counts"]
     names = {g["name"] for g in told["goroutines"] if g["from"] == "Undetermined"}
     assert {"main.churn.func1", "main.blockedThroughout"} <= names

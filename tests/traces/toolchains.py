@@ -1,6 +1,7 @@
 """The Go toolchains that tests use, by version, and the folder of what they make.
 
-Ordinarily tests use the Go on PATH and `DAILY`; with ``--whole`` all of `VERSIONS`.
+Ordinarily tests use the Go on PATH, and what `make.kept` has of others; with ``--whole``
+all of `VERSIONS`.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from functools import cache
 from pathlib import Path
 
 __all__ = [
-    "DAILY",
     "FOLDER",
     "RELEASES",
     "VERSIONS",
     "MissingGoError",
+    "at_hand",
     "build_goroot",
     "cached",
     "digest",
@@ -38,8 +39,6 @@ VERSIONS = (
     "1.11.13", "1.17.13", "1.19.4", "1.20.14", "1.21.13", "1.22.12", "1.23.12",
     "1.24.13", "1.25.14", "1.26.8", "1.27.3",
 )  # fmt: skip
-# The last that wrote v1, and the first that wrote v2.
-DAILY = ("1.21.13", "1.22.12")
 
 # What conftest.py tells every process of a session: which versions may be fetched, and
 # the folder that all of them share.
@@ -66,9 +65,7 @@ def version(go: str | None = None) -> str:
     """Return the version that answers, as in ``1.26.8``; raise `MissingGoError`."""
     if shutil.which("go") is None:
         raise MissingGoError("go is not on PATH")
-    allowed = os.environ.get(RELEASES)
-    barred = () if allowed is None else set(VERSIONS) - {*allowed.split()}
-    if go in barred and go != version():
+    if go is not None and not at_hand(go):
         raise MissingGoError(f"Go {go} is for pytest --whole")
     done = subprocess.run(
         ["go", "version"], env=environment(go), capture_output=True, text=True,
@@ -80,6 +77,13 @@ def version(go: str | None = None) -> str:
         why = (done.stderr.strip().splitlines() or [f"got {found}"])[-1]
         raise MissingGoError(f"no Go {go}: {why}")
     return found
+
+
+def at_hand(go: str) -> bool:
+    """Tell whether this session may use a version: without ``--whole``, that on PATH."""
+    allowed = os.environ.get(RELEASES)
+    barred = () if allowed is None else set(VERSIONS) - {*allowed.split()}
+    return go not in barred or (shutil.which("go") is not None and go == version())
 
 
 def run_go(*words: object, go: str | None = None) -> str:

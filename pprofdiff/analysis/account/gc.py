@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from pprofdiff.analysis.causes.sites import BYTE
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.marking import cycle_cpu_us
@@ -14,13 +15,15 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.goruntime.rules import rules
 
-__all__ = ["GCAccount", "gc_account"]
+__all__ = ["GCAccount", "gc_account", "too_little_gc"]
 
 _MIB = 1 << 20
 # gctrace rounds sizes down to whole MiB: below this live heap that decides a ratio.
 _LEAST_MB = 4.0
 # From this share of a side's CPU on a change is major, as findings have it.
 _MAJOR = 0.05
+# Below this share of both sides' CPU, GC of benchmarks is a few samples: of 300, three.
+_TOO_LITTLE = 0.01
 
 
 class GCAccount(NamedTuple):
@@ -40,8 +43,10 @@ class GCAccount(NamedTuple):
 def gc_account(comparison: Comparison) -> GCAccount | None:
     """Return the account of GC CPU per operation.
 
-    None where CPU or bytes per operation are unknown, or a side has no GC.
+    None where CPU or bytes per operation are unknown, or a side has no GC to speak of.
     """
+    if too_little_gc(comparison):
+        return None
     cpu, gc, case = comparison.cpu, comparison.gc, Case(comparison)
     logged = None if gc is None else _logged(case, gc)
     allocs = case.of_type("alloc_space")
@@ -72,6 +77,26 @@ def gc_account(comparison: Comparison) -> GCAccount | None:
             source = "GC log", bytes_from
             return GCAccount(split, source, major=False, forced=is_forced)
     return None
+
+
+def too_little_gc(comparison: Comparison) -> bool:
+    """Return whether GC of measured benchmarks is too little to be split.
+
+    Where operations allocate nothing, the harness does; a few samples of GC by a few
+    bytes are no price.
+    """
+    cpu, work = comparison.cpu, comparison.work
+    if cpu is None or work is None or not comparison.measured:
+        return False
+    counted = work.allocated.get("alloc_space")
+    if counted is not None and max(counted) < BYTE:
+        return True
+    sums, groups = cpu.ledger.every("group"), [group.id for group in rules().groups]
+    rows = [groups.index(name) for name in ("gc", "gc_tax")]
+    return all(
+        int(side[rows].sum()) < _TOO_LITTLE * total
+        for side, total in zip((sums.base, sums.new), cpu.totals, strict=True)
+    )
 
 
 def _split_profile(

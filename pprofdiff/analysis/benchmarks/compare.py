@@ -7,8 +7,8 @@ differences of configuration are listed beside the tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from math import inf
 from typing import Literal, NamedTuple
@@ -35,6 +35,7 @@ __all__ = [
     "BenchmarkTable",
     "ConfigDifference",
     "Geomean",
+    "OfTurns",
     "compare_benchmarks",
 ]
 
@@ -62,6 +63,14 @@ _Results = list[tuple[int, Result]]
 _ByRun = tuple[tuple[float, ...], ...]
 
 
+class OfTurns(NamedTuple):
+    """New ÷ base of a figure judged in turns, and its bounds; None for exact counts."""
+
+    ratio: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class BenchmarkRow:
     """One benchmark in one unit; a side is None where it was not measured.
@@ -72,6 +81,8 @@ class BenchmarkRow:
     None where that is not known. `change` is that of the tidy medians, None where one
     side was not measured. `notes` say why a figure is missing. `runs` are (base, new)
     values in the tidy unit, one sequence for each output that has the benchmark.
+    With `of_turns`, figures are means of turns in place of medians, and `change` has
+    no p.
     """
 
     name: str
@@ -86,6 +97,7 @@ class BenchmarkRow:
     notes: tuple[str, ...]
     # No figure of the table depends on which output a value is of.
     runs: tuple[_ByRun, _ByRun] = field(default=((), ()), compare=False)
+    of_turns: OfTurns | None = None
 
     @property
     def full_name(self) -> str:
@@ -115,6 +127,8 @@ class BenchmarkRow:
 
         None on one side only, and where base alone is 0 or the ratio over 1e100.
         """
+        if self.of_turns is not None and self.of_turns.ratio is not None:
+            return self.of_turns.ratio
         if self.tidy_base is None or self.tidy_new is None:
             return None
         return _ratio(self.tidy_base.median, self.tidy_new.median)
@@ -158,7 +172,7 @@ class BenchmarkTable(NamedTuple):
     @property
     def compares(self) -> bool:
         """Whether a benchmark in it was measured on both sides."""
-        return any(row.p is not None for row in self.rows)
+        return any(row.change is not None for row in self.rows)
 
     @property
     def side(self) -> SideName | Literal[""]:
@@ -192,6 +206,16 @@ class BenchmarkDiff:
     def rows(self) -> tuple[BenchmarkRow, ...]:
         """The rows of all tables."""
         return tuple(chain.from_iterable(table.rows for table in self.tables))
+
+    def judged(
+        self, judge: Callable[[BenchmarkTable, BenchmarkRow], BenchmarkRow]
+    ) -> BenchmarkDiff:
+        """Return the tables with each row judged anew."""
+        tables = []
+        for table in self.tables:
+            rows = tuple(judge(table, row) for row in table.rows)
+            tables.append(table._replace(rows=rows, geomean=_geomean(rows)))
+        return replace(self, tables=tuple(tables))
 
     def only(self, side: SideName) -> tuple[str, ...]:
         """Return the full names of the benchmarks that only this side has."""
@@ -354,7 +378,7 @@ def _geomean(rows: Sequence[BenchmarkRow]) -> Geomean:
     """Return a table's geometric means; the ratio's is that of the rows' ratios."""
     base = [row.tidy_base.median for row in rows if row.tidy_base is not None]
     new = [row.tidy_new.median for row in rows if row.tidy_new is not None]
-    ratios = [row.ratio for row in rows if row.p is not None]
+    ratios = [row.ratio for row in rows if row.change is not None]
     known = [ratio for ratio in ratios if ratio is not None]
     means = geomean(base), geomean(new)
     ratio = geomean(known) if len(known) == len(ratios) else None

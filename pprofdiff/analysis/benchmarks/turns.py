@@ -29,6 +29,8 @@ _CPU = "cpu-ns/op"
 # Written before results, with how many turns have functions where the first has them.
 _IN_TURNS = re.compile(r"in turns(?:, (\d{1,6}) a layout)?")
 
+# CPU times are a figure where the kernel counted some in so many of the turns.
+_COUNTED = 0.75
 # Between these quantiles lie most values of a side.
 _MOST = 0.1, 0.9
 
@@ -115,7 +117,7 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
     if not all(map(is_time, np.concatenate(seconds).ravel().tolist())):
         return None
     has_cpu = all(_paired(old[key], current[key], _CPU) for key in names)
-    cpu = _columns(old, current, names, _CPU, 1e-9) if has_cpu else None
+    cpu = _positive(_columns(old, current, names, _CPU, 1e-9)) if has_cpu else None
     allocated, varies = {}, {}
     for kind, unit in ALLOCATED.items():
         if all(_paired(old[key], current[key], unit) for key in names):
@@ -125,6 +127,22 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
     together = max(map(_together, base.of("benchmark")), default=0)
     alike = together or TURNS_TOGETHER
     return Turns(names, seconds, cpu, allocated, varies, alike, layouts=together > 0)
+
+
+def _positive(figure: tuple[Floats, Floats]) -> tuple[Floats, Floats] | None:
+    """Return CPU times without zeros, None where there are too many.
+
+    Where starting took all the CPU of a turn, its operations took less than can be
+    told: as little as those of any other turn.
+    """
+    for side in figure:
+        if (side > 0).mean(axis=0).min(initial=1.0) < _COUNTED:
+            return None
+    base, new = (
+        np.where(side > 0, side, np.where(side > 0, side, np.inf).min(axis=0))
+        for side in figure
+    )
+    return base, new
 
 
 def _overlap(base: Floats, new: Floats) -> NDArray[np.bool_]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pprofdiff.analysis.causes.sites import Allocated, Site
+from pprofdiff.analysis.causes.sites import BYTE, OBJECT, Allocated, Site
 from pprofdiff.analysis.findings.wording import arrow
 from pprofdiff.units import scaled
 
@@ -12,11 +12,10 @@ __all__ = ["amounts", "is_large", "part_of_all", "share_of_change"]
 
 _Pair = tuple[float, float]
 
-# A function whose allocation changed by this part of all, and of its own, is named:
-# exact counts have no noise, but maps and slices that grow make small differences.
-_OF_ALL, _OF_ITSELF = 0.04, 0.25
-# Fewer objects than one in a hundred operations are none.
-_FEW = 0.01
+# A function is named whose allocation changed by this part of all, or of the whole
+# change, and of its own: exact counts have no noise, but maps and slices that grow make
+# small differences.
+_OF_ALL, _OF_CHANGE, _OF_ITSELF = 0.04, 0.25, 0.1
 # A change of so many times the objects that profiles miss is known within 20 %.
 _KNOWN = 5
 _ALL = 0.01
@@ -30,7 +29,8 @@ def is_large(totals: Allocated | None, site: Site) -> bool:
     """
     for whole, part in _known(totals, site):
         change, of_all = part[1] - part[0], whole[1] - whole[0]
-        least = max(_OF_ALL * max(whole), _OF_ITSELF * max(part))
+        least = min(_OF_ALL * max(whole), _OF_CHANGE * abs(of_all))
+        least = max(least, _OF_ITSELF * max(part))
         if change * of_all <= 0 or abs(change) > (1 + _OF_ITSELF) * abs(of_all):
             least = max(least, site.shared)
         if abs(change) >= least > 0:
@@ -52,7 +52,7 @@ def amounts(totals: Allocated | None, site: Site) -> str:
     """Return what a function allocates: ``1.8 → 0 kB/op, 30 → 0 allocs/op``.
 
     Objects are left out where those that profiles miss may be a good part of them. Who
-    allocates all but a hundredth of what benchmarks count allocates that.
+    allocates all but a hundredth of what benchmarks count on both sides allocates that.
     """
     if totals is not None:
         site = site._replace(
@@ -60,35 +60,39 @@ def amounts(totals: Allocated | None, site: Site) -> str:
             objects=_nearly_all(totals.objects, site.objects),
         )
     space = f"{arrow(*site.space, 'B')}/op"
-    if (
-        not site.exact
-        and abs(site.objects[1] - site.objects[0]) < _KNOWN * site.missing
-    ):
+    few = abs(site.objects[1] - site.objects[0]) < _KNOWN * site.missing
+    if (few and not site.exact) or max(site.objects) < OBJECT:
         return space
     objects = " → ".join(map(_objects, site.objects))
     return f"{space}, {'' if site.exact else 'about '}{objects} allocs/op"
 
 
 def _nearly_all(whole: _Pair | None, part: _Pair) -> _Pair:
-    """Return each side's part, or the whole where it is that within a hundredth."""
+    """Return both sides' part, or the whole where both are that within a hundredth."""
     if whole is None:
         return part
-    base, new = (
-        all_ if abs(own - all_) <= _ALL * all_ else own
-        for all_, own in zip(whole, part, strict=True)
+    all_of = (
+        abs(own - all_) <= _ALL * all_ for all_, own in zip(whole, part, strict=True)
     )
-    return base, new
+    return whole if all(all_of) else part
 
 
-def share_of_change(totals: Allocated | None, site: Site) -> str:
-    """Return how much of an operation's change a function has, as a sentence."""
+def share_of_change(totals: Allocated | None, site: Site, *, alone: bool) -> str:
+    """Return how much of an operation's change a function has, as a sentence.
+
+    It is all of the change where no other function is named: `alone`. A change the
+    other way, or a larger one, is no part of it.
+    """
     changes = [
         (new - base, whole[1] - whole[0]) for whole, (base, new) in _known(totals, site)
     ]
-    if not changes:
+    if not changes or not site.agrees:
+        return ""
+    largest = 1 + _ALL
+    if any(not 0 <= part / change <= largest for part, change in changes if change):
         return ""
     if all(abs(part - change) <= _ALL * abs(change) for part, change in changes):
-        return "That is all of the change."
+        return "That is all of the change." if alone else ""
     part, change = changes[0]
     of_all = scaled(change, "B", signed=True)
     clauses = [f"{scaled(part, 'B', signed=True)} of {of_all}/op"]
@@ -101,16 +105,17 @@ def _known(totals: Allocated | None, site: Site) -> Iterator[tuple[_Pair, _Pair]
     """Yield (the whole operation's, the function's) bytes, then objects where exact."""
     if totals is None:
         return
-    if totals.space is not None:
+    if totals.space is not None and max(totals.space) >= BYTE:
         yield totals.space, site.space
-    if totals.objects is not None and (site.exact or totals.space is None):
+    known = site.exact or totals.space is None
+    if known and totals.objects is not None and max(totals.objects) >= OBJECT:
         yield totals.objects, site.objects
 
 
 def _objects(value: float) -> str:
     if value >= 100:
         return f"{value:,.0f}"
-    return f"{value:.3g}" if value >= _FEW else "0"
+    return f"{value:.3g}" if value >= OBJECT else "0"
 
 
 def _signed(value: float) -> str:

@@ -27,7 +27,7 @@ def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[F
 
     Their claims are on samples of the unit alone, so that they carry none.
     """
-    apart = comparison.apart
+    apart = comparison.apart or comparison.alone
     if apart is None:
         return
     settings = replace(
@@ -36,6 +36,7 @@ def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[F
         same_within=comparison.same_within,
         pairs=comparison.pairs,
     )
+    about = _ABOUT if comparison.alone is None else ""
     for number, (unit, names) in enumerate(_of(apart.units, moved), 1):
         base, new = apart.of(unit)
         if not (base.of("profile") and new.of("profile")):
@@ -45,7 +46,7 @@ def causes_of_units(comparison: Comparison, moved: Sequence[Unit]) -> Iterator[F
         kept = {cause.id for cause in found.causes[:_CAUSES]}
         for finding in found.found:
             if finding.id in kept or finding.parent in kept:
-                yield _named(finding, names, number)
+                yield _named(finding, names, number, about)
 
 
 def _of(
@@ -62,7 +63,7 @@ def _of(
     return [(unit, names) for _, unit, names in found[:_MOST]]
 
 
-def _named(finding: Finding, names: str, number: int) -> Finding:
+def _named(finding: Finding, names: str, number: int, about: str) -> Finding:
     """Return a cause under the name of its unit; ids stay apart."""
 
     def of_unit(id_: str) -> str:
@@ -72,7 +73,9 @@ def _named(finding: Finding, names: str, number: int) -> Finding:
         id=of_unit(finding.id),
         parent=None if finding.parent is None else of_unit(finding.parent),
         title=f"{names}: {finding.title}",
-        text=finding.text if finding.parent else f"{finding.text} {_ABOUT}".lstrip(),
+        text=f"{finding.text} {about}".strip()
+        if about and not finding.parent
+        else finding.text,
         claim=None,
         explains=None,
         own=None,

@@ -10,16 +10,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
-
 from pprofdiff.analysis.causes.amounts import (
     amounts,
     is_large,
     part_of_all,
     share_of_change,
 )
-from pprofdiff.analysis.causes.places import Place, Program, places
-from pprofdiff.analysis.causes.sites import Allocated, Site, Sites, allocated, netted
+from pprofdiff.analysis.causes.places import Place, Program, owned_by, places
+from pprofdiff.analysis.causes.sites import (
+    OBJECT,
+    Allocated,
+    Site,
+    Sites,
+    allocated,
+    netted,
+)
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.explained import explained
@@ -31,7 +36,9 @@ from pprofdiff.analysis.findings.model import (
     Severity,
 )
 from pprofdiff.analysis.findings.wording import arrow, short
+from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.units import percent, times
@@ -49,6 +56,8 @@ _SITES = 2
 _MECHANISM = 0.05
 # GC work follows allocation that changed by this much, and not its price.
 _BYTES = 0.05
+# What is left of a change that a place has nearly all of.
+_REST = 0.1
 # A change that is at least half of allocation and GC work is one of allocation.
 _MOSTLY = 0.5
 
@@ -61,10 +70,13 @@ class _Runtime(NamedTuple):
     groups: tuple[str, ...]
 
 
+_GC_WORK = "gc-work"
 _RUNTIME = (
-    _Runtime("gc-work", "GC work outside these functions", ("gc", "gc_tax")),
+    _Runtime(_GC_WORK, "Other GC work", ("gc", "gc_tax")),
     _Runtime("scheduler", "The scheduler", ("sched",)),
 )
+# Groups that have work of a process besides that of operations.
+_BY_ITSELF = ("gc", "gc_tax", "sched")
 _COSTS_OF_ALLOCATION = ("alloc", "gc_tax")
 
 
@@ -83,7 +95,7 @@ class _View(NamedTuple):
         """What all of an operation allocates, where it is one of several benchmarks."""
         if not self.mix or self.totals is None or self.totals.space is None:
             return ""
-        return f" (the mix: {arrow(*self.totals.space, 'B')}/op)"
+        return f" (an op of the mix: {arrow(*self.totals.space, 'B')})"
 
 
 def causes_of_measured(case: Case, *, moved: bool) -> Findings:
@@ -95,7 +107,7 @@ def causes_of_measured(case: Case, *, moved: bool) -> Findings:
     cpu = case.cpu
     if cpu is not None and moved and cpu.diff.model is not None:
         cpu = replace(cpu, model=cpu.diff.model)
-    program = None if cpu is None else Program(cpu.names)
+    program = None if cpu is None else Program(cpu.diff.paired_functions)
     totals = allocated(case.comparison)
     changed = totals is not None and totals.changed
     of_sites = Sites.of(case.comparison) if changed else None
@@ -109,7 +121,16 @@ def causes_of_measured(case: Case, *, moved: bool) -> Findings:
     for finding in found:
         if finding.claim is not None and finding.severity != "info":
             taken = taken.plus(finding.claim)
-    return Findings(tuple(found), explained(cpu, taken))
+    told = explained(cpu, taken)
+    left = tuple(
+        group
+        for group in told.left
+        if group.id not in _BY_ITSELF
+        or not _of_process(
+            view, cpu, cpu.of_groups(group.id), collected=group.id != "sched"
+        )
+    )
+    return Findings(tuple(found), told._replace(left=left))
 
 
 _Drafts = list[tuple[float, Finding, list[Finding]]]
@@ -119,23 +140,31 @@ def _ranked(view: _View) -> Iterator[Finding]:
     """Yield causes, each before what follows from it."""
     drafts: _Drafts = []
     named: set[str] = set()
-    taken = None
+    taken = word = None
     if view.cpu is not None and view.program is not None:
-        taken = _add_places(view, view.cpu, view.program, drafts, named)
-    for number, site in enumerate(_worth_telling(view, named), 1):
-        finding = _of_site(view, site, taken, number)
+        taken, word = _add_places(view, view.cpu, view.program, drafts, named)
+    sites = _worth_telling(view, named)
+    for number, site in enumerate(sites, 1):
+        finding = _of_site(view, site, taken, number, alone=len(sites) == 1)
         if taken is not None and finding.claim is not None:
             taken = taken.plus(finding.claim)
         drafts.append((finding.weight, finding, []))
     if view.cpu is not None and taken is not None:
+        collects = False
         for what in _RUNTIME:
-            follows = _of_runtime(view.cpu, taken, what)
+            follows = _of_runtime(view, view.cpu, taken, what, collects=collects)
             if follows is not None:
+                collects |= what.id == _GC_WORK
                 _put(view, follows, drafts)
     drafts.sort(key=lambda draft: -draft[0])
-    for _, finding, below in drafts:
-        yield finding
-        yield from (one._replace(parent=finding.id) for one in below)
+    for _, cause, below in drafts:
+        amounts_below = [one.explains for one in below if one.explains]
+        whole = sum(amounts_below, cause.explains or 0.0)
+        yield cause._replace(explains=whole) if amounts_below else cause
+        yield from (one._replace(parent=cause.id) for one in below)
+    known = {name for _, cause, _ in drafts for name in cause.functions}
+    if word is not None and known.isdisjoint(word.functions):
+        yield word
 
 
 def _add_places(
@@ -144,26 +173,26 @@ def _add_places(
     program: Program,
     drafts: _Drafts,
     named: set[str],
-) -> Claim:
+) -> tuple[Claim, Finding | None]:
     """Add the places on the CPU to causes; return the samples that they claim.
 
-    One place that is not significant is worth a word, where it is large. The sites
-    that significant ones have are added to `named`.
+    Where none is significant, the first one is returned as well, if it is large. The
+    sites that significant ones have are added to `named`.
     """
-    taken = cpu.of(())
+    taken, word = cpu.of(()), None
     for place in places(cpu, program):
         finding = _of_place(view, cpu, place, len(drafts) + 1)
-        significant = finding.severity != "info"
-        if significant or (not drafts and _large(cpu, finding)):
+        if finding.severity != "info":
             drafts.append((finding.weight, finding, []))
-        if significant:
             named |= {finding.functions[0], *_sites_of(view, cpu, place)[1]}
             taken = taken.plus(place.claim)
-    return taken
+        elif word is None and _is_large(cpu, place):
+            word = finding
+    return taken, None if drafts else word
 
 
-def _large(cpu: CPUComparison, finding: Finding) -> bool:
-    return abs(finding.explains or 0.0) >= _MAJOR * cpu.whole
+def _is_large(cpu: CPUComparison, place: Place) -> bool:
+    return abs(cpu.scaled_delta(place.base, place.new)) >= _MAJOR * cpu.whole
 
 
 def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
@@ -193,34 +222,65 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     named = [name, *(cpu.names[row] for row in (place.gone, place.added) if row >= 0)]
     site = _sites_of(view, cpu, place)[0]
     known = site is not None and is_large(view.totals, site)
-    clauses = _by_resource(cpu, place)
+    clauses, callees = _by_resource(cpu, place), _callees(cpu, place)
     sentences = [
         f"It allocates {amounts(view.totals, site)}{_all(place)}{view.of_all}"
         if known and site
         else "",
-        _callees(cpu, place),
-        f"By resource: {', '.join(clauses)}" if clauses else "",
+        callees,
+        f"By resource: {'; '.join(clauses)}" if clauses else "",
         *_mechanisms(cpu, place),
     ]
     share = abs(delta) / cpu.whole
-    told = view.moved and cpu.change(place.claim).told
+    told = view.moved and (cpu.change(place.claim).told or _is_all(cpu, place))
     told &= not _by_chance(view, cpu, place, known=known)
+    if not told:
+        return Finding(
+            "place" if number == 1 else f"place-{number}",
+            _largest(view, cpu, place),
+            f"{callees}." if callees else "",
+            cpu.facts([place.row], "cum"),
+            names=frozenset(named),
+            functions=(name,),
+        )
     return Finding(
         "place" if number == 1 else f"place-{number}",
         _title(cpu, place),
         " ".join(f"{sentence}." for sentence in sentences if sentence),
         cpu.facts([place.row], "cum"),
-        severity=_severity(share) if told else "info",
+        severity=_severity(share),
         direction=cpu.way(delta),
         claim=place.claim,
         explains=delta,
         own=delta,
-        mark=cpu.mark(place.claim),
-        weight=share if told else 0.0,
+        mark="more" if delta > 0 else "less",
+        weight=share,
         sure=known,
         names=frozenset(named),
         functions=(name,),
     )
+
+
+def _is_all(cpu: CPUComparison, place: Place) -> bool:
+    """Return whether a place is nearly all of a change that samples show."""
+    whole = cpu.scaled_delta(*cpu.diff.totals)
+    if not cpu.change(cpu.all).told:
+        return False
+    return abs(cpu.scaled_delta(place.base, place.new) - whole) <= _REST * abs(whole)
+
+
+def _largest(view: _View, cpu: CPUComparison, place: Place) -> str:
+    """Return where most of a difference lies, in a place that is not significant."""
+    amount = cpu.words(place.base, place.new)
+    callees = " and what it calls" if place.whole else ""
+    who = f"{_called(cpu.names[place.row])}{callees}"
+    delta = cpu.scaled_delta(place.base, place.new)
+    whole = cpu.scaled_delta(*cpu.diff.totals)
+    if view.moved and delta * whole > 0 and abs(delta) >= _MOSTLY * abs(whole):
+        return f"Most of the change is in {who}: {amount}, not significant by itself"
+    if cpu.change(place.claim).told:
+        return f"The largest difference is in {who}: {amount}"
+    return f"Within noise, the largest difference is in {who}: {amount}"
 
 
 def _all(place: Place) -> str:
@@ -258,11 +318,13 @@ def _title(cpu: CPUComparison, place: Place) -> str:
     cum = _cum(cpu, place.row)
     if place.whole and (place.base, place.new) == cum:
         amount = f"{amount} with all it calls"
+    elif place.whole and not place.partial:
+        amount = f"{amount} on the path that changed"
     if place.partial:
         amount = f"{amount} outside the causes above"
     ratio = cpu.diff.normalization.ratio(place.base, place.new)
     if not place.new:
-        return f"{who} has no samples any more: {amount}"
+        return f"{who} takes no CPU any more: {amount}"
     if not place.base or ratio is None:
         share = percent(place.new, cpu.diff.totals[1])
         return f"{who} now takes {share} of the CPU: {amount}"
@@ -298,16 +360,10 @@ def _callees(cpu: CPUComparison, place: Place) -> str:
     )
     base, new = (cpu.cum_of(side, place.claim) for side in (0, 1))
     gone, added = (
-        f"{names[row]} ({cpu.words(int(base[row]), int(new[row]))} in it)"
-        if row >= 0
-        else ""
+        f"{names[row]} {cpu.words(int(base[row]), int(new[row]))}" if row >= 0 else ""
         for row in (place.gone, place.added)
     )
-    if gone and added:
-        return f"{gone} has no samples any more, {added} has some now"
-    if gone:
-        return f"{gone} has no samples any more"
-    return f"It now spends time in {added}"
+    return f"In it: {', '.join(one for one in (gone, added) if one)}"
 
 
 def _by_resource(cpu: CPUComparison, place: Place) -> list[str]:
@@ -315,13 +371,13 @@ def _by_resource(cpu: CPUComparison, place: Place) -> list[str]:
     scale = scale_of(cpu.diff)
     whole = cpu.scaled_delta(place.base, place.new)
     deltas = [
-        (cpu.delta(place.claim.within(cpu.of(group.categories))), group.label)
-        for group in rules().groups
+        (cpu.delta(place.claim.within(cpu.of(categories))), label)
+        for label, categories in _resources()
     ]
     large = [(d, label) for d, label in deltas if abs(d) >= _CLAUSE * abs(whole)]
     large.sort(key=lambda one: -abs(one[0]))
     shown = [
-        f"{_resource(label)} {scale.number(delta, signed=True)}"
+        f"{label} {scale.number(delta, signed=True)}"
         for delta, label in large[:_CLAUSES]
     ]
     rest = whole - sum(delta for delta, _ in large[:_CLAUSES])
@@ -332,11 +388,25 @@ def _by_resource(cpu: CPUComparison, place: Place) -> list[str]:
     return [f"{shown[0]} {scale.unit}", *shown[1:]] if shown else []
 
 
-def _resource(label: str) -> str:
-    """Return a group as a word inside a sentence."""
-    if label == "User code":
-        return "Go code"
-    return label if label[:2].isupper() else label[0].lower() + label[1:]
+def _resources() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield what a function's time goes to, as a word in a sentence, with categories.
+
+    Allocation and the GC work that comes with it are one; what the runtime does for
+    the code itself is named, for it says how the code works: maps, strings, copying.
+    """
+    memory: list[str] = []
+    for group in rules().groups:
+        if group.id in ("gc", *_COSTS_OF_ALLOCATION):
+            memory += group.categories
+        elif group.id == "user":
+            yield "Go code", group.categories
+        elif group.id == "runtime":
+            for category in group.categories:
+                yield rules().category_labels[category], (category,)
+        else:
+            label = group.label
+            yield label[0].lower() + label[1:], group.categories
+    yield "allocation and GC", tuple(memory)
 
 
 def _mechanisms(cpu: CPUComparison, place: Place) -> list[str]:
@@ -373,7 +443,9 @@ def _worth_telling(view: _View, named: set[str]) -> list[Site]:
     return netted(large)[:_SITES]
 
 
-def _of_site(view: _View, site: Site, taken: Claim | None, number: int) -> Finding:
+def _of_site(
+    view: _View, site: Site, taken: Claim | None, number: int, *, alone: bool
+) -> Finding:
     """Return the cause that a change of allocation is."""
     space, objects = site.space, site.objects
     name = _called(site.name)
@@ -384,20 +456,19 @@ def _of_site(view: _View, site: Site, taken: Claim | None, number: int) -> Findi
     elif not space[0]:
         verb = "allocates now:"
     elif site.instead_of:
-        verb = f"allocates now, and {_called(site.instead_of)} no longer: together"
+        verb = f"allocates in place of {_called(site.instead_of)}:"
     title = f"{name} {verb} {amounts(view.totals, site)}"
     owners = [site.name, site.instead_of] if site.instead_of else [site.name]
     claim = explains = mark = None
     cpu = view.cpu
     if cpu is not None and taken is not None:
-        chosen = np.zeros(len(cpu.names), np.bool_)
-        chosen[cpu.rows_of(owners)] = True
-        of_site = cpu.under(chosen).within(cpu.of_groups(*_COSTS_OF_ALLOCATION))
-        of_site = of_site.without(taken)
+        own = owned_by(cpu, cpu.rows_of(owners).tolist())
+        of_site = own.within(cpu.of_groups(*_COSTS_OF_ALLOCATION)).without(taken)
         delta = cpu.delta(of_site)
         if (delta < 0) == fewer and delta and cpu.change(of_site).told:
             claim, explains, mark = of_site, delta, cpu.mark(of_site)
     part = part_of_all(view.totals, site)
+    severity: Severity = "major" if part >= 0.1 else "minor"
     facts = (
         Fact(f"{site.name}, bytes", "allocs profile", *space, "B"),
         Fact(f"{site.name}, objects", "allocs profile", *objects, "objects"),
@@ -405,9 +476,9 @@ def _of_site(view: _View, site: Site, taken: Claim | None, number: int) -> Findi
     return Finding(
         "allocation" if number == 1 else f"allocation-{number}",
         title,
-        share_of_change(view.totals, site),
+        share_of_change(view.totals, site, alone=alone),
         facts,
-        severity="major" if part >= 0.1 else "minor",
+        severity=severity if site.agrees else "info",
         direction="better" if fewer else "worse",
         claim=claim,
         explains=explains,
@@ -428,10 +499,17 @@ def _falls(*pairs: tuple[float, float]) -> bool:
     return new < base
 
 
-def _of_runtime(cpu: CPUComparison, taken: Claim, what: _Runtime) -> Finding | None:
-    """Return the change of runtime work that no place has, None within noise."""
+def _of_runtime(
+    view: _View, cpu: CPUComparison, taken: Claim, what: _Runtime, *, collects: bool
+) -> Finding | None:
+    """Return the change of runtime work that no place has, None within noise.
+
+    Where GC work changed as well, it `collects` more or less, and wakes its workers.
+    """
     claim = cpu.of_groups(*what.groups).without(taken)
     if not cpu.change(claim).told:
+        return None
+    if not collects and _of_process(view, cpu, claim, collected=what.id == _GC_WORK):
         return None
     base, new = cpu.sums(claim)
     delta = cpu.delta(claim)
@@ -444,7 +522,7 @@ def _of_runtime(cpu: CPUComparison, taken: Claim, what: _Runtime) -> Finding | N
     if ratio is not None:
         title = f"{what.label} uses {times(ratio)} the CPU: {amount}"
     if not new:
-        title = f"{what.label} has no samples any more: {amount}"
+        title = f"{what.label} takes no CPU any more: {amount}"
     return Finding(
         what.id,
         title,
@@ -458,6 +536,24 @@ def _of_runtime(cpu: CPUComparison, taken: Claim, what: _Runtime) -> Finding | N
         mark=cpu.mark(claim),
         weight=share,
     )
+
+
+def _of_process(
+    view: _View, cpu: CPUComparison, claim: Claim, *, collected: bool
+) -> bool:
+    """Return whether work may be that of a process, however many operations it does.
+
+    A process collects when it starts, and its sweeper gives way. Where one side does
+    more operations in a run, that is less per operation and no change. GC work that
+    allocation makes necessary, which is counted, is that of operations: `collected`.
+    """
+    objects = None if view.totals is None else view.totals.objects
+    if collected and (objects is None or max(objects) >= OBJECT):
+        return False
+    base, new = (1 / len(side.runs) for side in (cpu.diff.base, cpu.diff.new))
+    by = Normalization("absolute", base, new, "per run")
+    model = CountModel.of(cpu.model.worth, by)._replace(spread=cpu.model.spread)
+    return not model.one(cpu.runs(claim)).told
 
 
 def _severity(share: float) -> Severity:

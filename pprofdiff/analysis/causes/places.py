@@ -8,6 +8,7 @@ Samples of a place are set aside, and the search begins again with what is left.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,12 +18,13 @@ from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import Claim
 from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.profiles.graph import flat_and_cum
+from pprofdiff.analysis.profiles.rows import PairedRows
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.names import is_standard_library, package_of
 from pprofdiff.goruntime.readable import short
 from pprofdiff.model.csr import distinct, last_in_row, row_of_item, sums
 
-__all__ = ["Place", "Program", "is_benchmark", "places"]
+__all__ = ["Place", "Program", "of_harness", "owned_by", "places"]
 
 Column = NDArray[np.int64]
 
@@ -35,6 +37,8 @@ _OWNS = 0.5
 _MOST = 4
 # A caller has a function where it has this part of its samples.
 _HOLDS = 0.9
+# go/build: files that are compiled for tests alone.
+_TEST_FILE = "_test.go"
 # Work moved where its caller changed by less than this part of it, or the other way.
 _MOVED = 0.8
 
@@ -62,15 +66,15 @@ class Program:
     """The functions of the union that may be named: not the runtime's.
 
     `code` (bool) marks them, `own` those that are not of the standard library either;
-    `inner` are own functions that are no benchmarks.
+    `inner` are own functions that are not the harness's.
     """
 
-    def __init__(self, names: list[str]) -> None:
-        packages = [package_of(name) for name in names]
+    def __init__(self, functions: PairedRows) -> None:
+        packages = [package_of(name) for name in functions.names]
         self.code = np.array([_is_code(package) for package in packages], np.bool_)
         standard = [is_standard_library(package) for package in packages]
         self.own = self.code & ~np.array(standard, np.bool_)
-        self.inner = self.own & ~np.array([*map(is_benchmark, names)], np.bool_)
+        self.inner = self.own & ~of_harness(functions)
 
 
 def _is_code(package: str) -> bool:
@@ -80,9 +84,21 @@ def _is_code(package: str) -> bool:
     return bool(package) and first not in ("runtime", "testing") and not internal
 
 
-def is_benchmark(name: str) -> bool:
-    """Return whether a function is a benchmark, or a closure in one."""
-    return short(name).partition(".")[2].startswith("Benchmark")
+def of_harness(functions: PairedRows) -> NDArray[np.bool_]:
+    """Return which functions of the union stand in test files: benchmarks, helpers.
+
+    A closure that a benchmark inlines is called by the benchmark's name and stands in
+    its function's file. Where the file is not known, the name decides.
+    """
+    found = np.zeros(len(functions.names), np.bool_)
+    for side, rows in zip(functions.sides, functions.union, strict=True):
+        found[rows] = [
+            file.endswith(_TEST_FILE)
+            if file
+            else short(name).partition(".")[2].startswith("Benchmark")
+            for name, file in zip(side.names, side.files, strict=True)
+        ]
+    return found
 
 
 def places(cpu: CPUComparison, program: Program) -> list[Place]:
@@ -132,41 +148,59 @@ def _next(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
 
 def _owner(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
     """Return the function whose own samples changed most."""
-    rows = _owners(cpu)
-    kept = tuple(
-        np.where(side, row, -1) for side, row in zip(left.sides, rows, strict=True)
-    )
-    runs = cpu.diff.runs_of((kept[0], kept[1]), len(program.own))
+    runs = cpu.diff.ledger.among(left.sides).every("owner").runs
     best = _largest(cpu, runs, program.inner)
     if best is None:
         return None
-    claim = Claim(kept[0] == best[0], kept[1] == best[0])
+    claim = owned_by(cpu, [best[0]]).within(left)
     return Place(best[0], claim, *cpu.sums(claim), whole=False)
 
 
-def _owners(cpu: CPUComparison) -> tuple[Column, Column]:
-    """Return the function of the union that owns each sample, -1 for none."""
-    base, new = (
-        np.append(rows, -1)[side.owner].astype(np.int64)
-        for side, rows in zip(cpu.sides, cpu.diff.paired_functions.union, strict=True)
-    )
-    return base, new
+def owned_by(cpu: CPUComparison, rows: Sequence[int]) -> Claim:
+    """Claim the samples that functions own: what they do without others of the program.
+
+    `rows` are rows of the union.
+    """
+    base, new = cpu.diff.ledger.sides("owner")
+    return Claim(np.isin(base, rows), np.isin(new, rows))
 
 
 def _deepest(cpu: CPUComparison, program: Program, left: Claim) -> Place | None:
     """Return the function deepest in the stacks that still has most of a change."""
-    claim, whole, last = left, 0.0, -1
+    claim, whole, path = left, 0.0, list[int]()
     candidates = program.inner.copy()
     while True:
         best = _largest(cpu, _cum_by_run(cpu, claim), candidates, whole)
         if best is None or abs(best[1]) < _KEEPS * abs(whole):
             break
-        last, whole = best
-        candidates[last] = False
-        claim = claim.within(cpu.under(cpu.only(last)))
-    if last < 0:
+        row, whole = best
+        path.append(row)
+        candidates[row] = False
+        claim = claim.within(cpu.under(cpu.only(row)))
+        if not (cpu.cum[0][row] and cpu.cum[1][row]):
+            # What a function calls that one side alone has is part of what is new.
+            break
+    if not path:
         return None
-    return Place(last, claim, *cpu.sums(claim), whole=True)
+    return Place(_innermost(cpu, claim, path), claim, *cpu.sums(claim), whole=True)
+
+
+def _innermost(cpu: CPUComparison, claim: Claim, path: list[int]) -> int:
+    """Return which function of a path is nearest the leaf of its heaviest stack."""
+    if len(path) == 1:
+        return path[0]
+    values = [
+        np.where(kept, np.abs(side), -1)
+        for kept, side in zip(claim.sides, cpu.diff.values, strict=True)
+    ]
+    heaviest = [int(side.max(initial=-1)) for side in values]
+    side = int(np.argmax(heaviest))
+    chosen = np.zeros(len(values[side]), np.bool_)
+    chosen[int(np.argmax(values[side]))] = True
+    for _, ids, _ in cpu.stacks_with(side, cpu.only(path[0]), chosen):
+        stack = ids.tolist()
+        return min(path, key=stack.index)
+    return path[-1]
 
 
 def _largest(

@@ -9,15 +9,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.causes.places import is_benchmark
+from pprofdiff.analysis.causes.places import of_harness
 from pprofdiff.analysis.comparison import Comparison
-from pprofdiff.analysis.ledger.codes import owned
 from pprofdiff.analysis.profiles.diff import ProfileDiff
-from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.profiles.runs import operations_of_both
-from pprofdiff.model.csr import first_in_row, sums
+from pprofdiff.model.csr import sums
 
-__all__ = ["Allocated", "Site", "Sites", "allocated", "netted"]
+__all__ = ["BYTE", "OBJECT", "Allocated", "Site", "Sites", "allocated", "netted"]
+
+BYTE, OBJECT = 0.5, 0.01
+"""Fewer bytes or objects per operation are none: what is allocated now and then."""
 
 
 class Allocated(NamedTuple):
@@ -43,15 +44,17 @@ class Allocated(NamedTuple):
             and max(pair) >= least
             and abs(pair[1] - pair[0]) > _ROUNDING * max(pair)
             for pair, least, varies in zip(
-                (self.space, self.objects), (_BYTE, _OBJECT), self.varies, strict=True
+                (self.space, self.objects), (BYTE, OBJECT), self.varies, strict=True
             )
         )
 
 
 _ROUNDING = 0.01
-# Less is none: a byte, or an object, in so many operations.
-_BYTE, _OBJECT = 0.5, 0.01
 _NEARLY = 0.9
+_KNOWN = 5
+# Bytes of profiles and of benchmarks are of one thing within this part: tiny blocks
+# and the profiler's own apart.
+_AGREE = 0.1
 # The block that tiny objects share, in bytes (maxTinySize of runtime/malloc.go).
 _TINY = 16
 # One function allocates instead of another what is at least this part of it.
@@ -65,7 +68,9 @@ class Site(NamedTuple):
     functions of the comparison of bytes. `objects` are not `exact` where profiles count
     fewer than benchmarks do: several tiny ones share a block (runtime/malloc.go), and
     whose they are is not known: so many are `missing`. Their blocks' bytes count for
-    whoever allocates first. With `instead_of`, base is that function's.
+    whoever allocates first. `agrees` is whether profiles have about the bytes that
+    benchmarks count: else a good part of both is of starting, which is spread over
+    other numbers of operations. With `instead_of`, base is that function's.
     """
 
     name: str
@@ -75,6 +80,7 @@ class Site(NamedTuple):
     exact: bool
     missing: float = 0.0
     instead_of: str = ""
+    agrees: bool = True
 
     @property
     def shared(self) -> float:
@@ -130,11 +136,21 @@ class Sites:
     ) -> None:
         self._diffs = space, objects
         self._names = space.paired_functions.names
-        self._owners = _owners(space, 0), _owners(space, 1)
+        self._owners = space.ledger.sides("owner")
+        self._harness = of_harness(space.paired_functions)
         missing = _missing(comparison, objects)
         self._exact = missing is not None and missing < _ROUNDING
         self._missing_objects = missing or 0.0
-        self._untimed = _untimed(comparison, space)
+        counted = _counted_space(comparison)
+        held = space.normalization.scaled(*space.totals)
+        self._untimed = counted is not None and any(
+            own > (1 + _ROUNDING) * said + 1
+            for own, said in zip(held, counted, strict=True)
+        )
+        self._agree = counted is not None and all(
+            abs(own - said) <= max(_AGREE * max(own, said), _TINY)
+            for own, said in zip(held, counted, strict=True)
+        )
 
     @classmethod
     def of(cls, comparison: Comparison) -> Sites | None:
@@ -147,6 +163,14 @@ class Sites:
             return None
         return cls(comparison, space, objects)
 
+    @property
+    def least_objects(self) -> float:
+        """The objects per op from which on profiles count a site's within 20 %.
+
+        Several tiny ones share a block, which profiles count as one.
+        """
+        return _KNOWN * self._missing_objects
+
     @cached_property
     def all(self) -> list[Site]:
         """The sites that changed, largest part of all bytes or objects first.
@@ -158,7 +182,7 @@ class Sites:
         wholes = [max(*(float(side.sum()) for side in pair), 1e-9) for pair in columns]
         found = []
         for row, name in enumerate(self._names):
-            if self._untimed and is_benchmark(name):
+            if self._untimed and self._harness[row]:
                 continue
             pairs = [(float(base[row]), float(new[row])) for base, new in columns]
             part = max(
@@ -187,7 +211,15 @@ class Sites:
         return self._site(name, row, pairs), below
 
     def _site(self, name: str, row: int, pairs: list[tuple[float, float]]) -> Site:
-        return Site(name, row, pairs[0], pairs[1], self._exact, self._missing_objects)
+        return Site(
+            name,
+            row,
+            pairs[0],
+            pairs[1],
+            self._exact,
+            self._missing_objects,
+            agrees=self._agree,
+        )
 
     def _columns(
         self, base: NDArray[np.bool_], new: NDArray[np.bool_]
@@ -219,27 +251,7 @@ def _missing(comparison: Comparison, objects: ProfileDiff) -> float | None:
     return max(*lack, 0.0)
 
 
-def _untimed(comparison: Comparison, space: ProfileDiff) -> bool:
-    """Return whether operations allocate while their benchmark's timer is stopped.
-
-    Profiles have more bytes than benchmarks count then.
-    """
+def _counted_space(comparison: Comparison) -> tuple[float, float] | None:
+    """Return the bytes per operation that benchmarks count, None where they do not."""
     work = comparison.work
-    counted = None if work is None else work.allocated.get("alloc_space")
-    held = space.normalization.scaled(*space.totals)
-    return counted is not None and any(
-        own > (1 + _ROUNDING) * said + 1
-        for own, said in zip(held, counted, strict=True)
-    )
-
-
-def _owners(diff: ProfileDiff, side: int) -> NDArray[np.int64]:
-    """Return the function of the program nearest each sample's leaf, -1 for none."""
-    functions = diff.paired_functions
-    rows = functions.union[side]
-    mine = owned([functions.names[row] for row in rows.tolist()])
-    parts = [np.zeros(0, np.int64)]
-    for _, _, frames in walk((diff.base, diff.new)[side].profile):
-        ids = functions.sides[side].ids[frames.line]
-        parts.append(np.append(rows[ids], -1)[first_in_row(mine[ids], frames.offsets)])
-    return np.concatenate(parts)
+    return None if work is None else work.allocated.get("alloc_space")

@@ -77,14 +77,13 @@ class Finding(NamedTuple):
     `id` is stable; `title` is one short sentence, `text` the numbers behind it and
     `advice` what to do, "" for nothing. `severity` is ``info``, ``minor`` or
     ``major``, at least that of what follows from it, `direction` ``worse``, ``better``
-    or ``neutral``. `parent` is the id of
-    the finding that this one follows from, None for a cause. `explains` is the scaled
-    delta of CPU that `claim` covers, None without a claim: no sample is claimed by two
-    causes, and a consequence claims samples of its cause alone. `own` is the part of
-    it that the finding's own sentence speaks of, without what follows from it, None
-    where there is none; `mark` is what chance is to that (or to `explains`, where there
-    is none), as in the tables, None for fewer samples than a row is judged by. `beside`
-    tells that
+    or ``neutral``. `parent` is the id of the finding that this one follows from, None
+    for a cause. `explains` is the scaled delta of CPU that `claim` and the claims of
+    what follows from it cover, None without one: no sample counts for two causes. `own`
+    is the part of it that the finding's own sentence speaks of, without what follows
+    from it, None where there is none; `mark` is what chance is to that (or to
+    `explains`, where there is none), as in the tables, None for fewer samples than a
+    row is judged by. `beside` tells that
     causes before it claim a part of what its own numbers tell. `weight` is what a
     finding without a claim explains of its own measure, from 0 to 1; with one it ranks
     what explains equally much. `sure` tells that its severity rests on other evidence

@@ -138,6 +138,17 @@ def _waits(case: Case) -> list[Finding]:
     return list(blocking.off_cpu(case))
 
 
+def _some(comparison: Comparison, moved: Sequence[Unit]) -> bool:
+    """Return whether benchmarks moved otherwise than others did.
+
+    The cost of their mix is that of none of them then. Where all moved one way, it is
+    the sum of what each costs.
+    """
+    benchmarks = () if comparison.turns is None else comparison.turns.names
+    ways = {unit.ratio > 1 for unit in moved}
+    return len(ways) > 1 or 0 < len(moved) < len(benchmarks)
+
+
 def find(
     comparison: Comparison,
     verdict: OutcomeVerdict = "unknown",
@@ -153,8 +164,10 @@ def find(
     if comparison.measured:
         from pprofdiff.analysis.causes.measured import causes_of_measured
 
-        measured = causes_of_measured(case, moved=verdict in _WAYS)
         waited, _ = tree(None, _waits(case), _WAYS.get(verdict))
+        if comparison.alone is not None and _some(comparison, moved):
+            return Findings((*causes_of_units(comparison, moved), *waited), None)
+        measured = causes_of_measured(case, moved=verdict in _WAYS)
         return measured._replace(found=(*measured.found, *waited))
     rules = _rules(case) if comparison.apart is None else _of_processes(case)
     drafts = [

@@ -12,6 +12,7 @@ from pprofdiff.analysis.benchmarks.allocated import allocated_by_benchmark
 from pprofdiff.analysis.ledger.units import REST, UnitOfWork
 from pprofdiff.analysis.side import measure
 from pprofdiff.errors import IncompatibleProfilesError
+from pprofdiff.model.profiles.labelled import with_label
 from pprofdiff.model.profiles.merge import merge
 from pprofdiff.model.profiles.operations import (
     Operations,
@@ -21,7 +22,10 @@ from pprofdiff.model.profiles.operations import (
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
 
-__all__ = ["added_up", "operations_by_unit"]
+__all__ = ["LABEL", "added_up", "operations_by_unit"]
+
+LABEL = "benchmark"
+"""The label of samples that says which of several benchmarks they are of."""
 
 # The kind of profile whose operations make the mix that others are scaled to.
 _MIX = "cpu"
@@ -50,7 +54,8 @@ def added_up(side: Side, units: Sequence[UnitOfWork] = ()) -> Side:
     An allocs profile that covers other operations than the CPU profiles of its unit is
     scaled to theirs, so that all kinds are of one mix of operations. With `units`, all
     profiles are of their mix, which is that of both sides. The sum covers the
-    operations of its parts. Raises IncompatibleProfilesError.
+    operations of its parts; a label of each sample is its benchmark. Raises
+    IncompatibleProfilesError.
     """
     if not any(capture.unit for capture in side.captures):
         return side
@@ -147,6 +152,12 @@ def _sum(kind: str, group: _Captures, mix: Mapping[str, int]) -> Capture[Profile
         factors = (want / own for want, own in zip(wanted, counts, strict=True))
         parts = [_scaled(part, by) for part, by in zip(parts, factors, strict=True)]
         counts = wanted
+    if len(parts) > 1:
+        names = (_benchmark(capture) for capture in group)
+        parts = [
+            with_label(part, LABEL, name) if name else part
+            for part, name in zip(parts, names, strict=True)
+        ]
     try:
         whole = merge(parts)
     except IncompatibleProfilesError as error:
@@ -162,6 +173,15 @@ def _sum(kind: str, group: _Captures, mix: Mapping[str, int]) -> Capture[Profile
         whole = replace(whole, duration_ns=first.content.duration_ns)
     path = first.path if one else f"{folder.rpartition('/')[0]}/*/{name}"
     return replace(first, path=path, content=whole, unit="")
+
+
+def _benchmark(capture: Capture[Profile]) -> str:
+    """Return the name of the benchmark that a unit is, without its package."""
+    if capture.unit == REST:
+        return ""
+    known = operations_of(capture.content)
+    name = capture.unit if known is None or not known.name else known.name
+    return name.rpartition(" ")[2]
 
 
 def _scaled(profile: Profile, factor: float) -> Profile:

@@ -21,13 +21,23 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pprofdiff.analysis.benchmarks.times import SECONDS, BenchmarkKey, is_time, key_of
+from pprofdiff.analysis.benchmarks.times import (
+    SECONDS,
+    BenchmarkKey,
+    is_time,
+    key_of,
+    written,
+)
 from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.side import BENCHMARK_LOOPS, measure
 from pprofdiff.analysis.stats.samples import median
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.csr import last_in_row
-from pprofdiff.model.profiles.operations import Operations, with_operations
+from pprofdiff.model.profiles.operations import (
+    Operations,
+    operations_of,
+    with_operations,
+)
 from pprofdiff.model.profiles.profile import Profile
 from pprofdiff.model.side import Capture, Side
 
@@ -37,8 +47,10 @@ __all__ = [
     "UnitOfWork",
     "by_unit",
     "executed",
+    "in_profiles",
     "units_of_samples",
     "unnamed",
+    "with_own_profiles",
 ]
 
 REST = "outside the benchmarks"
@@ -121,6 +133,46 @@ def executed(iterations: int) -> int:
         total += pilot
         pilot *= _GROWTH
     return total
+
+
+def with_own_profiles(
+    base: Side, new: Side, keys: Sequence[BenchmarkKey]
+) -> Apart | None:
+    """Return both sides apart by benchmark, where each has profiles of its own.
+
+    Those say how many operations they cover, and of which benchmark, as ``pprofdiff
+    measure`` writes them. None for fewer than two of `keys`, and where one has none.
+    """
+    folders = [_folders(side) for side in (base, new)]
+    units = []
+    for key in keys:
+        names = [
+            {own[name] for name in in_profiles(key) if name in own} for own in folders
+        ]
+        if names[0] != names[1] or len(names[0]) != 1:
+            return None
+        units.append(UnitOfWork(names[0].pop(), (key,), (1.0,), 1.0))
+    if len(units) < _SEVERAL:
+        return None
+    return Apart(base, new, tuple(units), (base, new))
+
+
+def in_profiles(key: BenchmarkKey) -> tuple[str, str]:
+    """Return what a benchmark may be called in `model.profiles.operations`.
+
+    That is with -P where -cpu was given, and else without.
+    """
+    name, _, package = key
+    return f"{package} Benchmark{written(key)}", f"{package} Benchmark{name}"
+
+
+def _folders(side: Side) -> dict[str, str]:
+    """Return the unit of the profiles of each benchmark, by its name in them."""
+    return {
+        done.name: capture.unit
+        for capture in side.of("profile")
+        if capture.unit and (done := operations_of(capture.content)) is not None
+    }
 
 
 def by_unit(base: Side, new: Side) -> Apart | None:

@@ -19,7 +19,7 @@ from pprofdiff.analysis.ledger.by_run import keyed_by_run, merged, sums_by_run
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.model.csr import grouped, sums
 
-__all__ = ["Dimension", "Ledger", "View"]
+__all__ = ["Dimension", "Ledger", "Masks", "View"]
 
 Column = NDArray[np.int64]
 Ids = NDArray[np.integer]
@@ -93,6 +93,10 @@ class Ledger:
         self._values = values
         self._dimensions = dimensions
         self._views: dict[tuple[str, ...], View] = {}
+
+    def sides(self, dimension: str) -> tuple[Ids, Ids]:
+        """Return the code of each sample of (base, new), -1 for none."""
+        return self._dimensions[dimension].sides
 
     def by(self, *dimensions: str) -> View:
         """Return the sums by these dimensions; rows without a value are left out."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import log, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
 from pprofdiff.analysis.benchmarks.allocated import allocated_by_benchmark
 from pprofdiff.analysis.benchmarks.times import BenchmarkKey, unit_names
-from pprofdiff.analysis.benchmarks.turns import Turns
+from pprofdiff.analysis.benchmarks.turns import Floats, Turns
 from pprofdiff.analysis.benchmarks.units import ALLOCATED
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.outcome.model import (
@@ -24,11 +25,11 @@ from pprofdiff.analysis.stats.calibration import FALSE_DISCOVERIES, TOTAL_SIGMA
 from pprofdiff.analysis.stats.samples import median
 from pprofdiff.analysis.stats.together import judged_together, moderated
 from pprofdiff.analysis.stats.totals import Ratio, ratio_of_figure, ratio_of_runs
-from pprofdiff.analysis.stats.turns import InTurns, all_paired
+from pprofdiff.analysis.stats.turns import all_paired
 from pprofdiff.model.profiles.operations import operations_of
 from pprofdiff.model.side import Side
 
-__all__ = ["units_in_turns", "units_of"]
+__all__ = ["Figure", "figures_in_turns", "units_in_turns", "units_of"]
 
 _SEVERAL = 2
 # Half of normal deviates are nearer to 0 than so many deviations.
@@ -139,15 +140,10 @@ def units_in_turns(
     """Return time or CPU per operation of benchmarks measured in turns; none of one."""
     if not turns.several:
         return ()
-    times, cpu = _ratios(turns.each(turns.seconds)), None
+    times, cpu = figures_in_turns(turns, turns.seconds, least), None
     if turns.cpu_seconds is not None:
-        cpu = _ratios(turns.each(turns.cpu_seconds))
-    columns, ratios = turns.seconds, times
-    if figure == "cpu" and turns.cpu_seconds is not None and cpu is not None:
-        columns, ratios = turns.cpu_seconds, cpu
-    bounds = judged_together(ratios, _OF_TURNS, least)
-    # Of the ratio's mean, so that new ÷ base is the ratio.
-    means = np.exp(np.log(columns).mean(axis=1)).tolist()
+        cpu = figures_in_turns(turns, turns.cpu_seconds, least)
+    judged = cpu if figure == "cpu" and cpu is not None else times
     units = []
     for i, name in enumerate(unit_names(turns.names)):
         counted = (
@@ -157,26 +153,51 @@ def units_in_turns(
             for kind, unit in ALLOCATED.items()
             if (both := turns.allocated.get(kind)) is not None
         )
+        one = judged[i]
+        time, bounds = times[i].ratio, (one.low, one.high)
         unit = Unit(
             name,
-            ratios[i].ratio,
-            *bounds[i],
+            one.ratio.ratio,
+            *bounds,
             figure,
-            means[0][i],
-            means[1][i],
-            verdict_between(ratios[i].ratio, bounds[i], ratios[i].narrow, same_within),
+            one.base,
+            one.new,
+            verdict_between(one.ratio.ratio, bounds, one.ratio.narrow, same_within),
             tuple(counted),
             key=turns.names[i],
             off_cpu=cpu is not None
-            and not times[i].wide[0] <= 1 <= times[i].wide[1]
-            and off_cpu(times[i].ratio, cpu[i].ratio),
+            and not time.wide[0] <= 1 <= time.wide[1]
+            and off_cpu(time.ratio, cpu[i].ratio.ratio),
         )
         units.append(unit)
     return tuple(units)
 
 
-def _ratios(figures: Sequence[InTurns]) -> list[Ratio]:
-    return moderated([ratio_of_figure(figure) for figure in figures])
+class Figure(NamedTuple):
+    """What an operation of a benchmark takes in turns: means, their ratio, its bounds.
+
+    `base` and `new` are in seconds; `low` and `high` hold of all benchmarks together.
+    """
+
+    base: float
+    new: float
+    ratio: Ratio
+    low: float
+    high: float
+
+
+def figures_in_turns(
+    turns: Turns, columns: tuple[Floats, Floats], least: float = 0.0
+) -> list[Figure]:
+    """Return a figure of each benchmark, given turn by turn and judged together."""
+    ratios = moderated([ratio_of_figure(figure) for figure in turns.each(columns)])
+    bounds = judged_together(ratios, _OF_TURNS, least)
+    # Of the ratio's mean, so that new ÷ base is the ratio.
+    base, new = np.exp(np.log(columns).mean(axis=1)).tolist()
+    return [
+        Figure(old, now, ratio, *reach)
+        for old, now, ratio, reach in zip(base, new, ratios, bounds, strict=True)
+    ]
 
 
 def _counted(base: Side, new: Side) -> dict[BenchmarkKey, tuple[Counted, ...]]:

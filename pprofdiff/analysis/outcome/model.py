@@ -317,6 +317,24 @@ class Outcome:
         return _furthest_first(self.units)
 
     @property
+    def decided(self) -> bool:
+        """Whether new is slower or faster, or some units are slower, others faster."""
+        return self.verdict in ("slower", "faster") or bool(self.contrary)
+
+    def mark_of(self, figure: str) -> Mark:
+        """Return the mark of a figure in tables, by its id such as ``cpu``.
+
+        It is noise where the verdict is not that new is slower or faster, "unknown"
+        where there is no such figure.
+        """
+        measure = next((m for m in self.measures if m.id == figure), None)
+        if measure is None:
+            return "unknown"
+        if not self.decided or measure.low <= 1 <= measure.high:
+            return "noise"
+        return "more" if measure.ratio > 1 else "less"
+
+    @property
     def headline(self) -> Measure | None:
         """The figure that the verdict rests on."""
         return self.measures[0] if self.measures else None

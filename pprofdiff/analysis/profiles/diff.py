@@ -82,6 +82,8 @@ class ProfileDiff:
     both sides stand beside each other in time, first with first; `pairs` which of them
     are of one host, None where hosts are not compared in pairs. `turns` are what an
     operation costs in each turn of (base, new), as something else than samples counts.
+    `cautious` has rows judged as sentences are, where no verdict says that something
+    changed.
     """
 
     base: ProfileSide
@@ -95,6 +97,7 @@ class ProfileDiff:
     in_turns: bool = False
     pairs: Pairs | None = None
     turns: InTurns | None = None
+    cautious: bool = False
 
     def __repr__(self) -> str:
         """Return one line: sample type, totals and their delta."""
@@ -201,6 +204,10 @@ class ProfileDiff:
     @cached_property
     def model(self) -> CountModel | None:
         """How far values may move by chance; None where chance has no model."""
+        model = self._of_chance()
+        return model.cautious if model is not None and self.cautious else model
+
+    def _of_chance(self) -> CountModel | None:
         base = _sample_worth(self.base.profile, self.base_column)
         new = _sample_worth(self.new.profile, self.new_column)
         if base is None or new is None:

@@ -24,6 +24,7 @@ from pprofdiff.report.sections.changed_lines import changed_parts
 from pprofdiff.report.sections.findings import Why, why
 from pprofdiff.report.sections.inputs import cautions, inputs_table
 from pprofdiff.report.sections.marks import marks_told
+from pprofdiff.report.sections.profiles.section import repeats_a_cause
 from pprofdiff.report.sections.units import unit_parts
 from pprofdiff.report.sections.verdict import rulings, unread_warnings, verdict_lines
 from pprofdiff.units import printable
@@ -127,7 +128,7 @@ def _still(report: ReportModel, told: Why) -> bool:
         return False
     if told.warnings or report.outcome.contrary or any(changed_parts(report)):
         return False
-    return not changed(report.comparison, report.findings)
+    return not changed(report.comparison, report.findings, report.outcome)
 
 
 def _quiet(
@@ -338,7 +339,7 @@ def _tops(
 
     Of its first key that has any, the tables of dearer and of cheaper rows stand
     together, and below them what their marks mean, and those of tables `above`; without
-    any, a sentence for each key.
+    any, a sentence for each key. One row that repeats a cause is none.
     """
     first = shown_sections[0] if shown_sections else None
     if first is None or first.diff is None:
@@ -346,6 +347,8 @@ def _tops(
     parts = [p for p in first.parts if isinstance(p, Table | Sentence)]
     for key in first.tops:
         moved = [p for p in parts if p.key == key and isinstance(p, Table)]
+        if moved and repeats_a_cause(report, first.diff, moved):
+            return
         if moved:
             tables = [
                 replace(table.first(_ROWS), title=f"{table.title}, {first.measure}")

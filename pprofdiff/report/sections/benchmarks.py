@@ -15,6 +15,7 @@ from pprofdiff.analysis.benchmarks.compare import (
     Geomean,
 )
 from pprofdiff.analysis.benchmarks.units import better, in_bytes
+from pprofdiff.analysis.outcome.benchmarks import judged_in_turns
 from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_TEST
 from pprofdiff.analysis.stats.samples import Summary
 from pprofdiff.model.benchmarks import Benchmarks, LoadSummary
@@ -36,6 +37,7 @@ from pprofdiff.report.rows import (
     name_column,
     sides,
 )
+from pprofdiff.report.sections.changes import bounds, change
 from pprofdiff.report.sections.folding import counted, first, folded, movement
 from pprofdiff.units import Scale, rounded
 
@@ -113,18 +115,32 @@ def benchmark_sections(
     diff: BenchmarkDiff, report: ReportModel, scope: Scope
 ) -> Iterator[Section]:
     """Yield the section on benchmarks, of `scope.rows` rows a table at most."""
-    labels = report.labels
+    labels, turns = report.labels, report.comparison.turns
+    if turns is not None and report.comparison.measured:
+        diff = judged_in_turns(diff, turns, report.outcome)
     yield Section(
         kind="benchmark",
         id="benchmark",
         title="benchmarks",
-        measure="medians ± 95% interval",
+        measure=_measure(diff, several=bool(report.outcome.units)),
         short="benchmarks",
         compared=diff,
         build=lambda: benchmark_parts(diff, labels, scope.rows),
         short_parts=lambda rows, _: benchmark_parts(diff, labels, min(rows, _FEW)),
         instead=_sentence(diff),
     )
+
+
+def _measure(diff: BenchmarkDiff, *, several: bool) -> str:
+    """Return what the numbers of the tables are."""
+    medians = "medians ± 95% interval"
+    told = {row.of_turns is not None for row in diff.rows if row.change is not None}
+    if True not in told:
+        return medians
+    turns = "geometric means of turns, 99% CI"
+    if several:
+        turns = "geometric means of turns, judged together (false discovery rate 1%)"
+    return f"{turns}; other units: {medians}" if False in told else turns
 
 
 class Counts(NamedTuple):
@@ -238,7 +254,8 @@ def _sentence(diff: BenchmarkDiff) -> str:
 def _too_few(row: BenchmarkRow) -> bool:
     """Return whether values are too few for a test to tell, and differ."""
     numbers = [side.n for side in (row.base, row.new) if side is not None]
-    return min(numbers) < SAMPLES_FOR_TEST and bool(row.delta)
+    few = row.of_turns is None and min(numbers) < SAMPLES_FOR_TEST
+    return few and bool(row.delta)
 
 
 def benchmark_tiles(section: Section) -> Iterator[Tile]:
@@ -303,7 +320,7 @@ def _table(
                 Cell(base[i], _median(row.tidy_base), table.unit),
                 Cell(new[i], _median(row.tidy_new), table.unit),
                 _delta(row),
-                Cell(_test(row), row.p, tone="" if row.significant else "faint"),
+                _sure(row),
                 Cell(_marks(row.notes, notes), tone="faint"),
             ),
         )
@@ -320,7 +337,7 @@ def _table(
         name_column(unit),
         *sides(labels),
         Column("Δ", "delta"),
-        Column("", "test", "<"),
+        Column("", "interval" if _in_turns(table) else "test", "<"),
         Column("", "notes", "<"),
     )
     return Table(table.unit, columns, tuple(rows), title=title)
@@ -348,15 +365,24 @@ def _medians(
 
     The width is that of " ± 12%", by which a figure without bounds is set in.
     """
-    bounds = ["" if s is None else _bounds(s) for s in column]
-    width = max(map(len, bounds))
+    numbers = [
+        "" if s is None else _number(_row_scale(table, row, s), s.median)
+        for row, s in zip(table.rows, column, strict=True)
+    ]
+    if _in_turns(table):
+        return numbers, 0
+    reaches = ["" if s is None else _bounds(s) for s in column]
+    width = max(map(len, reaches))
     medians = [
-        ""
-        if s is None
-        else f"{_number(_row_scale(table, row, s), s.median)}{_BETWEEN}{b:>{width}}"
-        for row, s, b in zip(table.rows, column, bounds, strict=True)
+        f"{number}{_BETWEEN}{reach:>{width}}" if number else ""
+        for number, reach in zip(numbers, reaches, strict=True)
     ]
     return medians, len(_BETWEEN) + width if width else 0
+
+
+def _in_turns(table: BenchmarkTable) -> bool:
+    """Return whether the figures of a table are means of turns."""
+    return any(row.of_turns is not None for row in table.rows)
 
 
 def _bounds(summary: Summary) -> str:
@@ -399,22 +425,50 @@ def _number(scale: Scale, value: float) -> str:
 def _delta(row: BenchmarkRow) -> Cell:
     """Return the change of the median, noise where the samples may be of one kind."""
     if row.delta is None or row.tidy_base is None:
-        return Cell("+new" if row.base is None else "-gone")
+        return Cell("new" if row.base is None else "gone")
+    if row.of_turns is not None:
+        return _of_turns(row, row.delta)
     if not row.significant:
         return Cell("", row.delta, mark="noise", tone="faint")
     if row.delta == 0:
         return Cell("0.00%", 0.0)
     mark: Mark = "more" if row.delta > 0 else "less"
-    tone: Tone = "" if row.worse is None else "worse" if row.worse else "better"
     text = "from 0"
     if row.ratio is not None:
         text = _percent(row.ratio - 1 if row.tidy_base.median > 0 else 1 - row.ratio)
-    return Cell(text, row.delta, row.unit, mark, tone)
+    return Cell(text, row.delta, row.unit, mark, _tone(row))
 
 
-def _percent(change: float) -> str:
+def _of_turns(row: BenchmarkRow, delta: float) -> Cell:
+    """Return the change of a mean of turns, written as the outcome writes it."""
+    text = "" if row.ratio else "from 0"
+    if row.ratio is not None and delta:
+        text = change(row.ratio) if row.ratio else "−100%"
+    if text == "0.0%":
+        text = ""
+    mark = "noise" if row.change is None else row.change.mark
+    if mark not in ("more", "less"):
+        return Cell(text, delta, row.unit, "noise", "faint")
+    return Cell(text, delta, row.unit, mark, _tone(row))
+
+
+def _tone(row: BenchmarkRow) -> Tone:
+    return "" if row.worse is None else "worse" if row.worse else "better"
+
+
+def _sure(row: BenchmarkRow) -> Cell:
+    """Return how sure a change is: its interval, or the p of a test."""
+    if row.of_turns is None:
+        return Cell(_test(row), row.p, tone="" if row.significant else "faint")
+    ratio, low, high = row.of_turns
+    if ratio is None or low is None or high is None:
+        return Cell("")
+    return Cell(f"({bounds(ratio, low, high)})", tone="faint")
+
+
+def _percent(share: float) -> str:
     """Return a signed share with benchstat's two decimals."""
-    return f"{'−' if change < 0 else '+'}{100 * abs(change):,.2f}%"
+    return f"{'−' if share < 0 else '+'}{100 * abs(share):,.2f}%"
 
 
 def _test(row: BenchmarkRow) -> str:
@@ -438,12 +492,14 @@ def _last(table: BenchmarkTable, notes: dict[str, str], widths: Sequence[int]) -
         "" if mean is None else _number(_scale((mean,), table.unit), mean) + " " * width
         for mean, width in zip((means.base, means.new), widths, strict=True)
     ]
-    change = "" if means.ratio is None else _percent(means.ratio - 1)
+    told = "" if means.ratio is None else _percent(means.ratio - 1)
+    if means.ratio is not None and _in_turns(table):
+        told = change(means.ratio) if means.ratio != 1 else ""
     cells = (
         Cell("geomean"),
         Cell(texts[0], means.base, table.unit),
         Cell(texts[1], means.new, table.unit),
-        Cell(change, means.ratio),
+        Cell(told, means.ratio),
         Cell(""),
         Cell(_marks(means.notes, notes), tone="faint"),
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pprofdiff.analysis.findings.wording import arrow
 from pprofdiff.analysis.outcome.model import Counted
-from pprofdiff.units import SMALL, inverse, rounded, scale_for, scaled, times
+from pprofdiff.units import SMALL, inverse, percent, rounded, scale_for, scaled, times
 
 __all__ = [
     "LITTLE",
     "MANY",
     "PER_OP",
+    "TENFOLD",
     "bounded",
     "bounds",
     "change",
@@ -18,10 +19,13 @@ __all__ = [
     "percent_change",
     "seconds",
     "span",
+    "total_change",
 ]
 
 MANY = 2.0
 """From this ratio on a factor reads better than percent."""
+TENFOLD = 10.0
+"""From this ratio on nobody reads percent."""
 LITTLE = 0.1
 """Below it, percent of a fall all look alike."""
 # Bounds that are farther apart say nothing of a ratio.
@@ -53,6 +57,18 @@ def change(ratio: float) -> str:
     if ratio >= MANY or ratio <= LITTLE:
         return times(ratio)
     return percent_change(ratio)
+
+
+def total_change(base: float, new: float) -> str:
+    """Return the change of a total: ``+39.8%``, ``44.4×`` from tenfold on.
+
+    It is ``from 0`` where base has nothing, and "" where neither side has.
+    """
+    if not base:
+        return "from 0" if new else ""
+    if new >= TENFOLD * base > 0:
+        return times(new / base)
+    return percent(new - base, base, signed=True)
 
 
 def number(counted: Counted, value: float) -> str:

@@ -24,7 +24,7 @@ def first(items: Sequence[T], most: int | None, key: Callable[[T], Any]) -> list
 
 def movement(row: BenchmarkRow) -> tuple[bool, bool, float]:
     """Return how much a row tells: whether it changed beyond chance, and how far."""
-    if row.p is None:
+    if row.change is None:
         return False, False, 0.0
     far = inf if not row.ratio or row.ratio < 0 else abs(log(row.ratio))
     return row.significant, True, far

@@ -19,7 +19,8 @@ from pprofdiff.report.rows import (
     signed,
 )
 from pprofdiff.report.sections import tiles
-from pprofdiff.units import percent, scale_for
+from pprofdiff.report.sections.changes import total_change
+from pprofdiff.units import scale_for
 
 __all__ = ["at_a_glance"]
 
@@ -66,7 +67,7 @@ def _row(section: Section) -> Row:
     if diff is not None:
         name = section.short
         base, new = diff.normalization.scaled(*diff.totals)
-        told = percent(new - base, base, signed=True) if base else ""
+        told = total_change(base, new)
         change = replace(change, text=told)
         if diff.normalization.mode == "composition":
             values, change = Cell(""), Cell("")

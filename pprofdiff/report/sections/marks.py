@@ -40,7 +40,7 @@ def _marks(table: Table) -> Iterator[Mark]:
     for row in table.rows:
         if place >= 0 and row.role != "mean":
             cell = row.cells[place]
-            if (cell.text or cell.mark) and cell.value != 0:
+            if cell.value != 0 and (cell.mark or cell.text.strip("0.")):
                 yield cell.mark if table.columns[place].signs else ""
         name = row.cells[table.names]
         if name.value:

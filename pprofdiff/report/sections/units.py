@@ -36,6 +36,7 @@ _FAR = 100
 # So many units of a label are named in a sentence.
 _NAMED = 2
 _BOTH = 2
+_ROOM = 5
 _TONES: dict[str, Tone] = {"slower": "worse", "faster": "better"}
 
 
@@ -137,7 +138,9 @@ def unit_parts(
         yield from label_parts(report, most)
         return
     ordered = [*outcome.moved, *(unit for unit in outcome.units if not unit.moved)]
-    shown = ordered[:most]
+    # Where there is room for several, one row more is better than one left out.
+    room = None if most is None else most + (most >= _ROOM)
+    shown = ordered[:most] if room is not None and len(ordered) > room else ordered
     columns = [name_column("benchmark"), *sides(report.labels)]
     figures = {unit.figure for unit in shown}
     noun = PER_OP[shown[0].figure] if len(figures) == 1 else "per op"

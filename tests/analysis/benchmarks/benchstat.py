@@ -1,8 +1,14 @@
-"""What benchstat and the library under it say: Go's own tools, built once, pinned."""
+"""What benchstat and the library under it say: Go's own tools, built once, pinned.
+
+What benchstat says of the files that every session asks about is kept in `said`. With
+``--whole`` it is asked again, and must say the same; ``PPROFDIFF_GOLDEN=write`` and
+``--whole`` together keep what it says.
+"""
 
 from __future__ import annotations
 
 import csv
+import json
 import os
 import re
 import shutil
@@ -13,11 +19,13 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.traces.toolchains import cached, once, version
+from tests.examples import whole
+from tests.traces.toolchains import cached, digest, once, version
 
-__all__ = ["Said", "Table", "benchstat_program", "moremath_program", "tables"]
+__all__ = ["Said", "Table", "benchstat", "moremath_program", "tables"]
 
 BENCHSTAT = "golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da"
+SAID = Path(__file__).parent / "said"
 MOREMATH = Path(__file__).parent / "moremath"
 UNREACHABLE = re.compile(r"dial tcp|no such host|module lookup disabled|i/o timeout")
 
@@ -41,6 +49,24 @@ def benchstat_program():
             shutil.move(Path(folder) / "benchstat", draft)
 
     return once(cached(version(), BENCHSTAT) / "benchstat", install)
+
+
+def benchstat(base, new, *flags):
+    """Return what benchstat prints of two files: standard output and error."""
+    kept = SAID / f"{digest(BENCHSTAT, *flags, base, new)}.json"
+    if kept.exists() and not whole():
+        return tuple(json.loads(kept.read_text("utf-8")))
+    done = subprocess.run(
+        [benchstat_program(), *flags, f"base={base}", f"new={new}"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    said = done.stdout, done.stderr
+    if os.environ.get("PPROFDIFF_GOLDEN") == "write":
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(json.dumps(said, indent=0, ensure_ascii=False) + "\n", "utf-8")
+    elif kept.exists():
+        assert list(said) == json.loads(kept.read_text("utf-8"))
+    return said
 
 
 def moremath_program():
@@ -71,14 +97,11 @@ class Table(NamedTuple):
     rows: dict[str, Said]
 
 
-def tables(program, base, new):
+def tables(base, new):
     """Return (tables, warnings) of what benchstat says about two files."""
-    done = subprocess.run(
-        [program, "-format=csv", f"base={base}", f"new={new}"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    out, err = benchstat(base, new, "-format=csv")
     found, config, head = [], {}, True
-    for line in csv.reader(done.stdout.splitlines()):
+    for line in csv.reader(out.splitlines()):
         if not line or line == [""]:
             head = True
         elif head and len(line) == 1:
@@ -92,5 +115,5 @@ def tables(program, base, new):
         else:
             name, *cells = line + [""] * (7 - len(line))
             found[-1].rows[name] = Said(*cells)
-    warnings = {line.partition(": ")[2] for line in done.stderr.splitlines()}
+    warnings = {line.partition(": ")[2] for line in err.splitlines()}
     return found, warnings

@@ -10,17 +10,10 @@ from pprofdiff.analysis.benchmarks.units import better, in_bytes, tidy
 from pprofdiff.errors import UsageError
 from pprofdiff.loaders.benchmarks.reader import parse
 
-from .benchstat import Said, benchstat_program, tables
+from .benchstat import Said, tables
 from .benchtext import DATA, drawn, printed, run_of_go, saved
 
 SEEDS = range(6)
-
-
-@pytest.fixture(scope="module")
-def benchstat():
-    """Return a function: two paths in, what benchstat says out."""
-    program = benchstat_program()
-    return lambda paths: tables(program, *paths)
 
 
 def compared(*texts):
@@ -88,27 +81,27 @@ def check(diff, expected, warnings):
 
 
 @pytest.mark.go
-def test_our_capture_is_as_benchstat_has_it(benchstat):
+def test_our_capture_is_as_benchstat_has_it():
     paths = [DATA / "zstd" / side / "bench.txt" for side in ("base", "new")]
-    check(compared(*(path.read_text("utf-8") for path in paths)), *benchstat(paths))
+    check(compared(*(path.read_text("utf-8") for path in paths)), *tables(*paths))
 
 
 @pytest.mark.whole  # Go's own benchmarks run twice
 @pytest.mark.go
-def test_gos_own_benchmarks_are_as_benchstat_has_them(benchstat, tmp_path):
+def test_gos_own_benchmarks_are_as_benchstat_has_them(tmp_path):
     outputs = run_of_go(), run_of_go()
-    check(compared(*outputs), *benchstat(saved(tmp_path, outputs)))
+    check(compared(*outputs), *tables(*saved(tmp_path, outputs)))
 
 
 @pytest.mark.go
 @pytest.mark.parametrize("seed", SEEDS)
-def test_drawn_figures_are_as_benchstat_has_them(benchstat, tmp_path, seed):
+def test_drawn_figures_are_as_benchstat_has_them(tmp_path, seed):
     outputs = drawn(seed)
-    check(compared(*outputs), *benchstat(saved(tmp_path, outputs)))
+    check(compared(*outputs), *tables(*saved(tmp_path, outputs)))
 
 
 @pytest.mark.go
-def test_unequal_numbers_of_runs_are_as_benchstat_has_them(benchstat, tmp_path):
+def test_unequal_numbers_of_runs_are_as_benchstat_has_them(tmp_path):
     outputs = [
         printed({
             "F": [{"ns/op": (1 + i) * 1.01**side} for i in range(n)],
@@ -118,7 +111,7 @@ def test_unequal_numbers_of_runs_are_as_benchstat_has_them(benchstat, tmp_path):
     ]  # fmt: skip
     diff = compared(*outputs)
     assert [(row.base.n, row.new.n) for row in diff.rows] == [(10, 7), (50, 47)]
-    check(diff, *benchstat(saved(tmp_path, outputs)))
+    check(diff, *tables(*saved(tmp_path, outputs)))
 
 
 def runs(unit="ns/op", *values):

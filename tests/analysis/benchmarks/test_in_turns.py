@@ -44,6 +44,26 @@ def test_values_stand_in_the_order_of_turns_whatever_order_runs_are_read_in():
     assert turns.cpu_seconds is None
 
 
+def with_cpu(*values):
+    return "measured: in turns\npkg: p\n" + "".join(
+        f"BenchmarkX \t 10 \t 5 ns/op \t {v} cpu-ns/op\n" for v in values
+    )
+
+
+def test_a_turn_whose_cpu_is_that_of_starting_counts_as_the_least_of_the_others():
+    turns = measured_in_turns(
+        side("base", with_cpu(4, 3, 5, 6)), side("new", with_cpu(2, 0, 3, 1))
+    )
+    assert [(one.T * 1e9).round(6).tolist() for one in turns.cpu_seconds] == [
+        [[4, 3, 5, 6]],
+        [[2, 1, 3, 1]],
+    ]
+    few = measured_in_turns(
+        side("base", with_cpu(4, 3, 5, 6)), side("new", with_cpu(2, 0, 0, 1))
+    )
+    assert few.cpu_seconds is None
+
+
 @pytest.mark.parametrize(
     ("base", "new"),
     [

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 from typing import NamedTuple
 
 import pytest
 
 from pprofdiff.goruntime.rules import rules
+from tests.examples import daily
 
 STORIES = ("syncpool", "rss-search", "zstd", "health-check", "node-pool")
 MODES = ("a second", "by operation")
+TOLD = list(product(STORIES, MODES))
+PAIRS = list(combinations(range(1, 9), 2))
 # One program and one Go, captured on two occasions.
 SAME = ("versions/go1.26", "syncpool/base")
 
@@ -110,8 +113,7 @@ def test_the_first_finding_names_the_cause(story, name, mode):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", STORIES)
+@pytest.mark.parametrize(("name", "mode"), daily(TOLD, TOLD[::3]))
 def test_and_backwards_the_opposite(story, name, mode):
     first = story(name, mode, back=True)["findings"][0]
     assert first["id"] == CAUSES[name].back_id
@@ -132,7 +134,7 @@ def matter(found):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("one", "other"), list(combinations(range(1, 9), 2)))
+@pytest.mark.parametrize(("one", "other"), daily(PAIRS, PAIRS[::3]))
 def test_unchanged_builds_have_none(report, data_folder, one, other):
     sides = [data_folder / "unchanged" / f"run{run}" for run in (one, other)]
     assert matter(report(*sides)["findings"]) == []

@@ -14,7 +14,7 @@ from pprofdiff.analysis.gclogs.compare import compare_logs
 from pprofdiff.analysis.gclogs.pace import pace_of
 from pprofdiff.loaders.gclogs import parse
 from pprofdiff.model.side import Capture
-from tests.examples import examples
+from tests.examples import daily, examples
 
 PAIRS = Path(__file__).parents[2] / "field" / "pairs"
 
@@ -142,7 +142,10 @@ func main() {
 @pytest.mark.go
 @pytest.mark.parametrize(
     ("words", "limited"),
-    [({}, False), ({"GOGC": "50"}, False), ({"GOGC": "400"}, False), ({"GOMEMLIMIT": "64MiB"}, True)],
+    daily(
+        [({}, False), ({"GOGC": "50"}, False), ({"GOGC": "400"}, False), ({"GOMEMLIMIT": "64MiB"}, True)],
+        [({"GOGC": "50"}, False), ({"GOMEMLIMIT": "64MiB"}, True)],
+    ),
     ids=str,
 )  # fmt: skip
 def test_a_process_of_this_toolchain(tmp_path, words, limited):

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import strategies as st
 
 from pprofdiff.analysis.ledger.added_up import added_up, operations_by_unit
+from pprofdiff.analysis.profiles.labels import labels_frame
 from pprofdiff.analysis.side import measure
 from pprofdiff.model.profiles.operations import Operations, operations_of
-from tests.analysis.building import given, stacks
-from tests.analysis.measuring import PACKAGE, Unit, compared, made, path
+from pprofdiff.report.html.flame import packed
+from tests.analysis.building import PERIOD, given, stacks
+from tests.analysis.measuring import PACKAGE, RUNS, Unit, compared, made, path
 
 COUNTS = st.integers(0, 400)
 STACKS = st.sampled_from([path("F"), path("G", "F"), path("runtime.mallocgc", "G")])
@@ -42,6 +44,25 @@ def of_run(side, kind, run=0):
     return [
         c.content for c in side.of("profile") if measure(c) == kind and c.run == run
     ]
+
+
+def test_samples_of_a_sum_say_which_benchmark_they_are_of():
+    """So that the flame graph of the page can be filtered by it."""
+    base = [
+        Unit({path("F"): 300, path("G"): 100}, name="A"),
+        Unit({path("F"): 200}, name="B"),
+    ]
+    diff = compared(base, base).cpu
+    frame = labels_frame(diff)
+    assert frame["key"].tolist() == ["benchmark", "benchmark"]
+    values = dict(zip(frame["value"], frame["base"], strict=True))
+    assert values == {
+        f"Benchmark{unit.name}": sum(unit.cpu.values()) * RUNS * PERIOD for unit in base
+    }
+    (document,) = packed(diff, budget=100)["filters"]
+    assert document["key"] == "benchmark"
+    assert list(document["values"]) == ["", "BenchmarkA", "BenchmarkB"]
+    assert len(labels_frame(compared(base[0], base[0]).cpu)) == 0
 
 
 @given(UNITS, st.integers(1, 3))

@@ -24,12 +24,12 @@ def told(made):
 @pytest.mark.parametrize(
     "how",
     [
-        {"hosts": 12, "steps": 12},
+        pytest.param({"hosts": 12, "steps": 12}, marks=pytest.mark.whole),
         {"hosts": 12, "steps": 3},
         {"hosts": 12, "steps": 6, "same_hosts": False},
         {"hosts": 12, "steps": 12, "drift": 0.03},
         {"hosts": 5, "steps": 5},
-        pytest.param({"hosts": 40, "steps": 24}, marks=pytest.mark.slow),
+        pytest.param({"hosts": 40, "steps": 24}, marks=pytest.mark.whole),
     ],
     ids=["12", "few-steps", "other-hosts", "drifting", "few-hosts", "40"],
 )

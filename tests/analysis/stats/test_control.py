@@ -17,6 +17,7 @@ from pprofdiff.model.profiles.profile import ValueType
 from pprofdiff.model.side import Capture
 from tests.analysis.building import compared, given, profile
 from tests.calibration.control import Runs, full_name, rates
+from tests.examples import daily
 
 DELAY = (ValueType("contentions", "count"), ValueType("delay", "nanoseconds"))
 COUNTS = st.lists(st.integers(100, 5000), min_size=10, max_size=16)
@@ -177,7 +178,7 @@ CALIBRATED = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("folder", "end", "part"), CALIBRATED)
+@pytest.mark.parametrize(("folder", "end", "part"), daily(CALIBRATED, CALIBRATED[::4]))
 def test_intervals_hold_what_they_state(folder, end, part):
     runs = Runs(folder)
     function = None if end is None else full_name(runs, end)
@@ -189,7 +190,7 @@ def test_intervals_hold_what_they_state(folder, end, part):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("end", [None, "lineproto.Parse"])
+@pytest.mark.parametrize("end", daily((None, "lineproto.Parse"), ["lineproto.Parse"]))
 def test_a_machine_that_gives_more_is_no_cost(end):
     runs = Runs("unchanged")
     function = None if end is None else full_name(runs, end)

@@ -25,6 +25,7 @@ from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.analysis.stats.run_spread import one_run
 from tests.analysis.building import given
+from tests.examples import daily
 
 COUNTS = st.lists(st.tuples(*[st.integers(0, 10**7)] * 2), min_size=1, max_size=30)
 STEP = 10_000_000
@@ -233,7 +234,7 @@ def test_tables_at_their_limit_hardly_ever_fail(limit):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("samples", [(400, 400), (2000, 300)])
-@pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
+@pytest.mark.parametrize("share", daily((0.05, 0.5, 0.95), (0.95,)))
 def test_shares_vary_by_what_the_others_leave_of_them(share, samples):
     """Of x / (x + y), where x and y vary by 7 % each and counts are Poisson's."""
     random = np.random.default_rng(7)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
+from itertools import product
 
 import numpy as np
 import pytest
@@ -16,10 +17,12 @@ from pprofdiff.report.files import writer_for
 from pprofdiff.report.model import Scope, report_of
 from pprofdiff.report.text.plain import render
 from pprofdiff.report.text.report import report_parts
+from tests.examples import daily
 
 from .real import DATA
 
 STORIES = ("syncpool", "health-check", "node-pool")
+REPORTS = list(product(STORIES, ("short", "full", "json", "md")))
 
 
 @pytest.fixture(name="all_are_large")
@@ -49,8 +52,10 @@ def reported(base, new, condense, kind):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["short", "full", "json", "md"])
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize(
+    ("story", "kind"),
+    daily(REPORTS, REPORTS[::5]),
+)
 @pytest.mark.usefixtures("all_are_large")
 def test_a_report_needs_each_trace_once(story, kind):
     base, new = traces(story)
@@ -64,7 +69,7 @@ def test_a_report_needs_each_trace_once(story, kind):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["html", "perfetto.json"])
+@pytest.mark.parametrize("kind", daily(("html", "perfetto.json"), ["html"]))
 @pytest.mark.usefixtures("all_are_large")
 def test_what_shows_rows_reads_a_trace_once_more(kind):
     base, new = traces("node-pool")

@@ -41,11 +41,12 @@ from .ties import Ties
 
 VERSIONS = ("1.22.12", "1.23.12", "1.24.13", "1.25.14", "1.26.8", "1.27.3")
 MAKERS = ("http", "gc", "sync", "files")
+PROFILED = ("profiled-1.21.13", "profiled-1.22.12", "profiled-1.26.8")
 MADE = [
     *(f"{maker}-{version}" for version in VERSIONS for maker in MAKERS),
     "stops-1.22.12", "coroutines-1.23.12", "alloc-1.24.13", "flight-1.25.14",
     "generations-1.26.8", "whole-1.27.3", "procs-1.27.3",
-    "profiled-1.21.13", "profiled-1.22.12", "profiled-1.26.8",
+    *PROFILED,
     "sync-1.11.13", "http-1.17.13", "gc-1.19.4", "files-1.20.14", "stops-1.21.13",
 ]  # fmt: skip
 PROGRAMS = (
@@ -73,6 +74,9 @@ def path_of(name):
     """Return a trace's file: a capture's, a maker's, one of GOROOT's programs or data."""
     if "/" in name:
         return DATA / name / "trace.out"
+    if name in PROFILED:
+        # On a busy machine a goroutine may not be in its call yet when the trace begins.
+        return make.kept(name)
     if name in PROGRAMS:
         return make.goroot_trace(name)
     if name in OLD:
@@ -208,10 +212,10 @@ def test_deviation_2_a_lost_processor_is_noticed_where_go_misses_it(end, noticed
 
 
 @pytest.mark.go
-@pytest.mark.parametrize("go", ["1.21.13", "1.22.12", "1.26.8"])
-def test_deviation_1_a_system_call_open_at_the_end_counts_once(go):
+@pytest.mark.parametrize("name", PROFILED)
+def test_deviation_1_a_system_call_open_at_the_end_counts_once(name):
     """When Go's summary has it once too, the deviation and our words can go."""
-    trace, held, told = profiled(go)
+    trace, held, told = profiled(name)
     (place,) = named(trace, "main.inSyscallToTheEnd")
     open_ns = int(open_calls(trace)[place])
     assert 0 < open_ns <= held.syscall_block_ns[place] <= held.total_ns[place]
@@ -222,12 +226,12 @@ def test_deviation_1_a_system_call_open_at_the_end_counts_once(go):
 
 
 @pytest.mark.go
-@pytest.mark.parametrize("go", ["1.21.13", "1.22.12", "1.26.8"])
-def test_deviation_3_a_system_call_from_before_the_trace_has_no_processor(go):
-    trace, held, told = profiled(go)
+@pytest.mark.parametrize("name", PROFILED)
+def test_deviation_3_a_system_call_from_before_the_trace_has_no_processor(name):
+    trace, held, told = profiled(name)
     entered, _ = calls_entered_before(trace)
     assert len(entered)
-    assert go != "1.26.8" or {*entered} == {
+    assert name != PROFILED[-1] or {*entered} == {
         *named(trace, "main.inSyscallAtFirst"),
         *named(trace, "main.inSyscallThroughout"),
         *named(trace, "runtime/pprof.profileWriter"),
@@ -241,9 +245,8 @@ def test_deviation_3_a_system_call_from_before_the_trace_has_no_processor(go):
             assert theirs["syscall_ns"] + theirs["syscall_block_ns"] == whole
 
 
-def profiled(go):
+def profiled(name):
     """Return a trace, its figures and Go's by goroutine."""
-    name = f"profiled-{go}"
     told = oracle.summary(path_of(name))["goroutines"]
     return *read(name), {g["id"]: g for g in told}
 

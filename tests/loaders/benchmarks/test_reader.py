@@ -136,7 +136,7 @@ def test_strange_spellings_read_as_benchstat_reads_them(oracle):
 @pytest.mark.parametrize("flags", [(), ("-v",)], ids=["quiet", "v"])
 def test_a_package_of_gos_own(oracle, flags):
     data = subprocess.run(
-        ["go", "test", "-run=^$", "-bench=.", "-benchtime=5x", "-count=2", *flags, "strconv"],
+        ["go", "test", "-vet=off", "-run=^$", "-bench=.", "-benchtime=5x", "-count=2", *flags, "strconv"],
         stdout=subprocess.PIPE, check=True,
     ).stdout  # fmt: skip
     benchmarks = parse(data, "x")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pprofdiff.errors import FormatError
 from pprofdiff.loaders.gclogs import GCScanner, parse
+from tests.examples import daily
 
 from .gctext import CAPTURES, DATA, GRAMMARS, printed, reference, rows, said
 
@@ -101,7 +102,11 @@ def test_a_clock_of_go_1_5_before_stacks_of_go_1_18_is_no_line():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", CAPTURES[::6], ids=lambda p: str(p.relative_to(DATA)))
+@pytest.mark.parametrize(
+    "path",
+    daily(CAPTURES[::6], CAPTURES[::18]),
+    ids=lambda p: str(p.relative_to(DATA)),
+)
 def test_a_log_cut_anywhere_holds_the_lines_before_the_cut(path):
     raw = b"".join(path.read_bytes().splitlines(keepends=True)[:12])
     for cut in range(len(raw)):

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from pprofdiff.loaders.gclogs import GCScanner, parse
 from pprofdiff.loaders.gclogs.repair import Repair
+from tests.examples import daily
 
 from .gctext import CAPTURES, DATA, GRAMMARS, printed, reference, rows
 
@@ -91,7 +92,7 @@ def test_no_line_is_put_together_wrongly(logger, data):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("logger", LOGGERS)
-@pytest.mark.parametrize("rate", [0.01, 0.1, 0.4])
+@pytest.mark.parametrize("rate", daily((0.01, 0.1, 0.4), [0.1]))
 def test_captures_torn_by_loggers(logger, rate):
     chance = random.Random(f"{logger} {rate}")
     for path in CAPTURES:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import DATA
+from tests.examples import examples
 from tests.traces import make
 
 from .v1.test_v1 import canned
@@ -27,7 +28,7 @@ MADE = (
     ("coroutines", "1.23.12"), ("stops", "1.24.13"), ("tasks", "1.26.8"),
     ("samples", "1.27.3"),
 )  # fmt: skip
-ROUNDS = 500
+ROUNDS = examples(500)
 
 
 def smallest():

@@ -155,7 +155,7 @@ def test_nothing_beyond_noise_is_said_first(comment):
     assert page.count("<summary>") == 1
     assert "<summary>Nothing moved beyond noise: cpu.</summary>" in page
     assert page.count("No group changed beyond noise by itself.") == 1
-    assert page.count("Got slower (cum): nothing beyond noise.") == 1
+    assert page.count("No function's cum changed significantly.") == 1
     # Why it is shares that are compared is said by what would tell more.
     assert page.count("work is not known") == 1
     # Shares have no total that could be within it.

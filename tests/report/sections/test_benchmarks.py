@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from types import SimpleNamespace
 
 import pytest
@@ -22,7 +21,7 @@ from pprofdiff.report.sections.benchmarks import (
     benchmark_tiles,
 )
 from pprofdiff.report.text import plain
-from tests.analysis.benchmarks.benchstat import benchstat_program
+from tests.analysis.benchmarks.benchstat import benchstat
 from tests.analysis.benchmarks.benchtext import DATA, drawn, printed, saved
 from tests.report.golden import check
 
@@ -91,7 +90,7 @@ def our_lines(found):
         if isinstance(block, Table):
             for row in block.rows:
                 texts = [signed(cell) for cell in row.cells[:5]]
-                if texts[3] in ("+new", "-gone"):
+                if texts[3] in ("new", "gone"):
                     texts[3:] = []
                 if texts[3:] and "from 0" in texts[3]:
                     texts[3] = "?"
@@ -147,32 +146,18 @@ def in_one_scale(lines):
     return out
 
 
-@pytest.fixture(scope="module")
-def benchstat():
-    """Return a function: two paths in, the text that benchstat prints out."""
-    program = benchstat_program()
-
-    def run(paths):
-        done = subprocess.run(
-            [program, *paths], capture_output=True, text=True, check=True
-        )
-        return done.stdout
-
-    return run
-
-
 @pytest.mark.go
 @pytest.mark.parametrize("texts", [ZSTD, *map(drawn, range(4))], ids=range(5))
-def test_every_figure_is_written_as_benchstat_writes_it(benchstat, tmp_path, texts):
+def test_every_figure_is_written_as_benchstat_writes_it(tmp_path, texts):
     lines, notes = our_lines(parts(texts))
     assert lines
-    theirs, their_notes = their_lines(benchstat(saved(tmp_path, texts)))
+    theirs, their_notes = their_lines(benchstat(*saved(tmp_path, texts))[0])
     assert in_one_scale(lines) == in_one_scale(theirs)
     assert notes == their_notes
 
 
 @pytest.mark.go
-def test_sizes_change_prefix_where_benchstats_do(benchstat, tmp_path):
+def test_sizes_change_prefix_where_benchstats_do(tmp_path):
     values = [
         float(f"{digits}e{power}")
         for power in range(-13, 16)
@@ -187,7 +172,7 @@ def test_sizes_change_prefix_where_benchstats_do(benchstat, tmp_path):
             {name: [{unit: repr(v)}] for name, v in zip(names, values, strict=True)}
         )
         ours, theirs = our_lines(parts((text, text))), their_lines(
-            benchstat(saved(tmp_path, (text, text)))
+            benchstat(*saved(tmp_path, (text, text)))[0]
         )  # fmt: skip
         assert len(ours[0]) == len(values) + 1
         assert ours == theirs
@@ -378,7 +363,11 @@ def _measured(*lines):
 )
 def test_units_are_not_counted_as_benchmarks(base, new, changed, same):
     diff = compared((_measured(*base), _measured(*new)))
-    report = SimpleNamespace(labels=LABELS)
+    report = SimpleNamespace(
+        labels=LABELS,
+        comparison=SimpleNamespace(turns=None, measured=False),
+        outcome=SimpleNamespace(units=()),
+    )
     (model,) = benchmark_sections(diff, report, SimpleNamespace(rows=None))
     (tile,) = benchmark_tiles(model)
     assert (tile.values, tile.change.text) == (

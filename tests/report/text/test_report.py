@@ -156,7 +156,7 @@ def test_two_of_the_same_have_no_difference(report):
     assert "\nNo group changed beyond noise by itself.\n" in out
     assert not re.search("[▲▼]", out)
     assert "was " not in out
-    assert not re.search(r"\+new|-gone", out)
+    assert not re.search(r"\b(new|gone) +\d", out)
 
 
 def test_runs_of_one_build_have_none_either(report):

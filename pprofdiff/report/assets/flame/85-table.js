@@ -8,7 +8,7 @@ function rowOf(app, i, level) {
   const zoom = button("zoom", () => update(app, { t: "", z: i }), "in the flame graph (z)", { tabindex: -1 });
   const row = gridRow(i, level, tree.end[i] > i + 1, [el("span", { title }, shortOf(tree, i)), zoom],
     number(view, move.from), number(view, move.to), signOf(move) + number(view, move.delta, true),
-    move.gone ? "-gone" : move.fresh ? "+new" : ratio(move.from, move.to),
+    move.gone ? "gone" : move.fresh ? "new" : ratio(move.from, move.to),
     sharesOf(view, tree.base[i], tree.new[i]).join(" → "));
   row.className = kind + (app.hits?.names?.[tree.name[i]] ? " match" : "");
   return row;

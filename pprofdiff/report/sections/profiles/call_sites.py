@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pprofdiff.analysis.ledger.views import View
+from pprofdiff.analysis.causes.sites import BYTE
+from pprofdiff.analysis.ledger.views import Masks, View
 from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.dimensions import by_leaf
+from pprofdiff.analysis.profiles.harness import of_operations
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.rows import Cell, Column, Row, Table, name_column, sides
 from pprofdiff.report.sections.named import call_site_cells, called_by
@@ -20,6 +22,9 @@ from pprofdiff.units import scale_for
 __all__ = ["call_sites"]
 
 _ROWS = 10
+# Of an exact profile of benchmarks, less is what each process does once.
+_HARDLY = 0.001
+_OF_OBJECTS = Column("objects", "pair"), Column("mean size", "pair")
 
 
 def call_sites(
@@ -27,26 +32,43 @@ def call_sites(
     others: Sequence[ProfileDiff],
     labels: tuple[str, str],
     rows: int | None = None,
+    *,
+    per_op: bool = False,
+    least_objects: float = 0.0,
 ) -> Iterator[Table]:
     """Yield up to `rows` call sites: allocations that changed most, then the largest.
 
     A site's objects and mean size stand beside its bytes where one of `others` is of
-    the same profiles and counts objects.
+    the same profiles and counts objects: those of `least_objects` or more, where fewer
+    are not known well. With `per_op` there are only sites that
+    benchmarks call, without those that hardly allocate.
     """
-    leaves = by_leaf(diff.ledger)
+    kept = of_operations(diff) if per_op else None
+    leaves = by_leaf(diff.ledger if kept is None else diff.ledger.among(kept))
+    if per_op:
+        larger = np.maximum(*diff.normalization.scaled(leaves.base, leaves.new))
+        least = _HARDLY * max(diff.normalization.scaled(*diff.totals))
+        leaves = leaves.where(larger >= max(BYTE, least))
+    if per_op and not len(leaves.base):
+        return
     noise = noise_of(diff, leaves.runs)
     by_chance = np.array([bool(chance) for chance in noise], np.bool_)
     base, new = diff.normalization.scaled(leaves.base, leaves.new)
     weight = np.where(by_chance, np.maximum(base, new), np.abs(new - base))
     most = _ROWS if rows is None else rows
     order = np.lexsort((-weight, by_chance))[:most].tolist()
-    objects = _objects(diff, others)
+    objects = _objects(diff, others, kept, least_objects)
     unit = scale_of(diff).unit
+    figures = [
+        _figures(diff, leaves, i, objects, noise=bool(by_chance[i])) for i in order
+    ]
+    counted: tuple[Column, ...] = _OF_OBJECTS
+    if per_op and not any(cells[-1].text for cells in figures):
+        counted, figures = (), [cells[: -len(_OF_OBJECTS)] for cells in figures]
     columns = (
         *sides(labels, unit),
         Column("Δ", "delta", unit=unit),
-        Column("objects", "pair"),
-        Column("mean size", "pair"),
+        *counted,
         name_column("call site"),
     )
     sites = [_site(diff, leaves, i) for i in order]
@@ -54,12 +76,10 @@ def call_sites(
         "call_sites",
         columns,
         tuple(
-            Row(
-                called_by(site),
-                "call_site",
-                (*_figures(diff, leaves, i, objects, noise=bool(by_chance[i])), name),
+            Row(called_by(site), "call_site", (*cells, name))
+            for site, cells, name in zip(
+                sites, figures, call_site_cells(sites), strict=True
             )
-            for i, site, name in zip(order, sites, call_site_cells(sites), strict=True)
         ),
         title="By call site (flat: allocated in this function itself)",
         code=True,
@@ -68,10 +88,21 @@ def call_sites(
 
 
 class _Objects(NamedTuple):
-    """How many objects: raw (base, new) by (leaf, owner), and how they compare."""
+    """How many objects: raw (base, new) by (leaf, owner), and how they compare.
+
+    Scaled, fewer than `least` are not known.
+    """
 
     counts: dict[tuple[int, int], tuple[int, int]]
     by: Normalization
+    least: float
+
+    def of(self, leaf: int, owner: int) -> tuple[int, int] | None:
+        """Return the objects of a site, None where they are not known."""
+        counts = self.counts.get((leaf, owner))
+        if counts is None or max(self.by.scaled(*counts)) < self.least:
+            return None
+        return counts
 
     def words(self, counts: tuple[int, int]) -> str:
         """Return raw counts as they compare: by operation, or in percent of all."""
@@ -82,17 +113,21 @@ class _Objects(NamedTuple):
         return _arrow(*map(_short, scaled))
 
 
-def _objects(diff: ProfileDiff, others: Sequence[ProfileDiff]) -> _Objects | None:
+def _objects(
+    diff: ProfileDiff, others: Sequence[ProfileDiff], kept: Masks | None, least: float
+) -> _Objects | None:
     """Return the comparison of the same profiles that counts objects, if there is."""
     wanted = diff.sample_type.type.replace("_space", "_objects")
     for other in others:
         if other is diff:
             continue
         if other.new is diff.new and other.sample_type.type == wanted != "":
-            sums = by_leaf(other.ledger)
+            ledger = other.ledger if kept is None else other.ledger.among(kept)
+            sums = by_leaf(ledger)
             sites = zip(sums["leaf"].tolist(), sums["place"].tolist(), strict=True)
             counts = zip(sums.base.tolist(), sums.new.tolist(), strict=True)
-            return _Objects(dict(zip(sites, counts, strict=True)), other.normalization)
+            known = dict(zip(sites, counts, strict=True))
+            return _Objects(known, other.normalization, least)
     return None
 
 
@@ -113,7 +148,7 @@ def _figures(
 ) -> tuple[Cell, ...]:
     leaf, owner = int(leaves["leaf"][row]), int(leaves["place"][row])
     base, new = int(leaves.base[row]), int(leaves.new[row])
-    counts = None if objects is None else objects.counts.get((leaf, owner))
+    counts = None if objects is None else objects.of(leaf, owner)
     numbers = sizes = ""
     if objects is not None and counts is not None:
         numbers = objects.words(counts)

@@ -45,6 +45,9 @@ def delta_cell(diff: ProfileDiff, base: int, new: int, *, noise: bool | None) ->
     elif delta != 0 and noise is not None:
         mark = "more" if delta > 0 else "less"
     text = scale_of(diff).number(delta, signed=True)
+    if mark in ("more", "less") and not text.strip("0."):
+        # What is printed as no change has no sign of one.
+        mark = ""
     return Cell(text, delta, mark=mark, tone=_TONES[mark])
 
 
@@ -58,10 +61,10 @@ def ratio_cell(
     """
     ratio = diff.normalization.ratio(base, new)
     if ratio is None:
-        return Cell("+new", inf) if new and not there[0] else Cell("")
+        return Cell("new", inf) if new and not there[0] else Cell("")
     if new or there[1]:
         return Cell(times(ratio), ratio)
-    return Cell("-gone", 0.0)
+    return Cell("gone", 0.0)
 
 
 def share_cell(diff: ProfileDiff, base: int, new: int) -> Cell:

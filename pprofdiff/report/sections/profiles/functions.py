@@ -8,10 +8,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.causes.places import of_harness
 from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.profiles.chains import chains, plumbing
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.granularity import Granularity
+from pprofdiff.analysis.profiles.harness import is_testing
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import Table as FunctionTable
 from pprofdiff.analysis.profiles.tables import ValueColumn
@@ -46,16 +48,21 @@ def movers(
     column: ValueColumn,
     granularity: Granularity = "functions",
     rows: int | None = None,
+    *,
+    measured: bool = False,
 ) -> Iterator[Table | Sentence]:
     """Yield the functions (or lines, files) that moved most, dearer ones first.
 
     Functions of one chain, which have the same cum on both sides, share a row; of
     dearer and of cheaper ones there are up to `rows`. Where nothing moved, a sentence
-    says so. All have `column` as their key.
+    says so. All have `column` as their key. Of benchmarks that were `measured`, what
+    runs them is left out.
     """
     table = diff.table(granularity)
     delta = table.scaled_delta(column)
     kept = _moved(diff, table, column)
+    if measured:
+        kept = kept & _of_program(diff, table)
     order = table.order(column)
     most = _ROWS if rows is None else rows
     shown = False
@@ -74,9 +81,31 @@ def movers(
                 one_unit=True,
             )
     if not shown:
-        chance = " beyond noise" if diff.model else ""
-        title = _title(diff, column, dearer=True)
-        yield Sentence(f"{title}: nothing{chance}.", key=column)
+        yield _nothing(diff, table, column)
+
+
+def _nothing(diff: ProfileDiff, table: FunctionTable, column: ValueColumn) -> Sentence:
+    """Return that no function's flat, or cum, changed."""
+    how = " significantly" if diff.model else ""
+    return Sentence(f"No {table.noun}'s {column} changed{how}.", key=column)
+
+
+def _of_program(diff: ProfileDiff, table: FunctionTable) -> NDArray[np.bool_]:
+    """Return the rows that are not of what runs benchmarks.
+
+    Package testing says nothing of the program. What functions of test files cost is
+    what they call, unless half of it is their own: code of the loop itself.
+    """
+    flat, cum = (np.maximum(*table.raw(column)) for column in ("flat", "cum"))
+    called = _in_tests(diff, table.names) & (2 * flat < cum)
+    return ~(called | np.array([*map(is_testing, table.names)], np.bool_))
+
+
+def _in_tests(diff: ProfileDiff, names: list[str]) -> NDArray[np.bool_]:
+    """Return which names are of functions that stand in test files."""
+    paired = diff.paired_functions
+    harness = {paired.names[i] for i in np.flatnonzero(of_harness(paired)).tolist()}
+    return np.array([name in harness for name in names], np.bool_)
 
 
 def moved_most(
@@ -89,23 +118,26 @@ def moved_most(
 ) -> Table | Sentence:
     """Return the functions (or lines, files) that moved most, whichever way.
 
-    A `brief` title leaves out what counts as a function's own.
+    A `brief` table is of benchmarks that were measured, whose causes say what counts
+    as a function's own.
 
     Where samples are attributed, a function of the program has what is spent in it and
     in the library and runtime below it: rows add up, and no caller repeats its callee.
     Where none moved so, and for lines and files, it is their cum.
     """
-    owned = next(owned_most(diff, labels, granularity, rows), None)
+    owned = next(owned_most(diff, labels, granularity, rows, measured=brief), None)
     if owned is not None:
-        return replace(owned, title="What moved most") if brief else owned
+        title = "What moved most (flat, with library code)"
+        return replace(owned, title=title) if brief else owned
     table = diff.table(granularity)
     delta = np.abs(table.scaled_delta("cum"))
     order = np.argsort(-delta, kind="stable")
     kept = _moved(diff, table, "cum") & (delta > 0)
+    if brief:
+        kept = kept & _of_program(diff, table)
     telling = chains(table, order[kept[order]], "cum")
     if not telling:
-        chance = " beyond noise" if diff.model else ""
-        return Sentence(f"No {table.noun} by itself moved{chance}.", key="cum")
+        return _nothing(diff, table, "cum")
     return Table(
         "cum",
         _columns(diff, labels, table),
@@ -122,11 +154,14 @@ def owned_most(
     labels: tuple[str, str],
     granularity: Granularity = "functions",
     rows: int = _ROWS,
+    *,
+    measured: bool = False,
 ) -> Iterator[Table]:
     """Yield the functions that own samples and moved most, if any moved.
 
     A sample's owner is the frame nearest the leaf that is not of the standard library.
-    Without attributed samples there is none, and lines and files own nothing.
+    Without attributed samples there is none, and lines and files own nothing. Of
+    benchmarks that were `measured`, what runs them is left out.
     """
     if granularity != "functions" or diff.attributions is None:
         return
@@ -142,6 +177,10 @@ def owned_most(
     delta = np.abs(diff.normalization.delta(base[some], new[some]))
     judged = diff.judge_runs(runs.map(lambda run: run[some]))
     still = delta == 0 if judged is None else judged.noise
+    if measured:
+        # What a benchmark's loop does itself stands where nothing else does.
+        program = ~still & ~_in_tests(diff, [paired.names[i] for i in some.tolist()])
+        still = ~program if program.any() else still
     order = np.argsort(-delta, kind="stable")
     order = order[~still[order]]
     if not len(order):
@@ -165,7 +204,7 @@ def owned_most(
             )
             for i, at, cell in zip(shown, order[:rows].tolist(), cells, strict=True)
         ),
-        title="What moved most, with the library code it calls",
+        title="What moved most (flat, with the library code it calls)",
         total=len(moved),
         code=True,
         one_unit=True,

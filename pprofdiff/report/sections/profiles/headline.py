@@ -10,6 +10,7 @@ from pprofdiff.analysis.profiles.groups import (
 )
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.totals import total_noise
+from pprofdiff.report.sections.changes import total_change
 from pprofdiff.units import percent
 
 __all__ = ["headline"]
@@ -37,11 +38,21 @@ def headline(diff: ProfileDiff) -> str:
             return whole
         if any(group.noise is None for group in groups):
             return f"No group changed by more than runs of one build may. {whole}"
-        return f"No group changed beyond noise by itself. {whole}".strip()
+        return f"{_no_group(diff, groups)} {whole}".strip()
     first = f"{_change(diff, changed[0])}{_most_of_it(diff, changed[0])}."
     rest = "; ".join(_change(diff, group) for group in changed[1:3])
     more = f" {rest}." if rest else " No other group moved beyond noise."
     return f"{first}{more} {whole}".strip()
+
+
+def _no_group(diff: ProfileDiff, groups: list[JudgedSum]) -> str:
+    """Return that no group changed, and the category that did all the same."""
+    parts = (part for group in groups for part in judged_categories(diff, group.id))
+    moved = [part for part in parts if part.noise is False]
+    if not moved:
+        return "No group changed beyond noise by itself."
+    largest = max(moved, key=lambda part: abs(part.delta))
+    return f"No group changed beyond noise by itself; {_change(diff, largest)}."
 
 
 def _change(diff: ProfileDiff, group: JudgedSum) -> str:
@@ -85,4 +96,4 @@ def _whole(diff: ProfileDiff) -> str:
         return f"{words}."
     if total_noise(diff):
         return f"{words}, within noise."
-    return f"{words} ({percent(new - base, base, signed=True)})."
+    return f"{words} ({total_change(base, new)})."

@@ -14,12 +14,15 @@ from pprofdiff.report.rows import Sentence
 __all__ = ["noise_sentence"]
 
 
-def noise_sentence(diff: ProfileDiff, hosts: int | None = None) -> Iterator[Sentence]:
+def noise_sentence(
+    diff: ProfileDiff, hosts: int | None = None, *, measured: bool = False
+) -> Iterator[Sentence]:
     """Yield what ``~`` means here, and the length of profile that would tell.
 
     Of fleets, `hosts` is how many the smaller one has, and it is the number of hosts
-    that would tell. Nothing is yielded where no group is within noise, or chance has no
-    model.
+    that would tell. How long to measure benchmarks is in their outcome: of those that
+    were `measured` it is not said. Nothing is yielded where no group is within noise,
+    or chance has no model.
     """
     model = diff.model
     groups = judged_groups(diff)
@@ -32,7 +35,9 @@ def noise_sentence(diff: ProfileDiff, hosts: int | None = None) -> Iterator[Sent
             "of one build may differ by as much: several runs a side tell.",
             "legend",
         )
-    if not within:
+    if measured and any(groups[row].base or groups[row].new for row in within):
+        yield Sentence("within noise.", "noise")
+    if measured or not within:
         return
     row = max(within, key=lambda row: abs(groups[row].delta))
     largest, runs = groups[row], together(diff.ledger.every("group").runs, [row])

@@ -18,7 +18,6 @@ from pprofdiff.analysis.profiles.groups import (
 )
 from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
 from pprofdiff.analysis.profiles.scaling import scale_of
-from pprofdiff.analysis.profiles.totals import total_noise
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.report.rows import Cell, Column, Row, RowRole, Table, name_column, sides
 from pprofdiff.report.sections.named import call_site_cells, called_by, function_cells
@@ -45,9 +44,18 @@ _MODELLED = 5
 
 
 def group_table(
-    diff: ProfileDiff, labels: tuple[str, str], most: int | None = None
+    diff: ProfileDiff,
+    labels: tuple[str, str],
+    most: int | None = None,
+    *,
+    noise: bool | None,
+    telling: bool = False,
 ) -> Table:
     """Return the groups of runtime costs, each with its larger categories, and all.
+
+    `noise` says whether the total is within noise, None where nothing tells. A
+    `telling` table leaves out what small groups are together, where that is little and
+    within noise: the sum of rows may miss that.
 
     With `most`, there are so many categories at most, those that moved furthest beyond
     noise, and small groups within noise are one row, ``rest``; where there is no room
@@ -78,10 +86,10 @@ def group_table(
         places = [i for i, group in enumerate(groups) if group in rest]
         runs = together(diff.ledger.every("group").runs, places)
         (one,) = judged_sums(diff, [("rest", f"{len(rest)} {noun}")], runs)
-        if one.base or one.new:
+        if (one.base or one.new) and (not telling or _large(diff, one)):
             rows.append(_row(diff, one, "group", Cell(one.label)))
     (whole,) = judged_sums(diff, [("total", "total")], diff.whole)
-    whole = whole._replace(noise=total_noise(diff))
+    whole = whole._replace(noise=noise)
     rows.append(_row(diff, whole, "total", Cell(whole.label)))
     unit = scale_of(diff).unit
     columns: tuple[Column, ...] = (
@@ -166,7 +174,9 @@ def payer_tables(
             one_unit=True,
         )
     if modelled is not None and len(modelled.functions):
-        yield _modelled(diff, labels, modelled)
+        table = _modelled(diff, labels, modelled)
+        if table.rows:
+            yield table
 
 
 def _payers(diff: ProfileDiff, most: int) -> tuple[Row, ...]:
@@ -226,7 +236,12 @@ def _modelled(
 ) -> Table:
     """Return background marking by allocating function."""
     size = np.maximum(*diff.normalization.scaled(modelled.base, modelled.new))
-    order = np.argsort(-size, kind="stable")[:_MODELLED].tolist()
+    number = scale_of(diff).number
+    order = [
+        i
+        for i in np.argsort(-size, kind="stable")[:_MODELLED].tolist()
+        if number(float(size[i])).strip("0.")
+    ]
     rows = []
     names = [modelled.functions[i] for i in order]
     for i, name, cell in zip(order, names, function_cells(names), strict=True):

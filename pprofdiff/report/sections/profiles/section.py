@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from pprofdiff.analysis.account.gc import too_little_gc
+from pprofdiff.analysis.causes.sites import Sites
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.kinds import is_heap
+from pprofdiff.analysis.profiles.mark_by_allocation import MarkByAllocation
 from pprofdiff.analysis.profiles.scaling import mode_in_words, scale_of
 from pprofdiff.analysis.profiles.totals import total_noise
 from pprofdiff.report.model import ReportModel, Scope
 from pprofdiff.report.rows import Cell, Section, SectionPart, Sentence, Table, Tile
+from pprofdiff.report.sections.changes import total_change
 from pprofdiff.report.sections.gc_price import gc_price_parts
 from pprofdiff.report.sections.profiles.call_sites import call_sites
 from pprofdiff.report.sections.profiles.cells import delta_cell
@@ -23,9 +27,8 @@ from pprofdiff.report.sections.profiles.functions import (
 from pprofdiff.report.sections.profiles.headline import headline
 from pprofdiff.report.sections.profiles.noise import noise_sentence
 from pprofdiff.report.sections.profiles.owners import group_table, payer_tables
-from pprofdiff.units import percent
 
-__all__ = ["profile_sections", "profile_tiles"]
+__all__ = ["profile_sections", "profile_tiles", "repeats_a_cause"]
 
 
 def profile_sections(
@@ -39,6 +42,9 @@ def profile_sections(
     for diff in diffs:
         if _counts_objects(diff) and diff.name in beside:
             continue
+        counted = _counted(report, diff)
+        if counted is not None and not any(counted):
+            continue
         unit = scale_of(diff).unit
         yield Section(
             kind="profile",
@@ -48,13 +54,67 @@ def profile_sections(
             mode=mode_in_words(diff),
             short=diff.name,
             unit=unit,
-            lead=headline(diff),
+            # What benchmarks count is in the outcome; profiles have starting too.
+            lead=headline(diff) if counted is None else "",
+            noise=_noise_of_total(report, diff),
             compared=diff,
             build=partial(_parts, report, diff, scope),
             contents=_contents(diff),
             tops=_tops(diff),
             short_parts=partial(_short_parts, report, diff, scope),
         )
+
+
+def _noise_of_total(report: ReportModel, diff: ProfileDiff) -> bool | None:
+    """Return whether a profile's total is within noise, None where nothing tells.
+
+    CPU per op of benchmarks in turns is a figure of the outcome, which judges it.
+    """
+    if report.comparison.measured and diff is report.comparison.cpu:
+        mark = report.outcome.mark_of("cpu")
+        if mark != "unknown":
+            return mark == "noise"
+    return total_noise(diff)
+
+
+def _modelled(report: ReportModel, diff: ProfileDiff) -> MarkByAllocation | None:
+    """Return background marking by who allocates, where there is some to speak of."""
+    if not diff.is_cpu or too_little_gc(report.comparison):
+        return None
+    return report.comparison.modelled
+
+
+def _counted(report: ReportModel, diff: ProfileDiff) -> tuple[float, ...] | None:
+    """Return what each benchmark counts of what a profile of allocations has.
+
+    That is bytes or objects per op on either side, of benchmarks that were measured in
+    turns; None where they do not count it.
+    """
+    turns, kind = report.comparison.turns, diff.sample_type.type
+    if turns is None or not report.comparison.measured or kind not in turns.allocated:
+        return None
+    return tuple(float(count) for side in turns.allocated[kind] for count in side)
+
+
+def _call_sites(
+    report: ReportModel, diff: ProfileDiff, rows: int | None
+) -> Iterator[Table]:
+    """Yield the call sites; of benchmarks that count, those of their operations.
+
+    Where tiny objects share a block, a site has as many as profiles count, or more.
+    """
+    if _counted(report, diff) is None:
+        yield from call_sites(diff, report.profiles, report.labels, rows)
+        return
+    sites = Sites.of(report.comparison)
+    yield from call_sites(
+        diff,
+        () if sites is None else report.profiles,
+        report.labels,
+        rows,
+        per_op=True,
+        least_objects=0.0 if sites is None else sites.least_objects,
+    )
 
 
 def _counts_objects(diff: ProfileDiff) -> bool:
@@ -87,24 +147,30 @@ def _parts(
 ) -> Iterator[SectionPart]:
     """Yield what is told of one kind of profile."""
     labels, rows = report.labels, scope.rows
+    measured = report.comparison.measured
     if is_heap(diff.new.profile):
-        yield from call_sites(diff, report.profiles, labels, rows)
+        yield from _call_sites(report, diff, rows)
     else:
         if diff.grouped:
-            yield group_table(diff, labels)
+            noise = _noise_of_total(report, diff)
+            yield group_table(diff, labels, noise=noise)
             if scope.full:
-                yield from owned_most(diff, labels, scope.granularity)
-        yield from movers(diff, labels, "cum", scope.granularity, rows)
+                yield from owned_most(
+                    diff, labels, scope.granularity, measured=measured
+                )
+        show = partial(movers, diff, labels, granularity=scope.granularity, rows=rows)
+        yield from show(column="cum", measured=measured)
         if diff.is_cpu:
-            yield from movers(diff, labels, "flat", scope.granularity, rows)
+            yield from show(column="flat", measured=measured)
         yield from _of_fleet(report, diff)
         if diff.grouped:
-            modelled = report.comparison.modelled if diff.is_cpu else None
+            modelled = _modelled(report, diff)
             yield from payer_tables(diff, labels, modelled, rows)
             if diff is report.comparison.cpu:
                 yield from gc_price_parts(report)
         if diff.is_cpu and diff.grouped:
-            yield from noise_sentence(diff, _hosts(report, diff))
+            hosts = _hosts(report, diff)
+            yield from noise_sentence(diff, hosts, measured=measured)
     if scope.joined:
         yield from renamed(diff)
 
@@ -120,34 +186,60 @@ def _of_fleet(
 
 
 def _short_parts(
-    report: ReportModel, diff: ProfileDiff, scope: Scope, rows: int, categories: int
+    report: ReportModel,
+    diff: ProfileDiff,
+    scope: Scope,
+    rows: int,
+    categories: int,
 ) -> Iterator[SectionPart]:
     """Yield the groups that say something, and what moved most."""
-    labels = report.labels
+    # Causes of benchmarks say what they count.
+    labels, brief = report.labels, report.comparison.measured
     if is_heap(diff.new.profile):
-        yield from call_sites(diff, report.profiles, labels, rows)
+        yield from _call_sites(report, diff, rows)
     else:
         if diff.grouped:
-            yield group_table(diff, labels, categories)
-        # Causes of benchmarks say what they count.
-        brief = report.comparison.measured
-        yield moved_most(diff, labels, scope.granularity, rows, brief=brief)
+            noise = _noise_of_total(report, diff)
+            yield group_table(diff, labels, categories, noise=noise, telling=brief)
+        moved = moved_most(diff, labels, scope.granularity, rows, brief=brief)
+        if not repeats_a_cause(report, diff, [moved]):
+            yield moved
         yield from _of_fleet(report, diff, rows)
     if scope.joined:
         yield from renamed(diff)
+
+
+def repeats_a_cause(
+    report: ReportModel, diff: ProfileDiff, moved: Sequence[SectionPart]
+) -> bool:
+    """Return whether all that moved is one function, and a cause has its numbers.
+
+    That is of benchmarks that were measured: their causes are functions.
+    """
+    tables = [part for part in moved if isinstance(part, Table)]
+    if not report.comparison.measured or len(tables) != 1 or len(tables[0].rows) != 1:
+        return False
+    (table,), number = tables, scale_of(diff).number
+    (row,) = table.rows
+    return table.total <= 1 and any(
+        row.key in cause.names
+        and cause.own is not None
+        and number(cause.own, signed=True) == row.cells[table.place("delta")].text
+        for cause in report.findings.causes
+    )
 
 
 def profile_tiles(section: Section) -> Iterator[Tile]:
     """Yield a profile's total, marked as its tables are; of shares it says nothing."""
     diff: ProfileDiff = section.compared
     scale, by = scale_of(diff), diff.normalization
-    if by.mode == "composition":
+    if by.mode == "composition" or (is_heap(diff.new.profile) and not section.lead):
         return
     base, new = by.scaled(*diff.totals)
     name = f"{diff.title}, absolute" if by.mode == "absolute" else diff.title
     values = f"{scale.number(base)} → {scale.number(new)} {scale.unit}"
-    change = percent(new - base, base, signed=True) if base else ""
-    noise = None if new == base else total_noise(diff)
+    change = total_change(base, new)
+    noise = None if new == base else section.noise
     delta = delta_cell(diff, *diff.totals, noise=noise)
-    words = f"{change}, within noise" if noise else change
+    words = f"{change}, within noise" if noise and total_noise(diff) else change
     yield Tile(name, values, Cell(words, mark=delta.mark, tone=delta.tone))

@@ -206,5 +206,5 @@ def _number(value: float | None, scale: Scale) -> str:
 def _ratio(base: float, new: float) -> str:
     """Return new ÷ base, or that there is more than none, or none left."""
     if not base or not new:
-        return "+new" if new else "-gone" if base else ""
+        return "new" if new else "gone" if base else ""
     return times(new / base)

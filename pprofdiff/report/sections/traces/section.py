@@ -251,7 +251,7 @@ def _states_at_once(diff: TraceDiff, states: Sequence[StateTime], most: int) -> 
 
 def _ratio(base: float, new: float) -> str:
     if not base or not new:
-        return "+new" if new else "-gone" if base else ""
+        return "new" if new else "gone" if base else ""
     return times(new / base)
 
 

@@ -55,8 +55,8 @@ def test_a_ratio_is_of_scaled_values_and_sorts_what_is_new_or_gone(diff):
     base, new = diff.totals
     assert ratio_cell(diff, base, new).value == pytest.approx(2 * new / base)
     assert ratio_cell(diff, base, new).text == "1.33×"
-    assert (ratio_cell(diff, 0, 1).text, ratio_cell(diff, 0, 1).value) == ("+new", inf)
-    assert (ratio_cell(diff, 1, 0).text, ratio_cell(diff, 1, 0).value) == ("-gone", 0)
+    assert (ratio_cell(diff, 0, 1).text, ratio_cell(diff, 0, 1).value) == ("new", inf)
+    assert (ratio_cell(diff, 1, 0).text, ratio_cell(diff, 1, 0).value) == ("gone", 0)
     assert ratio_cell(diff, 0, 0).value is None
 
 
@@ -64,3 +64,10 @@ def test_shares_are_of_each_side_s_total(diff):
     base, new = diff.totals
     cell = share_cell(diff, base // 2, new)
     assert (cell.text, cell.value) == ("50.0% → 100%", 1.0)
+
+
+def test_what_is_printed_as_no_change_has_no_sign_of_one(diff):
+    base = 2 * diff.totals[1]
+    cell = delta_cell(diff, base, diff.totals[1] + 1, noise=False)
+    assert cell.value > 0
+    assert (cell.text.strip("0."), cell.mark, cell.tone) == ("", "", "")

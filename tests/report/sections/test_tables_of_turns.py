@@ -1,0 +1,325 @@
+"""Tables of benchmarks in turns: one statistic of a figure, and nothing of the harness."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.profiles.harness import of_operations
+from pprofdiff.report.markdown.comment import render
+from pprofdiff.report.model import Scope, report_of
+from pprofdiff.report.rows import Table
+from pprofdiff.report.sections import sections, tiles
+from pprofdiff.report.sections.changes import change
+from pprofdiff.report.text.plain import render as as_text
+from pprofdiff.report.text.report import report_parts
+from tests.analysis.building import stacks
+from tests.analysis.measuring import PACKAGE, Unit, compared, made, path
+
+
+def in_tests(stack):
+    """Return a stack whose benchmark stands in a test file, as all of Go's do."""
+    return tuple((f, "/p/p_test.go", 9) if ".Benchmark" in f else f for f in stack)
+
+
+F, G = path("F"), path("G")
+CODE, OTHER = in_tests(F), in_tests(G)
+ONE = Unit({CODE: 600}, {F: (3, 300)})
+LOOP = ("testing.(*B).runN", "testing.(*B).launch")
+FULL = Scope(full=True)
+FIGURES = {"time": "sec/op", "cpu": "cpu-sec/op"}
+
+
+def named(name, cpu, **how):
+    """Return a unit of this name that runs F."""
+    return Unit({in_tests(path("F", bench=name)): cpu}, name=name, **how)
+
+
+PAIRS = {
+    "slower": (ONE, ONE._replace(cpu={CODE: 1800})),
+    "faster": (ONE, ONE._replace(cpu={CODE: 480})),
+    "same": (ONE, ONE),
+    "noisy": (ONE._replace(noise=0.4), ONE._replace(cpu={CODE: 660}, noise=0.4)),
+    "waits": (ONE, ONE._replace(wall=1.6)),
+    "three": (
+        [named(name, 600) for name in "ABC"],
+        [named("A", 1200), named("B", 600), named("C", 480)],
+    ),
+    "nine": (
+        [named(name, 600, noise=0.1) for name in "ABCDEFGHI"],
+        [named(name, 700, noise=0.1) for name in "ABCDEFGHI"],
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=PAIRS)
+def report(request):
+    """Return the report of a pair that was measured in turns."""
+    return report_of(compared(*PAIRS[request.param]))
+
+
+def section(report, kind):
+    """Return the section of a kind; None without one."""
+    return next((s for s in sections(report, FULL) if s.id.startswith(kind)), None)
+
+
+def tables(part):
+    return [one for one in part.parts if isinstance(one, Table)]
+
+
+def cells(table, role):
+    """Return the cells of a role by the row's key."""
+    at = table.place(role)
+    return {row.key: row.cells[at] for row in table.rows if row.role != "mean"}
+
+
+def test_a_benchmark_has_the_value_the_interval_and_the_mark_of_the_outcome(report):
+    outcome, found = report.outcome, 0
+    by_unit = {table.key: table for table in tables(section(report, "benchmark"))}
+    for measure in outcome.measures:
+        table = by_unit[FIGURES[measure.id]]
+        if not outcome.units:
+            (delta,), (interval,) = (
+                cells(table, role).values() for role in ("delta", "interval")
+            )
+            assert delta.text in (change(measure.ratio), "")
+            assert delta.mark == outcome.mark_of(measure.id)
+            base, new = (
+                next(iter(cells(table, r).values())).value for r in ("base", "new")
+            )
+            assert (base, new) == pytest.approx((measure.base, measure.new))
+            assert new / base == pytest.approx(measure.ratio)
+            assert interval.text.count("%") + interval.text.count("×") > 0
+            found += 1
+        for unit in outcome.units:
+            delta = cells(table, "delta")[f"{unit.name}-2"]
+            if unit.figure == measure.id:
+                assert delta.text in (change(unit.ratio), "")
+                assert delta.mark == unit.mark
+                found += 1
+            elif not unit.moved:
+                assert delta.mark == "noise"
+    assert found == max(len(outcome.units), len(outcome.measures) * (not outcome.units))
+
+
+def test_no_other_statistic_is_named(report):
+    part = section(report, "benchmark")
+    assert "medians" not in part.measure
+    assert "geometric means of turns" in part.measure
+    texts = [c.text for t in tables(part) for row in t.rows for c in row.cells]
+    assert not any("±" in text or "p=" in text for text in texts)
+
+
+def test_units_that_benchmarks_report_stay_as_benchstat_has_them():
+    base, new = (made(label, ONE) for label in ("base", "new"))
+    from pprofdiff.loaders.benchmarks.reader import parse
+    from pprofdiff.model.side import Capture
+
+    def reporting(side):
+        captures = []
+        for one in side.captures:
+            if one.kind == "benchmark":
+                text = [
+                    f"{line} \t 7.0 hits/op" if "ns/op" in line else line
+                    for line in _lines(one.run)
+                ]
+                captures.append(
+                    Capture(
+                        one.path,
+                        "benchmark",
+                        parse("\n".join([*text, ""]).encode(), one.path),
+                        run=one.run,
+                        told=True,
+                    )
+                )
+            else:
+                captures.append(one)
+        return replace(side, captures=tuple(captures))
+
+    def _lines(run):
+        cpu = [6e6 * (1 + 0.01 * ((7 * run + 3 * turn) % 5)) for turn in range(8)]
+        yield "measured: in turns"
+        yield f"pkg: {PACKAGE}"
+        for value in cpu:
+            yield f"BenchmarkAll-2 \t 1000 \t {value:.3f} ns/op \t 9.5 MB/s"
+
+    report = report_of(compare_sides(reporting(base), reporting(new)))
+    part = section(report, "benchmark")
+    found = {table.key: table for table in tables(part)}
+    assert [c.role for c in found["hits/op"].columns].count("test") == 1
+    assert [c.role for c in found["sec/op"].columns].count("interval") == 1
+    # Bytes a second are as sure as the time.
+    assert [c.role for c in found["B/s"].columns].count("interval") == 1
+    assert part.measure.endswith("other units: medians ± 95% interval")
+
+
+def test_the_total_is_marked_as_the_outcome_judges_it(report):
+    part = section(report, "cpu")
+    (groups,) = [table for table in tables(part) if table.key == "groups"]
+    mark = cells(groups, "delta")["total"].mark
+    assert mark == report.outcome.mark_of("cpu")
+    assert {tile.change.mark for tile in tiles(part)} <= {mark, ""}
+    if report.outcome.verdict in ("same", "unknown") and not report.outcome.contrary:
+        assert mark == "noise"
+
+
+def test_consequences_have_an_amount_of_their_own():
+    mark = ("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")
+    base = Unit({F: 600, mark: 200, path("runtime.mallocgc", "F"): 50}, {F: (3, 300)})
+    new = Unit({F: 600, mark: 900, path("runtime.mallocgc", "F"): 400}, {F: (9, 900)})
+    report = report_of(compared(base, new))
+    assert any(finding.parent for finding in report.findings.found)
+    pages = (
+        render(report),
+        as_text(report_parts(report)),
+        as_text(report_parts(report, FULL)),
+    )
+    assert not any("Of that" in page for page in pages)
+
+
+HARNESS = {
+    # The benchmark that calls b.Run is below a loop itself.
+    ("testing.(*B).run1", "testing.(*B).Run", *F[1:]): (1, 700),
+    ("regexp.makeOnePass", "testing.(*matcher).fullName", "testing.(*B).Run", *F[1:]): (1, 90),
+    ("fmt.init", "runtime.doInit1", "runtime.main"): (1, 80),
+    ("runtime.malg", "runtime.mstart"): (1, 800),
+    ("flag.Parse", "testing.(*M).Run", "main.main", "runtime.main"): (1, 60),
+}  # fmt: skip
+OPERATIONS = {
+    F: (3, 300),
+    path("bytes.growSlice", "F"): (1, 64),
+    (f"{PACKAGE}.F", f"{PACKAGE}.BenchmarkAll.func1", "testing.(*B).RunParallel.func1"): (1, 32),
+    # A goroutine that an operation starts.
+    (f"{PACKAGE}.work", f"{PACKAGE}.F.func1"): (1, 48),
+}  # fmt: skip
+
+
+def test_what_starts_and_runs_benchmarks_is_of_no_operation():
+    comparison = compared(*[Unit({F: 600}, HARNESS | OPERATIONS)] * 2)
+    diff = next(d for d in comparison.profiles if d.sample_type.type == "alloc_space")
+    for side, kept in zip((diff.base, diff.new), of_operations(diff), strict=True):
+        names = [stack for stack, _ in stacks(side.profile)]
+        assert {tuple(n) for n, k in zip(names, kept, strict=True) if k} == {
+            *OPERATIONS
+        }
+
+
+def counting(unit, objects, size, label):
+    """Return a side whose benchmark counts other amounts than its profile has."""
+    counted = unit._replace(allocated={F: (objects, size)})
+    profiles = {c.path: c for c in made(label, unit).captures if c.kind == "profile"}
+    side = made(label, counted)
+    return replace(side, captures=tuple(profiles.get(c.path, c) for c in side.captures))
+
+
+def test_where_no_benchmark_allocates_allocs_have_no_section():
+    unit = Unit({F: 600}, HARNESS)
+    report = report_of(
+        compare_sides(counting(unit, 0, 0, "base"), counting(unit, 0, 0, "new"))
+    )
+    assert section(report, "allocs") is None
+    assert "mallocgc" not in render(report)
+
+
+def test_call_sites_are_those_of_operations_without_a_total():
+    new = Unit({F: 600}, HARNESS | OPERATIONS | {F: (6, 600)})
+    sides = (
+        counting(Unit({F: 600}, HARNESS | OPERATIONS), 6, 444, "base"),
+        counting(new, 9, 744, "new"),
+    )
+    report = report_of(compare_sides(*sides))
+    part = section(report, "allocs")
+    assert part.lead == ""
+    assert not list(tiles(part))
+    (table,) = tables(part)
+    keys = " ".join(row.key for row in table.rows)
+    assert f"{PACKAGE}.F" in keys
+    assert not re.search(r"testing|fmt\.init|runtime|regexp|flag", keys)
+
+
+@pytest.mark.parametrize(("objects", "told"), [(6, 3), (7, 0)])
+def test_objects_stand_where_profiles_count_nearly_all(objects, told):
+    """Tiny objects that share a block are one to the profiler."""
+    unit = Unit({F: 600}, OPERATIONS)
+    sides = [counting(unit, objects, 444, label) for label in ("base", "new")]
+    (table,) = tables(section(report_of(compare_sides(*sides)), "allocs"))
+    heads = [column.text for column in table.columns]
+    known = (
+        [row.cells[heads.index("objects")].text for row in table.rows] if told else []
+    )
+    assert ("objects" in heads, len([*filter(None, known)])) == (told > 0, told)
+
+
+def test_functions_are_those_of_the_program(report):
+    """Not those of package testing, nor the benchmark, where there are others."""
+    shown = [
+        row.key
+        for table in tables(section(report, "cpu"))
+        if table.key in ("cum", "flat", "owned")
+        for row in table.rows
+    ]
+    assert not any(re.search(r"testing|Benchmark", key) for key in shown)
+    full = as_text(report_parts(report, FULL))
+    assert "must move by" not in full
+
+
+def test_the_code_of_the_loop_itself_stays():
+    bench = in_tests(path())
+    report = report_of(compared(Unit({bench: 600}), Unit({bench: 1200})))
+    (table, *_) = [t for t in tables(section(report, "cpu")) if t.key == "cum"]
+    assert [row.key for row in table.rows] == [f"{PACKAGE}.BenchmarkAll"]
+
+
+def test_one_row_that_repeats_its_cause_is_left_out():
+    alone = as_text(report_parts(report_of(compared(*PAIRS["slower"]))))
+    assert "p.F uses 3.00× the CPU" in alone
+    assert "What moved most" not in alone
+    above = render(report_of(compared(*PAIRS["slower"]))).partition("<details>")[0]
+    assert "Got slower" not in above
+    both = [
+        ONE._replace(cpu={CODE: 600, OTHER: 600}),
+        ONE._replace(cpu={CODE: 1800, OTHER: 1200}),
+    ]
+    assert "What moved most (flat" in as_text(report_parts(report_of(compared(*both))))
+
+
+def test_nine_benchmarks_are_nine_rows():
+    text = as_text(report_parts(report_of(compared(*PAIRS["nine"]))))
+    assert "of 9" not in text.partition("\n\ncpu")[0].partition("Benchmarks, judged")[2]
+
+
+def test_a_little_gc_has_no_price():
+    scan = ("runtime.scanobject", "runtime.gcDrain", "runtime.gcBgMarkWorker")
+    for samples, there in ((3, False), (200, True)):
+        units = [Unit({F: 600, scan: samples}, {F: (n, 100 * n)}) for n in (3, 5)]
+        report = report_of(compared(*units))
+        assert (report.gc is not None) is there
+        keys = [table.key for table in tables(section(report, "cpu"))]
+        assert ("payers.modelled" in keys) is there
+
+
+def test_titles_and_sentences_name_the_column(report):
+    texts = as_text(report_parts(report)), as_text(report_parts(report, FULL))
+    for text in texts:
+        for line in text.splitlines():
+            if re.match(
+                "What moved most|Got slower|Got faster|Costs (more|less)", line
+            ):
+                assert re.search(r"\((flat|cum)", line)
+        assert "by itself moved" not in text
+
+
+def test_where_no_group_changed_the_category_that_did_is_named():
+    maps, hashing = (
+        in_tests(path(name, "F"))
+        for name in ("runtime.mapaccess1_fast64", "runtime.memhash64")
+    )
+    report = report_of(
+        compared(Unit({CODE: 600, maps: 300}), Unit({CODE: 600, hashing: 300}))
+    )
+    lead = section(report, "cpu").lead
+    assert lead.startswith("No group changed beyond noise by itself; ")
+    assert re.search("; (maps|hashing and equality) costs ", lead)

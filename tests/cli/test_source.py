@@ -53,7 +53,7 @@ def test_the_first_finding_names_its_lines_and_commit(cli, words, planted_repo):
     done = cli(*words)
     assert (done.status, done.err) == (0, "")
     text = " ".join(done.out.split())
-    first = text[text.index(" 1. ") : text.index("Cause 1 explains")]
+    first = text[text.index(" 1. ") : text.index("The rest of the ")]
     assert f"Changed: {PLACE} in store.Price" in first
     assert f'; {planted_repo.culprit[:9]} "store: price twice, to be sure".' in first
 
@@ -110,7 +110,7 @@ def test_a_change_of_two_lines_is_named_everywhere(cli, tmp_path, monkeypatch):
     done = cli(*made.words, *(f"-o={path}" for path in told))
     assert (done.status, done.err) == (0, "")
     text = " ".join(done.out.split())
-    first = text[text.index(" 1. ") : text.index("Cause 1 explains")]
+    first = text[text.index(" 1. ") : text.index("The rest of the ")]
     assert "store/price.go:14-15 in store.Price" in first
     comment, page, report = (path.read_text("utf-8") for path in told)
     for written in (first, comment, page):

@@ -27,8 +27,13 @@ from pprofdiff.analysis.profiles.graph import walk
 from pprofdiff.analysis.source.differences import hunks_within
 from pprofdiff.analysis.source.lines import FunctionLines, side_lines
 from pprofdiff.analysis.source.listing import BothSides, Places, places_of
-from pprofdiff.analysis.source.mentioned import Callees
-from pprofdiff.analysis.source.model import CalledLines, ChangedLines, SourceOfFinding
+from pprofdiff.analysis.source.mentioned import Callees, Differing
+from pprofdiff.analysis.source.model import (
+    ChangedLines,
+    RelatedLines,
+    SourceOfFinding,
+)
+from pprofdiff.analysis.source.stacks import on_stacks
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judgement import Runs
 from pprofdiff.goruntime.names import package_of
@@ -45,7 +50,9 @@ _LEAST = 0.005
 # Lines are told from this part of what the finding moved on.
 _PART = 0.1
 _TOLD = 3
-_AROUND = 2
+_RELATED = 2
+# A diff of so many functions is read at a glance.
+_FEW = 3
 _NAMED = 3
 _LISTED = 5
 
@@ -226,8 +233,8 @@ class _Carriers:
     def _callees(self) -> Callees:
         return Callees(self.sources)
 
-    def called(self, rows: Sequence[int]) -> tuple[CalledLines, ...]:
-        """Return the first changed lines of what functions call, by their rows.
+    def called(self, rows: Sequence[int]) -> tuple[RelatedLines, ...]:
+        """Return the changed lines of what functions call, by their rows.
 
         Functions whose samples changed most come first.
         """
@@ -239,20 +246,76 @@ class _Carriers:
                 names, self.diff.normalization.delta(*cum), strict=True
             )
         }
-        found: list[tuple[float, CalledLines]] = []
+        found: list[tuple[float, list[RelatedLines]]] = []
         for row, places in self._looked_up:
             new = places.new
             if row not in rows or new is None or new.text is None or not new.extent:
                 continue
             caller = new.lines.function
             for one in self._callees.changed(caller, new.text, new.extent.start):
-                hunks = [hunk for hunk in one.hunks if _says_more(hunk, *one.texts)]
-                if hunks:
-                    lines = self._lines(one.name, one.texts, hunks[0])
-                    weight = moved.get(one.name, 0.0)
-                    found.append((weight, CalledLines(lines, caller, one.through)))
+                lines = [
+                    RelatedLines(lines, caller, through=one.through)
+                    for lines in self._of_text(one)
+                ]
+                if lines:
+                    found.append((moved.get(_plain(one.name), 0.0), lines))
         found.sort(key=lambda pair: pair[0])
-        return tuple(lines for _, lines in found[:_AROUND])
+        return tuple(one for _, lines in found[:_RELATED] for one in lines)
+
+    def _of_text(self, function: Differing) -> Iterator[ChangedLines]:
+        """Yield the changed lines of a function that need not have samples."""
+        for hunk in function.hunks:
+            if _says_more(hunk, *function.texts):
+                yield self._lines(function.name, function.texts, hunk)
+
+    def on_stacks(self, rows: Sequence[int]) -> tuple[RelatedLines, ...]:
+        """Return the changed lines of what stands on stacks with functions."""
+        names, of_row = self.diff.paired_functions.names, self.by_row
+        wanted = np.zeros(len(names), np.bool_)
+        wanted[list(of_row)] = True
+        found = [(of, one) for of in rows for one in on_stacks(self.diff, of, wanted)]
+        # Of several functions that a changed one stands with, the nearest is named.
+        found.sort(key=lambda pair: pair[1].steps, reverse=True)
+        nearest = {one.row: (of, one) for of, one in found}
+        related = sorted(nearest.values(), key=lambda pair: pair[1].steps)[:_RELATED]
+        return tuple(
+            RelatedLines(
+                self.told(i, 0, 0),
+                names[of],
+                one.calls,
+                names[one.through] if one.through >= 0 else "",
+                one.far,
+            )
+            for of, one in related
+            for i in of_row[one.row]
+        )
+
+    def only(self, rows: Sequence[int]) -> tuple[ChangedLines, ...]:
+        """Return all that differs in the packages of functions, if that is little."""
+        differing: dict[str, list[Differing]] = {}
+        for row, places in self._looked_up:
+            new = places.new
+            if row in rows and new is not None and new.text is not None and new.named:
+                package = package_of(new.lines.function)
+                if package not in differing:
+                    found = self._callees.differing(new.lines.function, new.text)
+                    differing[package] = found
+        if sum(map(len, differing.values())) > _FEW:
+            return ()
+        return tuple(
+            lines
+            for found in differing.values()
+            for one in found
+            for lines in self._of_text(one)
+        )
+
+    @cached_property
+    def by_row(self) -> dict[int, list[int]]:
+        """The hunks of each function that has any, by its row of the union."""
+        of_row: dict[int, list[int]] = {}
+        for i, one in enumerate(self.changed):
+            of_row.setdefault(one.row, []).append(i)
+        return of_row
 
     def _build(self, text: SourceText | None, *, gone: bool) -> str:
         """Return the commit that a text is of, "" for none."""
@@ -376,7 +439,8 @@ def _of_claim(
     lines = _lines(carriers, cpu.beside_others, carriers.sums(claim.sides), whole)
     rows = _rows(carriers.diff, finding) or _owners(cpu, finding)
     source = _with_others(carriers, rows, tuple(lines))
-    return source._replace(diff=all_carriers.index(carriers))
+    source = source._replace(diff=all_carriers.index(carriers))
+    return _with_related(all_carriers, source)
 
 
 def _of_functions(
@@ -411,7 +475,7 @@ def _of_functions(
             others = source._replace(diff=number)
     if not others.lines and not others.near:
         others = _of_callers(finding, all_carriers) or others
-    return others
+    return _with_related(all_carriers, others)
 
 
 def _of_callers(
@@ -471,10 +535,13 @@ def _lines(
 
 def _rows(diff: ProfileDiff, finding: Finding) -> list[int]:
     """Return the functions that a finding is of, as rows of the union."""
-    names = diff.paired_functions.names
-    wanted = finding.functions or tuple(sorted(finding.names))
-    places = {name: row for row, name in enumerate(names)}
-    return [places[name] for name in wanted if name in places][:_NAMED]
+    return _named(diff, finding.functions or tuple(sorted(finding.names)))[:_NAMED]
+
+
+def _named(diff: ProfileDiff, wanted: Sequence[str]) -> list[int]:
+    """Return the rows of the union that functions have, by their names."""
+    places = {name: row for row, name in enumerate(diff.paired_functions.names)}
+    return [places[name] for name in wanted if name in places]
 
 
 def _owners(cpu: CPUComparison, finding: Finding) -> list[int]:
@@ -522,39 +589,47 @@ def own_movement(diff: ProfileDiff) -> NDArray[np.float64]:
 def _with_others(
     carriers: _Carriers, rows: list[int], lines: tuple[ChangedLines, ...]
 ) -> SourceOfFinding:
-    """Return changed lines with what is known of functions that have none of them."""
-    names = carriers.diff.paired_functions.names
-    of_row: dict[int, list[int]] = {}
-    for i, one in enumerate(carriers.changed):
-        of_row.setdefault(one.row, []).append(i)
-    told = {one.function for one in lines}
-    near = [
+    """Return changed lines with the others of their functions, and of those of rows.
+
+    Functions of which no line differs are named.
+    """
+    names, of_row = carriers.diff.paired_functions.names, carriers.by_row
+    told = {one.place for one in lines}
+    carrying = {one.function for one in lines}
+    named = [*rows, *(row for row in of_row if names[row] in carrying)]
+    near = (
         carriers.told(i, 0, 0)
-        for row in rows
-        if names[row] not in told
-        for i in of_row.get(row, ())[:_TOLD]
-    ]
-    unchanged = tuple(
-        names[row] for row in rows if row in carriers.known and row not in of_row
+        for row in dict.fromkeys(named)
+        for i in of_row.get(row, ())
     )
-    around: list[ChangedLines] = []
-    called: tuple[CalledLines, ...] = ()
-    if unchanged and not lines and not near:
-        called = carriers.called([row for row in rows if names[row] in unchanged])
-    if unchanged and not lines and not near and not called:
-        packages = {package_of(name) for name in unchanged}
-        around = [
-            carriers.told(places[0], 0, 0)
-            for row, places in of_row.items()
-            if package_of(names[row]) in packages
-        ]
     return SourceOfFinding(
         lines,
-        tuple(near[:_TOLD]),
-        unchanged,
-        around=tuple(around[:_AROUND]),
-        called=called,
+        tuple(one for one in near if one.place not in told),
+        tuple(
+            names[row] for row in rows if row in carriers.known and row not in of_row
+        ),
     )
+
+
+def _with_related(
+    all_carriers: list[_Carriers], source: SourceOfFinding
+) -> SourceOfFinding:
+    """Return what is known of unchanged functions with the changes nearest to them.
+
+    A change of the same package that is on no stack with them is none of theirs: it is
+    named where the package has hardly another.
+    """
+    if not source.unchanged or source.lines or source.near:
+        return source
+    own = all_carriers[source.diff]
+    rows = _named(own.diff, source.unchanged)
+    if related := own.called(rows):
+        return source._replace(related=related)
+    for carriers in (own, *(one for one in all_carriers if one is not own)):
+        related = carriers.on_stacks(_named(carriers.diff, source.unchanged))
+        if related:
+            return source._replace(related=related)
+    return source._replace(only=own.only(rows))
 
 
 def _plain(name: str) -> str:

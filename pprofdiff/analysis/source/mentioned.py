@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import zip_longest
 from posixpath import basename, dirname, join, normpath
 from typing import NamedTuple
 
@@ -21,17 +22,18 @@ from pprofdiff.analysis.source.scanning import Function, GoFile
 from pprofdiff.goruntime.names import package_of
 from pprofdiff.model.source import Hunk, Origin, SourceFile, Sources, SourceText
 
-__all__ = ["Callee", "Callees"]
+__all__ = ["Callees", "Differing"]
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
+_POINTER = re.compile(r"func\s*\([^)]*\*")
 _WORD = re.compile(r"\w+")
 _IMPORT = re.compile(r"^(?:import)?[ \t]*(\w+|\.)?[ \t]*\"([^\"\n]+)\"", re.MULTILINE)
 _FIRST_FUNCTION = re.compile(r"^func\b", re.MULTILINE)
 _MAJOR = re.compile(r"/v\d+\Z")
 
 
-class Callee(NamedTuple):
-    """A function that changed: its text on both sides, and what differs.
+class Differing(NamedTuple):
+    """A function that differs: its text on both sides, and what differs.
 
     `name` has its package's path, `through` is the unchanged function that calls it, ""
     for the one that was asked about.
@@ -53,6 +55,19 @@ class _Declared(NamedTuple):
     @property
     def extent(self) -> Extent:
         return Extent(self.function.line, self.function.last)
+
+    @property
+    def name(self) -> str:
+        """Its name as profiles have it: ``(*T).M`` of a pointer."""
+        receiver, dot, method = self.function.name.partition(".")
+        if dot and _POINTER.match(self.body):
+            return f"(*{receiver}).{method}"
+        return self.function.name
+
+    @property
+    def of_tests(self) -> bool:
+        """Whether it is in a file that only tests are built with."""
+        return self.text.path.endswith("_test.go")
 
     @property
     def body(self) -> str:
@@ -81,7 +96,10 @@ class _Named(NamedTuple):
 
     @property
     def full(self) -> str:
-        return f"{self.package.path}.{self.name}"
+        """Its name as profiles have it."""
+        declared = self.package.one(1, self.name)
+        name = self.name if declared is None else declared.name
+        return f"{self.package.path}.{name}"
 
 
 class Callees:
@@ -92,7 +110,7 @@ class Callees:
         self._sources = sources
         self._package = cache(self._read)
 
-    def changed(self, function: str, text: SourceText, line: int) -> list[Callee]:
+    def changed(self, function: str, text: SourceText, line: int) -> list[Differing]:
         """Return the changed functions that one calls, in two steps at most.
 
         Those that it calls itself come first; if there are any, they are all. `text`
@@ -121,6 +139,52 @@ class Callees:
                 if callee is not None and callee.name not in {c.name for c in found}:
                     found.append(callee)
         return found
+
+    def differing(self, function: str, text: SourceText) -> list[Differing]:
+        """Return the functions of a function's package that differ, tests aside.
+
+        `text` is a file of the package in new. What moved to another file is the same.
+        """
+        path = package_of(function).removesuffix("_test")
+        package = self._package(path, dirname(text.path), text.origin)
+        found: list[Differing] = []
+        if not all(package.sides):
+            return found
+        for name in sorted({*package.sides[0], *package.sides[1]}):
+            base, new = (
+                [one for one in side.get(name, ()) if not one.of_tests]
+                for side in package.sides
+            )
+            for old in tuple(base):
+                same = next((one for one in new if _code(one) == _code(old)), None)
+                if same is not None:
+                    base.remove(old)
+                    new.remove(same)
+            for old, now in zip_longest(base, new):
+                found.append(self._between(path, old, now))
+        return found
+
+    def _between(
+        self,
+        package: str,
+        base: _Declared | None,
+        new: _Declared | None,
+        through: str = "",
+    ) -> Differing:
+        """Return what differs in a function; all of it where one side alone has it."""
+        if base is None or new is None:
+            known = base or new
+            if known is None:
+                raise ValueError("a function is on one side at least")
+            name = f"{package}.{known.name}"
+            whole = known.extent.start, known.extent.end - known.extent.start + 1
+            hunk = Hunk(0, 0, *whole) if base is None else Hunk(*whole, 0, 0)
+            return Differing(name, (known.text, known.text), (hunk,), through)
+        hunks = hunks_within(
+            self._sources, (base.text, base.extent), (new.text, new.extent)
+        )
+        name = f"{package}.{new.name}"
+        return Differing(name, (base.text, new.text), hunks, through)
 
     def _read(self, path: str, folder: str, origin: Origin) -> _Package:
         """Return a package; without functions where there is no such folder."""
@@ -184,15 +248,12 @@ class Callees:
                 name = alias or basename(_MAJOR.sub("", path))
                 yield name, self._package(path, where, declared.text.origin)
 
-    def _changed(self, function: _Named, through: str) -> Callee | None:
+    def _changed(self, function: _Named, through: str) -> Differing | None:
         """Return a function whose code differs, None for others."""
         base, new = (function.package.one(side, function.name) for side in (0, 1))
         if base is None or new is None or _code(base) == _code(new):
             return None
-        hunks = hunks_within(
-            self._sources, (base.text, base.extent), (new.text, new.extent)
-        )
-        return Callee(function.full, (base.text, new.text), hunks, through)
+        return self._between(function.package.path, base, new, through)
 
 
 def _module(path: str, folder: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pprofdiff.model.source import Commit
 
-__all__ = ["CalledLines", "ChangedLines", "SourceOfFinding"]
+__all__ = ["ChangedLines", "RelatedLines", "SourceOfFinding"]
 
 
 class ChangedLines(NamedTuple):
@@ -49,15 +49,19 @@ class ChangedLines(NamedTuple):
         return f"{self.path}:{self.start}{last}"
 
 
-class CalledLines(NamedTuple):
-    """Changed lines of a function that an unchanged one calls.
+class RelatedLines(NamedTuple):
+    """Changed lines of a function that calls an unchanged one, or that it calls.
 
-    `caller` is that one; where it calls the function by another one, that is `through`.
+    `function` is the unchanged one, and `calls` tells that it is what is called. Where
+    one calls the other by a third one, that is `through`; `far` tells that there are
+    more in between.
     """
 
     lines: ChangedLines
-    caller: str
+    function: str
+    calls: bool = False
     through: str = ""
+    far: bool = False
 
 
 class SourceOfFinding(NamedTuple):
@@ -65,16 +69,17 @@ class SourceOfFinding(NamedTuple):
 
     `lines` are the changed lines that carry it, those that carry most first; `diff` is
     the position of the comparison of profiles that they are judged in. `unchanged` are
-    functions that the finding is of, and of which no line differs. `near` are the
-    changed lines of such functions where none of them carries it: what they compute
-    may be what other lines cost more for. Where none of their own differs, `called` are
-    changed lines of what they call; else `around` those of other functions of their
-    packages.
+    functions that the finding is of, and of which no line differs. `near` are the other
+    changed lines of the functions that it is of: what they compute may be what other
+    lines cost more for. Where none of their own differs, `related` are changed lines of
+    what they call, by their text, else of what stands on stacks with them; and where
+    there is none of those either, `only` are all that differs in the functions of their
+    package, if that is little.
     """
 
     lines: tuple[ChangedLines, ...] = ()
     near: tuple[ChangedLines, ...] = ()
     unchanged: tuple[str, ...] = ()
     diff: int = 0
-    around: tuple[ChangedLines, ...] = ()
-    called: tuple[CalledLines, ...] = ()
+    related: tuple[RelatedLines, ...] = ()
+    only: tuple[ChangedLines, ...] = ()

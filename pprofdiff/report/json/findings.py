@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pprofdiff.analysis.findings.model import Findings
-from pprofdiff.analysis.source.model import ChangedLines, SourceOfFinding
+from pprofdiff.analysis.source.model import ChangedLines, RelatedLines, SourceOfFinding
 
 __all__ = ["changed_rows", "finding_rows", "unexplained_row"]
 
@@ -40,6 +40,18 @@ def _source(source: SourceOfFinding) -> Row:
         "lines": changed_rows(source.lines),
         "near": [_place(lines) for lines in source.near],
         "unchanged": list(source.unchanged),
+        "related": [_related(one) for one in source.related],
+        "only": [_place(lines) for lines in source.only],
+    }
+
+
+def _related(one: RelatedLines) -> Row:
+    """Return the changed lines of a function that calls another one, or is called."""
+    return {
+        **_place(one.lines),
+        "calls" if one.calls else "called_by": one.function,
+        "through": one.through or None,
+        "direct": not (one.through or one.far),
     }
 
 

@@ -201,7 +201,9 @@ def noted(note: SourceNote) -> str:
         f"{inline(commit.subject, _LONGEST_NAME)}"
         for commit in note.commits
     ]
-    said = f"{place} {inline(note.said.strip(), LONGEST_PARAGRAPH)}"
+    # Other lines of the place follow it at once.
+    space = "" if note.said.startswith(",") else " "
+    said = f"{place}{space}{inline(note.said.strip(), LONGEST_PARAGRAPH)}"
     return f"{inline(note.lead.strip())} {said}{''.join(commits)}"
 
 

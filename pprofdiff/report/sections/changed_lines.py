@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pprofdiff.analysis.findings.cpu import words
 from pprofdiff.analysis.findings.model import Finding
 from pprofdiff.analysis.findings.wording import listed_functions, short
 from pprofdiff.analysis.profiles.scaling import scale_of
+from pprofdiff.analysis.source.model import ChangedLines, RelatedLines
+from pprofdiff.goruntime.names import package_of
 from pprofdiff.report.model import ReportModel
 from pprofdiff.report.rows import (
     Cell,
@@ -26,29 +28,35 @@ __all__ = ["changed_parts", "source_notes"]
 
 # Commits of one place; a place that more of them made is told by the newest.
 _COMMITS = 3
+# So many other places of a function are listed.
+_PLACES = 5
 
 
 def changed_parts(report: ReportModel) -> Iterator[Table | Sentence]:
     """Yield the changed lines that moved most, and functions that moved without any.
 
-    What the findings name is not told again: without anything else there is no table.
+    What the findings name is not said again. A line that a finding names for what it
+    saves costs something itself, and would look like a loss in a table.
     """
     sources = [f.source for f in report.findings.found if f.source is not None]
-    told = {lines.place for source in sources for lines in source.lines}
-    if not all(lines.place in told for lines in report.changed):
-        yield _changed_table(report)
-    named = {name for source in sources for name in source.unchanged}
-    rest = [name for name in report.unchanged if name not in named]
+    told = {one.place for source in sources for one in (*source.lines, *source.near)}
+    rest = [lines for lines in report.changed if lines.place not in told]
     if rest:
-        told_of = listed_functions(rest)
+        yield _changed_table(report, rest, other=len(rest) < len(report.changed))
+    named = {name for source in sources for name in source.unchanged}
+    unchanged = [name for name in report.unchanged if name not in named]
+    if unchanged:
+        told_of = listed_functions(unchanged)
         yield Sentence(f"Cost changed, source did not: {told_of}.")
 
 
-def _changed_table(report: ReportModel) -> Table:
-    """Return the table of changed lines whose samples moved most."""
+def _changed_table(
+    report: ReportModel, changed: Sequence[ChangedLines], *, other: bool
+) -> Table:
+    """Return a table of changed lines; `other` where findings name some already."""
     diff = report.profiles[0]
     unit = scale_of(diff).unit
-    functions = function_cells([lines.function for lines in report.changed])
+    functions = function_cells([lines.function for lines in changed])
     rows = tuple(
         Row(
             lines.place,
@@ -56,12 +64,12 @@ def _changed_table(report: ReportModel) -> Table:
             (
                 *value_cells(diff, lines.base, lines.new),
                 delta_cell(diff, lines.base, lines.new, noise=False),
-                Cell(f"{'gone: ' if lines.gone else ''}{lines.place}"),
+                Cell(f"{'removed: ' if lines.gone else ''}{lines.place}"),
                 function,
                 Cell(", ".join(c.short for c in lines.commits[:_COMMITS])),
             ),
         )
-        for lines, function in zip(report.changed, functions, strict=True)
+        for lines, function in zip(changed, functions, strict=True)
     )
     columns = (
         *sides(report.labels, unit),
@@ -74,7 +82,8 @@ def _changed_table(report: ReportModel) -> Table:
         "changed_lines",
         columns,
         rows,
-        title="Changed lines (samples whose changed line nearest the leaf it is)",
+        title=f"{'Other changed' if other else 'Changed'} lines, with all they call "
+        "(a sample counts for the innermost one)",
         code=True,
         one_unit=True,
     )
@@ -85,32 +94,89 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
     source = finding.source
     if source is None:
         return
-    for lines in source.lines:
+    carrying = {one.function for one in source.lines}
+    for i, lines in enumerate(source.lines):
         amount = words(report.profiles[source.diff], lines.base, lines.new)
-        yield SourceNote(
-            f" in {short(lines.function)}, {amount}",
-            "No longer there: " if lines.gone else "Changed: ",
-            lines._replace(commits=lines.commits[:_COMMITS]),
-        )
-    for lines in source.near:
-        yield SourceNote(
-            f" in {short(lines.function)}",
-            "No longer there: " if lines.gone else "Changed: ",
-            lines._replace(commits=lines.commits[:_COMMITS]),
-        )
-    for lines in source.around:
-        yield SourceNote(
-            f" in {short(lines.function)}, near it",
-            "No longer there: " if lines.gone else "Changed: ",
-            lines._replace(commits=lines.commits[:_COMMITS]),
-        )
-    for lines, caller, through in source.called:
-        by = f" through {short(through)}" if through else ""
-        yield SourceNote(
-            f" in {short(lines.function)}, which {short(caller)} calls{by}",
-            "No longer there: " if lines.gone else "Changed: ",
-            lines._replace(commits=lines.commits[:_COMMITS]),
-        )
-    if source.unchanged and any((source.lines, source.near, source.around)):
+        kept = lines._replace(commits=lines.commits[:_COMMITS])
+        others = ""
+        if lines.function not in {one.function for one in source.lines[:i]}:
+            others = _others([n for n in source.near if n.function == lines.function])
+        named = f" in {short(lines.function)}, {amount}{others}"
+        yield SourceNote(named, _lead(lines), kept)
+    near = [one for one in source.near if one.function not in carrying]
+    for lines, more in _by_function(near):
+        yield SourceNote(f"{more} in {short(lines.function)}", _lead(lines), lines)
+    yield from _related(source.related)
+    yield from _only(source.only)
+    if source.unchanged and (source.lines or source.near):
         named = listed_functions(source.unchanged)
         yield SourceNote(f"No line of {named} itself changed.")
+
+
+def _related(related: Sequence[RelatedLines]) -> Iterator[SourceNote]:
+    """Yield what changed in functions that call unchanged ones, or are called there."""
+    found: dict[str, list[RelatedLines]] = {}
+    for one in related:
+        named = short(one.function)
+        by = f" through {short(one.through)}" if one.through else ""
+        by = " indirectly" if one.far else by
+        how = f"which calls {named}{by}" if one.calls else f"which {named} calls{by}"
+        found.setdefault(how, []).append(one)
+    for how, several in found.items():
+        for lines, more in _by_function([one.lines for one in several]):
+            name = short(lines.function)
+            yield SourceNote(f"{more} in {name}, {how}", _lead(lines), lines)
+
+
+def _only(only: Sequence[ChangedLines]) -> Iterator[SourceNote]:
+    """Yield all that differs in the functions of a package."""
+    packages: dict[str, list[ChangedLines]] = {}
+    for lines in only:
+        packages.setdefault(package_of(lines.function), []).append(lines)
+    for package, own in packages.items():
+        many = len({lines.function for lines in own})
+        which = "Only function" if many == 1 else f"One of {many} functions"
+        where = f"package {package.rpartition('/')[2]}, tests aside"
+        for lines, more in _by_function(own):
+            verb = "removed from" if lines.gone else "changed in"
+            lead = f"{which} {verb} {where}: "
+            yield SourceNote(f"{more} in {short(lines.function)}", lead, lines)
+
+
+def _lead(lines: ChangedLines) -> str:
+    return "Removed: " if lines.gone else "Changed: "
+
+
+def _others(changed: Sequence[ChangedLines]) -> str:
+    """Return the other changed lines of a function, behind those that carry a cost."""
+    found = []
+    for lines, more in _by_function(changed):
+        lead = "removed" if lines.gone else "also"
+        found.append(f"{lead} {_numbers(lines)}{more}")
+    return f" ({'; '.join(found)})" if found else ""
+
+
+def _numbers(lines: ChangedLines) -> str:
+    """Return the numbers of lines, without their file."""
+    return lines.place.removeprefix(f"{lines.path}:")
+
+
+def _by_function(
+    changed: Sequence[ChangedLines],
+) -> Iterator[tuple[ChangedLines, str]]:
+    """Yield (its first changed lines, the numbers of the others) of each function.
+
+    Lines of base and of new stand apart. The commits are those of all.
+    """
+    found: dict[tuple[str, str, bool], list[ChangedLines]] = {}
+    for lines in changed:
+        key = lines.function, lines.path, lines.gone
+        found.setdefault(key, []).append(lines)
+    for own in found.values():
+        first, *others = sorted(own, key=lambda lines: lines.start)
+        commits = tuple(dict.fromkeys(c for lines in own for c in lines.commits))
+        numbers = [_numbers(lines) for lines in others]
+        more = "".join(f", {number}" for number in numbers[:_PLACES])
+        if len(numbers) > _PLACES:
+            more += f" and {len(numbers) - _PLACES} more"
+        yield first._replace(commits=commits[:_COMMITS]), more

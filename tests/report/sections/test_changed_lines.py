@@ -137,3 +137,23 @@ def test_a_heap_that_grew_names_its_lines(refs):
     assert "Changed: f.go:5 in m.F, 0.0 → 200.0 MB; " in " ".join(
         text(report_parts(report)).split()
     )
+
+
+def test_a_line_that_saves_more_than_it_costs_is_no_loss(refs):
+    """A check costs something itself: the finding names it, and no table with a ▲."""
+    report = reported(refs, profile(_4=3000, _5=3000), profile(_4=600, _5=300, _6=300))
+    assert report.changed
+    source = report.findings.found[0].source
+    assert (source.lines, [one.place for one in source.near]) == ((), ["f.go:5"])
+    written = text(report_parts(report))
+    assert written.count("f.go:5") == 1
+    assert "hanged lines" not in written
+    assert json.loads(document(report))["changed_lines"]
+
+
+def test_the_table_says_what_its_numbers_are(refs):
+    report = reported(
+        refs, profile(_4=2000, _5=2000), profile(_4=2000, _5=160, _6=2000)
+    )
+    title = "hanged lines, with all they call (a sample counts for the innermost one)"
+    assert f"C{title}" in text(report_parts(report))

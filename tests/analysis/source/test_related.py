@@ -1,0 +1,165 @@
+"""A function that costs more and did not change: which change is said to be near it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pprofdiff.analysis.comparison import compare_sides
+from pprofdiff.analysis.settings import Settings
+from pprofdiff.analysis.work import counted
+from pprofdiff.inputs.sources.lookup import sources_of
+from pprofdiff.model.side import Capture, Side
+from pprofdiff.report.json.document import render as document
+from pprofdiff.report.markdown.comment import render as comment
+from pprofdiff.report.model import report_of
+from pprofdiff.report.sections.findings import why
+from pprofdiff.report.text.plain import render
+from pprofdiff.report.text.report import report_parts
+from tests.building import CPU, MS, Frame, Place, Sample, built
+from tests.repository import repository
+
+# F costs twice as much; its callers call it by a variable, so that no text shows it.
+OWN = "package m\n\nvar call = F\n\nfunc F() {\n	work()\n}\n"
+OUTER = (
+    "package m\n\ntype T int\n\nfunc (t *T) Outer() {\n	call()\n	second()\n}\n"
+)
+FAR = "package m\n\nfunc Far() {\n	first()\n}\n"
+FILES = {"go.mod": "module m\n", "f.go": OWN, "outer.go": OUTER, "far.go": FAR}
+FRAMES = {
+    "m.F": Frame("m.F", "/b/m/f.go", 6, 5),
+    "m.(*T).Outer": Frame("m.(*T).Outer", "/b/m/outer.go", 6, 5),
+    "m.Far": Frame("m.Far", "/b/m/far.go", 4, 3),
+    "m.X": Frame("m.X", "/b/m/none.go", 4, 3),
+    "m.Y": Frame("m.Y", "/b/m/none.go", 9, 8),
+}
+CHANGED = {"outer.go": OUTER.replace("second()", "second()\n	third()")}
+CHANGED_FAR = {"far.go": FAR.replace("first()", "second()")}
+TESTS = {"far_test.go": FAR.replace("Far", "TestFar").replace("first", "third")}
+
+
+def profile(stacks):
+    samples = [
+        Sample(
+            tuple(Place((FRAMES[name],), 100 + i) for name in stack),
+            (count, count * 10 * MS),
+        )
+        for i, (stack, count) in enumerate(stacks.items())
+    ]
+    return built(samples, CPU, duration_ns=10**11)
+
+
+def reported(tmp_path, stack, changes):
+    """Return the report where F costs twice as much, and the commit's id.
+
+    `stack` is leaf first: F is what costs more, with what calls it or what it calls. Far
+    has samples of its own.
+    """
+    repo = repository(tmp_path / "repo")
+    base = repo.commit("begin", FILES)
+    new = repo.commit("change", changes)
+    sides = [
+        Side(label, (Capture(f"{label}.pb.gz", "profile", profile(stacks)),))
+        for label, stacks in (
+            ("base", own(stack, 2000) | {("m.Far",): 1000}),
+            ("new", own(stack, 4000) | {("m.Far",): 1000}),
+        )
+    ]
+    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
+    sources = sources_of(f"{base}..{new}", str(repo.folder), "")
+    report = report_of(comparison, sources=sources)
+    first = report.findings.found[0]
+    assert "m.F" in first.source.unchanged
+    return report, f'; {new[:9]} "change".'
+
+
+def own(stack, samples):
+    """Return samples of F on a stack, or of F alone beside few of what it calls."""
+    if stack[0] == "m.F":
+        return {stack: samples}
+    return {("m.F",): samples, stack: 200}
+
+
+def text(report):
+    return " ".join(render(report_parts(report)).split())
+
+
+@pytest.mark.parametrize(
+    ("stack", "sentence"),
+    [
+        (("m.F", "m.(*T).Outer"), "which calls m.F"),
+        (("m.F", "m.X", "m.(*T).Outer"), "which calls m.F through m.X"),
+        (("m.F", "m.X", "m.Y", "m.(*T).Outer"), "which calls m.F indirectly"),
+        (("m.(*T).Outer", "m.F"), "which m.F calls"),
+        (("m.(*T).Outer", "m.X", "m.F"), "which m.F calls through m.X"),
+    ],
+)
+def test_the_relation_on_stacks_is_said(tmp_path, stack, sentence):
+    report, commit = reported(tmp_path, stack, CHANGED | CHANGED_FAR)
+    written = text(report)
+    assert f"Changed: outer.go:8 in m.(*T).Outer, {sentence}{commit}" in written
+    # What changed too, and is on no stack with it, is none of its.
+    assert "far.go" not in written
+    source = json.loads(document(report))["findings"][0]["source"]
+    (related,) = source["related"]
+    way = "calls" if sentence.startswith("which calls") else "called_by"
+    assert (related["function"], related[way]) == ("m.(*T).Outer", "m.F")
+    assert (related["through"] or "") == ("m.X" if "through" in sentence else "")
+    assert related["direct"] == (len(stack) == 2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (CHANGED_FAR, ["Only function changed in package m, tests aside: far.go:4 in m.Far"]),
+        # What tests alone are built with is no change of the package.
+        (CHANGED_FAR | TESTS, ["Only function changed in package m, tests aside: far.go:4 in m.Far"]),
+        # New and removed functions are changes, moved ones are not.
+        ({"far.go": "package m\n", "g.go": FAR, "h.go": "package m\n\nfunc H() {\n}\n"},
+         ["Only function changed in package m, tests aside: h.go:3-4 in m.H"]),
+        ({"far.go": "package m\n", "h.go": "package m\n\nfunc H() {\n}\n"},
+         ["One of 2 functions removed from package m, tests aside: far.go:3-5 in m.Far",
+          "One of 2 functions changed in package m, tests aside: h.go:3-4 in m.H"]),
+        ({"h.go": "package m\n" + "".join(f"\nfunc H{i}() {{\n}}\n" for i in range(4))}, []),
+        ({"x.go": "package m\n\nvar x int\n"}, []),
+    ],
+    ids=["one", "tests", "moved", "two", "many", "none"],
+)  # fmt: skip
+def test_a_small_change_elsewhere_is_named_for_what_it_is(tmp_path, changes, words):
+    report, commit = reported(tmp_path, ("m.F", "m.(*T).Outer"), changes)
+    written = " ".join(note.text for one in why(report).reasons for note in one.notes)
+    for sentence in words:
+        assert sentence + commit in written
+    assert written.count("tests aside") == len(words)
+    assert "Changed:" not in written
+    assert ("tests aside" in text(report)) == bool(words)
+
+
+def test_all_changed_lines_of_a_function_are_listed(tmp_path):
+    """Those that carry its cost with their amount, the others behind them."""
+    lines = [f"	line{i}()" for i in range(12)]
+    old = "\n".join(["package m", "", "func Far() {", *lines, "}", ""])
+    for i in (0, 4, 8):
+        lines[i] = f"	other{i}()"
+    del lines[11]
+    new = "\n".join(["package m", "", "func Far() {", *lines, "}", ""])
+    repo = repository(tmp_path / "repo")
+    base = repo.commit("begin", {"go.mod": "module m\n", "far.go": old})
+    commit = repo.commit("change", {"far.go": new})
+    frames = Frame("m.Far", "/b/m/far.go", 8, 3)
+    sides = [
+        Side(label, (Capture(f"{label}.pb.gz", "profile", built(
+            [Sample((Place((frames,), 100),), (n, n * 10 * MS))], CPU, duration_ns=10**11,
+        )),))
+        for label, n in (("base", 2000), ("new", 4000))
+    ]  # fmt: skip
+    comparison = compare_sides(*sides, Settings(work=counted((1000, 1000))))
+    sources = sources_of(f"{base}..{commit}", str(repo.folder), "")
+    report = report_of(comparison, sources=sources)
+    sentence = (
+        "Changed: far.go:8 in m.Far, 20.00 → 40.00 ms/op (also 4, 12; removed 15); "
+        f'{commit[:9]} "change".'
+    )
+    assert sentence in text(report)
+    assert "`far.go:8` in `m.Far`" in comment(report)

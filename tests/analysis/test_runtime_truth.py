@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from pprofdiff.analysis.profiles.caveats import go_version
+from pprofdiff.goruntime.rules import rules
 
-from .building import compared
+from .building import compared, groups_of
 
 DATA = Path(__file__).parents[1] / "data"
 CAPTURES = sorted(path.parent for path in DATA.glob("**/cpu.pb.gz"))
@@ -34,13 +35,12 @@ def sums(load_capture):
     def read(path):
         one = load_capture(path / "cpu.pb.gz")
         diff = compared(one, one)
-        base, new = diff.category_sums.base.tolist(), diff.category_sums.new.tolist()
+        found = diff.ledger.every("category")
+        base, new = found.base.tolist(), found.new.tolist()
         assert base == new
         assert sum(base) == diff.totals[0]
-        groups = {name: amount for name, amount, _ in diff.category_sums.groups()}
-        return dict(
-            zip(diff.category_sums.ids, base, strict=True)
-        ) | groups, diff.totals[0]
+        groups = {name: amount for name, amount, _ in groups_of(diff)}
+        return dict(zip(rules().categories, base, strict=True)) | groups, diff.totals[0]
 
     return read
 

@@ -12,7 +12,7 @@ import pytest
 from pprofdiff.analysis.profiles.groups import judged_categories, judged_groups
 from pprofdiff.report.sections.profiles.headline import headline
 
-from .building import compared
+from .building import compared, groups_of
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def beyond_noise(diff):
 def ratio(diff, group):
     """Return new over base of a group, by operation."""
     by = diff.normalization
-    base, new = next((b, n) for g, b, n in diff.category_sums.groups() if g == group)
+    base, new = next((b, n) for g, b, n in groups_of(diff) if g == group)
     return new * by.new_factor / (base * by.base_factor)
 
 

@@ -19,6 +19,7 @@ from pprofdiff.model.side import Capture, Side
 from pprofdiff.plots import run_charts
 from pprofdiff.report.json.document import render
 from pprofdiff.report.model import report_of
+from tests.analysis.building import groups_of
 from tests.analysis.outcome.evidence import bench, cpu, load, told
 from tests.conftest import DATA
 
@@ -67,7 +68,7 @@ def test_sums_over_runs_are_those_of_the_merged_profile(unchanged):
         for kind, total in zip(side.profile.sample_types, totals, strict=True):
             name = "cpu" if kind.type == "cpu" else f"cpu.{kind.type}"
             expected[word, name] = total
-    for group, *values in diff.category_sums.groups():
+    for group, *values in groups_of(diff):
         for word, value in zip(("base", "new"), values, strict=True):
             expected[word, f"cpu.group.{group}"] = value
     assert found == expected

@@ -56,7 +56,7 @@ def call_sites(
             Row(
                 called_by(site),
                 "call_site",
-                (*_figures(diff, leaves, i, objects, noise=bool(by_chance[i])), name),
+                (*_figures(diff, leaves, i, objects, noise=noise[i]), name),
             )
             for i, site, name in zip(order, sites, call_site_cells(sites), strict=True)
         ),
@@ -108,7 +108,7 @@ def _figures(
     row: int,
     objects: _Objects | None,
     *,
-    noise: bool,
+    noise: bool | None,
 ) -> tuple[Cell, ...]:
     leaf, owner = int(leaves.leaf[row]), int(leaves.owner[row])
     base, new = int(leaves.base[row]), int(leaves.new[row])

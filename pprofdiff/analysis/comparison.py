@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pprofdiff.analysis.about_work import at_about_equal_work
 from pprofdiff.analysis.benchmarks.turns import Turns, measured_in_turns
 from pprofdiff.analysis.inferred_work import (
     inferred_work,
@@ -213,7 +214,8 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
     """
     base, new = numbered(base), numbered(new)
     apart = None
-    if settings.work is None and not settings.normalize:
+    as_asked = settings.normalize or settings.work is not None
+    if not as_asked:
         apart = by_unit(base, new)
     units = () if apart is None else apart.units
     if apart is not None:
@@ -222,7 +224,7 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
     base, new = added_up(base, units), added_up(new, units)
     turns = measured_in_turns(base, new)
     own = None if turns is None else with_own_profiles(*each, turns.names)
-    if settings.work is None and not settings.normalize:
+    if not as_asked:
         work = None if turns is None else work_in_turns(turns, mix)
         if work is not None:
             base, new = _without_logs(base), _without_logs(new)
@@ -276,6 +278,9 @@ def compare_sides(base: Side, new: Side, settings: Settings = DEFAULTS) -> Compa
     }
     if not results:
         raise UsageError(_nothing(compared, [kind.id for kind in both]))
+    if not as_asked and not compared.of_fleets and "profile" in results:
+        # What each host is asked to do is another mix.
+        results["profile"] = at_about_equal_work(results["profile"], base, new)
     compared = replace(compared, results=results)
     if settings.by and compared.by_label is None:
         raise UsageError(

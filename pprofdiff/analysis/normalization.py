@@ -14,9 +14,9 @@ from pprofdiff.analysis.stats.calibration import SINCE_START
 from pprofdiff.analysis.work import Work
 from pprofdiff.errors import UsageError
 
-__all__ = ["Counts", "Mode", "Normalization", "choose", "counted"]
+__all__ = ["Counts", "InferredWork", "Mode", "Normalization", "choose", "counted"]
 
-Mode = Literal["absolute", "per_second", "per_work", "share", "composition"]
+Mode = Literal["absolute", "per_second", "per_work", "share", "composition", "about"]
 
 Counts = Literal["cost", "moment", "other"]
 """What values count: ``cost`` (CPU time, allocations) grows with the work that was
@@ -31,18 +31,32 @@ _NOT_OF_THEM = "most of it is not of the operations that benchmarks count"
 # set-up, or what does not allocate, is less than half of the operations' part, no
 # function's share by operation is off by more than a third.
 _OF_OPERATIONS = 1.5
-# Benchmarks print whole bytes and objects per operation.
 
 _Column = NDArray[np.int64] | NDArray[np.float64]
 _Floats = NDArray[np.float64]
+
+
+class InferredWork(NamedTuple):
+    """New over base of raw values for what did not change: the work, and the machine.
+
+    `sigma` is the standard deviation of its logarithm, `low` and `high` bound it with
+    95 %. `rows` is how many functions or call sites show it.
+    """
+
+    ratio: float
+    low: float
+    high: float
+    sigma: float
+    rows: int
 
 
 class Normalization(NamedTuple):
     """How raw values become comparable: scaled = raw × factor of its side.
 
     `mode` is ``absolute``, ``per_second`` (factor 1 / seconds), ``per_work`` (factor
-    1 / operations), ``composition`` (100 / total: percent of each side's total) or
-    ``share`` (new brought to the base's total, as ``go tool pprof -normalize``);
+    1 / operations), ``composition`` (100 / total: percent of each side's total),
+    ``share`` (new brought to the base's total, as ``go tool pprof -normalize``) or
+    ``about`` (new brought to the base's work, which is inferred as `inferred` says);
     `reason` says, for people, why this one.
     """
 
@@ -50,6 +64,12 @@ class Normalization(NamedTuple):
     base_factor: float
     new_factor: float
     reason: str
+    inferred: InferredWork | None = None
+
+    @property
+    def sigma(self) -> float:
+        """The standard deviation of the logarithm of the ratio of both factors."""
+        return 0.0 if self.inferred is None else self.inferred.sigma
 
     @overload
     def scaled(self, base: float, new: float) -> tuple[float, float]: ...

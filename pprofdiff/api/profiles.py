@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pprofdiff.analysis.about_work import at_about_equal_work, shows_work
 from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.caveats import Caveat
 from pprofdiff.analysis.profiles.diff import ProfileDiff, compare
@@ -342,11 +343,13 @@ class Diff(KindDiff[ProfileDiff], PlottedProfiles):
             side(one.label, [_left(run, filters) for run in one.runs])
             for one in (self.base, self.new)
         )
-        if self.normalization.mode != "composition":
+        mode = self.normalization.mode
+        if mode != "composition" and not (mode == "about" and shows_work(self.data)):
             return diff_of(replace(self.data, base=base, new=new))
-        # Shares are of what is left.
+        # Shares are of what is left, and so is the code that shows the work.
         kind, identity = self.sample_type.type, self.data.identity
-        return diff_of(compare(base, new, sample_type=kind, identity=identity))
+        diff = compare(base, new, sample_type=kind, identity=identity)
+        return diff_of(at_about_equal_work((diff,), *self.sides)[0])
 
     def normalize(self, *, work: tuple[float, float] | None = None) -> Diff:
         """Return the diff by operation done (base, new), or brought to base's total."""
@@ -415,20 +418,22 @@ def subtracted(
     filters: Filters = NO_FILTERS,
 ) -> Diff:
     """Return new minus base, each side's profiles merged; see `pprofdiff.diff`."""
+    sides = side_of(base, "base"), side_of(new, "new")
     old, current = (
         side(of.label, [_left(capture, filters) for capture in of.of("profile")])
-        for of in (side_of(base, "base"), side_of(new, "new"))
+        for of in sides
     )
-    return diff_of(
-        compare(
-            old,
-            current,
-            sample_type=settings.sample_type,
-            normalize=settings.normalize,
-            work=settings.work,
-            identity=settings.identity_of([old.profile], [current.profile]),
-        )
+    diff = compare(
+        old,
+        current,
+        sample_type=settings.sample_type,
+        normalize=settings.normalize,
+        work=settings.work,
+        identity=settings.identity_of([old.profile], [current.profile]),
     )
+    if settings.work is None and not settings.normalize:
+        (diff,) = at_about_equal_work((diff,), *sides)
+    return diff_of(diff)
 
 
 def diff_of(data: ProfileDiff) -> Diff:

@@ -161,11 +161,12 @@ def test_summary(paths, cpu):
         "cpu",
         "cpu",
         "nanoseconds",
-        "composition",
+        "about",
     )
     assert (s.base, s.new, s.delta) == (*cpu.totals, cpu.totals[1] - cpu.totals[0])
-    # Each side is all of itself; by operation it is what an operation costs.
-    assert s.ratio == pytest.approx(1, rel=1e-12)
+    # It is what about equal work costs; by operation what an operation costs.
+    inferred = cpu.normalization.inferred
+    assert s.ratio == pytest.approx(s.new / s.base / inferred.ratio, rel=1e-12)
     known = cpu.normalize(work=(2, 3)).summary
     assert known.ratio == pytest.approx(s.new / 3 / (s.base / 2))
     status = cpu.functions["status"].value_counts()
@@ -222,7 +223,7 @@ def test_normalize(cpu, syncpool):
     assert share.summary.ratio == pytest.approx(1)
     work = cpu.normalize(work=syncpool.work)
     assert work.normalization.mode == "per_work"
-    assert cpu.normalization.mode == "composition"  # nothing is changed in place
+    assert cpu.normalization.mode == "about"  # nothing is changed in place
 
 
 def test_a_profile_written_and_read_again(paths):

@@ -6,6 +6,7 @@ evidence                          account of                       parts
 trace, work known                 goroutines' time an operation    states, and reasons
 one benchmark with a CPU profile  time an operation                CPU by group, rest
 CPU profile, work known           CPU an operation                 CPU by group
+CPU profile, inferred work        CPU at about equal work          CPU by group
 CPU profile alone                 none; shares of CPU              CPU by group
 ================================  ===============================  =====================
 """
@@ -53,13 +54,14 @@ def account(comparison: Comparison) -> Account | None:
         by = tuple(Fraction(100, total) for total in diff.totals)
         parts = _groups(diff, lambda base, new: Amount(base * by[0], new * by[1]))
         return Account("shares of CPU", "%", parts, gaps=(_NO_WORK,))
-    if mode != "per_work":
+    if mode not in ("per_work", "about"):
         return None
-    scaled = _scaling(diff)
+    scaled, about = _scaling(diff), mode == "about"
     benchmarks = timed(comparison)
     alone = all(map(of_benchmarks, (comparison.base, comparison.new)))
     if (
         diff.turns is None
+        and not about
         and alone
         and benchmarks is not None
         and len(benchmarks.each) == 1
@@ -69,7 +71,8 @@ def account(comparison: Comparison) -> Account | None:
             return benchmarked
     # Where turns show that time moved otherwise, there is a trace.
     gaps = (_NO_TRACE,) if diff.turns is None else ()
-    return Account("CPU per operation", "ns", _groups(diff, scaled), gaps=gaps)
+    of = "CPU at about equal work" if about else "CPU per operation"
+    return Account(of, "ns", _groups(diff, scaled), gaps=gaps)
 
 
 _Scaled = Callable[[int, int], Amount]

@@ -254,10 +254,7 @@ def _sites(diff: ProfileDiff, model: CountModel) -> _Sites:
 
 def _raw(model: CountModel) -> CountModel:
     """Return the model of bytes as they were counted, unless operations scale them."""
-    if model.by.mode == "per_work":
-        return model
-    counted = Normalization("absolute", 1.0, 1.0, "as counted")
-    return CountModel.of(model.worth, counted)._replace(spread=model.spread)
+    return model if model.by.mode == "per_work" else model.raw
 
 
 def _without_moved(

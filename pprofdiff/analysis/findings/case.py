@@ -43,7 +43,7 @@ class Case:
             if not diff.model.sound or min(diff.totals) <= 0:
                 continue
             if diff.attributions is not None:
-                known = diff.normalization.mode == "per_work"
+                known = diff.normalization.mode in ("per_work", "about")
                 load = None if known else load_of(diff)
                 model = diff.model.counting.cautious
                 return CPUComparison(diff, model, diff.attributions, load)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.findings.case import Case
+from pprofdiff.analysis.findings.load import inferred_load
 from pprofdiff.analysis.findings.model import Fact, Finding
 from pprofdiff.analysis.findings.wording import arrow, short, times
 from pprofdiff.analysis.ledger.codes import owned
@@ -310,7 +311,9 @@ def _load_ratio(case: Case) -> float:
     work = case.comparison.work
     if work is not None and work.rates is not None:
         return work.rates[1] / work.rates[0]
-    load = None if case.cpu is None else case.cpu.load
+    if case.cpu is None:
+        return 1.0
+    load = case.cpu.load or inferred_load(case.cpu.diff)
     return load.ratio if load is not None and load.sure else 1.0
 
 

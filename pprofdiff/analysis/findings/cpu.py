@@ -69,8 +69,8 @@ class CPUComparison:
     `model` judges raw CPU time, of one run a side by counting alone: what findings ask
     beside, of sizes and of causes, is more than runs of one build differ by.
     `sides` say what each sample is. `load` is that
-    of new over base where the functions show it, None where values are by operation or
-    nothing shows.
+    of new over base where the functions show it, None where values are for as much work
+    or nothing shows.
     """
 
     diff: ProfileDiff

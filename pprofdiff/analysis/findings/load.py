@@ -8,7 +8,7 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.stats.calibration import LOAD_SURE
 from pprofdiff.analysis.stats.control import control
 
-__all__ = ["Load", "load_of"]
+__all__ = ["Load", "inferred_load", "load_of"]
 
 
 class Load(NamedTuple):
@@ -38,3 +38,12 @@ def load_of(diff: ProfileDiff) -> Load | None:
         return None
     factors = diff.normalization.factors
     return Load(by.ratio, by.ratio_low, by.ratio_high).times(factors[1] / factors[0])
+
+
+def inferred_load(diff: ProfileDiff) -> Load | None:
+    """Return the work of a second where sides are scaled to about equal work."""
+    by, spans = diff.normalization.inferred, (diff.base, diff.new)
+    base_ns, new_ns = (side.profile.duration_ns for side in spans)
+    if by is None or not base_ns or not new_ns:
+        return None
+    return Load(by.ratio, by.low, by.high).times(base_ns / new_ns)

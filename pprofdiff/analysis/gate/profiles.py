@@ -26,7 +26,11 @@ from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.regexp import Matches, matcher
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.profiles.tables import STOPPED, ValueColumn
-from pprofdiff.analysis.profiles.totals import TotalRatio, ratio_of_totals
+from pprofdiff.analysis.profiles.totals import (
+    TotalRatio,
+    ratio_about,
+    ratio_of_totals,
+)
 from pprofdiff.analysis.stats.calibration import GOROUTINES
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.judge import Judge
@@ -104,7 +108,7 @@ def _total(asked: Asked, judged: Judged) -> Measured:
         return figures
     if diff.normalization.mode in _SHARES:
         return _only_shares(diff)
-    told = ratio_of_totals(diff)
+    told = ratio_of_totals(diff) or ratio_about(diff)
     if told is None:
         return figures
     return [_with_ratio(figure, told) for figure in figures]

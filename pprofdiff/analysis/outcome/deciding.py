@@ -460,7 +460,7 @@ def _moved_together(
     ratio, low, high = (r * seconds for r in (alike.ratio, alike.low, alike.high))
     if not alike.alike or abs(log(ratio)) <= log(_WORTH) or low <= 1 <= high:
         return None
-    if diff.normalization.mode == "composition":
+    if diff.normalization.mode in ("composition", "about"):
         judged = diff.table("functions").judge("cum")
         least = _OWN * diff.normalization.larger(*diff.totals)
         if judged is not None:

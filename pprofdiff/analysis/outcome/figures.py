@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import exp, hypot, inf, log
+from math import exp, log
 from typing import Literal, NamedTuple
 
 import numpy as np
 
+from pprofdiff.analysis.about_work import by_call_sites
 from pprofdiff.analysis.benchmarks.times import (
     BenchmarkKey,
     source_of,
@@ -22,9 +23,8 @@ from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Measure, Unit
 from pprofdiff.analysis.outcome.tasks import task_times
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.totals import ratio_of_totals, total_of_turns
-from pprofdiff.analysis.side import counted_seconds, cpu_seconds
+from pprofdiff.analysis.side import cpu_seconds
 from pprofdiff.analysis.stats.control import control
-from pprofdiff.analysis.stats.student import reach
 from pprofdiff.analysis.stats.totals import (
     Ratio,
     median_of_values,
@@ -37,9 +37,6 @@ from pprofdiff.model.side import Side
 from pprofdiff.units import times
 
 __all__ = ["Timed", "measures", "timed"]
-
-# How far intervals of a known deviation reach.
-_KNOWN = reach(inf)
 
 _Runs = list[list[float]]
 
@@ -229,78 +226,34 @@ def _unchanged_code(comparison: Comparison) -> Measure | None:
     found = control(diff)
     if found is None or not found.holds:
         return None
-    return Measure(
-        id="control",
-        figure="CPU against the code that did not change",
-        unit="",
-        base=None,
-        new=None,
-        ratio=found.cost,
-        low=found.low,
-        high=found.high,
-        narrow=_spread(found.cost, found.low, found.high, _KNOWN.of_90),
-        wide=_spread(found.cost, found.low, found.high, _KNOWN.of_99),
-        more_is="slower",
-        source=f"{found.rows} functions of the CPU profile",
-        runs=_runs(diff),
-    )
+    what = _Figure("control", "CPU against the code that did not change", "")
+    source = f"{found.rows} functions of the CPU profile"
+    measure = _figure(what, diff.totals, found.of_cost, source, _runs(diff))
+    return measure._replace(base=None, new=None)
 
 
 def _about(comparison: Comparison) -> Measure | None:
-    """Return CPU per operation where operations are inferred from allocations.
-
-    Call sites that both builds share allocate as often as operations are done. That
-    counts since the processes began, whose ages GC logs tell.
-    """
+    """Return CPU per operation where operations are inferred from allocations."""
     cpu = comparison.cpu
-    allocs = next(
-        (d for d in comparison.profiles if d.sample_type.type == "alloc_space"), None
-    )
-    ages = counted_seconds(comparison.base), counted_seconds(comparison.new)
-    if comparison.work is not None or cpu is None or allocs is None:
+    if comparison.work is not None or cpu is None:
         return None
-    spans = cpu.base.profile.duration_ns, cpu.new.profile.duration_ns
-    shared = control(allocs)
-    if shared is None or not shared.agrees or not all((*ages, *spans)):
+    work = by_call_sites(cpu, comparison.profiles, comparison.base, comparison.new)
+    if work is None:
         return None
-    base_s, new_s = (
-        span / 1e9 / age for span, age in zip(spans, ages, strict=True) if span and age
+    sides, runs = (cpu.totals[0], cpu.totals[1] / work.ratio), _runs(cpu)
+    figure = "CPU per operation, of which there were about as many as allocations"
+    source = (
+        f"the CPU profile and about {times(work.ratio)} the work, which "
+        f"{work.rows} call sites that both builds share allocate for"
     )
-    work = shared.ratio * new_s / base_s
-    cost = ratio_of_sums(cpu.totals[0], cpu.totals[1] / work, _runs(cpu))
-    sigma, middle = hypot(cost.sigma, shared.sigma), log(cost.ratio)
-    wide, usual, narrow = (
-        (exp(middle - far * sigma), exp(middle + far * sigma)) for far in _KNOWN
-    )
-    return Measure(
-        id="about",
-        figure="CPU per operation, of which there were about as many as allocations",
-        unit="",
-        base=None,
-        new=None,
-        ratio=cost.ratio,
-        low=usual[0],
-        high=usual[1],
-        narrow=narrow,
-        wide=wide,
-        more_is="slower",
-        source=f"the CPU profile and about {times(work)} the work, which "
-        f"{shared.rows} call sites that both builds share allocate for",
-        runs=_runs(cpu),
-    )
+    cost = ratio_of_sums(*sides, runs, scale_sigma=work.sigma)
+    measure = _figure(_Figure("about", figure, ""), sides, cost, source, runs)
+    return measure._replace(base=None, new=None)
 
 
 def _runs(diff: ProfileDiff) -> tuple[int, int]:
     """Return how many profiles each side is the sum of."""
     return len(diff.base.runs), len(diff.new.runs)
-
-
-def _spread(
-    ratio: float, low: float, high: float, deviations: float
-) -> tuple[float, float]:
-    """Return a 95 % interval so many deviations wide, on the scale of logarithms."""
-    part = deviations / _KNOWN.of_95
-    return ratio * (low / ratio) ** part, ratio * (high / ratio) ** part
 
 
 class _Figure(NamedTuple):

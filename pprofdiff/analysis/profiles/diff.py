@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -20,6 +20,7 @@ from pprofdiff.analysis.profiles.granularity import Granularity
 from pprofdiff.analysis.profiles.kinds import (
     counts_of,
     is_cpu,
+    is_heap,
     is_of_go,
     is_state,
     is_wall,
@@ -65,6 +66,10 @@ __all__ = ["ProfileDiff", "compare"]
 _SAMPLES = ("samples", "sample")
 # Of the sample types of a file that has none that is wanted, how many are named.
 _MOST_TYPES = 8
+# Scaled so, all rows together are not moved by what moves all code alike.
+_NO_TOTALS = ("composition", "share", "about")
+# Cached properties that hold raw values.
+_UNSCALED = ("values", "_samples", "totals", "ledger")
 _TIMES = ("nanoseconds", "microseconds", "milliseconds", "seconds")
 
 
@@ -106,6 +111,17 @@ class ProfileDiff:
             f"<{type(self).__name__} {self.sample_type.type}/{self.unit}: "
             f"base {base}, new {new}, delta {new - base:+d}>"
         )
+
+    def scaled_by(self, normalization: Normalization) -> ProfileDiff:
+        """Return the same in another scaling, with what was summed already."""
+        scaled = replace(self, normalization=normalization)
+        known = vars(self)
+        vars(scaled).update({key: known[key] for key in _UNSCALED if key in known})
+        vars(scaled)["_pairs"] = {
+            granularity: rows.scaled_by(normalization, scaled.model)
+            for granularity, rows in self._pairs.items()
+        }
+        return scaled
 
     @cached_property
     def name(self) -> str:
@@ -213,6 +229,9 @@ class ProfileDiff:
         if base is None or new is None:
             return None
         model = CountModel.of((base, new), self.normalization)
+        spans = self.base.profile.duration_ns, self.new.profile.duration_ns
+        if self.normalization.mode == "about" and is_heap(self.new.profile):
+            model = model._replace(since_start=not all(spans))
         if self.by_run is None:
             timed = self.is_cpu or self.is_wall
             spread = self._spread_of_one(model) if timed else ONE_RUN
@@ -226,7 +245,7 @@ class ProfileDiff:
             return ONE_RUN
         worth, ratio = model.worth, 1.0
         # Shares are not moved by what moves all code alike.
-        if self.normalization.mode not in ("composition", "share"):
+        if self.normalization.mode not in _NO_TOTALS:
             columns = self.base_column, self.new_column
             shared = shared_ratio(self.base, self.new, columns, worth)
             # Where too few functions tell, it may be all that the total moved.
@@ -236,7 +255,7 @@ class ProfileDiff:
 
     def _spread(self, worth: tuple[float, float]) -> RunSpread:
         """Return how far runs differ; a sample of a side is worth so much, raw."""
-        shares = self.normalization.mode in ("composition", "share")
+        shares = self.normalization.mode in _NO_TOTALS
         functions = None
         if self.pairs is not None:
             names = (s.profile.function_names() for s in (self.base, self.new))

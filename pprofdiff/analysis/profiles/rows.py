@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +91,13 @@ class PairedRows:
             return values
 
         return self.table.runs(column).map(of_union)
+
+    def scaled_by(
+        self, normalization: Normalization, model: CountModel | None
+    ) -> PairedRows:
+        """Return the same rows in another scaling."""
+        table = replace(self.table, normalization=normalization, model=model)
+        return replace(self, table=table)
 
 
 def pair_rows(

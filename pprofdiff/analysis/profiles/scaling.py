@@ -25,6 +25,7 @@ MODES: Final = {
     "per_work": "per operation",
     "share": "new scaled to base",
     "composition": "share of each side's total",
+    "about": "new scaled to about equal work",
 }
 """What scaled numbers are, by `Normalization.mode`."""
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.runs.costs import costs_by_run
+from pprofdiff.analysis.stats.control import control
 from pprofdiff.analysis.stats.totals import (
     Ratio,
     mean_of_runs,
@@ -19,7 +20,13 @@ from pprofdiff.analysis.stats.totals import (
 )
 from pprofdiff.analysis.stats.turns import InTurns
 
-__all__ = ["TotalRatio", "ratio_of_totals", "total_noise", "total_of_turns"]
+__all__ = [
+    "TotalRatio",
+    "ratio_about",
+    "ratio_of_totals",
+    "total_noise",
+    "total_of_turns",
+]
 
 _Costs = list[list[float]]
 
@@ -59,6 +66,23 @@ def ratio_of_totals(diff: ProfileDiff) -> TotalRatio | None:
     return TotalRatio(ratio, means, runs, by_run=True)
 
 
+def ratio_about(diff: ProfileDiff) -> TotalRatio | None:
+    """Return how many times base's time about the same work takes in new.
+
+    None where that is not how sides are compared.
+    """
+    by = diff.normalization
+    if by.mode != "about" or not (diff.is_cpu or diff.is_wall):
+        return None
+    sides, runs = by.scaled(*diff.totals), (len(diff.base.runs), len(diff.new.runs))
+    found = control(diff)
+    if found is not None and found.shows_work:
+        ratio = found.of_cost
+    else:
+        ratio = ratio_of_sums(*sides, runs, scale_sigma=by.sigma)
+    return TotalRatio(ratio, sides, runs, by_run=False)
+
+
 def total_of_turns(turns: InTurns) -> TotalRatio:
     """Return the ratio of what an operation costs, of sides measured in turns."""
     base, new = turns.base, turns.new
@@ -86,7 +110,7 @@ def total_noise(diff: ProfileDiff) -> bool | None:
     """
     if diff.normalization.mode == "composition":
         return None
-    told = ratio_of_totals(diff)
+    told = ratio_of_totals(diff) or ratio_about(diff)
     if told is not None:
         return told.ratio.low <= 1 <= told.ratio.high
     judged = diff.judge_runs(diff.whole)

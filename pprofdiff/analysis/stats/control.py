@@ -19,7 +19,9 @@ counts alone.
 
 The assumption that remains: what changed, beyond the changes that are plain, is one
 function with its callees. Where nearly all code is beneath one function, rows beneath
-it are taken not to change together.
+it are taken not to change together: the ratio is then that of its calls. It is that of
+operations as well only where code outside shares it, or where the function is what a
+goroutine does over and over (`Control.of_work`).
 """
 
 from __future__ import annotations
@@ -39,15 +41,17 @@ from pprofdiff.analysis.stats.control_rows import ControlRows, control_rows
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.medians import weighted_median
 from pprofdiff.analysis.stats.student import reach
+from pprofdiff.analysis.stats.totals import Ratio
 from pprofdiff.goruntime.rules import rules
 
-__all__ = ["Control", "control"]
+__all__ = ["Control", "control", "keep_control"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-# How far a 95 % interval of a known deviation reaches.
-_QUANTILE = reach(inf).of_95
+# How far intervals of a known deviation reach, that of 95 % as a rule.
+_REACH = reach(inf)
+_QUANTILE = _REACH.of_95
 # Readings whose chi square is within the 95 % point of one degree of the best's.
 _AS_GOOD = 3.84
 # A change is plain where chi square falls by this: one in 2000 by chance, and about a
@@ -83,10 +87,12 @@ class Control(NamedTuple):
     operation costs a tenth more at the machine's speed; `low` and `high` bound it with
     95 %. Neither depends on how the comparison is normalized.
 
-    `rows` is the number of rows that voted, `kept` the part of them that share the
-    ratio, `dispersion` the variance of their ratios over that of counts. `holds` says
-    whether the rows agree well enough for the cost to be said; where not, `reason` says
-    why, for people; it is ``""`` where it holds.
+    `rows` is the number of rows that voted, `kept` the part that shares the ratio, of
+    those that both sides have, `dispersion` the variance of their ratios over that of
+    counts. `holds` says whether the rows agree well enough for the cost to be said;
+    where not, `reason` says why, for people; it is ``""`` where it holds. `one` says
+    that nearly all that share the ratio are beneath one function: a cache in front of
+    it moves them all alike.
     """
 
     ratio: float
@@ -101,6 +107,31 @@ class Control(NamedTuple):
     dispersion: float
     holds: bool
     reason: str
+    one: bool
+
+    @property
+    def of_work(self) -> bool:
+        """Whether the ratio is that of operations, known well enough to scale by it."""
+        known = self.rows >= _ROWS_TO_HOLD and not self.one
+        return (
+            known and self.agrees and log(self.ratio_high / self.ratio_low) <= _WIDEST
+        )
+
+    @property
+    def shows_work(self) -> bool:
+        """Whether both the ratio and the cost may be said."""
+        return self.holds and self.of_work
+
+    @property
+    def of_cost(self) -> Ratio:
+        """The cost with its intervals."""
+        narrow, wide = self._as_wide(_REACH.of_90), self._as_wide(_REACH.of_99)
+        return Ratio(self.cost, self.low, self.high, narrow, wide, self.sigma)
+
+    def _as_wide(self, deviations: float) -> tuple[float, float]:
+        """Return the interval so many deviations wide, on the scale of logarithms."""
+        part, cost = deviations / _REACH.of_95, self.cost
+        return cost * (self.low / cost) ** part, cost * (self.high / cost) ** part
 
     @property
     def agrees(self) -> bool:
@@ -130,6 +161,13 @@ def control(diff: ProfileDiff) -> Control | None:
     if diff not in _KNOWN:
         _KNOWN[diff] = _control(diff)
     return _KNOWN[diff]
+
+
+def keep_control(diff: ProfileDiff, scaled: ProfileDiff) -> ProfileDiff:
+    """Return the same comparison in another scaling, which has the same control."""
+    if diff in _KNOWN:
+        _KNOWN[scaled] = _KNOWN[diff]
+    return scaled
 
 
 def _control(diff: ProfileDiff) -> Control | None:
@@ -239,10 +277,11 @@ def _estimate(rows: ControlRows, whole: _Whole) -> Control | None:
         low=exp(float((log_totals - ratio - cost_reach).min())),
         high=exp(float((log_totals - ratio + cost_reach).max())),
         rows=len(rows),
-        kept=float((~plain).mean()),
+        kept=_kept(rows, plain),
         dispersion=dispersion,
         holds=False,
         reason="",
+        one=_beneath_one(rows, agreement),
     )
 
 
@@ -298,9 +337,31 @@ def _agreement(rows: ControlRows, whole: _Whole) -> _Agreement | None:
         dispersion = max(_DISPERSION, least / degrees)
         mean = weights @ logs / weights.sum()
         gain = (float(weights @ np.square(logs - mean)) - least) / dispersion
-        if gain < _PLAIN or (~plain).mean() < _MAJORITY:
+        if gain < _PLAIN or _kept(rows, plain) < _MAJORITY:
             return _Agreement(read, plain, weights, dispersion * variance, dispersion)
         plain = plain | rows.changes.inside(np.array([best]))[0]
+
+
+def _kept(rows: ControlRows, plain: Bools) -> float:
+    """Return which part of the rows that both sides have did not plainly change.
+
+    Code that is gone, or new, says nothing of the rest, however much of it there is.
+    """
+    return float((~plain[np.minimum(rows.base, rows.new) >= 1]).mean())
+
+
+def _beneath_one(rows: ControlRows, agreement: _Agreement) -> bool:
+    """Return whether calls of one function may be all that shares the ratio.
+
+    The rows outside it do not show that they share it: they alone would give a factor
+    of _WIDEST either way.
+    """
+    if rows.called is None:
+        return False
+    weights = agreement.weights
+    outside = weights.sum() - rows.called.sums(weights)
+    least = agreement.dispersion * (_QUANTILE / _WIDEST) ** 2
+    return bool((outside < least).any())
 
 
 def _readings(rows: ControlRows, logs: Floats, weights: Floats) -> _Readings | None:
@@ -318,12 +379,14 @@ def _readings(rows: ControlRows, logs: Floats, weights: Floats) -> _Readings | N
         left |= kept.sum() - changes.sums(kept) >= _PART * side.sum()
     left &= voting.sum() - moving >= _ROWS
     # Readings of changes that were taken out are all the same: nothing else changed.
-    left &= moving > 0
+    # That is what is left where just enough rows are.
+    others_too = left & (moving > 0)
+    left = others_too if others_too.any() else left
     if not left.any():
         return None
     inside = changes.sums(weights)
     sums = np.where(left, weights.sum() - inside, 1.0)
-    inside = np.where(left, inside, 1.0)
+    inside = np.where(left & (moving > 0), inside, 1.0)
     moved = changes.sums(weights * logs)
     others = weights @ logs - moved
     explained = np.square(others) / sums + np.square(moved) / inside

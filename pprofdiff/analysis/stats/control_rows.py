@@ -39,6 +39,9 @@ Bools = NDArray[np.bool_]
 _SAMPLES = 40
 # The contexts that may become rows; those of so many that are rows are far fewer.
 _CONTEXTS = 512
+# A goroutine's first function loops, and what it calls is the operation; all of package
+# testing that is above a benchmark is one loop.
+_OPERATION, _HARNESS = 2, "testing."
 # The categories whose cost is that of the calling code itself.
 _CODE = frozenset(
     (
@@ -96,12 +99,15 @@ class ControlRows:
     small to be a row. `base` and `new` are its numbers of samples (float64). Each set
     of `changes` has the rows that one change of the program moves by one factor: a
     function in all its contexts, with or without what it calls, or one row alone.
-    `by_run` are the samples of (base, new) by row and run, None with one run a side.
+    Each set of `called` has the rows in and below one function, where it is called
+    deeper than what goroutines do over and over; None where there is none. `by_run` are
+    the samples of (base, new) by row and run, None with one run a side.
     """
 
     base: Floats
     new: Floats
     changes: Changes
+    called: Changes | None = None
     by_run: tuple[Floats, Floats] | None = None
 
     def __len__(self) -> int:
@@ -124,9 +130,15 @@ def control_rows(diff: ProfileDiff, model: CountModel) -> ControlRows:
     )
     levels = _levels(paths)
     kept = _kept(paths, own.sum(axis=0), levels, names)
-    context = np.zeros(count, np.int64)
+    harness = np.array(
+        [name.startswith(_HARNESS) for name in names] + [False], np.bool_
+    )
+    harness = harness[paths.function]
+    context, depth = np.zeros(count, np.int64), np.zeros(count, np.int64)
     for level in levels:
         context[level] = np.where(kept[level], level, context[paths.parent[level]])
+        above = depth[paths.parent[level]]
+        depth[level] = above + (kept[level] & ~(harness[level] & (above > 0)))
     base, new = (np.bincount(context, side, count).astype(np.float64) for side in own)
     rows = np.flatnonzero(base + new >= _SAMPLES)
     place = np.full(count, -1, np.int64)
@@ -134,7 +146,7 @@ def control_rows(diff: ProfileDiff, model: CountModel) -> ControlRows:
     return ControlRows(
         base[rows],
         new[rows],
-        _changes(paths, context, rows),
+        *_changes(paths, context, rows, depth > _OPERATION),
         _by_run(diff, sides, [place[context[to]] for to in paths.reached], model),
     )
 
@@ -196,16 +208,29 @@ def _kept(paths: Paths, own: Floats, levels: list[Column], names: list[str]) -> 
     return kept
 
 
-def _changes(paths: Paths, context: Column, rows: Column) -> Changes:
-    """Return the distinct sets of rows that one change moves, as `ControlRows` says."""
+def _changes(
+    paths: Paths, context: Column, rows: Column, deep: Bools
+) -> tuple[Changes, Changes | None]:
+    """Return the sets of rows that `ControlRows` has: `changes` and `called`.
+
+    `deep` marks the paths that are deeper than an operation.
+    """
     functions, own = grouped(paths.function[rows])
     _, number = grouped(paths.function)
     at = np.arange(len(rows))
     sets, items = [at, len(rows) + own], [at, at]
+    callers, called = [at[:0]], [at[:0]]
     path = rows
     while path.any():
         below = np.flatnonzero(path)
         sets.append(len(rows) + len(functions) + number[path[below]])
         items.append(at[below])
+        below = np.flatnonzero(deep[path])
+        callers.append(number[path[below]])
+        called.append(at[below])
         path = np.where(path > 0, context[paths.parent[path]], 0)
-    return Changes.of(np.concatenate(sets), np.concatenate(items), len(rows))
+    changes = Changes.of(np.concatenate(sets), np.concatenate(items), len(rows))
+    below = np.concatenate(called)
+    if not len(below):
+        return changes, None
+    return changes, Changes.of(np.concatenate(callers), below, len(rows))

@@ -74,7 +74,9 @@ class CountModel(NamedTuple):
     `base_step` and `new_step` are what one sample is worth on each side after scaling
     with `by`: period × factor. Of several runs a side, values are added up, and
     `spread` says how far runs of it differ. `shares` says that scaled values are
-    percent of each side's total.
+    percent of each side's total. `since_start` says that work is inferred for values
+    that count since the process began: what is as much on both sides whatever they did
+    is what starts a process, so that nothing tells whether it changed.
     """
 
     base_step: float
@@ -82,6 +84,7 @@ class CountModel(NamedTuple):
     by: Normalization
     spread: RunSpread = ONE_RUN
     shares: bool = False
+    since_start: bool = False
 
     @classmethod
     def of(cls, worth: tuple[float, float], by: Normalization) -> CountModel:
@@ -113,6 +116,12 @@ class CountModel(NamedTuple):
     def worth(self) -> tuple[float, float]:
         """What a sample of each side is worth, raw: before scaling."""
         return self.by.unscaled(self.base_step, self.new_step)
+
+    @property
+    def raw(self) -> CountModel:
+        """The model of the same samples as they were counted."""
+        by = Normalization("absolute", 1.0, 1.0, "as counted")
+        return CountModel(*self.worth, by, self.spread)
 
     def sigma(self, runs: Runs[Column]) -> Floats:
         """Return the standard deviation of the scaled delta of raw int64 columns."""
@@ -151,12 +160,14 @@ class CountModel(NamedTuple):
                 beyond = self._beyond_counting(base, new)
                 own = own[0] + beyond[0], own[1] + beyond[1]
             certain = np.full(len(counted), spread.freedom)
-            return _Parts(own, (none, none), certain, np.inf)
+            inferred = np.square(self.by.sigma * mean)
+            return _Parts(own, (inferred, none), certain, np.inf)
         squares = np.square(old) / spread.runs[0], np.square(now) / spread.runs[1]
         between = np.square(mean) * sum(1 / count for count in spread.runs)
         squares = _no_less(between, squares, steps)
         own = own[0] + spread.shared * squares[0], own[1] + spread.shared * squares[1]
-        common = spread.common * squares[0], spread.common * squares[1]
+        inferred = np.square(self.by.sigma * mean)
+        common = spread.common * squares[0] + inferred, spread.common * squares[1]
         if (len(runs.base), len(runs.new)) != spread.runs:
             return _Parts(own, common, certain, spread.freedom)
         ratio, freedom = spread.of_rows(*self._samples(runs))
@@ -210,6 +221,10 @@ class CountModel(NamedTuple):
         parts, factor = self._parts(runs), self.spread.factor
         sigma, freedom = parts.at(1.0)
         need: Floats = student(least, freedom) * sigma
+        if self.since_start:
+            raw, (base, new) = self.raw, _sums(runs)
+            alike = np.abs(raw.by.delta(base, new)) < raw.needs(runs, least)
+            need = np.where(alike, np.inf, need)
         if factor == 1:
             return need
         old, now = self.by.scaled(*_sums(runs))
@@ -237,6 +252,9 @@ class CountModel(NamedTuple):
             sigma = self.counting.sigma(runs)
             _, _, within = _chances(self.by.delta(base, new) / sigma, told)
             known = ~noise | within
+        if self.since_start:
+            alike = self.raw.rows(runs).noise
+            known, noise = known & (noise | ~alike), noise | alike
         return Judgement(
             delta=self.by.delta(base, new),
             low=low,

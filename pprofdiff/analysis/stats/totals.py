@@ -185,12 +185,14 @@ def ratio_of_sums(
     new: float,
     runs: tuple[int, int] = (1, 1),
     prior_sigma: float = TOTAL_SIGMA,
+    scale_sigma: float = 0.0,
 ) -> Ratio:
     """Return the ratio of figures of which only the sum over runs is known.
 
     Nothing shows how the runs differ, so that the prior alone is taken, of as many.
+    `scale_sigma` is the deviation of the logarithm of what brings new to base.
     """
-    sigma = prior_sigma * sqrt(1 / runs[0] + 1 / runs[1])
+    sigma = hypot(prior_sigma * sqrt(1 / runs[0] + 1 / runs[1]), scale_sigma)
     return ratio_of(log(new / base), sigma, inf)
 
 

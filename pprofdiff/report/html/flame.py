@@ -311,7 +311,11 @@ def _marks(diff: ProfileDiff, tree: CallTree, rows: list[int]) -> dict[str, Any]
         nodes, names = (np.full(len(rows.base[0]), 2) for rows in (below, of_names))
         marks = {"marks": nodes, "functions": names // 2}
         return {**_encoded(marks), "reach": None}
-    needs = [model.needs(rows, least) for rows in (below, own, of_names)]
+    # Of what starts a process no change is known, however large: none is so large.
+    never = 1e3 * diff.normalization.larger(*diff.totals)
+    needs = [
+        np.minimum(model.needs(rows, least), never) for rows in (below, own, of_names)
+    ]
     beyond = [
         np.abs(model.by.delta(*merged(rows))) >= need
         for rows, need in zip((below, own, of_names), needs, strict=True)

@@ -40,6 +40,7 @@ def _profile_row(diff: ProfileDiff, modelled: MarkByAllocation | None) -> Row:
             "base_factor": by.base_factor,
             "new_factor": by.new_factor,
             "reason": by.reason,
+            "inferred_work": None if by.inferred is None else by.inferred._asdict(),
         },
         "total": {"base": base, "new": new, "delta": new - base},
         "groups": _groups(diff),

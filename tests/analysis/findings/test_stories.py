@@ -109,7 +109,7 @@ def test_the_first_finding_names_the_cause(story, name, mode):
     assert first["id"] == CAUSES[name].id
     assert re.match(CAUSES[name].title, first["title"]), first["title"]
     assert first["severity"] == "major"
-    assert first["direction"] == way(first, mode, worse=name == "syncpool")
+    assert first["direction"] == ("worse" if name == "syncpool" else "better")
 
 
 @pytest.mark.slow
@@ -118,14 +118,7 @@ def test_and_backwards_the_opposite(story, name, mode):
     first = story(name, mode, back=True)["findings"][0]
     assert first["id"] == CAUSES[name].back_id
     assert re.match(CAUSES[name].back_title, first["title"]), first["title"]
-    assert first["direction"] == way(first, mode, worse=name != "syncpool")
-
-
-def way(finding, mode, *, worse):
-    """Return the direction that is right: shares of functions are no cost."""
-    if mode == "a second" and finding["id"].startswith("work-"):
-        return "neutral"
-    return "worse" if worse else "better"
+    assert first["direction"] == ("better" if name == "syncpool" else "worse")
 
 
 def matter(found):

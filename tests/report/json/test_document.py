@@ -189,10 +189,30 @@ def test_what_tells_no_cost_has_no_outcome_and_nothing_is_null_by_half(written, 
     assert document["account"] is None
 
 
-def test_without_work_the_control_alone_speaks_and_the_account_is_of_shares(written):
+def test_without_work_the_control_alone_speaks_and_scales_the_account(written):
     document = written(kinds="cpu.pb.gz")
-    assert [one["id"] for one in document["outcome"]["measures"]] == ["control"]
+    (measure,) = document["outcome"]["measures"]
+    assert measure["id"] == "control"
+    by = document["comparisons"][0]["normalization"]
+    check(by["inferred_work"], {"ratio": FLOAT, "low": FLOAT, "high": FLOAT, "sigma": FLOAT, "rows": INT})  # fmt: skip
+    inferred = by["inferred_work"]
+    assert inferred["low"] < inferred["ratio"] < inferred["high"]
+    assert by["new_factor"] == 1 / inferred["ratio"]
     account = document["account"]
+    assert account["unit"] == "ns"
+    whole = document["comparisons"][0]["total"]
+    assert account["total"]["base"] == whole["base"]
+    assert account["total"]["new"] == pytest.approx(whole["new"] * by["new_factor"])
+    ratio = account["total"]["new"] / account["total"]["base"]
+    assert ratio == pytest.approx(measure["ratio"], rel=1e-9)
+
+
+def test_where_nothing_shows_the_work_the_account_is_of_shares(data_folder, tmp_path):
+    from pprofdiff.cli.main import main
+
+    sides = [str(data_folder / "zstd" / side / "cpu.pb.gz") for side in ("base", "new")]
+    assert main([*sides, "-q", f"-o={tmp_path / 'x.json'}"]) == 0
+    account = json.loads((tmp_path / "x.json").read_text("utf-8"))["account"]
     assert account["unit"] == "%"
     for side in ("base", "new"):
         assert account["total"][side] == pytest.approx(100, rel=1e-12)
@@ -264,7 +284,10 @@ def test_every_comparison(whole):
         check(
             entry["normalization"],
             {"mode": TEXT, "base_factor": FLOAT, "new_factor": FLOAT, "reason": TEXT},
+            ["inferred_work"],
         )
+        # What is asked for, or known, is not inferred.
+        assert entry["normalization"]["inferred_work"] is None
         check(entry["total"], AMOUNTS)
         for group in entry["groups"]:
             check(group, {"id": TEXT, "label": TEXT, **AMOUNTS})
@@ -403,11 +426,11 @@ def test_the_modelled_mark_is_the_background_mark(whole):
 @pytest.mark.parametrize(
     ("words", "kinds", "mode"),
     [
-        ((), "cpu.pb.gz", "composition"),
+        ((), "cpu.pb.gz", "about"),
         (("-normalize",), "cpu.pb.gz", "share"),
         (("--work=3:4",), "cpu.pb.gz", "per_work"),
         (("--work=3:4",), "heap.pb.gz", "absolute"),
-        ((), "allocs.pb.gz", "composition"),
+        ((), "allocs.pb.gz", "about"),
         (("--work=3:4",), "allocs.pb.gz", "per_work"),
         (("--rps=3:4",), "allocs.pb.gz", "composition"),
         ((), "block.pb.gz", "absolute"),

@@ -141,7 +141,7 @@ def test_names_give_way_in_their_middle():
         told = [
             "".join(w for w, _ in line) for line in lines([grid], Page(width, fit=True))
         ]
-        (row,) = (line for line in told if "−22.36" in line)
+        (row,) = (line for line in told if "−2.41" in line)
         return row.split()[-1]
 
     assert shown(100) == name
@@ -278,7 +278,7 @@ def test_no_path_is_repeated(cli, story, full):
 
 
 def test_every_cause_has_its_severity_and_few_lines(cli):
-    out = cli("zstd/base", "zstd/new").out
+    out = cli("syncpool/base", "syncpool/new").out
     why = out.partition("Why\n")[2].partition("\n\n")[0]
     causes = re.split(r"^(?=\d\. )", why, flags=re.MULTILINE)[1:]
     assert len(causes) == 3

@@ -59,9 +59,7 @@ def call_sites(
     order = np.lexsort((-weight, by_chance))[:most].tolist()
     objects = _objects(diff, others, kept, least_objects)
     unit = scale_of(diff).unit
-    figures = [
-        _figures(diff, leaves, i, objects, noise=bool(by_chance[i])) for i in order
-    ]
+    figures = [_figures(diff, leaves, i, objects, noise=noise[i]) for i in order]
     counted: tuple[Column, ...] = _OF_OBJECTS
     if per_op and not any(cells[-1].text for cells in figures):
         counted, figures = (), [cells[: -len(_OF_OBJECTS)] for cells in figures]
@@ -144,7 +142,7 @@ def _figures(
     row: int,
     objects: _Objects | None,
     *,
-    noise: bool,
+    noise: bool | None,
 ) -> tuple[Cell, ...]:
     leaf, owner = int(leaves["leaf"][row]), int(leaves["place"][row])
     base, new = int(leaves.base[row]), int(leaves.new[row])

@@ -1,0 +1,102 @@
+"""Profiles at about as much work, where nothing counts how much either side did.
+
+The code that did not change shows by how much the values of new are larger only because
+new did more, or ran on a slower machine (`stats.control`). New is divided by that, so
+that what did not change has no delta. Base keeps the values that pprof shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pprofdiff.analysis.normalization import InferredWork, Normalization
+from pprofdiff.analysis.profiles.caveats import releases_apart
+from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.side import counted_seconds
+from pprofdiff.analysis.stats.control import Control, control, keep_control
+from pprofdiff.model.side import Side
+from pprofdiff.units import times
+
+__all__ = ["at_about_equal_work", "by_call_sites", "shows_work"]
+
+
+def at_about_equal_work(
+    profiles: Sequence[ProfileDiff], base: Side, new: Side
+) -> tuple[ProfileDiff, ...]:
+    """Return profiles with new at about base's work, where shares would be compared.
+
+    Those whose unchanged code shows too little stay as they are.
+    """
+    scaled: dict[int, Normalization] = {}
+    compared = []
+    for diff in profiles:
+        if diff.normalization.mode != "composition":
+            compared.append(diff)
+            continue
+        # Objects are scaled as the bytes of their profile are, which come first.
+        profile = id(diff.new.profile)
+        by = scaled.get(profile) or _normalization(diff, profiles, base, new)
+        if by is None:
+            compared.append(diff)
+            continue
+        scaled[profile] = by
+        compared.append(keep_control(diff, diff.scaled_by(by)))
+    return tuple(compared)
+
+
+def _normalization(
+    diff: ProfileDiff, profiles: Sequence[ProfileDiff], base: Side, new: Side
+) -> Normalization | None:
+    """Return the scaling to base's work; None where nothing shows it well."""
+    found, name = control(diff), new.label
+    if found is not None and found.shows_work:
+        work = _of(found)
+        takes = "takes {} the CPU" if diff.is_cpu else "allocates {} as much"
+        why = f"unchanged code {takes.format(times(work.ratio))} in {name}"
+    else:
+        by_sites = by_call_sites(diff, profiles, base, new)
+        if by_sites is None:
+            return None
+        work = by_sites
+        why = (
+            f"call sites of both builds allocate {times(work.ratio)} as often in {name}"
+        )
+    low = times(work.low).removesuffix("×")
+    reason = f"{why}, 95% CI {low} to {times(work.high)}"
+    return Normalization("about", 1.0, 1 / work.ratio, reason, work)
+
+
+def shows_work(diff: ProfileDiff) -> bool:
+    """Return whether unchanged code of these profiles alone shows how much was done."""
+    found = control(diff)
+    return found is not None and found.shows_work
+
+
+def by_call_sites(
+    cpu: ProfileDiff, profiles: Sequence[ProfileDiff], base: Side, new: Side
+) -> InferredWork | None:
+    """Return the work in the time of CPU profiles, as call sites of both builds show.
+
+    They allocate as often as operations are done. That counts since the processes
+    began, whose ages GC logs have. None without either, and where another Go release
+    may allocate otherwise.
+    """
+    allocs = next((d for d in profiles if d.sample_type.type == "alloc_space"), None)
+    if allocs is None or not cpu.is_cpu or releases_apart(cpu.base, cpu.new):
+        return None
+    ages = counted_seconds(base), counted_seconds(new)
+    spans = cpu.base.profile.duration_ns, cpu.new.profile.duration_ns
+    shared = control(allocs)
+    if shared is None or not shared.of_work or not all((*ages, *spans)):
+        return None
+    base_s, new_s = (
+        span / 1e9 / age for span, age in zip(spans, ages, strict=True) if span and age
+    )
+    by, work = new_s / base_s, _of(shared)
+    return work._replace(ratio=work.ratio * by, low=work.low * by, high=work.high * by)
+
+
+def _of(shared: Control) -> InferredWork:
+    """Return the ratio of what did not change."""
+    low, high = shared.ratio_low, shared.ratio_high
+    return InferredWork(shared.ratio, low, high, shared.sigma, shared.rows)

@@ -270,10 +270,10 @@ def has_runtime_head(name: str) -> bool:
     True for every name that a rule, the transparent packages or the dropped
     leaves know; it may be true for others.
     """
-    return name.startswith(rules().heads) and name not in rules().program
+    table = rules()
+    return table.heads.begin(name) and name not in table.program
 
 
-@lru_cache(_NAMES_CACHED)
 def is_runtime_like(name: str) -> bool:
     """Tell whether some rule knows the symbol `name`: the runtime and its circle.
 

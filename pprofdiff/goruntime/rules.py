@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pprofdiff.errors import PprofDiffError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 __all__ = ["Group", "LeafKind", "Rule", "RuleError", "Rules", "rules"]
 
@@ -91,6 +91,29 @@ class PatternTable:
         return -1
 
 
+class Heads:
+    """What names may begin with.
+
+    Few of a program's hundred thousand names begin so: most are told by their first
+    letters, of which all heads have `least`.
+    """
+
+    def __init__(self, heads: tuple[str, ...]) -> None:
+        self.heads = heads
+        self.least = min(map(len, heads))
+        self.first = frozenset(head[: self.least] for head in heads)
+
+    def begin(self, name: str) -> bool:
+        """Return whether `name` begins with a head."""
+        return name[: self.least] in self.first and name.startswith(self.heads)
+
+    def begun(self, names: Iterable[str]) -> list[str]:
+        """Return the names that begin with a head."""
+        least, first = self.least, self.first
+        near = [name for name in names if name[:least] in first]
+        return [name for name in near if name.startswith(self.heads)]
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Rules:
     """All rules of `rules.toml`; `Classification` refers to them by position.
@@ -101,14 +124,14 @@ class Rules:
     - `leaf_kinds[0]` stands for none.
     - `rule_table` and `leaf_kind_table` find the positions of normalised names in
       `rules` and `leaf_kinds`; `catch_all` is the position of rule ``rt.other``.
-    - `heads` are prefixes of which every name that a rule knows has one.
+    - `heads` are such that every name that a rule knows begins with one.
     - `dropped_leaves` are left out at the leaf; `transparent` names say nothing of a
       stack; `program` are names that look like the runtime's and are the program's.
     - `aliases` finds the position in `alias_targets` of a function's present name.
     - `standard_library` are the first elements of import paths that ship with Go.
     - `first_release` and `last_release` find, for plain names, the position in
       `releases` of the first and last Go release that has the function; each of these
-      names has one of the prefixes `release_heads`.
+      names begins with one of `release_heads`.
     """
 
     version: str
@@ -120,7 +143,7 @@ class Rules:
     rules: tuple[Rule, ...]
     rule_table: PatternTable
     catch_all: int
-    heads: tuple[str, ...]
+    heads: Heads
     leaf_kind_table: PatternTable
     dropped_leaves: frozenset[str]
     transparent: PatternTable
@@ -131,7 +154,7 @@ class Rules:
     releases: tuple[str, ...]
     first_release: PatternTable
     last_release: PatternTable
-    release_heads: tuple[str, ...]
+    release_heads: Heads
 
     @property
     def group_rows(self) -> list[int]:
@@ -264,7 +287,7 @@ def _parents(ordered: Sequence[str]) -> list[int]:
     return parents
 
 
-def _heads(patterns: list[str]) -> tuple[str, ...]:
+def _heads(patterns: list[str]) -> Heads:
     """Return prefixes, up to the package's dot, that cover all of `patterns`."""
     heads = set()
     for pattern in patterns:
@@ -272,10 +295,12 @@ def _heads(patterns: list[str]) -> tuple[str, ...]:
         dot = prefix.find(".", prefix.rfind("/") + 1)
         heads.add(prefix[: dot + 1] if dot >= 0 else prefix)
     shortest = sorted(heads, key=len)
-    return tuple(
-        head
-        for position, head in enumerate(shortest)
-        if not head.startswith(tuple(shortest[:position]))
+    return Heads(
+        tuple(
+            head
+            for position, head in enumerate(shortest)
+            if not head.startswith(tuple(shortest[:position]))
+        )
     )
 
 

@@ -7,7 +7,6 @@ releases, so each name of `[go_versions]` in `rules.toml` bounds the interval.
 from __future__ import annotations
 
 from functools import lru_cache
-from operator import methodcaller
 from typing import TYPE_CHECKING
 
 from pprofdiff.goruntime.names import lookup
@@ -40,9 +39,7 @@ def infer_go_version(names: Iterable[str]) -> tuple[str | None, str | None]:
     each other, as in a profile merged from two builds.
     """
     table = rules()
-    # A profile may have a hundred thousand names, few of which tell.
-    telling = filter(methodcaller("startswith", table.release_heads), names)
-    bounds = {_bounds(name) for name in telling}
+    bounds = {_bounds(name) for name in table.release_heads.begun(names)}
     first = max((begin for begin, _ in bounds), default=-1)
     last = min((end for _, end in bounds), default=len(table.releases))
     if first > last:

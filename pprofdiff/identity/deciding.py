@@ -112,11 +112,9 @@ def decide(
 
 def _closures_moved(base: SideEvidence, new: SideEvidence) -> bool:
     """Return whether functions whose names end in a number begin on other lines."""
-    return any(
-        base.start[base.rows[name]] != line
-        for name, line in zip(new.names, new.start.tolist(), strict=True)
-        if name[-1:].isdecimal()
-    )
+    place = np.fromiter(map(base.rows.__getitem__, new.names), np.int64, len(new))
+    other = np.flatnonzero(base.start[place] != new.start)
+    return any(new.names[row][-1:].isdecimal() for row in other.tolist())
 
 
 class _Decision:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from itertools import chain
 
 from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.kinds import is_cpu, is_of_go, kind_name
@@ -39,7 +39,7 @@ def go_version(*profiles: Profile) -> str | None:
 
     None where names do not tell, or contradict each other.
     """
-    names = (name for profile in profiles for name in profile.function_names())
+    names = chain.from_iterable(map(Profile.function_names, profiles))
     return format_go_version(*infer_go_version(names)) or None
 
 

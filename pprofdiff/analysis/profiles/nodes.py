@@ -8,7 +8,8 @@ one name are one node unless the granularity tells their files apart.
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import compress
 from typing import Any, Literal
 
 import numpy as np
@@ -161,9 +162,10 @@ def identify(profile: Profile, granularity: str) -> tuple[Nodes, Ids]:
     names, name = _dense(
         [*([strings[i] if named else "" for i in functions.name.tolist()]), ""]
     )
-    cleaned = {i: cleaned_path(strings[i]) for i in set(functions.filename.tolist())}
+    paths = functions.filename.tolist() if filed else []
+    cleaned = {i: cleaned_path(strings[i]) for i in set(paths)}
     files, file = _dense(
-        [*([cleaned[i] if filed else "" for i in functions.filename.tolist()]), ""]
+        [*([cleaned[i] for i in paths] or [""] * len(functions.filename)), ""]
     )
     binaries, binary = _dense([*(m.file for m in profile.mappings), ""])
     nameless = np.array([not text for text in names])[name[function]]
@@ -188,6 +190,15 @@ def identify(profile: Profile, granularity: str) -> tuple[Nodes, Ids]:
     return nodes, ids
 
 
+def _names(profile: Profile) -> tuple[list[str], Ids]:
+    """Return the distinct names of all lines, `""` for none, and each line's."""
+    names, name = _dense([*profile.function_names(), ""])
+    of_line = name[profile.locations.line_function]
+    used = np.bincount(of_line, minlength=len(names)) > 0
+    place = np.cumsum(used, dtype=np.int32) - 1
+    return list(compress(names, used.tolist())), place[of_line]
+
+
 def _lines(profile: Profile) -> tuple[NDArray[Any], ...]:
     """Return by line: function, line number, column, mapping, address."""
     locations = profile.locations
@@ -208,6 +219,10 @@ def frame_keys(profile: Profile, granularity: str) -> tuple[list[FrameKey], Ids]
     those of `identify`, which may list one key twice (two binaries of one name, or
     with ``files`` two functions of one file).
     """
+    if granularity == "functions":
+        names, ids = _names(profile)
+        if "" not in names:
+            return [(name, "", 0) for name in names], ids
     nodes, ids = identify(profile, granularity)
     places: dict[FrameKey, int] = {}
     folded = np.array(

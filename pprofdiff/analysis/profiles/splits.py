@@ -90,13 +90,12 @@ def _parts(
         mask[rows] = True
     union, names = functions.union[side], functions.sides[side].names
     alone = there[side] & ~there[1 - side]
-    mine = np.zeros(len(functions.names), np.bool_)
-    mine[union] = owned(names)
-    alone &= mine
-    packages = dict(zip(union.tolist(), map(package_of, names), strict=True))
+    name_of = dict(zip(union.tolist(), names, strict=True))
+    mine = np.flatnonzero(alone)
+    alone[mine] = owned([name_of[row] for row in mine.tolist()])
     weights: dict[str, float] = defaultdict(float)
     for row in np.flatnonzero(alone).tolist():
-        weights[packages[row]] += max(float(flat[row]), 0)
+        weights[package_of(name_of[row])] += max(float(flat[row]), 0)
     if max(weights.values(), default=0) < least or not weights:
         return {}
     caller: dict[int, int] = {}
@@ -111,7 +110,7 @@ def _parts(
             seen.add(whole)
             whole = caller[whole]
         known = whole >= 0 and there[1 - side][whole]
-        if known and packages[whole] == packages[part]:
+        if known and package_of(name_of[whole]) == package_of(name_of[part]):
             parts[whole].append(part)
     return parts
 

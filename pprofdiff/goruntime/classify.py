@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pprofdiff.goruntime.names import has_runtime_head, lookup
+from pprofdiff.goruntime.names import lookup
 from pprofdiff.goruntime.rules import Rules, rules
 from pprofdiff.model.csr import chunks
 
@@ -74,11 +74,11 @@ def compile_traits(names: Sequence[str]) -> FunctionTraits:
     code = np.full(len(names), _PROGRAM, dtype=np.uint8)
     rule = np.full(len(names), -1, dtype=np.int16)
     leaf_kind = np.zeros(len(names), dtype=np.int8)
-    for row, name in enumerate(names):
-        if has_runtime_head(name):
-            code[row], rule[row], leaf_kind[row] = _traits_of(name)
-        elif "." not in name:
-            code[row] = _TRANSPARENT
+    table = rules()
+    code[[row for row, name in enumerate(names) if "." not in name]] = _TRANSPARENT
+    for row in table.heads.rows(names):
+        if names[row] not in table.program:
+            code[row], rule[row], leaf_kind[row] = _traits_of(names[row])
     return FunctionTraits(code, rule, leaf_kind)
 
 

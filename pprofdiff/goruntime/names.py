@@ -21,7 +21,6 @@ __all__ = [
     "canonical_parts",
     "canonical_path",
     "canonical_user",
-    "has_runtime_head",
     "is_made_up",
     "is_runtime_like",
     "is_standard_library",
@@ -57,6 +56,8 @@ _CLOSURE_WORD = r"_$|(?:(?:func|gowrap|deferwrap|dwrap)?\d+$)"
 _BRACKET = r"([\[\]])([^\[\]]*)"
 _WORD = r"\([^()]*\)|[^.()]+"
 _ESCAPES = r"(?:%[0-9a-fA-F]{2})+"
+# The package of most symbols, up to the first dot after the last slash.
+_PLAIN = r"((?:[^/(\[]+/)*+[^/.(\[]+)\.(?!v)"
 _MAJOR = r"v\d+\."
 _NUMBERED = r"([.·](?:func|gowrap|deferwrap|dwrap[.·])|-range)\d+"
 _NESTED = r"\.\d+(?=[.·-]|$)"
@@ -152,7 +153,8 @@ def package_of(name: str) -> str:
     """
     if is_made_up(name):
         return ""
-    return intern(_split(name)[0])
+    plain = None if "%" in name or "@" in name else re.match(_PLAIN, name)
+    return intern(plain[1] if plain else _split(name)[0])
 
 
 def is_standard_library(package: str) -> bool:
@@ -264,16 +266,6 @@ def alias(name: str) -> str:
     return candidate if target < 0 else table.alias_targets[target]
 
 
-def has_runtime_head(name: str) -> bool:
-    """Tell, cheaply, whether the symbol `name` is worth a look-up.
-
-    True for every name that a rule, the transparent packages or the dropped
-    leaves know; it may be true for others.
-    """
-    table = rules()
-    return table.heads.begin(name) and name not in table.program
-
-
 def is_runtime_like(name: str) -> bool:
     """Tell whether some rule knows the symbol `name`: the runtime and its circle.
 
@@ -281,7 +273,10 @@ def is_runtime_like(name: str) -> bool:
     calls, timers, and assembly or C symbols that belong to them. Everything else
     is the program's, the rest of the standard library included.
     """
-    return has_runtime_head(name) and lookup(name)[1] >= 0
+    table = rules()
+    if not table.heads.begin(name) or name in table.program:
+        return False
+    return lookup(name)[1] >= 0
 
 
 def canonical_parts(name: str) -> tuple[str, str]:

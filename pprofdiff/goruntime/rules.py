@@ -107,11 +107,14 @@ class Heads:
         """Return whether `name` begins with a head."""
         return name[: self.least] in self.first and name.startswith(self.heads)
 
-    def begun(self, names: Iterable[str]) -> list[str]:
-        """Return the names that begin with a head."""
-        least, first = self.least, self.first
-        near = [name for name in names if name[:least] in first]
-        return [name for name in near if name.startswith(self.heads)]
+    def rows(self, names: Iterable[str]) -> list[int]:
+        """Return the positions of the names that begin with a head."""
+        least, first, heads = self.least, self.first, self.heads
+        return [
+            row
+            for row, name in enumerate(names)
+            if name[:least] in first and name.startswith(heads)
+        ]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pprofdiff.goruntime import classify as module
 from pprofdiff.goruntime.classify import classify, compile_traits
-from pprofdiff.goruntime.names import has_runtime_head, lookup
+from pprofdiff.goruntime.names import lookup
 from pprofdiff.goruntime.rules import rules
 
 
@@ -426,7 +426,7 @@ def _reference(stack):
     table = rules()
     tier, rule_of, program = {}, {}, []
     for position, name in enumerate(stack):
-        found = lookup(name)[1] if has_runtime_head(name) else -1
+        found = -1 if name in table.program else lookup(name)[1]
         if found >= 0:
             rule_of[position] = table.rules[found]
             tier[position] = table.rules[found].tier

@@ -122,7 +122,10 @@ class CPUComparison:
     @cached_property
     def of_runtime(self) -> Mask:
         """Which functions are the runtime's, or do its work (bool, one a row)."""
-        return np.array([is_runtime_like(name) for name in self.names], np.bool_)
+        mask = np.zeros(len(self.names), np.bool_)
+        for row in rules().heads.rows(self.names):
+            mask[row] = is_runtime_like(self.names[row])
+        return mask
 
     def rows_of(self, names: Iterable[str]) -> Column:
         """Return where functions stand in `names`, each by its name on either side.

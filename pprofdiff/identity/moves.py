@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from pprofdiff.goruntime.names import (
     canonical_parts,
+    canonical_path,
     is_runtime_like,
     is_standard_library,
     package_of,
@@ -108,9 +109,10 @@ def package_moves(base: Mapping[str, str], new: Mapping[str, str]) -> Moves:
     if not asked:
         return NO_MOVES
     # Of thousands of equal names, those of the packages in question are looked at.
-    ends = {re.escape(path.rpartition("/")[2].partition(".")[0]) for path in asked}
-    likely = filter(re.compile("|".join(ends)).search, both)
-    stays = _by_package({name: new[name] for name in likely}, standard)
+    package = {name: package_of(name) for name in both}
+    inside = {p for p in set(package.values()) if canonical_path(p) in asked}
+    likely = {name: new[name] for name, path in package.items() if path in inside}
+    stays = _by_package(likely, standard)
     evidence = _Evidence(old, now, stays, shared, standard)
     decided: dict[str, Move] = {}
     for rule in (_major_versions, _copies, _alike):

@@ -125,6 +125,10 @@ def first_places(items: NDArray[np.integer], size: int) -> NDArray[np.int64]:
 def first_in_row(mask: NDArray[np.bool_], offsets: Offsets) -> NDArray[np.int64]:
     """Return the absolute index of each row's first true item, or -1 (int64)."""
     hits = np.flatnonzero(mask)
+    if len(hits) < len(offsets):
+        first = np.full(len(offsets) - 1, -1, np.int64)
+        first[_row_of(hits, offsets)[::-1]] = hits[::-1]
+        return first
     padded = np.append(hits, len(mask))
     first = padded[np.searchsorted(hits, offsets[:-1])]
     return np.where(first < offsets[1:], first, -1)
@@ -133,9 +137,18 @@ def first_in_row(mask: NDArray[np.bool_], offsets: Offsets) -> NDArray[np.int64]
 def last_in_row(mask: NDArray[np.bool_], offsets: Offsets) -> NDArray[np.int64]:
     """Return the absolute index of each row's last true item, or -1 (int64)."""
     hits = np.flatnonzero(mask)
+    if len(hits) < len(offsets):
+        last = np.full(len(offsets) - 1, -1, np.int64)
+        last[_row_of(hits, offsets)] = hits
+        return last
     padded = np.append(hits, -1)
     last = padded[np.searchsorted(hits, offsets[1:]) - 1]
     return np.where(last >= offsets[:-1], last, -1)
+
+
+def _row_of(items: NDArray[np.int64], offsets: Offsets) -> NDArray[np.int64]:
+    """Return the row of each item, given by its place in the column."""
+    return np.searchsorted(offsets, items, "right") - 1
 
 
 def count_in_row(mask: NDArray[np.bool_], offsets: Offsets) -> NDArray[np.int64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -197,8 +197,12 @@ def _work(cpu: CPUComparison, side: int, chosen: tuple[Mask, Mask]) -> OneSidedW
     """
     root, parent = _outermost(cpu, side, chosen[side])
     passing = np.zeros(len(cpu.names), np.bool_)
+    other = 1 - side
+    others = cpu.diff.having_on(other, chosen[other])
+    below = cache(lambda row: _below(cpu, side, row))
+    below_there = cache(lambda row: _below(cpu, other, row, left_out=others))
     for one in _roots(cpu, side, root, parent):
-        passed = _passed_on(cpu, side, one, chosen[1 - side])
+        passed = _passed_on(cpu, side, one, below(one.row), below_there(one.parent))
         total = int(cpu.diff.values[side][passed].sum())
         if total >= _MOST * one.value:
             passing[one.row] = True
@@ -212,7 +216,7 @@ def _work(cpu: CPUComparison, side: int, chosen: tuple[Mask, Mask]) -> OneSidedW
     roots = [
         one
         for one in _roots(cpu, side, root, parent)
-        if one.value >= least and _expected(cpu, side, one)
+        if one.value >= least and _expected(cpu, side, one, below(one.row))
     ]
     roots.sort(key=lambda one: -one.value)
     # What is not told to be of one side alone is left to be told otherwise.
@@ -249,16 +253,17 @@ def _roots(cpu: CPUComparison, side: int, root: Column, parent: Column) -> list[
     return roots
 
 
-def _passed_on(cpu: CPUComparison, side: int, root: Root, other: Mask) -> Mask:
+def _passed_on(
+    cpu: CPUComparison, side: int, root: Root, below: Column, there: Column
+) -> Mask:
     """Return the samples below a root that go on into what ran without it.
 
     That is a function which the other side calls under the same parent, with none of
-    the `other` chosen functions in between, for so much more than this side does
-    without the root that this is half of what it does below the root, or more.
+    its own chosen functions in between, for so much more than this side does without
+    the root that this is half of what it does below the root, or more. `below` are the
+    sums below the root, `there` those of the other side below the parent.
     """
-    below = _below(cpu, side, root.row)
-    beside = _below(cpu, side, root.parent, without=cpu.only(root.row))
-    there = _below(cpu, 1 - side, root.parent, without=other)
+    beside = _below(cpu, side, root.parent, left_out=_with(cpu, side, root))
     factors = cpu.diff.normalization.factors
     moved = there * factors[1 - side] - beside * factors[side]
     least = _SHARE / 2 * cpu.diff.totals[side]
@@ -273,22 +278,26 @@ def _passed_on(cpu: CPUComparison, side: int, root: Root, other: Mask) -> Mask:
     return passed
 
 
+def _with(cpu: CPUComparison, side: int, root: Root) -> Mask:
+    """Return which samples of a side have a root in their stack."""
+    return cpu.diff.having_on(side, cpu.only(root.row))
+
+
 def _below(
-    cpu: CPUComparison, side: int, row: int, without: Mask | None = None
+    cpu: CPUComparison, side: int, row: int, left_out: Mask | None = None
 ) -> Column:
     """Return the raw sum of each function below `row`; -1 is what calls every root.
 
-    A function counts where its outermost frame is below. Stacks that have a function
-    of `without` are left out.
+    A function counts where its outermost frame is below, in all samples but those that
+    are `left_out` (bool, one a sample).
     """
-    left = None if without is None else cpu.diff.having_on(side, without)
     if row < 0:
         every = cpu.cum[side]
-        return every if left is None else every - cum_of(cpu.diff, side, left)
+        return every if left_out is None else every - cum_of(cpu.diff, side, left_out)
     values = cpu.diff.values[side]
     below = np.zeros(len(cpu.names), np.int64)
     for samples, ids, offsets in cpu.stacks_with(
-        side, cpu.only(row), None if left is None else ~left
+        side, cpu.only(row), None if left_out is None else ~left_out
     ):
         stack = row_of_item(offsets)
         at = last_in_row(ids == row, offsets)
@@ -327,28 +336,28 @@ def mostly(cpu: CPUComparison, side: int, root: Column) -> int | None:
     return int(rows[np.lexsort((depth[rows], total[rows]))[0]])
 
 
-def _expected(cpu: CPUComparison, side: int, root: Root) -> bool:
+def _expected(cpu: CPUComparison, side: int, root: Root, below: Column) -> bool:
     """Return whether the other side's samples of the caller would show the function.
 
     Where its caller hardly runs on the other side, nothing can be said of it there.
+    `below` are the sums below it.
     """
     here, there = (cpu.cum[side], cpu.cum[1 - side])
     if root.parent >= 0:
         part = here[root.row] / here[root.parent]
         if not cpu.model.absence_tells(1 - side, float(part * there[root.parent])):
             return False
-    return not _fell_with_others(cpu, side, root)
+    return not _fell_with_others(cpu, side, root, below)
 
 
-def _fell_with_others(cpu: CPUComparison, side: int, root: Root) -> bool:
+def _fell_with_others(cpu: CPUComparison, side: int, root: Root, below: Column) -> bool:
     """Return whether a root may be there, but for what it calls, too cheap to be seen.
 
     Nearly all that it did is below a function that others call on both sides: where
     that costs them so much less on the other side, the root may cost less for the same
     reason, and be sampled by chance alone.
     """
-    below = _below(cpu, side, root.row)
-    beside = _below(cpu, side, -1, without=cpu.only(root.row))
+    beside = _below(cpu, side, -1, left_out=_with(cpu, side, root))
     here, there = beside, cpu.cum[1 - side]
     shared = (below >= _NEARLY_ALL * root.value) & (there > 0) & (here > 0)
     for row in np.flatnonzero(shared).tolist():

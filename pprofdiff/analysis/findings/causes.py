@@ -13,8 +13,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from dataclasses import field
 
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.model import (
@@ -210,7 +209,7 @@ def _parent(
         if listed is None:
             continue
         for other in found:
-            if not fnmatchcase(other.id, cause) or not _fits(other, finding):
+            if not _matches(other.id, cause) or not _fits(other, finding):
                 continue
             if _follows(cpu, listed[0], other, finding):
                 nearest = other.id
@@ -230,10 +229,16 @@ def _follows(
     return True
 
 
+def _matches(id_: str, pattern: str) -> bool:
+    """Return whether an id is the pattern, or begins as one that ends in ``*``."""
+    head = pattern.removesuffix("*")
+    return id_ == pattern if head == pattern else id_.startswith(head)
+
+
 def _listing(consequences: Sequence[str], id_: str) -> str | None:
     """Return the pattern by which an id is listed, None where it is not."""
     for pattern in consequences:
-        if fnmatchcase(id_, pattern.lstrip(_SIGNS)):
+        if _matches(id_, pattern.lstrip(_SIGNS)):
             return pattern
     return None
 
@@ -241,7 +246,7 @@ def _listing(consequences: Sequence[str], id_: str) -> str | None:
 def _listed_under(cause: str, consequence: str) -> bool:
     """Return whether the table has one id as what may follow from another."""
     return any(
-        fnmatchcase(cause, pattern) and _listing(consequences, consequence) is not None
+        _matches(cause, pattern) and _listing(consequences, consequence) is not None
         for pattern, consequences in FOLLOWS.items()
     )
 

@@ -279,6 +279,8 @@ def unique_tuples(
     """
     hashes = np.zeros((len(columns[0]), 2), np.uint64)
     for column in columns:
+        if len(column) and (column == column[0]).all():
+            continue  # It tells no rows apart.
         words = column.astype(np.int64, copy=False).view(np.uint64)
         for i, seed in enumerate((0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)):
             hashes[:, i] = _mixed(hashes[:, i] ^ _mixed(words, seed), seed)

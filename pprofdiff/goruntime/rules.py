@@ -107,11 +107,11 @@ class Heads:
         """Return whether `name` begins with a head."""
         return name[: self.least] in self.first and name.startswith(self.heads)
 
-    def rows(self, names: Iterable[str]) -> list[int]:
-        """Return the positions of the names that begin with a head."""
+    def begun(self, names: Iterable[str]) -> list[tuple[int, str]]:
+        """Return the names that begin with a head, each behind its position."""
         least, first, heads = self.least, self.first, self.heads
         return [
-            row
+            (row, name)
             for row, name in enumerate(names)
             if name[:least] in first and name.startswith(heads)
         ]

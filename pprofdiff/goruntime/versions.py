@@ -13,7 +13,7 @@ from pprofdiff.goruntime.names import lookup
 from pprofdiff.goruntime.rules import rules
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
 __all__ = [
     "Span",
@@ -31,7 +31,7 @@ Span = tuple[str | None, str | None]
 _NAMES_CACHED = 1 << 16
 
 
-def infer_go_version(names: Sequence[str]) -> tuple[str | None, str | None]:
+def infer_go_version(names: Iterable[str]) -> tuple[str | None, str | None]:
     """Return the first and the last Go release, as "1.22", that have all `names`.
 
     None stands for an end that no name bounds: the first release this package
@@ -39,7 +39,7 @@ def infer_go_version(names: Sequence[str]) -> tuple[str | None, str | None]:
     each other, as in a profile merged from two builds.
     """
     table = rules()
-    bounds = {_bounds(names[row]) for row in table.release_heads.rows(names)}
+    bounds = {_bounds(name) for _, name in table.release_heads.begun(names)}
     first = max((begin for begin, _ in bounds), default=-1)
     last = min((end for _, end in bounds), default=len(table.releases))
     if first > last:

@@ -123,8 +123,8 @@ class CPUComparison:
     def of_runtime(self) -> Mask:
         """Which functions are the runtime's, or do its work (bool, one a row)."""
         mask = np.zeros(len(self.names), np.bool_)
-        for row in rules().heads.rows(self.names):
-            mask[row] = is_runtime_like(self.names[row])
+        for row, name in rules().heads.begun(self.names):
+            mask[row] = is_runtime_like(name)
         return mask
 
     def rows_of(self, names: Iterable[str]) -> Column:

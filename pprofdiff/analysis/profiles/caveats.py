@@ -39,7 +39,7 @@ def go_version(*profiles: Profile) -> str | None:
 
     None where names do not tell, or contradict each other.
     """
-    names = list(chain.from_iterable(map(Profile.function_names, profiles)))
+    names = chain.from_iterable(map(Profile.function_names, profiles))
     return format_go_version(*infer_go_version(names)) or None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
+from typing import NamedTuple
 
 from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.kinds import is_cpu, is_of_go, kind_name

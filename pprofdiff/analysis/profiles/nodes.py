@@ -8,7 +8,7 @@ one name are one node unless the granularity tells their files apart.
 from __future__ import annotations
 
 import posixpath
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any, Literal
 

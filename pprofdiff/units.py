@@ -54,6 +54,9 @@ _BYTES = (
     ("TB", ("tb", "tbyte", "terabyte"), 1024.0**4),
     ("PB", ("pb", "pbyte", "petabyte"), 1024.0**5),
 )
+# pprof calls steps of 1024 by the names of those of 1000: what is no output of its own
+# says what they are.
+_IEC = {"kB": "KiB", "MB": "MiB", "GB": "GiB", "TB": "TiB", "PB": "PiB"}
 _TIME = (
     ("ns", ("ns", "nanosecond"), 1.0),
     ("us", ("μs", "us", "microsecond"), 1e3),
@@ -185,8 +188,8 @@ class Scale(NamedTuple):
 def scale_for(values: Iterable[float], unit: str) -> Scale:
     """Return the scale for a column: that of its largest value, three digits or more.
 
-    Times go from ns to s (hours do not read as a difference), bytes from B to PB in
-    steps of 1024, everything else is counted as it is; whole units get no decimals.
+    Times go from ns to s (hours do not read as a difference), bytes from B to PiB,
+    everything else is counted as it is; whole units get no decimals.
     """
     largest = max((abs(v) for v in values), default=0.0)
     known = _known(unit)
@@ -197,7 +200,7 @@ def scale_for(values: Iterable[float], unit: str) -> Scale:
         name, step = next(((n, s) for n, s in reversed(units) if base >= s), units[0])
         size = step / known[2]
         whole = step == units[0][1]
-        name = "µs" if name == "us" else name
+        name = "µs" if name == "us" else _IEC.get(name, name)
     top = largest / size
     if whole and (known is not None or top.is_integer()):
         return Scale(size, name, 0)

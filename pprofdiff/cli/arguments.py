@@ -326,11 +326,11 @@ def _rules_help() -> list[str]:
     return [
         "Rules of --fail-on trip where new is worse than base by more than LIMIT:",
         *(f"  {rule.form:<36} {rule.help}" for rule in RULES),
-        "LIMIT: +5% of base; +2pp, points of the total; +50ms, +2MB or +100, in the",
+        "LIMIT: +5% of base; +2pp, points of the total; +50ms, +2MiB or +100, in the",
         "  report's mode; -5% for a benchmark unit where more is better, such as MB/s;",
         "  1ms, without a sign, is a ceiling for pauses: new may not be over it.",
         "KIND@PROFILE judges another profile than cpu: total@allocs:+5%,",
-        "  cum@inuse_space:main:+2MB; pause@trace:… a trace, not the GC log.",
+        "  cum@inuse_space:main:+2MiB; pause@trace:… a trace, not the GC log.",
         "A rule trips where its whole interval is over LIMIT, passes where that is",
         "  within, and else cannot tell, which is said. What matches none is no pass.",
         'Kept: fail-on = ["…"], strict = true, same-within = "1%" in pprofdiff.toml,',

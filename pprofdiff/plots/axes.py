@@ -210,7 +210,7 @@ def mark_axis(
 ) -> None:
     """Mark an axis at numbers that are round in the unit of a scale, with that unit.
 
-    2 GB is round in GB, 2,000,000,000 bytes is not. `steps` is as in `round_places`.
+    2 GiB is round in GiB, 2,000,000,000 bytes is not. `steps` is as in `round_places`.
     """
     low, high = (end / scale.size for end in ends)
     for fewer in range(steps, 0, -1):

@@ -600,7 +600,7 @@ def test_the_status_line_is_of_what_is_shown(opened, written):
         page.keyboard.press("Enter")
         assert status(page).endswith(" %)") or " %, " in status(page)
         page.get_by_label("profile").select_option("heap (inuse_space)")
-        assert re.match(r"all: [\d.,]+ → [\d.,]+ MB, ", status(page))
+        assert re.match(r"all: [\d.,]+ → [\d.,]+ MiB, ", status(page))
         page.get_by_label("profile").select_option("block (delay)")
         assert re.match(r"all: [\d.,]+ → [\d.,]+ s, ", status(page))
 

@@ -336,5 +336,5 @@ def test_figures_stand_below_one_another_and_units_beside(opened, written, story
                     if len(places) == 2 and heads[places[1] + 1] == "":
                         units.add(cells[places[1] + 1])
                 units |= {word for head in heads for word in head.split()[1:]}
-        assert units >= {"ms", "MB"}
-        assert "GB" not in units
+        assert units >= {"ms", "MiB"}
+        assert "GiB" not in units

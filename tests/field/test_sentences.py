@@ -16,8 +16,8 @@ ALL = tuple(chain.from_iterable((case, case.swapped) for case in CASES))
 cases = each(ALL)
 
 NUMBER = r"[+−]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?"
-_UNIT = r"(?: ?(?:ns|µs|ms|s|B|kB|MB|GB|TB|%)(?![A-Za-z0-9]))?"
-# ``1.44 → 2.61 s``, ``5.26 MB → 8.1 kB``, ``3.1% → 4.0%``, not within a longer word.
+_UNIT = r"(?: ?(?:ns|µs|ms|s|B|KiB|MiB|GiB|TiB|%)(?![A-Za-z0-9]))?"
+# ``1.44 → 2.61 s``, ``5.26 MiB → 8.1 KiB``, ``3.1% → 4.0%``, not within a longer word.
 PAIR = re.compile(
     rf"(?<![\w.,−+])(?P<base><?{NUMBER})(?P<base_unit>{_UNIT}) → "
     rf"(?P<new><?{NUMBER})(?P<new_unit>{_UNIT})"
@@ -27,7 +27,7 @@ RATIO = rf"(?:{NUMBER}×|1/{NUMBER})"
 TIMES = rf"(?P<times>{RATIO})"
 _SIZES = {
     "ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9,
-    "B": 1, "kB": 1024, "MB": 1024**2, "GB": 1024**3, "TB": 1024**4,
+    "B": 1, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3, "TiB": 1024**4,
     "%": 1, "": 1,
 }  # fmt: skip
 
@@ -270,7 +270,7 @@ def test_the_cost_of_an_operation_goes_the_finding_s_way(case):
 def test_what_is_more_is_the_sum_of_where_it_is(case):
     for finding in findings(case):
         match = re.search(
-            rf"(?:holds? (?P<held>{NUMBER} [kMG]?B)|: (?P<more>[\d,]+)) (?P<word>more|less|fewer)\b",
+            rf"(?:holds? (?P<held>{NUMBER} (?:[KMG]i)?B)|: (?P<more>[\d,]+)) (?P<word>more|less|fewer)\b",
             finding.title,
         )
         if match is None or " others " in finding.title:
@@ -322,7 +322,7 @@ def test_what_is_no_longer_allocated_is_not(case):
 def test_the_headline_has_the_ratio_and_its_interval(case):
     """As ``+17% time (−9.1% to +52%)``, or ``5.36× the operations (4.1 to 7.0×)``.
 
-    Of several benchmarks it is the one that moved most: ``Get 2.0× time/op (…)``.
+    Of several benchmarks it is the one that moved most: ``Get, time/op 2.0× (…)``.
     """
     outcome = report(case).outcome
     first = outcome.headline
@@ -331,9 +331,9 @@ def test_the_headline_has_the_ratio_and_its_interval(case):
         return
     rest = headline.partition(": ")[2]
     for first in outcome.moved[:1]:
-        _, named, rest = rest.partition(f"{first.name} ")
+        noun = {"time": "time/op", "cpu": "CPU/op"}[first.figure]
+        _, named, rest = rest.partition(f"{first.name}, {noun} ")
         assert named, headline
-        rest = rest.removeprefix("most ")
     part = r"[+−]?[\d.,]+"
     inverse = re.match(r"1/([\d,]+) [^()]*\(1/([\d,]+) to 1/([\d,]+)\)", rest)
     if inverse:

@@ -73,7 +73,7 @@ def test_base_and_new_share_their_scale():
         "Heap, main: 64 GC cycles in 44.8 s",
         "Heap, pr: 38 GC cycles in 35.2 s",
     ]
-    assert left.get_yticklabels()[1].get_text() == "2.5 GB"
+    assert left.get_yticklabels()[1].get_text() == "2.5 GiB"
 
 
 def test_both_sides_go_on_one_axes():
@@ -102,10 +102,10 @@ def test_words_tell_the_report_s_means():
     diff = pools()
     words = plots.heap_in_words(diff)
     live = diff.base.steady.heap.mean_live / 1024
-    assert f"main: 64 GC cycles in 44.8 s, mean live {live:.2f} GB" in words
+    assert f"main: 64 GC cycles in 44.8 s, mean live {live:.2f} GiB" in words
     trace = trace_diff("health-check")
     top = trace.new.trace.heap_goal_bytes.value.max() / MIB
-    assert f"goal at most {top:.1f} MB." in plots.heap_in_words(trace)
+    assert f"goal at most {top:.1f} MiB." in plots.heap_in_words(trace)
 
 
 values = st.floats(-1e6, 1e6, width=32)

@@ -49,7 +49,7 @@ def part_of_all(totals: Allocated | None, site: Site) -> float:
 
 
 def amounts(totals: Allocated | None, site: Site) -> str:
-    """Return what a function allocates: ``1.8 → 0 kB/op, 30 → 0 allocs/op``.
+    """Return what a function allocates: ``1.8 → 0 KiB/op, 30 → 0 allocs/op``.
 
     Objects are left out where those that profiles miss may be a good part of them. Who
     allocates all but a hundredth of what benchmarks count on both sides allocates that.

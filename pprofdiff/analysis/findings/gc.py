@@ -134,7 +134,7 @@ def _grown(gc: GCDiff, live: tuple[float, float]) -> tuple[str, str, str]:
     if pace is not None and pace.alone_mb is not None:
         # Of the window's means, as the table has them.
         alone = live[1] * (1 + pace.low_gogc / 100)
-        text = f"GOGC alone makes the goal about {alone:.0f} MB. "
+        text = f"GOGC alone makes the goal about {alone:.0f} MiB. "
         more += f", by about {alone - goal:.0f} MiB for that goal,"
     title = (
         f"The memory limit (GOMEMLIMIT) binds in {gc.new.label}: the live heap grew "
@@ -232,7 +232,7 @@ def _pace_reason(gc: GCDiff, base: Pace, new: Pace, *, more: bool) -> tuple[str,
             )
             if side.alone_mb is not None:
                 alone = heap.mean_live * (1 + side.low_gogc / 100)
-                reason += f", where GOGC alone makes it {alone:.0f} MB"
+                reason += f", where GOGC alone makes it {alone:.0f} MiB"
             return reason, advice
     if base.follows_gogc and new.follows_gogc:
         return (
@@ -294,7 +294,7 @@ def _cadence(gc: GCDiff) -> str:
         return f"{text}; from Go 1.19 GOMEMLIMIT can do it too."
     limit = restored.heap_mb + (restored.outside_mb or 0)
     return (
-        f"{text}, at a heap of {restored.heap_mb:.0f} MB; so does GOGC=off with "
+        f"{text}, at a heap of {restored.heap_mb:.0f} MiB; so does GOGC=off with "
         f"GOMEMLIMIT={limit:.0f}MiB plus what the runtime holds outside the heap."
     )
 
@@ -400,7 +400,7 @@ def _marking_reason(
     grown = log(live[1] / live[0]) if all(live) else 0.0
     if grown / log(ratio) >= _MOST:
         return f", the live heap being {times(live[1] / live[0])} as large", ()
-    at = f" at a live heap of {live[0]:.0f} → {live[1]:.0f} MB"
+    at = f" at a live heap of {live[0]:.0f} → {live[1]:.0f} MiB"
     if case.cpu is not None and case.cpu.other_release:
         names = collectors(case.cpu)
         collector = f", and with it the collector{f': {names}' if names else ''}"

@@ -29,7 +29,7 @@ _NAMED = 3
 def arrow(base: float, new: float, unit: str) -> str:
     """Return two values of a unit in one scale, such as ``1.44 → 2.61 s``.
 
-    Values far apart have a scale each: ``5.26 MB → 8.1 kB``.
+    Values far apart have a scale each: ``5.26 MiB → 8.1 KiB``.
     """
     low, high = sorted((abs(base), abs(new)))
     if low and high >= _FAR * low:

@@ -13,6 +13,10 @@ __all__ = ["Limit", "parse_limit"]
 _FORM = re.compile(r"([+\-−]?)(\d{1,15}(?:\.\d{1,9})?) ?(%|pp|[A-Za-zµμ]+)?")
 
 
+# pprof's names of steps of 1024, by those that say what they are.
+_STEPS = {"KiB": "kB", "MiB": "MB", "GiB": "GB", "TiB": "TB", "PiB": "PB"}
+
+
 class Limit(NamedTuple):
     """How far new may go: `sign` +1 or -1 is a change from base, 0 a ceiling.
 
@@ -36,12 +40,12 @@ class Limit(NamedTuple):
     def fits(self, unit: str) -> bool:
         """Whether an absolute limit can be brought to this unit."""
         if self.unit:
-            return comparable(self.unit, unit)
+            return comparable(_known(self.unit), unit)
         return not (comparable(unit, "ns") or comparable(unit, "B"))
 
     def within(self, unit: str) -> float:
         """Return an absolute amount in a unit that it `fits`."""
-        size = scale(1, self.unit, unit)[0] if self.unit else 1.0
+        size = scale(1, _known(self.unit), unit)[0] if self.unit else 1.0
         return float(self.amount) * size
 
     def allowed(self, base: float, unit: str) -> float:
@@ -49,6 +53,11 @@ class Limit(NamedTuple):
         if self.relative:
             return abs(base) * float(self.amount / 100)
         return float(self.amount) if self.unit == "pp" else self.within(unit)
+
+
+def _known(unit: str) -> str:
+    """Return a unit as pprof spells it."""
+    return _STEPS.get(unit, unit)
 
 
 def parse_limit(text: str) -> Limit:
@@ -59,7 +68,7 @@ def parse_limit(text: str) -> Limit:
     sign = {"": 0, "+": 1}.get(match[1], -1)
     unit = (match[3] or "").replace("µ", "u").replace("μ", "u")
     if unit not in ("", "%", "pp") and not any(
-        comparable(unit, known) for known in ("ns", "B")
+        comparable(_known(unit), known) for known in ("ns", "B")
     ):
         raise ValueError(f"{unit} is no unit of time or size")
     if not sign and unit in ("%", "pp"):

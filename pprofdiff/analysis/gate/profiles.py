@@ -326,7 +326,7 @@ def _of_goroutines(diff: ProfileDiff, rows: _Rows, limit: Limit) -> _Chance:
 
 def _example(diff: ProfileDiff) -> str:
     """Return limits that fit a profile."""
-    unit = {"nanoseconds": "+5% or +50ms", "bytes": "+5% or +2MB"}
+    unit = {"nanoseconds": "+5% or +50ms", "bytes": "+5% or +2MiB"}
     return unit.get(diff.unit, "+5% or +100")
 
 

@@ -62,10 +62,10 @@ _RISKY = re.compile(
     r"|\b[A-Za-z]+-\d"  # GH-1
     r"|\b(?=[a-f]*\d)[0-9a-f]{7,40}\b"  # a commit
 )
-# Words after all: <0.1%, µs/op, ns/kB.
+# Words after all: <0.1%, µs/op, ns/KiB.
 # A number that something is below, or a part: <0.1%; 1/31,000.
 _BELOW = re.compile(r"<[\d.]+[%×]?|1/\d[\d,]*")
-_PER_OP = re.compile(r"(?<=[^\W\d_])/(?:op|s|kB)\b")
+_PER_OP = re.compile(r"(?<=[^\W\d_])/(?:op|s|KiB)\b")
 _LONG = re.compile(f"[^ ]{{{_LONGEST_NAME + 1},}}")
 # What one types: --work BASE:NEW.
 _FLAG, _VALUE = (

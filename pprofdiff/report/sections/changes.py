@@ -40,7 +40,7 @@ def seconds(base: float, new: float) -> str:
 
 
 def counts(counted: Counted) -> str:
-    """Return an exact count: ``9.14 → 7.27 kB``, ``28 → 5``, ``28`` as before."""
+    """Return an exact count: ``9.14 → 7.27 KiB``, ``28 → 5``, ``28`` as before."""
     base, new = counted.base, counted.new
     if number(counted, base) == number(counted, new):
         return number(counted, base)

@@ -28,7 +28,7 @@ __all__ = ["gc_price_brief", "gc_price_parts"]
 _SMALL, _BRIEF, _ROUNDING = 0.005, 0.05, 1e-9
 # How many functions a short report names.
 _FEW = 2
-_KB = 1024
+_KIB = 1024
 
 _EXACT = "GC CPU is split by logarithmic mean, so that the parts add up to its change."
 _MODEL = (
@@ -51,9 +51,9 @@ _UNITS = {
     "per_cycle": "B",
     "cycle": "ns",
     "measured": "",
-    "marking": "ns/kB",
-    "sweeping": "ns/kB",
-    "idle": "ns/kB",
+    "marking": "ns/KiB",
+    "sweeping": "ns/KiB",
+    "idle": "ns/KiB",
 }
 
 
@@ -91,7 +91,7 @@ def _table(report: ReportModel, account: GCAccount, *, brief: bool = False) -> T
             for place, name in zip(large, names, strict=True)
         ),
         *_rest("functions", [p for p in sites if not brief and p not in large], scale),
-        _row(split.price, Cell("CPU per byte"), "ns/kB", scale, level=1),
+        _row(split.price, Cell("CPU per byte"), "ns/KiB", scale, level=1),
         *(
             _row(factor, Cell(_label(factor.id, account)), _UNITS[factor.id], scale, 2)
             for factor in shown
@@ -138,9 +138,9 @@ def _label(factor: str, account: GCAccount) -> str:
 def _in(values: Sequence[float], unit: str) -> Scale:
     """Return how values are written that are in a unit of `_UNITS`."""
     counted, _, per = unit.partition("/")
-    if per == "kB":
-        scale = scale_for([value * _KB for value in values], counted)
-        scale = scale._replace(size=scale.size / _KB)
+    if per == "KiB":
+        scale = scale_for([value * _KIB for value in values], counted)
+        scale = scale._replace(size=scale.size / _KIB)
     else:
         scale = scale_for(values, counted) if counted else Scale(1, "", 2)
     return scale._replace(unit=f"{scale.unit}/{per}") if per else scale

@@ -191,7 +191,7 @@ def _short(measure: Measure, *, interval: bool) -> str:
 
 
 def _count(counted: Counted) -> str:
-    """Return an exact count: ``B/op 9.14 → 7.27 kB``, ``allocs/op 28 → 5``."""
+    """Return an exact count: ``B/op 9.14 → 7.27 KiB``, ``allocs/op 28 → 5``."""
     base, new = counted.base, counted.new
     alike = bool(new) and abs(base / new - 1) < _NOTHING
     if base == new or (alike and number(counted, base) == number(counted, new)):

@@ -245,7 +245,7 @@ def test_a_function_that_allocates_in_place_of_another_is_one_cause():
     _, findings = causes(*sides)
     (cause,) = findings.causes
     assert cause.title == (
-        "p.G allocates in place of p.F: 1.88 → 1.25 kB/op, 30 → 20 allocs/op"
+        "p.G allocates in place of p.F: 1.88 → 1.25 KiB/op, 30 → 20 allocs/op"
     )
     assert (cause.direction, cause.text) == ("better", "That is all of the change.")
 
@@ -279,7 +279,7 @@ def test_collection_follows_from_the_function_that_allocates_less():
     )
     cause, below = findings.found
     assert cause.title.startswith("p.F uses 0.70× the CPU")
-    assert "It allocates 62.5 → 6.2 kB/op, 40 → 4 allocs/op." in cause.text
+    assert "It allocates 62.5 → 6.2 KiB/op, 40 → 4 allocs/op." in cause.text
     assert (below.id, below.parent) == ("gc-work", cause.id)
     assert findings.explained.explained == pytest.approx(findings.explained.total)
 

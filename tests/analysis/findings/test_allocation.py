@@ -42,7 +42,7 @@ def test_the_total_by_operation_comes_first():
         "Each operation allocates 4.00× the bytes, 4.00× the objects: more in s.Parse"
     )
     assert found.text.startswith(
-        "In all 0.750 → 3.000 MB/op; s.Parse 0.200 → 2.450 MB/op"
+        "In all 0.750 → 3.000 MiB/op; s.Parse 0.200 → 2.450 MiB/op"
     )
     assert found.direction == "worse"
     facts = {fact.what: (fact.base, fact.new, fact.unit) for fact in found.evidence}

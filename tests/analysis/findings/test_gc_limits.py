@@ -76,8 +76,8 @@ def test_a_limit_makes_gc_run_more_often_never_less():
     assert "because a memory limit (GOMEMLIMIT) binds in new" in oftener.title
     facts = {fact.what: fact.new for fact in oftener.evidence}
     # What the sentence says is what the table has.
-    assert f"its goal is {facts['goal, mean']:.1f} MB" in oftener.title
-    assert f"live heap of {facts['live heap, mean']:.1f} MB" in oftener.title
+    assert f"its goal is {facts['goal, mean']:.1f} MiB" in oftener.title
+    assert f"live heap of {facts['live heap, mean']:.1f} MiB" in oftener.title
 
 
 def test_a_program_that_sets_gogc_itself_has_no_limit():

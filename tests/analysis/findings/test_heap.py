@@ -24,8 +24,12 @@ def grown(base, new, **how):
 
 def test_a_site_that_never_frees():
     told = grown(BASE, BASE | {CACHE: (40, 40)})
-    assert told.title == "The live heap grew 39.0 → 69.0 MB: s.Store holds 30.0 MB more"
-    assert "s.Store at main.go:1 10.0 → 40.0 MB in 10,240 → 40,960 objects" in told.text
+    assert (
+        told.title == "The live heap grew 39.0 → 69.0 MiB: s.Store holds 30.0 MiB more"
+    )
+    assert (
+        "s.Store at main.go:1 10.0 → 40.0 MiB in 10,240 → 40,960 objects" in told.text
+    )
     assert "100% of what it allocated" in told.text
     assert "freed next to nothing" in told.text
     assert (told.severity, told.direction) == ("major", "worse")
@@ -38,7 +42,7 @@ def test_a_site_that_never_frees():
 def test_and_backwards_the_opposite():
     told = grown(BASE | {CACHE: (40, 40)}, BASE)
     assert told.title == (
-        "The live heap shrank 69.0 → 39.0 MB: s.Store holds 30.0 MB less"
+        "The live heap shrank 69.0 → 39.0 MiB: s.Store holds 30.0 MiB less"
     )
     # Memory that is no longer held costs nobody anything.
     assert (told.severity, told.direction) == ("minor", "better")
@@ -48,7 +52,7 @@ def test_and_backwards_the_opposite():
 
 def test_the_library_is_not_blamed_for_what_the_program_keeps():
     told = grown(BASE, BASE | {TABLE: (60, 60)})
-    assert "s.Load holds 40.0 MB more" in told.title
+    assert "s.Load holds 40.0 MiB more" in told.title
 
 
 def test_an_allocs_profile_tells_it_too():
@@ -73,14 +77,14 @@ def test_what_turns_over_must_move_far():
         grown(BASE | {WORK: (9000, 20)}, BASE | {WORK: (9000, 60)}).severity == "info"
     )
     told = grown(BASE | {WORK: (9000, 10)}, BASE | {WORK: (9000, 90)})
-    assert "s.Parse holds 80.0 MB more" in told.title
+    assert "s.Parse holds 80.0 MiB more" in told.title
     assert "it turns over" in told.text
 
 
 def test_all_sites_alike_are_the_load():
     twice = {stack: (made, 3 * live) for stack, (made, live) in BASE.items()}
     told = grown(BASE, twice)
-    assert told.title == ("The live heap grew 39 → 117 MB, at all call sites alike")
+    assert told.title == ("The live heap grew 39 → 117 MiB, at all call sites alike")
     assert told.text.startswith("What moved did so by about 3.00×. ")
     assert (told.severity, told.direction) == ("info", "neutral")
 
@@ -118,7 +122,9 @@ def test_shares_of_heaps_say_nothing_of_their_size():
 
 def test_a_heap_that_was_empty_grew():
     told = grown({CACHE: (0, 0)}, {CACHE: (40, 40), WORK: (500, 2)})
-    assert told.title == "The live heap grew 0.0 → 42.0 MB: s.Store holds 40.0 MB more"
+    assert (
+        told.title == "The live heap grew 0.0 → 42.0 MiB: s.Store holds 40.0 MiB more"
+    )
     assert (told.severity, told.direction) == ("major", "worse")
     assert "Nothing at all" not in told.text
     assert comparison(heap({}), heap({})) is not None
@@ -137,7 +143,7 @@ def test_a_server_that_keeps_sessions(load_capture, words):
 
     grew = told("none", "heap")
     assert re.search(
-        r"main\.\(\*server\)\.open( and \S+)? holds? \S+ MB more", grew.title
+        r"main\.\(\*server\)\.open( and \S+)? holds? \S+ MiB more", grew.title
     )
     assert "main.(*server).open at main.go:" in grew.text
     assert "it has freed next to nothing" in grew.text

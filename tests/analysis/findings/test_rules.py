@@ -427,7 +427,7 @@ def test_gc_that_costs_more_by_cycle():
     logs = gctrace(cpu_ms=20), gctrace(cpu_ms=40)
     found = findings(None, None, logs=logs)
     assert found["gc-cycle-cost"].title.startswith("A GC cycle costs 1.8")
-    assert "live heap of 100 → 100 MB" in found["gc-cycle-cost"].title
+    assert "live heap of 100 → 100 MiB" in found["gc-cycle-cost"].title
     assert "gc-frequency" not in found
 
 

@@ -24,7 +24,7 @@ AMOUNTS = st.builds(
     st.integers(0, 10**15 - 1).map(str),
     st.one_of(st.just(""), st.integers(0, 10**9 - 1).map(str)),
 )
-ABSOLUTE = ("ns", "us", "ms", "s", "B", "kB", "MB", "GB")
+ABSOLUTE = ("ns", "us", "ms", "s", "B", "kB", "MB", "GB", "KiB", "MiB", "GiB")
 POINTS = st.builds(Limit, st.just(1), AMOUNTS, st.sampled_from(("%", "pp")))
 SIZES = st.builds(Limit, st.just(1), AMOUNTS, st.sampled_from(("", *ABSOLUTE)))
 CHANGES = st.one_of(POINTS, SIZES)
@@ -192,3 +192,18 @@ def test_a_mistake_is_named_beside_a_right_rule(text):
 def test_a_wrong_pattern_is_a_mistake(kind):
     with pytest.raises(UsageError, match=re.escape(f"--fail-on {kind}:(:+5%")):
         parse_rule(f"{kind}:(:+5%")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("KiB", "kB"), ("MiB", "MB"), ("GiB", "GB")]
+)
+def test_sizes_are_typed_as_pprof_or_the_report_writes_them(one, other):
+    """Of both, a step is 1024."""
+    typed, printed = (parse_limit(f"+3{unit}") for unit in (other, one))
+    assert str(printed) == f"+3{one}"
+    assert printed.fits("bytes")
+    assert (
+        typed.within("B")
+        == printed.within("B")
+        == 3 * 1024 ** ("KMG".index(one[0]) + 1)
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pprofdiff.analysis.account.gc import GCAccount
+from pprofdiff.analysis.causes.sites import BYTE
 from pprofdiff.analysis.ledger.gc_price import Factor
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.report.model import ReportModel
@@ -78,6 +79,8 @@ def _table(report: ReportModel, account: GCAccount, *, brief: bool = False) -> T
     sites = sorted(split.places, key=lambda place: -abs(place.part))
     least = (_BRIEF if brief else _SMALL) * larger
     large = [p for p in sites if p.part and abs(p.part) >= least]
+    # What a process allocates to start is none per operation.
+    large = [p for p in large if max(p.base, p.new) >= BYTE]
     large = large[:_FEW] if brief else large
     least = (_BRIEF if brief else _ROUNDING) * larger
     shown = [f for f in split.factors if abs(f.part) >= least]

@@ -57,7 +57,8 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
         if alone is not None:
             causes = [f for f in shown if f.parent not in _ids(shown)]
             who = f"Cause {causes.index(alone) + 1} explains"
-        seen = None if alone is None else _own(alone)
+        # A title has all that its cause explains, with what follows from it.
+        seen = alone.explains if alone is not None and alone.mark is not None else None
         rest.append(Sentence(_together(findings.explained, cpu, who, seen)))
     return Why(
         warnings=tuple(

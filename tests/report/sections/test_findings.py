@@ -10,7 +10,8 @@ import pytest
 
 from pprofdiff.analysis.findings.model import Explained
 from pprofdiff.analysis.profiles.groups import JudgedSum
-from pprofdiff.report.sections.findings import _together
+from pprofdiff.report.model import report_of
+from pprofdiff.report.sections.findings import _together, why
 from tests.analysis.measuring import Unit, compared, path
 
 NUMBER = re.compile(r"([+−]?)(\d[\d,]*(?:\.\d+)?)")
@@ -62,3 +63,17 @@ def test_what_is_not_explained_is_named(cpu):
         r"Cause 1 explains −[\d.,]+ of −[\d.,]+ \S+\. Not explained: GC −[\d.,]+ \S+\.",
         text,
     )
+
+
+def test_what_a_title_says_of_all_that_follows_is_not_said_again():
+    """The amount behind "with what follows" is what the cause explains."""
+    inner, other, mark = path("F"), path("G"), ("runtime.gcBgMarkWorker",)
+    base = Unit({inner: 400, other: 300, mark: 300}, {inner: (3, 3000)})
+    new = Unit({inner: 200, other: 303, mark: 100}, {inner: (1, 1000)})
+    told = why(report_of(compared(base, new)))
+    first, *_ = told.reasons
+    follows = re.search(r"with what follows (−[\d.]+)", first.title)
+    (closing,) = (one.text for one in told.rest)
+    total, rest = numbers(closing)
+    assert closing.startswith("The rest of the −")
+    assert sum(numbers(follows[1])) + rest == total

@@ -15,7 +15,7 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.side import counted_seconds
 from pprofdiff.analysis.stats.control import Control, control, keep_control
 from pprofdiff.model.side import Side
-from pprofdiff.units import times
+from pprofdiff.units import clipped, times
 
 __all__ = ["at_about_equal_work", "by_call_sites", "shows_work"]
 
@@ -48,7 +48,7 @@ def _normalization(
     diff: ProfileDiff, profiles: Sequence[ProfileDiff], base: Side, new: Side
 ) -> Normalization | None:
     """Return the scaling to base's work; None where nothing shows it well."""
-    found, name = control(diff), new.label
+    found, name = control(diff), clipped(new.label)
     if found is not None and found.shows_work:
         work = _of(found)
         takes = "takes {} the CPU" if diff.is_cpu else "allocates {} as much"

@@ -119,7 +119,8 @@ def _told_units(outcome: Outcome, first: Measure) -> Told:
     many, figures = len(outcome.units), ", ".join(_figures(outcome, first))
     every = "both" if many == _BOTH else f"all {many}"
     # Time is a geometric mean, and in turns all figures are.
-    mean = "geomean" if first.id == "time" or _turns(first) else "together"
+    shown = {measure.id for measure in (first, *_others(outcome, first))}
+    mean = "geomean" if _turns(first) or shown == {"time"} else "together"
     of_all = f"{every} benchmarks together"
     if mean == "geomean":
         of_all = f"geomean of {every} benchmarks"

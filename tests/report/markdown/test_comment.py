@@ -116,7 +116,7 @@ def test_it_reads_well_with_everything_folded(comment):
     assert ruling.startswith("- fail: `group:user:+5pp`: ")
     assert outcome.startswith("**Faster: Compress, time/op 1/5,100 (1/8,100 to ")
     assert mean == (
-        "Geomean of both benchmarks: 70.7× the operations a second (48.5 to 103×), 1/100 "
+        "Both benchmarks together: 70.7× the operations a second (48.5 to 103×), 1/100 "
         "the CPU an operation, about."
     )
     assert named.startswith("**Benchmarks, ")

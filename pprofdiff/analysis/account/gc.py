@@ -52,17 +52,11 @@ def gc_account(comparison: Comparison) -> GCAccount | None:
     allocs = case.of_type("alloc_space")
     if allocs is not None and not _per_op(allocs):
         allocs = None
-    known = comparison.work and comparison.work.allocated.get("alloc_space")
-    places: dict[str, Pair] = {}
-    if allocs is not None:
-        allocated, bytes_from = allocs.normalization.scaled(*allocs.totals), "allocs"
-        places = _places(allocs)
-    elif known:
-        allocated, bytes_from = known, "B/op"
-    elif logged is not None:
-        allocated, bytes_from = logged.allocated, "GC log"
-    else:
+    found = _allocated(comparison, allocs, logged)
+    if found is None:
         return None
+    allocated, bytes_from = found
+    places = {} if allocs is None else _places(allocs)
     cycle = None if logged is None else logged.cycle
     is_forced = gc is not None and _forced(gc)
     if cpu is not None and _per_op(cpu):
@@ -97,6 +91,23 @@ def too_little_gc(comparison: Comparison) -> bool:
         int(side[rows].sum()) < _TOO_LITTLE * total
         for side, total in zip((sums.base, sums.new), cpu.totals, strict=True)
     )
+
+
+def _allocated(
+    comparison: Comparison, allocs: ProfileDiff | None, logged: _Logged | None
+) -> tuple[Pair, str] | None:
+    """Return bytes/op of both sides, and by what; None where that is not known.
+
+    Bytes that one side does not allocate have no price there: none either.
+    """
+    known = comparison.work and comparison.work.allocated.get("alloc_space")
+    if known and min(known) < BYTE:
+        return None
+    if allocs is not None:
+        return allocs.normalization.scaled(*allocs.totals), "allocs"
+    if known:
+        return known, "B/op"
+    return None if logged is None else (logged.allocated, "GC log")
 
 
 def _split_profile(

@@ -335,7 +335,8 @@ class Behind(NamedTuple):
         The changed lines of the first comparison of profiles whose samples moved beyond
         noise, of all samples, those that moved most first.
     unchanged
-        Those of the functions whose own cost moved most of which no line differs.
+        Those of the functions of both sides whose own cost moved most of which no line
+        differs.
     caveats
         What to know where the source is not that of the profiles.
 
@@ -371,7 +372,10 @@ def with_source(comparison: Comparison, findings: Findings, sources: Sources) ->
     first = carriers[0]
     movement = own_movement(first.diff)
     movers = np.argsort(-np.abs(movement), kind="stable")[:_LISTED].tolist()
-    others = _with_others(first, [row for row in movers if movement[row]], ())
+    # What one side alone calls did not change its cost.
+    cum = first.diff.paired_functions.raw("cum")
+    movers = [row for row in movers if movement[row] and cum[0][row] and cum[1][row]]
+    others = _with_others(first, movers, ())
     return Behind(
         findings._replace(found=tuple(told)),
         _all_lines(first),

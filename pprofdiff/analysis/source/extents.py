@@ -33,6 +33,8 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _LINKNAME = "//go:linkname "
+# Lines of a function that are in it, where the text is that of the profile.
+_MOST = 0.8
 # Functions are shorter than this.
 _LONGEST = 20_000
 
@@ -63,7 +65,8 @@ def extent_of(
         The line in which the profile says that it starts, 0 where it does not say, as
         profiles of Go before 1.20: its only declaration is taken then.
     costs
-        The lines of it that cost something, which must be in it.
+        The lines of it that cost something. Most of them must be in it: a compiler
+        gives a few instructions the line of what they were made from.
 
     """
     if path.endswith(_ASSEMBLY):
@@ -72,9 +75,10 @@ def extent_of(
         found = _at(lines, function, start)
     else:
         found = _only(lines, function)
-    if found is None or not all(found.has(line) for line in costs):
+    if found is None:
         return None
-    return found
+    inside = [found.has(line) for line in costs]
+    return found if sum(inside) >= _MOST * len(inside) else None
 
 
 def declared(lines: Sequence[str], function: str, path: str) -> Extent | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -314,12 +315,16 @@ def _totals(
 def _in_short(others: Sequence[Reason], rest: Sequence[Sentence]) -> str:
     """Return findings that are not the answer, each by its title, and what is left."""
     texts = []
-    if others:
-        listed = [markup.in_short(reason) for reason in others]
-        if others[0].level:
-            # What follows from the answer stands under its number.
-            listed.insert(0, "1. With the one above:")
-        texts = [markup.emphasis("Other findings"), "\n".join(listed)]
+    follows = list(takewhile(lambda reason: reason.level, others))
+    if follows:
+        listed = [
+            markup.in_short(reason._replace(level=reason.level - 1, number=0))
+            for reason in follows
+        ]
+        texts += [markup.emphasis("Follows from it"), "\n".join(listed)]
+    if rest_of := others[len(follows) :]:
+        listed = [markup.in_short(reason) for reason in rest_of]
+        texts += [markup.emphasis("Other findings"), "\n".join(listed)]
     return "\n\n".join([*texts, *map(markup.render, rest)])
 
 

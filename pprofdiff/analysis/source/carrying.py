@@ -503,7 +503,8 @@ def _of_callers(
             runs = carriers.sums(chosen)
             lines = tuple(_lines(carriers, model.counting, runs, whole))
             if lines:
-                return SourceOfFinding(lines[:_TOLD], diff=number)
+                source = _with_others(carriers, [], lines[:_TOLD])
+                return source._replace(diff=number)
     return None
 
 

@@ -39,6 +39,7 @@ from pprofdiff.analysis.findings.wording import arrow, short
 from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.scaling import scale_of
 from pprofdiff.analysis.stats.counts import CountModel
+from pprofdiff.analysis.stats.run_spread import ONE_RUN
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.goruntime.rules import rules
 from pprofdiff.units import percent, times
@@ -262,9 +263,14 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
 
 
 def _is_all(cpu: CPUComparison, place: Place) -> bool:
-    """Return whether a place is nearly all of a change that samples show."""
+    """Return whether a place is nearly all of a change that is significant.
+
+    Turns show that CPU per operation changed, however far profiled runs differ: what
+    is left is how well samples tell the place from the rest.
+    """
     whole = cpu.scaled_delta(*cpu.diff.totals)
-    if not cpu.change(cpu.all).told:
+    counting = cpu.model._replace(spread=ONE_RUN)
+    if not counting.one(cpu.runs(place.claim)).told:
         return False
     return abs(cpu.scaled_delta(place.base, place.new) - whole) <= _REST * abs(whole)
 

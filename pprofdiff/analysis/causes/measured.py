@@ -230,7 +230,7 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
         else "",
         callees,
         f"By resource: {'; '.join(clauses)}" if clauses else "",
-        *_mechanisms(cpu, place),
+        *_mechanisms(cpu, place, clauses),
     ]
     share = abs(delta) / cpu.whole
     told = view.moved and (cpu.change(place.claim).told or _is_all(cpu, place))
@@ -415,8 +415,11 @@ def _resources() -> Iterator[tuple[str, tuple[str, ...]]]:
     yield "allocation and GC", tuple(memory)
 
 
-def _mechanisms(cpu: CPUComparison, place: Place) -> list[str]:
-    """Return kinds of runtime work that one side alone does, as the place moved."""
+def _mechanisms(cpu: CPUComparison, place: Place, clauses: list[str]) -> list[str]:
+    """Return kinds of runtime work that one side alone does, as the place moved.
+
+    One whose amount is that of a clause by resource is said there.
+    """
     if not place.base or not place.new:
         return []
     table, found = rules(), []
@@ -430,7 +433,8 @@ def _mechanisms(cpu: CPUComparison, place: Place) -> list[str]:
         delta = cpu.delta(claim)
         if min(base, new) or abs(delta) < _MECHANISM * whole:
             continue
-        if delta * moved < 0:
+        said = f" {scale_of(cpu.diff).number(delta, signed=True)}"
+        if delta * moved < 0 or any(said in clause for clause in clauses):
             continue
         if cpu.change(claim).told:
             label = table.category_labels.get(category, category)
@@ -471,7 +475,8 @@ def _of_site(
         own = owned_by(cpu, cpu.rows_of(owners).tolist())
         of_site = own.within(cpu.of_groups(*_COSTS_OF_ALLOCATION)).without(taken)
         delta = cpu.delta(of_site)
-        if (delta < 0) == fewer and delta and cpu.change(of_site).told:
+        # What is allocated is counted: its CPU goes the same way, however few samples.
+        if (delta < 0) == fewer and delta:
             claim, explains, mark = of_site, delta, cpu.mark(of_site)
     part = part_of_all(view.totals, site)
     severity: Severity = "major" if part >= 0.1 else "minor"

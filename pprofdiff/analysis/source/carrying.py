@@ -361,7 +361,9 @@ def with_source(comparison: Comparison, findings: Findings, sources: Sources) ->
     told = []
     for finding in findings.found:
         source = None
-        if finding.claim is not None and case.cpu is not None and of_cpu:
+        # CPU within noise shows no lines: allocation is counted by line.
+        by_cpu = finding.claim is not None and finding.mark != "noise"
+        if by_cpu and case.cpu is not None and of_cpu:
             source = _of_claim(case.cpu, of_cpu[0], finding, carriers)
         elif finding.names or finding.functions:
             source = _of_functions(finding, carriers)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import log
 from typing import NamedTuple
 
 from pprofdiff.analysis.causes.amounts import (
@@ -55,6 +56,8 @@ _CLAUSES = 4
 _SITES = 2
 # A kind of work with this part of a place, and none on the other side, is named.
 _MECHANISM = 0.05
+# Runs of both sides do about as many operations.
+_ALIKE = 1.5
 # GC work follows allocation that changed by this much, and not its price.
 _BYTES = 0.05
 # What is left of a change that a place has nearly all of.
@@ -202,11 +205,11 @@ def _put(view: _View, finding: Finding, drafts: _Drafts) -> None:
     The collector runs as often as the program allocates, and wakes its workers through
     the scheduler.
     """
-    space = None if view.totals is None else view.totals.space
-    follows = (
-        space is not None
-        and abs(space[1] - space[0]) > _BYTES * max(space)
-        and (space[1] - space[0]) * (finding.explains or 0.0) > 0
+    counted = [] if view.totals is None else [view.totals.space, view.totals.objects]
+    follows = any(
+        abs(new - base) > _BYTES * max(base, new)
+        and (new - base) * (finding.explains or 0.0) > 0
+        for base, new in filter(None, counted)
     )
     owners = [draft for draft in drafts if draft[1].sure]
     owners.sort(key=lambda draft: -draft[0])
@@ -562,6 +565,9 @@ def _of_process(
     if collected and (objects is None or max(objects) >= OBJECT):
         return False
     base, new = (1 / len(side.runs) for side in (cpu.diff.base, cpu.diff.new))
+    of_op = cpu.diff.normalization.factors
+    if abs(log(of_op[0] * new / (of_op[1] * base))) < log(_ALIKE):
+        return False
     by = Normalization("absolute", base, new, "per run")
     model = CountModel.of(cpu.model.worth, by)._replace(spread=cpu.model.spread)
     return not model.one(cpu.runs(claim)).told

@@ -60,7 +60,7 @@ def test_json_says_the_same(planted):
 
 def test_the_comment_has_a_line_for_each(planted):
     page = planted.to_markdown()
-    assert "**Slower: Encode 2.8" in page
+    assert "**Slower: Encode, CPU/op 2.8" in page
     rows = [line for line in page.splitlines() if line.startswith("|")]
     for name in NAMES:
         assert any(name in row.split("|")[1] for row in rows)

@@ -126,7 +126,7 @@ def test_is_the_wait_for_a_processor_worse_and_where(seen, name):
 def test_what_moved_in_a_package(seen, name):
     """Its name in the search gives its sum, and the functions of it that moved."""
     folder = WITH_JSON[name]
-    cpu = pprofdiff.diff(folder / "base/cpu.pb.gz", folder / "new/cpu.pb.gz").data
+    cpu = pprofdiff.compare(folder / "base", folder / "new")["cpu"].data
     whole = cpu.functions[["base_cum", "new_cum"]]
     table = whole[["encoding/json" in name for name in whole.index]]
     stacks = cpu.stacks[["encoding/json" in stack for stack in cpu.stacks.index]]

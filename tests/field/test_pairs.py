@@ -28,7 +28,7 @@ def measured(told):
     account = told.account
     if account.of == "shares of CPU":
         return Fraction(100), Fraction(100)
-    if account.of == "CPU per operation":
+    if account.of in ("CPU per operation", "CPU at about equal work"):
         diff = told.comparison.cpu
         factors = diff.normalization.factors
         return tuple(
@@ -111,6 +111,7 @@ def test_the_account_has_the_sign_of_its_figure(case):
         "goroutines' time per operation": "",
         "CPU per operation": "cpu",
         "shares of CPU": "",
+        "CPU at about equal work": "",
     }
     wanted = "" if told.account is None else same[told.account.of]
     figures = [m for m in told.outcome.measures if wanted and m.id == wanted]

@@ -170,7 +170,7 @@ def test_only_functions_are_spelled_shorter():
     ax = plots.flamegraph(profile_diff("syncpool", "allocs"), Figure().subplots())
     (whole, *_) = [text for text in ax.texts if isinstance(text, FrameName)]
     assert whole.names == [whole.names[0]]
-    assert re.fullmatch(r"all  [\d.]+ → [\d.]+%", whole.names[0])
+    assert re.fullmatch(r"all  [\d.]+ → [\d.]+ GiB", whole.names[0])
 
 
 @pytest.mark.slow

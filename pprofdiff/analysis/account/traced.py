@@ -36,6 +36,8 @@ _ACTIVE = "exec_ns", "sched_wait_ns", "syscall_ns", "syscall_block_ns"
 # CPU that the runtime spends beside goroutines: its own workers, and between two.
 _BESIDE_GROUPS = {"sched"}
 _BESIDE = {*BACKGROUND_MARK, "gc.sweep.bg", "gc.scavenge.bg"}
+# Counts may be so many deviations off before CPU and running time contradict.
+_DEVIATIONS = 3
 
 
 def of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
@@ -169,17 +171,31 @@ def _running(
             part = Part(f"{prefix}.{group.id}", group.label, amount, _CPU, bounds)
             (beside if outside else inside).append(part)
     off = running.less(Amount.sum(part.amount for part in inside))
-    if min(off) < 0:
+    reach = _reach(diff, running)
+    if off.base < -reach[0] or off.new < -reach[1]:
         gap = (
-            "CPU by group: the CPU profile has more CPU per op than the trace shows "
-            "running"
+            "the CPU profile has more than the trace shows running: they are of other "
+            "times, and running is not split"
         )
         return whole, [], [gap]
     parts = list(in_part(inside, beside))
     gaps = []
     if parts != inside:
         gaps = ["CPU of the runtime's own workers, which the table of CPU has too"]
-    parts.append(
-        Part("off-cpu", "running, but not on a CPU", off, "trace less the CPU profile")
-    )
+    # By chance samples may be more than the time that goroutines ran.
+    label = "running, but not on a CPU" if min(off) >= 0 else "running less CPU"
+    parts.append(Part("off-cpu", label, off, "trace less the CPU profile"))
     return parts, beside, gaps
+
+
+def _reach(diff: ProfileDiff, running: Amount) -> tuple[float, float]:
+    """Return how far the CPU of each side may be off by chance, an operation."""
+    model = diff.model
+    if model is None:
+        return 0.0, 0.0
+    steps = model.base_step, model.new_step
+    base, new = (
+        _DEVIATIONS * (float(abs(total)) * step) ** 0.5
+        for total, step in zip(running, steps, strict=True)
+    )
+    return base, new

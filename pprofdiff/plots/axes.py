@@ -29,6 +29,7 @@ __all__ = [
     "mark_axis",
     "mark_log_times",
     "mark_sizes",
+    "marks_apart",
     "points_wide",
     "round_places",
     "round_time",
@@ -216,16 +217,16 @@ def mark_axis(
     for fewer in range(steps, 0, -1):
         places = round_places(low, high, fewer)
         words = [tick_words(place, scale.unit) for place in places]
-        if which == "y" or _apart(ax, words):
+        if which == "y" or marks_apart(ax, words):
             break
     set_ticks(ax, which, [place * scale.size for place in places], words)
 
 
-def _apart(ax: Axes, words: Sequence[str]) -> bool:
-    """Return whether the marks of an x axis have room beside each other."""
+def marks_apart(ax: Axes, words: Sequence[str]) -> bool:
+    """Return whether marks of an x axis do not touch, which may not reach its ends."""
     between = text_size("0")[0]
     widest = max((text_size(word)[0] for word in words), default=0.0)
-    return (widest + between) * len(words) <= room(ax)[0]
+    return (widest + between) * (len(words) + 1) <= room(ax)[0]
 
 
 def mark_sizes(ax: Axes, which: Which, top: float, unit: str) -> None:
@@ -244,7 +245,7 @@ def mark_log_times(ax: Axes, low_ns: float, high_ns: float) -> None:
     for several in range(1, max(last - first, 0) + 2):
         places = [10.0**power for power in range(first, last + 1, several)]
         words = [round_time(place) for place in places]
-        if _apart(ax, words):
+        if marks_apart(ax, words):
             break
     set_ticks(ax, "x", places, words)
 

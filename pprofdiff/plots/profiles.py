@@ -166,6 +166,8 @@ def movers(
     reach = np.zeros(len(rows.names))
     if diff.model is not None:
         reach = diff.model.reach(rows.runs)
+        # How far chance reaches is not known of some rows.
+        reach = np.where(np.isfinite(reach), reach, 0.0)
         ax.errorbar(
             rows.delta, places, xerr=reach, fmt="none", ecolor=faint, elinewidth=1.0
         )

@@ -22,6 +22,7 @@ from pprofdiff.plots.axes import (
     add_title,
     artist_style,
     data_of,
+    marks_apart,
     set_ticks,
     shortened,
     themed,
@@ -246,10 +247,17 @@ def _box(ax: Axes, words: str, place: tuple[float, float], *, more: bool) -> Box
 def _mark_decades(
     ax: Axes, which: Which, ends: tuple[float, float], scale: Scale
 ) -> None:
-    """Mark a logarithmic axis once a decade, in the report's unit."""
+    """Mark a logarithmic axis once a decade, in the report's unit.
+
+    Where marks would touch there is one every few decades.
+    """
     first, last = (np.log10(end / scale.size) for end in ends)
-    powers = range(int(np.ceil(first)), int(np.floor(last)) + 1)
-    places = [10.0**power for power in powers]
+    first, last = int(np.ceil(first)), int(np.floor(last))
+    for several in range(1, max(last - first, 0) + 2):
+        places = [10.0**power for power in range(first, last + 1, several)]
+        words = [tick_words(place, scale.unit) for place in places]
+        if which == "y" or marks_apart(ax, words):
+            break
     if which == "y":
         # Where the axes meet, the mark below stands for both.
         corner = ends[0] / scale.size * (ends[1] / ends[0]) ** _CORNER

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pprofdiff.analysis.causes.sites import BYTE
@@ -18,6 +18,7 @@ from pprofdiff.goruntime.rules import rules
 __all__ = ["GCAccount", "gc_account", "too_little_gc"]
 
 _MIB = 1 << 20
+_GC = "gc", "gc_tax"
 # gctrace rounds sizes down to whole MiB: below this live heap that decides a ratio.
 _LEAST_MB = 4.0
 # From this share of a side's CPU on a change is major, as findings have it.
@@ -85,12 +86,21 @@ def too_little_gc(comparison: Comparison) -> bool:
     counted = work.allocated.get("alloc_space")
     if counted is not None and max(counted) < BYTE:
         return True
-    sums, groups = cpu.ledger.every("group"), [group.id for group in rules().groups]
-    rows = [groups.index(name) for name in ("gc", "gc_tax")]
+    of_gc = _raw(cpu, "group", *_GC)
     return all(
-        int(side[rows].sum()) < _TOO_LITTLE * total
-        for side, total in zip((sums.base, sums.new), cpu.totals, strict=True)
+        own < _TOO_LITTLE * total for own, total in zip(of_gc, cpu.totals, strict=True)
     )
+
+
+def _raw(cpu: ProfileDiff, dimension: str, *names: str) -> tuple[int, int]:
+    """Return the raw CPU of some groups or categories, base and new."""
+    ids: dict[str, Sequence[str]] = {
+        "category": rules().categories,
+        "group": [group.id for group in rules().groups],
+    }
+    sums = cpu.ledger.every(dimension)
+    rows = [ids[dimension].index(name) for name in names]
+    return int(sums.base[rows].sum()), int(sums.new[rows].sum())
 
 
 def _allocated(
@@ -119,16 +129,9 @@ def _split_profile(
     """Return the split of GC CPU by a CPU profile."""
 
     def of(dimension: str, *names: str) -> Pair:
-        sums = cpu.ledger.every(dimension)
-        rows = [ids[dimension].index(name) for name in names]
-        base, new = (int(side[rows].sum()) for side in (sums.base, sums.new))
-        return cpu.normalization.scaled(base, new)
+        return cpu.normalization.scaled(*_raw(cpu, dimension, *names))
 
-    ids = {
-        "category": list(rules().categories),
-        "group": [group.id for group in rules().groups],
-    }
-    whole = of("group", "gc", "gc_tax")
+    whole = of("group", *_GC)
     # The log's CPU of a cycle is without idle marking too.
     apart = {"sweeping": of("group", "gc_tax"), "idle": of("category", "gc.mark.idle")}
     return gc_price(whole, allocated, apart=apart, cycle=cycle, places=places)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pprofdiff.analysis.causes.sites import BYTE, OBJECT, Allocated, Site
+from pprofdiff.analysis.causes.sites import BYTE, KNOWN, OBJECT, Allocated, Site
 from pprofdiff.analysis.findings.wording import arrow
 from pprofdiff.units import scaled
 
@@ -16,8 +16,6 @@ _Pair = tuple[float, float]
 # change, and of its own: exact counts have no noise, but maps and slices that grow make
 # small differences.
 _OF_ALL, _OF_CHANGE, _OF_ITSELF = 0.04, 0.25, 0.1
-# A change of so many times the objects that profiles miss is known within 20 %.
-_KNOWN = 5
 _ALL = 0.01
 
 
@@ -60,7 +58,7 @@ def amounts(totals: Allocated | None, site: Site) -> str:
             objects=_nearly_all(totals.objects, site.objects),
         )
     space = f"{arrow(*site.space, 'B')}/op"
-    few = abs(site.objects[1] - site.objects[0]) < _KNOWN * site.missing
+    few = abs(site.objects[1] - site.objects[0]) < KNOWN * site.missing
     if (few and not site.exact) or max(site.objects) < OBJECT:
         return space
     objects = " → ".join(map(_objects, site.objects))

@@ -39,7 +39,6 @@ from pprofdiff.analysis.findings.model import (
 from pprofdiff.analysis.findings.wording import arrow, short
 from pprofdiff.analysis.normalization import Normalization
 from pprofdiff.analysis.profiles.scaling import scale_of
-from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.analysis.stats.run_spread import ONE_RUN
 from pprofdiff.goruntime.readable import distinct_names
 from pprofdiff.goruntime.rules import rules
@@ -226,14 +225,14 @@ def _of_place(view: _View, cpu: CPUComparison, place: Place, number: int) -> Fin
     named = [name, *(cpu.names[row] for row in (place.gone, place.added) if row >= 0)]
     site = _sites_of(view, cpu, place)[0]
     known = site is not None and is_large(view.totals, site)
-    clauses, callees = _by_resource(cpu, place), _callees(cpu, place)
+    resources, callees = _by_resource(cpu, place), _callees(cpu, place)
     sentences = [
         f"It allocates {amounts(view.totals, site)}{_all(place)}{view.of_all}"
         if known and site
         else "",
         callees,
-        f"By resource: {'; '.join(clauses)}" if clauses else "",
-        *_mechanisms(cpu, place, clauses),
+        _in_clauses(resources, scale_of(cpu.diff).unit),
+        *_mechanisms(cpu, place, {amount for _, amount in resources}),
     ]
     share = abs(delta) / cpu.whole
     told = view.moved and (cpu.change(place.claim).told or _is_all(cpu, place))
@@ -375,8 +374,8 @@ def _callees(cpu: CPUComparison, place: Place) -> str:
     return f"In it: {', '.join(one for one in (gone, added) if one)}"
 
 
-def _by_resource(cpu: CPUComparison, place: Place) -> list[str]:
-    """Return the groups that make up most of a place's change, as clauses."""
+def _by_resource(cpu: CPUComparison, place: Place) -> list[tuple[str, str]]:
+    """Return what makes up most of a place's change: (label, amount); none of one."""
     scale = scale_of(cpu.diff)
     whole = cpu.scaled_delta(place.base, place.new)
     deltas = [
@@ -386,15 +385,20 @@ def _by_resource(cpu: CPUComparison, place: Place) -> list[str]:
     large = [(d, label) for d, label in deltas if abs(d) >= _CLAUSE * abs(whole)]
     large.sort(key=lambda one: -abs(one[0]))
     shown = [
-        f"{label} {scale.number(delta, signed=True)}"
-        for delta, label in large[:_CLAUSES]
+        (label, scale.number(delta, signed=True)) for delta, label in large[:_CLAUSES]
     ]
     rest = whole - sum(delta for delta, _ in large[:_CLAUSES])
     if shown and abs(rest) >= _MECHANISM * abs(whole):
-        shown.append(f"other {scale.number(rest, signed=True)}")
-    if len(shown) == 1:
-        return []
-    return [f"{shown[0]} {scale.unit}", *shown[1:]] if shown else []
+        shown.append(("other", scale.number(rest, signed=True)))
+    return shown if len(shown) > 1 else []
+
+
+def _in_clauses(resources: list[tuple[str, str]], unit: str) -> str:
+    """Return amounts by resource as a sentence, the first one with the unit."""
+    if not resources:
+        return ""
+    first, *others = (f"{label} {amount}" for label, amount in resources)
+    return f"By resource: {'; '.join([f'{first} {unit}', *others])}"
 
 
 def _resources() -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -418,10 +422,10 @@ def _resources() -> Iterator[tuple[str, tuple[str, ...]]]:
     yield "allocation and GC", tuple(memory)
 
 
-def _mechanisms(cpu: CPUComparison, place: Place, clauses: list[str]) -> list[str]:
+def _mechanisms(cpu: CPUComparison, place: Place, said: set[str]) -> list[str]:
     """Return kinds of runtime work that one side alone does, as the place moved.
 
-    One whose amount is that of a clause by resource is said there.
+    One whose amount is that of a resource is `said` there.
     """
     if not place.base or not place.new:
         return []
@@ -436,8 +440,7 @@ def _mechanisms(cpu: CPUComparison, place: Place, clauses: list[str]) -> list[st
         delta = cpu.delta(claim)
         if min(base, new) or abs(delta) < _MECHANISM * whole:
             continue
-        said = f" {scale_of(cpu.diff).number(delta, signed=True)}"
-        if delta * moved < 0 or any(said in clause for clause in clauses):
+        if delta * moved < 0 or scale_of(cpu.diff).number(delta, signed=True) in said:
             continue
         if cpu.change(claim).told:
             label = table.category_labels.get(category, category)
@@ -569,8 +572,7 @@ def _of_process(
     if abs(log(of_op[0] * new / (of_op[1] * base))) < log(_ALIKE):
         return False
     by = Normalization("absolute", base, new, "per run")
-    model = CountModel.of(cpu.model.worth, by)._replace(spread=cpu.model.spread)
-    return not model.one(cpu.runs(claim)).told
+    return not cpu.model.scaled_by(by).one(cpu.runs(claim)).told
 
 
 def _severity(share: float) -> Severity:

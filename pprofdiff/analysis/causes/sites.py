@@ -15,10 +15,21 @@ from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.runs import operations_of_both
 from pprofdiff.model.csr import sums
 
-__all__ = ["BYTE", "OBJECT", "Allocated", "Site", "Sites", "allocated", "netted"]
+__all__ = [
+    "BYTE",
+    "KNOWN",
+    "OBJECT",
+    "Allocated",
+    "Site",
+    "Sites",
+    "allocated",
+    "netted",
+]
 
 BYTE, OBJECT = 0.5, 0.01
 """Fewer bytes or objects per operation are none: what is allocated now and then."""
+KNOWN = 5
+"""From so many times the objects that profiles miss, a number is known within 20 %."""
 
 
 class Allocated(NamedTuple):
@@ -51,7 +62,6 @@ class Allocated(NamedTuple):
 
 _ROUNDING = 0.01
 _NEARLY = 0.9
-_KNOWN = 5
 # Bytes of profiles and of benchmarks are of one thing within this part: tiny blocks
 # and the profiler's own apart.
 _AGREE = 0.1
@@ -169,7 +179,7 @@ class Sites:
 
         Several tiny ones share a block, which profiles count as one.
         """
-        return _KNOWN * self._missing_objects
+        return KNOWN * self._missing_objects
 
     @cached_property
     def all(self) -> list[Site]:

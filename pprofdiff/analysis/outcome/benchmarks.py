@@ -20,16 +20,13 @@ from pprofdiff.analysis.benchmarks.times import BenchmarkKey
 from pprofdiff.analysis.benchmarks.turns import Turns
 from pprofdiff.analysis.benchmarks.units import ALLOCATED, tidy
 from pprofdiff.analysis.outcome.by_unit import Figure, figures_in_turns
-from pprofdiff.analysis.outcome.model import Outcome
+from pprofdiff.analysis.outcome.model import ALIKE, Outcome
 from pprofdiff.analysis.stats.judgement import Change
 from pprofdiff.analysis.stats.samples import Summary, geomean
 
 __all__ = ["judged_in_turns"]
 
 _TIME, _CPU, _SPEED = "sec/op", "cpu-sec/op", "B/s"
-# A smaller part of bytes is no change, as in the headline: a growing map spreads over
-# iterations.
-_NOTHING = 0.0005
 
 _Figures = Mapping[str, list[Figure]]
 
@@ -108,7 +105,7 @@ def _counted(turns: Turns, unit: str, row: BenchmarkRow, at: int) -> BenchmarkRo
     if kind not in turns.allocated:
         return row
     base, new = (float(side[at]) for side in turns.allocated[kind])
-    same = abs(new - base) <= _NOTHING * base
+    same = abs(new - base) <= ALIKE * base
     noise = same or bool(turns.varies[kind][at])
     return _with(row, (base, new), OfTurns(), noise=noise)
 

@@ -14,6 +14,7 @@ from pprofdiff.analysis.stats.judgement import Mark
 from pprofdiff.analysis.stats.student import student
 
 __all__ = [
+    "ALIKE",
     "SAME_WITHIN",
     "TURNS_CONFIDENCE",
     "Counted",
@@ -37,6 +38,9 @@ SAME_WITHIN = 0.02
 """Builds whose figures differ by less are the same, unless another limit is given."""
 
 
+ALIKE = 0.0005
+"""Bytes that differ by a smaller part did not change: what a growing map allocates is
+spread over iterations."""
 TURNS_CONFIDENCE = 99
 """Percent of intervals of what was measured in turns: a verdict that one unchanged
 build in a hundred gets is one that nobody checks in vain each week."""

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.diff import ProfileDiff
+from pprofdiff.analysis.profiles.harness import is_testing
 from pprofdiff.analysis.profiles.paths import Paths, Stacks, heaviest_paths
 from pprofdiff.analysis.stats.counts import CountModel
 from pprofdiff.goruntime.names import is_runtime_like
@@ -41,7 +42,7 @@ _SAMPLES = 40
 _CONTEXTS = 512
 # A goroutine's first function loops, and what it calls is the operation; all of package
 # testing that is above a benchmark is one loop.
-_OPERATION, _HARNESS = 2, "testing."
+_OPERATION = 2
 # The categories whose cost is that of the calling code itself.
 _CODE = frozenset(
     (
@@ -130,9 +131,7 @@ def control_rows(diff: ProfileDiff, model: CountModel) -> ControlRows:
     )
     levels = _levels(paths)
     kept = _kept(paths, own.sum(axis=0), levels, names)
-    harness = np.array(
-        [name.startswith(_HARNESS) for name in names] + [False], np.bool_
-    )
+    harness = np.array([*map(is_testing, names), False], np.bool_)
     harness = harness[paths.function]
     context, depth = np.zeros(count, np.int64), np.zeros(count, np.int64)
     for level in levels:

@@ -120,8 +120,11 @@ class CountModel(NamedTuple):
     @property
     def raw(self) -> CountModel:
         """The model of the same samples as they were counted."""
-        by = Normalization("absolute", 1.0, 1.0, "as counted")
-        return CountModel(*self.worth, by, self.spread)
+        return self.scaled_by(Normalization("absolute", 1.0, 1.0, "as counted"))
+
+    def scaled_by(self, by: Normalization) -> CountModel:
+        """Return the model of the same samples in another scaling."""
+        return CountModel.of(self.worth, by)._replace(spread=self.spread)
 
     def sigma(self, runs: Runs[Column]) -> Floats:
         """Return the standard deviation of the scaled delta of raw int64 columns."""

@@ -14,7 +14,8 @@ __all__ = ["with_label"]
 def with_label(profile: Profile, key: str, value: str) -> Profile:
     """Return the profile with a text label on each sample, after those that it has."""
     labels, strings, size = profile.labels, profile.strings, len(profile)
-    order = np.argsort(np.append(labels.sample, np.arange(size)), kind="stable")
+    sample = np.append(labels.sample, np.arange(size))
+    order = np.argsort(sample, kind="stable")
 
     def column(name: str, number: int) -> np.ndarray:
         own = getattr(labels, name)
@@ -25,7 +26,7 @@ def with_label(profile: Profile, key: str, value: str) -> Profile:
         profile,
         strings=(*strings, key, value),
         labels=Labels(
-            np.append(labels.sample, np.arange(size))[order],
+            sample[order],
             column("key", len(strings)),
             column("text", len(strings) + 1),
             column("number", 0),

@@ -50,12 +50,12 @@ def why(report: ReportModel, most: int = _SHOWN) -> Why:
     adds_up = cpu is not None and cpu.normalization.mode != "composition"
     if findings.explained is not None and cpu is not None and adds_up and claimed:
         whole = len(shown) == len(_shown(findings, told, len(told)))
-        alone = _alone(shown, told)
-        several = sum(bool(f.explains) for f in shown if f.parent not in _ids(shown))
-        they = whole and several > 1
+        ids = _ids(shown)
+        causes = [f for f in shown if f.parent not in ids]
+        alone = _alone(causes, told)
+        they = whole and sum(bool(f.explains) for f in causes) > 1
         who = "Together they explain" if they else "All causes together explain"
         if alone is not None:
-            causes = [f for f in shown if f.parent not in _ids(shown)]
             who = f"Cause {causes.index(alone) + 1} explains"
         # A title has all that its cause explains, with what follows from it.
         seen = alone.explains if alone is not None and alone.mark is not None else None
@@ -161,11 +161,10 @@ def _own(finding: Finding) -> float:
     return (finding.explains or 0.0) if finding.own is None else finding.own
 
 
-def _alone(shown: Sequence[Finding], told: Sequence[Finding]) -> Finding | None:
-    """Return the one cause that explains anything; None if more do."""
+def _alone(causes: Sequence[Finding], told: Sequence[Finding]) -> Finding | None:
+    """Return the one finding that explains anything if it is a cause, else None."""
     ids = _ids(told)
     amounts = [f for f in told if f.explains and f.parent not in ids]
-    causes = [f for f in shown if f.parent not in _ids(shown)]
     return amounts[0] if len(amounts) == 1 and amounts[0] in causes else None
 
 

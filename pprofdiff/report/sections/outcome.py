@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from pprofdiff.analysis.outcome.model import (
+    ALIKE,
     TURNS_CONFIDENCE,
     Counted,
     Measure,
@@ -50,8 +51,6 @@ _BESIDE = 2
 _NAMED = 3
 # So many are both.
 _BOTH = 2
-# Less than this part is no change of bytes: a growing map spreads over iterations.
-_NOTHING = 0.0005
 _NONE = ("0 B", "0", "0.00")
 # Figures of operations that nobody counted.
 _ESTIMATES = ("control", "about")
@@ -194,7 +193,7 @@ def _short(measure: Measure, *, interval: bool) -> str:
 def _count(counted: Counted) -> str:
     """Return an exact count: ``B/op 9.14 → 7.27 KiB``, ``allocs/op 28 → 5``."""
     base, new = counted.base, counted.new
-    alike = bool(new) and abs(base / new - 1) < _NOTHING
+    alike = bool(new) and abs(base / new - 1) < ALIKE
     if base == new or (alike and number(counted, base) == number(counted, new)):
         return f"{counted.unit} {number(counted, base)} as before"
     factor = "" if not base or not new else f" ({change(new / base)})"

@@ -20,6 +20,12 @@ def of(base, new):
     return told, [measure.id for measure in told.measures]
 
 
+def while_busy(operations, wall):
+    """Return the outcome where a busy machine does so many operations a turn in new."""
+    new = Unit(BUSY, operations=operations, wall=wall, noise=0.1)
+    return of(Unit(BUSY, noise=0.1), new)[0]
+
+
 @pytest.mark.parametrize(
     ("cpu", "wall", "verdict", "first"),
     [
@@ -59,8 +65,7 @@ def test_twice_the_cpu_is_slower_on_any_machine(busy):
     ],
 )
 def test_one_figure_alone_must_move_beyond_chance(operations, wall, verdict):
-    new = Unit(BUSY, operations=operations, wall=wall, noise=0.1)
-    told, _ = of(Unit(BUSY, noise=0.1), new)
+    told = while_busy(operations, wall)
     cpu = next(measure for measure in told.measures if measure.id == "cpu")
     assert (cpu.verdict, cpu.beyond_chance) == ("slower", operations == 800)
     assert told.verdict == verdict
@@ -81,8 +86,7 @@ BUSY_NEEDS = "the machine is busy, so a verdict needs both CPU/op and time/op "
     ],
 )
 def test_on_a_busy_machine_the_reason_is_said(operations, wall, why):
-    new = Unit(BUSY, operations=operations, wall=wall, noise=0.1)
-    told, _ = of(Unit(BUSY, noise=0.1), new)
+    told = while_busy(operations, wall)
     assert told.verdict == "unknown"
     assert told.needs == f"{BUSY_NEEDS}{why}: end other programs, or raise --time"
 

@@ -93,6 +93,7 @@ class Ledger:
         self._values = values
         self._dimensions = dimensions
         self._views: dict[tuple[str, ...], View] = {}
+        self._every: dict[str, View] = {}
 
     def sides(self, dimension: str) -> tuple[Ids, Ids]:
         """Return the code of each sample of (base, new), -1 for none."""
@@ -115,9 +116,12 @@ class Ledger:
 
         Samples without a code are left out.
         """
-        size, sides = self._dimensions[dimension]
-        runs = sums_by_run(self._values, sides, size)
-        return View({dimension: np.arange(size)}, *merged(runs), runs)
+        if dimension not in self._every:
+            size, sides = self._dimensions[dimension]
+            runs = sums_by_run(self._values, sides, size)
+            codes = {dimension: np.arange(size)}
+            self._every[dimension] = View(codes, *merged(runs), runs)
+        return self._every[dimension]
 
     def among(self, kept: Masks) -> Ledger:
         """Return the ledger of some samples, those that are marked."""

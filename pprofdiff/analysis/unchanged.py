@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.model import Findings
-from pprofdiff.analysis.outcome.benchmarks import judged_in_turns
-from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
 
 __all__ = ["changed"]
 
 
-def changed(comparison: Comparison, findings: Findings, outcome: Outcome) -> bool:
+def changed(comparison: Comparison, findings: Findings) -> bool:
     """Return whether anything moved beyond noise, for better or worse.
 
     That is a runtime group, a function by flat or cum, a benchmark, or a finding of
     more than informative weight: findings judge GC logs and traces. What chance has no
-    model for, such as goroutine counts, says nothing here. Benchmarks measured in turns
-    moved where `outcome` says so.
+    model for, such as goroutine counts, says nothing here.
     """
     if any(finding.severity != "info" for finding in findings.found):
         return True
-    benchmarks, turns = comparison.benchmarks, comparison.turns
-    if benchmarks is not None and turns is not None and comparison.measured:
-        benchmarks = judged_in_turns(benchmarks, turns, outcome)
+    benchmarks = comparison.benchmarks
     if benchmarks is not None and any(
         row.significant and row.delta for row in benchmarks.rows
     ):

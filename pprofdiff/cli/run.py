@@ -175,7 +175,7 @@ def _unchanged(report: ReportModel) -> bool:
 
     if report.verdict.outcome == "fail" or report.verdict.unread:
         return False
-    return not changed(report.comparison, report.findings, report.outcome)
+    return not changed(report.comparison, report.findings)
 
 
 def _sources(options: Options) -> Sources | None:

@@ -167,7 +167,7 @@ def test_the_first_screen_answers(opened, written):
 
         assert above_the_fold("GC runs")
         assert above_the_fold("GOGC=")
-        assert above_the_fold("Cannot tell")
+        assert above_the_fold("Can't tell")
         assert above_the_fold("Flame graph: every stack")
         assert above_the_fold("What adds up")
 

@@ -57,7 +57,7 @@ def test_is_it_slower_and_by_how_much(seen, name):
     with seen(FOLDERS[name]) as page:
         answer = page.locator("#summary h2")
         assert in_sight(answer)
-        verdict = r"^(Slower|Faster|The same|Cannot tell|No outcome)\b"
+        verdict = r"^(Slower|Faster|The same|Can't tell|No outcome)\b"
         assert re.search(verdict, answer.inner_text())
         assert re.search(r"\d%|not costs", answer.inner_text())
 

@@ -44,7 +44,7 @@ def outcome(cli, *words):
         ((), "same", "The same within 2%: "),
         (("--same-within=2%",), "same", "The same within 2%: "),
         (("--same-within", "1.5"), "same", "The same within 1.5%: "),
-        (("--same-within=0.5%",), "slower", "Slower: +1.0% time an operation"),
+        (("--same-within=0.5%",), "slower", "Slower: +1.0% time/op"),
     ],
 )
 def test_it_decides_what_is_the_same(cli, sides, typed, verdict, headline):

@@ -87,7 +87,7 @@ def test_findings_are_lines_of_text_below_the_outcome(name):
     labels, outcome, *told = re.split(r"<br>\n", paragraph.replace("</p>", "").strip())
     assert "</code>: cpu" in labels
     assert re.fullmatch(
-        r"<strong>Cannot tell: .+</strong>\n*|<strong>Faster: .+", outcome.strip()
+        r"<strong>Can't tell: .+</strong>\n*|<strong>Faster: .+", outcome.strip()
     )
     titles = list(comparison.findings["title"])
     assert 1 < len(told) <= 5

@@ -116,7 +116,7 @@ def allocation(case: Case) -> Iterator[Finding]:
         if sites.moved:
             yield _only_moved(diff, sites.moved)
         return
-    partly = not _is_a_cost(diff) and _of_one_side(diff, chosen) is None
+    partly = not _is_a_cost(diff) and not _of_one_side(diff, chosen)
     claim = None if partly else _claim(case, diff, chosen, more=more)
     if claim is not None and case.cpu is not None and more is not None:
         # Samples that moved the other way are not what these bytes cost.
@@ -354,37 +354,29 @@ def _amount(total: _Total) -> str:
 
 
 def _shares(diff: ProfileDiff, sites: list[_Site]) -> str:
-    """Return who allocates how much less or more, as shares of all bytes.
-
-    What others allocate more makes a share less: it is gone where the bytes are too.
-    """
+    """Return who allocates how much less or more, as shares of all bytes."""
     names, verb, totals = _names(sites), _verb(sites), diff.totals
     base, new = _bytes_of(sites)
-    side = _of_one_side(diff, sites)
-    if side == 0:
-        return f"{names} no longer {verb} what was {percent(base, totals[0])} of bytes"
-    if side == 1:
+    if not new:
+        return f"{names} no longer {verb}: {percent(base, totals[0])} of base's bytes"
+    if not base:
         return f"{names} now {verb} {percent(new, totals[1])} of all bytes"
     shares = points((base, totals[0]), (new, totals[1]))
     return f"{names} {verb} {shares} of all bytes"
 
 
-def _of_one_side(diff: ProfileDiff, sites: list[_Site]) -> int | None:
-    """Return the side that alone allocates, in bytes and as a share; None for both."""
-    both, totals = _bytes_of(sites), diff.totals
-    for side, other in ((0, 1), (1, 0)):
-        shares = both[side] / totals[side], both[other] / totals[other]
-        if _gone(both[side], both[other]) and _gone(*shares):
-            return side
-    return None
+def _of_one_side(diff: ProfileDiff, sites: list[_Site]) -> bool:
+    """Return whether next to nothing is left on one side, in bytes and as a share.
+
+    What others allocate more makes a share less: it is gone where the bytes are too.
+    """
+    amounts = _bytes_of(sites)
+    shares = [n / total for n, total in zip(amounts, diff.totals, strict=True)]
+    return all(min(pair) < _LITTLE * max(pair) for pair in (amounts, shares))
 
 
 def _bytes_of(sites: list[_Site]) -> tuple[int, int]:
     return sum(site.base for site in sites), sum(site.new for site in sites)
-
-
-def _gone(there: float, left: float) -> bool:
-    return left < _LITTLE * there
 
 
 def _text(

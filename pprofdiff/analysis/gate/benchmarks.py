@@ -92,10 +92,11 @@ def _figure(
 ) -> Figure:
     """Return a row's figures in the rule's unit, and how sure their change is.
 
-    They are medians. Of times the interval is that of their ratio over runs, as the
-    outcome's is; `known` says which runs are pairs, and how far runs differ where they
-    are too few to show it. Of other units it is that of the U test; where all values of
-    each side are equal it is a point.
+    They are medians, of benchmarks measured in turns those turns' means and interval.
+    Of times the interval is that of their ratio over runs, as the outcome's is; `known`
+    says which runs are pairs, and how far runs differ where they are too few to show
+    it. Of other units it is that of the U test; where all values of each side are equal
+    it is a point.
     """
     base, new = row.tidy_base, row.tidy_new
     if base is None or new is None:
@@ -152,7 +153,12 @@ def _chance(
     """Return how sure a row's change is; a limit may be `relative` to base."""
     base, new = ([value for run in side for value in run] for side in row.runs)
     old, now = medians
-    if constant(base, new):
+    turns = row.of_turns
+    if turns is not None and turns.low is not None and turns.high is not None:
+        bounds = old * (turns.low - 1), old * (turns.high - 1)
+        return _Chance(medians, bounds, by_ratio=True, runs=len(base))
+    # Counts of turns are exact unless they vary from turn to turn.
+    if constant(base, new) or (turns is not None and row.significant):
         return _Chance(medians, (now - old, now - old))
     positive = min(*base, *new) > 0
     if positive and tidy(row.unit).unit in _TIMES:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pprofdiff.analysis.benchmarks.compare import (
-    BenchmarkDiff,
     BenchmarkRow,
     BenchmarkTable,
     OfTurns,
@@ -24,6 +24,9 @@ from pprofdiff.analysis.outcome.model import ALIKE, Outcome
 from pprofdiff.analysis.stats.judgement import Change
 from pprofdiff.analysis.stats.samples import Summary, geomean
 
+if TYPE_CHECKING:
+    from pprofdiff.analysis.comparison import Comparison
+
 __all__ = ["judged_in_turns"]
 
 _TIME, _CPU, _SPEED = "sec/op", "cpu-sec/op", "B/s"
@@ -31,14 +34,16 @@ _TIME, _CPU, _SPEED = "sec/op", "cpu-sec/op", "B/s"
 _Figures = Mapping[str, list[Figure]]
 
 
-def judged_in_turns(
-    diff: BenchmarkDiff, turns: Turns, outcome: Outcome
-) -> BenchmarkDiff:
-    """Return the tables with what `outcome` says of time, CPU and allocation.
+def judged_in_turns(comparison: Comparison, outcome: Outcome) -> Comparison:
+    """Return the comparison with benchmark tables that say what `outcome` says.
 
-    B/s is bytes by time: its interval is that of time. Units that a benchmark reports
-    by itself stay as they are.
+    Time, CPU and allocation are judged by turns, B/s as the time is. Units that a
+    benchmark reports by itself stay as they are, and so does all that was not measured
+    in turns.
     """
+    diff, turns = comparison.benchmarks, comparison.turns
+    if diff is None or turns is None or not comparison.measured:
+        return comparison
     figures = {_TIME: figures_in_turns(turns, turns.seconds)}
     if turns.cpu_seconds is not None:
         figures[_CPU] = figures_in_turns(turns, turns.cpu_seconds)
@@ -52,7 +57,8 @@ def judged_in_turns(
             return _counted(turns, table.unit, row, at)
         return _timed(figures, table.unit, row, at, moved=moved[at])
 
-    return diff.judged(judged)
+    results = {**comparison.results, "benchmark": diff.judged(judged)}
+    return replace(comparison, results=results)
 
 
 def _moved(turns: Turns, outcome: Outcome) -> list[bool]:

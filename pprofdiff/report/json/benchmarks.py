@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff
+from pprofdiff.analysis.benchmarks.compare import BenchmarkDiff, BenchmarkRow
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.stats.samples import Summary
 
@@ -22,7 +22,8 @@ def benchmark_rows(diff: BenchmarkDiff) -> list[dict[str, Any]]:
     """Return one object a benchmark and unit, for JSON.
 
     ``base``, ``new`` and their bounds are medians in ``unit``, as the benchmark printed
-    it; what is missing is None.
+    it. Of benchmarks measured in turns they are geometric means without bounds or p,
+    and ``ratio`` has a 99% CI: ``ratio_low``, ``ratio_high``. What is missing is None.
     """
     return [
         {
@@ -35,14 +36,23 @@ def benchmark_rows(diff: BenchmarkDiff) -> list[dict[str, Any]]:
             **_side("new", row.new),
             "delta": row.delta,
             "ratio": row.ratio,
+            "ratio_low": None if row.of_turns is None else row.of_turns.low,
+            "ratio_high": None if row.of_turns is None else row.of_turns.high,
             "p": row.p,
-            "significant": None if row.p is None else row.significant,
+            "significant": _tested(row),
             "worse": row.worse,
             "notes": list(row.notes),
         }
         for table in diff.tables
         for row in table.rows
     ]
+
+
+def _tested(row: BenchmarkRow) -> bool | None:
+    """Return whether a change is significant, None where nothing tests it."""
+    if row.change is None or (row.p is None and row.of_turns is None):
+        return None
+    return row.significant
 
 
 def _side(side: str, summary: Summary | None) -> dict[str, float | int | None]:

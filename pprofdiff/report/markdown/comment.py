@@ -129,7 +129,7 @@ def _still(report: ReportModel, told: Why) -> bool:
         return False
     if told.warnings or report.outcome.contrary or any(changed_parts(report)):
         return False
-    return not changed(report.comparison, report.findings, report.outcome)
+    return not changed(report.comparison, report.findings)
 
 
 def _quiet(

@@ -15,7 +15,6 @@ from pprofdiff.analysis.benchmarks.compare import (
     Geomean,
 )
 from pprofdiff.analysis.benchmarks.units import better, in_bytes
-from pprofdiff.analysis.outcome.benchmarks import judged_in_turns
 from pprofdiff.analysis.stats.calibration import SAMPLES_FOR_TEST
 from pprofdiff.analysis.stats.samples import Summary
 from pprofdiff.model.benchmarks import Benchmarks, LoadSummary
@@ -115,9 +114,7 @@ def benchmark_sections(
     diff: BenchmarkDiff, report: ReportModel, scope: Scope
 ) -> Iterator[Section]:
     """Yield the section on benchmarks, of `scope.rows` rows a table at most."""
-    labels, turns = report.labels, report.comparison.turns
-    if turns is not None and report.comparison.measured:
-        diff = judged_in_turns(diff, turns, report.outcome)
+    labels = report.labels
     yield Section(
         kind="benchmark",
         id="benchmark",

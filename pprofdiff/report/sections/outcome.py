@@ -36,14 +36,14 @@ _VERDICTS = {
     "slower": "Slower",
     "faster": "Faster",
     "same": "The same within {}",
-    "unknown": "Cannot tell",
+    "unknown": "Can't tell",
 }
 _NOUNS = {
-    "time": "time an operation",
-    "throughput": "operations a second",
-    "wall": "time an operation",
-    "cpu": "CPU an operation",
-    "about": "CPU an operation, about",
+    "time": "time/op",
+    "throughput": "ops/s",
+    "wall": "time/op",
+    "cpu": "CPU/op",
+    "about": "CPU/op, about",
     "control": "CPU against the code that did not change",
 }
 _BESIDE = 2
@@ -95,8 +95,6 @@ def _turns(first: Measure) -> bool:
 
 
 def _verdict(outcome: Outcome, first: Measure) -> str:
-    if outcome.verdict == "unknown" and (_turns(first) or outcome.units):
-        return "Can't tell"
     return _VERDICTS[outcome.verdict].format(f"{100 * first.same_within:g}%")
 
 
@@ -186,8 +184,16 @@ def _short(measure: Measure, *, interval: bool) -> str:
         return text if sure else f"{text} (not significant)"
     if not measure.bounded:
         return f"{text} (too few turns for an interval)"
-    low, high = form(measure.low), form(measure.high)
-    return f"{text} ({measure.confidence}% CI {low} to {high})"
+    confidence, *bounds = _interval(measure)
+    low, high = map(form, bounds)
+    return f"{text} ({confidence}% CI {low} to {high})"
+
+
+def _interval(measure: Measure) -> tuple[int, float, float]:
+    """Return the interval that a verdict rests on: its percent, and its bounds."""
+    if measure.verdict == "same":
+        return 90, *measure.narrow
+    return measure.confidence, measure.low, measure.high
 
 
 def _count(counted: Counted) -> str:
@@ -284,9 +290,9 @@ def _tells(measure: Measure, first: Measure) -> bool:
 
 
 def _with_interval(measure: Measure) -> str:
-    """Return a figure with its 95 % interval, in the terms of the figure."""
+    """Return a figure with its interval, 95 % unless it says, in its own terms."""
     flipped = _flipped(measure)
-    low, high = measure.low, measure.high
+    confidence, low, high = _interval(measure)
     if flipped:
         low, high = 1 / high, 1 / low
     ratio = 1 / measure.ratio if flipped else measure.ratio
@@ -294,14 +300,15 @@ def _with_interval(measure: Measure) -> str:
         bounds = span(ratio, low, high)
     else:
         bounds = f"{percent_change(low)} to {percent_change(high)}"
-    return f"{_amount(measure)} ({bounds})"
+    of = "" if confidence == measure.confidence else f"{confidence}% CI "
+    return f"{_amount(measure)} ({of}{bounds})"
 
 
 def _amount(measure: Measure) -> str:
     """Return a figure's change: a factor where it is large, else in percent."""
     noun = _noun(measure)
     if _flipped(measure):
-        return f"{times(1 / measure.ratio)} the operations a second"
+        return f"{times(1 / measure.ratio)} the ops/s"
     if _many(measure.ratio) or _fewer(measure, measure.ratio):
         return f"{times(measure.ratio)} the {noun}"
     return f"{percent_change(measure.ratio)} {noun}"
@@ -313,7 +320,7 @@ def _noun(measure: Measure) -> str:
 
 
 def _flipped(measure: Measure) -> bool:
-    """Return whether a time reads better as operations a second: it fell by half."""
+    """Return whether a time reads better as ops/s: it fell by half."""
     return measure.id == "time" and measure.ratio <= 1 / MANY
 
 

@@ -107,7 +107,7 @@ def test_what_another_function_allocates_instead_only_moved(work):
 def test_what_is_gone_and_not_replaced_is_gone():
     many = {(f"a.com/s.F{i}", MAIN): 100 for i in range(6)}
     found = told(many | {PARSE: 300}, many, work=None)
-    assert found.title == "s.Parse no longer allocates what was 33.3% of bytes"
+    assert found.title == "s.Parse no longer allocates: 33.3% of base's bytes"
     # The sites that did not change tell that it is no other share alone.
     assert found.direction == "better"
     assert told(many | {PARSE: 300}, many).direction == "better"

@@ -182,9 +182,9 @@ def test_of_figures_that_contradict_each_other_and_are_not_sure_one_is_told():
     for other in (figure("cpu", 0.82, 0.8, 0.84), figure("cpu", 1.1, 0.9, 1.2)):
         assert _tightest(wide, [wide, other]) is wide
         headline = told_outcome(Outcome("unknown", (wide, other))).headline
-        assert "CPU an operation" in headline
+        assert "CPU/op" in headline
     headline = told_outcome(Outcome("unknown", (narrow, wide))).headline
-    assert headline == "Cannot tell: −18% CPU an operation (−33% to +8.0%)."
+    assert headline == "Can't tell: −18% CPU/op (−33% to +8.0%)."
 
 
 def test_figures_that_surely_contradict_each_other_are_said_to():
@@ -194,9 +194,7 @@ def test_figures_that_surely_contradict_each_other_are_said_to():
         for one in told_outcome(Outcome("faster", both)).below
         if "ways" in one.text
     )
-    assert said == (
-        "Time an operation and CPU an operation moved opposite ways, both beyond chance."
-    )
+    assert said == ("Time/op and CPU/op moved opposite ways, both beyond chance.")
     alike = both[1], figure("time", 1.2, 1.1, 1.3)
     assert not any(
         "ways" in s.text for s in told_outcome(Outcome("slower", alike)).below

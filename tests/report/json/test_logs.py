@@ -52,7 +52,8 @@ FIGURE = {
 BENCHMARK = {
     "name": TEXT, "procs": "int?", "unit": TEXT, "better": "text?", "base": "float?", "base_low": "float?",
     "base_high": "float?", "n_base": INT, "new": "float?", "new_low": "float?", "new_high": "float?",
-    "n_new": INT, "delta": "float?", "ratio": "float?", "p": "float?", "significant": "flag?", "worse": "flag?",
+    "n_new": INT, "delta": "float?", "ratio": "float?",
+    "ratio_low": "float?", "ratio_high": "float?", "p": "float?", "significant": "flag?", "worse": "flag?",
 }  # fmt: skip
 
 
@@ -226,9 +227,10 @@ def test_what_a_benchmark_lacks_is_null_and_what_it_counts_is_zero(written, tmp_
     for row in rows:
         check(row, BENCHMARK, ["config", "notes"])
     gone, fresh = by_name["Gone", "ns/op"], by_name["Fresh", "ns/op"]
-    missing = ("delta", "ratio", "p", "significant", "worse")
-    assert [gone[f] for f in ("new", "new_low", "new_high", *missing)] == [None] * 8
-    assert [fresh[f] for f in ("base", "base_low", "base_high", *missing)] == [None] * 8
+    ratio = ("ratio", "ratio_low", "ratio_high")
+    missing = ("delta", *ratio, "p", "significant", "worse")
+    assert [gone[f] for f in ("new", "new_low", "new_high", *missing)] == [None] * 10
+    assert [fresh[f] for f in ("base", "base_low", "base_high", *missing)] == [None] * 10
     assert (gone["n_base"], gone["n_new"], fresh["n_base"]) == (3, 0, 0)
     assert (gone["procs"], fresh["procs"]) == (2, None)
     same = by_name["Same", "B/op"]

@@ -33,7 +33,7 @@ def told(base, new):
 @pytest.mark.parametrize(
     ("new", "words"),
     [
-        (ONE, ["The same within 2%: time/op 6.12 → 6.12 ms, 0.0% (99% CI −0.3% to +0.3%)",
+        (ONE, ["The same within 2%: time/op 6.12 → 6.12 ms, 0.0% (90% CI −0.2% to +0.2%)",
                "CPU/op 0.0% (not significant)", "B/op 300 B as before",
                "allocs/op 3 as before."]),
         (Unit({F: 300}, {F: (1, 100)}),

@@ -75,6 +75,7 @@ def comments(env):
     return json.loads(Path(env["GH_STATE"]).read_text("utf-8"))["comments"]["7"]
 
 
+@pytest.mark.whole
 @runs
 @pytest.mark.go
 def test_it_measures_comments_and_fails(workspace):

@@ -216,6 +216,7 @@ def test_one_comment_is_made_and_edited(workspace):
     assert ": 0 of 2 rules tripped" in edited["body"]
 
 
+@pytest.mark.whole
 @runs
 @pytest.mark.go
 def test_what_cannot_be_compared_is_no_comment(workspace):
@@ -228,6 +229,7 @@ def test_what_cannot_be_compared_is_no_comment(workspace):
     assert comments(env) == before
 
 
+@pytest.mark.whole
 @runs
 @pytest.mark.go
 def test_a_fork_has_no_right_to_comment(workspace):
@@ -274,6 +276,7 @@ def artifact(workspace, left, tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.whole
 @runs
 @pytest.mark.go
 def test_a_second_workflow_posts_it(artifact):
@@ -317,6 +320,7 @@ REFUSED = {
 }  # fmt: skip
 
 
+@pytest.mark.whole
 @runs
 @pytest.mark.go
 @pytest.mark.parametrize("what", REFUSED)
@@ -332,6 +336,7 @@ def test_what_a_stranger_may_not_make_it_post(artifact, what):
     assert not (folder / "owned").exists()
 
 
+@pytest.mark.whole
 @runs
 @pytest.mark.go
 def test_nor_on_a_head_that_moved_on(artifact):

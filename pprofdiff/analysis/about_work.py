@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from pprofdiff.analysis.normalization import InferredWork, Normalization
 from pprofdiff.analysis.profiles.caveats import releases_apart
+from pprofdiff.analysis.profiles.chosen import of_type
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.side import counted_seconds
 from pprofdiff.analysis.stats.control import Control, control, keep_control
@@ -81,7 +82,7 @@ def by_call_sites(
     began, whose ages GC logs have. None without either, and where another Go release
     may allocate otherwise.
     """
-    allocs = next((d for d in profiles if d.sample_type.type == "alloc_space"), None)
+    allocs = of_type(profiles, "alloc_space")
     if allocs is None or not cpu.is_cpu or releases_apart(cpu.base, cpu.new):
         return None
     ages = counted_seconds(base), counted_seconds(new)

@@ -25,6 +25,7 @@ from pprofdiff.analysis.ledger.units import (
 from pprofdiff.analysis.outcome.model import SAME_WITHIN
 from pprofdiff.analysis.profiles.by_label import ByLabel, by_label
 from pprofdiff.analysis.profiles.caveats import Caveat
+from pprofdiff.analysis.profiles.chosen import cpu_of, of_type
 from pprofdiff.analysis.profiles.compare import place_in_report
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.mark_by_allocation import (
@@ -136,8 +137,11 @@ class Comparison:
     @property
     def cpu(self) -> ProfileDiff | None:
         """The comparison of CPU profiles, None where there is none to measure."""
-        measured = (diff for diff in self.profiles if diff.is_cpu)
-        return next((diff for diff in measured if min(diff.totals) > 0), None)
+        return cpu_of(self.profiles)
+
+    def of_type(self, sample_type: str) -> ProfileDiff | None:
+        """Return the comparison of a sample type, the first of several."""
+        return of_type(self.profiles, sample_type)
 
     def undecided(self) -> Comparison:
         """Return the comparison with rows of profiles judged cautiously.
@@ -176,7 +180,7 @@ class Comparison:
     @cached_property
     def modelled(self) -> MarkByAllocation | None:
         """Background marking by call site; None without CPU and allocs profiles."""
-        return apportion_mark(self.profiles)
+        return apportion_mark(self.cpu, self.of_type("alloc_space"))
 
     def caveats(self) -> Iterator[Caveat]:
         """Yield what to know before believing the results, kind by kind."""

@@ -24,8 +24,9 @@ from pprofdiff.units import printable
 
 __all__ = ["GoBenchmarks", "Plan"]
 
-# How long rounds go on: one benchmark, with building, is over within a minute.
-_SECONDS, _SECONDS_MORE, _SECONDS_MOST = 45.0, 15.0, 300.0
+# When rounds end, from when the command began: one benchmark, with building and the
+# report, is over within a minute. What building takes leaves rounds half a minute.
+_SECONDS, _SECONDS_MORE, _SECONDS_MOST, _SECONDS_LEAST = 55.0, 15.0, 300.0, 30.0
 # CPU time of 300 samples: a function with 5 % of it has 15. Of many benchmarks, five
 # times as much is enough.
 _SAMPLED_S, _ENOUGH_FOR = 3.0, 5
@@ -79,10 +80,10 @@ class GoBenchmarks:
         self._cpu_s = 0.0
         self._sampled_s = dict.fromkeys(SIDES, 0.0)
 
-    @property
-    def seconds(self) -> float:
+    def seconds(self, spent: float) -> float:
         """Return how long rounds go on: longer where several benchmarks share it."""
-        return min(_SECONDS + (len(self.plans) - 1) * _SECONDS_MORE, _SECONDS_MOST)
+        whole = _SECONDS + (len(self.plans) - 1) * _SECONDS_MORE
+        return max(min(whole, _SECONDS_MOST) - spent, _SECONDS_LEAST)
 
     @property
     def traceable(self) -> bool:

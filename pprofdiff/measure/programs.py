@@ -71,10 +71,9 @@ class Commands:
         self._vary = can_vary(trees)
         self._number = count()
 
-    @property
-    def seconds(self) -> float:
+    def seconds(self, spent: float) -> float:
         """Return how long rounds go on: a program's run may take a minute."""
-        return _SECONDS
+        return max(_SECONDS - spent, _SECONDS / 2)
 
     @property
     def traceable(self) -> bool:

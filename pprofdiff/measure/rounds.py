@@ -57,15 +57,23 @@ class Listener(Protocol):
 
 
 def take_turns(
-    workload: Workload, out: str, limits: Limits, judge: Judge, listener: Listener
+    workload: Workload,
+    out: str,
+    limits: Limits,
+    judge: Judge,
+    listener: Listener,
+    spent: float = 0.0,
 ) -> tuple[list[Round], Stopped]:
     """Run both sides until the verdict is sure or a limit is reached.
 
     Run 1 of base writes to ``out/base/1``. A round that is not whole leaves nothing.
     An interrupt ends after the last whole round, and is raised where there is none.
+    The command began `spent` seconds ago.
     """
     rounds: list[Round] = []
-    seconds = workload.seconds if limits.seconds is None else limits.seconds
+    seconds = limits.seconds
+    if seconds is None:
+        seconds = workload.seconds(spent)
     began = time.monotonic()
     longest = 0.0
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -111,6 +112,7 @@ def measured(
         The user ended it before a round was whole.
 
     """
+    start = time.monotonic()
     variables = environment()
     repository = Repository("", "measure")
     sides, warnings = checkouts(repository, request.base, request.new)
@@ -151,7 +153,12 @@ def measured(
         heat = throttled()
         with _nothing_left(out):
             rounds, stopped = take_turns(
-                workload, out, request.limits, lambda: judge(out, sources), listener
+                workload,
+                out,
+                request.limits,
+                lambda: judge(out, sources),
+                listener,
+                time.monotonic() - start,
             )
         for warning in throttling(heat, throttled()):
             notes.warn(warning)

@@ -16,13 +16,14 @@ Begun = tuple[tuple[SideName, float], ...]
 class Workload(Protocol):
     """Runs both sides, as often as it is asked to.
 
-    `seconds` is how long rounds go on where the user does not say, `enough` whether
-    those that are over have enough samples to say where time went.
+    `enough` is whether rounds that are over have enough samples to say where time went.
     """
 
-    @property
-    def seconds(self) -> float:
-        """Return how long rounds go on."""
+    def seconds(self, spent: float) -> float:
+        """Return how long rounds go on where the user does not say.
+
+        `spent` seconds went by since the command began, for building most of all.
+        """
 
     @property
     def traceable(self) -> bool:

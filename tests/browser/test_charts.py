@@ -70,7 +70,7 @@ DOTS = """() => {
 }"""
 
 
-@pytest.fixture(scope="module", params=palette.THEMES)
+@pytest.fixture(scope="module", params=daily(palette.THEMES, ("dark",)))
 def picture(request, tmp_path_factory):
     """Return the file of a picture with frames that are gone, and its theme."""
     compared = pprofdiff.compare(DATA / "zstd/base", DATA / "zstd/new")
@@ -149,7 +149,7 @@ def test_the_answer_is_bold_and_nothing_else(opened, picture):
     assert bold == ["The answer."]
 
 
-@pytest.mark.parametrize("theme", palette.THEMES)
+@pytest.mark.parametrize("theme", daily(palette.THEMES, ("light",)))
 def test_runs_are_dots_on_a_page(opened, tmp_path, theme):
     """Base's are rings, new's are filled: one can tell them without colours."""
     path = tmp_path / "runs.html"
@@ -169,7 +169,7 @@ def test_runs_are_dots_on_a_page(opened, tmp_path, theme):
             assert box["x"] + box["width"] <= wide
 
 
-@pytest.mark.parametrize("width", [360, 390, 1280])
+@pytest.mark.parametrize("width", daily((360, 390, 1280), (360,)))
 def test_words_of_charts_can_be_read(opened, written, width):
     """None is smaller than 11 px, none is cut off, and none lies over another."""
     with opened(written("syncpool/base", "syncpool/new"), width=width) as page:

@@ -114,6 +114,7 @@ def firefox(tmp_path_factory):
         yield browser
 
 
+@pytest.mark.whole
 def test_the_page_opens_draws_and_says_nothing(firefox, written):
     path = written("syncpool/base", "syncpool/new")
     firefox.do("Navigate", url=path.as_uri())

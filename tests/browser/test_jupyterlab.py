@@ -15,6 +15,8 @@ import pytest
 from tests.browser.conftest import PATIENCE
 from tests.conftest import DATA
 
+pytestmark = pytest.mark.whole
+
 CELLS = (
     """import pprofdiff
 d = pprofdiff.diff("syncpool/base/cpu.pb.gz", "syncpool/new/cpu.pb.gz")

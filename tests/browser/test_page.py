@@ -55,6 +55,7 @@ def test_a_story_opens_offline_and_leaves_nobody_out(
         assert axe.run(page).response["violations"] == []
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("theme", "width"), daily(LOOKS, LOOKS[:1]))
 def test_what_is_folded_leaves_nobody_out(opened, written, axe, theme, width):
     with opened(written(*sides("rss-search")), theme=theme, width=width) as page:
@@ -71,7 +72,9 @@ def test_no_page_is_wider_than_its_window(opened, written, width):
             unfolded(page)
 
 
-@pytest.mark.parametrize(("width", "most"), [(390, 8_300), (1280, 6_000)])
+@pytest.mark.parametrize(
+    ("width", "most"), daily(((390, 8_300), (1280, 6_000)), [(390, 8_300)])
+)
 @pytest.mark.parametrize("story", daily(STORIES, ["zstd"]))
 def test_a_folder_is_not_a_long_way_down(opened, written, story, width, most):
     """With its listings, where it has any."""

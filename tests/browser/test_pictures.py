@@ -14,6 +14,7 @@ from PIL import Image
 
 from pprofdiff.cli.main import main
 from pprofdiff.palette import BETTER, WORSE, colour
+from tests.examples import daily
 
 WIDTH, HEIGHT = 1000, 2100
 
@@ -57,7 +58,7 @@ def in_firefox(path, folder):
     return np.asarray(Image.open(target).convert("RGB")).astype(np.int16)
 
 
-@pytest.fixture(scope="module", params=["chromium", "firefox"])
+@pytest.fixture(scope="module", params=daily(("chromium", "firefox"), ("chromium",)))
 def drawn(request, tmp_path_factory):
     """Return a function: a path in, the picture that a browser makes of it out.
 

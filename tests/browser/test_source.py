@@ -13,6 +13,7 @@ __all__ = ["axe"]
 STORY = ("zstd/base/cpu.pb.gz", "zstd/new/cpu.pb.gz", "--source=../workloads")
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("theme", "width"), daily(LOOKS, LOOKS[:1]))
 def test_listings_leave_nobody_out(opened, written, axe, theme, width):
     with opened(written(*STORY), theme=theme, width=width) as page:

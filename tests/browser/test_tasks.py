@@ -196,7 +196,7 @@ def same(label, short):
     return label.startswith(head) and label.endswith(tail)
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", daily((390, 1280), (390,)))
 def test_what_is_asked_first_stands_before_the_flame_graph(seen, width):
     with seen(FOLDERS["syncpool"], width=width) as page:
         parts = [page.locator("#summary h2"), *page.locator("#summary > p").all()]

@@ -19,6 +19,7 @@ def test_mutated_profiles_are_compared_or_refused(seed, tmp_path):
     assert list(faults(seed, 12 if seed == 0 else 1, tmp_path)) == []
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_more_mutated_profiles(tmp_path):
     assert list(faults(100_000, examples(150), tmp_path)) == []

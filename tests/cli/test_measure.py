@@ -114,6 +114,7 @@ def test_two_refs_are_measured_in_turns_and_reported(cli, repo, tmp_path):
         assert len(counted) == 3 * 3 * notes["turns_a_round"]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     ("stays", "committed"),
     # The other three differ in nothing else.
@@ -148,6 +149,7 @@ def test_trees_tell_which_functions_were_renamed(cli, repo, tmp_path, stays, com
     assert names["example.com/shop/store.Cost"] == before
 
 
+@pytest.mark.whole
 def test_the_same_report_again(cli, repo, tmp_path):
     out = tmp_path / "runs"
     options = ("-o", tmp_path / "x.html", "-o", tmp_path / "x.json")
@@ -180,6 +182,7 @@ def test_the_working_tree_is_new_and_stays_as_it_is(cli, repo, tmp_path):
     assert (lines["file"], lines["commits"]) == ("store/price.go", [])
 
 
+@pytest.mark.whole
 def test_a_gate_trips(cli, repo):
     repo.commit("store: keep it", {"store/price.go": KEEPING})
     words = ("--rounds", 2, "-q", "--fail-on", "bench:allocs/op:+50%", "HEAD~2", "HEAD")
@@ -187,6 +190,7 @@ def test_a_gate_trips(cli, repo):
     assert done.status == 1
 
 
+@pytest.mark.whole
 def test_runs_are_kept_where_a_path_from_here_says(cli, repo, tmp_path):
     words = ("--rounds", 1, "-q", "--trace", "-o-runs", "../kept", "HEAD", "HEAD")
     done = cli("measure", *SHORT, *words, "--", "-bench=Price", "./store")
@@ -333,6 +337,7 @@ def test_binaries(folder):
 test_binaries.__test__ = False
 
 
+@pytest.mark.whole
 def test_on_a_terminal_there_is_one_line(repo, tmp_path):
     ours, theirs = pty.openpty()
     words = (
@@ -433,6 +438,7 @@ def test_a_signal_while_building_leaves_nothing(repo, tmp_path, temporary, name)
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.whole
 def test_a_child_that_is_killed_is_an_error(repo, temporary):
     before = state(repo.folder)
     process = started("--per-run", "5s", "HEAD~1", "--", "-bench=Price", "./store")
@@ -571,6 +577,7 @@ def test_what_does_not_compile_names_the_toolchain_and_offers_another(cli, repo)
     assert re.search(r"; take another release with GOTOOLCHAIN=go1\S+ pprofdiff", last)
 
 
+@pytest.mark.whole
 def test_vendored_modules_are_taken(cli, repo):
     """What ``vendor`` has is built, without any network."""
     files = {
@@ -588,6 +595,7 @@ def test_vendored_modules_are_taken(cli, repo):
     assert re.search(r"new \(HEAD, \w{9}\): .*example.com/dep", last)
 
 
+@pytest.mark.whole
 def test_a_workspace_of_the_repository_is_each_sides_own(
     cli, repo, tmp_path, monkeypatch
 ):
@@ -610,6 +618,7 @@ def test_a_workspace_of_the_repository_is_each_sides_own(
     assert "go.work is in .gitignore, or is not committed: base (HEAD, " in done.err
 
 
+@pytest.mark.whole
 def test_unlike_toolchain_lines_are_a_warning(cli, repo, tmp_path):
     repo.commit("go: newer", {"go.mod": MODULE.replace("1.24", "1.25")})
     words = ("-q", "--rounds", 1, "-o-runs", tmp_path / "runs", "HEAD~1", "HEAD")

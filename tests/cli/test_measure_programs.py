@@ -201,6 +201,7 @@ def test_a_server_under_load(cli, repo, tmp_path):
     socket.create_server(("127.0.0.1", port)).close()
 
 
+@pytest.mark.whole
 def test_a_server_of_somebody_else_is_not_measured(cli, repo):
     from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
     from threading import Thread
@@ -222,6 +223,7 @@ def test_a_server_of_somebody_else_is_not_measured(cli, repo):
     assert "something answers there already" in done.err.splitlines()[-1]
 
 
+@pytest.mark.whole
 def test_a_server_that_does_not_start_says_why(cli, repo):
     words = ("--cmd", "served 127.0.0.1:none", *served(free_port())[2:])
     done = cli("measure", *words, "HEAD~1", "HEAD", "--", "./cmd/served")
@@ -251,6 +253,7 @@ def test_a_wrong_url_is_found_before_the_first_round(cli, repo, tmp_path, path):
     assert "SECRET" not in done.out + done.err
 
 
+@pytest.mark.whole
 def test_a_load_that_fails_says_why(cli, repo):
     words = (*served(free_port())[:4], "--load", f"{sys.executable} none.py")
     done = cli("measure", *words, "HEAD~1", "HEAD", "--", "./cmd/served")

@@ -130,6 +130,7 @@ def test_a_thread_may_run_it(sides):
     assert statuses == [0]
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_half_a_copy_is_none(tmp_path):
     size = 1 << 27

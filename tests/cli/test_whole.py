@@ -22,6 +22,7 @@ import pytest
 
 from pprofdiff import __version__
 from pprofdiff.goruntime.readable import short
+from tests.examples import daily
 from tests.loaders.profiles.spelling import CANONICAL
 from tests.signals import ended, heard
 
@@ -554,7 +555,7 @@ def terminal(words, columns=80, **environment):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [["--help"], ["measure", "--help"]])
-@pytest.mark.parametrize("columns", [40, 60, 80])
+@pytest.mark.parametrize("columns", daily((40, 60, 80), (60,)))
 def test_help_fits_the_terminal_and_says_the_same(cli, words, columns):
     status, drawn = terminal(words, columns)
     assert status == 0

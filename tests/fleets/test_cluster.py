@@ -72,7 +72,7 @@ def silent(_message):
     pass
 
 
-@pytest.mark.parametrize("workers", daily((0, 1, 2), (0, 2)))
+@pytest.mark.parametrize("workers", daily((0, 1, 2), (2,)))
 def test_the_number_of_workers_changes_nothing(tasks, expected, workers):
     said = []
     both = parts_of([tasks, tasks[:3]], workers=workers, progress=said.append)
@@ -148,6 +148,7 @@ def die(_task):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.whole
 def test_a_task_that_kills_every_worker_is_one_line(tasks, cluster, monkeypatch):
     monkeypatch.setattr("pprofdiff.fleets.engine.read_part", die)
     with pytest.raises(

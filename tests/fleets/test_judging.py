@@ -51,6 +51,7 @@ def marks(base, new):
 
 # 20 splits with each nature: a share of false discoveries of 5 % is one alarm in 20
 # comparisons where nothing changed, so more than that many rows are a defect.
+@pytest.mark.whole
 @pytest.mark.parametrize(
     "nature",
     [
@@ -82,6 +83,7 @@ def strangers(label, profiles, first):
 
 # A canary: what a row varies by is not told by the few samples of it. Few hosts: half
 # of their rows' variances are far below what the rows vary by.
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("many", "few"),
@@ -142,6 +144,7 @@ def two_hours(split, planted=0.0):
     ]
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_the_same_hosts_alarm_no_more_often():
     alarms = []

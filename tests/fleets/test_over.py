@@ -138,6 +138,7 @@ def test_parts_of_any_size_in_any_order_come_to_the_same(builds, minutes, over):
 
 
 # Sockets and loops of workers are closed by threads that end after the test.
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.filterwarnings(
     "default::ResourceWarning", "default::pytest.PytestUnraisableExceptionWarning"
@@ -221,6 +222,7 @@ def test_labels_tell_builds_and_hosts(tmp_path):
     assert [step.hosts for step in series.steps] == [2, 2]
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_more_than_64_hosts_are_groups(tmp_path):
     for build in (1, 2):

@@ -17,6 +17,7 @@ from pprofdiff.fleets.over import load_series
 from pprofdiff.fleets.partial import Task, read_part
 from pprofdiff.fleets.sides import FleetOptions, load_fleets
 from pprofdiff.fleets.sources import source_of
+from tests.examples import daily
 from tests.fleets import faulty as faults
 from tests.fleets import making, s3
 from tests.fleets.test_cluster import summary
@@ -64,7 +65,7 @@ def test_sums_are_those_of_the_files(bucket):
         assert table(one.content) == table(other.content)
 
 
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("workers", daily((0, 2), (2,)))
 def test_the_command_reads_it(bucket, capsys, monkeypatch, workers):
     monkeypatch.setattr("pprofdiff.fleets.engine.HERE", 200 if workers == 0 else 0)
     assert main([f"s3://fleet/build={n}/**/*.pb.gz" for n in (1, 2)]) == 0
@@ -174,6 +175,7 @@ def test_a_store_that_throttles_now_and_then_is_asked_again(faulty):
         assert sum(s.profiles for s in one.fleet.hosts.values()) == 36
 
 
+@pytest.mark.whole
 def test_an_object_that_is_always_throttled_is_named(faulty, capsys):
     faulty(fails=lambda path, _: "h00003/1.pb.gz" in path)
     words = ["s3://fleet/build=1/**/*.gz", "s3://fleet/build=2/**/*.gz"]

@@ -107,6 +107,7 @@ def test_the_order_and_the_cuts_of_parts_change_nothing(fleet):
     assert len(told[0][0]) == 12
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_more_hosts_than_groups_are_gathered_alike_in_every_part(tmp_path):
     files = making.write(tmp_path, range(GROUPS + 30), samples=60)

@@ -137,6 +137,7 @@ REAL = {
 }
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize("step", daily((1, 4), [4]))
 def test_between_many_unlike_programs_only_copies_and_versions_moved(step):
@@ -160,6 +161,7 @@ def test_between_many_unlike_programs_only_copies_and_versions_moved(step):
     assert step > 1 or set(modules.values()) == set(REAL)
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", daily(VARIANTS, list(VARIANTS)[:2]))
 def test_hidden_packages_are_recognised(variant):

@@ -81,6 +81,7 @@ def test_each_layout_has_the_same_functions_in_another_order(built):
     assert len({tuple(sorted(one)) for one in seen}) == 1
 
 
+@pytest.mark.whole
 def test_of_all_layouts_only_the_one_in_force_is_kept(built):
     layouts = built()
     for _ in range(3):
@@ -92,6 +93,7 @@ def test_of_all_layouts_only_the_one_in_force_is_kept(built):
     ]
 
 
+@pytest.mark.whole
 def test_flags_for_the_linker_stay_in_force(built):
     layouts = built("-ldflags=-X=example.com/sum.Name=asked")
     layouts.change()
@@ -103,6 +105,7 @@ def test_flags_for_the_linker_stay_in_force(built):
     assert said.split() == [b"asked"]
 
 
+@pytest.mark.whole
 def test_flags_of_the_environment_are_not_replaced(built):
     layouts = built(goflags="-ldflags=-X=example.com/sum.Name=asked")
     before = layouts.of("base", "example.com/sum")
@@ -111,6 +114,7 @@ def test_flags_of_the_environment_are_not_replaced(built):
     assert layouts.of("base", "example.com/sum") == before
 
 
+@pytest.mark.whole
 def test_a_side_that_cannot_be_linked_again_keeps_the_usual_order(built, tmp_path):
     layouts = built()
     before = {side: layouts.of(side, "example.com/sum") for side in SIDES}

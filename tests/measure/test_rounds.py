@@ -25,8 +25,12 @@ class Writes:
     def __init__(self, fails=None, at=0, seconds=0.0, *, enough=True):
         self.runs = []
         self.fails, self.at, self.took = fails, at, seconds
-        self.seconds, self.enough = 300.0, enough
+        self.whole, self.enough = 300.0, enough
         self.now = 0.0
+
+    def seconds(self, spent):
+        """Return how long rounds go on."""
+        return self.whole - spent
 
     def round(self, folders):
         """Run both sides in turns."""
@@ -139,11 +143,12 @@ def test_without_enough_samples_a_sure_verdict_goes_on(tmp_path):
 
 
 def test_the_workload_says_how_long_where_the_user_does_not(tmp_path):
-    for seconds, most in ((1e-9, None), (300.0, 1e-9)):
+    for seconds, most, spent in ((1e-9, None, 0), (300.0, 1e-9, 0), (300.0, None, 300)):
         work = Writes()
-        work.seconds = seconds
-        out = str(tmp_path / f"{seconds}")
-        rounds, stopped = take_turns(work, out, Limits(9, most), unknown, Heard())
+        work.whole = seconds
+        out = str(tmp_path / f"{seconds} {spent}")
+        limits = Limits(9, most)
+        rounds, stopped = take_turns(work, out, limits, unknown, Heard(), spent)
         assert (len(rounds), stopped) == (1, "time")
 
 

@@ -42,6 +42,7 @@ def notebook():
     return held
 
 
+@pytest.mark.whole
 def test_outputs(notebook):
     outputs = [cell.outputs for cell in notebook.cells]
     for i in (0, 3, 4):

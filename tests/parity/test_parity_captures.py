@@ -115,6 +115,7 @@ def test_several_files_a_side_are_merged_as_pprof_merges_them(pprof, kind):
     assert pprof.text([merge([new, base, new])], raw=True) == want
 
 
+@pytest.mark.whole
 def test_cpu_profiles_of_other_go_versions(pprof):
     folders = sorted((DATA.parent / "versions").iterdir())
     assert len(folders) > 1

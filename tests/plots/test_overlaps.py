@@ -86,7 +86,7 @@ def overlapping(figure):
 
 
 @pytest.mark.parametrize(
-    ("name", "of", "make", "options"), daily(SUBJECTS, SUBJECTS[::13])
+    ("name", "of", "make", "options"), daily(SUBJECTS, SUBJECTS[::31])
 )
 def test_no_two_texts_overlap(name, of, make, options):
     compared = make()

@@ -30,6 +30,7 @@ from pprofdiff.report.text import plain, short, terminal
 from pprofdiff.report.text.lines import Page
 from pprofdiff.report.text.report import report_parts
 from tests.conftest import DATA
+from tests.examples import daily
 from tests.report.reading import tokens
 
 # Letters, one column wide: a text of one letter gets another one, of several two that
@@ -186,13 +187,16 @@ def as_card(report):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("writer", "written"),
-    [
-        (as_text, str),
-        (as_drawn, str),
-        (as_answer, str),
-        (page.render, escape),
-        (as_card, escape),
-    ],
+    daily(
+        [
+            (as_text, str),
+            (as_drawn, str),
+            (as_answer, str),
+            (page.render, escape),
+            (as_card, escape),
+        ],
+        [(as_answer, str), (page.render, escape)],
+    ),
 )
 def test_a_page_of_nonsense_is_the_page(report, reworded, monkeypatch, writer, written):
     # Nonsense has no spaces to wrap a line at.

@@ -50,7 +50,7 @@ def gc_account(comparison: Comparison) -> GCAccount | None:
         return None
     cpu, gc, case = comparison.cpu, comparison.gc, Case(comparison)
     logged = None if gc is None else _logged(case, gc)
-    allocs = case.of_type("alloc_space")
+    allocs = case.comparison.of_type("alloc_space")
     if allocs is not None and not _per_op(allocs):
         allocs = None
     found = _allocated(comparison, allocs, logged)

@@ -103,7 +103,7 @@ class _Sites(NamedTuple):
 
 def allocation(case: Case) -> Iterator[Finding]:
     """Operations allocate more or less, or call sites do beside the others."""
-    diff = case.of_type("alloc_space")
+    diff = case.comparison.of_type("alloc_space")
     if diff is None or diff.model is None or not diff.model.sound:
         return
     if min(diff.totals) <= 0 or _of_other_times(case, diff):
@@ -433,7 +433,7 @@ def _evidence(case: Case, diff: ProfileDiff, sites: list[_Site]) -> tuple[Fact, 
     source = f"{diff.name} profile alloc_space"
     facts = [*_site_facts(diff, sites)]
     facts.append(Fact("bytes in all", source, *diff.totals, diff.unit))
-    objects = case.of_type("alloc_objects")
+    objects = case.comparison.of_type("alloc_objects")
     if objects is not None:
         source = f"{objects.name} profile alloc_objects"
         facts.append(Fact("objects in all", source, *objects.totals, "objects"))

@@ -10,7 +10,6 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.cpu import CPUComparison
 from pprofdiff.analysis.findings.load import load_of
 from pprofdiff.analysis.findings.one_sided import OneSided, work_of_one_side
-from pprofdiff.analysis.profiles.diff import ProfileDiff
 
 if TYPE_CHECKING:
     from pprofdiff.analysis.gclogs.compare import GCDiff
@@ -26,13 +25,6 @@ class Case:
     """Both sides' evidence as rules see it."""
 
     comparison: Comparison
-
-    def of_type(self, sample_type: str) -> ProfileDiff | None:
-        """Return the comparison of a sample type, the first of several."""
-        for diff in self.comparison.profiles:
-            if diff.sample_type.type == sample_type:
-                return diff
-        return None
 
     @cached_property
     def cpu(self) -> CPUComparison | None:

@@ -71,7 +71,7 @@ def allocated_by_benchmarks(case: Case) -> Iterator[Finding]:
 
 def _profiled(case: Case) -> bool:
     """Return whether profiles of allocation tell more."""
-    profile = case.of_type("alloc_space")
+    profile = case.comparison.of_type("alloc_space")
     if profile is not None and profile.normalization.mode == "per_work":
         return True
     return any(told.severity != "info" for told in allocation(case))
@@ -123,7 +123,7 @@ def _finding(case: Case, moved: list[_Moved], measured: int, *, more: bool) -> F
         title,
         f"By operation {'; '.join(told)}.",
         tuple(_fact(one, row) for one in moved for row in one.rows),
-        "" if case.of_type("alloc_space") else _ADVICE,
+        "" if case.comparison.of_type("alloc_space") else _ADVICE,
         severity="minor",
         direction="worse" if more else "better",
         claim=_claim(case, more=more),

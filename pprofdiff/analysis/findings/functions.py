@@ -20,7 +20,6 @@ from pprofdiff.analysis.findings.wording import (
     short,
     times,
 )
-from pprofdiff.identity.symbols import Symbols
 from pprofdiff.units import percent
 
 __all__ = ["functions"]
@@ -73,21 +72,16 @@ def _gone_or_new(
     share = percent(_under(cpu, change, roots), cpu.diff.totals[change.side])
     named = listed_functions([cpu.names[r.row] for r in roots[:_NAMED]])
     several = len(roots) > 1
+    verb = "are" if several else "is"
+    left = any(cpu.cum[1 - change.side][r.row] for r in roots)
     if gone:
-        left = any(cpu.cum[1][r.row] for r in roots)
         end = "all but gone" if left else "gone"
-        verb = "are" if several else "is"
-        title = f"{named}, {share} of {here}'s {cpu.noun}, {verb} {end}"
-        advice = f"Check that {there} does not need it: else work is skipped."
+        were = "they were" if several else "it was"
+        title = f"{named} {verb} {end}: {were} {share} of {here}'s {cpu.noun}"
+    elif left:
+        title = f"{named} went from next to nothing to {share} of {here}'s {cpu.noun}"
     else:
-        verb = "take" if several else "takes"
-        some = any(cpu.cum[0][r.row] for r in roots)
-        end = "next to none" if some else "none"
-        title = f"{named} {verb} {share} of {here}'s {cpu.noun}, {end} of {there}'s"
-        advice = f"Check that {here} is meant to do this work."
-    if all(_has_closures_left(cpu, change.side, root) for root in roots):
-        # Closures are numbered anew when one is added: it may be one of those.
-        advice = ""
+        title = f"{named} {verb} new: {share} of {here}'s {cpu.noun}"
     claim = _claim(cpu, change, roots)
     side = change.side
     most = mostly(cpu, side, np.where(claim.sides[side], change.root_of_sample, -1))
@@ -108,23 +102,10 @@ def _gone_or_new(
         title,
         text,
         cpu.facts([root.row for root in roots], "cum"),
-        advice,
         direction=_direction(cpu, gone=gone),
         rises=not gone,
         names=frozenset(cpu.names[r.row] for r in roots),
         claim=claim,
-    )
-
-
-def _has_closures_left(cpu: CPUComparison, side: int, root: Root) -> bool:
-    """Return whether a root is a closure of a function that has some on both sides."""
-    symbols = Symbols(cpu.names, {})
-    own = symbols[root.row]
-    other = cpu.diff.paired_functions.union[1 - side]
-    return bool(own.kinds) and any(
-        (symbols[row].package, symbols[row].function) == (own.package, own.function)
-        and symbols[row].kinds
-        for row in other.tolist()
     )
 
 

@@ -405,7 +405,7 @@ def _marking_reason(
         names = collectors(case.cpu)
         collector = f", and with it the collector{f': {names}' if names else ''}"
         return f"{at}: the Go release differs{collector}", ()
-    counts = case.of_type("inuse_objects")
+    counts = case.comparison.of_type("inuse_objects")
     if counts is None or min(counts.totals) <= 0:
         return at, ()
     base, new = counts.totals

@@ -89,7 +89,7 @@ class _Place(NamedTuple):
 
 def goroutine_growth(case: Case) -> Iterator[Finding]:
     """Far more, or far fewer, goroutines are in one place."""
-    diff = case.of_type("goroutine")
+    diff = case.comparison.of_type("goroutine")
     if diff is None or diff.normalization.mode != "absolute":
         return
     if min(diff.totals) <= 0:

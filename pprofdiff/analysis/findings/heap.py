@@ -227,9 +227,9 @@ def _live_heap(case: Case) -> ProfileDiff | None:
     An allocs profile has the columns of a heap profile. What is captured over a time
     (``?seconds=30``) is the growth in that time and not a heap: None.
     """
-    diff = case.of_type("inuse_space")
+    diff = case.comparison.of_type("inuse_space")
     if diff is None:
-        allocs = case.of_type("alloc_space")
+        allocs = case.comparison.of_type("alloc_space")
         if allocs is None or column_of(allocs, "inuse_space") is None:
             return None
         diff = compare(

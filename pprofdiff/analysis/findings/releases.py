@@ -159,7 +159,7 @@ def _between(spans: _Spans) -> tuple[tuple[Change, ...], bool]:
 
 def _allocates_alike(case: Case) -> bool:
     """Return whether both sides allocate the same, as far as that is known."""
-    allocs = case.of_type("alloc_space")
+    allocs = case.comparison.of_type("alloc_space")
     if allocs is None or allocs.normalization.mode != "per_work":
         return True
     base, new = allocs.normalization.scaled(*allocs.totals)

@@ -63,8 +63,8 @@ def latency(case: Case) -> Iterator[Finding]:
     ratio = pair[1] / pair[0]
     yield Finding(
         "sched-latency",
-        f"99 % of waits for a processor end within {arrow(*pair, 'ns')} "
-        f"({times(ratio)})",
+        f"p99 scheduling latency {'rose' if ratio > 1 else 'fell'} "
+        f"{arrow(*pair, 'ns')} ({times(ratio)})",
         f"{_whose(diff)} {_held_up(diff)}{'' if sure else _UNSURE}",
         (
             time_fact("p50 of runnable time", base.p50_ns, new.p50_ns),

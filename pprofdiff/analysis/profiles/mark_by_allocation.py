@@ -9,7 +9,6 @@ and is labelled so wherever it is shown.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,14 +34,13 @@ class MarkByAllocation:
     new: NDArray[np.int64]
 
 
-def apportion_mark(diffs: Sequence[ProfileDiff]) -> MarkByAllocation | None:
+def apportion_mark(
+    cpu: ProfileDiff | None, allocs: ProfileDiff | None
+) -> MarkByAllocation | None:
     """Share background marking out to functions by the bytes that they allocate.
 
-    `diffs` are the comparisons of one pair of builds. None without one of a CPU profile
-    and one of ``alloc_space``.
+    `allocs` compares ``alloc_space``; None without both comparisons.
     """
-    cpu = next((d for d in diffs if d.is_cpu), None)
-    allocs = next((d for d in diffs if d.sample_type.type == "alloc_space"), None)
     if cpu is None or allocs is None:
         return None
     sums = cpu.ledger.every("category")

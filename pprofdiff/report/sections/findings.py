@@ -39,7 +39,7 @@ class Why(NamedTuple):
 def why(report: ReportModel, most: int = _SHOWN) -> Why:
     """Return what changed and why: up to `most` causes, the titles of what is left."""
     findings = report.findings
-    cpu = next((d for d in report.profiles if d.is_cpu), None)
+    cpu = report.comparison.cpu
     told = [f for f in findings.found if f.id != _FIRST]
     shown = _shown(findings, told, most)
     rest = []

@@ -67,7 +67,7 @@ def told_outcome(outcome: Outcome) -> Told:
     """Return the outcome as sentences."""
     first = outcome.headline
     if first is None:
-        headline = "No outcome: nothing tells what an operation costs"
+        headline = "No outcome: operation count unknown"
         if outcome.shares:
             headline = "No outcome: shares of CPU are compared, not costs"
     elif not first.more_is:
@@ -245,7 +245,7 @@ def _together(moved: Together) -> str:
     before = " and allocate as before" if moved.allocate_alike else ""
     return (
         f"All {moved.benchmarks} benchmarks {verb} alike ({span}){before}: {doing}. "
-        "Measured in turns (pprofdiff measure) they would tell."
+        "Measure in turns to tell them apart: pprofdiff measure."
     )
 
 
@@ -268,7 +268,7 @@ def _both_ways(outcome: Outcome, first: Measure) -> Iterator[str]:
             words = _noun(first), _noun(measure)
             yield (
                 f"{words[0][0].upper()}{words[0][1:]} and {words[1]} moved opposite "
-                "ways, both beyond chance."
+                "ways, both significantly."
             )
 
 

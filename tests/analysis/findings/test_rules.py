@@ -193,11 +193,11 @@ def test_work_vanished_and_appeared(work):
     base = profile([(WORK, 2000), (OLD, 200)])
     new = profile([(WORK, 2000)])
     gone = findings(base, new, work=work)["work-vanished"]
-    assert gone.title == "a.Old, 9.1% of base's CPU, is gone"
+    assert gone.title == "a.Old is gone: it was 9.1% of base's CPU"
     assert "called by a.Serve" in gone.text
     assert (gone.evidence[0].base, gone.evidence[0].new) == (200 * base.period, 0)
     added = findings(new, base, work=work)["work-appeared"]
-    assert added.title == "a.Old takes 9.1% of new's CPU, none of base's"
+    assert added.title == "a.Old is new: 9.1% of new's CPU"
     amount = 100 * 200 / 2200 if work is None else 200 * base.period
     assert -gone.explains == added.explains == pytest.approx(amount, rel=1e-12)
     # Of shares nobody knows whether all became dearer or cheaper with it.
@@ -239,7 +239,7 @@ def test_a_stack_that_grows_is_nobody_s_own_work(work):
     assert set(found) <= {"stack-growth", "shares-moved"}
     own = profile([*more, (DEEP, 300)])
     assert findings(base, own, work=EQUAL)["work-appeared"].title == (
-        "a.Walk takes 8.3% of new's CPU, none of base's"
+        "a.Walk is new: 8.3% of new's CPU"
     )
     back = findings(profile(more), base, work=work)["stack-growth"]
     assert (back.advice, back.rises) == ("", False)

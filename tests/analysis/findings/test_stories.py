@@ -39,21 +39,21 @@ CAUSES = {
     ),
     "rss-search": Cause(
         "work-vanished",
-        r"strings\.ToLower, 41\.7% of base's CPU, is all but gone",
+        r"strings\.ToLower is all but gone: it was 41\.7% of base's CPU",
         "work-appeared",
-        r"strings\.ToLower takes 41\.7% of new's CPU",
+        r"strings\.ToLower went from next to nothing to 41\.7% of new's CPU",
     ),
     "zstd": Cause(
         "work-vanished",
-        r"zstd\.\(\*Encoder\)\.Close and zstd\.NewWriter, 82\.6% of base's CPU, are gone",
+        r"zstd\.\(\*Encoder\)\.Close and zstd\.NewWriter are gone: they were 82\.6% of base's CPU",
         "work-appeared",
-        r"zstd\.\(\*Encoder\)\.Close and zstd\.NewWriter take 82\.6% of new's CPU",
+        r"zstd\.\(\*Encoder\)\.Close and zstd\.NewWriter are new: 82\.6% of new's CPU",
     ),
     "health-check": Cause(
         "work-vanished",
-        r"debuglog\.\(\*Logger\)\.Debug and .* of base's CPU, are gone",
+        r"debuglog\.\(\*Logger\)\.Debug and .* are gone: they were \S+ of base's CPU",
         "work-appeared",
-        r"debuglog\.\(\*Logger\)\.Debug and .* take \S+ of new's CPU",
+        r"debuglog\.\(\*Logger\)\.Debug and .* are new: \S+ of new's CPU",
     ),
     "node-pool": Cause(
         "gc-cycle-cost",

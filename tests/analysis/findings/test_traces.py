@@ -137,9 +137,7 @@ def test_node_pool_is_told_by_traces_alone(told):
 def test_health_check_is_told_by_traces_alone(told):
     found = told("health-check")
     wait = found["sched-latency"]
-    assert wait.title == (
-        "99 % of waits for a processor end within 29.0 → 14.2 ms (0.49×)"
-    )
+    assert wait.title == ("p99 scheduling latency fell 29.0 → 14.2 ms (0.49×)")
     assert "for those of checker.(*Checker).Round.func1" in wait.text
     assert "for those just created" in wait.text
     assert "no processor was idle for 39.8% → 20.7%" in wait.text

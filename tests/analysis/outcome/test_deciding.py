@@ -194,7 +194,7 @@ def test_figures_that_surely_contradict_each_other_are_said_to():
         for one in told_outcome(Outcome("faster", both)).below
         if "ways" in one.text
     )
-    assert said == ("Time/op and CPU/op moved opposite ways, both beyond chance.")
+    assert said == ("Time/op and CPU/op moved opposite ways, both significantly.")
     alike = both[1], figure("time", 1.2, 1.1, 1.3)
     assert not any(
         "ways" in s.text for s in told_outcome(Outcome("slower", alike)).below

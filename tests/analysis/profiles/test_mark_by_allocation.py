@@ -34,7 +34,7 @@ def shared_out(marks, weights):
     """Return (background mark, its parts by function) of base and new."""
     cpu = compared(*(profile([(MARK, n), (["main.f"], 3)]) for n in marks))
     allocs = compared(*(allocated(w) for w in weights))
-    blamed = apportion_mark([cpu, allocs])
+    blamed = apportion_mark(cpu, allocs)
     ids = [rules().categories.index(c) for c in BACKGROUND_MARK]
     sums = cpu.ledger.every("category")
     whole = [sum(side[ids].tolist()) for side in (sums.base, sums.new)]
@@ -76,9 +76,9 @@ def test_negative_weights_count_as_none():
 def test_without_both_kinds_there_is_no_model():
     cpu = compared(profile([(MARK, 1)]), profile([(MARK, 1)]))
     allocs = compared(allocated({"main.f": 1}), allocated({"main.f": 1}))
-    assert apportion_mark([cpu]) is None
-    assert apportion_mark([allocs]) is None
-    assert apportion_mark([]) is None
+    assert apportion_mark(cpu, None) is None
+    assert apportion_mark(None, allocs) is None
+    assert apportion_mark(None, None) is None
 
 
 def test_background_mark_is_the_marking_that_nobody_called():
@@ -92,7 +92,7 @@ def test_on_a_real_pair(load_capture, load_story):
         compared(*(load_capture(p / f"{k}.pb.gz") for p in (story.base, story.new)))
         for k in ("cpu", "allocs")
     )
-    blamed = apportion_mark([cpu, allocs])
+    blamed = apportion_mark(cpu, allocs)
     ids = [rules().categories.index(c) for c in BACKGROUND_MARK]
     sums = cpu.ledger.every("category")
     for side, whole in (

@@ -20,6 +20,7 @@ def told(made):
 
 
 # `changes.ALARMS` of all series may show one: 2 of 40.
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "how",

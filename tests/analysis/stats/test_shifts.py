@@ -49,6 +49,7 @@ def test_ratios_of_what_may_be_nothing_have_no_bounds():
     assert shift_bounds([], [4, 5, 6, 7], ratio=False) is None
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [12, 60, 3000])
 def test_bounds_miss_the_truth_as_often_as_they_may(count):

@@ -11,10 +11,11 @@ from pprofdiff.analysis.traces.exports import EXPORTS, export
 from pprofdiff.errors import UsageError
 from pprofdiff.loaders.profiles import pprof
 from pprofdiff.loaders.profiles.encode import encode
+from tests.examples import daily
 from tests.traces import oracle
 
-from .real import CAPTURES
-from .test_goroutines import SOME, path_of, read
+from .real import CAPTURES, SIDES
+from .test_goroutines import ALL, OLD, path_of, read
 from .ties import Ties
 
 NOTHING = ("", "", 0)
@@ -82,7 +83,7 @@ def waits(told, kind):
 
 
 @pytest.mark.go
-@pytest.mark.parametrize("name", SOME)
+@pytest.mark.parametrize("name", daily(ALL, [SIDES[0], "gc-1.26.8", OLD[0]]))
 def test_exports_are_those_of_go(name):
     trace, _ = read(name)
     path = path_of(name)

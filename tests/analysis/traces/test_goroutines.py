@@ -63,9 +63,8 @@ FEW = (
     "http-1.22.12", "gc-1.26.8", "sync-1.22.12", "files-1.26.8", "stops-1.21.13",
     "generations-1.26.8", "profiled-1.26.8",
 )  # fmt: skip
-SOME = daily(
-    [*CAPTURES, *MADE, *PROGRAMS, *OLD], [*SIDES[::2], *FEW, PROGRAMS[-1], OLD[0]]
-)
+ALL = [*CAPTURES, *MADE, *PROGRAMS, *OLD]
+SOME = daily(ALL, [*SIDES[::2], *FEW, PROGRAMS[-1], OLD[0]])
 FIGURES = ("total_ns", *TIMES)
 IN_CALLS = ("sched_wait_ns", "syscall_ns", "syscall_block_ns", "unknown_ns")
 

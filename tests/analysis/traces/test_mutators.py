@@ -60,6 +60,7 @@ def early_assists(told):
     return any(r["active"] and r["name"] == "GC mark assist" for r in told["ranges"])
 
 
+@pytest.mark.whole
 @pytest.mark.go
 @pytest.mark.parametrize("name", daily([*CAPTURES, *COLLECTING], [*SIDES, *COLLECTING]))
 def test_it_is_that_of_go_with_its_defects_corrected(name):

@@ -71,6 +71,7 @@ def test_what_every_page_has_is_small(page):
     assert len(tables.encode()) <= SHELL
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_the_same_input_gives_the_same_bytes(page):
     words = "syncpool/base", "syncpool/new"
@@ -146,6 +147,7 @@ def test_the_verdict_names_each_rule(page):
     assert "no data" in whole.text
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_a_page_of_very_many_benchmarks_is_made(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -230,7 +230,9 @@ def test_what_a_benchmark_lacks_is_null_and_what_it_counts_is_zero(written, tmp_
     ratio = ("ratio", "ratio_low", "ratio_high")
     missing = ("delta", *ratio, "p", "significant", "worse")
     assert [gone[f] for f in ("new", "new_low", "new_high", *missing)] == [None] * 10
-    assert [fresh[f] for f in ("base", "base_low", "base_high", *missing)] == [None] * 10
+    assert [fresh[f] for f in ("base", "base_low", "base_high", *missing)] == [
+        None
+    ] * 10
     assert (gone["n_base"], gone["n_new"], fresh["n_base"]) == (3, 0, 0)
     assert (gone["procs"], fresh["procs"]) == (2, None)
     same = by_name["Same", "B/op"]

@@ -19,11 +19,11 @@ from pprofdiff.report.rows import Cell
 
 # What runtime.sigprof writes where it finds no stack: functions that nothing calls.
 _STAND_INS = {
-    "runtime._ExternalCode": "no function: code outside Go, generated or C",
+    "runtime._ExternalCode": "no function: non-Go code, generated or C",
     "runtime._GC": "no function: stacks not unwound during GC",
-    "runtime._LostExternalCode": "no function: samples lost outside Go",
+    "runtime._LostExternalCode": "no function: samples lost in non-Go code",
     "runtime._LostSIGPROFDuringAtomic64": "no function: samples lost in atomics",
-    "runtime._System": "no function: code outside Go, or stacks not unwound",
+    "runtime._System": "no function: non-Go code, or stacks not unwound",
     "runtime._VDSO": "no function: kernel code for reading clocks",
 }
 

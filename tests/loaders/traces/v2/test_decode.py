@@ -49,6 +49,7 @@ def damaged(places):
             yield TRACE[:at] + bytes([TRACE[at] ^ 0x55]) + TRACE[at + 1 :]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("places", daily((2, 12), [2]))
 def test_two_threads_read_what_one_does(monkeypatch, places):
     threads, missing = threading.active_count(), 0

@@ -260,7 +260,7 @@ FLAGS = (
 
 MEASURE_FLAGS = (
     Flag("Measure", "rounds", "int", "rounds", "N", "runs of each side at most (10); fewer if the verdict is sure before"),
-    Flag("Measure", "time", "duration", "time", "T", "begin no round that would end after T (one benchmark: a minute in all; more: up to 5m)"),
+    Flag("Measure", "time", "duration", "time", "T", "begin no round that would end after T (a minute in all; many: up to 5m)"),
     Flag("Measure", "per_run", "duration", "per_run", "T", "what one profiled run of a side takes, shared by all benchmarks (1s)"),
     Flag("Measure", "quick", "bool", "quick", "", "three short rounds, in about 15s: finds large changes only"),
     Flag("Measure", "trace", "bool", "trace", "", "one more run of each side with an execution trace, to DIR/trace"),

@@ -13,7 +13,6 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.model import Findings
 from pprofdiff.analysis.findings.rules import find
 from pprofdiff.analysis.gate.model import Verdict
-from pprofdiff.analysis.outcome.benchmarks import judged_in_turns
 from pprofdiff.analysis.outcome.deciding import outcome
 from pprofdiff.analysis.outcome.model import Outcome
 from pprofdiff.analysis.profiles.caveats import Caveat
@@ -143,7 +142,10 @@ def report_of(
     for caveat in (*lost, *warnings, *caveats):
         told.setdefault(caveat.text, caveat)
     decided = outcome(comparison)
-    comparison = judged_in_turns(comparison, decided)
+    if comparison.measured:
+        from pprofdiff.analysis.outcome.benchmarks import judged_in_turns
+
+        comparison = judged_in_turns(comparison, decided)
     if comparison.measured and comparison.profiles and decided.verdict == "unknown":
         comparison = comparison.undecided()
     given = comparison.given

@@ -666,17 +666,17 @@ def labelled(diff, side):
         yield stack[::-1], handler.get(i, ""), value
 
 
-@pytest.mark.parametrize(
-    ("part", "chosen"),
-    [
-        ("handler=write", lambda stack, handler: handler == "write"),
-        ("handler=", lambda stack, handler: handler == ""),
-        (
-            "=net/http.(*conn).serve",
-            lambda stack, _: stack[:1] == ["net/http.(*conn).serve"],
-        ),
-    ],
+CHOSEN = (
+    ("handler=write", lambda stack, handler: handler == "write"),
+    ("handler=", lambda stack, handler: handler == ""),
+    (
+        "=net/http.(*conn).serve",
+        lambda stack, _: stack[:1] == ["net/http.(*conn).serve"],
+    ),
 )
+
+
+@pytest.mark.parametrize(("part", "chosen"), daily(CHOSEN, CHOSEN[:1]))
 def test_a_part_of_the_samples_is_shown_alone(
     opened, written, data_folder, part, chosen
 ):

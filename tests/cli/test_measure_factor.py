@@ -18,7 +18,7 @@ from tests.cli.test_whole import ENVIRONMENT, PPROFDIFF
 from tests.repository import git, repository
 from tests.traces.toolchains import once, session
 
-pytestmark = pytest.mark.go
+pytestmark = [pytest.mark.go, pytest.mark.whole]
 
 FACTOR = 500
 # An operation of base has samples by itself: on a busy machine there are few of them.

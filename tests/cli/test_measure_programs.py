@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from pprofdiff import load
+from tests.examples import daily
 from tests.measure.shop import FILES, SLOWER, state
 from tests.repository import repository
 
@@ -232,7 +233,7 @@ def test_a_server_that_does_not_start_says_why(cli, repo):
     assert re.search(r"served fails: exit status 1: listen tcp.*none", told)
 
 
-@pytest.mark.parametrize("path", ["/other", "/"])
+@pytest.mark.parametrize("path", daily(("/other", "/"), ("/other",)))
 def test_a_wrong_url_is_found_before_the_first_round(cli, repo, tmp_path, path):
     port, out = free_port(), tmp_path / "runs"
     asked = tmp_path / "asked"

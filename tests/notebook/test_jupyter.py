@@ -57,6 +57,7 @@ def test_outputs(notebook):
     assert outputs[7][0].text.count("\n") == 1
 
 
+@pytest.mark.whole
 def test_nbconvert_keeps_tables_and_pictures(notebook):
     body, _ = jupyter("nbconvert").HTMLExporter().from_notebook_node(notebook)
     assert body.count("<iframe") == 2

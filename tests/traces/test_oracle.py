@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 import pytest
 
 from pprofdiff.loaders.profiles.pprof import decode
+from tests.examples import daily
 
 from . import make, oracle, textform
 from .toolchains import MissingGoError, run_go, version
@@ -30,7 +31,7 @@ MOVE = re.compile(r' (GoID|ProcID)=(-?\d+) (\w+)->(\w+) Reason=(".*")')
 
 
 @pytest.fixture(
-    scope="module", params=[*V1, *TEXT, *MADE],
+    scope="module", params=[*daily(V1, V1[1:2]), *daily(TEXT, TEXT[:1]), *MADE],
     ids=lambda name: name if isinstance(name, str) else "-".join(name),
 )  # fmt: skip
 def trace(request):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pprofdiff.analysis.causes.sites import BYTE
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.findings.case import Case
 from pprofdiff.analysis.findings.marking import cycle_cpu_us
-from pprofdiff.analysis.gclogs.compare import GCDiff
 from pprofdiff.analysis.ledger.gc_price import Cycle, GCPrice, Pair, gc_price
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.groups import judged_groups
 from pprofdiff.goruntime.rules import rules
+
+if TYPE_CHECKING:
+    from pprofdiff.analysis.gclogs.compare import GCDiff
 
 __all__ = ["GCAccount", "gc_account", "too_little_gc"]
 

@@ -25,7 +25,7 @@ def is_large(totals: Allocated | None, site: Site) -> bool:
     One that goes against all of the operation's, or beyond it, may be that of a block
     which others share.
     """
-    for whole, part in _known(totals, site):
+    for _, whole, part in _known(totals, site):
         change, of_all = part[1] - part[0], whole[1] - whole[0]
         least = min(_OF_ALL * max(whole), _OF_CHANGE * abs(of_all))
         least = max(least, _OF_ITSELF * max(part))
@@ -40,7 +40,7 @@ def part_of_all(totals: Allocated | None, site: Site) -> float:
     """Return a function's change as a part of all bytes, or of all objects; 0 to 1."""
     parts = (
         abs(new - base) / max(whole)
-        for whole, (base, new) in _known(totals, site)
+        for _, whole, (base, new) in _known(totals, site)
         if max(whole)
     )
     return min(max(parts, default=0.0), 1.0)
@@ -81,16 +81,16 @@ def share_of_change(totals: Allocated | None, site: Site, *, alone: bool) -> str
     It is all of the change where no other function is named: `alone`. A change the
     other way, or a larger one, is no part of it.
     """
-    changes = [
-        (new - base, whole[1] - whole[0]) for whole, (base, new) in _known(totals, site)
-    ]
+    known = list(_known(totals, site))
+    changes = [(new - base, whole[1] - whole[0]) for _, whole, (base, new) in known]
     if not changes or not site.agrees:
         return ""
     largest = 1 + _ALL
     if any(not 0 <= part / change <= largest for part, change in changes if change):
         return ""
     if all(abs(part - change) <= _ALL * abs(change) for part, change in changes):
-        return "That is all of the change." if alone else ""
+        counts = " and ".join(count for count, _, _ in known)
+        return f"That is the whole change in {counts}." if alone else ""
     part, change = changes[0]
     of_all = scaled(change, "B", signed=True)
     clauses = [f"{scaled(part, 'B', signed=True)} of {of_all}/op"]
@@ -99,15 +99,15 @@ def share_of_change(totals: Allocated | None, site: Site, *, alone: bool) -> str
     return f"That is {', '.join(clauses)}."
 
 
-def _known(totals: Allocated | None, site: Site) -> Iterator[tuple[_Pair, _Pair]]:
-    """Yield (the whole operation's, the function's) bytes, then objects where exact."""
+def _known(totals: Allocated | None, site: Site) -> Iterator[tuple[str, _Pair, _Pair]]:
+    """Yield (unit, the whole operation's, the function's): bytes, objects if exact."""
     if totals is None:
         return
     if totals.space is not None and max(totals.space) >= BYTE:
-        yield totals.space, site.space
+        yield "B/op", totals.space, site.space
     known = site.exact or totals.space is None
     if known and totals.objects is not None and max(totals.objects) >= OBJECT:
-        yield totals.objects, site.objects
+        yield "allocs/op", totals.objects, site.objects
 
 
 def _objects(value: float) -> str:

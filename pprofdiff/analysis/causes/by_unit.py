@@ -73,6 +73,7 @@ def _named(finding: Finding, names: str, number: int, about: str) -> Finding:
         id=of_unit(finding.id),
         parent=None if finding.parent is None else of_unit(finding.parent),
         title=f"{names}: {finding.title}",
+        unit=names,
         text=f"{finding.text} {about}".strip()
         if about and not finding.parent
         else finding.text,

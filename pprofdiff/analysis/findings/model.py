@@ -91,7 +91,8 @@ class Finding(NamedTuple):
     numbers moved where that is neither worse nor better, None where they did not.
     `names` are the functions that it is of, where others may follow from them;
     `functions` those that it names where they are no cause of others. `source` are the
-    changed lines behind it, None where the source is not known.
+    changed lines behind it, None where the source is not known. `unit` names the unit
+    of work whose operations its numbers are of, "" for those of the whole program.
     """
 
     id: str
@@ -113,6 +114,7 @@ class Finding(NamedTuple):
     names: frozenset[str] = frozenset()
     functions: tuple[str, ...] = ()
     source: SourceOfFinding | None = None
+    unit: str = ""
 
 
 class Explained(NamedTuple):

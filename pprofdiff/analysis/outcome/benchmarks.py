@@ -38,11 +38,10 @@ def judged_in_turns(comparison: Comparison, outcome: Outcome) -> Comparison:
     """Return the comparison with benchmark tables that say what `outcome` says.
 
     Time, CPU and allocation are judged by turns, B/s as the time is. Units that a
-    benchmark reports by itself stay as they are, and so does all that was not measured
-    in turns.
+    benchmark reports by itself stay as they are.
     """
     diff, turns = comparison.benchmarks, comparison.turns
-    if diff is None or turns is None or not comparison.measured:
+    if diff is None or turns is None:
         return comparison
     figures = {_TIME: figures_in_turns(turns, turns.seconds)}
     if turns.cpu_seconds is not None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pprofdiff.analysis.profiles.frames import compared_frame
 from pprofdiff.analysis.stats.judgement import Runs
-from pprofdiff.model.csr import sums, unique_tuples
+from pprofdiff.model.csr import distinct, sums, unique_tuples
 from pprofdiff.model.profiles.profile import Profile
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _by_key(profile: Profile, most: int) -> dict[str, dict[str, Column]]:
             part = sample[order[ends[i - 1] if i else 0 : ends[i]]]
             by_value = by_key[key]
             whole = np.append(by_value.get(value, part[:0]), part)
-            by_value[value] = np.unique(whole)
+            by_value[value] = distinct(whole)
     return by_key
 
 

@@ -367,6 +367,9 @@ def with_source(comparison: Comparison, findings: Findings, sources: Sources) ->
             source = _of_claim(case.cpu, of_cpu[0], finding, carriers)
         elif finding.names or finding.functions:
             source = _of_functions(finding, carriers)
+        if source is not None and finding.unit:
+            # Samples of all units together are no numbers of this one.
+            source = source.without_amounts()
         if source is not None and any(source[:3]):
             told.append(finding._replace(source=source))
         else:

@@ -83,3 +83,8 @@ class SourceOfFinding(NamedTuple):
     diff: int = 0
     related: tuple[RelatedLines, ...] = ()
     only: tuple[ChangedLines, ...] = ()
+
+    def without_amounts(self) -> SourceOfFinding:
+        """Return the same places, none of which has a cost of its own."""
+        lines = (one._replace(base=0, new=0) for one in self.lines)
+        return self._replace(lines=(), near=(*lines, *self.near))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import exp, isfinite, log, sqrt
-from statistics import NormalDist, median
 
 import numpy as np
 
@@ -40,7 +39,7 @@ def moderated(ratios: Sequence[Ratio]) -> list[Ratio]:
     known = [one for one in ratios if isfinite(one.freedom)]
     if len(known) < max(_SEVERAL, len(ratios)):
         return list(ratios)
-    middle = median([one.sigma**2 for one in ratios])
+    middle = float(np.median([one.sigma**2 for one in ratios]))
     found = []
     for one in ratios:
         freedom = one.freedom + _SHARED_FREEDOM
@@ -59,6 +58,9 @@ def judged_together(
     """
     if not ratios:
         return []
+    # Few reports judge several units, and it imports a dozen modules.
+    from statistics import NormalDist
+
     middle = np.array([log(ratio.ratio) for ratio in ratios])
     sigma = np.maximum([ratio.sigma for ratio in ratios], least_sigma)
     freedom = np.array([ratio.freedom for ratio in ratios], np.float64)

@@ -94,6 +94,10 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
     source = finding.source
     if source is None:
         return
+    before = report.findings.found[: report.findings.found.index(finding)]
+    if finding.unit and any(source == one.source for one in before):
+        yield SourceNote("Changed: the same lines.")
+        return
     carrying = {one.function for one in source.lines}
     for i, lines in enumerate(source.lines):
         amount = words(report.profiles[source.diff], lines.base, lines.new)

@@ -223,7 +223,7 @@ def test_allocation_alone_is_a_cause_without_cpu(base, new, title, direction):
         (f"{PACKAGE}.F, bytes", "B"): pytest.approx(size),
         (f"{PACKAGE}.F, objects", "objects"): pytest.approx(objects),
     }
-    assert cause.text == "That is all of the change."
+    assert cause.text == "That is the whole change in B/op and allocs/op."
     found = re.search(r"([\d.]+) → ([\d.]+) allocs/op", cause.title)
     assert (float(found[1]), float(found[2])) == objects
 
@@ -247,7 +247,8 @@ def test_a_function_that_allocates_in_place_of_another_is_one_cause():
     assert cause.title == (
         "p.G allocates in place of p.F: 1.88 → 1.25 KiB/op, 30 → 20 allocs/op"
     )
-    assert (cause.direction, cause.text) == ("better", "That is all of the change.")
+    whole = "That is the whole change in B/op and allocs/op."
+    assert (cause.direction, cause.text) == ("better", whole)
 
 
 def site(space, missing):

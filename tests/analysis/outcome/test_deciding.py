@@ -331,8 +331,8 @@ def test_benchmarks_that_a_machine_may_have_slowed_say_so():
     text = " ".join(sentence.text for sentence in told_outcome(said).below)
     assert (
         "All 3 benchmarks slowed alike (2.20 to 3.00×) and allocate as before: a busy or "
-        "throttled machine does that too. Measured in turns (pprofdiff measure) they "
-        "would tell." in text
+        "throttled machine does that too. Measure in turns to tell them apart: "
+        "pprofdiff measure." in text
     )
     back = outcome(told(_text(_ALIKE, B=more, allocs=_COUNTS), base))
     assert back.verdict == "faster"

@@ -64,7 +64,7 @@ FEW = (
     "generations-1.26.8", "profiled-1.26.8",
 )  # fmt: skip
 ALL = [*CAPTURES, *MADE, *PROGRAMS, *OLD]
-SOME = daily(ALL, [*SIDES[::2], *FEW, PROGRAMS[-1], OLD[0]])
+SOME = daily(ALL, [SIDES[0], *FEW, PROGRAMS[-1], OLD[0]])
 FIGURES = ("total_ns", *TIMES)
 IN_CALLS = ("sched_wait_ns", "syscall_ns", "syscall_block_ns", "unknown_ns")
 

@@ -77,3 +77,14 @@ def test_user_tasks_are_units_by_their_names(cli):
     assert re.fullmatch(
         r"By task: /search [\d.]+ → [\d.]+ µs, [\d.]+×; 2 others within noise\.", second
     )
+
+
+def test_without_tasks_regions_are(cli):
+    sides = (DATA / "endpoints" / f"{side}.regions.trace" for side in ("base", "new"))
+    first, second = cli(*sides).out.splitlines()[:2]
+    # A region may be any part of an operation: it is no outcome.
+    assert first.endswith("No outcome: operation count unknown.")
+    assert re.fullmatch(
+        r"By region: /search [\d.]+ → [\d.]+ µs, [\d.]+×; 2 others within noise\.",
+        second,
+    )

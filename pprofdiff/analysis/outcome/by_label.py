@@ -5,7 +5,7 @@ from __future__ import annotations
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.ledger.by_run import merged
 from pprofdiff.analysis.outcome.model import LabelUnits, Unit, verdict_between
-from pprofdiff.analysis.outcome.tasks import task_times
+from pprofdiff.analysis.outcome.tasks import Named, user_times
 from pprofdiff.analysis.stats.calibration import FALSE_DISCOVERIES
 from pprofdiff.analysis.stats.together import judged_together
 from pprofdiff.units import scale
@@ -47,11 +47,16 @@ def units_by_label(comparison: Comparison) -> LabelUnits | None:
 
 
 def units_by_task(comparison: Comparison) -> LabelUnits | None:
-    """Return the time that user tasks of each name take; None for less than two names.
+    """Return the time that user tasks of each name take, else user regions.
 
-    They are judged together.
+    They are judged together. A region is part of a task, so that it is no unit beside
+    one. None for fewer than two names.
     """
-    tasks = task_times(comparison)
+    return _units(comparison, "task") or _units(comparison, "region")
+
+
+def _units(comparison: Comparison, kind: Named) -> LabelUnits | None:
+    tasks = user_times(comparison, kind)
     if len(tasks) < _SEVERAL:
         return None
     bounds = judged_together([task.ratio for task in tasks], FALSE_DISCOVERIES)
@@ -64,4 +69,4 @@ def units_by_task(comparison: Comparison) -> LabelUnits | None:
         units.append(
             Unit(task.name, ratio.ratio, *reach, "time", *task.seconds, verdict)
         )
-    return LabelUnits("task", tuple(units))
+    return LabelUnits(kind, tuple(units))

@@ -119,6 +119,7 @@ def outcome(comparison: Comparison) -> Outcome:
             needs,
             shares,
             cpu_a_second=rate,
+            by_label=units_by_task(comparison),
         )
     first = speeds[0]
     share = busy(comparison) if first.id in _CLOCK else None

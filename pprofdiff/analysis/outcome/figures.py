@@ -20,7 +20,7 @@ from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.contention import busy, clock_sigma
 from pprofdiff.analysis.outcome.by_unit import units_of
 from pprofdiff.analysis.outcome.model import TURNS_CONFIDENCE, Measure, Unit
-from pprofdiff.analysis.outcome.tasks import task_times
+from pprofdiff.analysis.outcome.tasks import user_times
 from pprofdiff.analysis.profiles.diff import ProfileDiff
 from pprofdiff.analysis.profiles.totals import ratio_of_totals, total_of_turns
 from pprofdiff.analysis.side import cpu_seconds
@@ -141,7 +141,7 @@ def _times(side: Side) -> dict[BenchmarkKey, _Runs]:
 
 def _tasks(comparison: Comparison) -> Measure | None:
     """Return how long the most frequent user task of the traces takes."""
-    task = next(iter(task_times(comparison)), None)
+    task = next(iter(user_times(comparison, "task")), None)
     if task is None:
         return None
     source = "{:,} and {:,} user tasks of the traces".format(*task.counts)

@@ -244,8 +244,8 @@ class LabelUnits(NamedTuple):
     """Units of work that a label of samples tells, by its key such as endpoint.
 
     Their `figure` is ``cpu``, of an operation of the whole program: how many operations
-    were of which unit, samples do not say. Those of the key ``task`` may be user tasks
-    of traces; their figure is then ``time``, of one task.
+    were of which unit, samples do not say. Those of the key ``task`` or ``region`` may
+    be of traces; their figure is then ``time``, of one task or region.
     """
 
     key: str

@@ -1,25 +1,31 @@
-"""How long user tasks of traces take, by name."""
+"""How long user tasks and regions of traces take, by name."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pprofdiff.analysis.comparison import Comparison
 from pprofdiff.analysis.contention import clock_sigma
 from pprofdiff.analysis.stats.totals import Ratio, ratio_of_runs, ratio_of_sums
 from pprofdiff.analysis.stats.turns import all_paired
 
-__all__ = ["TaskTime", "task_times"]
+if TYPE_CHECKING:
+    from pprofdiff.analysis.traces.side import TraceSide
+    from pprofdiff.analysis.traces.tasks import Durations
 
-# Fewer whole tasks a side do not tell how long one takes.
+__all__ = ["Named", "UserTime", "user_times"]
+
+Named = Literal["task", "region"]
+
+# Fewer whole ones a side do not tell how long one takes.
 _FEW_TASKS = 20
 
 
-class TaskTime(NamedTuple):
-    """Tasks of one name on both sides: (base, new) mean seconds, and their ratio.
+class UserTime(NamedTuple):
+    """Tasks, or regions, of one name on both sides.
 
-    `counts` are complete tasks, `runs` traces of each side, `by_run` whether the ratio
-    is of several.
+    `seconds` are (base, new) means, `ratio` new over base, `counts`
+    complete ones, `runs` traces of each side, `by_run` whether the ratio is of several.
     """
 
     name: str
@@ -30,12 +36,16 @@ class TaskTime(NamedTuple):
     by_run: bool
 
 
-def task_times(comparison: Comparison) -> list[TaskTime]:
-    """Return the tasks that both sides have often enough, the most frequent first."""
+def user_times(comparison: Comparison, kind: Named) -> list[UserTime]:
+    """Return what both sides have often enough, the most frequent first."""
     trace = comparison.trace
     if trace is None:
         return []
-    sides = [side.tasks for side in trace.sides]
+
+    def of(side: TraceSide) -> Durations:
+        return side.tasks if kind == "task" else side.regions
+
+    sides = [of(side) for side in trace.sides]
     old, now = (
         dict(zip(side.name, side.complete.tolist(), strict=True)) for side in sides
     )
@@ -50,8 +60,7 @@ def task_times(comparison: Comparison) -> list[TaskTime]:
         ratio, runs = ratio_of_sums(base, new, prior_sigma=clock), (1, 1)
         if trace.several:
             parts = [
-                [p.tasks.durations.row(name) for p in side.parts]
-                for side in trace.sides
+                [of(p).durations.row(name) for p in side.parts] for side in trace.sides
             ]
             old_runs, new_runs = (
                 [[one.total_ns / one.count] for one in side if one.total_ns]
@@ -60,6 +69,6 @@ def task_times(comparison: Comparison) -> list[TaskTime]:
             in_turns = all_paired(old_runs, new_runs, comparison.pairs)
             ratio = ratio_of_runs(old_runs, new_runs, clock, in_turns=in_turns)
             runs = len(old_runs), len(new_runs)
-        found.append(TaskTime(name, both, (base, new), ratio, runs, trace.several))
+        found.append(UserTime(name, both, (base, new), ratio, runs, trace.several))
     found.sort(key=lambda one: (min(one.counts), one.name), reverse=True)
     return found

@@ -1,5 +1,6 @@
 // Endpoints serves requests of three endpoints in its own process, each under a label
-// of the profile and, with -trace, as a user task of that name. The planted build compiles a pattern for each request to /search.
+// of the profile and, with -trace, as a user task of that name, or with -regions as a
+// user region. The planted build compiles a pattern for each request to /search.
 package main
 
 import (
@@ -57,6 +58,7 @@ func orders() {
 func main() {
 	path := flag.String("cpuprofile", "cpu.pb.gz", "where the CPU profile goes")
 	traced := flag.String("trace", "", "where an execution trace goes")
+	regions := flag.Bool("regions", false, "trace requests as regions, not as tasks")
 	seconds := flag.Float64("seconds", 5, "how long requests are served")
 	flag.Parse()
 	for i := 0; i < 400; i++ {
@@ -86,8 +88,12 @@ func main() {
 		endpoint := mix[served%len(mix)]
 		labels := pprof.Labels("endpoint", endpoint)
 		pprof.Do(context.Background(), labels, func(ctx context.Context) {
-			_, task := trace.NewTask(ctx, endpoint)
-			defer task.End()
+			if *regions {
+				defer trace.StartRegion(ctx, endpoint).End()
+			} else {
+				_, task := trace.NewTask(ctx, endpoint)
+				defer task.End()
+			}
 			switch endpoint {
 			case "/cart":
 				cart()

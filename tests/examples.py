@@ -20,16 +20,19 @@ def examples(most: int) -> int:
     return max(most * hypothesis.settings.default.max_examples // 100, 10)
 
 
-def daily(cases: Iterable[object], kept: Collection[object]) -> list[object]:
+def daily(
+    cases: Iterable[object], kept: Collection[object], *, rows: bool = True
+) -> list[object]:
     """Return cases as parameters: those in `kept` always, others only with ``--whole``.
 
-    A tuple is a row of several parameters.
+    A tuple is a row of several parameters, one value where `rows` is false.
     """
     return [
         case
         if case in kept
         else pytest.param(
-            *(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.whole
+            *(case if rows and isinstance(case, tuple) else (case,)),
+            marks=pytest.mark.whole,
         )
         for case in cases
     ]

@@ -126,7 +126,9 @@ def test_no_view_names_a_folder(cli, built_here, words):
 
 
 @pytest.mark.go
-@pytest.mark.parametrize("words", [(), ("--state=running",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [(), pytest.param(("--state=running",), marks=pytest.mark.whole)]
+)
 def test_no_file_names_a_folder(cli, built_here, monkeypatch, tmp_path, words):
     monkeypatch.chdir(tmp_path)
     outputs = [word for name in FORMATS for word in ("-o", name)]

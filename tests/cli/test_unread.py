@@ -234,6 +234,7 @@ def test_many_damaged_files_are_counted(cli, here):
     assert rest == "pprofdiff: new: 100 more files are damaged or cannot be read"
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_many_foreign_files_are_counted(cli, here):
     sound = cli("b", "n")

@@ -15,7 +15,7 @@ from tests.examples import daily
 from tests.traces import oracle
 
 from .real import CAPTURES, SIDES
-from .test_goroutines import ALL, OLD, path_of, read
+from .test_goroutines import ALL, path_of, read
 from .ties import Ties
 
 NOTHING = ("", "", 0)
@@ -83,7 +83,7 @@ def waits(told, kind):
 
 
 @pytest.mark.go
-@pytest.mark.parametrize("name", daily(ALL, [SIDES[0], "gc-1.26.8", OLD[0]]))
+@pytest.mark.parametrize("name", daily(ALL, [SIDES[0], "gc-1.26.8"]))
 def test_exports_are_those_of_go(name):
     trace, _ = read(name)
     path = path_of(name)

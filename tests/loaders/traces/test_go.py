@@ -12,6 +12,7 @@ from pprofdiff.errors import FormatError
 from pprofdiff.loaders.traces import decode
 from pprofdiff.model.csr import offsets_of, row_of_item
 from pprofdiff.model.traces.trace import State
+from tests.examples import daily
 from tests.traces import make, oracle
 
 from . import parsed
@@ -23,12 +24,9 @@ pytestmark = pytest.mark.go
 CAPTURES = sorted((Path(__file__).parents[2] / "data").glob("*/*/trace.out"))
 # Called from C, goroutines end and begin again.
 SOURCES = [*CAPTURES, *KINDS, "cgo-callback"]
-SOME = [
-    s
-    if s not in CAPTURES and s[1] != OBJECTS
-    else pytest.param(s, marks=pytest.mark.whole)
-    for s in SOURCES
-]
+SOME = daily(
+    SOURCES, [*(k for k in KINDS if k[1] != OBJECTS), "cgo-callback"], rows=False
+)
 # What the file is made of, beside events of a time.
 STRUCTURAL = {
     "EventBatch", "ExperimentalBatch", "Strings", "String", "Stacks", "Stack",

@@ -347,6 +347,7 @@ def test_names_that_were_others_in_base():
     assert "main.gone" in names
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_names_alone_stay_under_the_cap():
     stacks = [

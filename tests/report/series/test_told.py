@@ -212,6 +212,7 @@ def test_noise_looks_flat_and_a_gap_is_a_gap(series):
     assert len(drawn_curve(quiet)) == 6
 
 
+@pytest.mark.whole
 @pytest.mark.slow
 def test_ddf_adds_up_to_the_same(builds, series):
     pytest.importorskip("dask.dataframe")

@@ -179,7 +179,7 @@ def choose(
     if base_ns and new_ns:
         reason = "both profiles have a duration"
         return Normalization("per_second", 1e9 / base_ns, 1e9 / new_ns, reason)
-    reason = "no duration on both sides; --work BASE:NEW compares by operation"
+    reason = "no duration on both sides; --work BASE:NEW compares per op"
     return Normalization("absolute", 1.0, 1.0, reason)
 
 

@@ -332,7 +332,8 @@ def _rules_help() -> list[str]:
         "KIND@PROFILE judges another profile than cpu: total@allocs:+5%,",
         "  cum@inuse_space:main:+2MiB; pause@trace:… a trace, not the GC log.",
         "A rule trips where its whole interval is over LIMIT, passes where that is",
-        "  within, and else cannot tell, which is said. What matches none is no pass.",
+        "  within, and else cannot tell and warns. A rule that matches nothing does",
+        "  not pass.",
         'Kept: fail-on = ["…"], strict = true, same-within = "1%" in pprofdiff.toml,',
         "  or under [tool.pprofdiff] in pyproject.toml, of the working directory.",
     ]
@@ -342,11 +343,11 @@ def _steps_help() -> list[str]:
     """Return what --over compares, and why steps are told as they are."""
     return [
         "--over shows shares of many builds, or windows of time, as curves, and the",
-        "  steps at which they changed. Objects tell their build, as they tell their",
-        "  host: a shell makes one list of several patterns. Builds come in the order",
+        "  steps at which they changed. Paths have the build, as they have the host;",
+        "  a shell makes one list of several patterns. Builds come in the order",
         "  of the arguments, then of the numbers in their names, 1.9 before 1.10;",
         "  commits are named one by one: 's3://…/build=a1f/**' 's3://…/build=07c/**' …",
-        "  With time, a step is a window, and profiles tell when they were begun.",
+        "  With time, a step is a window, by when profiles were taken.",
     ]
 
 

@@ -101,7 +101,7 @@ def _request(
         raise UsageError("measure: name the base as a ref: pprofdiff measure BASE NEW")
     if (options.work or options.rps) and "cmd" not in chosen:
         raise UsageError(
-            "measure: benchmarks tell how much they do: leave out --work and --rps"
+            "measure: benchmarks count their operations: leave out --work and --rps"
         )
     if options.git or options.repo or options.source:
         raise UsageError(
@@ -285,7 +285,7 @@ def _help() -> str:
         "",
         *flags_help(MEASURE_FLAGS),
         "",
-        "Flags of the report (pprofdiff --help) may stand beside them: -o FILE,",
+        "Flags of the report (pprofdiff --help) work here as well: -o FILE,",
         "--fail-on RULE, -q …; the source of both sides is known.",
         "",
         "After -- stand packages (default: .), -bench, -benchtime (2s or 500x: of",

@@ -207,7 +207,7 @@ def _remedy(reason: str) -> str:
             "paths"
         )
     if reason == "without a time":
-        return "; profiles do not tell when they were begun"
+        return "; profiles do not say when they were taken"
     return "; fleets are of pprof profiles"
 
 

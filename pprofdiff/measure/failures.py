@@ -47,7 +47,7 @@ def failed(
     marks = ("--- FAIL", "panic:", "fatal error:")
     reason = next((line for line in lines if line.startswith(marks)), "")
     if not status and not reason:
-        reason = "a benchmark ended before it did an operation"
+        reason = "a benchmark ended before its first iteration"
     if not reason:
         reason = lines[0] if lines and status > 0 else _ended(status)
     return MeasureError(

@@ -108,5 +108,5 @@ def test_of_another_mix_the_benchmarks_tell_what_each_allocates():
     base = mix((4000, 186_000), (54_000, 50_000))
     found = compared(base, mix((6000, 93_000), (48_000, 50_000)))[2]
     assert found["allocation"].title.startswith(
-        "1 of 2 benchmarks allocates less an operation: Encode 50.0% fewer bytes"
+        "1 of 2 benchmarks allocates less per op: Encode 50.0% fewer bytes"
     )

@@ -178,7 +178,7 @@ def test_what_an_operation_allocates_is_what_the_title_says(case):
 def test_what_grew_grew_by_so_much(case):
     for finding in findings(case):
         match = re.match(
-            rf"(?:The live heap (?P<verb>grew|shrank) )?{PAIR.pattern}"
+            rf"(?:(?:The live heap|inuse_space) (?P<verb>grew|shrank) )?{PAIR.pattern}"
             rf"(?: goroutines)?(?:, (?:by )?{TIMES})?"
             rf"(?:: (?P<more>[\d,]+) (?P<word>more|fewer))?",
             finding.title,

@@ -82,7 +82,7 @@ def of_trace(comparison: Comparison, trace: TraceDiff) -> Account | None:
     shown = tuple(part for part in parts if any(part.amount))
     # Ranges of the collector overlap with states.
     within = [
-        Part(f"within.{name}", f"of which in {name}", inside, _TRACE)
+        Part(f"within.{name}", f"during {name}", inside, _TRACE)
         for name, inside in amounts("range_ns", "range_names")
         if any(inside)
     ]
@@ -141,7 +141,7 @@ def _running(
     """Return running time by CPU group, what is beside it, and what is not known."""
     whole = [Part("running", "running", running, _TRACE)]
     if diff is None or diff.normalization.mode != "per_work":
-        gap = "no CPU profile by operation tells running from being on a CPU"
+        gap = "without CPU per op, running is not split into on and off a CPU"
         return whole, [], [gap]
     by = [Fraction(factor) for factor in diff.normalization.factors]
     split = [

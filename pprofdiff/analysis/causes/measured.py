@@ -75,9 +75,7 @@ class _Runtime(NamedTuple):
 
 _GC_WORK = "gc-work"
 _RUNTIME = (
-    _Runtime(
-        _GC_WORK, "Other GC work, with sweeping and write barriers", ("gc", "gc_tax")
-    ),
+    _Runtime(_GC_WORK, "Other GC work (with sweeping and barriers)", ("gc", "gc_tax")),
     _Runtime("scheduler", "The scheduler", ("sched",)),
 )
 # Groups that have work of a process besides that of operations.

@@ -163,7 +163,7 @@ def other_processes(case: Case) -> Iterator[Finding]:
             time_fact("running, not on a CPU", *missing),
             Fact("CPU samples while running", "trace", base.samples, new.samples, ""),
         ),
-        "Compare CPU by operation, or measure again on a quiet machine.",
+        "Compare CPU per op, or measure again on a quiet machine.",
         # What the machine did stands before what it entails in the program.
         weight=5 + apart,
     )
@@ -230,7 +230,7 @@ def gc_capacity(case: Case) -> Iterator[Finding]:
             time_fact("longest stop of the world by GC, wall", *stops),
             time_fact("runnable while GC was marking", *waited),
         ),
-        "A GC log of each tells the CPU time of a cycle.",
+        "GC logs of both sides give the CPU time per cycle.",
         severity="minor" if beyond(diff, GC_SHARE_SURE, (before, after)) else "info",
         direction=direction(before, after),
         # The cause stands before what it entails.

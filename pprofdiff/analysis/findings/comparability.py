@@ -36,9 +36,9 @@ def unlike_load(case: Case) -> Iterator[Finding]:
     span = f"{times(low).removesuffix('×')} to {times(high)}"
     factor = times(load.ratio) if high < _CLOSE * low else span
     pair = f"{base.upper()}:{new.upper()}"
-    flag, each = f"--rps {pair}, operations a second,", ""
+    flag, each = f"--rps {pair} (ops/s)", ""
     if case.comparison.of_fleets:
-        flag = f"--work {pair}, operations of all hosts while profiled,"
+        flag = f"--work {pair} (operations of all hosts while profiled)"
         # Sides may be of unlike many hosts and profiles.
         each = " in a second of a host"
     yield Finding(
@@ -47,7 +47,7 @@ def unlike_load(case: Case) -> Iterator[Finding]:
         "That is what most functions outside the runtime cost, new over base: another "
         "load moves them together. What moved otherwise is what changed.",
         (Fact("pace of most functions", "cpu profile", 1.0, load.ratio, "ratio"),),
-        f"Give {flag} and all is by operation.",
+        f"Pass {flag} to compare per op.",
         severity="minor",
     )
 
@@ -97,12 +97,12 @@ def more_of_the_same(case: Case) -> Iterator[Finding]:
     work = "work" if _differ(case) else "of the same work"
     yield Finding(
         "more-of-the-same",
-        f"All code costs {times(new / base)} alike: an operation does "
+        f"All code costs {times(new / base)} alike: each op does "
         f"{'more' if more else 'less'} {work}",
         f"{named} and all groups keep their shares of the CPU. A machine that is "
         f"{'slower' if more else 'faster'} by as much does that too; one is by 12 to "
         "17 % from run to run.",
-        (Fact("CPU by operation", "cpu profile", base, new, diff.unit),),
+        (Fact("CPU per op", "cpu profile", base, new, diff.unit),),
         direction="worse" if more else "better",
         claim=cpu.all,
         weight=float("inf"),

@@ -49,8 +49,8 @@ def concurrency(case: Case) -> Iterator[Finding]:
         f"{arrow(*spent, 'ns')} in all: {at_once[0]:.1f} of them are in one at a time "
         f"for base, {at_once[1]:.1f} for new.",
         (
-            Fact("time of an operation", "work", *lasts, "ns"),
-            Fact("goroutines' time of an operation", "trace", *spent, "ns"),
+            Fact("time per op", "work", *lasts, "ns"),
+            Fact("goroutines' time per op", "trace", *spent, "ns"),
         ),
         severity="major",
         direction="worse" if longer > 0 else "better",

@@ -109,7 +109,7 @@ def _finding(case: Case, moved: list[_Moved], measured: int, *, more: bool) -> F
         title = f"Each operation of {first.name} allocates {_amounts(first)}"
     else:
         title = (
-            f"{len(moved)} of {measured} benchmarks {verb} {word} an operation: "
+            f"{len(moved)} of {measured} benchmarks {verb} {word} per op: "
             f"{first.name} {_amounts(first)}"
         )
     told = [
@@ -121,7 +121,7 @@ def _finding(case: Case, moved: list[_Moved], measured: int, *, more: bool) -> F
     return Finding(
         "allocation",
         title,
-        f"By operation {'; '.join(told)}.",
+        f"Per op {'; '.join(told)}.",
         tuple(_fact(one, row) for one in moved for row in one.rows),
         "" if case.comparison.of_type("alloc_space") else _ADVICE,
         severity="minor",
@@ -157,7 +157,7 @@ def _values(moved: _Moved) -> str:
 
 def _fact(moved: _Moved, row: BenchmarkRow) -> Fact:
     noun = _UNITS[row.unit]
-    what = f"{noun} an operation of {moved.name}"
+    what = f"{noun} per op of {moved.name}"
     return Fact(what, "benchmark", *_medians(row), noun)
 
 

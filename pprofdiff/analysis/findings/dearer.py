@@ -112,8 +112,7 @@ def _shares(cpu: CPUComparison, movers: list[_Mover]) -> Finding:
         "shares-moved",
         f"The {cpu.noun} is shared otherwise: {named}",
         f"With the library code {'they call' if len(movers) > 1 else 'it calls'}. "
-        "Shares do not tell what a function costs: they fall too where other code "
-        "costs more.",
+        "A share is no cost: it also falls where other code costs more.",
         tuple(
             Fact(f"for {cpu.names[m.row]}", "cpu profile", m.base, m.new, cpu.diff.unit)
             for m in movers

@@ -45,18 +45,18 @@ def frequency(case: Case) -> Iterator[Finding]:
     factors = gc.factors
     if abs(log(factors.cycles)) < log(_OFTEN):
         return
-    per = "per operation" if gc.per_work else "a second"
-    by = " by operation" if gc.per_work else ""
+    per = "per op" if gc.per_work else "a second"
+    by = " per op" if gc.per_work else ""
     fewer_bytes = -log(factors.bytes_per_cycle)
     heap = fewer_bytes / log(factors.cycles) >= _MOST
     advice = ""
     if heap:
         reason, advice = _heap_reason(gc, more=factors.cycles > 1)
     else:
-        reason = f"{times(factors.allocation)} as many bytes are allocated {per}"
+        reason = f"it allocates {times(factors.allocation)} as many bytes {per}"
     yield Finding(
         "gc-frequency",
-        f"GC runs {times(factors.cycles)} as often{by} because {reason}",
+        f"GC runs {times(factors.cycles)} as often{by}: {reason}",
         _sums_up(case, gc, factors),
         _evidence(gc),
         advice,
@@ -209,9 +209,10 @@ def _heap_reason(gc: GCDiff, *, more: bool) -> tuple[str, str]:
     advice = _cadence(gc) if more else ""
     if all(live):
         as_large = times(live[1] / live[0])
-        goal = "the goal, as far as a memory limit lets it" if held else "the goal"
-        return f"the live heap is {as_large} as large, and with it {goal}", advice
-    return "another amount of memory is allocated between cycles", advice
+        way = "higher" if live[1] > live[0] else "lower"
+        goal = f"the heap goal is {way}{', up to a memory limit' if held else ''}"
+        return f"the live heap is {as_large} as large, so {goal}", advice
+    return "it allocates another amount of memory between cycles", advice
 
 
 def _pace_reason(gc: GCDiff, base: Pace, new: Pace, *, more: bool) -> tuple[str, str]:
@@ -249,7 +250,7 @@ def _pace_reason(gc: GCDiff, base: Pace, new: Pace, *, more: bool) -> tuple[str,
 def _sums_up(case: Case, gc: GCDiff, factors: Factors) -> str:
     """Return the factors of GC CPU, with the figures that they are ratios of."""
     base, new = gc.base.steady, gc.new.steady
-    rate = "by operation" if gc.per_work else "a second"
+    rate = "per op" if gc.per_work else "a second"
     cost = cycle_cpu_us(case, gc)
     each = ""
     if cost is not None:
@@ -424,7 +425,7 @@ def cpu_only(case: Case) -> Iterator[Finding]:
         return
     group, tax = cpu.groups["gc"], cpu.groups["gc_tax"]
     unknown = (
-        " A CPU profile cannot tell whether cycles are more frequent or dearer."
+        " A CPU profile does not show whether cycles are more frequent or cost more."
         if case.gc is None
         else ""
     )
@@ -434,7 +435,7 @@ def cpu_only(case: Case) -> Iterator[Finding]:
         f"Marking, assists and phases {cpu.words(group.base, group.new)}; sweeping and "
         f"barriers {cpu.words(tax.base, tax.new)}.{unknown}",
         (Fact("GC", "cpu profile", group.base, group.new, cpu.diff.unit),),
-        "Run both with GODEBUG=gctrace=1 and give the logs too: they tell which."
+        "Run both with GODEBUG=gctrace=1 and pass the logs as well: they show which."
         if case.gc is None
         else "",
         direction=cpu.way(group.delta),

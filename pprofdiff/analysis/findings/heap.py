@@ -147,7 +147,7 @@ def _by_log(case: Case) -> Finding | None:
         instant = arrow(*diff.totals, diff.unit)
         text += f" The heap profile, of one instant, has {instant}"
         text += f"{_most_of(diff, grew=grew)}."
-    advice = "A heap profile of each side tells who holds it." if diff is None else ""
+    advice = "A heap profile of each side shows what holds it." if diff is None else ""
     return Finding(
         "heap-growth",
         f"The live heap {'grew' if grew else 'shrank'} {amount} by the GC log "
@@ -388,7 +388,7 @@ def _without_a_site(diff: ProfileDiff, pace: float) -> Finding:
     word = "grew" if new > base else "shrank"
     return Finding(
         "heap-growth",
-        f"The live heap {word} {arrow(base, new, diff.unit)}"
+        f"inuse_space {word} {arrow(base, new, diff.unit)}"
         + (": no call site stands out" if pace == 1.0 else ", at all call sites alike"),
         ("" if pace == 1.0 else f"What moved did so by about {times(pace)}. ")
         + "Another load, or another age of the process, does that too: a heap profile "
@@ -412,7 +412,7 @@ def _title(diff: ProfileDiff, sites: list[_Site], *, total: bool) -> str:
         return f"{whose} of the live heap"
     word = "grew" if new > base else "shrank"
     heap = arrow(*diff.totals, diff.unit)
-    return f"The live heap {word} {heap}: {whose}"
+    return f"inuse_space {word} {heap}: {whose}"
 
 
 def _text(case: Case, diff: ProfileDiff, sites: list[_Site]) -> str:

@@ -103,7 +103,7 @@ def _finding(cpu: CPUComparison, row: int, claim: Claim) -> Finding:
     if parent is not None:
         sums = cpu.words(cpu.cum[0][parent], cpu.cum[1][parent])
         sentences.append(f"Called by {short(cpu.names[parent])} ({sums})")
-    sentences.append("What it costs an operation, shares do not tell")
+    sentences.append("A share does not show what it costs per op")
     return Finding(
         "takes-more" if delta > 0 else "takes-less",
         f"{short(cpu.names[row])} and what it calls take {cpu.words(base, new)} of the "

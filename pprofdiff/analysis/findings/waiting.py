@@ -39,7 +39,7 @@ _CAUSES = {
     "yielded": "that called runtime.Gosched",
     "stopped": "that were stopped",
     "system call": "back from a system call",
-    "unknown": "of which the trace does not tell what they did before",
+    "unknown": "whose state before the trace does not show",
     "unblocked": "that were blocked for no reason given",
 }
 

@@ -40,7 +40,7 @@ def _benchmarks(asked: Asked, judged: Judged) -> Measured:
     rows = [row for row in compared.rows if tidy(row.unit).unit == wanted.unit]
     if not rows:
         units = ", ".join(dict.fromkeys(row.unit for row in compared.rows))
-        return Missing(f"no benchmark tells {unit}; there are: {units}")
+        return Missing(f"no benchmark reports {unit}; there are: {units}")
     named = [row for row in rows if matches(row.full_name)]
     known = _Known(
         judged.comparison.pairs,
@@ -106,12 +106,12 @@ def _figure(
     sides = [side / factor for side in chance.sides]
     bounds, noise = chance.bounds, None if row.change is None else row.change.noise
     unsure = (
-        f"{min(base.n, new.n)} samples a side cannot tell a change from chance: "
+        f"{min(base.n, new.n)} samples a side are too few for a test: "
         f"-count={SAMPLES_FOR_TEST} or more"
     )
     if known.machine and tidy(row.unit).unit in _TIMES:
         bounds = noise = None
-        unsure = "the machine was busy, and an operation cost the same CPU"
+        unsure = "the machine was busy, and CPU/op did not change"
     return Figure(
         what=row.full_name,
         base=sides[0],

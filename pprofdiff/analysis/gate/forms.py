@@ -38,7 +38,7 @@ RULES = (
     RuleForm("category", "category:ID:LIMIT", "one category: gc.mark.assist, chan …", "category:gc.mark.assist:+1pp", "the category's id"),
     RuleForm("total", "total:LIMIT", "all of the profile", "total:+5%"),
     RuleForm("bench", "bench:UNIT[:REGEX]:LIMIT", "a benchmark, in a unit", "bench:allocs/op:+0%", "the unit", less=True, source=False),
-    RuleForm("unit", "unit:REGEX:LIMIT", "an operation of a benchmark, or by a label's value", "unit:^Encode$:+5%", "the benchmark's pattern", source=False),
+    RuleForm("unit", "unit:REGEX:LIMIT", "cost per op of a benchmark, or of a label's value", "unit:^Encode$:+5%", "the benchmark's pattern", source=False),
     RuleForm("pause", "pause:p50|p90|p99|p99.9|max:LIMIT", "GC pauses, from a GC log or trace", "pause:p99:+10%", "the percentile", ceiling=True),
     RuleForm("finding", "finding:major|minor", "a finding that is worse, as severe or more", "finding:major", "the severity", limited=False, source=False),
 )

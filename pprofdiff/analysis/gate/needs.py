@@ -25,15 +25,15 @@ def needs(figure: Figure, limit: Limit, allowed: float) -> str:
     if figure.by_ratio and figure.runs == 1:
         return _SEVERAL
     if not figure.runs or figure.worse is None:
-        return "no more runs of this kind would tell"
+        return "more runs of this kind would not decide"
     wanted = wanted_runs(figure.runs, _times(figure.worse, figure, allowed))
     if wanted is None:
         return _too_little(figure, limit)
     if figure.runs == 1 and figure.assumed:
         return _SEVERAL
     if figure.runs == 1:
-        return f"about {wanted} times the samples would tell: longer profiles, or more"
-    return f"about {wanted} runs a side, in turns, would tell"
+        return f"to decide, take {wanted} times the samples: longer profiles, or more"
+    return f"to decide, take about {wanted} runs a side, in turns"
 
 
 def _times(worse: tuple[float, float], figure: Figure, allowed: float) -> float:
@@ -50,7 +50,7 @@ def _too_little(figure: Figure, limit: Limit) -> str:
     """Return why no number of runs that anyone measures would tell."""
     if limit.relative and not figure.by_ratio and figure.unit != "pp":
         return (
-            f"over {MOST_RUNS} times the samples would tell: hold small rows against a "
+            f"over {MOST_RUNS} times the samples are needed: hold small rows against a "
             "limit in points, such as +1pp"
         )
-    return f"over {MOST_RUNS} runs a side would tell: the change is too near the limit"
+    return f"over {MOST_RUNS} runs a side are needed: the change is too near the limit"

@@ -42,7 +42,7 @@ _LEAST_NS = 1000
 # A ratio beyond this (of its logarithm) is no number that anybody reads.
 _FAR = 100.0
 # Why a percentile above the limit is not sure to be.
-_FEW = "so few pauses cannot tell a change from chance"
+_FEW = "too few pauses for a test"
 _ONE = "pauses of two runs of one build differ as much: measure several runs a side"
 _SEVERAL = "runs of a side differ as much: measure more of them"
 

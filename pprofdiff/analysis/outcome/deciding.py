@@ -39,16 +39,13 @@ __all__ = ["machine_moved_time", "outcome"]
 
 _MORE_RUNS = "measure each side several times, in turns (a folder a run)"
 _WORK = (
-    "the work is not known: --work BASE:NEW (operations while profiled), --rps "
-    "BASE:NEW, a load generator's summary or bench.txt beside the profiles gives it"
+    "pass --work BASE:NEW (operations while profiled) or --rps BASE:NEW, or put "
+    "bench.txt or a load generator's summary next to the profiles"
 )
-_WORK_OF_FLEETS = (
-    "the work is not known: --work BASE:NEW (operations of all hosts while profiled) "
-    "gives what an operation costs"
-)
+_WORK_OF_FLEETS = "pass --work BASE:NEW (operations of all hosts while profiled)"
 _NOTHING = (
-    "a benchmark, a load generator's summary or CPU profiles with --work tell what an "
-    "operation costs"
+    "a benchmark, a load generator's summary, or CPU profiles with --work give cost "
+    "per op"
 )
 _BUSY = "the machine is busy, so a verdict needs both CPU/op and time/op"
 _LONGER = "end other programs, or raise --time"
@@ -57,8 +54,8 @@ _CPU_ALONE = (
     "workers run on idle processors"
 )
 _MACHINE = (
-    "the time of an operation changed by more than its CPU: the machine gave less or "
-    "more, or the program waited for something outside; a trace of each side tells"
+    "time/op changed by more than CPU/op: the machine gave less or more, or the "
+    "program waited for something outside; a trace of each side shows which"
 )
 # From so many runs on they show how far runs differ.
 _SEVERAL = 2
@@ -415,9 +412,8 @@ def _wanted(
     wanted = wanted_runs(min(measure.runs), times)
     turns = ", in turns" if noun == "runs" else ""
     if wanted is None:
-        return f"{noun} differ too much: over {MOST_RUNS} a side would tell{turns}"
-    turns = turns and f"{turns},"
-    return f"about {wanted} {noun} a side{turns} would tell"
+        return f"{noun} differ too much: it takes over {MOST_RUNS} a side{turns}"
+    return f"to decide, compare about {wanted} {noun} a side{turns}"
 
 
 def _factor(diff: ProfileDiff, alike: ScaledAlike, told: list[Measure]) -> float | None:

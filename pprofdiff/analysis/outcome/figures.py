@@ -241,7 +241,7 @@ def _about(comparison: Comparison) -> Measure | None:
     if work is None:
         return None
     sides, runs = (cpu.totals[0], cpu.totals[1] / work.ratio), _runs(cpu)
-    figure = "CPU per operation, of which there were about as many as allocations"
+    figure = "CPU per op, for about as many ops as allocations"
     source = (
         f"the CPU profile and about {times(work.ratio)} the work, which "
         f"{work.rows} call sites that both builds share allocate for"

@@ -143,7 +143,7 @@ def _sampling(base: ProfileSide, new: ProfileSide) -> Iterator[Caveat]:
             yield Caveat(
                 "few-samples",
                 f"{side.label} has {count} samples; under {_FEW_SAMPLES} only large "
-                "changes can be told from chance: profile for longer",
+                "changes are significant: profile for longer",
             )
 
 
@@ -187,9 +187,9 @@ def _since_start(
         return
     if any(counted.type in work.allocated for counted in new.profile.sample_types):
         return
-    counts = f"{kind_name(new.profile)} counts since the program began"
+    counts = f"{kind_name(new.profile)} covers the whole process lifetime"
     if work.per_second(work.seconds) is None:
-        text = f"{counts}: it is right by operation only if --work does too"
+        text = f"{counts}: values per op are right only if --work does too"
     else:
-        text = f"{counts}: its operations are those a second, times how long it counts"
+        text = f"{counts}; its operations = rate × process age"
     yield Caveat("since-start", text)

@@ -43,7 +43,7 @@ __all__ = ["Outlier", "outliers", "outlying_runs"]
 _FEWEST = 3
 # Of a normal distribution, its deviation ÷ the median of distances from its median.
 _OF_MAD = 1.4826
-_WORDS = {"cpu": "as much CPU an operation", "time": "as long for an operation"}
+_WORDS = {"cpu": "the CPU/op", "time": "the time/op"}
 
 
 class Outlier(NamedTuple):
@@ -72,11 +72,11 @@ def outlying_runs(comparison: Comparison) -> Iterator[Caveat]:
 
 
 def _told(one: Outlier, figure: RunValues, side: Side) -> str:
-    cause = "something ran beside it" if one.ratio > 1 else "it did the same work"
+    cause = "something else ran" if one.ratio > 1 else "it did the same work"
     return (
         f"{side.label}: {run_names(side)[one.run].place} took {times(one.ratio)} "
-        f"{_WORDS[figure.id]} as the other {one.others} runs (their median); it "
-        f"counts as they do: see whether {cause}"
+        f"{_WORDS[figure.id]} of the other {one.others} runs (their median); it "
+        f"counts as they do: check whether {cause}"
     )
 
 

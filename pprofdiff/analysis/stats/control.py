@@ -404,5 +404,5 @@ def _doubt(estimated: Control) -> str:
     if estimated.dispersion > _AGREED:
         return "unchanged code differs by more than its samples explain"
     if log(estimated.high / estimated.low) > _WIDEST:
-        return "the samples are too few to tell a change of 25 %"
+        return "too few samples for a change of 25 %"
     return ""

@@ -152,7 +152,7 @@ def _amount(finding: Finding, cpu: ProfileDiff, whole: float | None, level: int)
     follows = family != scale.text(own, signed=True)
     family = scale.number(finding.explains, signed=True)
     if finding.beside:
-        text = f"{text} beside the above"
+        text = f"{text} besides the above"
     return f"{text}, with what follows {family}" if follows else text
 
 

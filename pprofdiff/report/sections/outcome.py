@@ -215,9 +215,8 @@ def _below(outcome: Outcome, first: Measure | None) -> Iterator[str]:
     if outcome.busy is not None:
         yield (
             f"The machine was busy: {percent(outcome.busy, 1)} of the samples are in "
-            "runtime.asyncPreempt, where a signal stops goroutines. The time of an "
-            f"operation differs by {BUSY_SIGMA:.0%} between runs of one build then, "
-            "its CPU does not."
+            "runtime.asyncPreempt, where a signal stops goroutines. Time/op then "
+            f"differs by {BUSY_SIGMA:.0%} between runs of one build, CPU/op does not."
         )
     if first is not None:
         yield from _both_ways(outcome, first)
@@ -255,7 +254,7 @@ def _a_second(factor: float, low: float, high: float) -> str:
     return (
         f"The program took {times(factor)} the CPU a second "
         f"({span(factor, low, high)}), and no group's share changed beyond noise: "
-        f"{way} work was done, an operation costs {way}, or the machine differed."
+        f"{way} work was done, an op costs {way}, or the machine differed."
     )
 
 

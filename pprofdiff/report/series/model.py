@@ -33,8 +33,8 @@ def _caveats(judged: JudgedSeries) -> Iterator[Caveat]:
     if hosts == 1:
         yield Caveat(
             "one-host",
-            "there are steps of one host: nothing shows how far hosts differ, so that "
-            "no change is told there",
+            "there are steps of one host: nothing shows how far hosts differ, so no "
+            "change is reported there",
         )
     elif hosts < _FEW:
         yield Caveat(

@@ -254,8 +254,9 @@ def over_words(series: Series) -> str:
     lacking = f"; {gaps} windows have no profile" if gaps else ""
     return (
         f"{series.profiles:,} profiles of {series.hosts:,} hosts, {each} at a step"
-        f"{lacking}. A change is a step from which on a share is another one, beyond "
-        f"how far hosts differ; ~ none is told. Of what is told, 5% may be false.{when}"
+        f"{lacking}. A change is a step from which on a share differs by more than "
+        "hosts do; ~ not significant. About 5% of the changes shown may be false."
+        f"{when}"
     )
 
 

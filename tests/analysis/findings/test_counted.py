@@ -45,8 +45,8 @@ def test_one_benchmark_allocates_more():
         "allocation", "worse", "minor",
     )  # fmt: skip
     assert [(f.what, f.base, f.new, f.unit) for f in found.evidence] == [
-        ("bytes an operation of Parse", 64, 256, "bytes"),
-        ("objects an operation of Parse", 2, 5, "objects"),
+        ("bytes per op of Parse", 64, 256, "bytes"),
+        ("objects per op of Parse", 2, 5, "objects"),
     ]
 
 
@@ -55,14 +55,14 @@ def test_the_one_that_moved_most_is_named_of_several():
     new = output(A=(150, 1), B=(900, 8), C=(100, 1), D=(250, 9))
     worse, better = told(base, new)
     assert worse.title == (
-        "2 of 4 benchmarks allocate more an operation: B 9.00× the bytes, 4.00× the "
+        "2 of 4 benchmarks allocate more per op: B 9.00× the bytes, 4.00× the "
         "objects"
     )
     assert worse.text == (
         "By operation 100 → 900 B and 2 → 8 objects in B; 100 → 150 B in A."
     )
     assert better.title == (
-        "1 of 4 benchmarks allocates less an operation: D 50.0% fewer bytes"
+        "1 of 4 benchmarks allocates less per op: D 50.0% fewer bytes"
     )
     assert better.direction == "better"
 

@@ -68,12 +68,10 @@ def test_a_limit_that_the_live_heap_grew_up_to():
 def test_a_limit_makes_gc_run_more_often_never_less():
     base = log(40, limit=110)
     rarer = of_logs(base, log(80, limit=135, every=0.7))["gc-frequency"]
-    assert " because the live heap is 2.00× as large" in rarer.title
-    assert rarer.title.endswith(
-        "and with it the goal, as far as a memory limit lets it"
-    )
+    assert ": the live heap is 2.00× as large" in rarer.title
+    assert rarer.title.endswith("so the heap goal is higher, up to a memory limit")
     oftener = of_logs(log(40), log(40, limit=55, every=0.2))["gc-frequency"]
-    assert "because a memory limit (GOMEMLIMIT) binds in new" in oftener.title
+    assert ": a memory limit (GOMEMLIMIT) binds in new" in oftener.title
     facts = {fact.what: fact.new for fact in oftener.evidence}
     # What the sentence says is what the table has.
     assert f"its goal is {facts['goal, mean']:.1f} MiB" in oftener.title

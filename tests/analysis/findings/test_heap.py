@@ -24,9 +24,7 @@ def grown(base, new, **how):
 
 def test_a_site_that_never_frees():
     told = grown(BASE, BASE | {CACHE: (40, 40)})
-    assert (
-        told.title == "The live heap grew 39.0 → 69.0 MiB: s.Store holds 30.0 MiB more"
-    )
+    assert told.title == "inuse_space grew 39.0 → 69.0 MiB: s.Store holds 30.0 MiB more"
     assert (
         "s.Store at main.go:1 10.0 → 40.0 MiB in 10,240 → 40,960 objects" in told.text
     )
@@ -42,7 +40,7 @@ def test_a_site_that_never_frees():
 def test_and_backwards_the_opposite():
     told = grown(BASE | {CACHE: (40, 40)}, BASE)
     assert told.title == (
-        "The live heap shrank 69.0 → 39.0 MiB: s.Store holds 30.0 MiB less"
+        "inuse_space shrank 69.0 → 39.0 MiB: s.Store holds 30.0 MiB less"
     )
     # Memory that is no longer held costs nobody anything.
     assert (told.severity, told.direction) == ("minor", "better")
@@ -84,7 +82,7 @@ def test_what_turns_over_must_move_far():
 def test_all_sites_alike_are_the_load():
     twice = {stack: (made, 3 * live) for stack, (made, live) in BASE.items()}
     told = grown(BASE, twice)
-    assert told.title == ("The live heap grew 39 → 117 MiB, at all call sites alike")
+    assert told.title == ("inuse_space grew 39 → 117 MiB, at all call sites alike")
     assert told.text.startswith("What moved did so by about 3.00×. ")
     assert (told.severity, told.direction) == ("info", "neutral")
 
@@ -122,9 +120,7 @@ def test_shares_of_heaps_say_nothing_of_their_size():
 
 def test_a_heap_that_was_empty_grew():
     told = grown({CACHE: (0, 0)}, {CACHE: (40, 40), WORK: (500, 2)})
-    assert (
-        told.title == "The live heap grew 0.0 → 42.0 MiB: s.Store holds 40.0 MiB more"
-    )
+    assert told.title == "inuse_space grew 0.0 → 42.0 MiB: s.Store holds 40.0 MiB more"
     assert (told.severity, told.direction) == ("major", "worse")
     assert "Nothing at all" not in told.text
     assert comparison(heap({}), heap({})) is not None

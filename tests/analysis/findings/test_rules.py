@@ -400,8 +400,8 @@ def test_gc_runs_more_often_because_the_heap_is_smaller():
     found = findings(None, None, logs=(gctrace(), gctrace(every=0.25, live=50)))
     finding = found["gc-frequency"]
     assert finding.title == (
-        "GC runs 2.00× as often because the live heap is 0.50× as large, and with it "
-        "the goal"
+        "GC runs 2.00× as often: the live heap is 0.50× as large, so the heap goal is "
+        "lower"
     )
     assert finding.advice.startswith("GOGC=208 restores base's cadence")
     assert (finding.severity, finding.direction) == ("minor", "worse")
@@ -410,7 +410,7 @@ def test_gc_runs_more_often_because_the_heap_is_smaller():
 def test_gc_runs_more_often_because_more_is_allocated():
     found = findings(None, None, logs=(gctrace(), gctrace(every=0.25)))
     assert found["gc-frequency"].title == (
-        "GC runs 2.00× as often because 2.00× as many bytes are allocated a second"
+        "GC runs 2.00× as often: it allocates 2.00× as many bytes a second"
     )
     assert found["gc-frequency"].advice == ""
 
@@ -544,7 +544,7 @@ def test_code_that_is_new_is_not_the_same_work(other, words):
     new = [((name, MAIN), 200 - other // 6) for name in names] + [(MARK, 300)]
     added = [(("example.com/p9.F", MAIN), other)] if other else []
     found = findings(base, profile(new + added), work=EQUAL)["more-of-the-same"]
-    assert found.title == f"All code costs 0.50× alike: an operation does less {words}"
+    assert found.title == f"All code costs 0.50× alike: each op does less {words}"
 
 
 def test_functions_that_cost_another_part_have_no_factor_of_all():

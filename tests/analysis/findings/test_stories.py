@@ -33,9 +33,9 @@ class Cause(NamedTuple):
 CAUSES = {
     "syncpool": Cause(
         "gc-frequency",
-        r"GC runs (1\.7|2\.0)\d× as often( by operation)? because the live heap is 0\.4\d× as large",
+        r"GC runs (1\.7|2\.0)\d× as often( per op)?: the live heap is 0\.4\d× as large",
         "gc-frequency",
-        r"GC runs 0\.\d+× as often( by operation)? because the live heap is 2\.\d+× as large",
+        r"GC runs 0\.\d+× as often( per op)?: the live heap is 2\.\d+× as large",
     ),
     "rss-search": Cause(
         "work-vanished",

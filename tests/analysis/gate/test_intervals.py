@@ -184,7 +184,7 @@ def test_more_runs_tell_what_one_cannot():
         assert outcome(compared).headline.id == "cpu"
     assert outcomes[1] == ("cannot tell",) * 3
     assert outcomes[3] == ("fail", "pass", "cannot tell")
-    assert needs == "over 200 runs a side would tell: the change is too near the limit"
+    assert needs == "over 200 runs a side are needed: the change is too near the limit"
 
 
 def test_how_busy_the_machine_is_trips_nothing():

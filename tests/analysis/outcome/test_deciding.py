@@ -131,9 +131,9 @@ def test_one_group_alone_does_not_tell_the_machine_from_the_code():
     assert (alone.alike, alone.cpu_a_second[0]) == (None, pytest.approx(3))
     said = words(alone)
     assert said.startswith("The program took 3.00× the CPU a second (2.")
-    assert "an operation costs more" in said
+    assert "an op costs more" in said
     less = words(outcome(told(cpu(more), cpu(stacks))))
-    assert "an operation costs less" in less
+    assert "an op costs less" in less
     both = [side | {MARK: 200 * by} for side, by in ((stacks, 1), (more, 3))]
     several = outcome(told(*map(cpu, both)))
     assert several.cpu_a_second is None

@@ -64,10 +64,10 @@ def test_caveats(base, new, how, caveats):
 @pytest.mark.parametrize(
     ("timed", "text"),
     [
-        ({}, "it is right by operation only if --work does too"),
+        ({}, ": values per op are right only if --work does too"),
         (
             {"seconds": (2.0, 2.0), "counted": (9.0, 9.0)},
-            "its operations are those a second, times how long it counts",
+            "; its operations = rate × process age",
         ),
     ],
 )
@@ -78,7 +78,7 @@ def test_what_counts_since_the_start_says_of_what_operations(timed, text):
     diff = compare(*sides, work=counted((1, 1))._replace(**timed))
     assert diff.normalization.mode == "per_work"
     (caveat,) = diff.warnings
-    assert caveat == ("since-start", f"heap counts since the program began: {text}")
+    assert caveat == ("since-start", f"heap covers the whole process lifetime{text}")
 
 
 def test_benchmarks_by_operation_may_take_as_long_as_they_like():

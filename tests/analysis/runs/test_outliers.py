@@ -86,8 +86,8 @@ def test_it_is_a_warning_and_the_run_counts():
     (caveat,) = outlying_runs(comparison)
     assert caveat.id == "outlying-run"
     assert caveat.text == (
-        "base: bench.txt took 3.00× as long for an operation as the other 5 runs "
-        "(their median); it counts as they do: see whether something ran beside it"
+        "base: bench.txt took 3.00× the time/op of the other 5 runs "
+        "(their median); it counts as they do: check whether something else ran"
     )
     assert caveat in report_of(comparison).warnings
     assert outcome(comparison).headline.runs == (6, 5)
@@ -103,7 +103,7 @@ def test_cpu_decides_where_it_is_known():
     dear = told((*base, *times), (*base, *bench(*[{"A": 100}] * 4)))
     assert [one.id for one in headline_runs(dear)] == ["time", "cpu"]
     (caveat,) = outlying_runs(dear)
-    assert "as much CPU an operation as the other 3 runs" in caveat.text
+    assert "the CPU/op of the other 3 runs" in caveat.text
     # Where it has a third of the CPU as well, an operation cost what it always did.
     third = cpu({("testing.(*B).runN", "main.main"): 167, "main.f": 83})
     waited = told((*base[:3], *third, *times), (*base, *bench(*[{"A": 100}] * 4)))

@@ -185,7 +185,7 @@ def test_what_tells_no_cost_has_no_outcome_and_nothing_is_null_by_half(written, 
     for name in ("measures", "contrary", "counted", "units"):
         assert outcome[name] == []
     assert outcome["verdict"] == "unknown"
-    assert outcome["needs"].endswith(" tell what an operation costs")
+    assert outcome["needs"].endswith(" give cost per op")
     assert document["account"] is None
 
 

@@ -153,14 +153,14 @@ def test_nothing_beyond_noise_is_said_first(comment):
     _, outcome = unfolded(page).rstrip().split("\n\n")
     assert outcome.startswith(
         "base → new: **No outcome: shares of CPU are compared, not costs.** "
-        "The work is not known: "
+        "Pass `--work BASE:NEW` "
     )
     assert page.count("<summary>") == 1
     assert "<summary>Nothing moved beyond noise: cpu.</summary>" in page
     assert page.count("No group changed beyond noise by itself.") == 1
     assert page.count("No function's cum changed significantly.") == 1
     # Why it is shares that are compared is said by what would tell more.
-    assert page.count("work is not known") == 1
+    assert page.count("--work BASE:NEW") == 1
     # Shares have no total that could be within it.
     assert page.count("within noise.") == page.count("In all") == 0
     assert {"cpu, in %", "Inputs"} <= set(
@@ -481,6 +481,6 @@ def test_what_cannot_be_compared_is_said_before_all():
     page = render(compare_paths(*sides).report())
     _, _, first, second, *_ = page.split("\n\n")
     assert first.startswith("**!** new probably did ")
-    assert " the work of base. Give `--rps" in first
+    assert " the work of base. Pass `--rps" in first
     assert second.startswith("**")
     assert page.count("probably did") == 1

@@ -32,7 +32,7 @@ def noise_sentence(
     if model.spread.assumed and _some_untold(diff):
         yield Sentence(
             "A number without a mark is beyond what chance makes of samples, but runs "
-            "of one build may differ by as much: several runs a side tell.",
+            "of one build may differ by as much: take several runs a side.",
             "legend",
         )
     if measured and any(groups[row].base or groups[row].new for row in within):
@@ -46,7 +46,7 @@ def noise_sentence(
     given = "at this length" if hosts is None else "of so many hosts"
     text = (
         f"within noise: {given} {largest.label} must move by "
-        f"{scale.number(reach)} {scale.unit} to be told from chance"
+        f"{scale.number(reach)} {scale.unit} to be significant"
     )
     spans = [s.profile.duration_ns for s in (diff.base, diff.new)]
     lengths = [span for span in spans if span]

@@ -75,11 +75,14 @@ def _nearly_all(whole: _Pair | None, part: _Pair) -> _Pair:
     return whole if all(all_of) else part
 
 
-def share_of_change(totals: Allocated | None, site: Site, *, alone: bool) -> str:
+def share_of_change(
+    totals: Allocated | None, site: Site, *, alone: bool, mix: bool
+) -> str:
     """Return how much of an operation's change a function has, as a sentence.
 
     It is all of the change where no other function is named: `alone`. A change the
     other way, or a larger one, is no part of it.
+    With `mix` the operation is one of several benchmarks'.
     """
     known = list(_known(totals, site))
     changes = [(new - base, whole[1] - whole[0]) for _, whole, (base, new) in known]
@@ -92,7 +95,8 @@ def share_of_change(totals: Allocated | None, site: Site, *, alone: bool) -> str
         counts = " and ".join(count for count, _, _ in known)
         return f"That is the whole change in {counts}." if alone else ""
     part, change = changes[0]
-    of_all = scaled(change, "B", signed=True)
+    whose = "the mix's " if mix else ""
+    of_all = f"{whose}{scaled(change, 'B', signed=True)}"
     clauses = [f"{scaled(part, 'B', signed=True)} of {of_all}/op"]
     if site.exact:
         clauses += [f"{_signed(a)} of {_signed(b)} allocs/op" for a, b in changes[1:]]

@@ -125,14 +125,15 @@ def causes_of_measured(case: Case, *, moved: bool) -> Findings:
         if finding.claim is not None and finding.severity != "info":
             taken = taken.plus(finding.claim)
     told = explained(cpu, taken)
-    left = tuple(
-        group
-        for group in told.left
-        if group.id not in _BY_ITSELF
+    of_operations = any(
+        group.id not in _BY_ITSELF
         or not _of_process(
             view, cpu, cpu.of_groups(group.id), collected=group.id != "sched"
         )
+        for group in told.left
     )
+    # Of what is not explained all is listed, or none where it is the process alone.
+    left = told.left if of_operations else ()
     return Findings(tuple(found), told._replace(left=left))
 
 
@@ -493,7 +494,7 @@ def _of_site(
     return Finding(
         "allocation" if number == 1 else f"allocation-{number}",
         title,
-        share_of_change(view.totals, site, alone=alone),
+        share_of_change(view.totals, site, alone=alone, mix=view.mix),
         facts,
         severity=severity if site.agrees else "info",
         direction="better" if fewer else "worse",

@@ -94,10 +94,6 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
     source = finding.source
     if source is None:
         return
-    before = report.findings.found[: report.findings.found.index(finding)]
-    if finding.unit and any(source == one.source for one in before):
-        yield SourceNote("Changed: the same lines.")
-        return
     carrying = {one.function for one in source.lines}
     for i, lines in enumerate(source.lines):
         amount = words(report.profiles[source.diff], lines.base, lines.new)
@@ -105,7 +101,7 @@ def source_notes(report: ReportModel, finding: Finding) -> Iterator[SourceNote]:
         others = ""
         if lines.function not in {one.function for one in source.lines[:i]}:
             others = _others([n for n in source.near if n.function == lines.function])
-        named = f" in {short(lines.function)}, {amount}{others}"
+        named = f" in {short(lines.function)}, {amount} with all they call{others}"
         yield SourceNote(named, _lead(lines), kept)
     near = [one for one in source.near if one.function not in carrying]
     for lines, more in _by_function(near):

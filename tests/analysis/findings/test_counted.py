@@ -55,8 +55,7 @@ def test_the_one_that_moved_most_is_named_of_several():
     new = output(A=(150, 1), B=(900, 8), C=(100, 1), D=(250, 9))
     worse, better = told(base, new)
     assert worse.title == (
-        "2 of 4 benchmarks allocate more per op: B 9.00× the bytes, 4.00× the "
-        "objects"
+        "2 of 4 benchmarks allocate more per op: B 9.00× the bytes, 4.00× the objects"
     )
     assert worse.text == (
         "By operation 100 → 900 B and 2 → 8 objects in B; 100 → 150 B in A."

@@ -158,7 +158,8 @@ def test_all_changed_lines_of_a_function_are_listed(tmp_path):
     sources = sources_of(f"{base}..{commit}", str(repo.folder), "")
     report = report_of(comparison, sources=sources)
     sentence = (
-        "Changed: far.go:8 in m.Far, 20.00 → 40.00 ms/op (also 4, 12; removed 15); "
+        "Changed: far.go:8 in m.Far, 20.00 → 40.00 ms/op with all they call (also 4, "
+        "12; removed 15); "
         f'{commit[:9]} "change".'
     )
     assert sentence in text(report)

@@ -98,24 +98,26 @@ def measured_in_turns(base: Side, new: Side) -> Turns | None:
     """Return the turns of the benchmarks that both sides have, None for other captures.
 
     ``pprofdiff measure`` writes a line ``measured: in turns`` before such results. A
-    benchmark with another number of values on one side is left out.
+    benchmark with another number of values than most, or with one that is no time, is
+    left out: what a busy machine lost of one is no reason to judge all less strictly.
     """
     sides = [_values(side) for side in (base, new)]
     if None in sides:
         return None
     old, current = (side or {} for side in sides)
-    times = {
-        key: (own["ns/op"], current[key]["ns/op"])
+    lengths = {
+        key: len(own["ns/op"])
         for key, own in old.items()
-        if key in current and _paired(own, current[key], "ns/op")
+        if key in current
+        and _paired(own, current[key], "ns/op")
+        and all(is_time(v * SECONDS["ns/op"]) for v in _times(own, current[key]))
     }
-    lengths = {len(both[0]) for both in times.values()}
-    if len(lengths) != 1:
+    if not lengths:
         return None
-    names = tuple(times)
+    counts = list(lengths.values())
+    usual = max(set(counts), key=lambda length: (counts.count(length), length))
+    names = tuple(key for key, length in lengths.items() if length == usual)
     seconds = _columns(old, current, names, "ns/op", SECONDS["ns/op"])
-    if not all(map(is_time, np.concatenate(seconds).ravel().tolist())):
-        return None
     has_cpu = all(_paired(old[key], current[key], _CPU) for key in names)
     cpu = _positive(_columns(old, current, names, _CPU, 1e-9)) if has_cpu else None
     allocated, varies = {}, {}
@@ -190,6 +192,10 @@ def _paired(
     """Return whether a unit has as many values as the time on both sides."""
     count = len(base.get("ns/op", ()))
     return 0 < count == len(base.get(unit, ())) == len(new.get(unit, ()))
+
+
+def _times(*sides: dict[str, list[float]]) -> list[float]:
+    return [value for side in sides for value in side["ns/op"]]
 
 
 def _columns(

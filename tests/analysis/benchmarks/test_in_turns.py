@@ -144,3 +144,11 @@ def test_counts_that_vary_have_changed_where_their_ranges_are_apart(base, new, a
     turns = measured_in_turns(both("base", base), both("new", new))
     assert turns.alike("alloc_space") is alike
     assert not turns.alike("alloc_objects")
+
+
+@pytest.mark.parametrize("odd", [lines(3, name="Odd"), lines(3, 0, name="Odd")])
+def test_a_benchmark_of_which_a_turn_is_lost_is_left_out_and_no_other(odd):
+    both = lines(1, 2, name="A") + lines(4, 5, name="B")
+    turns = measured_in_turns(side("base", both + odd), side("new", both + odd))
+    assert [name[0] for name in turns.names] == ["A", "B"]
+    assert turns.seconds[0].shape == (2, 2)

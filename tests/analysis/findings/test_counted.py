@@ -40,7 +40,7 @@ def test_one_benchmark_allocates_more():
     assert found.title == (
         "Each operation of Parse allocates 4.00× the bytes, 2.50× the objects"
     )
-    assert found.text == "By operation 64 → 256 B and 2 → 5 objects."
+    assert found.text == "Per op 64 → 256 B and 2 → 5 objects."
     assert (found.id, found.direction, found.severity) == (
         "allocation", "worse", "minor",
     )  # fmt: skip
@@ -58,7 +58,7 @@ def test_the_one_that_moved_most_is_named_of_several():
         "2 of 4 benchmarks allocate more per op: B 9.00× the bytes, 4.00× the objects"
     )
     assert worse.text == (
-        "By operation 100 → 900 B and 2 → 8 objects in B; 100 → 150 B in A."
+        "Per op 100 → 900 B and 2 → 8 objects in B; 100 → 150 B in A."
     )
     assert better.title == (
         "1 of 4 benchmarks allocates less per op: D 50.0% fewer bytes"

@@ -178,4 +178,4 @@ def test_of_several_runs_it_is_the_geometric_mean():
 def test_few_pauses_of_one_run_tell_nothing():
     figure = measured("pause:p99:+10%", [1], [10**6], count=1)
     assert figure.noise is None
-    assert "so few pauses" in figure.unsure
+    assert "too few pauses" in figure.unsure

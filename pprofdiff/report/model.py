@@ -143,6 +143,7 @@ def report_of(
         told.setdefault(caveat.text, caveat)
     decided = outcome(comparison)
     if comparison.measured:
+        # Few captures are: the rest need not load how benchmarks are compared.
         from pprofdiff.analysis.outcome.benchmarks import judged_in_turns
 
         comparison = judged_in_turns(comparison, decided)

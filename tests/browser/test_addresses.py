@@ -164,6 +164,7 @@ def test_a_section_link_leaves_the_zoom_and_back_still_undoes_it(opened, first):
         assert current(page) == "all"
 
 
+@pytest.mark.whole
 def test_an_address_outlives_the_report(opened, first, again):
     """Of other runs of the build: the same frame, or the nearest, and words."""
     with opened(first) as page:

@@ -24,6 +24,7 @@ def page(tmp_path_factory):
     return path
 
 
+@pytest.mark.whole
 def test_each_draws_in_its_frame_and_over_its_picture(chromium, page):
     context = chromium.new_context(
         offline=True, viewport={"width": 1000, "height": 1100}

@@ -537,7 +537,7 @@ def test_without_go(cli, repo, monkeypatch, tmp_path):
             "store/price_test.go",
             TESTING.replace('"testing"', '("runtime"; "testing")')
             + 'func BenchmarkPrice(b *testing.B) { if b.N > 9 { runtime.Goexit() } }\n',
-            "the benchmarks of example.com/shop/store fail: a benchmark ended before it did",
+            "the benchmarks of example.com/shop/store fail: a benchmark ended before its",
         ),
         (
             "store/none.go", 'package store\n\nimport _ "example.com/none"\n',

@@ -106,6 +106,7 @@ def killing(cluster):
     thread.join()
 
 
+@pytest.mark.whole
 def test_a_worker_that_is_killed_changes_no_number(tasks, expected, cluster):
     scheduler = cluster.scheduler_address
     with killing(cluster) as killed:

@@ -115,7 +115,7 @@ def test_a_fleet_is_not_told_to_give_what_is_refused(tmp_path, capsys):
     out = " ".join(capsys.readouterr().out.split())
     assert "new probably did 2" in out
     assert "--rps" not in out
-    assert "Give --work BASE:NEW, operations of all hosts while profiled" in out
+    assert "Pass --work BASE:NEW (operations of all hosts while profiled)" in out
     assert main([*words, "--work=1000:2000"]) == 0
 
 
